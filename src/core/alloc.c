@@ -1,0 +1,53 @@
+/* alloc.c - the only place that asks for memory; `make layers` keeps it so. */
+#include "voxsift/core.h"
+
+#include <stdlib.h>
+
+static void no_memory(size_t count, size_t size, vxs_error *err)
+{
+    vxs_fail(err, VXS_FAILED, "not enough memory: %zu items of %zu bytes were asked for", count,
+             size);
+}
+
+/* Half the address space is the largest object there can be, and keeps pointer differences right.
+ */
+static bool fits(size_t count, size_t size)
+{
+    return size == 0 || count <= (size_t)PTRDIFF_MAX / size;
+}
+
+void *vxs_alloc(size_t count, size_t size, vxs_error *err)
+{
+    void *memory = NULL;
+    if (fits(count, size))
+        memory = calloc(count ? count : 1, size ? size : 1);
+    if (!memory)
+        no_memory(count, size, err);
+    return memory;
+}
+
+void *vxs_resize(void *old, size_t count, size_t size, vxs_error *err)
+{
+    void *memory = NULL;
+    if (fits(count, size))
+        memory = realloc(old, count && size ? count * size : 1);
+    if (!memory)
+        no_memory(count, size, err);
+    return memory;
+}
+
+char *vxs_format(vxs_error *err, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    char *text = NULL;
+    int length = vsnprintf(NULL, 0, format, args);
+    if (length >= 0)
+        text = vxs_alloc((size_t)length + 1, 1, err);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}

@@ -1,0 +1,72 @@
+/* file.c - whole files in, and the end of files that were written. */
+#include "voxsift/core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FIRST_READ 65536
+
+/* Grows by doubling, so that pipes can be read as well as files; one byte stays free for the zero.
+ */
+static vxs_status read_all(FILE *stream, const char *path, char **bytes, size_t *length,
+                           vxs_error *err)
+{
+    size_t room = FIRST_READ, used = 0;
+    char *buffer = vxs_alloc(room, 1, err);
+    if (!buffer)
+        return VXS_FAILED;
+    for (;;) {
+        used += fread(buffer + used, 1, room - used - 1, stream);
+        if (ferror(stream) || feof(stream))
+            break;
+        char *larger = vxs_resize(buffer, room, 2, err);
+        if (!larger) {
+            free(buffer);
+            return VXS_FAILED;
+        }
+        buffer = larger;
+        room *= 2;
+    }
+    if (ferror(stream)) {
+        vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+        free(buffer);
+        return VXS_MISSING;
+    }
+    buffer[used] = '\0';
+    *bytes = buffer;
+    *length = used;
+    return VXS_OK;
+}
+
+vxs_status vxs_file_read(const char *path, char **bytes, size_t *length, vxs_error *err)
+{
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+    struct stat about;
+    vxs_status status = VXS_OK;
+    if (fstat(fileno(stream), &about) == 0 && S_ISDIR(about.st_mode))
+        status = vxs_fail(err, VXS_MISSING, "cannot read '%s': it is a directory", path);
+    else
+        status = read_all(stream, path, bytes, length, err);
+    fclose(stream);
+    return status;
+}
+
+vxs_status vxs_file_close(FILE *stream, const char *path, vxs_error *err)
+{
+    errno = 0;
+    bool failed = fflush(stream) != 0;
+    failed = ferror(stream) || failed;
+    int reason = errno;
+    if (fclose(stream) != 0 && !failed) {
+        failed = true;
+        reason = errno;
+    }
+    if (failed)
+        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path,
+                        reason ? strerror(reason) : "an earlier write failed");
+    return VXS_OK;
+}

@@ -1,0 +1,134 @@
+/* json_write.c - JSON as it goes out: two blanks a level, short arrays on one line. */
+#include "core/utf8.h"
+#include "voxsift/core.h"
+
+#include <math.h>
+#include <string.h>
+
+void vxs_json_init(vxs_json_writer *writer, FILE *stream)
+{
+    *writer = (vxs_json_writer){ .stream = stream };
+}
+
+static void new_line(vxs_json_writer *writer)
+{
+    fprintf(writer->stream, "\n%*s", 2 * writer->depth, "");
+}
+
+static void write_escape(FILE *stream, unsigned char c)
+{
+    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* character, letter, ... */
+    for (const char *pair = letters; *pair; pair += 2) {
+        if ((unsigned char)*pair == c) {
+            fprintf(stream, "\\%c", pair[1]);
+            return;
+        }
+    }
+    if (c < 0x20)
+        fprintf(stream, "\\u%04x", c);
+    else
+        fputc(c, stream);
+}
+
+static void write_text(FILE *stream, const char *text)
+{
+    fputc('"', stream);
+    for (size_t left = strlen(text), length = 0; left > 0; text += length, left -= length) {
+        length = vxs_utf8_length(text, left);
+        if (length == 1) {
+            write_escape(stream, (unsigned char)*text);
+        } else if (length > 1) {
+            fwrite(text, 1, length, stream);
+        } else {
+            fputs("\xef\xbf\xbd", stream); /* U+FFFD stands for one bad byte */
+            length = 1;
+        }
+    }
+    fputc('"', stream);
+}
+
+/* Members of objects and arrays inside arrays have a line of their own. */
+static void begin_value(vxs_json_writer *writer, const char *key, bool container)
+{
+    int depth = writer->depth;
+    if (writer->filled[depth])
+        fputc(',', writer->stream);
+    if (depth > 0 && (key || container)) {
+        writer->broken[depth] = true;
+        new_line(writer);
+    } else if (writer->filled[depth]) {
+        fputc(' ', writer->stream);
+    }
+    writer->filled[depth] = true;
+    if (key) {
+        write_text(writer->stream, key);
+        fputs(": ", writer->stream);
+    }
+}
+
+static void open_container(vxs_json_writer *writer, const char *key, char bracket)
+{
+    begin_value(writer, key, true);
+    fputc(bracket, writer->stream);
+    writer->depth++;
+    writer->filled[writer->depth] = writer->broken[writer->depth] = false;
+}
+
+static void close_container(vxs_json_writer *writer, char bracket)
+{
+    bool broken = writer->broken[writer->depth];
+    writer->depth--;
+    if (broken)
+        new_line(writer);
+    fputc(bracket, writer->stream);
+    if (writer->depth == 0)
+        fputc('\n', writer->stream);
+}
+
+void vxs_json_open_object(vxs_json_writer *writer, const char *key)
+{
+    open_container(writer, key, '{');
+}
+
+void vxs_json_close_object(vxs_json_writer *writer)
+{
+    close_container(writer, '}');
+}
+
+void vxs_json_open_array(vxs_json_writer *writer, const char *key)
+{
+    open_container(writer, key, '[');
+}
+
+void vxs_json_close_array(vxs_json_writer *writer)
+{
+    close_container(writer, ']');
+}
+
+void vxs_json_text(vxs_json_writer *writer, const char *key, const char *value)
+{
+    begin_value(writer, key, false);
+    if (value)
+        write_text(writer->stream, value);
+    else
+        fputs("null", writer->stream);
+}
+
+void vxs_json_real(vxs_json_writer *writer, const char *key, double value)
+{
+    char text[VXS_REAL_TEXT];
+    begin_value(writer, key, false);
+    fputs(isfinite(value) ? vxs_real_text(value, text) : "null", writer->stream);
+}
+
+void vxs_json_whole(vxs_json_writer *writer, const char *key, int64_t value)
+{
+    begin_value(writer, key, false);
+    fprintf(writer->stream, "%lld", (long long)value);
+}
+
+void vxs_json_bool(vxs_json_writer *writer, const char *key, bool value)
+{
+    begin_value(writer, key, false);
+    fputs(value ? "true" : "false", writer->stream);
+}

@@ -1,0 +1,81 @@
+/* number.c - decimal text to numbers and back, whatever the locale of the program around us. */
+#include "voxsift/core.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static locale_t plain_locale;
+static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
+
+static void make_plain_locale(void)
+{
+    plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* Without memory for a locale object the caller's own locale stays, which is "C" in our programs.
+ */
+static locale_t enter_plain_locale(void)
+{
+    pthread_once(&plain_once, make_plain_locale);
+    return plain_locale ? uselocale(plain_locale) : uselocale((locale_t)0);
+}
+
+/* Digits, sign, point and exponent only: strtod alone would take "nan", "0x1p3" and " 1". */
+static bool looks_decimal(const char *text)
+{
+    return *text && strspn(text, "0123456789+-.eE") == strlen(text) && strpbrk(text, "0123456789");
+}
+
+bool vxs_parse_real(const char *text, double *value)
+{
+    if (!text || !looks_decimal(text))
+        return false;
+    locale_t before = enter_plain_locale();
+    char *end = NULL;
+    double parsed = strtod(text, &end);
+    uselocale(before);
+    if (*end || !isfinite(parsed))
+        return false;
+    *value = parsed;
+    return true;
+}
+
+bool vxs_parse_whole(const char *text, int64_t *value)
+{
+    if (!text || !*text || !isdigit((unsigned char)text[strlen(text) - 1]))
+        return false;
+    if (strspn(text, "+-0123456789") != strlen(text))
+        return false;
+    char *end = NULL;
+    errno = 0;
+    long long parsed = strtoll(text, &end, 10);
+    if (*end || errno)
+        return false;
+    *value = parsed;
+    return true;
+}
+
+const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT])
+{
+    if (!isfinite(value)) {
+        snprintf(buffer, VXS_REAL_TEXT, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return buffer;
+    }
+    if (fabs(value) < 1e15 && value == floor(value)) { /* 100 rather than 1e+02 */
+        snprintf(buffer, VXS_REAL_TEXT, "%.0f", value);
+        return buffer;
+    }
+    locale_t before = enter_plain_locale();
+    for (int digits = 1; digits <= 17; digits++) { /* 17 always suffice for a double */
+        snprintf(buffer, VXS_REAL_TEXT, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value)
+            break;
+    }
+    uselocale(before);
+    return buffer;
+}

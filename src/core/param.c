@@ -1,0 +1,179 @@
+/* param.c - parameter tables: defaults, ranges and words, all from the same row. */
+#include "voxsift/core.h"
+
+#include <math.h>
+#include <string.h>
+
+static void *place(const vxs_param *param, void *values)
+{
+    return (char *)values + param->offset;
+}
+
+void vxs_params_defaults(const vxs_param *table, void *values)
+{
+    for (const vxs_param *p = table; p->name; p++) {
+        switch (p->type) {
+        case VXS_PARAM_FLAG:
+            *(bool *)place(p, values) = p->initial != 0;
+            break;
+        case VXS_PARAM_WHOLE:
+            *(int64_t *)place(p, values) = isnan(p->initial) ? 0 : (int64_t)p->initial;
+            break;
+        case VXS_PARAM_REAL:
+            *(double *)place(p, values) = p->initial;
+            break;
+        case VXS_PARAM_CHOICE:
+            *(int *)place(p, values) = (int)p->initial;
+            break;
+        case VXS_PARAM_TEXT:
+        case VXS_PARAM_PATH:
+            *(const char **)place(p, values) = NULL;
+            break;
+        }
+    }
+}
+
+static void join_choices(const char *const *choices, char *buffer, size_t size)
+{
+    size_t used = (size_t)snprintf(buffer, size, "one of");
+    for (size_t i = 0; choices[i] && used < size; i++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s %s", i ? "," : "", choices[i]);
+}
+
+static void number_wants(const vxs_param *param, char *buffer, size_t size)
+{
+    const char *noun = param->type == VXS_PARAM_WHOLE ? "a whole number" : "a number";
+    char min[VXS_REAL_TEXT], max[VXS_REAL_TEXT];
+    vxs_real_text(param->min, min);
+    vxs_real_text(param->max, max);
+    if (isfinite(param->min) && isfinite(param->max))
+        snprintf(buffer, size, "%s between %s and %s", noun, min, max);
+    else if (isfinite(param->min))
+        snprintf(buffer, size, "%s of at least %s", noun, min);
+    else if (isfinite(param->max))
+        snprintf(buffer, size, "%s of at most %s", noun, max);
+    else
+        snprintf(buffer, size, "%s", noun);
+}
+
+void vxs_param_wants(const vxs_param *param, char *buffer, size_t size)
+{
+    switch (param->type) {
+    case VXS_PARAM_FLAG:
+        snprintf(buffer, size, "no value");
+        break;
+    case VXS_PARAM_WHOLE:
+    case VXS_PARAM_REAL:
+        number_wants(param, buffer, size);
+        break;
+    case VXS_PARAM_CHOICE:
+        join_choices(param->choices, buffer, size);
+        break;
+    case VXS_PARAM_TEXT:
+        snprintf(buffer, size, "a text");
+        break;
+    case VXS_PARAM_PATH:
+        snprintf(buffer, size, "a path");
+        break;
+    }
+}
+
+void vxs_param_default(const vxs_param *param, char *buffer, size_t size)
+{
+    char number[VXS_REAL_TEXT];
+    buffer[0] = '\0';
+    bool numeric = param->type == VXS_PARAM_WHOLE || param->type == VXS_PARAM_REAL;
+    if (param->required)
+        return;
+    if (numeric && isfinite(param->initial))
+        snprintf(buffer, size, "%s", vxs_real_text(param->initial, number));
+    else if (param->type == VXS_PARAM_CHOICE)
+        snprintf(buffer, size, "%s", param->choices[(int)param->initial]);
+}
+
+/* Written so that NaN fails, whichever side it is on. */
+static bool in_range(const vxs_param *param, double value)
+{
+    return value >= param->min && value <= param->max;
+}
+
+static bool set_choice(const vxs_param *param, int *value, const char *text)
+{
+    for (int i = 0; param->choices[i]; i++) {
+        if (strcmp(param->choices[i], text) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool set_value(const vxs_param *param, void *value, const char *text)
+{
+    int64_t whole = 0;
+    double real = 0;
+    switch (param->type) {
+    case VXS_PARAM_FLAG:
+        *(bool *)value = true;
+        return text == NULL;
+    case VXS_PARAM_WHOLE:
+        if (!vxs_parse_whole(text, &whole) || !in_range(param, (double)whole))
+            return false;
+        *(int64_t *)value = whole;
+        return true;
+    case VXS_PARAM_REAL:
+        if (!vxs_parse_real(text, &real) || !in_range(param, real))
+            return false;
+        *(double *)value = real;
+        return true;
+    case VXS_PARAM_CHOICE:
+        return set_choice(param, value, text);
+    case VXS_PARAM_TEXT:
+    case VXS_PARAM_PATH:
+        *(const char **)value = text;
+        return *text != '\0';
+    }
+    return false;
+}
+
+vxs_status vxs_param_set(const vxs_param *param, void *values, const char *text, vxs_error *err)
+{
+    if (set_value(param, place(param, values), text))
+        return VXS_OK;
+    char wants[256];
+    vxs_param_wants(param, wants, sizeof(wants));
+    const char *near = param->type == VXS_PARAM_CHOICE ? vxs_nearest(text, param->choices) : NULL;
+    return vxs_fail(err, VXS_MISUSE, "option '--%s' wants %s, not '%s'%s%s%s", param->name, wants,
+                    text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static void write_value(vxs_json_writer *writer, const vxs_param *param, const void *value)
+{
+    switch (param->type) {
+    case VXS_PARAM_FLAG:
+        vxs_json_bool(writer, param->name, *(const bool *)value);
+        break;
+    case VXS_PARAM_WHOLE:
+        vxs_json_whole(writer, param->name, *(const int64_t *)value);
+        break;
+    case VXS_PARAM_REAL:
+        vxs_json_real(writer, param->name, *(const double *)value);
+        break;
+    case VXS_PARAM_CHOICE:
+        vxs_json_text(writer, param->name, param->choices[*(const int *)value]);
+        break;
+    case VXS_PARAM_TEXT:
+    case VXS_PARAM_PATH:
+        vxs_json_text(writer, param->name, *(const char *const *)value);
+        break;
+    }
+}
+
+void vxs_json_params(vxs_json_writer *writer, const char *key, const vxs_param *table,
+                     const void *values)
+{
+    vxs_json_open_object(writer, key);
+    for (const vxs_param *p = table; p->name; p++)
+        write_value(writer, p, (const char *)values + p->offset);
+    vxs_json_close_object(writer);
+}

@@ -1,0 +1,101 @@
+/* talk.c - a listener for a person at a terminal, or for the log file of a batch job. */
+#include "voxsift/core.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_WORD_AFTER 1.0 /* seconds; shorter tasks pass in silence */
+#define TERMINAL_EVERY   0.2
+#define LOG_EVERY        60.0
+
+static double monotonic_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void vxs_talk_init(vxs_talk *talk, FILE *stream, vxs_log_level level, const char *name)
+{
+    *talk = (vxs_talk){ .stream = stream,
+                        .level = level,
+                        .name = name,
+                        .now = monotonic_seconds,
+                        .terminal = isatty(fileno(stream)) == 1 };
+}
+
+static void clear_line(vxs_talk *talk)
+{
+    if (talk->line_open)
+        fputs("\r\033[K", talk->stream);
+    talk->line_open = false;
+}
+
+void vxs_talk_log(void *user, vxs_log_level level, const char *message)
+{
+    vxs_talk *talk = user;
+    if (level > talk->level)
+        return;
+    clear_line(talk);
+    if (talk->name)
+        fprintf(talk->stream, "%s: ", talk->name);
+    fprintf(talk->stream, "%s%s\n", level == VXS_LOG_WARNING ? "warning: " : "", message);
+    fflush(talk->stream);
+}
+
+/* "45 s", "12 min 05 s", "3 h 20 min" */
+static void duration_text(double seconds, char *buffer, size_t size)
+{
+    long long s = seconds < 9e15 ? (long long)(seconds + 0.5) : 0;
+    if (s < 60)
+        snprintf(buffer, size, "%lld s", s);
+    else if (s < 3600)
+        snprintf(buffer, size, "%lld min %02lld s", s / 60, s % 60);
+    else
+        snprintf(buffer, size, "%lld h %02lld min", s / 3600, s / 60 % 60);
+}
+
+static void progress_line(vxs_talk *talk, const char *task, const char *unit, uint64_t done,
+                          uint64_t total)
+{
+    double elapsed = talk->last - talk->started;
+    double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    char spent[32], left[32];
+    duration_text(elapsed, spent, sizeof(spent));
+    duration_text(rate > 0 ? (double)(total - done) / rate : 0, left, sizeof(left));
+    fprintf(talk->stream, "%s: %llu of %llu %s, %.3g/s", task, (unsigned long long)done,
+            (unsigned long long)total, unit, rate);
+    if (done >= total)
+        fprintf(talk->stream, ", took %s", spent);
+    else if (rate > 0)
+        fprintf(talk->stream, ", %s left", left);
+}
+
+void vxs_talk_progress(void *user, const char *task, const char *unit, uint64_t done,
+                       uint64_t total)
+{
+    vxs_talk *talk = user;
+    double now = talk->now();
+    if (done == 0) {
+        talk->started = talk->last = now;
+        talk->told = false;
+    }
+    bool over = done >= total;
+    double wait = talk->terminal ? (talk->told ? TERMINAL_EVERY : FIRST_WORD_AFTER) : LOG_EVERY;
+    bool due = now - talk->last >= wait || (over && talk->told);
+    if (over && !talk->terminal)
+        due = now - talk->started >= FIRST_WORD_AFTER;
+    if (talk->level < VXS_LOG_INFO || !due)
+        return;
+    talk->last = now;
+    talk->told = true;
+    clear_line(talk);
+    if (talk->name && !talk->terminal)
+        fprintf(talk->stream, "%s: ", talk->name);
+    progress_line(talk, task, unit, done < total ? done : total, total);
+    talk->line_open = talk->terminal && !over;
+    if (!talk->line_open)
+        fputc('\n', talk->stream);
+    fflush(talk->stream);
+}

@@ -1,0 +1,86 @@
+/* threads.c - how many threads, decided in one place and said aloud. */
+#include "voxsift/core.h"
+
+#include <cblas.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Control group v2 puts "quota period" or "max period" in one file, v1 the two numbers in two. */
+static double read_quota(const char *path, const char *period_path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    double quota = 0, period = 0;
+    int got = fscanf(file, "%lf %lf", &quota, &period);
+    fclose(file);
+    if (got == 1 && period_path && (file = fopen(period_path, "r"))) {
+        got += fscanf(file, "%lf", &period);
+        fclose(file);
+    }
+    return got == 2 && quota > 0 && period > 0 ? quota / period : 0;
+}
+
+int vxs_cores_allowed(void)
+{
+    int cores = 1;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        cores = CPU_COUNT(&set);
+    double quota = read_quota("/sys/fs/cgroup/cpu.max", NULL);
+    if (!(quota > 0))
+        quota = read_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
+                           "/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+    if (quota > 0 && quota < cores)
+        cores = quota < 1 ? 1 : (int)quota;
+    return cores < VXS_MAX_THREADS ? cores : VXS_MAX_THREADS;
+}
+
+/* 0 when the variable is not set. OMP_NUM_THREADS may be a list, one number for each level of
+ * nesting: the first is ours. */
+static vxs_status from_environment(const char *name, int *count, vxs_error *err)
+{
+    const char *text = getenv(name);
+    *count = 0;
+    if (!text || !*text)
+        return VXS_OK;
+    char first[32] = "";
+    int64_t value = 0;
+    size_t length = strcspn(text, ",");
+    if (length < sizeof(first))
+        memcpy(first, text, length);
+    if (!vxs_parse_whole(first, &value) || value < 1 || value > VXS_MAX_THREADS)
+        return vxs_fail(err, VXS_MISUSE,
+                        "environment variable %s wants a whole number between 1 and %d, not '%s'",
+                        name, VXS_MAX_THREADS, text);
+    *count = (int)value;
+    return VXS_OK;
+}
+
+vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *err)
+{
+    static const char *const variables[] = { "VOXSIFT_NTHREADS", "SLURM_CPUS_PER_TASK",
+                                             "OMP_NUM_THREADS" };
+    if (wanted > 0) {
+        *choice = (vxs_thread_choice){ wanted, "--nthreads" };
+        return VXS_OK;
+    }
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        int count = 0;
+        vxs_status status = from_environment(variables[i], &count, err);
+        if (status)
+            return status;
+        if (count > 0) {
+            *choice = (vxs_thread_choice){ count, variables[i] };
+            return VXS_OK;
+        }
+    }
+    *choice = (vxs_thread_choice){ vxs_cores_allowed(), "the cores this process may use" };
+    return VXS_OK;
+}
+
+const char *vxs_blas_description(void)
+{
+    return openblas_get_config();
+}

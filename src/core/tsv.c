@@ -1,0 +1,415 @@
+/* tsv.c - tables as people have them.
+ *
+ * The bytes are copied once and cut up in place: a cell is a pointer into that copy, unquoted and
+ * trimmed where it stands, which never makes it longer.
+ */
+#include "core/utf8.h"
+#include "voxsift/core.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct vxs_table {
+    char *name;
+    char *text;
+    char separator;
+    size_t columns, rows, row_room;
+    const char **cells; /* row 0 is the header */
+    size_t *lines;      /* of each row, header included */
+};
+
+typedef struct {
+    vxs_table *table;
+    char *at, *end;
+    size_t line;
+    vxs_error *err;
+} reader;
+
+static bool is_missing(const char *cell)
+{
+    static const char *const words[] = { "", "n/a", "na", "nan", "null", "#n/a", "<na>", "." };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcasecmp(cell, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static vxs_status refuse(const reader *r, size_t line, const char *why)
+{
+    return vxs_fail(r->err, VXS_BAD_DATA, "cannot read '%s': line %zu %s", r->table->name, line,
+                    why);
+}
+
+/* Zero bytes would cut cells short, and most often mean UTF-16. */
+static vxs_status check_bytes(const reader *r)
+{
+    size_t line = 1, length = 0;
+    if (r->end - r->at >= 2 &&
+        (memcmp(r->at, "\xff\xfe", 2) == 0 || memcmp(r->at, "\xfe\xff", 2) == 0))
+        return refuse(r, 1, "is UTF-16; save the table as UTF-8");
+    for (const char *c = r->at; c < r->end; c += length) {
+        if (*c == '\0')
+            return refuse(r, line, "holds a zero byte; is this a table?");
+        length = vxs_utf8_length(c, (size_t)(r->end - c));
+        if (length == 0)
+            return refuse(r, line, "is not UTF-8; save the table as UTF-8");
+        line += *c == '\n';
+    }
+    return VXS_OK;
+}
+
+static bool at_line_end(const reader *r)
+{
+    return r->at >= r->end || *r->at == '\n' || *r->at == '\r';
+}
+
+static void take_line_end(reader *r)
+{
+    if (r->at < r->end && *r->at == '\r')
+        r->at++;
+    if (r->at < r->end && *r->at == '\n')
+        r->at++;
+    r->line++;
+}
+
+/* Bytes of the blank at text: a space, a tab where tabs do not separate, or a no-break space as
+ * spreadsheets write it. */
+static size_t blank_length(const char *text, const char *end, char separator)
+{
+    if (text < end && (*text == ' ' || (*text == '\t' && separator != '\t')))
+        return 1;
+    return end - text >= 2 && memcmp(text, "\xc2\xa0", 2) == 0 ? 2 : 0;
+}
+
+static void skip_blanks(reader *r)
+{
+    size_t length = 0;
+    while ((length = blank_length(r->at, r->end, r->table->separator)) > 0)
+        r->at += length;
+}
+
+static char *trim_end(char *start, char *end, char separator)
+{
+    while (end > start) {
+        if (blank_length(end - 1, end, separator) == 1)
+            end--;
+        else if (end - start >= 2 && blank_length(end - 2, end, separator) == 2)
+            end -= 2;
+        else
+            break;
+    }
+    return end;
+}
+
+/* Past the closing quote of the cell that opens at `from`, NULL when it never closes or when more
+ * than blanks follow it, so that the quotes are part of the text. */
+static char *quoted_end(const reader *r, char *from, bool *open)
+{
+    char separator = r->table->separator;
+    char *c = from + 1;
+    while (c < r->end && !(*c == '"' && c[1] != '"'))
+        c += *c == '"' ? 2 : 1;
+    *open = c >= r->end;
+    if (*open)
+        return NULL;
+    char *after = ++c;
+    for (size_t length = 0; (length = blank_length(after, r->end, separator)) > 0;)
+        after += length;
+    bool ends = after >= r->end || *after == separator || *after == '\n' || *after == '\r';
+    return ends ? c : NULL;
+}
+
+/* Takes the quotes off in place; line ends inside are counted and kept. */
+static void unquote(reader *r, char *past)
+{
+    char *out = r->at;
+    for (char *c = r->at + 1; c < past - 1; c++) {
+        if (*c == '"')
+            c++; /* the first of a pair */
+        r->line += *c == '\n';
+        *out++ = *c;
+    }
+    *out = '\0';
+}
+
+/* Leaves r->at on the separator or line end behind the cell, which is overwritten by a zero only
+ * after the caller has looked at it. */
+static vxs_status read_cell(reader *r, char **start, char **stop)
+{
+    skip_blanks(r);
+    *start = r->at;
+    if (r->at < r->end && *r->at == '"') {
+        bool open = false;
+        char *past = quoted_end(r, r->at, &open);
+        if (open)
+            return refuse(r, r->line, "opens a quote that is never closed");
+        if (past) {
+            unquote(r, past);
+            *stop = *start + strlen(*start);
+            r->at = past;
+            skip_blanks(r);
+            return VXS_OK;
+        }
+    }
+    while (!at_line_end(r) && *r->at != r->table->separator)
+        r->at++;
+    *stop = trim_end(*start, r->at, r->table->separator);
+    return VXS_OK;
+}
+
+/* A tab in the header decides, else a comma, else a semicolon; else there is one column. */
+static char find_separator(const char *text, const char *end)
+{
+    static const char candidates[] = "\t,;";
+    size_t length = 0;
+    while (text + length < end && text[length] != '\n' && text[length] != '\r')
+        length++;
+    for (const char *c = candidates; *c; c++)
+        if (memchr(text, *c, length))
+            return *c;
+    return '\t';
+}
+
+static vxs_status make_room(vxs_table *table, vxs_error *err)
+{
+    if (table->rows < table->row_room)
+        return VXS_OK;
+    size_t room = table->row_room ? 2 * table->row_room : 64;
+    if (table->columns > SIZE_MAX / room)
+        return vxs_fail(err, VXS_FAILED, "not enough memory for '%s'", table->name);
+    const char **cells = vxs_resize(table->cells, room * table->columns, sizeof(*cells), err);
+    if (!cells)
+        return VXS_FAILED;
+    table->cells = cells;
+    size_t *lines = vxs_resize(table->lines, room, sizeof(*lines), err);
+    if (!lines)
+        return VXS_FAILED;
+    table->lines = lines;
+    table->row_room = room;
+    return VXS_OK;
+}
+
+/* Reads one line into a row. For the header, table->columns is 0 and counts up; the cells then
+ * stand in the first row, grown one by one. Empty cells beyond the header's last are forgiven. */
+static vxs_status add_header_cell(vxs_table *table, const char *cell, vxs_error *err)
+{
+    const char **cells = vxs_resize(table->cells, table->columns + 1, sizeof(*cells), err);
+    if (!cells)
+        return VXS_FAILED;
+    table->cells = cells;
+    cells[table->columns++] = cell;
+    return VXS_OK;
+}
+
+static vxs_status next_cell(reader *r, const char **cell, bool *last)
+{
+    char *start = NULL, *stop = NULL;
+    vxs_status status = read_cell(r, &start, &stop);
+    if (status)
+        return status;
+    *last = at_line_end(r);
+    if (*last)
+        take_line_end(r);
+    else
+        r->at++;
+    *stop = '\0'; /* at most the byte just passed, or a blank or quote before it */
+    *cell = start;
+    return VXS_OK;
+}
+
+static vxs_status read_header(reader *r)
+{
+    vxs_table *table = r->table;
+    bool last = false;
+    while (!last) {
+        const char *cell = NULL;
+        vxs_status status = next_cell(r, &cell, &last);
+        if (!status)
+            status = add_header_cell(table, cell, r->err);
+        if (status)
+            return status;
+    }
+    while (table->columns > 1 && !*table->cells[table->columns - 1])
+        table->columns--;
+    table->row_room = 1;
+    table->lines = vxs_alloc(1, sizeof(*table->lines), r->err);
+    if (!table->lines)
+        return VXS_FAILED;
+    table->rows = 1;
+    return VXS_OK;
+}
+
+static vxs_status wrong_length(const reader *r, size_t line, size_t cells)
+{
+    return vxs_fail(r->err, VXS_BAD_DATA,
+                    "cannot read '%s': line %zu has %zu cells, the header has %zu", r->table->name,
+                    line, cells, r->table->columns);
+}
+
+static vxs_status read_row(reader *r)
+{
+    vxs_table *table = r->table;
+    vxs_status status = make_room(table, r->err);
+    if (status)
+        return status;
+    const char **row = table->cells + table->rows * table->columns;
+    size_t line = r->line, filled = 0, count = 0;
+    for (bool last = false; !last; count++) {
+        const char *cell = NULL;
+        status = next_cell(r, &cell, &last);
+        if (status)
+            return status;
+        if (*cell)
+            filled = count + 1;
+        if (count < table->columns)
+            row[count] = cell;
+    }
+    if (filled == 0)
+        return VXS_OK; /* an empty line */
+    if (count < table->columns || filled > table->columns)
+        return wrong_length(r, line, count < table->columns ? count : filled);
+    table->lines[table->rows++] = line;
+    return VXS_OK;
+}
+
+static vxs_status read_table(reader *r)
+{
+    if (r->end - r->at >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0)
+        r->at += 3;
+    vxs_status status = check_bytes(r);
+    if (status)
+        return status;
+    while (r->at < r->end && isspace((unsigned char)*r->at)) {
+        r->line += *r->at == '\n';
+        r->at++;
+    }
+    if (r->at >= r->end)
+        return vxs_fail(r->err, VXS_BAD_DATA, "cannot read '%s': it is empty", r->table->name);
+    r->table->separator = find_separator(r->at, r->end);
+    size_t header_line = r->line;
+    status = read_header(r);
+    if (!status)
+        r->table->lines[0] = header_line;
+    while (!status && r->at < r->end)
+        status = read_row(r);
+    return status;
+}
+
+vxs_status vxs_table_parse(const char *bytes, size_t length, const char *name, vxs_table **table,
+                           vxs_error *err)
+{
+    vxs_status status = VXS_FAILED;
+    vxs_table *made = vxs_alloc(1, sizeof(*made), err);
+    if (!made)
+        return VXS_FAILED;
+    made->name = vxs_format(err, "%s", name);
+    made->text = vxs_alloc(length + 1, 1, err);
+    if (!made->name || !made->text)
+        goto done;
+    memcpy(made->text, bytes, length);
+    reader r = { made, made->text, made->text + length, 1, err };
+    status = read_table(&r);
+    if (!status) {
+        *table = made;
+        made = NULL;
+    }
+done:
+    vxs_table_free(made);
+    return status;
+}
+
+vxs_status vxs_table_read(const char *path, vxs_table **table, vxs_error *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    vxs_status status = vxs_file_read(path, &bytes, &length, err);
+    if (!status)
+        status = vxs_table_parse(bytes, length, path, table, err);
+    free(bytes);
+    return status;
+}
+
+void vxs_table_free(vxs_table *table)
+{
+    if (!table)
+        return;
+    free(table->lines);
+    free(table->cells);
+    free(table->text);
+    free(table->name);
+    free(table);
+}
+
+size_t vxs_table_rows(const vxs_table *table)
+{
+    return table->rows - 1;
+}
+
+size_t vxs_table_columns(const vxs_table *table)
+{
+    return table->columns;
+}
+
+const char *vxs_table_header(const vxs_table *table, size_t column)
+{
+    return table->cells[column];
+}
+
+const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column)
+{
+    const char *cell = table->cells[(row + 1) * table->columns + column];
+    return is_missing(cell) ? NULL : cell;
+}
+
+size_t vxs_table_line(const vxs_table *table, size_t row)
+{
+    return table->lines[row + 1];
+}
+
+/* The header with NULL behind it, as vxs_nearest wants it. */
+static vxs_status no_such_column(const vxs_table *table, const char *name, vxs_error *err)
+{
+    const char **names = vxs_alloc(table->columns + 1, sizeof(*names), err);
+    if (!names)
+        return VXS_FAILED;
+    memcpy(names, table->cells, table->columns * sizeof(*names));
+    const char *near = vxs_nearest(name, names);
+    vxs_fail(err, VXS_BAD_DATA, "'%s' has no column '%s'%s%s%s", table->name, name,
+             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(names);
+    return VXS_BAD_DATA;
+}
+
+vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *column, vxs_error *err)
+{
+    size_t found = table->columns;
+    for (size_t j = 0; j < table->columns; j++) {
+        if (strcmp(table->cells[j], name) != 0)
+            continue;
+        if (found < table->columns)
+            return vxs_fail(err, VXS_BAD_DATA, "'%s' has two columns '%s', number %zu and %zu",
+                            table->name, name, found + 1, j + 1);
+        found = j;
+    }
+    if (found == table->columns)
+        return no_such_column(table, name, err);
+    *column = found;
+    return VXS_OK;
+}
+
+vxs_status vxs_table_real(const vxs_table *table, size_t row, size_t column, double *value,
+                          vxs_error *err)
+{
+    const char *cell = vxs_table_cell(table, row, column);
+    if (!cell) {
+        *value = NAN;
+        return VXS_OK;
+    }
+    if (vxs_parse_real(cell, value))
+        return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu, column '%s': '%s' is not a number",
+                    table->name, vxs_table_line(table, row), vxs_table_header(table, column), cell);
+}

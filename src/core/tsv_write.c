@@ -1,0 +1,32 @@
+/* tsv_write.c - tables as they go out: tabs, no quotes, n/a for what is missing. */
+#include "voxsift/core.h"
+
+#include <math.h>
+
+void vxs_tsv_init(vxs_tsv_writer *writer, FILE *stream)
+{
+    *writer = (vxs_tsv_writer){ .stream = stream };
+}
+
+void vxs_tsv_text(vxs_tsv_writer *writer, const char *text)
+{
+    if (writer->begun)
+        fputc('\t', writer->stream);
+    writer->begun = true;
+    if (!text)
+        text = "n/a";
+    for (; *text; text++)
+        fputc(*text == '\t' || *text == '\n' || *text == '\r' ? ' ' : *text, writer->stream);
+}
+
+void vxs_tsv_real(vxs_tsv_writer *writer, double value)
+{
+    char text[VXS_REAL_TEXT];
+    vxs_tsv_text(writer, isnan(value) ? NULL : vxs_real_text(value, text));
+}
+
+void vxs_tsv_end_row(vxs_tsv_writer *writer)
+{
+    fputc('\n', writer->stream);
+    writer->begun = false;
+}

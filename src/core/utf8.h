@@ -1,0 +1,13 @@
+/* utf8.h - where characters end; private to the core room. */
+#ifndef VXS_CORE_UTF8_H
+#define VXS_CORE_UTF8_H
+
+#include <stddef.h>
+
+/* Bytes of the well-formed character (RFC 3629) that starts at text, 0 when there is none within
+ * `left` bytes. */
+size_t vxs_utf8_length(const char *text, size_t left);
+/* Writes the character with this code point, 1 to 4 bytes. */
+size_t vxs_utf8_write(char *text, unsigned long code);
+
+#endif
