@@ -1,0 +1,9 @@
+/* voxsift.h - the whole library. See docs/layout.md for the rooms behind it. */
+#ifndef VOXSIFT_H
+#define VOXSIFT_H
+
+#include "voxsift/cohort.h"
+#include "voxsift/core.h"
+#include "voxsift/solve.h"
+
+#endif
