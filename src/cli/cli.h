@@ -1,0 +1,126 @@
+/* cli.h - a command line made of tables: what a command is, and what its run gets.
+ *
+ * A command is one file cmd_<name>.c with one vxs_command and one run function, and one line in
+ * commands.c. Parsing, help, man page and completion are loops over these tables.
+ */
+#ifndef VXS_CLI_H
+#define VXS_CLI_H
+
+#include "voxsift.h"
+
+/* What stands on the command line without dashes. Tables end with name == NULL. */
+typedef struct {
+    const char *name; /* as in the usage line: FILE */
+    const char *help;
+    const char *const *choices; /* ends with NULL; NULL when files are meant */
+    bool command;               /* the choices are the names of the commands */
+    bool optional;              /* only behind those that are not */
+} vxs_operand;
+/* Ends with NULL; NULL when files are meant. */
+const char *const *vxs_operand_choices(const vxs_operand *operand);
+
+/* Tables end with line == NULL. */
+typedef struct {
+    const char *line;
+    const char *purpose; /* what it does, behind "To": a phrase */
+} vxs_example;
+
+/* Groups of options that several commands share. */
+enum {
+    VXS_TAKES_JSON = 1,
+    VXS_TAKES_OUTPUT = 2, /* --out and --force */
+    VXS_TAKES_THREADS = 4
+};
+typedef struct {
+    bool help, quiet, verbose, json, force;
+    int64_t nthreads;
+    const char *out;
+} vxs_shared;
+
+typedef struct vxs_call vxs_call;
+
+typedef struct {
+    const char *name;
+    const char *heading; /* under which `help` lists it */
+    const char *summary; /* a phrase, without full stop */
+    const char *details; /* paragraphs, separated by empty lines */
+    const vxs_operand *operands;
+    const vxs_param *params; /* its own options; may be NULL */
+    unsigned takes;
+    const vxs_example *examples;
+    vxs_status (*run)(const vxs_call *call, vxs_error *err);
+} vxs_command;
+
+struct vxs_call {
+    const vxs_command *command;
+    const void *values; /* its own options */
+    const vxs_shared *shared;
+    char **operands; /* as many as the command takes; those not given are NULL */
+    const vxs_context *context;
+    FILE *out; /* results go here, everything else through the context's log */
+};
+
+/* The table of commands, ends with NULL. */
+extern const vxs_command *const vxs_commands[];
+const vxs_command *vxs_command_find(const char *name); /* NULL when there is none */
+/* The same when there must be one: says which is near. */
+const vxs_command *vxs_command_wanted(const char *name, vxs_error *err);
+const char *const *vxs_command_names(void); /* ends with NULL */
+
+/* All options of a command, its own first. */
+#define VXS_MAX_OPTIONS 64
+typedef struct {
+    const vxs_param *param;
+    bool shared; /* the value belongs into vxs_shared */
+} vxs_option;
+size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
+
+/* Room for the values of any command's own options. */
+#define VXS_VALUES_SIZE  1024
+#define VXS_MAX_OPERANDS 8
+typedef struct {
+    union {
+        max_align_t align;
+        char bytes[VXS_VALUES_SIZE];
+    } values;
+    vxs_shared shared;
+    char *operands[VXS_MAX_OPERANDS];
+} vxs_parsed;
+VXS_MUST_CHECK vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv,
+                                            vxs_parsed *parsed, vxs_error *err);
+
+/* Help, manual and completion, each a loop over the tables. */
+void vxs_help_overview(FILE *out);
+void vxs_help_command(FILE *out, const vxs_command *command);
+void vxs_usage_line(FILE *out, const vxs_command *command);
+/* "-o DIR, --out DIR" and "phrase (what it wants; default)". */
+#define VXS_WORDS_SIZE 512
+void vxs_option_form(const vxs_param *param, char *buffer, size_t size);
+void vxs_option_words(const vxs_param *param, char *buffer, size_t size);
+void vxs_man_overview(FILE *out);
+void vxs_man_command(FILE *out, const vxs_command *command);
+extern const char *const vxs_shells[]; /* ends with NULL */
+void vxs_complete(FILE *out, int shell);
+
+/* What the environment changes. Ends with name == NULL. */
+typedef struct {
+    const char *name, *help;
+} vxs_variable;
+extern const vxs_variable vxs_variables[];
+
+/* Text broken at blanks so that no line passes `width`; every line but the first is indented by
+ * `indent`, and `column` says where the first one starts. Ends with a line end. */
+void vxs_wrap(FILE *out, const char *text, int indent, int column, int width);
+
+/* Prints the methods of a table; --json as well. */
+void vxs_print_methods(FILE *out, const vxs_method *methods, bool json);
+
+/* From here on, the signals that ask a program to stop set *vxs_interrupted; a second one ends the
+ * program at once. */
+void vxs_signals_catch(void);
+extern volatile int vxs_interrupted;
+
+/* The program: everything but the closing of its streams. */
+int vxs_run(int argc, char **argv, FILE *out, FILE *talk);
+
+#endif

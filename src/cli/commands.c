@@ -1,0 +1,54 @@
+/* commands.c - the table of commands. A new one: its file, a line here and a line below. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+extern const vxs_command vxs_cmd_info, vxs_cmd_simulate, vxs_cmd_methods, vxs_cmd_version,
+    vxs_cmd_completion, vxs_cmd_help;
+
+const vxs_command *const vxs_commands[] = {
+    &vxs_cmd_info,
+    &vxs_cmd_simulate,
+    &vxs_cmd_methods,
+    &vxs_cmd_version,
+    &vxs_cmd_completion,
+    &vxs_cmd_help,
+    NULL,
+};
+
+#define COMMANDS (sizeof(vxs_commands) / sizeof(vxs_commands[0]))
+
+/* Filled again with the same pointers at every call, so that the table is the only list. */
+const char *const *vxs_command_names(void)
+{
+    static const char *names[COMMANDS];
+    for (size_t i = 0; vxs_commands[i]; i++)
+        names[i] = vxs_commands[i]->name;
+    return names;
+}
+
+const char *const *vxs_operand_choices(const vxs_operand *operand)
+{
+    return operand->command ? vxs_command_names() : operand->choices;
+}
+
+const vxs_command *vxs_command_find(const char *name)
+{
+    for (size_t i = 0; vxs_commands[i]; i++)
+        if (strcmp(vxs_commands[i]->name, name) == 0)
+            return vxs_commands[i];
+    return NULL;
+}
+
+const vxs_command *vxs_command_wanted(const char *name, vxs_error *err)
+{
+    const vxs_command *command = vxs_command_find(name);
+    if (command)
+        return command;
+    const char *near = vxs_nearest(name, vxs_command_names());
+    if (near)
+        vxs_fail(err, VXS_MISUSE, "unknown command '%s'; did you mean '%s'?", name, near);
+    else
+        vxs_fail(err, VXS_MISUSE, "unknown command '%s'; see 'voxsift help'", name);
+    return NULL;
+}

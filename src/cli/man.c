@@ -1,0 +1,129 @@
+/* man.c - manual pages from the same tables, in man(7) macros. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Text in which nothing is markup: hyphens stay hyphens, a point or quote may begin a line. */
+static void text(FILE *out, const char *words)
+{
+    for (; *words; words++) {
+        if (*words == '\\')
+            fputs("\\e", out);
+        else if (*words == '-')
+            fputs("\\-", out);
+        else if (*words == '\'')
+            fputs("\\(aq", out);
+        else
+            fputc(*words, out);
+    }
+}
+
+static void line(FILE *out, const char *words)
+{
+    if (*words == '.' || *words == '\'')
+        fputs("\\&", out);
+    text(out, words);
+    fputc('\n', out);
+}
+
+static void paragraphs(FILE *out, const char *words)
+{
+    for (; *words; words++) {
+        char single[2] = { *words, '\0' };
+        if (strncmp(words, "\n\n", 2) == 0) {
+            fputs("\n.PP\n", out);
+            words++;
+        } else {
+            text(out, single);
+        }
+    }
+    fputc('\n', out);
+}
+
+static void upper(FILE *out, const char *words)
+{
+    for (; *words; words++)
+        fputc(toupper((unsigned char)*words), out);
+}
+
+static void title(FILE *out, const char *command)
+{
+    fputs(".\\\" Made by 'make docs' from the tables of the program; do not edit.\n.TH VOXSIFT",
+          out);
+    if (*command)
+        fputs("\\-", out);
+    upper(out, command);
+    fputs(" 1 \"\" \"voxsift " VXS_VERSION "\" \"voxsift manual\"\n.SH NAME\n", out);
+}
+
+static void item(FILE *out, const char *name, const char *words)
+{
+    fputs(".TP\n.B ", out);
+    line(out, name);
+    line(out, words);
+}
+
+static void exit_status(FILE *out)
+{
+    fputs(".SH EXIT STATUS\n", out);
+    for (const vxs_status_row *row = vxs_status_rows; row->meaning; row++) {
+        char code[16];
+        snprintf(code, sizeof(code), "%d", (int)row->status);
+        item(out, code, row->meaning);
+    }
+}
+
+void vxs_man_overview(FILE *out)
+{
+    title(out, "");
+    fputs("voxsift \\- find the voxels, regions and pairs that predict a diagnosis or a score\n"
+          ".SH SYNOPSIS\n.B voxsift\nCOMMAND [ARGUMENTS] [OPTIONS]\n"
+          ".SH DESCRIPTION\n"
+          "Results go to standard output, everything else to standard error. Outputs appear under\n"
+          "their final name when they are complete. No command uses the network.\n"
+          ".SH COMMANDS\n",
+          out);
+    for (size_t i = 0; vxs_commands[i]; i++) {
+        fprintf(out, ".TP\n.BR voxsift\\-%s (1)\n", vxs_commands[i]->name);
+        line(out, vxs_commands[i]->summary);
+    }
+    fputs(".SH ENVIRONMENT\n", out);
+    for (const vxs_variable *v = vxs_variables; v->name; v++)
+        item(out, v->name, v->help);
+    exit_status(out);
+}
+
+static void options(FILE *out, const vxs_command *command)
+{
+    vxs_option rows[VXS_MAX_OPTIONS];
+    size_t count = vxs_options_of(command, rows);
+    fputs(".SH OPTIONS\n", out);
+    for (size_t k = 0; k < count; k++) {
+        char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
+        vxs_option_form(rows[k].param, form, sizeof(form));
+        vxs_option_words(rows[k].param, words, sizeof(words));
+        item(out, form + strspn(form, " "), words);
+    }
+}
+
+void vxs_man_command(FILE *out, const vxs_command *command)
+{
+    title(out, command->name);
+    fprintf(out, "voxsift\\-%s \\- ", command->name);
+    line(out, command->summary);
+    fputs(".SH SYNOPSIS\n", out);
+    vxs_usage_line(out, command);
+    fputs(".SH DESCRIPTION\n", out);
+    paragraphs(out, command->details);
+    if (command->operands->name)
+        fputs(".SH ARGUMENTS\n", out);
+    for (const vxs_operand *o = command->operands; o->name; o++)
+        item(out, o->name, o->help);
+    options(out, command);
+    fputs(".SH EXAMPLES\n", out);
+    for (const vxs_example *e = command->examples; e->line; e++)
+        item(out, e->line, e->purpose);
+    exit_status(out);
+    fputs(".SH SEE ALSO\n.BR voxsift (1)\n", out);
+}

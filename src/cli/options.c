@@ -1,0 +1,231 @@
+/* options.c - the command line, read by the tables. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_shared, member)
+
+static const vxs_param talk_params[] = {
+    { .name = "quiet",
+      .letter = 'q',
+      .help = "say nothing but errors",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(quiet) },
+    { .name = "verbose",
+      .letter = 'v',
+      .help = "say more about what is being done",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(verbose) },
+    { .name = "help",
+      .letter = 'h',
+      .help = "print this help",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(help) },
+    { .name = NULL },
+};
+
+static const vxs_param json_params[] = {
+    { .name = "json",
+      .help = "print the results as JSON",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(json) },
+    { .name = NULL },
+};
+
+static const vxs_param output_params[] = {
+    { .name = "out",
+      .letter = 'o',
+      .value = "DIR",
+      .help = "directory to make; it appears when it is complete",
+      .type = VXS_PARAM_PATH,
+      .offset = AT(out),
+      .required = true },
+    { .name = "force",
+      .help = "replace an output of voxsift that exists",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(force) },
+    { .name = NULL },
+};
+
+static const vxs_param thread_params[] = {
+    { .name = "nthreads",
+      .value = "N",
+      .help = "threads, which change no result; without it VOXSIFT_NTHREADS, SLURM_CPUS_PER_TASK, "
+              "OMP_NUM_THREADS or the cores this process may use decide",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(nthreads),
+      .initial = NAN,
+      .min = 1,
+      .max = VXS_MAX_THREADS },
+    { .name = NULL },
+};
+
+typedef struct {
+    const vxs_command *command;
+    vxs_option options[VXS_MAX_OPTIONS];
+    bool given[VXS_MAX_OPTIONS];
+    size_t count;
+    vxs_parsed *parsed;
+    int operands;
+    vxs_error *err;
+} reader;
+
+static size_t add_table(const vxs_param *table, bool shared, vxs_option *options, size_t count)
+{
+    for (; table && table->name && count < VXS_MAX_OPTIONS; table++)
+        options[count++] = (vxs_option){ table, shared };
+    return count;
+}
+
+size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS])
+{
+    size_t count = add_table(command->params, false, options, 0);
+    if (command->takes & VXS_TAKES_OUTPUT)
+        count = add_table(output_params, true, options, count);
+    if (command->takes & VXS_TAKES_JSON)
+        count = add_table(json_params, true, options, count);
+    if (command->takes & VXS_TAKES_THREADS)
+        count = add_table(thread_params, true, options, count);
+    return add_table(talk_params, true, options, count);
+}
+
+/* --participant_label is --participant-label: both spellings are in use in this field. */
+static bool same_name(const char *given, size_t length, const char *name)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((given[i] == '_' ? '-' : given[i]) != name[i])
+            return false;
+    return name[length] == '\0';
+}
+
+static vxs_status unknown_option(const reader *r, const char *given, size_t length)
+{
+    const char *names[VXS_MAX_OPTIONS + 1] = { NULL };
+    char word[64] = "";
+    for (size_t k = 0; k < r->count; k++)
+        names[k] = r->options[k].param->name;
+    if (length < sizeof(word))
+        memcpy(word, given, length);
+    const char *near = *word ? vxs_nearest(word, names) : NULL;
+    if (near)
+        return vxs_fail(r->err, VXS_MISUSE, "unknown option '--%.*s'; did you mean '--%s'?",
+                        (int)length, given, near);
+    return vxs_fail(r->err, VXS_MISUSE, "unknown option '--%.*s'; see 'voxsift help %s'",
+                    (int)length, given, r->command->name);
+}
+
+static vxs_status set_option(reader *r, size_t k, const char *text)
+{
+    const vxs_option *option = &r->options[k];
+    void *values = option->shared ? (void *)&r->parsed->shared : (void *)r->parsed->values.bytes;
+    if (r->given[k])
+        return vxs_fail(r->err, VXS_MISUSE, "option '--%s' is given twice", option->param->name);
+    r->given[k] = true;
+    return vxs_param_set(option->param, values, text, r->err);
+}
+
+/* Sets option k from text or, when text is NULL and it wants a value, from the next argument,
+ * which is then used up. */
+static vxs_status take_option(reader *r, size_t k, const char *text, char **next, int *used)
+{
+    const vxs_param *param = r->options[k].param;
+    if (param->type != VXS_PARAM_FLAG && !text) {
+        if (!*next)
+            return vxs_fail(r->err, VXS_MISUSE, "option '--%s' wants a value (%s)", param->name,
+                            param->value);
+        text = *next;
+        *used = 1;
+    }
+    return set_option(r, k, text);
+}
+
+static vxs_status read_long(reader *r, const char *name, char **next, int *used)
+{
+    size_t length = strcspn(name, "=");
+    const char *text = name[length] ? name + length + 1 : NULL;
+    for (size_t k = 0; k < r->count; k++)
+        if (same_name(name, length, r->options[k].param->name))
+            return take_option(r, k, text, next, used);
+    return unknown_option(r, name, length);
+}
+
+/* One letter an argument, its value behind it or next: -o DIR, -oDIR. */
+static vxs_status read_short(reader *r, const char *letters, char **next, int *used)
+{
+    for (size_t k = 0; k < r->count; k++)
+        if (r->options[k].param->letter == letters[0])
+            return take_option(r, k, letters[1] ? letters + 1 : NULL, next, used);
+    return vxs_fail(r->err, VXS_MISUSE, "unknown option '-%s'; see 'voxsift help %s'", letters,
+                    r->command->name);
+}
+
+static vxs_status read_operand(reader *r, char *text)
+{
+    const vxs_operand *operand = r->command->operands;
+    for (int k = 0; k < r->operands && operand->name; k++)
+        operand++;
+    if (!operand->name)
+        return vxs_fail(r->err, VXS_MISUSE, "'%s' is one argument too many; see 'voxsift help %s'",
+                        text, r->command->name);
+    const char *const *choices = vxs_operand_choices(operand);
+    bool found = !choices;
+    for (size_t k = 0; choices && choices[k]; k++)
+        found = found || strcmp(choices[k], text) == 0;
+    if (!found) {
+        const char *near = vxs_nearest(text, choices);
+        return vxs_fail(r->err, VXS_MISUSE, "unknown %s '%s'%s%s%s", operand->name, text,
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    r->parsed->operands[r->operands++] = text;
+    return VXS_OK;
+}
+
+/* Help is given whatever else is missing. */
+static vxs_status check_complete(const reader *r)
+{
+    if (r->parsed->shared.help)
+        return VXS_OK;
+    int k = 0;
+    for (const vxs_operand *o = r->command->operands; o->name; o++, k++)
+        if (k >= r->operands && !o->optional)
+            return vxs_fail(r->err, VXS_MISUSE, "%s is missing; see 'voxsift help %s'", o->name,
+                            r->command->name);
+    for (size_t j = 0; j < r->count; j++) {
+        const vxs_param *param = r->options[j].param;
+        if (param->required && !r->given[j])
+            return vxs_fail(r->err, VXS_MISUSE, "option '--%s %s' is missing", param->name,
+                            param->value);
+    }
+    if (r->parsed->shared.quiet && r->parsed->shared.verbose)
+        return vxs_fail(r->err, VXS_MISUSE, "'--quiet' and '--verbose' exclude each other");
+    return VXS_OK;
+}
+
+vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, vxs_parsed *parsed,
+                             vxs_error *err)
+{
+    reader r = { .command = command, .parsed = parsed, .err = err };
+    bool options_end = false;
+    memset(parsed, 0, sizeof(*parsed));
+    r.count = vxs_options_of(command, r.options);
+    if (command->params)
+        vxs_params_defaults(command->params, parsed->values.bytes);
+    for (int i = 0; i < argc; i++) {
+        vxs_status status = VXS_OK;
+        int used = 0;
+        char **next = &argv[i + 1]; /* argv ends with NULL */
+        if (!options_end && strcmp(argv[i], "--") == 0)
+            options_end = true;
+        else if (!options_end && strncmp(argv[i], "--", 2) == 0)
+            status = read_long(&r, argv[i] + 2, next, &used);
+        else if (!options_end && argv[i][0] == '-' && argv[i][1])
+            status = read_short(&r, argv[i] + 1, next, &used);
+        else
+            status = read_operand(&r, argv[i]);
+        if (status)
+            return status;
+        i += used;
+    }
+    return check_complete(&r);
+}

@@ -1,0 +1,81 @@
+/* run.c - from the words of the command line to an exit code. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static vxs_log_level level_of(const vxs_shared *shared)
+{
+    return shared->quiet ? VXS_LOG_ERROR : shared->verbose ? VXS_LOG_DEBUG : VXS_LOG_INFO;
+}
+
+static vxs_status run_command(const vxs_command *command, const vxs_parsed *parsed, FILE *out,
+                              vxs_talk *talk, vxs_error *err)
+{
+    vxs_context context = { .nthreads = 1,
+                            .log = vxs_talk_log,
+                            .progress = vxs_talk_progress,
+                            .user = talk,
+                            .interrupted = &vxs_interrupted };
+    if (parsed->shared.help) {
+        vxs_help_command(out, command);
+        return VXS_OK;
+    }
+    if (command->takes & VXS_TAKES_THREADS) {
+        vxs_thread_choice threads;
+        vxs_status status = vxs_choose_threads((int)parsed->shared.nthreads, &threads, err);
+        if (status)
+            return status;
+        context.nthreads = threads.count;
+        vxs_log(&context, VXS_LOG_DEBUG, "threads: %d (from %s)", threads.count, threads.source);
+    }
+    vxs_call call = { .command = command,
+                      .values = parsed->values.bytes,
+                      .shared = &parsed->shared,
+                      .operands = (char **)parsed->operands,
+                      .context = &context,
+                      .out = out };
+    return command->run(&call, err);
+}
+
+/* A call that failed because it was told to stop was stopped, whatever it made of that. */
+static vxs_status finish(vxs_status status, const vxs_error *err, vxs_talk *talk)
+{
+    if (status == VXS_OK)
+        return VXS_OK;
+    if (vxs_interrupted)
+        status = VXS_INTERRUPTED;
+    vxs_talk_log(talk, VXS_LOG_ERROR,
+                 status == VXS_INTERRUPTED && err->status != VXS_INTERRUPTED ? "interrupted"
+                                                                             : err->message);
+    return status;
+}
+
+static const char *alias(const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return "help";
+    return strcmp(word, "--version") == 0 ? "version" : word;
+}
+
+int vxs_run(int argc, char **argv, FILE *out, FILE *talk_stream)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_talk talk;
+    vxs_parsed parsed;
+    char name[64] = "voxsift";
+    vxs_talk_init(&talk, talk_stream, VXS_LOG_INFO, name);
+    if (argc < 2) {
+        vxs_help_overview(talk_stream);
+        return VXS_MISUSE;
+    }
+    const vxs_command *command = vxs_command_wanted(alias(argv[1]), &err);
+    if (!command)
+        return (int)finish(err.status, &err, &talk);
+    snprintf(name, sizeof(name), "voxsift %s", command->name);
+    vxs_status status = vxs_options_parse(command, argc - 2, argv + 2, &parsed, &err);
+    if (!status) {
+        talk.level = level_of(&parsed.shared);
+        status = run_command(command, &parsed, out, &talk, &err);
+    }
+    return (int)finish(status, &err, &talk);
+}
