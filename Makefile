@@ -1,0 +1,254 @@
+# voxsift. `make demo` shows it at work, `make test` checks everything, `make help` lists the rest.
+
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CFLAGS  ?= -O2 -g
+PYTHON  ?= /usr/bin/python3
+FUZZ_SECONDS ?= 60
+
+WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wpedantic
+STANDARD := -std=c11 -D_GNU_SOURCE
+INCLUDES := -Iinclude -Isrc -I$(BUILD)
+VERSION  := $(shell sed -n 's/^\#define VXS_VERSION *"\(.*\)"/\1/p' include/voxsift/core.h)
+# Asked when a recipe runs, not when this file is read: 'make deps' may just have installed them.
+PKG_CFLAGS = $(shell pkg-config --cflags openblas)
+PKG_LIBS   = $(shell pkg-config --libs openblas)
+# SANITIZE is set by the targets that need it.
+COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp $(INCLUDES) $(PKG_CFLAGS)
+LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp
+LIBS    = $(PKG_LIBS) -lm -lpthread
+
+ROOMS    := core cohort solve
+LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c)))
+CLI_SRC  := $(sort $(filter-out src/cli/main.c,$(wildcard src/cli/*.c)))
+MAIN_SRC := src/cli/main.c
+UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
+FUZZERS  := tsv json npy
+HEADERS  := include/voxsift.h $(sort $(wildcard include/voxsift/*.h))
+OWN_C    := $(LIB_SRC) $(CLI_SRC) $(MAIN_SRC)
+ALL_C    := $(OWN_C) $(sort $(wildcard tests/*/*.c examples/*.c))
+ALL_H    := $(HEADERS) $(sort $(wildcard src/*/*.h tests/*/*.h))
+
+objects   = $(1:%.c=$(BUILD)/obj/%.o)
+LIB_OBJ  := $(call objects,$(LIB_SRC))
+CLI_OBJ  := $(call objects,$(CLI_SRC))
+MAIN_OBJ := $(call objects,$(MAIN_SRC))
+UNIT_OBJ := $(call objects,$(UNIT_SRC))
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
+        lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
+        asan tsan fuzz install uninstall clean help FORCE
+
+all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make                 build/voxsift and build/libvoxsift.a
+## make deps            install what is missing to build and test (Debian, as root)
+## make demo            build, and show what voxsift does on data in this repository
+## make test            everything that must pass
+## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
+## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
+## make format          let clang-format write; make docs: man pages from the tables
+## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
+## make gates-selftest  prove that each gate can fail
+
+# ---- Build --------------------------------------------------------------------------------------
+
+$(BUILD)/voxsift: $(MAIN_OBJ) $(CLI_OBJ) $(BUILD)/libvoxsift.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/libvoxsift.a: $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) $(EXTRA) -MMD -MP -c -o $@ $<
+
+# Objects are made again when the compiler or its flags change.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(WERROR)' | cmp -s - $@ || \
+	 printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(WERROR)' > $@
+
+# What `voxsift version` says; written only when it changes.
+$(BUILD)/build_facts.h: FORCE
+	@mkdir -p $(@D)
+	@{ printf '/* Made by the Makefile. */\n'; \
+	   printf '#define VXS_BUILD_COMMIT "%s"\n' "$$(git describe --always --dirty --abbrev=12 2> /dev/null || echo unknown)"; \
+	   printf '#define VXS_BUILD_COMPILER "%s"\n' "$$($(CC) --version | head -n 1)"; \
+	   printf '#define VXS_BUILD_FLAGS "%s"\n' '$(strip $(STANDARD) $(CFLAGS) $(SANITIZE) -fopenmp)'; } > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BUILD)/obj/src/cli/cmd_version.o: $(BUILD)/build_facts.h
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_OBJ:.o=.d)
+
+# ---- What a fresh machine needs -----------------------------------------------------------------
+
+deps: deps-build deps-test
+deps-build:
+	@sh .ci/deps build
+deps-test:
+	@sh .ci/deps build test
+
+demo: deps-build
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) sh examples/demo.sh
+
+test: deps-test
+	@$(MAKE) --no-print-directory check
+
+# ---- Tests --------------------------------------------------------------------------------------
+
+# Nothing may be left behind by the tests, so what git does not know is compared before and after.
+check:
+	@mkdir -p $(BUILD)
+	@sh tests/gates/untracked.sh $(BUILD)/untracked.before
+	@$(MAKE) --no-print-directory all $(BUILD)/unit WERROR=-Werror
+	@$(MAKE) --no-print-directory check-style gates-selftest
+	@$(MAKE) --no-print-directory unit cli-tests examples WERROR=-Werror
+	@sh tests/gates/untracked.sh $(BUILD)/untracked.after $(BUILD)/untracked.before
+	@echo "make test: everything passed"
+
+# Every request for memory of ours can be made to fail: tests/core/faults.h.
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
+$(BUILD)/unit: $(UNIT_OBJ) $(call objects,$(wildcard tests/core/faults.c)) $(CLI_OBJ) $(BUILD)/libvoxsift.a
+	$(LINK) $(WRAP) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
+
+unit: $(BUILD)/unit
+	@OPENBLAS_NUM_THREADS=1 VXS_TEST_DIR=$(abspath $(BUILD))/work \
+	 sh tests/unit.sh $(BUILD)/unit
+
+cli-tests: all
+	@BUILD=$(abspath $(BUILD)) PYTHON=$(PYTHON) MAKE='$(MAKE)' bash tests/cli/run.sh
+
+examples: all
+	@BUILD=$(abspath $(BUILD)) bash tests/examples.sh
+
+asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	 SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' sanitized
+
+# clang, whose OpenMP run time tells the sanitizer about its locks (libarcher).
+tsan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan CC=clang CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	 SANITIZE='-fsanitize=thread' sanitized
+
+.PHONY: sanitized
+sanitized: all $(BUILD)/unit $(BUILD)/replay
+	@BUILD=$(abspath $(BUILD)) sh tests/sanitized.sh
+
+# ---- Fuzzing ------------------------------------------------------------------------------------
+
+FUZZ_FLAGS := $(STANDARD) -g -O1 $(INCLUDES) -fsanitize=address,undefined -fno-sanitize-recover=all
+
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB_SRC) $(ALL_H)
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer $(PKG_CFLAGS) -fopenmp -o $@ $< $(LIB_SRC) $(LIBS)
+
+# The committed seeds and every input that once crashed a reader, through the same functions.
+$(BUILD)/replay: $(call objects,$(wildcard tests/fuzz/*.c)) $(BUILD)/libvoxsift.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+fuzz: deps-test
+	@$(MAKE) --no-print-directory $(FUZZERS:%=$(BUILD)/fuzz_%)
+	@for f in $(FUZZERS); do \
+	   mkdir -p $(BUILD)/corpus/$$f && echo "fuzzing $$f for $(FUZZ_SECONDS) s" && \
+	   $(BUILD)/fuzz_$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 \
+	     -artifact_prefix=$(BUILD)/crash-$$f- $(BUILD)/corpus/$$f tests/fuzz/seeds/$$f \
+	     2>&1 | grep -E 'ERROR|SUMMARY|number_of_executed|Test unit' || exit 1; \
+	   ls $(BUILD)/crash-$$f-* > /dev/null 2>&1 && exit 1 || true; done
+	@echo "make fuzz: no reader crashed"
+
+# ---- Gates --------------------------------------------------------------------------------------
+
+check-style: format-check lint layers bans headers symbols warnings docs-check
+	@echo "check-style: clean"
+
+format:
+	clang-format -i $(ALL_C) $(ALL_H)
+
+format-check:
+	@clang-format --dry-run --Werror $(ALL_C) $(ALL_H)
+
+lint: $(BUILD)/build_facts.h
+	@printf '%s\n' $(OWN_C) | xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(STANDARD) $(INCLUDES) $(PKG_CFLAGS) -fopenmp 2> $(BUILD)/lint.$$$$ || { cat $(BUILD)/lint.$$$$; exit 1; }' lint
+	@rm -f $(BUILD)/lint.*
+
+layers:
+	@sh tests/gates/layers.sh .
+
+bans:
+	@sh tests/gates/bans.sh .
+
+headers:
+	@sh tests/gates/headers.sh include
+
+symbols: $(BUILD)/libvoxsift.a $(CLI_OBJ)
+	@sh tests/gates/symbols.sh $^
+
+warnings: $(BUILD)/build_facts.h
+	@for cc in gcc clang; do \
+	   $$cc $(STANDARD) $(WARNINGS) -Werror -fopenmp $(INCLUDES) $(PKG_CFLAGS) \
+	   -fsyntax-only $(OWN_C) || exit 1; done
+
+gates-selftest: all
+	@BUILD=$(abspath $(BUILD)) sh tests/gates/selftest.sh
+
+# ---- Documentation ------------------------------------------------------------------------------
+
+docs: $(BUILD)/voxsift
+	@sh docs/man/make.sh $(BUILD)/voxsift docs/man
+docs-check: $(BUILD)/voxsift
+	@rm -rf $(BUILD)/man && mkdir -p $(BUILD)/man
+	@sh docs/man/make.sh $(BUILD)/voxsift $(BUILD)/man
+	@diff -r -u --exclude=make.sh docs/man $(BUILD)/man || \
+	 { echo "docs/man is out of date: run 'make docs' and commit"; exit 1; }
+
+# ---- Install ------------------------------------------------------------------------------------
+
+bindir  = $(DESTDIR)$(PREFIX)/bin
+libdir  = $(DESTDIR)$(PREFIX)/lib
+incdir  = $(DESTDIR)$(PREFIX)/include
+mandir  = $(DESTDIR)$(PREFIX)/share/man/man1
+docdir  = $(DESTDIR)$(PREFIX)/share/doc/voxsift
+bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir  = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+install: all
+	install -d '$(bindir)' '$(libdir)/pkgconfig' '$(incdir)/voxsift' '$(mandir)' '$(docdir)' \
+	  '$(bashdir)' '$(zshdir)' '$(fishdir)'
+	install -m 755 $(BUILD)/voxsift '$(bindir)/voxsift'
+	install -m 644 $(BUILD)/libvoxsift.a '$(libdir)/libvoxsift.a'
+	install -m 644 include/voxsift.h '$(incdir)/voxsift.h'
+	install -m 644 include/voxsift/*.h '$(incdir)/voxsift'
+	install -m 644 docs/man/*.1 '$(mandir)'
+	install -m 644 README.md LICENSE NEWS.md '$(docdir)'
+	$(BUILD)/voxsift completion bash > '$(bashdir)/voxsift'
+	$(BUILD)/voxsift completion zsh > '$(zshdir)/_voxsift'
+	$(BUILD)/voxsift completion fish > '$(fishdir)/voxsift.fish'
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: voxsift' \
+	  'Description: sparse prediction from brain images' 'Version: $(VERSION)' \
+	  'Requires.private: openblas' 'Cflags: -I$${prefix}/include' \
+	  'Libs: -L$${prefix}/lib -lvoxsift' 'Libs.private: -fopenmp -lm -lpthread' \
+	  > '$(libdir)/pkgconfig/voxsift.pc'
+
+uninstall:
+	rm -f '$(bindir)/voxsift' '$(libdir)/libvoxsift.a' '$(libdir)/pkgconfig/voxsift.pc' \
+	  '$(incdir)/voxsift.h' '$(bashdir)/voxsift' '$(zshdir)/_voxsift' '$(fishdir)/voxsift.fish'
+	rm -f $(patsubst docs/man/%,'$(mandir)/%',$(wildcard docs/man/*.1))
+	rm -rf '$(incdir)/voxsift' '$(docdir)'
+
+clean:
+	rm -rf $(BUILD)
