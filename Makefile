@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wpedantic
 STANDARD := -std=c11 -D_GNU_SOURCE
-INCLUDES := -Iinclude -Isrc -I$(BUILD)
+INCLUDES := -Iinclude -Isrc -I. -I$(BUILD)
 VERSION  := $(shell sed -n 's/^\#define VXS_VERSION *"\(.*\)"/\1/p' include/voxsift/core.h)
 # Asked when a recipe runs, not when this file is read: 'make deps' may just have installed them.
 PKG_CFLAGS = $(shell pkg-config --cflags openblas)
@@ -37,13 +37,13 @@ objects   = $(1:%.c=$(BUILD)/obj/%.o)
 LIB_OBJ  := $(call objects,$(LIB_SRC))
 CLI_OBJ  := $(call objects,$(CLI_SRC))
 MAIN_OBJ := $(call objects,$(MAIN_SRC))
-UNIT_OBJ := $(call objects,$(UNIT_SRC))
+UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        asan tsan fuzz install uninstall clean help FORCE
+        threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -115,14 +115,14 @@ check:
 	@sh tests/gates/untracked.sh $(BUILD)/untracked.before
 	@$(MAKE) --no-print-directory all $(BUILD)/unit WERROR=-Werror
 	@$(MAKE) --no-print-directory check-style gates-selftest
-	@$(MAKE) --no-print-directory unit cli-tests examples WERROR=-Werror
+	@$(MAKE) --no-print-directory unit threaded cli-tests examples WERROR=-Werror
 	@sh tests/gates/untracked.sh $(BUILD)/untracked.after $(BUILD)/untracked.before
 	@echo "make test: everything passed"
 
 # Every request for memory of ours can be made to fail: tests/core/faults.h.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-$(BUILD)/unit: $(UNIT_OBJ) $(call objects,$(wildcard tests/core/faults.c)) $(CLI_OBJ) $(BUILD)/libvoxsift.a
+$(BUILD)/unit: $(UNIT_OBJ) $(CLI_OBJ) $(BUILD)/libvoxsift.a
 	$(LINK) $(WRAP) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
 
 unit: $(BUILD)/unit
@@ -135,18 +135,27 @@ cli-tests: all
 examples: all
 	@BUILD=$(abspath $(BUILD)) bash tests/examples.sh
 
+# What several threads do at once; ThreadSanitizer runs it too.
+$(BUILD)/threaded: $(call objects,tests/threaded/threaded.c) $(BUILD)/libvoxsift.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+threaded: $(BUILD)/threaded
+	@$(BUILD)/threaded
+
+sanitize = $(MAKE) --no-print-directory BUILD=$(BUILD)/$1 CFLAGS='-O1 -g -fno-omit-frame-pointer'
+
 asan:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
-	 SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' sanitized
+	@$(call sanitize,asan) CC=gcc SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
+	  asan-run
 
 # clang, whose OpenMP run time tells the sanitizer about its locks (libarcher).
 tsan:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan CC=clang CFLAGS='-O1 -g -fno-omit-frame-pointer' \
-	 SANITIZE='-fsanitize=thread' sanitized
+	@$(call sanitize,tsan) CC=clang SANITIZE='-fsanitize=thread' tsan-run
 
-.PHONY: sanitized
-sanitized: all $(BUILD)/unit $(BUILD)/replay
-	@BUILD=$(abspath $(BUILD)) sh tests/sanitized.sh
+asan-run: all $(BUILD)/unit $(BUILD)/replay $(BUILD)/threaded
+	@BUILD=$(abspath $(BUILD)) COMPILER='$(LINK)' sh tests/sanitized.sh address
+tsan-run: all $(BUILD)/threaded
+	@BUILD=$(abspath $(BUILD)) COMPILER='$(LINK)' sh tests/sanitized.sh thread
 
 # ---- Fuzzing ------------------------------------------------------------------------------------
 
@@ -154,7 +163,7 @@ FUZZ_FLAGS := $(STANDARD) -g -O1 $(INCLUDES) -fsanitize=address,undefined -fno-s
 
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB_SRC) $(ALL_H)
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -fsanitize=fuzzer $(PKG_CFLAGS) -fopenmp -o $@ $< $(LIB_SRC) $(LIBS)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -DVXS_FUZZER $(PKG_CFLAGS) -fopenmp -o $@ $< $(LIB_SRC) $(LIBS)
 
 # The committed seeds and every input that once crashed a reader, through the same functions.
 $(BUILD)/replay: $(call objects,$(wildcard tests/fuzz/*.c)) $(BUILD)/libvoxsift.a
@@ -210,10 +219,7 @@ gates-selftest: all
 docs: $(BUILD)/voxsift
 	@sh docs/man/make.sh $(BUILD)/voxsift docs/man
 docs-check: $(BUILD)/voxsift
-	@rm -rf $(BUILD)/man && mkdir -p $(BUILD)/man
-	@sh docs/man/make.sh $(BUILD)/voxsift $(BUILD)/man
-	@diff -r -u --exclude=make.sh docs/man $(BUILD)/man || \
-	 { echo "docs/man is out of date: run 'make docs' and commit"; exit 1; }
+	@sh tests/gates/manpages.sh $(BUILD)/voxsift docs/man
 
 # ---- Install ------------------------------------------------------------------------------------
 

@@ -37,7 +37,8 @@ static void print_exit_codes(FILE *out)
 void vxs_help_overview(FILE *out)
 {
     const char *heading = "";
-    fputs("voxsift - find the few voxels, regions and pairs that predict a diagnosis or a score\n\n"
+    fputs("voxsift - find the few voxels, regions and pairs that predict a diagnosis\n"
+          "or a score\n\n"
           "usage: voxsift COMMAND [ARGUMENTS] [OPTIONS]\n",
           out);
     for (size_t i = 0; vxs_commands[i]; i++) {

@@ -1,10 +1,11 @@
 /* file.c - whole files in, and the end of files that were written. */
-#include "voxsift/core.h"
+#include "core/file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FIRST_READ 65536
 
@@ -55,18 +56,33 @@ vxs_status vxs_file_read(const char *path, char **bytes, size_t *length, vxs_err
     return status;
 }
 
-vxs_status vxs_file_close(FILE *stream, const char *path, vxs_error *err)
+/* The stream remembers that a write failed, not why. What stopped it then (no space, a limit) stops
+ * one more byte now; the file is not kept anyway. */
+static int ask_again(FILE *stream)
+{
+    errno = 0;
+    return write(fileno(stream), "", 1) < 0 ? errno : 0;
+}
+
+const char *vxs_close_stream(FILE *stream)
 {
     errno = 0;
     bool failed = fflush(stream) != 0;
     failed = ferror(stream) || failed;
-    int reason = errno;
+    int reason = failed && errno == 0 ? ask_again(stream) : errno;
     if (fclose(stream) != 0 && !failed) {
         failed = true;
         reason = errno;
     }
-    if (failed)
-        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path,
-                        reason ? strerror(reason) : "an earlier write failed");
-    return VXS_OK;
+    if (!failed)
+        return NULL;
+    return reason ? strerror(reason) : "an earlier write failed";
+}
+
+vxs_status vxs_file_close(FILE *stream, const char *path, vxs_error *err)
+{
+    const char *reason = vxs_close_stream(stream);
+    if (!reason)
+        return VXS_OK;
+    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path, reason);
 }

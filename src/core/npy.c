@@ -199,11 +199,15 @@ static vxs_status check_size(const parser *p, size_t available)
 {
     vxs_npy *npy = p->npy;
     size_t count = 1;
+    bool empty = false;
     for (int d = 0; d < npy->ndim; d++) {
-        if (npy->shape[d] > 0 && count > SIZE_MAX / 8 / npy->shape[d])
+        empty = empty || npy->shape[d] == 0;
+        size_t items = npy->shape[d] ? npy->shape[d] : 1;
+        if (count > SIZE_MAX / 8 / items) /* so that no partial product can overflow either */
             return refuse(p, "its shape is too large for this machine");
-        count *= npy->shape[d];
+        count *= items;
     }
+    count = empty ? 0 : count;
     npy->count = count;
     size_t wanted = count * (size_t)npy->item_size;
     if (wanted != available)

@@ -1,5 +1,5 @@
 /* output.c - a directory that appears whole or not at all. */
-#include "voxsift/core.h"
+#include "core/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,10 +122,10 @@ FILE *vxs_output_open(vxs_output *output, const char *name, vxs_error *err)
 
 vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, vxs_error *err)
 {
-    char *path = vxs_format(err, "%s/%s", output->path, name);
-    vxs_status status = vxs_file_close(stream, path ? path : name, err);
-    free(path);
-    return status;
+    const char *reason = vxs_close_stream(stream);
+    if (!reason)
+        return VXS_OK;
+    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name, reason);
 }
 
 /* One step where the kernel and the file system can: no moment without the old or the new one, and

@@ -1,0 +1,23 @@
+# A disk that fills up: one line, exit 73, nothing left; an older output stays.
+full() { # where the small disk is
+    refuses 73 "cannot write '$1/x/features.npy'" voxsift simulate lasso --features 50000 -o "$1/x"
+    same "nothing is left on the disk" "$(ls -A "$1")" ""
+    voxsift simulate lasso --features 20 -o "$1/x" > /dev/null && cp -R "$1/x" before
+    refuses 73 "cannot write '$1/x/features.npy'" \
+        voxsift simulate lasso --features 50000 -o "$1/x" --force
+    run diff -r before "$1/x"
+    same "the old output is whole" "$code" 0
+    rm -r before "$1/x"
+}
+mkdir small
+if mount -t tmpfs -o size=2m none small 2> /dev/null; then
+    full small
+    umount small
+else
+    echo "note: no small disk could be mounted here; a limit on file size stands in" >&2
+fi
+limited() { ( ulimit -f 1000; "$@" ); }
+refuses 73 "cannot write 'small/x/features.npy': File too large" \
+    limited voxsift simulate lasso --features 50000 -o small/x
+rmdir small
+nothing_left "disk full"

@@ -1,0 +1,70 @@
+# info on what numpy writes, in every type and order, agrees with numpy; tables come out in words.
+"$PYTHON" - << 'EOF'
+import io
+import json
+import subprocess
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+bad = 0
+for kind in ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"]:
+    for order in "<>":
+        for layout in "CF":
+            for shape in [(), (7,), (3, 4), (2, 3, 4), (0, 3)]:
+                if kind == "b1":
+                    a = rng.integers(0, 2, shape).astype(bool)
+                elif kind[0] == "f":
+                    a = np.array(rng.normal(size=shape)).astype(order + kind)
+                else:
+                    # 64-bit integers that a double holds exactly
+                    info = np.iinfo(kind)
+                    low, high = max(info.min, -2**52), min(info.max, 2**52)
+                    a = np.array(rng.integers(low, high, shape)).astype(order + kind)
+                a = np.array(a, order=layout)
+                if kind == "f8" and a.size > 3:
+                    a.flat[1], a.flat[2] = np.nan, np.inf
+                np.save("a.npy", a)
+                said = json.loads(subprocess.run(["voxsift", "info", "a.npy", "--json"],
+                                                 check=True, capture_output=True).stdout)
+                good = a[np.isfinite(a)].astype(float)
+                want = {"shape": list(shape), "nonfinite": int(a.size - good.size),
+                        "min": good.min() if good.size else None,
+                        "max": good.max() if good.size else None}
+                for key, value in want.items():
+                    if said[key] != value:
+                        bad += 1
+                        print(kind, order, layout, shape, key, said[key], value)
+                if abs(said["sum"] - good.sum()) > 1e-9 * (1 + np.abs(good).sum()):
+                    bad += 1
+                    print(kind, order, layout, shape, "sum", said["sum"], good.sum())
+for version in [(1, 0), (2, 0), (3, 0)]:
+    with open("a.npy", "wb") as f:
+        np.lib.format.write_array(f, np.arange(5.0), version=version)
+    if subprocess.run(["voxsift", "info", "a.npy"], capture_output=True).returncode:
+        bad += 1
+        print("version", version)
+for a in [np.array(["x"]), np.array([1j]), np.array([1.0], dtype="f2"), np.array([{}]),
+          np.zeros(2, dtype=[("a", "f4")])]:
+    np.save("a.npy", a, allow_pickle=True)
+    if subprocess.run(["voxsift", "info", "a.npy"], capture_output=True).returncode != 65:
+        bad += 1
+        print("not refused:", a.dtype)
+sys.exit(bad > 0)
+EOF
+same "info agrees with numpy" $? 0
+rm a.npy
+
+works "the example's table" voxsift info "$top/examples/arc/participants.tsv"
+holds "classes with their counts" "F 44, M 70" "$work/out"
+printf 'participant_id\tage\nsub-1\t50\nsub-1\tn/a\nn/a\t3\n' > twins.tsv
+run voxsift info twins.tsv
+same "twins are a warning" "$code" 0
+holds "twins" "warning: 'twins.tsv': 1 rows share a participant_id with another row" "$work/err"
+holds "nameless" "1 rows have no participant_id" "$work/err"
+works "a warning can be silenced" voxsift info -q twins.tsv
+works "from a pipe" bash -c 'cat twins.tsv | voxsift info -q /dev/stdin --json'
+same "JSON of a table" \
+    "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["kind"], d["rows"], d["columns"][1]["mean"], d["columns"][1]["missing"])' "$work/out")" \
+    "table 3 26.5 1"
+rm twins.tsv
+nothing_left "info"

@@ -1,0 +1,28 @@
+# Installed under a prefix with a blank in it, everything works from there; uninstall takes it all.
+root="$PWD/a root"
+install_to() { "$MAKE" --no-print-directory -C "$top" BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/v "$1"; }
+run install_to install
+same "make install" "$code" 0
+same "it runs from there" "$("$root/opt/v/bin/voxsift" version | head -n 1)" "$(voxsift version | head -n 1)"
+for file in bin/voxsift lib/libvoxsift.a lib/pkgconfig/voxsift.pc include/voxsift.h \
+    include/voxsift/core.h share/man/man1/voxsift.1 share/man/man1/voxsift-info.1 \
+    share/bash-completion/completions/voxsift share/zsh/site-functions/_voxsift \
+    share/fish/vendor_completions.d/voxsift.fish share/doc/voxsift/LICENSE; do
+    [ -s "$root/opt/v/$file" ] && pass || fail "$file is not installed"
+done
+run man -M "$root/opt/v/share/man" voxsift-simulate
+holds "man finds the page" "make a cohort whose truth is known" "$work/out"
+export PKG_CONFIG_PATH="$root/opt/v/lib/pkgconfig"
+same "pkg-config knows the version" "$(pkg-config --modversion voxsift)" \
+    "$(voxsift version | sed -n 's/^voxsift //p')"
+run gcc -std=c11 -Wall -Werror -I"$root/opt/v/include" "$top/examples/read_table.c" -o read_table \
+    "$root/opt/v/lib/libvoxsift.a" $(pkg-config --libs openblas) -fopenmp -lm
+same "a program of somebody else's builds" "$code$(cat "$work/err")" 0
+works "and runs" ./read_table "$top/examples/arc/participants.tsv" wab_aq
+same "and is right" "$(cat "$work/out")" "wab_aq: 114 values, mean 67.50"
+run install_to uninstall
+same "make uninstall" "$code" 0
+same "nothing stays" "$(find "$root" -type f)" ""
+unset PKG_CONFIG_PATH
+rm -rf "$root" read_table
+nothing_left "install"

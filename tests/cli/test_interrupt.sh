@@ -1,0 +1,32 @@
+# A run that is told to stop leaves nothing under the final name, nothing beside it, and says so.
+for signal in INT TERM HUP; do
+    # a job of bash ignores SIGINT when it runs in the background, so Python starts it
+    "$PYTHON" - "$signal" > "$work/out" << 'EOF'
+import os
+import signal
+import subprocess
+import sys
+import time
+p = subprocess.Popen(["voxsift", "simulate", "lasso", "--features", "3000000", "-o", "big"],
+                     stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+for _ in range(1000):
+    if any(name.startswith(".big.part") for name in os.listdir(".")):
+        break
+    time.sleep(0.01)
+time.sleep(0.2)
+p.send_signal(getattr(signal, "SIG" + sys.argv[1]))
+out, err = p.communicate(timeout=30)
+print(p.returncode, len(out), err.decode().strip().split("\n")[-1])
+EOF
+    same "SIG$signal" "$(cat "$work/out")" "130 0 voxsift simulate: interrupted while simulating"
+    nothing_left "SIG$signal leaves nothing"
+done
+# told to stop while an older output is being replaced: the older one stays
+voxsift simulate lasso --features 10 -o keep > "$work/out"
+cp -R keep before
+run timeout -s INT 0.5 voxsift simulate lasso --features 3000000 -o keep --force
+run diff -r keep before
+same "the old output is untouched" "$code" 0
+rm -r keep before
+nothing_left "interrupt"

@@ -1,0 +1,55 @@
+/* faults.c - the k-th request for memory fails. */
+#include "tests/core/faults.h"
+
+#include "tests/core/check.h"
+
+static long requests, failing = -1;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static int fails_now(void)
+{
+    return __atomic_fetch_add(&requests, 1, __ATOMIC_RELAXED) == failing;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+long requests_made(void)
+{
+    return requests;
+}
+
+long fail_each_request(vxs_status (*body)(vxs_error *err))
+{
+    for (long k = 0;; k++) {
+        vxs_error err = VXS_ERROR_INIT;
+        requests = 0;
+        failing = k;
+        vxs_status status = body(&err);
+        failing = -1;
+        if (requests <= k) {
+            cr_assert(status == VXS_OK, "no request failed, but: %s", err.message);
+            return k;
+        }
+        cr_assert(status == VXS_FAILED, "request %ld failed, the status is %d", k, (int)status);
+        cr_assert(strstr(err.message, "not enough memory"), "request %ld: '%s'", k, err.message);
+    }
+}

@@ -1,0 +1,65 @@
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+Test(file, comes_whole_with_a_zero_behind)
+{
+    /* sizes around the first read, so that growing is exercised */
+    static const size_t sizes[] = { 0, 1, 65534, 65535, 65536, 200001 };
+    vxs_error err = VXS_ERROR_INIT;
+    char path[512];
+    work_path(path, "file");
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        char *bytes = malloc(sizes[k] + 1), *back = NULL;
+        size_t length = 0;
+        for (size_t i = 0; i < sizes[k]; i++)
+            bytes[i] = (char)(i * 7 + i / 251);
+        write_bytes(path, bytes, sizes[k]);
+        WORKS(vxs_file_read(path, &back, &length, &err), err);
+        cr_assert(length == sizes[k] && memcmp(bytes, back, length) == 0 && back[length] == 0);
+        free(back);
+        free(bytes);
+    }
+    unlink(path);
+}
+
+Test(file, what_is_not_there_is_missing)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    char *bytes = NULL;
+    size_t length = 0;
+    REFUSES(vxs_file_read("/nowhere/x", &bytes, &length, &err), err, VXS_MISSING, "'/nowhere/x'");
+    REFUSES(vxs_file_read("/tmp", &bytes, &length, &err), err, VXS_MISSING, "it is a directory");
+    REFUSES(vxs_file_read("", &bytes, &length, &err), err, VXS_MISSING, "''");
+}
+
+static vxs_status read_long_file(vxs_error *err)
+{
+    char path[512], *bytes = NULL;
+    size_t length = 0;
+    vxs_status status = vxs_file_read(work_path(path, "long"), &bytes, &length, err);
+    free(bytes);
+    return status;
+}
+
+Test(file, memory_may_run_out_on_the_way)
+{
+    char path[512];
+    char *bytes = calloc(150000, 1);
+    write_bytes(work_path(path, "long"), bytes, 150000);
+    free(bytes);
+    cr_assert(fail_each_request(read_long_file) == 3, "one buffer, grown twice");
+    unlink(path);
+}
+
+Test(file, a_full_disk_shows_at_the_end)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (size_t size = 1; size < 100000; size *= 10) {
+        FILE *stream = fopen("/dev/full", "wb");
+        cr_assert(stream);
+        for (size_t i = 0; i < size; i++)
+            fputc('x', stream);
+        REFUSES(vxs_file_close(stream, "out.txt", &err), err, VXS_CANNOT_WRITE,
+                "cannot write 'out.txt': No space left on device");
+    }
+}

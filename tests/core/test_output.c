@@ -1,0 +1,157 @@
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+static char top[512], place[600];
+
+static void set_up(void)
+{
+    work_path(top, "output");
+    mkdir(top, 0777);
+    snprintf(place, sizeof(place), "%s/result", top);
+}
+
+static void tear_down(void)
+{
+    char command[700];
+    snprintf(command, sizeof(command), "rm -rf '%s'", top);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(output, .init = set_up, .fini = tear_down);
+
+/* Names in the directory, hidden ones included. */
+static size_t entries(const char *path)
+{
+    DIR *dir = opendir(path);
+    size_t n = 0;
+    cr_assert(dir, "%s", path);
+    for (struct dirent *e = readdir(dir); e; e = readdir(dir))
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(dir);
+    return n;
+}
+
+static vxs_status make(const char *path, bool replace, const char *text, bool commit,
+                       vxs_error *err)
+{
+    vxs_output *output = NULL;
+    vxs_status status = vxs_output_new(path, "mark", replace, &output, err);
+    FILE *stream = status ? NULL : vxs_output_open(output, "mark", err);
+    if (stream) {
+        fputs(text, stream);
+        status = vxs_output_close(output, stream, "mark", err);
+    } else if (!status) {
+        status = err->status;
+    }
+    if (!status && commit)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    return status;
+}
+
+static void assert_holds(const char *text)
+{
+    char path[700], *bytes = NULL;
+    size_t length = 0;
+    vxs_error err = VXS_ERROR_INIT;
+    snprintf(path, sizeof(path), "%s/mark", place);
+    WORKS(vxs_file_read(path, &bytes, &length, &err), err);
+    cr_assert_str_eq(bytes, text);
+    free(bytes);
+}
+
+Test(output, appears_when_it_is_whole)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_output *output = NULL;
+    WORKS(vxs_output_new(place, "mark", false, &output, &err), err);
+    FILE *stream = vxs_output_open(output, "mark", &err);
+    cr_assert(stream && access(place, F_OK) != 0, "nothing under the final name yet");
+    fputs("x", stream);
+    WORKS(vxs_output_close(output, stream, "mark", &err), err);
+    WORKS(vxs_output_commit(output, &err), err);
+    vxs_output_free(output);
+    assert_holds("x");
+    cr_assert(entries(top) == 1);
+}
+
+Test(output, leaves_nothing_when_given_up)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(make(place, false, "x", false, &err), err);
+    cr_assert(entries(top) == 0);
+    vxs_output_free(NULL);
+}
+
+Test(output, an_existing_one_is_refused_or_replaced_whole)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(make(place, false, "old", true, &err), err);
+    REFUSES(make(place, false, "new", true, &err), err, VXS_CANNOT_WRITE, "pass --force");
+    assert_holds("old");
+    WORKS(make(place, true, "half", false, &err), err);
+    assert_holds("old");
+    WORKS(make(place, true, "new", true, &err), err);
+    assert_holds("new");
+    cr_assert(entries(top) == 1, "the old one is gone");
+}
+
+Test(output, force_never_takes_what_is_not_ours)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    char precious[700];
+    mkdir(place, 0777);
+    snprintf(precious, sizeof(precious), "%s/thesis.txt", place);
+    write_bytes(precious, "x", 1);
+    REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE, "replaces only what");
+    REFUSES(make(precious, true, "new", true, &err), err, VXS_CANNOT_WRITE, "not a directory");
+    cr_assert(access(precious, F_OK) == 0);
+}
+
+Test(output, what_appeared_meanwhile_is_not_overwritten)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_output *output = NULL;
+    WORKS(vxs_output_new(place, "mark", false, &output, &err), err);
+    WORKS(make(place, false, "theirs", true, &err), err);
+    REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE, "File exists");
+    vxs_output_free(output);
+    assert_holds("theirs");
+    cr_assert(entries(top) == 1);
+}
+
+Test(output, a_name_may_be_anything)
+{
+    static const char *const names[] = { "with blank", "\xc3\xbcml\xc3\xa4ut", "-dash", "new\nline",
+                                         "slashes///" };
+    vxs_error err = VXS_ERROR_INIT;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(place, sizeof(place), "%s/%s", top, names[i]);
+        WORKS(make(place, false, "x", true, &err), err);
+        assert_holds("x");
+    }
+    cr_assert(entries(top) == 5);
+}
+
+Test(output, the_folder_must_be_there)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    REFUSES(make("/nowhere/deep/x", false, "x", true, &err), err, VXS_CANNOT_WRITE,
+            "cannot write '/nowhere/deep/x': No such file");
+    REFUSES(make("/proc/x", false, "x", true, &err), err, VXS_CANNOT_WRITE, "'/proc/x'");
+    REFUSES(make(".", false, "x", true, &err), err, VXS_CANNOT_WRITE, "exists");
+}
+
+static vxs_status make_one(vxs_error *err)
+{
+    return make(place, true, "x", true, err);
+}
+
+Test(output, memory_may_run_out_on_the_way)
+{
+    cr_assert(fail_each_request(make_one) >= 3);
+    cr_assert(entries(top) == 1, "only the one that succeeded");
+}

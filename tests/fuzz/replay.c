@@ -1,0 +1,40 @@
+/* replay.c - gives files to the function a fuzzer would give them to: replay READER FILE...
+ *
+ * Seeds, and every input that once broke a reader, are replayed by the tests. */
+#include "tests/fuzz/fuzz.h"
+
+static int (*reader(const char *name))(const uint8_t *, size_t)
+{
+    if (strcmp(name, "tsv") == 0)
+        return fuzz_tsv;
+    if (strcmp(name, "json") == 0)
+        return fuzz_json;
+    return strcmp(name, "npy") == 0 ? fuzz_npy : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int (*read)(const uint8_t *, size_t) = argc > 1 ? reader(argv[1]) : NULL;
+    if (!read) {
+        fprintf(stderr, "usage: replay tsv|json|npy FILE...\n");
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
+        vxs_error err = VXS_ERROR_INIT;
+        char *bytes = NULL;
+        size_t length = 0;
+        if (vxs_file_read(argv[i], &bytes, &length, &err)) {
+            fprintf(stderr, "%s\n", err.message);
+            return 1;
+        }
+        /* exactly as many bytes as there are, so that the sanitizer sees the first one too many */
+        uint8_t *exact = malloc(length ? length : 1);
+        HOLDS(exact);
+        memcpy(exact, bytes, length);
+        read(exact, length);
+        free(exact);
+        free(bytes);
+    }
+    printf("replayed %d files: %s\n", argc - 2, argv[1]);
+    return 0;
+}

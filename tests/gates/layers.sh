@@ -1,0 +1,53 @@
+#!/bin/sh
+# What each room may include: the table of docs/layout.md. Argument: the top of the tree.
+set -u
+cd "$1" || exit 1
+
+allowed() { # room
+    case $1 in
+        core) echo core ;;
+        image) echo core image ;;
+        cohort) echo core image cohort ;;
+        graph) echo core graph ;;
+        design) echo core graph design ;;
+        solve) echo core graph design solve ;;
+        assess) echo core cohort design solve assess ;;
+        report) echo core image cohort report ;;
+        *) echo "" ;;
+    esac
+}
+
+# room of an include: "core/file.h" and "voxsift/core.h" both belong to core
+check() { # file, room, include
+    case $3 in
+        voxsift/*.h) target=${3#voxsift/} target=${target%.h} ;;
+        */*) target=${3%%/*} ;;
+        *) target=$3 ;;
+    esac
+    if [ "$2" = cli ]; then
+        case $3 in voxsift.h | cli/*.h | build_facts.h) return 0 ;; esac
+    else
+        for room in $(allowed "$2"); do
+            [ "$target" = "$room" ] && return 0
+        done
+    fi
+    echo "$1: room '$2' may not include \"$3\""
+    return 1
+}
+
+bad=0
+for file in src/*/*.[ch] include/voxsift/*.h; do
+    [ -f "$file" ] || continue
+    case $file in
+        include/*) room=${file##*/} room=${room%.h} ;;
+        *) room=${file#src/} room=${room%%/*} ;;
+    esac
+    if [ "$room" != cli ] && [ -z "$(allowed "$room")" ]; then
+        echo "$file: there is no room '$room'"
+        bad=1
+    fi
+    for include in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
+        check "$file" "$room" "$include" || bad=1
+    done
+done
+exit $bad

@@ -1,0 +1,100 @@
+#!/bin/sh
+# Each gate must be able to fail: an offence is planted in a copy of the tree, and the gate must
+# see it. BUILD is the build directory.
+set -u
+top=$(pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0 passed=0
+
+plant() { # a fresh copy of what the gates read
+    rm -rf "$work/tree"
+    mkdir "$work/tree"
+    cp -R Makefile include src tests docs examples .clang-format .clang-tidy "$work/tree"
+    cd "$work/tree" || exit 1
+}
+
+sees() { # what, command...
+    what=$1
+    shift
+    if "$@" > "$work/log" 2>&1; then
+        echo "FAIL the gate did not see: $what"
+        failed=$((failed + 1))
+    else
+        passed=$((passed + 1))
+    fi
+    cd "$top" || exit 1
+}
+
+clean() { # what, command...: the same gate on the clean tree, so that it fails for its reason only
+    what=$1
+    shift
+    if ! "$@" > "$work/log" 2>&1; then
+        echo "FAIL the clean tree does not pass: $what"
+        sed 's/^/     /' "$work/log"
+        failed=$((failed + 1))
+    fi
+    cd "$top" || exit 1
+}
+
+make='make --no-print-directory BUILD=build'
+
+plant; clean "layers" $make layers
+plant; printf '#include "cohort/x.h"\n' >> src/core/alloc.c; sees "core including cohort" $make layers
+plant; printf '#include "core/utf8.h"\n' >> src/cli/help.c; sees "cli including a private header" $make layers
+plant; mkdir src/attic; echo 'int x;' > src/attic/a.c; sees "a room that is not in the table" $make layers
+
+plant; clean "bans" $make bans
+plant; echo 'void *vxs_f(void) { return malloc(3); }' >> src/core/npy.c; sees "a malloc of its own" $make bans
+plant; echo 'void vxs_f(void) { printf("x"); }' >> src/core/npy.c; sees "a library that prints" $make bans
+plant; echo 'int vxs_f(const char *s) { return atoi(s); }' >> src/cli/help.c; sees "atoi" $make bans
+
+plant; clean "format" $make format-check
+plant; echo 'int   vxs_x ;' >> src/core/error.c; sees "bad formatting" $make format-check
+
+plant
+{
+    echo 'int vxs_long(int a);'
+    echo 'int vxs_long(int a)'
+    echo '{'
+    for i in $(seq 70); do echo "    a += $i;"; done
+    echo '    return a;'
+    echo '}'
+} >> src/core/error.c
+sees "a function of 70 lines" $make lint OWN_C=src/core/error.c
+plant
+{
+    echo 'int vxs_deep(int a);'
+    echo 'int vxs_deep(int a)'
+    echo '{'
+    for i in 1 2 3 4 5 6 7; do echo "if (a > $i) {"; done
+    echo 'a++;'
+    for i in 1 2 3 4 5 6 7; do echo '} else { a--; }'; done
+    echo 'return a;'
+    echo '}'
+} >> src/core/error.c
+sees "a function too complex to follow" $make lint OWN_C=src/core/error.c
+plant; clean "lint" $make lint OWN_C=src/core/error.c
+
+plant; clean "headers" $make headers
+plant; sed -i 's/#include <stdint.h>//' include/voxsift/core.h; sees "a header that needs another" $make headers
+plant; echo 'int vxs_f(int new);' >> include/voxsift/solve.h
+sees "a header that is not C++" $make headers
+plant; yes '/* */' | head -n 400 >> include/voxsift/solve.h; sees "a header that grew too long" $make headers
+
+plant; echo 'int stray;' > src/core/stray.c; gcc -c src/core/stray.c -o stray.o
+sees "a symbol without prefix" sh tests/gates/symbols.sh stray.o
+clean "symbols" sh tests/gates/symbols.sh "$BUILD/libvoxsift.a"
+
+plant; echo 'int vxs_f(int a) { int b; return a; }' >> src/core/error.c; sees "a warning" $make warnings
+plant; clean "manual pages" sh tests/gates/manpages.sh "$BUILD/voxsift" docs/man
+plant; echo '.\" x' >> docs/man/voxsift.1
+sees "a manual page that is out of date" sh tests/gates/manpages.sh "$BUILD/voxsift" docs/man
+plant; rm docs/man/voxsift-info.1
+sees "a manual page that is missing" sh tests/gates/manpages.sh "$BUILD/voxsift" docs/man
+
+plant; git init -q . && git add -A && sh tests/gates/untracked.sh "$work/before" && touch left-over
+sees "a file left behind" sh tests/gates/untracked.sh "$work/after" "$work/before"
+
+echo "gates: $passed offences seen"
+[ "$failed" -eq 0 ]

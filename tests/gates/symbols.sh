@@ -1,0 +1,5 @@
+#!/bin/sh
+# Every symbol that other programs could collide with starts with vxs_. Arguments: objects, archives.
+found=$(nm -g --defined-only "$@" 2> /dev/null |
+    awk 'NF == 3 && $2 ~ /[A-Z]/ && $3 !~ /^vxs_/ && $3 !~ /^__(asan|odr_asan|tsan|ubsan)/ { print $3 }')
+[ -z "$found" ] || { echo "symbols without the prefix vxs_:" $found; exit 1; }
