@@ -17,6 +17,9 @@ VERSION  := $(shell sed -n 's/^\#define VXS_VERSION *"\(.*\)"/\1/p' include/voxs
 # Asked when a recipe runs, not when this file is read: 'make deps' may just have installed them.
 PKG_CFLAGS = $(shell pkg-config --cflags openblas)
 PKG_LIBS   = $(shell pkg-config --libs openblas)
+# `make V=1` shows whole command lines.
+Q   := $(if $(V),,@)
+say := @$(if $(V),:,printf '  %-5s%s\n')
 # SANITIZE is set by the targets that need it.
 COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp $(INCLUDES) $(PKG_CFLAGS)
 LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp
@@ -63,15 +66,17 @@ help:
 # ---- Build --------------------------------------------------------------------------------------
 
 $(BUILD)/voxsift: $(MAIN_OBJ) $(CLI_OBJ) $(BUILD)/libvoxsift.a
-	$(LINK) -o $@ $^ $(LIBS)
+	$(say) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/libvoxsift.a: $(LIB_OBJ)
-	@rm -f $@
-	ar rcs $@ $^
+	$(say) AR $@
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $(EXTRA) -MMD -MP -c -o $@ $<
+	$(say) CC $<
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # Objects are made again when the compiler or its flags change.
 $(BUILD)/flags: FORCE
@@ -123,7 +128,8 @@ check:
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 $(BUILD)/unit: $(UNIT_OBJ) $(CLI_OBJ) $(BUILD)/libvoxsift.a
-	$(LINK) $(WRAP) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
+	$(say) LINK $@
+	$(Q)$(LINK) $(WRAP) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
 
 unit: $(BUILD)/unit
 	@OPENBLAS_NUM_THREADS=1 VXS_TEST_DIR=$(abspath $(BUILD))/work \
@@ -137,7 +143,8 @@ examples: all
 
 # What several threads do at once; ThreadSanitizer runs it too.
 $(BUILD)/threaded: $(call objects,tests/threaded/threaded.c) $(BUILD)/libvoxsift.a
-	$(LINK) -o $@ $^ $(LIBS)
+	$(say) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 threaded: $(BUILD)/threaded
 	@$(BUILD)/threaded
@@ -163,11 +170,13 @@ FUZZ_FLAGS := $(STANDARD) -g -O1 $(INCLUDES) -fsanitize=address,undefined -fno-s
 
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB_SRC) $(ALL_H)
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -DVXS_FUZZER $(PKG_CFLAGS) -fopenmp -o $@ $< $(LIB_SRC) $(LIBS)
+	$(say) FUZZ $@
+	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -DVXS_FUZZER $(PKG_CFLAGS) -fopenmp -o $@ $< $(LIB_SRC) $(LIBS)
 
 # The committed seeds and every input that once crashed a reader, through the same functions.
 $(BUILD)/replay: $(call objects,$(wildcard tests/fuzz/*.c)) $(BUILD)/libvoxsift.a
-	$(LINK) -o $@ $^ $(LIBS)
+	$(say) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 fuzz: deps-test
 	@$(MAKE) --no-print-directory $(FUZZERS:%=$(BUILD)/fuzz_%)

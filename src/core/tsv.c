@@ -6,7 +6,6 @@
 #include "core/utf8.h"
 #include "voxsift/core.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,13 +74,19 @@ static void take_line_end(reader *r)
     r->line++;
 }
 
-/* Bytes of the blank at text: a space, a tab where tabs do not separate, or a no-break space as
- * spreadsheets write it. */
+static bool begins(const char *text, const char *end, const char *what)
+{
+    size_t length = strlen(what);
+    return (size_t)(end - text) >= length && memcmp(text, what, length) == 0;
+}
+
+/* Bytes of the blank at text: a space, a tab where tabs do not separate, a no-break space as
+ * spreadsheets write it, or a byte order mark as files that were put together have inside. */
 static size_t blank_length(const char *text, const char *end, char separator)
 {
     if (text < end && (*text == ' ' || (*text == '\t' && separator != '\t')))
         return 1;
-    return end - text >= 2 && memcmp(text, "\xc2\xa0", 2) == 0 ? 2 : 0;
+    return begins(text, end, "\xc2\xa0") ? 2 : begins(text, end, "\xef\xbb\xbf") ? 3 : 0;
 }
 
 static void skip_blanks(reader *r)
@@ -93,15 +98,21 @@ static void skip_blanks(reader *r)
 
 static char *trim_end(char *start, char *end, char separator)
 {
-    while (end > start) {
-        if (blank_length(end - 1, end, separator) == 1)
-            end--;
-        else if (end - start >= 2 && blank_length(end - 2, end, separator) == 2)
-            end -= 2;
-        else
-            break;
+    for (size_t length = 1; length <= 3 && length <= (size_t)(end - start);) {
+        bool blank = blank_length(end - length, end, separator) == length;
+        end -= blank ? length : 0;
+        length = blank ? 1 : length + 1;
     }
     return end;
+}
+
+/* What stood between quotes: a spreadsheet keeps the blank behind "age ", nobody means it. */
+static void trim(char **start, char **stop, char separator)
+{
+    char *end = *start + strlen(*start);
+    for (size_t length = 0; (length = blank_length(*start, end, separator)) > 0;)
+        *start += length;
+    *stop = trim_end(*start, end, separator);
 }
 
 /* Past the closing quote of the cell that opens at `from`, NULL when it never closes or when more
@@ -148,7 +159,7 @@ static vxs_status read_cell(reader *r, char **start, char **stop)
             return refuse(r, r->line, "opens a quote that is never closed");
         if (past) {
             unquote(r, past);
-            *stop = *start + strlen(*start);
+            trim(start, stop, r->table->separator);
             r->at = past;
             skip_blanks(r);
             return VXS_OK;
@@ -275,17 +286,29 @@ static vxs_status read_row(reader *r)
     return VXS_OK;
 }
 
+/* Before the header; a line that begins with a separator may have a column without a name. */
+static void skip_empty_lines(reader *r)
+{
+    for (;;) {
+        char *line = r->at;
+        r->table->separator = '\0'; /* so that tabs are blanks like others */
+        skip_blanks(r);
+        if (r->at < r->end && !at_line_end(r)) {
+            r->at = line;
+            return;
+        }
+        if (r->at >= r->end)
+            return;
+        take_line_end(r);
+    }
+}
+
 static vxs_status read_table(reader *r)
 {
-    if (r->end - r->at >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0)
-        r->at += 3;
     vxs_status status = check_bytes(r);
     if (status)
         return status;
-    while (r->at < r->end && isspace((unsigned char)*r->at)) {
-        r->line += *r->at == '\n';
-        r->at++;
-    }
+    skip_empty_lines(r);
     if (r->at >= r->end)
         return vxs_fail(r->err, VXS_BAD_DATA, "cannot read '%s': it is empty", r->table->name);
     r->table->separator = find_separator(r->at, r->end);

@@ -39,10 +39,16 @@ Test(tsv, forgives_what_real_tables_have)
         { "\n\na\tb\n\n1\t2\n\n\t\n  \n", "a|b|;1|2|;" },
         { "a\tb\nn/a\tNA\nNaN\t\nnull\t.\n", "a|b|;-|-|;-|-|;-|-|;" },
         { "\"a\"\t\"b\"\n\"1\"\t\"x y\"\n", "a|b|;1|x y|;" },
+        { "\" a \"\tb\n\" 1\xc2\xa0\"\t\" \"\n", "a|b|;1|-|;" },
         { "a\tb\n\"say \"\"hi\"\"\"\t2\n", "a|b|;say \"hi\"|2|;" },
         { "a\tb\n\"two\nlines\"\t2\n3\t4\n", "a|b|;two\nlines|2|;3|4|;" },
         { "a\tb\n\"quoted\" not whole\t5\" nail\n", "a|b|;\"quoted\" not whole|5\" nail|;" },
         { "a\tb\n\"\"\t\"n/a\"\n3\t\"\"\n", "a|b|;-|-|;3|-|;" },
+        { "\tage\n0\t61\n", "|age|;0|61|;" }, /* a data frame's index */
+        { "\n\xef\xbb\xbf"
+          "a\tb\n\xef\xbb\xbf"
+          "1\t2\n",
+          "a|b|;1|2|;" },
         { "a,b\n1,2\n", "a|b|;1|2|;" },
         { "a,b\n\"1,5\",2\n", "a|b|;1,5|2|;" },
         { "a;b\n1,5;2\n", "a|b|;1,5|2|;" },
