@@ -115,12 +115,13 @@ test: deps-test
 # ---- Tests --------------------------------------------------------------------------------------
 
 # Nothing may be left behind by the tests, so what git does not know is compared before and after.
+check: export WERROR := -Werror
 check:
 	@mkdir -p $(BUILD)
 	@sh tests/gates/untracked.sh $(BUILD)/untracked.before
-	@$(MAKE) --no-print-directory all $(BUILD)/unit WERROR=-Werror
+	@$(MAKE) --no-print-directory all $(BUILD)/unit
 	@$(MAKE) --no-print-directory check-style gates-selftest
-	@$(MAKE) --no-print-directory unit threaded cli-tests examples WERROR=-Werror
+	@$(MAKE) --no-print-directory unit threaded cli-tests examples
 	@sh tests/gates/untracked.sh $(BUILD)/untracked.after $(BUILD)/untracked.before
 	@echo "make test: everything passed"
 
