@@ -15,8 +15,8 @@ STANDARD := -std=c11 -D_GNU_SOURCE
 INCLUDES := -Iinclude -Isrc -I. -I$(BUILD)
 VERSION  := $(shell sed -n 's/^\#define VXS_VERSION *"\(.*\)"/\1/p' include/voxsift/core.h)
 # Asked when a recipe runs, not when this file is read: 'make deps' may just have installed them.
-PKG_CFLAGS = $(shell pkg-config --cflags openblas)
-PKG_LIBS   = $(shell pkg-config --libs openblas)
+PKG_CFLAGS = $(shell pkg-config --cflags openblas libdeflate zlib) -I/usr/include/nifti
+PKG_LIBS   = $(shell pkg-config --libs openblas libdeflate zlib) -lnifti2 -lznz
 # `make V=1` shows whole command lines.
 Q   := $(if $(V),,@)
 say := @$(if $(V),:,printf '  %-5s%s\n')
@@ -25,12 +25,12 @@ COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp
 LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp
 LIBS    = $(PKG_LIBS) -lm -lpthread
 
-ROOMS    := core cohort solve
+ROOMS    := core image cohort solve
 LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(filter-out src/cli/main.c,$(wildcard src/cli/*.c)))
 MAIN_SRC := src/cli/main.c
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
-FUZZERS  := tsv json npy
+FUZZERS  := tsv json npy nifti
 HEADERS  := include/voxsift.h $(sort $(wildcard include/voxsift/*.h))
 OWN_C    := $(LIB_SRC) $(CLI_SRC) $(MAIN_SRC)
 ALL_C    := $(OWN_C) $(sort $(wildcard tests/*/*.c examples/*.c))
@@ -256,8 +256,8 @@ install: all
 	$(BUILD)/voxsift completion fish > '$(fishdir)/voxsift.fish'
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: voxsift' \
 	  'Description: sparse prediction from brain images' 'Version: $(VERSION)' \
-	  'Requires.private: openblas' 'Cflags: -I$${prefix}/include' \
-	  'Libs: -L$${prefix}/lib -lvoxsift' 'Libs.private: -fopenmp -lm -lpthread' \
+	  'Requires.private: openblas libdeflate zlib' 'Cflags: -I$${prefix}/include' \
+	  'Libs: -L$${prefix}/lib -lvoxsift' 'Libs.private: -lnifti2 -lznz -fopenmp -lm -lpthread' \
 	  > '$(libdir)/pkgconfig/voxsift.pc'
 
 uninstall:

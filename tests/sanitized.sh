@@ -35,7 +35,7 @@ else
         "$work/$fault" > /dev/null 2>&1 && blind "$fault"
     done
     sh tests/unit.sh "$BUILD/unit"
-    for reader in tsv json npy; do
+    for reader in tsv json npy nifti; do
         "$BUILD/replay" "$reader" tests/fuzz/seeds/$reader/*
     done
     for command in $("$BUILD/voxsift" help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do

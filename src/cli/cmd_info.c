@@ -1,226 +1,26 @@
 /* cmd_info.c - voxsift info: what is in a file or directory, in words. */
-#include "cli/cli.h"
+#include "cli/info.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
-#define LEVELS_SHOWN 12 /* more different values than these are counted, not listed */
-
 static const vxs_operand operands[] = {
-    { .name = "FILE", .help = "a table (TSV or CSV), an array (NPY) or a cohort directory" },
+    { .name = "FILE",
+      .help =
+          "an image (NIfTI, ANALYZE), a table (TSV, CSV), an array (NPY) or a cohort directory" },
     { .name = NULL },
 };
 
 static const vxs_example examples[] = {
+    { "voxsift info sub-01_T1w.nii.gz", "see its grid, orientation, type and range" },
     { "voxsift info participants.tsv",
       "see what every column holds and how much of it is missing" },
     { "voxsift info sim/features.npy --json",
       "have a script read shape, range and non-finite counts" },
     { NULL, NULL },
 };
-
-/* ---- Tables ---------------------------------------------------------------------------------- */
-
-typedef struct {
-    vxs_column_summary summary;
-    vxs_level *levels; /* NULL when they are numbers or too many */
-} column_facts;
-
-static vxs_status look_at_column(const vxs_table *table, size_t j, column_facts *facts,
-                                 vxs_error *err)
-{
-    size_t count = 0;
-    vxs_status status = vxs_table_summarise(table, j, &facts->summary, err);
-    bool few = facts->summary.distinct <= LEVELS_SHOWN;
-    if (!status && !facts->summary.numeric && few)
-        status = vxs_table_levels(table, j, &facts->levels, &count, err);
-    return status;
-}
-
-static void print_column(FILE *out, const char *name, const column_facts *facts)
-{
-    const vxs_column_summary *s = &facts->summary;
-    fprintf(out, "  %-20s %-7s %8zu  ", name, s->numeric ? "number" : "text", s->missing);
-    if (s->numeric)
-        fprintf(out, "%.6g to %.6g, mean %.4g, sd %.4g", s->min, s->max, s->mean, s->sd);
-    else if (s->distinct == 0)
-        fputs("nothing", out);
-    else if (!facts->levels)
-        fprintf(out, "%zu different values", s->distinct);
-    for (size_t i = 0; facts->levels && i < s->distinct; i++)
-        fprintf(out, "%s%s %zu", i ? ", " : "", facts->levels[i].text, facts->levels[i].count);
-    fputc('\n', out);
-}
-
-static void print_column_json(vxs_json_writer *writer, const char *name, const column_facts *facts)
-{
-    const vxs_column_summary *s = &facts->summary;
-    vxs_json_open_object(writer, NULL);
-    vxs_json_text(writer, "name", name);
-    vxs_json_text(writer, "kind", s->numeric ? "number" : "text");
-    vxs_json_whole(writer, "missing", (int64_t)s->missing);
-    vxs_json_whole(writer, "distinct", (int64_t)s->distinct);
-    vxs_json_real(writer, "min", s->min);
-    vxs_json_real(writer, "max", s->max);
-    vxs_json_real(writer, "mean", s->mean);
-    vxs_json_real(writer, "sd", s->sd);
-    if (facts->levels) {
-        vxs_json_open_array(writer, "values");
-        for (size_t i = 0; i < s->distinct; i++) {
-            vxs_json_open_object(writer, NULL);
-            vxs_json_text(writer, "value", facts->levels[i].text);
-            vxs_json_whole(writer, "count", (int64_t)facts->levels[i].count);
-            vxs_json_close_object(writer);
-        }
-        vxs_json_close_array(writer);
-    }
-    vxs_json_close_object(writer);
-}
-
-/* Two subjects of one name are the beginning of every wrong join. */
-static void warn_of_twins(const vxs_call *call, const vxs_table *table, size_t j,
-                          const vxs_column_summary *s)
-{
-    size_t present = vxs_table_rows(table) - s->missing;
-    if (strcmp(vxs_table_header(table, j), "participant_id") != 0)
-        return;
-    if (s->distinct < present)
-        vxs_log(call->context, VXS_LOG_WARNING,
-                "'%s': %zu rows share a participant_id with another row", call->operands[0],
-                present - s->distinct);
-    if (s->missing > 0)
-        vxs_log(call->context, VXS_LOG_WARNING, "'%s': %zu rows have no participant_id",
-                call->operands[0], s->missing);
-}
-
-static vxs_status print_columns(const vxs_call *call, const vxs_table *table,
-                                vxs_json_writer *writer, vxs_error *err)
-{
-    vxs_status status = VXS_OK;
-    for (size_t j = 0; j < vxs_table_columns(table) && !status; j++) {
-        column_facts facts = { .levels = NULL };
-        status = look_at_column(table, j, &facts, err);
-        if (!status && writer)
-            print_column_json(writer, vxs_table_header(table, j), &facts);
-        else if (!status)
-            print_column(call->out, vxs_table_header(table, j), &facts);
-        if (!status)
-            warn_of_twins(call, table, j, &facts.summary);
-        free(facts.levels);
-    }
-    return status;
-}
-
-static vxs_status tell_table(const vxs_call *call, vxs_error *err)
-{
-    const char *path = call->operands[0];
-    vxs_table *table = NULL;
-    vxs_json_writer writer;
-    vxs_status status = vxs_table_read(path, &table, err);
-    if (status)
-        return status;
-    if (call->shared->json) {
-        vxs_json_init(&writer, call->out);
-        vxs_json_open_object(&writer, NULL);
-        vxs_json_text(&writer, "kind", "table");
-        vxs_json_whole(&writer, "rows", (int64_t)vxs_table_rows(table));
-        vxs_json_open_array(&writer, "columns");
-        status = print_columns(call, table, &writer, err);
-        vxs_json_close_array(&writer);
-        vxs_json_close_object(&writer);
-    } else {
-        fprintf(call->out, "'%s' is a table of %zu rows and %zu columns.\n\n  %-20s %-7s %8s\n",
-                path, vxs_table_rows(table), vxs_table_columns(table), "column", "kind", "missing");
-        status = print_columns(call, table, NULL, err);
-    }
-    vxs_table_free(table);
-    return status;
-}
-
-/* ---- Arrays ---------------------------------------------------------------------------------- */
-
-typedef struct {
-    double min, max, sum; /* of the finite items */
-    size_t nonfinite;
-} array_facts;
-
-static array_facts look_at_array(const vxs_npy *npy)
-{
-    array_facts facts = { NAN, NAN, 0, 0 };
-    double lost = 0; /* compensated, so that the sum of millions of items is right */
-    for (size_t i = 0; i < npy->count; i++) {
-        double value = vxs_npy_item(npy, i);
-        if (!isfinite(value)) {
-            facts.nonfinite++;
-            continue;
-        }
-        facts.min = value < facts.min || isnan(facts.min) ? value : facts.min;
-        facts.max = value > facts.max || isnan(facts.max) ? value : facts.max;
-        double with = facts.sum + (value - lost);
-        lost = (with - facts.sum) - (value - lost);
-        facts.sum = with;
-    }
-    return facts;
-}
-
-static const char *kind_word(char kind)
-{
-    return kind == 'f' ? "float" : kind == 'i' ? "int" : kind == 'u' ? "uint" : "bool";
-}
-
-static void print_array_json(FILE *out, const vxs_npy *npy, const char *type,
-                             const array_facts *facts)
-{
-    vxs_json_writer writer;
-    vxs_json_init(&writer, out);
-    vxs_json_open_object(&writer, NULL);
-    vxs_json_text(&writer, "kind", "array");
-    vxs_json_open_array(&writer, "shape");
-    for (int d = 0; d < npy->ndim; d++)
-        vxs_json_whole(&writer, NULL, (int64_t)npy->shape[d]);
-    vxs_json_close_array(&writer);
-    vxs_json_text(&writer, "datatype", type);
-    vxs_json_text(&writer, "order", npy->fortran ? "Fortran" : "C");
-    vxs_json_bool(&writer, "swapped", npy->swapped);
-    vxs_json_real(&writer, "min", facts->min);
-    vxs_json_real(&writer, "max", facts->max);
-    vxs_json_real(&writer, "sum", facts->sum);
-    vxs_json_whole(&writer, "nonfinite", (int64_t)facts->nonfinite);
-    vxs_json_close_object(&writer);
-}
-
-static void print_array(const vxs_call *call, const vxs_npy *npy, const char *type,
-                        const array_facts *facts)
-{
-    fprintf(call->out, "'%s' is an array of %s, ", call->operands[0], type);
-    for (int d = 0; d < npy->ndim; d++)
-        fprintf(call->out, "%s%zu", d ? " x " : "", npy->shape[d]);
-    fprintf(call->out, "%s, in %s order%s.\n", npy->ndim ? "" : "one number",
-            npy->fortran ? "Fortran" : "C", npy->swapped ? ", bytes swapped" : "");
-    if (npy->count > facts->nonfinite)
-        fprintf(call->out, "  from %.9g to %.9g, sum %.9g\n", facts->min, facts->max, facts->sum);
-    fprintf(call->out, "  NaN or infinite: %zu of %zu\n", facts->nonfinite, npy->count);
-}
-
-static vxs_status tell_array(const vxs_call *call, vxs_error *err)
-{
-    vxs_npy npy;
-    char type[16] = "bool";
-    vxs_status status = vxs_npy_open(call->operands[0], &npy, err);
-    if (status)
-        return status;
-    if (npy.kind != 'b')
-        snprintf(type, sizeof(type), "%s%d", kind_word(npy.kind), 8 * npy.item_size);
-    array_facts facts = look_at_array(&npy);
-    if (call->shared->json)
-        print_array_json(call->out, &npy, type, &facts);
-    else
-        print_array(call, &npy, type, &facts);
-    vxs_npy_release(&npy);
-    return VXS_OK;
-}
 
 /* ---- Cohorts --------------------------------------------------------------------------------- */
 
@@ -274,33 +74,58 @@ static vxs_status tell_cohort(const vxs_call *call, vxs_error *err)
     return status;
 }
 
-static bool is_array(const char *path)
+static bool has_image_name(const char *path)
 {
-    char magic[6] = "";
-    FILE *stream = fopen(path, "rb");
-    bool array = stream && fread(magic, 1, 6, stream) == 6 && memcmp(magic, "\x93NUMPY", 6) == 0;
-    if (stream)
-        fclose(stream);
-    return array;
+    static const char *const endings[] = { ".nii",    ".hdr",    ".img", ".nii.gz",
+                                           ".hdr.gz", ".img.gz", NULL };
+    size_t length = strlen(path);
+    for (size_t k = 0; endings[k]; k++) {
+        size_t n = strlen(endings[k]);
+        if (length > n && strcasecmp(path + length - n, endings[k]) == 0)
+            return true;
+    }
+    return false;
 }
 
-/* By what it is, not by its name; pipes can be read once only, so they are tables. */
+typedef vxs_status teller(const vxs_call *call, vxs_error *err);
+
+/* By its name when that is an image's, else by its first bytes. */
+static teller *teller_for(const char *path)
+{
+    char bytes[6] = "";
+    if (has_image_name(path))
+        return vxs_info_image;
+    FILE *stream = fopen(path, "rb");
+    size_t got = stream ? fread(bytes, 1, sizeof(bytes), stream) : 0;
+    if (stream)
+        fclose(stream);
+    if (got == 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
+        return vxs_info_array;
+    bool packed = got >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;
+    bool header =
+        got >= 4 && (memcmp(bytes, "\x5c\1\0\0", 4) == 0 || memcmp(bytes, "\0\0\1\x5c", 4) == 0 ||
+                     memcmp(bytes, "\x1c\2\0\0", 4) == 0 || memcmp(bytes, "\0\0\2\x1c", 4) == 0);
+    return packed || header ? vxs_info_image : vxs_info_table;
+}
+
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     const char *path = call->operands[0];
     struct stat about;
-    if (stat(path, &about) != 0)
-        return tell_table(call, err); /* which says why not */
-    if (S_ISDIR(about.st_mode))
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return tell_cohort(call, err);
-    return S_ISREG(about.st_mode) && is_array(path) ? tell_array(call, err) : tell_table(call, err);
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return vxs_info_table(call, err); /* a pipe can be read once only */
+    return teller_for(path)(call, err);
 }
 
 const vxs_command vxs_cmd_info = {
     .name = "info",
     .heading = "Look at data",
-    .summary = "tell what is in a table, an array or a cohort",
+    .summary = "tell what is in an image, a table, an array or a cohort",
     .details =
+        "For an image: grid, orientation, data type, scaling and the range of its values; what is "
+        "odd about it comes as a warning.\n\n"
         "For a table: every column, whether it holds numbers or text, how many cells are missing, "
         "and its range or its classes with their counts. Tables may be tab, comma or semicolon "
         "separated, with a byte order mark, CRLF, quotes or blanks around cells; n/a, NA, NaN, "

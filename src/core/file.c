@@ -9,13 +9,19 @@
 
 #define FIRST_READ 65536
 
-/* Grows by doubling, so that pipes can be read as well as files; one byte stays free for the zero.
- */
-static vxs_status read_all(FILE *stream, const char *path, char **bytes, size_t *length,
-                           vxs_error *err)
+/* One byte more than the file has, so that its end is seen at once, and one for the zero; pipes
+ * and files that grow are read by doubling. */
+static size_t first_room(const struct stat *about)
 {
-    size_t room = FIRST_READ, used = 0;
-    char *buffer = vxs_alloc(room, 1, err);
+    bool known = S_ISREG(about->st_mode) && about->st_size > 0;
+    return known ? (size_t)about->st_size + 2 : FIRST_READ;
+}
+
+static vxs_status read_all(FILE *stream, const char *path, size_t room, char **bytes,
+                           size_t *length, vxs_error *err)
+{
+    size_t used = 0;
+    char *buffer = vxs_resize(NULL, room, 1, err);
     if (!buffer)
         return VXS_FAILED;
     for (;;) {
@@ -48,10 +54,13 @@ vxs_status vxs_file_read(const char *path, char **bytes, size_t *length, vxs_err
         return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
     struct stat about;
     vxs_status status = VXS_OK;
-    if (fstat(fileno(stream), &about) == 0 && S_ISDIR(about.st_mode))
+    setvbuf(stream, NULL, _IONBF, 0); /* it goes into one place anyway */
+    if (fstat(fileno(stream), &about) != 0)
+        status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+    else if (S_ISDIR(about.st_mode))
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': it is a directory", path);
     else
-        status = read_all(stream, path, bytes, length, err);
+        status = read_all(stream, path, first_room(&about), bytes, length, err);
     fclose(stream);
     return status;
 }

@@ -10,6 +10,7 @@
 int fuzz_tsv(const uint8_t *bytes, size_t size);
 int fuzz_json(const uint8_t *bytes, size_t size);
 int fuzz_npy(const uint8_t *bytes, size_t size);
+int fuzz_nifti(const uint8_t *bytes, size_t size);
 
 /* Ends the program as a crash does, so that a fuzzer keeps the input. */
 #define HOLDS(condition)                                                                           \

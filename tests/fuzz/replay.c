@@ -3,20 +3,24 @@
  * Seeds, and every input that once broke a reader, are replayed by the tests. */
 #include "tests/fuzz/fuzz.h"
 
-static int (*reader(const char *name))(const uint8_t *, size_t)
-{
-    if (strcmp(name, "tsv") == 0)
-        return fuzz_tsv;
-    if (strcmp(name, "json") == 0)
-        return fuzz_json;
-    return strcmp(name, "npy") == 0 ? fuzz_npy : NULL;
-}
+static const struct {
+    const char *name;
+    int (*read)(const uint8_t *bytes, size_t size);
+} readers[] = {
+    { "tsv", fuzz_tsv },
+    { "json", fuzz_json },
+    { "npy", fuzz_npy },
+    { "nifti", fuzz_nifti },
+};
 
 int main(int argc, char **argv)
 {
-    int (*read)(const uint8_t *, size_t) = argc > 1 ? reader(argv[1]) : NULL;
+    int (*read)(const uint8_t *bytes, size_t size) = NULL;
+    for (size_t k = 0; k < sizeof(readers) / sizeof(readers[0]); k++)
+        if (argc > 1 && strcmp(argv[1], readers[k].name) == 0)
+            read = readers[k].read;
     if (!read) {
-        fprintf(stderr, "usage: replay tsv|json|npy FILE...\n");
+        fprintf(stderr, "usage: replay tsv|json|npy|nifti FILE...\n");
         return 2;
     }
     for (int i = 2; i < argc; i++) {

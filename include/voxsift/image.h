@@ -1,0 +1,110 @@
+/* voxsift/image.h - NIfTI and ANALYZE images, and the grids they stand on.
+ *
+ * Coordinates are millimetres, RAS+: x grows to the right, y to the front, z to the top of the
+ * head. Voxel indices (i, j, k) count from 0; i runs fastest in memory and in files.
+ */
+#ifndef VOXSIFT_IMAGE_H
+#define VOXSIFT_IMAGE_H
+
+#include "voxsift/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Grids ----------------------------------------------------------------------------------- */
+
+/* Where the affine of a grid comes from. */
+typedef enum {
+    VXS_AFFINE_SFORM,
+    VXS_AFFINE_QFORM,
+    VXS_AFFINE_NONE /* the file says nothing: voxel sizes only, and nobody knows left from right */
+} vxs_affine_source;
+
+typedef struct {
+    size_t shape[3];
+    double affine[4][4]; /* (i, j, k, 1) to (x, y, z, 1); never singular */
+    vxs_affine_source source;
+    int sform_code,
+        qform_code; /* as in the file: 0 unknown, 1 scanner, 2 aligned, 3 Talairach, 4 MNI */
+} vxs_grid;
+
+size_t vxs_grid_voxels(const vxs_grid *grid);
+/* (x, y, z) of a voxel, whose indices need not be whole. */
+void vxs_grid_position(const vxs_grid *grid, const double index[3], double position[3]);
+/* The reverse; false when the affine is singular, which no image read by this library has. */
+bool vxs_grid_inverse(const vxs_grid *grid, double inverse[4][4]);
+/* Lengths of the three voxel edges in mm. */
+void vxs_grid_voxel_size(const vxs_grid *grid, double size[3]);
+/* mm3 */
+double vxs_grid_voxel_volume(const vxs_grid *grid);
+/* Letters of the directions in which i, j and k grow: "RAS", "LAS", "PIR", ... */
+void vxs_grid_orientation(const vxs_grid *grid, char letters[4]);
+/* Largest angle between an edge of a voxel and the direction its letter stands for, in degrees. */
+double vxs_grid_oblique(const vxs_grid *grid);
+/* Both as words: "LAS", "RAS, oblique by 12.3 degrees", "orientation unknown". */
+#define VXS_ORIENTATION_TEXT 64
+const char *vxs_grid_orientation_text(const vxs_grid *grid, char text[VXS_ORIENTATION_TEXT]);
+/* 1 when i, j, k form a right-handed system (as RAS does), -1 when a left-handed one (as LAS). */
+int vxs_grid_handedness(const vxs_grid *grid);
+/* The largest distance in mm between where the two put the same corner voxel; INFINITY when their
+ * shapes differ. */
+double vxs_grid_distance(const vxs_grid *a, const vxs_grid *b);
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+#define VXS_IMAGE_DIMENSIONS 7
+
+/* An image as it is in its file; values are converted when they are asked for. */
+typedef struct {
+    vxs_grid grid;
+    int ndim; /* as in the file, trailing ones included */
+    size_t dims[VXS_IMAGE_DIMENSIONS];
+    size_t volumes;     /* 1 for 3D, the length of the fourth dimension for 4D */
+    const char *format; /* "NIfTI-1", "NIfTI-2", "NIfTI-1 pair", "NIfTI-2 pair", "ANALYZE" */
+    int datatype;       /* the code of the NIfTI standard */
+    double slope,
+        intercept;    /* value = slope * stored + intercept; 1 and 0 where there is no scaling */
+    double zoom_time; /* pixdim[4]: seconds between volumes, most often */
+    int units;        /* xyzt_units */
+    int intent_code;
+    char intent_name[17], descrip[81];
+    double cal_min, cal_max;
+    bool forms_conflict; /* sform and qform are both given and differ by more than 0.1 mm */
+
+    const char *stored; /* private: the items, in the file's byte order */
+    size_t item_size;
+    bool swapped;
+    char *owned;
+} vxs_image;
+
+/* Reads a .nii, .nii.gz, .hdr/.img or .hdr.gz/.img.gz file, by either name of a pair; what it is
+ * is seen from its bytes, not its name. Nothing is allocated before the header is checked. Refused,
+ * by name: complex and colour images, more than four dimensions, truncated or damaged files. */
+VXS_MUST_CHECK vxs_status vxs_image_read(const char *path, vxs_image *image, vxs_error *err);
+/* All but the values (vxs_image_values and _floats may not be called): fast, for checks over whole
+ * cohorts. Released in the same way. */
+VXS_MUST_CHECK vxs_status vxs_image_read_header(const char *path, vxs_image *image, vxs_error *err);
+/* The same as vxs_image_read on bytes in memory, of a single-file image; they must stay. */
+VXS_MUST_CHECK vxs_status vxs_image_parse(const char *bytes, size_t length, const char *name,
+                                          vxs_image *image, vxs_error *err);
+void vxs_image_release(vxs_image *image);
+/* "int16", "float32", ... */
+const char *vxs_image_datatype_name(int datatype);
+/* `count` values from item `first` on (volumes follow each other), scaled. Any thread may ask. */
+void vxs_image_values(const vxs_image *image, size_t first, size_t count, double *values);
+/* The same rounded to float: value by value the nearest float to what _values gives. */
+void vxs_image_floats(const vxs_image *image, size_t first, size_t count, float *values);
+
+/* Over the finite values. */
+typedef struct {
+    double min, max, sum; /* min and max NAN when nothing is finite */
+    size_t nonfinite, zeros;
+} vxs_image_summary;
+void vxs_image_summarise(const vxs_image *image, vxs_image_summary *summary);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

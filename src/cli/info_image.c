@@ -1,0 +1,131 @@
+/* info_image.c - grid, orientation, type and range of an image. */
+#include "cli/info.h"
+
+#include <math.h>
+
+static const char *code_words(int code)
+{
+    static const char *const words[] = { "unknown",   "scanner", "aligned",
+                                         "Talairach", "MNI 152", "other template" };
+    return code >= 0 && code <= 5 ? words[code] : "not in the standard";
+}
+
+static const char *unit_words(int units)
+{
+    static const char *const words[] = { "unknown", "m", "mm", "um" };
+    return (units & 7) <= 3 ? words[units & 7] : "not in the standard";
+}
+
+/* What makes people's results wrong without anybody noticing. */
+static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
+                             const vxs_image_summary *summary)
+{
+    const char *path = call->operands[0];
+    int spatial = image->units & 7;
+    if (image->grid.source == VXS_AFFINE_NONE)
+        vxs_log(call->context, VXS_LOG_WARNING,
+                "'%s': neither sform nor qform can be used; left and right are not known", path);
+    if (image->grid.source == VXS_AFFINE_QFORM && image->grid.sform_code > 0)
+        vxs_log(call->context, VXS_LOG_WARNING, "'%s': its sform is singular; the qform is used",
+                path);
+    if (image->forms_conflict)
+        vxs_log(call->context, VXS_LOG_WARNING, "'%s': sform and qform disagree; the sform is used",
+                path);
+    if (spatial == 1 || spatial == 3)
+        vxs_log(call->context, VXS_LOG_WARNING,
+                "'%s': its header says %s; the numbers are taken as mm", path,
+                spatial == 1 ? "metres" : "micrometres");
+    if (summary->nonfinite > 0)
+        vxs_log(call->context, VXS_LOG_WARNING, "'%s': %zu values are NaN or infinite", path,
+                summary->nonfinite);
+    if (summary->max == 0 && summary->min == 0)
+        vxs_log(call->context, VXS_LOG_WARNING, "'%s': it is empty, every value is 0", path);
+}
+
+static void print_json(FILE *out, const vxs_image *image, const vxs_image_summary *summary)
+{
+    char text[VXS_ORIENTATION_TEXT];
+    double size[3];
+    vxs_json_writer w;
+    vxs_grid_voxel_size(&image->grid, size);
+    vxs_json_init(&w, out);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "kind", "image");
+    vxs_json_text(&w, "format", image->format);
+    vxs_json_open_array(&w, "shape");
+    for (int d = 0; d < image->ndim; d++)
+        vxs_json_whole(&w, NULL, (int64_t)image->dims[d]);
+    vxs_json_close_array(&w);
+    vxs_json_text(&w, "datatype", vxs_image_datatype_name(image->datatype));
+    vxs_json_text(&w, "orientation", vxs_grid_orientation_text(&image->grid, text));
+    vxs_json_open_array(&w, "affine");
+    for (int r = 0; r < 4; r++) {
+        vxs_json_open_array(&w, NULL);
+        for (int c = 0; c < 4; c++)
+            vxs_json_real(&w, NULL, image->grid.affine[r][c]);
+        vxs_json_close_array(&w);
+    }
+    vxs_json_close_array(&w);
+    vxs_json_open_array(&w, "voxel_size");
+    for (int d = 0; d < 3; d++)
+        vxs_json_real(&w, NULL, size[d]);
+    vxs_json_close_array(&w);
+    vxs_json_whole(&w, "sform_code", image->grid.sform_code);
+    vxs_json_whole(&w, "qform_code", image->grid.qform_code);
+    vxs_json_real(&w, "slope", image->slope);
+    vxs_json_real(&w, "intercept", image->intercept);
+    vxs_json_whole(&w, "intent_code", image->intent_code);
+    vxs_json_text(&w, "intent_name", image->intent_name);
+    vxs_json_text(&w, "descrip", image->descrip);
+    vxs_json_real(&w, "min", summary->min);
+    vxs_json_real(&w, "max", summary->max);
+    vxs_json_real(&w, "sum", summary->sum);
+    vxs_json_whole(&w, "nonfinite", (int64_t)summary->nonfinite);
+    vxs_json_whole(&w, "zeros", (int64_t)summary->zeros);
+    vxs_json_close_object(&w);
+}
+
+static void print_words(const vxs_call *call, const vxs_image *image,
+                        const vxs_image_summary *summary)
+{
+    const vxs_grid *grid = &image->grid;
+    char text[VXS_ORIENTATION_TEXT];
+    double size[3], first[3] = { 0, 0, 0 }, corner[3];
+    FILE *out = call->out;
+    vxs_grid_voxel_size(grid, size);
+    vxs_grid_position(grid, first, corner);
+    fprintf(out, "'%s' is a %s image of ", call->operands[0], image->format);
+    for (int d = 0; d < image->ndim; d++)
+        fprintf(out, "%s%zu", d ? " x " : "", image->dims[d]);
+    fprintf(out, " voxels.\n  voxel size   %.6g x %.6g x %.6g (%s)\n", size[0], size[1], size[2],
+            unit_words(image->units));
+    fprintf(out, "  orientation  %s, first voxel at (%.6g, %.6g, %.6g) mm\n",
+            vxs_grid_orientation_text(grid, text), corner[0], corner[1], corner[2]);
+    fprintf(out, "  space        sform %s, qform %s\n", code_words(grid->sform_code),
+            code_words(grid->qform_code));
+    fprintf(out, "  values       %s", vxs_image_datatype_name(image->datatype));
+    if (image->slope != 1 || image->intercept != 0)
+        fprintf(out, ", stored x %.9g + %.9g", image->slope, image->intercept);
+    if (isfinite(summary->min))
+        fprintf(out, ", from %.9g to %.9g, %zu zeros", summary->min, summary->max, summary->zeros);
+    fputc('\n', out);
+    if (image->descrip[0])
+        fprintf(out, "  described as '%s'\n", image->descrip);
+}
+
+vxs_status vxs_info_image(const vxs_call *call, vxs_error *err)
+{
+    vxs_image image;
+    vxs_image_summary summary;
+    vxs_status status = vxs_image_read(call->operands[0], &image, err);
+    if (status)
+        return status;
+    vxs_image_summarise(&image, &summary);
+    if (call->shared->json)
+        print_json(call->out, &image, &summary);
+    else
+        print_words(call, &image, &summary);
+    warn_of_oddities(call, &image, &summary);
+    vxs_image_release(&image);
+    return VXS_OK;
+}

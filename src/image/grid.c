@@ -1,0 +1,145 @@
+/* grid.c - where voxels are. */
+#include "voxsift/image.h"
+
+#include <math.h>
+
+size_t vxs_grid_voxels(const vxs_grid *grid)
+{
+    return grid->shape[0] * grid->shape[1] * grid->shape[2];
+}
+
+void vxs_grid_position(const vxs_grid *grid, const double index[3], double position[3])
+{
+    for (int r = 0; r < 3; r++)
+        position[r] = grid->affine[r][0] * index[0] + grid->affine[r][1] * index[1] +
+                      grid->affine[r][2] * index[2] + grid->affine[r][3];
+}
+
+static double minor_of(const double m[4][4], int row, int column)
+{
+    int r0 = (row + 1) % 3, r1 = (row + 2) % 3, c0 = (column + 1) % 3, c1 = (column + 2) % 3;
+    return m[r0][c0] * m[r1][c1] - m[r0][c1] * m[r1][c0]; /* cyclic, so the sign is right */
+}
+
+static double determinant(const vxs_grid *grid)
+{
+    double det = 0;
+    for (int c = 0; c < 3; c++)
+        det += grid->affine[0][c] * minor_of(grid->affine, 0, c);
+    return det;
+}
+
+bool vxs_grid_inverse(const vxs_grid *grid, double inverse[4][4])
+{
+    double det = determinant(grid);
+    if (!(fabs(det) > 0))
+        return false;
+    for (int r = 0; r < 3; r++) {
+        inverse[r][3] = 0;
+        for (int c = 0; c < 3; c++) {
+            inverse[r][c] = minor_of(grid->affine, c, r) / det;
+            inverse[r][3] -= inverse[r][c] * grid->affine[c][3];
+        }
+    }
+    for (int c = 0; c < 4; c++)
+        inverse[3][c] = c == 3;
+    return true;
+}
+
+void vxs_grid_voxel_size(const vxs_grid *grid, double size[3])
+{
+    for (int c = 0; c < 3; c++)
+        size[c] =
+            sqrt(grid->affine[0][c] * grid->affine[0][c] + grid->affine[1][c] * grid->affine[1][c] +
+                 grid->affine[2][c] * grid->affine[2][c]);
+}
+
+double vxs_grid_voxel_volume(const vxs_grid *grid)
+{
+    return fabs(determinant(grid));
+}
+
+int vxs_grid_handedness(const vxs_grid *grid)
+{
+    return determinant(grid) < 0 ? -1 : 1;
+}
+
+/* Which world axis each voxel axis follows: of the six ways to pair them, the one with the largest
+ * sum of cosines. */
+static void pair_axes(const vxs_grid *grid, int world[3])
+{
+    static const int ways[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                    { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    double size[3], best = -1;
+    vxs_grid_voxel_size(grid, size);
+    for (int w = 0; w < 6; w++) {
+        double sum = 0;
+        for (int c = 0; c < 3; c++)
+            sum += fabs(grid->affine[ways[w][c]][c]) / size[c];
+        if (sum > best + 1e-12) {
+            best = sum;
+            for (int c = 0; c < 3; c++)
+                world[c] = ways[w][c];
+        }
+    }
+}
+
+void vxs_grid_orientation(const vxs_grid *grid, char letters[4])
+{
+    static const char up[] = "RAS", down[] = "LPI";
+    int world[3];
+    pair_axes(grid, world);
+    for (int c = 0; c < 3; c++)
+        letters[c] = (grid->affine[world[c]][c] < 0 ? down : up)[world[c]];
+    letters[3] = '\0';
+}
+
+double vxs_grid_oblique(const vxs_grid *grid)
+{
+    const double degrees = 57.29577951308232;
+    int world[3];
+    double size[3], largest = 0;
+    pair_axes(grid, world);
+    vxs_grid_voxel_size(grid, size);
+    for (int c = 0; c < 3; c++) {
+        double across = 0; /* the part at right angles, which is precise for small angles */
+        for (int r = 0; r < 3; r++)
+            across += r == world[c] ? 0 : grid->affine[r][c] * grid->affine[r][c];
+        double angle = atan2(sqrt(across), fabs(grid->affine[world[c]][c])) * degrees;
+        largest = fmax(largest, angle);
+    }
+    return largest;
+}
+
+const char *vxs_grid_orientation_text(const vxs_grid *grid, char text[VXS_ORIENTATION_TEXT])
+{
+    char letters[4];
+    double angle = vxs_grid_oblique(grid);
+    vxs_grid_orientation(grid, letters);
+    if (grid->source == VXS_AFFINE_NONE)
+        snprintf(text, VXS_ORIENTATION_TEXT, "orientation unknown");
+    else if (angle < 0.05)
+        snprintf(text, VXS_ORIENTATION_TEXT, "%s", letters);
+    else
+        snprintf(text, VXS_ORIENTATION_TEXT, "%s, oblique by %.1f degrees", letters, angle);
+    return text;
+}
+
+double vxs_grid_distance(const vxs_grid *a, const vxs_grid *b)
+{
+    double largest = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        double index[3], at_a[3], at_b[3], squares = 0;
+        for (int d = 0; d < 3; d++) {
+            if (a->shape[d] != b->shape[d])
+                return INFINITY;
+            index[d] = corner >> d & 1 ? (double)(a->shape[d] - 1) : 0;
+        }
+        vxs_grid_position(a, index, at_a);
+        vxs_grid_position(b, index, at_b);
+        for (int d = 0; d < 3; d++)
+            squares += (at_a[d] - at_b[d]) * (at_a[d] - at_b[d]);
+        largest = fmax(largest, sqrt(squares));
+    }
+    return largest;
+}

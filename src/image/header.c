@@ -1,0 +1,361 @@
+/* header.c - the header of an image, checked before anything is allocated.
+ *
+ * Our own checks come first; the transforms are then nifticlib's (its qform, quaternion and handed-
+ * ness rules are the reference). NIfTI-1, NIfTI-2 and ANALYZE end in one struct of fields.
+ */
+#include "image/header.h"
+
+#include <math.h>
+#include <nifti2_io.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NIFTI1_SIZE 348
+#define NIFTI2_SIZE 540
+#define MAX_ITEMS   (PTRDIFF_MAX / 16) /* of the largest item, and room for an offset */
+#define FORMS_AGREE 0.1                /* mm at a corner */
+
+typedef struct {
+    int code;
+    const char *name;
+    size_t size; /* 0: not read */
+} datatype_row;
+
+static const datatype_row datatypes[] = {
+    { NIFTI_TYPE_UINT8, "uint8", 1 },
+    { NIFTI_TYPE_INT16, "int16", 2 },
+    { NIFTI_TYPE_INT32, "int32", 4 },
+    { NIFTI_TYPE_FLOAT32, "float32", 4 },
+    { NIFTI_TYPE_FLOAT64, "float64", 8 },
+    { NIFTI_TYPE_INT8, "int8", 1 },
+    { NIFTI_TYPE_UINT16, "uint16", 2 },
+    { NIFTI_TYPE_UINT32, "uint32", 4 },
+    { NIFTI_TYPE_INT64, "int64", 8 },
+    { NIFTI_TYPE_UINT64, "uint64", 8 },
+    { NIFTI_TYPE_COMPLEX64, "complex (complex64)", 0 },
+    { NIFTI_TYPE_COMPLEX128, "complex (complex128)", 0 },
+    { NIFTI_TYPE_COMPLEX256, "complex (complex256)", 0 },
+    { NIFTI_TYPE_RGB24, "colour (RGB24)", 0 },
+    { NIFTI_TYPE_RGBA32, "colour (RGBA32)", 0 },
+    { NIFTI_TYPE_FLOAT128, "float128", 0 },
+    { 1, "single bits (binary)", 0 },
+};
+
+/* What the rest of the file works on, whatever the version. */
+typedef struct {
+    const char *name;
+    const char *format;
+    bool swapped, pair, analyze;
+    int64_t dim[8];
+    int datatype;
+    double pixdim[8], offset, slope, intercept, cal_min, cal_max;
+    int units, intent_code, sform_code, qform_code;
+    char intent_name[16], descrip[80];
+    nifti_1_header one;
+    nifti_2_header two;
+    bool is_two;
+} fields;
+
+static const datatype_row *find_datatype(int code)
+{
+    for (size_t i = 0; i < sizeof(datatypes) / sizeof(datatypes[0]); i++)
+        if (datatypes[i].code == code)
+            return &datatypes[i];
+    return NULL;
+}
+
+const char *vxs_image_datatype_name(int datatype)
+{
+    const datatype_row *row = find_datatype(datatype);
+    return row ? row->name : "unknown";
+}
+
+size_t vxs_datatype_size(int datatype)
+{
+    const datatype_row *row = find_datatype(datatype);
+    return row ? row->size : 0;
+}
+
+static vxs_status refuse(const fields *f, const char *why, vxs_error *err)
+{
+    return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': %s", f->name, why);
+}
+
+/* ---- Two versions into one ------------------------------------------------------------------- */
+
+static void take_one(fields *f)
+{
+    const nifti_1_header *h = &f->one;
+    f->analyze = memcmp(h->magic, "n+1", 4) != 0 && memcmp(h->magic, "ni1", 4) != 0;
+    f->pair = f->analyze || h->magic[1] == 'i';
+    f->format = f->analyze ? "ANALYZE" : f->pair ? "NIfTI-1 pair" : "NIfTI-1";
+    for (int d = 0; d < 8; d++) {
+        f->dim[d] = h->dim[d];
+        f->pixdim[d] = (double)h->pixdim[d];
+    }
+    f->datatype = h->datatype;
+    f->offset = (double)h->vox_offset;
+    f->slope = (double)h->scl_slope; /* SPM's ANALYZE keeps its scale in the same four bytes */
+    f->intercept = f->analyze ? 0 : (double)h->scl_inter;
+    f->cal_min = (double)h->cal_min;
+    f->cal_max = (double)h->cal_max;
+    f->sform_code = f->analyze ? 0 : h->sform_code;
+    f->qform_code = f->analyze ? 0 : h->qform_code;
+    f->units = f->analyze ? 0 : (unsigned char)h->xyzt_units;
+    f->intent_code = f->analyze ? 0 : h->intent_code;
+    memcpy(f->intent_name, h->intent_name, sizeof(f->intent_name));
+    memcpy(f->descrip, h->descrip, sizeof(f->descrip));
+    if (f->analyze)
+        memset(f->intent_name, 0, sizeof(f->intent_name));
+}
+
+static void take_two(fields *f)
+{
+    const nifti_2_header *h = &f->two;
+    f->pair = h->magic[1] == 'i';
+    f->format = f->pair ? "NIfTI-2 pair" : "NIfTI-2";
+    for (int d = 0; d < 8; d++) {
+        f->dim[d] = h->dim[d];
+        f->pixdim[d] = h->pixdim[d];
+    }
+    f->datatype = h->datatype;
+    f->offset = (double)h->vox_offset;
+    f->slope = h->scl_slope;
+    f->intercept = h->scl_inter;
+    f->cal_min = h->cal_min;
+    f->cal_max = h->cal_max;
+    f->sform_code = h->sform_code;
+    f->qform_code = h->qform_code;
+    f->units = h->xyzt_units;
+    f->intent_code = h->intent_code;
+    memcpy(f->intent_name, h->intent_name, sizeof(f->intent_name));
+    memcpy(f->descrip, h->descrip, sizeof(f->descrip));
+}
+
+static int32_t swapped_int(int32_t value)
+{
+    return (int32_t)__builtin_bswap32((uint32_t)value);
+}
+
+/* The first four bytes are the header's size: they tell version and byte order. */
+static vxs_status recognise(const char *bytes, size_t length, fields *f, vxs_error *err)
+{
+    int32_t size = 0;
+    if (length == 0)
+        return refuse(f, "it is empty", err);
+    if (length >= sizeof(size))
+        memcpy(&size, bytes, sizeof(size));
+    f->swapped = size == swapped_int(NIFTI1_SIZE) || size == swapped_int(NIFTI2_SIZE);
+    size = f->swapped ? swapped_int(size) : size;
+    if (size != NIFTI1_SIZE && size != NIFTI2_SIZE)
+        return refuse(f, "it is not a NIfTI or ANALYZE image", err);
+    if (length < (size_t)size)
+        return refuse(f, "its header is cut short", err);
+    f->is_two = size == NIFTI2_SIZE;
+    if (f->is_two) {
+        memcpy(&f->two, bytes, NIFTI2_SIZE);
+        if (memcmp(f->two.magic, "n+2", 4) != 0 && memcmp(f->two.magic, "ni2", 4) != 0)
+            return refuse(f, "its header has the size of NIfTI-2, but not its mark", err);
+        if (f->swapped)
+            nifti_swap_as_nifti2(&f->two);
+        take_two(f);
+        return VXS_OK;
+    }
+    memcpy(&f->one, bytes, NIFTI1_SIZE);
+    if (f->swapped)
+        nifti_swap_as_nifti1(&f->one);
+    take_one(f);
+    /* ANALYZE keeps other things where the mark would be; letters there are a broken mark */
+    if (f->analyze && f->one.magic[0] == 'n')
+        return refuse(f, "its mark is neither 'n+1' nor 'ni1'", err);
+    return VXS_OK;
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static vxs_status check_dims(const fields *f, vxs_error *err)
+{
+    int64_t items = 1;
+    if (f->dim[0] < 1 || f->dim[0] > 7)
+        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': its header says %lld dimensions",
+                        f->name, (long long)f->dim[0]);
+    for (int64_t d = 1; d <= f->dim[0]; d++) {
+        if (f->dim[d] < 1)
+            return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': dimension %lld has size %lld",
+                            f->name, (long long)d, (long long)f->dim[d]);
+        if (f->dim[d] > MAX_ITEMS / items)
+            return refuse(f, "its dimensions are too large for this machine", err);
+        items *= f->dim[d];
+        if (d > 4 && f->dim[d] > 1)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "cannot read '%s': dimension %lld has size %lld; images of three or "
+                            "four dimensions are wanted",
+                            f->name, (long long)d, (long long)f->dim[d]);
+    }
+    return VXS_OK;
+}
+
+static vxs_status check_datatype(const fields *f, vxs_error *err)
+{
+    const datatype_row *row = find_datatype(f->datatype);
+    if (!row)
+        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': data type %d is not known", f->name,
+                        f->datatype);
+    if (row->size == 0)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot read '%s': its values are %s; integers or floats of at most 64 "
+                        "bits are wanted",
+                        f->name, row->name);
+    return VXS_OK;
+}
+
+/* In a single file the items cannot overlap the header; writers that leave the field at 0 mean the
+ * first place possible. */
+static vxs_status find_offset(const fields *f, size_t *offset, vxs_error *err)
+{
+    double least = f->pair ? 0 : f->is_two ? NIFTI2_SIZE + 4 : NIFTI1_SIZE + 4;
+    double wanted = f->offset == 0 ? least : f->offset;
+    if (!(wanted >= least && wanted <= 9e15))
+        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': its data offset is %g", f->name,
+                        f->offset);
+    *offset = (size_t)wanted;
+    return VXS_OK;
+}
+
+/* ---- Transforms ------------------------------------------------------------------------------ */
+
+/* Of a voxel, in mm; from molecules to mountains, and its cube is an ordinary number. */
+static bool sane_size(double size)
+{
+    return size >= 1e-9 && size <= 1e9;
+}
+
+static bool usable(double m[4][4])
+{
+    double scale = 0;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) {
+            if (!isfinite(m[r][c]))
+                return false;
+            scale = c < 3 ? fmax(scale, fabs(m[r][c])) : scale;
+        }
+    double det = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                 m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+                 m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    return sane_size(scale) && fabs(det) > 1e-9 * scale * scale * scale;
+}
+
+/* Voxel sizes on the diagonal, 1 where the file has none. */
+static void plain_affine(const fields *f, double affine[4][4])
+{
+    memset(affine, 0, 16 * sizeof(double));
+    affine[3][3] = 1;
+    for (int d = 0; d < 3; d++) {
+        double size = fabs(f->pixdim[d + 1]);
+        affine[d][d] = sane_size(size) ? size : 1;
+    }
+}
+
+static void be_silent(void)
+{
+    nifti_set_debug_level(0);
+}
+
+static nifti_image *transforms(const fields *f)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, be_silent);
+    return f->is_two ? nifti_convert_n2hdr2nim(f->two, NULL)
+                     : nifti_convert_n1hdr2nim(f->one, NULL);
+}
+
+static void note_conflict(const double sform[4][4], const double qform[4][4], vxs_image *image)
+{
+    vxs_grid s = image->grid, q = image->grid;
+    memcpy(s.affine, sform, sizeof(s.affine));
+    memcpy(q.affine, qform, sizeof(q.affine));
+    image->forms_conflict = vxs_grid_distance(&s, &q) > FORMS_AGREE;
+}
+
+/* The sform where it is given and can be used, else the qform, else voxel sizes alone. */
+static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
+{
+    vxs_grid *grid = &image->grid;
+    for (int d = 0; d < 3; d++)
+        grid->shape[d] = f->dim[0] > d ? (size_t)f->dim[d + 1] : 1;
+    grid->sform_code = f->sform_code;
+    grid->qform_code = f->qform_code;
+    grid->source = VXS_AFFINE_NONE;
+    plain_affine(f, grid->affine);
+    if (f->analyze)
+        return VXS_OK;
+    nifti_image *nim = transforms(f);
+    if (!nim)
+        return refuse(f, "its header makes no sense to nifticlib", err);
+    bool sform = f->sform_code > 0 && usable(nim->sto_xyz.m);
+    bool qform = f->qform_code > 0 && usable(nim->qto_xyz.m);
+    if (sform || qform) {
+        grid->source = sform ? VXS_AFFINE_SFORM : VXS_AFFINE_QFORM;
+        memcpy(grid->affine, sform ? nim->sto_xyz.m : nim->qto_xyz.m, sizeof(grid->affine));
+    }
+    if (sform && qform)
+        note_conflict((const double(*)[4])nim->sto_xyz.m, (const double(*)[4])nim->qto_xyz.m,
+                      image);
+    nifti_image_free(nim);
+    return VXS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* Bytes of a fixed field up to the first zero. */
+static void copy_text(char *to, const char *from, size_t size)
+{
+    size_t length = 0;
+    while (length < size && from[length])
+        length++;
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+static void set_values(const fields *f, vxs_image *image)
+{
+    image->ndim = (int)f->dim[0];
+    for (int d = 0; d < image->ndim; d++)
+        image->dims[d] = (size_t)f->dim[d + 1];
+    image->volumes = f->dim[0] > 3 ? (size_t)f->dim[4] : 1;
+    image->format = f->format;
+    image->datatype = f->datatype;
+    image->item_size = vxs_datatype_size(f->datatype);
+    image->swapped = f->swapped && image->item_size > 1;
+    bool scaled = isfinite(f->slope) && f->slope != 0;
+    image->slope = scaled ? f->slope : 1;
+    image->intercept = scaled && isfinite(f->intercept) ? f->intercept : 0;
+    image->zoom_time = f->pixdim[4];
+    image->units = f->units;
+    image->intent_code = f->intent_code;
+    copy_text(image->intent_name, f->intent_name, sizeof(f->intent_name));
+    copy_text(image->descrip, f->descrip, sizeof(f->descrip));
+    image->cal_min = f->cal_min;
+    image->cal_max = f->cal_max;
+}
+
+vxs_status vxs_header_read(const char *bytes, size_t length, const char *name, vxs_image *image,
+                           size_t *offset, bool *pair, vxs_error *err)
+{
+    fields f = { .name = name };
+    *image = (vxs_image){ .format = NULL };
+    vxs_status status = recognise(bytes, length, &f, err);
+    if (!status)
+        status = check_dims(&f, err);
+    if (!status)
+        status = check_datatype(&f, err);
+    if (!status)
+        status = find_offset(&f, offset, err);
+    if (!status)
+        status = set_grid(&f, image, err);
+    if (!status)
+        set_values(&f, image);
+    *pair = f.pair;
+    return status;
+}
