@@ -103,6 +103,64 @@ typedef struct {
 } vxs_image_summary;
 void vxs_image_summarise(const vxs_image *image, vxs_image_summary *summary);
 
+/* ---- Volumes: one image in memory, as floats ---------------------------------------------------
+ */
+
+typedef struct {
+    vxs_grid grid;
+    float *values; /* freed by _release */
+} vxs_volume;
+VXS_MUST_CHECK vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volume, vxs_error *err);
+/* Volume number `number` of an image. */
+VXS_MUST_CHECK vxs_status vxs_volume_of_image(const vxs_image *image, size_t number,
+                                              vxs_volume *volume, vxs_error *err);
+void vxs_volume_release(vxs_volume *volume);
+
+/* The grid of the same field of view and orientation with voxels of `size` mm. */
+void vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid *result);
+
+typedef enum { VXS_NEAREST, VXS_LINEAR } vxs_interpolation;
+/* The volume on another grid; 0 where it has nothing, which is more than half a voxel beyond its
+ * outermost voxels. Linear interpolation onto larger voxels averages over each of them. */
+VXS_MUST_CHECK vxs_status vxs_volume_resample(const vxs_volume *volume, const vxs_grid *grid,
+                                              vxs_interpolation interpolation, vxs_volume *result,
+                                              vxs_error *err);
+/* Gaussian smoothing along the voxel axes, full width at half maximum in mm. Inside the mask every
+ * value is a weighted mean of values inside it; outside it is 0. NULL: the whole grid. */
+VXS_MUST_CHECK vxs_status vxs_volume_smooth(vxs_volume *volume, double fwhm, const uint8_t *mask,
+                                            vxs_error *err);
+
+/* ---- Masks and components: one byte a voxel, 0 outside ------------------------------------------
+ */
+
+/* What is above a tenth of the robust range (2nd to 98th percentile) of the values, its largest
+ * component, with holes filled. Refused when nothing is above. */
+VXS_MUST_CHECK vxs_status vxs_mask_auto(const vxs_volume *volume, uint8_t *mask, vxs_error *err);
+/* Joined voxels get the same number, from 1; larger components come first, equal ones in the order
+ * of their first voxel. Neighbours share a face (6), an edge as well (18) or a corner (26). */
+VXS_MUST_CHECK vxs_status vxs_components(const uint8_t *mask, const size_t shape[3],
+                                         int connectivity, int32_t *labels, size_t *count,
+                                         vxs_error *err);
+
+/* ---- Writing -----------------------------------------------------------------------------------
+ */
+
+typedef enum { VXS_WRITE_FLOAT32, VXS_WRITE_UINT8, VXS_WRITE_INT32 } vxs_write_type;
+typedef struct {
+    vxs_write_type type;
+    size_t volumes; /* 0 and 1: three dimensions */
+    int intent_code;
+    const char *intent_name; /* up to 15 bytes */
+    double cal_min, cal_max; /* window for display; both 0: left to the viewer */
+    const char *descrip;     /* up to 79 bytes */
+} vxs_write_options;
+
+/* Writes a .nii.gz: the grid as it is, with sform and qform both valid and their codes kept, mm, no
+ * scaling. `values` are of the type that the options say. */
+VXS_MUST_CHECK vxs_status vxs_image_write(FILE *stream, const char *name, const vxs_grid *grid,
+                                          const vxs_write_options *options, const void *values,
+                                          vxs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,99 @@
+/* mask.c - where the brain is, when nobody says. */
+#include "voxsift/image.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LOW_SHARE  0.02 /* the robust range leaves out 2 per cent at either end */
+#define HIGH_SHARE 0.98
+#define FRACTION   0.1 /* of the robust range; brain is far above, air far below */
+
+static int by_value(const void *a, const void *b)
+{
+    float left = *(const float *)a, right = *(const float *)b;
+    return (left > right) - (left < right);
+}
+
+static vxs_status find_threshold(const vxs_volume *volume, size_t voxels, float *threshold,
+                                 vxs_error *err)
+{
+    size_t count = 0;
+    float *sorted = vxs_alloc(voxels, sizeof(*sorted), err);
+    if (!sorted)
+        return VXS_FAILED;
+    for (size_t v = 0; v < voxels; v++)
+        if (isfinite(volume->values[v]))
+            sorted[count++] = volume->values[v];
+    qsort(sorted, count, sizeof(*sorted), by_value);
+    *threshold = INFINITY;
+    if (count > 0) {
+        float low = sorted[(size_t)(LOW_SHARE * (double)(count - 1))];
+        float high = sorted[(size_t)(HIGH_SHARE * (double)(count - 1))];
+        if (!(high > low)) { /* less than 2 per cent differ: the whole range, then */
+            low = sorted[0];
+            high = sorted[count - 1];
+        }
+        if (high > low)
+            *threshold = low + (float)FRACTION * (high - low);
+    }
+    free(sorted);
+    return VXS_OK;
+}
+
+static void keep_first(const int32_t *labels, size_t voxels, uint8_t *mask)
+{
+    for (size_t v = 0; v < voxels; v++)
+        mask[v] = labels[v] == 1;
+}
+
+static bool on_border(size_t v, const size_t shape[3])
+{
+    size_t at[3] = { v % shape[0], v / shape[0] % shape[1], v / shape[0] / shape[1] };
+    for (int d = 0; d < 3; d++)
+        if (at[d] == 0 || at[d] + 1 == shape[d])
+            return true;
+    return false;
+}
+
+/* A hole is a component of the outside that never reaches the border of the grid. */
+static vxs_status fill_holes(uint8_t *mask, const size_t shape[3], size_t voxels, int32_t *labels,
+                             vxs_error *err)
+{
+    size_t count = 0;
+    for (size_t v = 0; v < voxels; v++)
+        mask[v] = !mask[v];
+    vxs_status status = vxs_components(mask, shape, 6, labels, &count, err);
+    uint8_t *open = status ? NULL : vxs_alloc(count + 1, 1, err);
+    if (!open)
+        return VXS_FAILED;
+    for (size_t v = 0; v < voxels; v++)
+        if (labels[v] && on_border(v, shape))
+            open[labels[v]] = 1;
+    for (size_t v = 0; v < voxels; v++)
+        mask[v] = !(mask[v] && open[labels[v]]);
+    free(open);
+    return VXS_OK;
+}
+
+vxs_status vxs_mask_auto(const vxs_volume *volume, uint8_t *mask, vxs_error *err)
+{
+    const size_t *shape = volume->grid.shape;
+    size_t voxels = vxs_grid_voxels(&volume->grid), count = 0;
+    float threshold = 0;
+    int32_t *labels = vxs_alloc(voxels, sizeof(*labels), err);
+    vxs_status status = labels ? find_threshold(volume, voxels, &threshold, err) : VXS_FAILED;
+    if (!status) {
+        for (size_t v = 0; v < voxels; v++)
+            mask[v] = volume->values[v] > threshold;
+        status = vxs_components(mask, shape, 6, labels, &count, err);
+    }
+    if (!status && count == 0)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "no mask can be made: the mean image is the same everywhere");
+    if (!status) {
+        keep_first(labels, voxels, mask);
+        status = fill_holes(mask, shape, voxels, labels, err);
+    }
+    free(labels);
+    return status;
+}

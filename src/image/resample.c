@@ -1,0 +1,126 @@
+/* resample.c - a volume on another grid. */
+#include "voxsift/image.h"
+
+#include <math.h>
+
+#define MOST_SAMPLES 16 /* along an edge of a target voxel */
+
+typedef struct {
+    const vxs_volume *volume;
+    double to_index[4][4]; /* target index to source index */
+    vxs_interpolation interpolation;
+    int samples[3]; /* of a target voxel, along its edges */
+} sampler;
+
+static void multiply(const double a[4][4], const double b[4][4], double product[4][4])
+{
+    for (int r = 0; r < 4; r++) {
+        for (int c = 0; c < 4; c++) {
+            product[r][c] = 0;
+            for (int k = 0; k < 4; k++)
+                product[r][c] += a[r][k] * b[k][c];
+        }
+    }
+}
+
+/* Between the outermost centres and half a voxel beyond, the border value holds. */
+static bool clamp(double *at, size_t size)
+{
+    double last = (double)size - 1;
+    if (!(*at >= -0.5 - 1e-6 && *at <= last + 0.5 + 1e-6))
+        return false;
+    *at = fmin(fmax(*at, 0), last);
+    return true;
+}
+
+static double linear_at(const vxs_volume *volume, const double at[3])
+{
+    const size_t *shape = volume->grid.shape;
+    size_t low[3], step[3] = { 1, shape[0], shape[0] * shape[1] };
+    double part[3], sum = 0;
+    for (int d = 0; d < 3; d++) {
+        low[d] = (size_t)at[d];
+        part[d] = at[d] - (double)low[d];
+    }
+    for (int corner = 0; corner < 8; corner++) {
+        double weight = 1;
+        size_t voxel = 0;
+        for (int d = 0; d < 3; d++) {
+            int up = corner >> d & 1;
+            weight *= up ? part[d] : 1 - part[d];
+            voxel += (low[d] + (size_t)up) * step[d];
+        }
+        if (weight > 0) /* a weight of 0 may stand for a voxel beyond the border */
+            sum += weight * (double)volume->values[voxel];
+    }
+    return sum;
+}
+
+static bool sample(const sampler *s, const double index[3], double *value)
+{
+    const size_t *shape = s->volume->grid.shape;
+    double at[3];
+    for (int r = 0; r < 3; r++) {
+        at[r] = s->to_index[r][0] * index[0] + s->to_index[r][1] * index[1] +
+                s->to_index[r][2] * index[2] + s->to_index[r][3];
+        if (!clamp(&at[r], shape[r]))
+            return false;
+    }
+    if (s->interpolation == VXS_LINEAR) {
+        *value = linear_at(s->volume, at);
+        return true;
+    }
+    size_t i = (size_t)lround(at[0]), j = (size_t)lround(at[1]), k = (size_t)lround(at[2]);
+    *value = (double)s->volume->values[i + shape[0] * (j + shape[1] * k)];
+    return true;
+}
+
+/* Mean over evenly spaced samples of the target voxel; what is outside the source counts as 0. */
+static double average(const sampler *s, const size_t voxel[3])
+{
+    double sum = 0;
+    int total = s->samples[0] * s->samples[1] * s->samples[2];
+    for (int n = 0; n < total; n++) {
+        int part[3] = { n % s->samples[0], n / s->samples[0] % s->samples[1],
+                        n / s->samples[0] / s->samples[1] };
+        double index[3], value = 0;
+        for (int d = 0; d < 3; d++)
+            index[d] = (double)voxel[d] + (part[d] + 0.5) / s->samples[d] - 0.5;
+        if (sample(s, index, &value))
+            sum += value;
+    }
+    return sum / total;
+}
+
+/* Source voxels along an edge of a target voxel, rounded up. */
+static void count_samples(sampler *s)
+{
+    for (int c = 0; c < 3; c++) {
+        double longest = 0;
+        for (int r = 0; r < 3; r++)
+            longest = fmax(longest, fabs(s->to_index[r][c]));
+        double wanted = s->interpolation == VXS_LINEAR ? ceil(longest - 1e-6) : 1;
+        s->samples[c] = (int)fmin(fmax(wanted, 1), MOST_SAMPLES);
+    }
+}
+
+vxs_status vxs_volume_resample(const vxs_volume *volume, const vxs_grid *grid,
+                               vxs_interpolation interpolation, vxs_volume *result, vxs_error *err)
+{
+    double inverse[4][4];
+    sampler s = { .volume = volume, .interpolation = interpolation };
+    if (!vxs_grid_inverse(&volume->grid, inverse))
+        return vxs_fail(err, VXS_BAD_DATA, "a grid with a singular affine cannot be resampled");
+    vxs_status status = vxs_volume_new(grid, result, err);
+    if (status)
+        return status;
+    multiply((const double(*)[4])inverse, grid->affine, s.to_index);
+    count_samples(&s);
+    float *out = result->values;
+    size_t voxel[3];
+    for (voxel[2] = 0; voxel[2] < grid->shape[2]; voxel[2]++)
+        for (voxel[1] = 0; voxel[1] < grid->shape[1]; voxel[1]++)
+            for (voxel[0] = 0; voxel[0] < grid->shape[0]; voxel[0]++)
+                *out++ = (float)average(&s, voxel);
+    return VXS_OK;
+}

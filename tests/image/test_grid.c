@@ -1,0 +1,84 @@
+#include "tests/core/check.h"
+
+static vxs_grid grid_of(double x, double y, double z)
+{
+    return (
+        vxs_grid){ .shape = { 10, 12, 14 },
+                   .affine = { { x, 0, 0, 5 }, { 0, y, 0, -6 }, { 0, 0, z, 7 }, { 0, 0, 0, 1 } },
+                   .source = VXS_AFFINE_SFORM,
+                   .sform_code = 1 };
+}
+
+Test(grid, inverse_takes_positions_back)
+{
+    const vxs_random random = { 1, 1 };
+    for (uint64_t trial = 0; trial < 200; trial++) {
+        vxs_grid g = { .shape = { 5, 5, 5 } };
+        double inverse[4][4], at[3], index[3] = { 1.5, -2, 7 };
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 4; c++)
+                g.affine[r][c] = 5 * vxs_random_normal(&random, trial * 12 + (uint64_t)(4 * r + c));
+        g.affine[3][3] = 1;
+        cr_assert(vxs_grid_inverse(&g, inverse));
+        vxs_grid_position(&g, index, at);
+        for (int r = 0; r < 3; r++) {
+            double back = inverse[r][3];
+            for (int c = 0; c < 3; c++)
+                back += inverse[r][c] * at[c];
+            cr_assert(fabs(back - index[r]) < 1e-8 * (1 + 1 / vxs_grid_voxel_volume(&g)));
+        }
+    }
+    vxs_grid flat = grid_of(2, 2, 0);
+    double inverse[4][4];
+    cr_assert(!vxs_grid_inverse(&flat, inverse));
+}
+
+Test(grid, words)
+{
+    char text[VXS_ORIENTATION_TEXT];
+    vxs_grid ras = grid_of(2, 2, 2), las = grid_of(-2, 2, 2);
+    cr_assert_str_eq(vxs_grid_orientation_text(&ras, text), "RAS");
+    cr_assert_str_eq(vxs_grid_orientation_text(&las, text), "LAS");
+    cr_assert(vxs_grid_handedness(&ras) == 1 && vxs_grid_handedness(&las) == -1);
+    las.source = VXS_AFFINE_NONE;
+    cr_assert_str_eq(vxs_grid_orientation_text(&las, text), "orientation unknown");
+    ras.affine[0][1] = 2 * tan(10 * 3.14159265358979 / 180);
+    cr_assert_str_eq(vxs_grid_orientation_text(&ras, text), "RAS, oblique by 10.0 degrees");
+}
+
+Test(grid, distance_is_that_of_the_worst_corner)
+{
+    vxs_grid a = grid_of(2, 2, 2), b = a;
+    cr_assert(vxs_grid_distance(&a, &b) == 0);
+    b.affine[1][3] += 3;
+    cr_assert(fabs(vxs_grid_distance(&a, &b) - 3) < 1e-12);
+    b = a;
+    b.affine[0][0] = 2.01; /* 9 voxels of 0.01 mm */
+    cr_assert(fabs(vxs_grid_distance(&a, &b) - 0.09) < 1e-12);
+    b = grid_of(-2, 2, 2);
+    cr_assert(fabs(vxs_grid_distance(&a, &b) - 36) < 1e-12, "a flip is seen");
+    b.shape[0] = 11;
+    cr_assert(isinf(vxs_grid_distance(&a, &b)));
+}
+
+Test(grid, another_voxel_size_keeps_the_field_of_view_in_the_middle)
+{
+    for (double size = 0.7; size < 9; size += 0.9) {
+        vxs_grid a = grid_of(-2, 2, 3), b;
+        double first[3], last[3], middle_a[3], middle_b[3], edges[3];
+        vxs_grid_with_voxel_size(&a, size, &b);
+        vxs_grid_voxel_size(&b, edges);
+        for (int d = 0; d < 3; d++) {
+            first[d] = ((double)a.shape[d] - 1) / 2;
+            last[d] = ((double)b.shape[d] - 1) / 2;
+            cr_assert(fabs(edges[d] - size) < 1e-12);
+        }
+        vxs_grid_position(&a, first, middle_a);
+        vxs_grid_position(&b, last, middle_b);
+        for (int d = 0; d < 3; d++)
+            cr_assert(fabs(middle_a[d] - middle_b[d]) < 1e-9, "size %g", size);
+        char letters[4];
+        vxs_grid_orientation(&b, letters);
+        cr_assert_str_eq(letters, "LAS");
+    }
+}
