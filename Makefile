@@ -15,8 +15,8 @@ STANDARD := -std=c11 -D_GNU_SOURCE
 INCLUDES := -Iinclude -Isrc -I. -I$(BUILD)
 VERSION  := $(shell sed -n 's/^\#define VXS_VERSION *"\(.*\)"/\1/p' include/voxsift/core.h)
 # Asked when a recipe runs, not when this file is read: 'make deps' may just have installed them.
-PKG_CFLAGS = $(shell pkg-config --cflags openblas libdeflate zlib) -I/usr/include/nifti
-PKG_LIBS   = $(shell pkg-config --libs openblas libdeflate zlib) -lnifti2 -lznz
+PKG_CFLAGS = $(shell pkg-config --cflags openblas libdeflate nettle zlib) -I/usr/include/nifti
+PKG_LIBS   = $(shell pkg-config --libs openblas libdeflate nettle zlib) -lnifti2 -lznz
 # `make V=1` shows whole command lines.
 Q   := $(if $(V),,@)
 say := @$(if $(V),:,printf '  %-5s%s\n')
@@ -256,7 +256,7 @@ install: all
 	$(BUILD)/voxsift completion fish > '$(fishdir)/voxsift.fish'
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: voxsift' \
 	  'Description: sparse prediction from brain images' 'Version: $(VERSION)' \
-	  'Requires.private: openblas libdeflate zlib' 'Cflags: -I$${prefix}/include' \
+	  'Requires.private: openblas libdeflate nettle zlib' 'Cflags: -I$${prefix}/include' \
 	  'Libs: -L$${prefix}/lib -lvoxsift' 'Libs.private: -lnifti2 -lznz -fopenmp -lm -lpthread' \
 	  > '$(libdir)/pkgconfig/voxsift.pc'
 

@@ -3,6 +3,7 @@
 #define VOXSIFT_COHORT_H
 
 #include "voxsift/core.h"
+#include "voxsift/image.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -10,6 +11,44 @@ extern "C" {
 
 /* A directory is a cohort when it holds this file. */
 #define VXS_COHORT_FILE "cohort.json"
+
+/* ---- Making a cohort ------------------------------------------------------------------------- */
+
+enum { VXS_SCALE_NONE, VXS_SCALE_GLOBAL, VXS_SCALE_SUVR, VXS_SCALE_Z };
+enum { VXS_NAN_ZERO, VXS_NAN_DROP, VXS_NAN_ERROR };
+
+/* What to make it of, and how. Every field is a row of vxs_cohort_params, which says what it means.
+ */
+typedef struct {
+    const char *image_column, *pattern, *participants, *rows, *row_names, *id_column;
+    const char *features, *npy, *svmlight;
+    const char *mask, *reference, *reference_labels, *atlas;
+    double mask_fraction, voxel_size, smooth, tolerance;
+    bool resample, regions, drop_bad, dry_run;
+    int scale, nan;
+    int64_t mem;
+} vxs_cohort_settings;
+extern const vxs_param vxs_cohort_params[];
+
+/* What came of it. */
+typedef struct {
+    size_t subjects, dropped, features,
+        edges;                        /* edges: pairs of voxels in the mask that share a face */
+    bool voxels;                      /* features are voxels */
+    double seconds, expected_seconds; /* spent, and for the part that a dry run leaves out */
+    uint64_t expected_bytes;          /* features.npy */
+    uint64_t expected_memory;         /* peak */
+} vxs_cohort_summary;
+
+/* Joins, checks, masks, resamples, scales, smooths and writes a cohort directory. Sources are what
+ * stands on the command line: a table, a folder, a list of images, a pattern in quotes, or one 4D
+ * image; none when settings name features, npy or svmlight. Every problem with a subject is logged
+ * before the call fails or goes on without it. */
+VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
+                                          const vxs_cohort_settings *settings,
+                                          const char *const *sources, const char *directory,
+                                          bool replace, vxs_cohort_summary *summary,
+                                          vxs_error *err);
 
 /* ---- Simulation ------------------------------------------------------------------------------ */
 

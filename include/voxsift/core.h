@@ -86,6 +86,7 @@ VXS_MUST_CHECK char *vxs_format(vxs_error *err, const char *format, ...) VXS_PRI
  * numbers too large for a double and the words nan and inf are refused. */
 bool vxs_parse_real(const char *text, double *value);
 bool vxs_parse_whole(const char *text, int64_t *value);
+bool vxs_parse_bytes(const char *text, int64_t *value); /* 1024, 500K, 500M, 2G, 1T */
 /* The shortest decimal that reads back as the same double, in any locale; "nan", "inf", "-inf". */
 #define VXS_REAL_TEXT 32
 const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT]);
@@ -106,7 +107,8 @@ typedef enum {
 /* What long calls need to know of their caller. All zero is a valid context: silent, one thread,
  * never interrupted. The callbacks are called by one thread at a time. */
 typedef struct {
-    int nthreads; /* 0 counts as 1 */
+    int nthreads;        /* 0 counts as 1 */
+    const char *command; /* what the user typed, for provenance; may be NULL */
     void (*log)(void *user, vxs_log_level level, const char *message);
     void (*progress)(void *user, const char *task, const char *unit, uint64_t done,
                      uint64_t total); /* done == total: the task is over */
@@ -184,6 +186,7 @@ typedef enum {
     VXS_PARAM_WHOLE,  /* int64_t; initial NAN means "not given", and then it is 0 */
     VXS_PARAM_REAL,   /* double; initial NAN means "not given" */
     VXS_PARAM_CHOICE, /* int, index into choices */
+    VXS_PARAM_BYTES,  /* int64_t, given as 500M or 2G; initial as for whole numbers */
     VXS_PARAM_TEXT,   /* const char *, NULL means "not given" */
     VXS_PARAM_PATH    /* the same, a file or directory */
 } vxs_param_type;
@@ -216,6 +219,10 @@ void vxs_param_default(const vxs_param *param, char *buffer, size_t size);
 /* The whole file and a zero byte behind it. */
 VXS_MUST_CHECK vxs_status vxs_file_read(const char *path, char **bytes, size_t *length,
                                         vxs_error *err);
+/* SHA-256 of two pieces one after the other, in hexadecimal. */
+#define VXS_HASH_TEXT 65
+void vxs_sha256(const void *a, size_t a_length, const void *b, size_t b_length,
+                char text[VXS_HASH_TEXT]);
 /* Flushes and closes a stream opened for writing, and says what went wrong in any write since it
  * was opened. */
 VXS_MUST_CHECK vxs_status vxs_file_close(FILE *stream, const char *path, vxs_error *err);
@@ -289,14 +296,17 @@ void vxs_json_free(vxs_json *root);
 
 /* Reads what people have: a byte order mark, CRLF, blanks around cells, quotes, empty lines and
  * empty cells at line ends are forgiven; the separator is a tab, else a comma, else a semicolon,
- * whichever the header has. Missing is an empty cell, n/a, na, nan, null, #n/a, <na> or a point, in
- * any case.
- * Refused, naming the line: rows that are shorter or longer than the header, open quotes, zero
- * bytes, text that is not UTF-8. */
+ * whichever the first line has, else blanks if every line has as many words as the first. Missing
+ * is an empty cell, n/a, na, nan, null, #n/a, <na> or a point, in any case. Refused, naming the
+ * line: rows that are shorter or longer than the header, open quotes, zero bytes, text that is not
+ * UTF-8. */
 typedef struct vxs_table vxs_table;
 VXS_MUST_CHECK vxs_status vxs_table_read(const char *path, vxs_table **table, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_table_parse(const char *bytes, size_t length, const char *name,
                                           vxs_table **table, vxs_error *err);
+/* A file without a header, whose columns are called as `names` says: "condition,run". */
+VXS_MUST_CHECK vxs_status vxs_table_read_bare(const char *path, const char *names,
+                                              vxs_table **table, vxs_error *err);
 void vxs_table_free(vxs_table *table);
 size_t vxs_table_rows(const vxs_table *table); /* without the header */
 size_t vxs_table_columns(const vxs_table *table);

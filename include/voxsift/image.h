@@ -32,7 +32,10 @@ typedef struct {
 size_t vxs_grid_voxels(const vxs_grid *grid);
 /* (x, y, z) of a voxel, whose indices need not be whole. */
 void vxs_grid_position(const vxs_grid *grid, const double index[3], double position[3]);
-/* The reverse; false when the affine is singular, which no image read by this library has. */
+/* (i, j, k) of a voxel by its place in memory. */
+void vxs_grid_index(const vxs_grid *grid, size_t voxel, double index[3]);
+/* The reverse of the affine; false when the affine is singular, which no image read by this library
+ * has. */
 bool vxs_grid_inverse(const vxs_grid *grid, double inverse[4][4]);
 /* Lengths of the three voxel edges in mm. */
 void vxs_grid_voxel_size(const vxs_grid *grid, double size[3]);
@@ -82,6 +85,9 @@ typedef struct {
  * is seen from its bytes, not its name. Nothing is allocated before the header is checked. Refused,
  * by name: complex and colour images, more than four dimensions, truncated or damaged files. */
 VXS_MUST_CHECK vxs_status vxs_image_read(const char *path, vxs_image *image, vxs_error *err);
+/* With the SHA-256 of the file, or of both files of a pair, header first. */
+VXS_MUST_CHECK vxs_status vxs_image_read_hashed(const char *path, vxs_image *image,
+                                                char hash[VXS_HASH_TEXT], vxs_error *err);
 /* All but the values (vxs_image_values and _floats may not be called): fast, for checks over whole
  * cohorts. Released in the same way. */
 VXS_MUST_CHECK vxs_status vxs_image_read_header(const char *path, vxs_image *image, vxs_error *err);
@@ -141,6 +147,30 @@ VXS_MUST_CHECK vxs_status vxs_mask_auto(const vxs_volume *volume, uint8_t *mask,
 VXS_MUST_CHECK vxs_status vxs_components(const uint8_t *mask, const size_t shape[3],
                                          int connectivity, int32_t *labels, size_t *count,
                                          vxs_error *err);
+
+/* ---- Atlases -----------------------------------------------------------------------------------
+ */
+
+/* Labels on a grid with their names. */
+typedef struct {
+    vxs_grid grid;
+    int32_t *labels; /* a value a voxel, 0: nothing */
+    size_t count;    /* different labels, ascending */
+    int32_t *values;
+    char **names;
+} vxs_atlas;
+/* Reads a label image (float labels too, when they are whole numbers) and the names beside it: FSL
+ * XML (which may also be given as path), FSLeyes .lut, MRIcroGL .txt, ITK-SNAP, BIDS dseg.tsv,
+ * Schaefer's order.txt, FreeSurfer tables, or NUMBER|NAME lines. Labels without a name are called
+ * "label 7". `names_path` NULL: the file is looked for. */
+VXS_MUST_CHECK vxs_status vxs_atlas_read(const char *path, const char *names_path, vxs_atlas *atlas,
+                                         vxs_error *err);
+/* The same atlas on another grid: every voxel has the label nearest to its centre. */
+VXS_MUST_CHECK vxs_status vxs_atlas_resample(const vxs_atlas *atlas, const vxs_grid *grid,
+                                             int32_t *labels, vxs_error *err);
+/* Index of a label value, or count when the atlas has none such. */
+size_t vxs_atlas_find(const vxs_atlas *atlas, int32_t value);
+void vxs_atlas_release(vxs_atlas *atlas);
 
 /* ---- Writing -----------------------------------------------------------------------------------
  */

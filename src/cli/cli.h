@@ -15,6 +15,7 @@ typedef struct {
     const char *const *choices; /* ends with NULL; NULL when files are meant */
     bool command;               /* the choices are the names of the commands */
     bool optional;              /* only behind those that are not */
+    bool repeat;                /* any number of them; only the last */
 } vxs_operand;
 /* Ends with NULL; NULL when files are meant. */
 const char *const *vxs_operand_choices(const vxs_operand *operand);
@@ -29,7 +30,8 @@ typedef struct {
 enum {
     VXS_TAKES_JSON = 1,
     VXS_TAKES_OUTPUT = 2, /* --out and --force */
-    VXS_TAKES_THREADS = 4
+    VXS_TAKES_THREADS = 4,
+    VXS_OUTPUT_OPTIONAL = 8 /* the command checks for --out itself */
 };
 typedef struct {
     bool help, quiet, verbose, json, force;
@@ -55,7 +57,7 @@ struct vxs_call {
     const vxs_command *command;
     const void *values; /* its own options */
     const vxs_shared *shared;
-    char **operands; /* as many as the command takes; those not given are NULL */
+    char **operands; /* ends with NULL */
     const vxs_context *context;
     FILE *out; /* results go here, everything else through the context's log */
 };
@@ -76,16 +78,16 @@ typedef struct {
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
 
 /* Room for the values of any command's own options. */
-#define VXS_VALUES_SIZE  1024
-#define VXS_MAX_OPERANDS 8
+#define VXS_VALUES_SIZE 1024
 typedef struct {
     union {
         max_align_t align;
         char bytes[VXS_VALUES_SIZE];
     } values;
     vxs_shared shared;
-    char *operands[VXS_MAX_OPERANDS];
+    char **operands; /* ends with NULL */
 } vxs_parsed;
+/* Operands end up at the front of argv, which must end with NULL. */
 VXS_MUST_CHECK vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv,
                                             vxs_parsed *parsed, vxs_error *err);
 

@@ -115,7 +115,8 @@ static void zsh_command(FILE *out, const vxs_command *command)
         zsh_option(out, options[k].param);
     for (const vxs_operand *o = command->operands; o->name; o++) {
         const char *const *choices = vxs_operand_choices(o);
-        fprintf(out, " \\\n            ':%s:%s", o->name, choices ? "(" : "_files");
+        fprintf(out, " \\\n            '%s:%s:%s", o->repeat ? "*" : "", o->name,
+                choices ? "(" : "_files");
         for (size_t i = 0; choices && choices[i]; i++)
             fprintf(out, "%s%s", i ? " " : "", choices[i]);
         fputs(choices ? ")'" : "'", out);

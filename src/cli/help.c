@@ -61,7 +61,8 @@ void vxs_usage_line(FILE *out, const vxs_command *command)
     size_t count = vxs_options_of(command, options);
     fprintf(out, "voxsift %s", command->name);
     for (const vxs_operand *o = command->operands; o->name; o++)
-        fprintf(out, o->optional ? " [%s]" : " %s", o->name);
+        fprintf(out, "%s%s%s%s", o->optional ? " [" : " ", o->name, o->repeat ? "..." : "",
+                o->optional ? "]" : "");
     for (size_t k = 0; k < count; k++)
         if (options[k].param->required)
             fprintf(out, " --%s %s", options[k].param->name, options[k].param->value);

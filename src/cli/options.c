@@ -33,18 +33,24 @@ static const vxs_param json_params[] = {
     { .name = NULL },
 };
 
+#define OUT_ROW                                                                                    \
+    .name = "out", .letter = 'o', .value = "DIR",                                                  \
+    .help = "directory to make; it appears when it is complete", .type = VXS_PARAM_PATH,           \
+    .offset = AT(out)
+#define FORCE_ROW                                                                                  \
+    .name = "force", .help = "replace an output of voxsift that exists", .type = VXS_PARAM_FLAG,   \
+    .offset = AT(force)
+
 static const vxs_param output_params[] = {
-    { .name = "out",
-      .letter = 'o',
-      .value = "DIR",
-      .help = "directory to make; it appears when it is complete",
-      .type = VXS_PARAM_PATH,
-      .offset = AT(out),
-      .required = true },
-    { .name = "force",
-      .help = "replace an output of voxsift that exists",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(force) },
+    { OUT_ROW, .required = true },
+    { FORCE_ROW },
+    { .name = NULL },
+};
+
+/* --dry-run makes nothing, so the command itself asks for --out. */
+static const vxs_param checked_output_params[] = {
+    { OUT_ROW },
+    { FORCE_ROW },
     { .name = NULL },
 };
 
@@ -67,6 +73,7 @@ typedef struct {
     bool given[VXS_MAX_OPTIONS];
     size_t count;
     vxs_parsed *parsed;
+    char **argv;
     int operands;
     vxs_error *err;
 } reader;
@@ -82,7 +89,9 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
 {
     size_t count = add_table(command->params, false, options, 0);
     if (command->takes & VXS_TAKES_OUTPUT)
-        count = add_table(output_params, true, options, count);
+        count =
+            add_table(command->takes & VXS_OUTPUT_OPTIONAL ? checked_output_params : output_params,
+                      true, options, count);
     if (command->takes & VXS_TAKES_JSON)
         count = add_table(json_params, true, options, count);
     if (command->takes & VXS_TAKES_THREADS)
@@ -163,7 +172,7 @@ static vxs_status read_short(reader *r, const char *letters, char **next, int *u
 static vxs_status read_operand(reader *r, char *text)
 {
     const vxs_operand *operand = r->command->operands;
-    for (int k = 0; k < r->operands && operand->name; k++)
+    for (int k = 0; k < r->operands && operand->name && !operand->repeat; k++)
         operand++;
     if (!operand->name)
         return vxs_fail(r->err, VXS_MISUSE, "'%s' is one argument too many; see 'voxsift help %s'",
@@ -177,7 +186,7 @@ static vxs_status read_operand(reader *r, char *text)
         return vxs_fail(r->err, VXS_MISUSE, "unknown %s '%s'%s%s%s", operand->name, text,
                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
-    r->parsed->operands[r->operands++] = text;
+    r->argv[r->operands++] = text; /* never behind the one being read */
     return VXS_OK;
 }
 
@@ -205,7 +214,7 @@ static vxs_status check_complete(const reader *r)
 vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, vxs_parsed *parsed,
                              vxs_error *err)
 {
-    reader r = { .command = command, .parsed = parsed, .err = err };
+    reader r = { .command = command, .parsed = parsed, .argv = argv, .err = err };
     bool options_end = false;
     memset(parsed, 0, sizeof(*parsed));
     r.count = vxs_options_of(command, r.options);
@@ -227,5 +236,7 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
             return status;
         i += used;
     }
+    argv[r.operands] = NULL;
+    parsed->operands = argv;
     return check_complete(&r);
 }

@@ -1,6 +1,7 @@
 /* run.c - from the words of the command line to an exit code. */
 #include "cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static vxs_log_level level_of(const vxs_shared *shared)
@@ -8,10 +9,11 @@ static vxs_log_level level_of(const vxs_shared *shared)
     return shared->quiet ? VXS_LOG_ERROR : shared->verbose ? VXS_LOG_DEBUG : VXS_LOG_INFO;
 }
 
-static vxs_status run_command(const vxs_command *command, const vxs_parsed *parsed, FILE *out,
-                              vxs_talk *talk, vxs_error *err)
+static vxs_status run_command(const vxs_command *command, const vxs_parsed *parsed,
+                              const char *words, FILE *out, vxs_talk *talk, vxs_error *err)
 {
     vxs_context context = { .nthreads = 1,
+                            .command = words,
                             .log = vxs_talk_log,
                             .progress = vxs_talk_progress,
                             .user = talk,
@@ -31,7 +33,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
     vxs_call call = { .command = command,
                       .values = parsed->values.bytes,
                       .shared = &parsed->shared,
-                      .operands = (char **)parsed->operands,
+                      .operands = parsed->operands,
                       .context = &context,
                       .out = out };
     return command->run(&call, err);
@@ -48,6 +50,19 @@ static vxs_status finish(vxs_status status, const vxs_error *err, vxs_talk *talk
                  status == VXS_INTERRUPTED && err->status != VXS_INTERRUPTED ? "interrupted"
                                                                              : err->message);
     return status;
+}
+
+/* The command line as it could be typed again; for provenance, before it is taken apart. */
+static char *join_words(int argc, char **argv, vxs_error *err)
+{
+    char *line = vxs_format(err, "voxsift");
+    for (int i = 1; i < argc && line; i++) {
+        bool plain = argv[i][0] && !argv[i][strcspn(argv[i], " \t\n'\"\\$*?[](){}<>|&;~#")];
+        char *longer = vxs_format(err, plain ? "%s %s" : "%s '%s'", line, argv[i]);
+        free(line);
+        line = longer;
+    }
+    return line;
 }
 
 static const char *alias(const char *word)
@@ -72,10 +87,13 @@ int vxs_run(int argc, char **argv, FILE *out, FILE *talk_stream)
     if (!command)
         return (int)finish(err.status, &err, &talk);
     snprintf(name, sizeof(name), "voxsift %s", command->name);
-    vxs_status status = vxs_options_parse(command, argc - 2, argv + 2, &parsed, &err);
+    char *words = join_words(argc, argv, &err);
+    vxs_status status =
+        words ? vxs_options_parse(command, argc - 2, argv + 2, &parsed, &err) : VXS_FAILED;
     if (!status) {
         talk.level = level_of(&parsed.shared);
-        status = run_command(command, &parsed, out, &talk, &err);
+        status = run_command(command, &parsed, words, out, &talk, &err);
     }
+    free(words);
     return (int)finish(status, &err, &talk);
 }

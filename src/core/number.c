@@ -60,6 +60,24 @@ bool vxs_parse_whole(const char *text, int64_t *value)
     return true;
 }
 
+bool vxs_parse_bytes(const char *text, int64_t *value)
+{
+    static const char units[] = "KMGT";
+    char digits[24];
+    size_t length = text ? strlen(text) : 0;
+    const char *unit = length > 0 ? strchr(units, toupper((unsigned char)text[length - 1])) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    length -= unit != NULL;
+    if (length == 0 || length >= sizeof(digits))
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (!vxs_parse_whole(digits, value) || *value < 0 || *value > INT64_MAX >> shift)
+        return false;
+    *value = *value << shift;
+    return true;
+}
+
 const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT])
 {
     if (!isfinite(value)) {

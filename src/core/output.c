@@ -112,7 +112,7 @@ FILE *vxs_output_open(vxs_output *output, const char *name, vxs_error *err)
     char *path = vxs_format(err, "%s/%s", output->work, name);
     if (!path)
         return NULL;
-    FILE *stream = fopen(path, "wxb");
+    FILE *stream = fopen(path, "w+bx");
     if (!stream)
         vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name,
                  strerror(errno));

@@ -17,6 +17,7 @@ void vxs_params_defaults(const vxs_param *table, void *values)
             *(bool *)place(p, values) = p->initial != 0;
             break;
         case VXS_PARAM_WHOLE:
+        case VXS_PARAM_BYTES:
             *(int64_t *)place(p, values) = isnan(p->initial) ? 0 : (int64_t)p->initial;
             break;
         case VXS_PARAM_REAL:
@@ -68,6 +69,9 @@ void vxs_param_wants(const vxs_param *param, char *buffer, size_t size)
         break;
     case VXS_PARAM_CHOICE:
         join_choices(param->choices, buffer, size);
+        break;
+    case VXS_PARAM_BYTES:
+        snprintf(buffer, size, "a size such as 500M or 2G");
         break;
     case VXS_PARAM_TEXT:
         snprintf(buffer, size, "a text");
@@ -121,6 +125,11 @@ static bool set_value(const vxs_param *param, void *value, const char *text)
             return false;
         *(int64_t *)value = whole;
         return true;
+    case VXS_PARAM_BYTES:
+        if (!vxs_parse_bytes(text, &whole) || !in_range(param, (double)whole))
+            return false;
+        *(int64_t *)value = whole;
+        return true;
     case VXS_PARAM_REAL:
         if (!vxs_parse_real(text, &real) || !in_range(param, real))
             return false;
@@ -154,6 +163,7 @@ static void write_value(vxs_json_writer *writer, const vxs_param *param, const v
         vxs_json_bool(writer, param->name, *(const bool *)value);
         break;
     case VXS_PARAM_WHOLE:
+    case VXS_PARAM_BYTES:
         vxs_json_whole(writer, param->name, *(const int64_t *)value);
         break;
     case VXS_PARAM_REAL:

@@ -84,7 +84,7 @@ static bool begins(const char *text, const char *end, const char *what)
  * spreadsheets write it, or a byte order mark as files that were put together have inside. */
 static size_t blank_length(const char *text, const char *end, char separator)
 {
-    if (text < end && (*text == ' ' || (*text == '\t' && separator != '\t')))
+    if (text < end && ((*text == ' ' && separator != ' ') || (*text == '\t' && separator != '\t')))
         return 1;
     return begins(text, end, "\xc2\xa0") ? 2 : begins(text, end, "\xef\xbb\xbf") ? 3 : 0;
 }
@@ -171,7 +171,35 @@ static vxs_status read_cell(reader *r, char **start, char **stop)
     return VXS_OK;
 }
 
-/* A tab in the header decides, else a comma, else a semicolon; else there is one column. */
+/* Words of the line at text; *next is the line behind it. */
+static size_t count_words(const char *text, const char *end, const char **next)
+{
+    size_t words = 0;
+    bool inside = false;
+    for (; text < end && *text != '\n' && *text != '\r'; text++) {
+        words += !inside && *text != ' ';
+        inside = *text != ' ';
+    }
+    *next = text < end ? text + 1 : end;
+    return words;
+}
+
+/* A table of blanks has at least two words in its first line, and as many in every other one. */
+static bool blanks_separate(const char *text, const char *end)
+{
+    size_t wanted = count_words(text, end, &text);
+    size_t lines = 0;
+    while (text < end) {
+        size_t words = count_words(text, end, &text);
+        if (words != 0 && words != wanted)
+            return false;
+        lines += words > 0;
+    }
+    return wanted > 1 && lines > 0;
+}
+
+/* A tab in the first line decides, else a comma, else a semicolon, else blanks; else there is one
+ * column. */
 static char find_separator(const char *text, const char *end)
 {
     static const char candidates[] = "\t,;";
@@ -181,7 +209,7 @@ static char find_separator(const char *text, const char *end)
     for (const char *c = candidates; *c; c++)
         if (memchr(text, *c, length))
             return *c;
-    return '\t';
+    return blanks_separate(text, end) ? ' ' : '\t';
 }
 
 static vxs_status make_room(vxs_table *table, vxs_error *err)
@@ -221,6 +249,8 @@ static vxs_status next_cell(reader *r, const char **cell, bool *last)
     vxs_status status = read_cell(r, &start, &stop);
     if (status)
         return status;
+    while (r->table->separator == ' ' && r->at + 1 < r->end && *r->at == ' ' && r->at[1] == ' ')
+        r->at++; /* a run of blanks separates once */
     *last = at_line_end(r);
     if (*last)
         take_line_end(r);
@@ -351,6 +381,34 @@ vxs_status vxs_table_read(const char *path, vxs_table **table, vxs_error *err)
     vxs_status status = vxs_file_read(path, &bytes, &length, err);
     if (!status)
         status = vxs_table_parse(bytes, length, path, table, err);
+    free(bytes);
+    return status;
+}
+
+/* The names become a header of the same separator as the first line has. */
+vxs_status vxs_table_read_bare(const char *path, const char *names, vxs_table **table,
+                               vxs_error *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    vxs_status status = vxs_file_read(path, &bytes, &length, err);
+    if (status)
+        return status;
+    char separator = find_separator(bytes, bytes + length);
+    char *text = vxs_format(err, "%s\n%s", names, bytes);
+    for (char *c = text; c && *c != '\n'; c++)
+        if (*c == ',')
+            *c = separator;
+    status = text ? vxs_table_parse(text, strlen(text), path, table, err) : VXS_FAILED;
+    if (!status && (*table)->separator != separator) {
+        vxs_table_free(*table);
+        *table = NULL;
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has more cells in a line than names in '%s'",
+                          path, names);
+    }
+    for (size_t i = 0; !status && i < (*table)->rows; i++)
+        (*table)->lines[i] -= i > 0; /* lines of the file, which has no header */
+    free(text);
     free(bytes);
     return status;
 }

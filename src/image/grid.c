@@ -15,6 +15,15 @@ void vxs_grid_position(const vxs_grid *grid, const double index[3], double posit
                       grid->affine[r][2] * index[2] + grid->affine[r][3];
 }
 
+void vxs_grid_index(const vxs_grid *grid, size_t voxel, double index[3])
+{
+    size_t i = voxel % grid->shape[0], rest = voxel / grid->shape[0];
+    size_t j = rest % grid->shape[1], k = rest / grid->shape[1];
+    index[0] = (double)i;
+    index[1] = (double)j;
+    index[2] = (double)k;
+}
+
 static double minor_of(const double m[4][4], int row, int column)
 {
     int r0 = (row + 1) % 3, r1 = (row + 2) % 3, c0 = (column + 1) % 3, c1 = (column + 2) % 3;

@@ -90,8 +90,15 @@ static vxs_status take_items(vxs_source *items, size_t offset, vxs_image *image,
     return VXS_OK;
 }
 
-static vxs_status read_from(vxs_source *source, const char *header, bool values, vxs_image *image,
-                            vxs_error *err)
+/* Before the items are taken: the source may give its bytes away. */
+static void hash_sources(const vxs_source *first, const vxs_source *second, char *hash)
+{
+    if (hash)
+        vxs_sha256(first->bytes, first->length, second->bytes, second->length, hash);
+}
+
+static vxs_status read_from(vxs_source *source, const char *header, bool values, char *hash,
+                            vxs_image *image, vxs_error *err)
 {
     char bytes[VXS_HEADER_BYTES], *name = NULL;
     size_t got = 0, offset = 0;
@@ -105,6 +112,8 @@ static vxs_status read_from(vxs_source *source, const char *header, bool values,
                           source->name);
     if (!status && values)
         status = open_items(header, pair, source, &other, &items, &name, err);
+    if (!status)
+        hash_sources(source, &other, hash);
     if (!status && values)
         status = take_items(items, offset, image, err);
     if (status)
@@ -114,16 +123,18 @@ static vxs_status read_from(vxs_source *source, const char *header, bool values,
     return status;
 }
 
-static vxs_status read_path(const char *path, bool values, vxs_image *image, vxs_error *err)
+static vxs_status read_path(const char *path, bool values, char *hash, vxs_image *image,
+                            vxs_error *err)
 {
     char *header = NULL;
     vxs_source source = { .name = NULL };
     *image = (vxs_image){ .format = NULL };
     vxs_status status = header_path(path, &header, err);
     if (!status)
-        status = vxs_source_open(header, &source, err);
+        status = values ? vxs_source_open(header, &source, err)
+                        : vxs_source_open_start(header, &source, err);
     if (!status)
-        status = read_from(&source, header, values, image, err);
+        status = read_from(&source, header, values, hash, image, err);
     vxs_source_release(&source);
     free(header);
     return status;
@@ -131,12 +142,18 @@ static vxs_status read_path(const char *path, bool values, vxs_image *image, vxs
 
 vxs_status vxs_image_read(const char *path, vxs_image *image, vxs_error *err)
 {
-    return read_path(path, true, image, err);
+    return read_path(path, true, NULL, image, err);
+}
+
+vxs_status vxs_image_read_hashed(const char *path, vxs_image *image, char hash[VXS_HASH_TEXT],
+                                 vxs_error *err)
+{
+    return read_path(path, true, hash, image, err);
 }
 
 vxs_status vxs_image_read_header(const char *path, vxs_image *image, vxs_error *err)
 {
-    return read_path(path, false, image, err);
+    return read_path(path, false, NULL, image, err);
 }
 
 vxs_status vxs_image_parse(const char *bytes, size_t length, const char *name, vxs_image *image,
@@ -145,7 +162,7 @@ vxs_status vxs_image_parse(const char *bytes, size_t length, const char *name, v
     vxs_source source;
     *image = (vxs_image){ .format = NULL };
     vxs_source_of_memory(bytes, length, name, &source);
-    return read_from(&source, NULL, true, image, err);
+    return read_from(&source, NULL, true, NULL, image, err);
 }
 
 void vxs_image_release(vxs_image *image)

@@ -6,6 +6,7 @@
  */
 #include "image/source.h"
 
+#include <errno.h>
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 #define GZIP_WINDOW (15 + 16) /* zlib: largest window, gzip wrapper */
 #define MAX_EXTRA   (1 << 16) /* a little more than the header asks for is common: padding */
 #define MAX_BEYOND  (1 << 28) /* much more is an attack or a wrong header */
-#define MAX_RATIO   1032      /* deflate makes at most 258 bytes of 2 bits */
+#define START_BYTES 8192
+#define MAX_RATIO   1032 /* deflate makes at most 258 bytes of 2 bits */
 
 static bool begins_gzip(const char *bytes, size_t length)
 {
@@ -39,6 +41,21 @@ vxs_status vxs_source_open(const char *path, vxs_source *source, vxs_error *err)
     vxs_source_of_memory(bytes, length, path, source);
     source->owned = bytes;
     return VXS_OK;
+}
+
+vxs_status vxs_source_open_start(const char *path, vxs_source *source, vxs_error *err)
+{
+    *source = (vxs_source){ .name = path };
+    FILE *stream = fopen(path, "rb");
+    char *bytes = stream ? vxs_alloc(START_BYTES, 1, err) : NULL;
+    if (!stream)
+        return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+    if (bytes) {
+        vxs_source_of_memory(bytes, fread(bytes, 1, START_BYTES, stream), path, source);
+        source->owned = bytes;
+    }
+    fclose(stream);
+    return bytes ? VXS_OK : VXS_FAILED;
 }
 
 void vxs_source_release(vxs_source *source)

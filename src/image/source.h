@@ -13,6 +13,9 @@ typedef struct {
 } vxs_source;
 
 VXS_MUST_CHECK vxs_status vxs_source_open(const char *path, vxs_source *source, vxs_error *err);
+/* Its first bytes only, which is enough to peek at a header. */
+VXS_MUST_CHECK vxs_status vxs_source_open_start(const char *path, vxs_source *source,
+                                                vxs_error *err);
 void vxs_source_of_memory(const char *bytes, size_t length, const char *name, vxs_source *source);
 void vxs_source_release(vxs_source *source);
 

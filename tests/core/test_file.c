@@ -63,3 +63,15 @@ Test(file, a_full_disk_shows_at_the_end)
                 "cannot write 'out.txt': No space left on device");
     }
 }
+
+/* FIPS 180-4's own examples. */
+Test(hash, known_answers)
+{
+    char text[VXS_HASH_TEXT];
+    vxs_sha256("abc", 3, NULL, 0, text);
+    cr_assert_str_eq(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    vxs_sha256("ab", 2, "c", 1, text);
+    cr_assert_str_eq(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    vxs_sha256("", 0, NULL, 0, text);
+    cr_assert_str_eq(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}

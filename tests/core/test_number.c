@@ -30,6 +30,18 @@ Test(number, whole_numbers_are_exact_or_refused)
         cr_assert(!vxs_parse_whole(bad[i], &value), "'%s' was taken", bad[i]);
 }
 
+Test(number, sizes_have_units)
+{
+    int64_t value = 0;
+    cr_assert(vxs_parse_bytes("1024", &value) && value == 1024);
+    cr_assert(vxs_parse_bytes("500K", &value) && value == 512000);
+    cr_assert(vxs_parse_bytes("2g", &value) && value == 2147483648);
+    cr_assert(vxs_parse_bytes("1T", &value) && value == 1099511627776);
+    static const char *const bad[] = { "", "G", "2GB", "1.5G", "-1G", "9999999999G", "nan" };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        cr_assert(!vxs_parse_bytes(bad[i], &value), "'%s' was taken", bad[i]);
+}
+
 /* Every double comes back from its own text, in the shortest form that does. */
 Test(number, text_reads_back_to_the_bit)
 {

@@ -53,6 +53,8 @@ Test(tsv, forgives_what_real_tables_have)
         { "a,b\n\"1,5\",2\n", "a|b|;1,5|2|;" },
         { "a;b\n1,5;2\n", "a|b|;1,5|2|;" },
         { "a\tb,c\n1\t2\n", "a|b,c|;1|2|;" },
+        { "labels chunks\nrest 0\nface  1\n\n", "labels|chunks|;rest|0|;face|1|;" },
+        { "two words\nx y\nz\n", "two words|;x y|;z|;" },
         { "only\nx y\nz\n", "only|;x y|;z|;" },
         { "a\tb\n", "a|b|;" },
         { "diagnosis\nNone\n", "diagnosis|;None|;" },
@@ -66,6 +68,30 @@ Test(tsv, forgives_what_real_tables_have)
         free(flat);
         vxs_table_free(table);
     }
+}
+
+Test(tsv, a_file_without_a_header_gets_one)
+{
+    static const char *const rows[][2] = {
+        { "rest 0\nface 1\n", "condition|run|;rest|0|;face|1|;" },
+        { "rest\t0\nface\t1\n", "condition|run|;rest|0|;face|1|;" },
+        { "rest,0\r\nface,1\r\n", "condition|run|;rest|0|;face|1|;" },
+    };
+    char path[512];
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_table *table = NULL;
+    work_path(path, "bare.txt");
+    for (size_t i = 0; i < 3; i++) {
+        write_bytes(path, rows[i][0], strlen(rows[i][0]));
+        WORKS(vxs_table_read_bare(path, "condition,run", &table, &err), err);
+        char *flat = printed(flatten, table);
+        cr_assert_str_eq(flat, rows[i][1]);
+        cr_assert(vxs_table_line(table, 0) == 1 && vxs_table_line(table, 1) == 2);
+        free(flat);
+        vxs_table_free(table);
+    }
+    REFUSES(vxs_table_read_bare(path, "only", &table, &err), err, VXS_BAD_DATA, "cells");
+    unlink(path);
 }
 
 Test(tsv, refuses_what_cannot_be_meant)

@@ -1,0 +1,115 @@
+/* cmd_cohort.c - voxsift cohort. */
+#include "cli/cli.h"
+
+static const vxs_operand operands[] = {
+    { .name = "SOURCE",
+      .help = "a table with --image-column or --pattern, a folder, a list of images (.txt), a "
+              "pattern in quotes, images, or one 4D image with --rows; none with --features, --npy "
+              "or --svmlight",
+      .optional = true,
+      .repeat = true },
+    { .name = NULL },
+};
+
+static const vxs_example examples[] = {
+    { "voxsift cohort participants.tsv --image-column t1w -o t1w",
+      "join a table to the images it names" },
+    { "voxsift cohort 'pet/*.nii.gz' --participants participants.tsv --scale suvr \\\n"
+      "    --reference cerebellum.nii.gz --smooth 6 -o pet",
+      "find images by name, join them by id, scale to SUVR and smooth" },
+    { "voxsift cohort bold.nii.gz --rows attributes.txt --row-names condition,run -o haxby",
+      "take the volumes of one image as samples" },
+    { "voxsift cohort participants.tsv --image-column t1w --dry-run",
+      "check everything, and see how large it would be" },
+    { NULL, NULL },
+};
+
+static void print_json(const vxs_call *call, const vxs_cohort_summary *s, bool dry)
+{
+    vxs_json_writer w;
+    vxs_json_init(&w, call->out);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "cohort", dry ? NULL : call->shared->out);
+    vxs_json_whole(&w, "subjects", (int64_t)s->subjects);
+    vxs_json_whole(&w, "dropped", (int64_t)s->dropped);
+    vxs_json_whole(&w, s->voxels ? "voxels" : "features", (int64_t)s->features);
+    vxs_json_whole(&w, "edges", (int64_t)s->edges);
+    vxs_json_whole(&w, "bytes", (int64_t)s->expected_bytes);
+    vxs_json_whole(&w, "memory", (int64_t)s->expected_memory);
+    vxs_json_real(&w, "seconds", s->seconds);
+    if (dry)
+        vxs_json_real(&w, "expected_seconds", s->expected_seconds);
+    vxs_json_close_object(&w);
+}
+
+static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool dry)
+{
+    fprintf(call->out, "%s: %zu subjects", dry ? "Checked" : "Made a cohort", s->subjects);
+    if (s->dropped > 0)
+        fprintf(call->out, " (%zu left out)", s->dropped);
+    fprintf(call->out, " with %zu %s each", s->features, s->voxels ? "voxels" : "features");
+    if (s->edges > 0)
+        fprintf(call->out, ", %zu pairs of neighbours", s->edges);
+    fprintf(call->out, ".\n");
+    if (dry) {
+        fprintf(call->out,
+                "It would take %.1f MB on disk, about %.0f MB of memory and %.1f s.\n"
+                "Nothing was written: this was a dry run.\n",
+                (double)s->expected_bytes / 1e6, (double)s->expected_memory / 1e6,
+                s->expected_seconds);
+        return;
+    }
+    fprintf(call->out,
+            "  %s/features.npy      the data, one row a feature, one column a subject\n"
+            "  %s/participants.tsv  who they are\n"
+            "  %s/cohort.json       where everything came from, and who was left out why\n",
+            call->shared->out, call->shared->out, call->shared->out);
+    if (s->voxels)
+        fprintf(call->out,
+                "  %s/mask.nii.gz       the voxels; coverage.nii.gz: subjects with "
+                "signal\n",
+                call->shared->out);
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_cohort_settings *settings = call->values;
+    vxs_cohort_summary summary;
+    if (!call->shared->out && !settings->dry_run)
+        return vxs_fail(err, VXS_MISUSE, "option '--out DIR' is missing");
+    vxs_status status =
+        vxs_cohort_make(call->context, settings, (const char *const *)call->operands,
+                        call->shared->out, call->shared->force, &summary, err);
+    if (status)
+        return status;
+    if (call->shared->json)
+        print_json(call, &summary, settings->dry_run);
+    else
+        print_words(call, &summary, settings->dry_run);
+    return VXS_OK;
+}
+
+const vxs_command vxs_cmd_cohort = {
+    .name = "cohort",
+    .heading = "Make data",
+    .summary = "join a table to images, check them, and make a cohort of them",
+    .details =
+        "Images are joined to the table by participant_id, never by position: 'sub-007', '007' and "
+        "'7' are one person. Everything is checked before anything is written: grids (in mm at "
+        "their corners), orientation, damaged and empty files, doubles, ids that stand twice, NaN, "
+        "intensities far from the others. Every subject that cannot be used is named with the "
+        "reason; --drop-bad goes on without them.\n\n"
+        "The cohort is a directory that other programs can read: features.npy (float32, voxels x "
+        "subjects), participants.tsv, mask.nii.gz, coverage.nii.gz and cohort.json, which records "
+        "every source with its SHA-256, what was done to it, and who was left out why.\n\n"
+        "In this order: images are brought onto one grid (--resample, --voxel-size), values that "
+        "are not finite are settled (--nan), each image is scaled (--scale) and smoothed inside "
+        "the mask (--smooth), and voxels of the mask or means of regions (--regions) are taken. "
+        "Without --mask and --mask-fraction the mask is found from the mean image: above a tenth "
+        "of its robust range, the largest component, holes filled.",
+    .operands = operands,
+    .params = vxs_cohort_params,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_OUTPUT_OPTIONAL,
+    .examples = examples,
+    .run = run,
+};

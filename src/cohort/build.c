@@ -1,0 +1,166 @@
+/* build.c - the order in which a cohort is made, and what becomes of subjects on the way. */
+#include "cohort/build.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+void vxs_build_release(vxs_build *build)
+{
+    for (size_t i = 0; i < build->count; i++) {
+        free(build->subjects[i].id);
+        free(build->subjects[i].path);
+        free(build->subjects[i].reason);
+    }
+    free(build->subjects);
+    vxs_table_free(build->table);
+    vxs_image_release(&build->shared);
+    vxs_atlas_release(&build->atlas);
+    free(build->mask);
+    free(build->signal);
+    free(build->missing);
+    free(build->sum);
+    free(build->voxels);
+    free(build->region);
+    free(build->weights);
+    free(build->reference);
+}
+
+void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *format, ...)
+{
+    vxs_error why = VXS_ERROR_INIT;
+    va_list args;
+    va_start(args, format);
+    vxs_failv(&why, VXS_BAD_DATA, format, args);
+    va_end(args);
+    if (subject->reason)
+        return;
+    subject->reason = vxs_format(NULL, "%s", why.message);
+    if (!build->settings->drop_bad)
+        build->problems++;
+    vxs_log(build->context, build->settings->drop_bad ? VXS_LOG_WARNING : VXS_LOG_ERROR,
+            "%s '%s': %s", build->settings->drop_bad ? "left out" : "cannot use", subject->id,
+            why.message);
+}
+
+size_t vxs_build_kept(const vxs_build *build)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < build->count; i++)
+        kept += build->subjects[i].reason == NULL;
+    return kept;
+}
+
+vxs_status vxs_build_settle(vxs_build *build, vxs_error *err)
+{
+    size_t kept = vxs_build_kept(build);
+    if (build->problems > 0)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "%zu of %zu subjects cannot be used (above); mend them, or pass --drop-bad",
+                        build->problems, build->count);
+    if (kept < 2)
+        return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects are left; a cohort needs two", kept,
+                        build->count);
+    return VXS_OK;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static size_t count_edges(const vxs_build *build)
+{
+    const size_t *n = build->grid.shape;
+    size_t edges = 0;
+    for (size_t v = 0; v < n[0] * n[1] * n[2]; v++) {
+        if (!build->mask[v])
+            continue;
+        edges += v % n[0] + 1 < n[0] && build->mask[v + 1];
+        edges += v / n[0] % n[1] + 1 < n[1] && build->mask[v + n[0]];
+        edges += v / n[0] / n[1] + 1 < n[2] && build->mask[v + n[0] * n[1]];
+    }
+    return edges;
+}
+
+static void summarise(const vxs_build *build, double seconds, vxs_cohort_summary *summary)
+{
+    uint64_t block = 0;
+    size_t kept = vxs_build_kept(build);
+    vxs_build_block(build, &block);
+    *summary = (vxs_cohort_summary){
+        .subjects = kept,
+        .dropped = build->count - kept,
+        .features = build->p,
+        .edges = build->settings->regions ? 0 : count_edges(build),
+        .voxels = !build->settings->regions,
+        .seconds = seconds,
+        .expected_seconds = build->survey_seconds,
+        .expected_bytes = (uint64_t)build->p * kept * sizeof(float),
+        .expected_memory = block,
+    };
+}
+
+static vxs_status make_from_images(vxs_build *build, const char *const *sources,
+                                   const char *directory, bool replace, vxs_cohort_summary *summary,
+                                   vxs_error *err)
+{
+    vxs_output *output = NULL;
+    double start = now();
+    vxs_status status = vxs_build_list(build, sources, err);
+    if (!status)
+        status = vxs_build_check_headers(build, err);
+    /* the name is claimed before the long work, so that a wrong one costs nothing */
+    if (!status && !build->settings->dry_run)
+        status = vxs_output_new(directory, VXS_COHORT_FILE, replace, &output, err);
+    if (!status)
+        status = vxs_build_survey(build, err);
+    if (!status && !build->settings->dry_run)
+        status = vxs_build_write_matrix(build, output, err);
+    if (!status && !build->settings->dry_run)
+        status = vxs_build_describe(build, output, NULL, err);
+    if (!status && !build->settings->dry_run)
+        status = vxs_output_commit(output, err);
+    if (!status)
+        summarise(build, now() - start, summary);
+    vxs_output_free(output);
+    return status;
+}
+
+static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_error *err)
+{
+    int tables = (s->features != NULL) + (s->npy != NULL) + (s->svmlight != NULL);
+    if (tables + images != 1)
+        return vxs_fail(err, VXS_MISUSE,
+                        "one source is wanted: images or a table of them, --features, --npy or "
+                        "--svmlight");
+    if (s->npy && !s->rows)
+        return vxs_fail(err, VXS_MISUSE, "--npy goes with --rows: who the rows are");
+    if (s->regions && !s->atlas)
+        return vxs_fail(err, VXS_MISUSE, "--regions goes with --atlas: which regions");
+    if (s->scale == VXS_SCALE_SUVR && !s->reference)
+        return vxs_fail(err, VXS_MISUSE, "--scale suvr goes with --reference: a mask or an atlas");
+    if (s->reference_labels && !s->reference)
+        return vxs_fail(err, VXS_MISUSE, "--reference-labels goes with --reference");
+    if (tables && (s->mask || s->smooth > 0 || s->voxel_size > 0 || s->atlas || s->scale))
+        return vxs_fail(err, VXS_MISUSE,
+                        "a table has no voxels to mask, smooth, resample or scale");
+    return VXS_OK;
+}
+
+vxs_status vxs_cohort_make(const vxs_context *context, const vxs_cohort_settings *settings,
+                           const char *const *sources, const char *directory, bool replace,
+                           vxs_cohort_summary *summary, vxs_error *err)
+{
+    vxs_build build = { .context = context, .settings = settings };
+    build.nthreads = context && context->nthreads > 1 ? context->nthreads : 1;
+    bool images = sources && sources[0];
+    vxs_status status = check_settings(settings, images, err);
+    if (!status && images)
+        status = make_from_images(&build, sources, directory, replace, summary, err);
+    else if (!status)
+        status = vxs_build_from_table(&build, directory, replace, summary, err);
+    vxs_build_release(&build);
+    return status;
+}

@@ -1,0 +1,107 @@
+/* build.h - a cohort in the making; private to the cohort room.
+ *
+ * Data moves one way: sources.c lists the subjects, join.c gives them rows of a table, headers.c
+ * compares grids, survey.c looks at every image once and makes the mask, matrix.c writes the
+ * features, describe.c says what was done. A subject that cannot be used keeps its reason. */
+#ifndef VXS_COHORT_BUILD_H
+#define VXS_COHORT_BUILD_H
+
+#include "voxsift/cohort.h"
+
+#define NO_ROW SIZE_MAX
+
+typedef struct {
+    char *id;      /* as in the table, or as the file is called */
+    char *path;    /* of the image; NULL for features of a table */
+    size_t volume; /* of a 4D image */
+    size_t row;    /* of the table, or NO_ROW */
+    char *reason;  /* why it is left out; NULL: it is in */
+    char hash[VXS_HASH_TEXT];
+    vxs_grid grid;        /* of the image */
+    bool other_grid;      /* to be brought onto the cohort's */
+    size_t nonfinite;     /* values that are NaN or infinite */
+    double level;         /* mean of the finite values that are not 0 */
+    double shift, factor; /* value = (stored - shift) * factor */
+} vxs_subject;
+
+typedef struct {
+    const vxs_context *context;
+    const vxs_cohort_settings *settings;
+    int nthreads;
+    vxs_subject *subjects;
+    size_t count, room;
+    size_t problems;  /* subjects that cannot be used, and are not left out by request */
+    vxs_table *table; /* NULL when there is none */
+    size_t id_column;
+
+    bool is_shared;
+    vxs_image shared; /* the 4D image that all subjects are volumes of; empty otherwise */
+    vxs_grid grid;
+    uint8_t *mask;    /* of the grid */
+    int32_t *signal;  /* subjects whose value is neither 0 nor missing, by voxel */
+    uint8_t *missing; /* voxels where some subject has no finite value */
+    size_t surveyed;  /* subjects in sum, signal and missing */
+    double *sum;      /* over subjects, by voxel */
+    size_t *voxels;   /* those of the mask, ascending */
+    size_t p;         /* features */
+    int32_t *region;  /* of each voxel of the mask: index of its feature, or -1 */
+    vxs_atlas atlas;
+    double *weights;    /* voxels a region */
+    uint8_t *reference; /* voxels for SUVR */
+    double survey_seconds;
+} vxs_build;
+
+/* Frees everything. */
+void vxs_build_release(vxs_build *build);
+
+/* sources.c: lists subjects. Paths and ids are copied. */
+VXS_MUST_CHECK vxs_status vxs_build_list(vxs_build *build, const char *const *sources,
+                                         vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_build_add(vxs_build *build, const char *id, char *path, size_t volume,
+                                        size_t row, vxs_error *err);
+
+/* join.c */
+VXS_MUST_CHECK vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *err);
+/* Gives every subject the row of its id, and leaves those without one out. */
+VXS_MUST_CHECK vxs_status vxs_build_join(vxs_build *build, vxs_error *err);
+/* Same person, however they are written: "sub-007", "7", " SUB-07 ". */
+bool vxs_same_id(const char *a, const char *b);
+
+/* A subject cannot be used: says so, and notes the reason. */
+void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *format, ...)
+    VXS_PRINTF(3, 4);
+/* Fails when subjects cannot be used and --drop-bad was not given, or when fewer than two are left.
+ */
+VXS_MUST_CHECK vxs_status vxs_build_settle(vxs_build *build, vxs_error *err);
+size_t vxs_build_kept(const vxs_build *build);
+
+/* headers.c */
+VXS_MUST_CHECK vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err);
+
+/* survey.c */
+VXS_MUST_CHECK vxs_status vxs_build_survey(vxs_build *build, vxs_error *err);
+
+/* load.c: one subject's image on the cohort's grid. What is not finite is counted, and stays unless
+ * the image had to be resampled. Notes the hash of its file. */
+VXS_MUST_CHECK vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject,
+                                         vxs_volume *volume, vxs_error *err);
+/* Sets what is not finite to 0, scales, then smooths inside the mask. */
+VXS_MUST_CHECK vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject,
+                                            vxs_volume *volume, vxs_error *err);
+
+/* matrix.c: features x subjects, written in blocks of subjects. */
+VXS_MUST_CHECK vxs_status vxs_build_write_matrix(vxs_build *build, vxs_output *output,
+                                                 vxs_error *err);
+/* Memory a block of subjects takes, and how many subjects it has. */
+size_t vxs_build_block(const vxs_build *build, uint64_t *bytes);
+
+/* tables.c: cohorts without images. */
+VXS_MUST_CHECK vxs_status vxs_build_from_table(vxs_build *build, const char *directory,
+                                               bool replace, vxs_cohort_summary *summary,
+                                               vxs_error *err);
+
+/* describe.c: everything but the features. Names NULL: voxels or regions. */
+VXS_MUST_CHECK vxs_status vxs_build_describe(vxs_build *build, vxs_output *output,
+                                             const char *const *names, vxs_error *err);
+
+#endif

@@ -1,0 +1,124 @@
+/* headers.c - are the images of a cohort on one grid? Seen from their headers, before any work. */
+#include "cohort/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool same_grid(const vxs_build *build, const vxs_grid *a, const vxs_grid *b)
+{
+    bool known = (a->source == VXS_AFFINE_NONE) == (b->source == VXS_AFFINE_NONE);
+    return known && vxs_grid_distance(a, b) <= build->settings->tolerance;
+}
+
+static void read_header(vxs_build *build, vxs_subject *s, vxs_error *err)
+{
+    vxs_image image;
+    if (vxs_image_read_header(s->path, &image, err))
+        return;
+    s->grid = image.grid;
+    if (image.volumes != 1)
+        vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu volumes; one a subject is wanted", s->path,
+                 image.volumes);
+    else if ((image.units & 7) == 1 || (image.units & 7) == 3)
+        vxs_log(build->context, VXS_LOG_WARNING,
+                "'%s': its header says %s; the numbers are taken as mm", s->path,
+                (image.units & 7) == 1 ? "metres" : "micrometres");
+    vxs_image_release(&image);
+}
+
+static void read_headers(vxs_build *build)
+{
+    for (size_t i = 0; i < build->count; i++) {
+        vxs_subject *s = &build->subjects[i];
+        vxs_error why = VXS_ERROR_INIT;
+        if (s->reason)
+            continue;
+        if (build->is_shared)
+            s->grid = build->shared.grid;
+        else
+            read_header(build, s, &why);
+        if (why.status)
+            vxs_build_leave_out(build, s, "%s", why.message);
+    }
+}
+
+/* The grid that most subjects share, so that the odd one is named even when it comes first. Among a
+ * handful of different grids the count is exact; beyond that they are all odd anyway. */
+static const vxs_subject *most_common(const vxs_build *build)
+{
+    enum { KINDS = 16 };
+    const vxs_subject *kinds[KINDS];
+    size_t counts[KINDS], found = 0, best = 0;
+    for (size_t i = 0; i < build->count; i++) {
+        const vxs_subject *s = &build->subjects[i];
+        size_t k = 0;
+        if (s->reason)
+            continue;
+        while (k < found && !same_grid(build, &kinds[k]->grid, &s->grid))
+            k++;
+        if (k == KINDS)
+            continue;
+        if (k == found) {
+            kinds[found] = s;
+            counts[found++] = 0;
+        }
+        counts[k]++;
+        best = counts[k] > counts[best] ? k : best;
+    }
+    return found > 0 ? kinds[best] : NULL;
+}
+
+static void say_difference(vxs_build *build, vxs_subject *s, const vxs_subject *reference)
+{
+    const vxs_grid *a = &s->grid, *b = &reference->grid;
+    char here[VXS_ORIENTATION_TEXT], there[VXS_ORIENTATION_TEXT];
+    double distance = vxs_grid_distance(a, b);
+    vxs_grid_orientation_text(a, here);
+    vxs_grid_orientation_text(b, there);
+    if (isinf(distance))
+        vxs_build_leave_out(build, s,
+                            "'%s' has %zu x %zu x %zu voxels, '%s' has %zu x %zu x %zu; pass "
+                            "--resample to bring it onto the cohort's grid",
+                            s->path, a->shape[0], a->shape[1], a->shape[2], reference->path,
+                            b->shape[0], b->shape[1], b->shape[2]);
+    else
+        vxs_build_leave_out(build, s,
+                            "the grid of '%s' (%s) differs from that of '%s' (%s) by %.3g mm at a "
+                            "corner; pass --resample to bring it onto the cohort's grid",
+                            s->path, here, reference->path, there, distance);
+}
+
+static void compare_grids(vxs_build *build, const vxs_subject *reference)
+{
+    for (size_t i = 0; i < build->count; i++) {
+        vxs_subject *s = &build->subjects[i];
+        if (s->reason || same_grid(build, &s->grid, &reference->grid))
+            continue;
+        bool known = s->grid.source != VXS_AFFINE_NONE;
+        if (!build->settings->resample || !known)
+            say_difference(build, s, reference);
+        else
+            s->other_grid = true;
+    }
+}
+
+vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
+{
+    read_headers(build);
+    const vxs_subject *reference = most_common(build);
+    if (!reference)
+        return vxs_build_settle(build, err);
+    build->grid = reference->grid;
+    compare_grids(build, reference);
+    if (build->grid.source == VXS_AFFINE_NONE)
+        vxs_log(build->context, VXS_LOG_WARNING,
+                "the images do not say where they are: left and right are not known");
+    if (build->settings->voxel_size > 0) {
+        vxs_grid coarse;
+        vxs_grid_with_voxel_size(&build->grid, build->settings->voxel_size, &coarse);
+        build->grid = coarse;
+        for (size_t i = 0; i < build->count; i++)
+            build->subjects[i].other_grid = true;
+    }
+    return vxs_build_settle(build, err);
+}

@@ -1,0 +1,115 @@
+/* load.c - one subject's image, on the cohort's grid, scaled and smoothed. */
+#include "cohort/build.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t clear_nonfinite(float *values, size_t count, bool only_count)
+{
+    size_t found = 0;
+    for (size_t v = 0; v < count; v++) {
+        if (isfinite(values[v]))
+            continue;
+        found++;
+        if (!only_count)
+            values[v] = 0;
+    }
+    return found;
+}
+
+/* A NaN would spread over its neighbours in resampling; as nothing it stays where it is. */
+static vxs_status resample(const vxs_build *build, vxs_volume *volume, vxs_error *err)
+{
+    vxs_volume result;
+    clear_nonfinite(volume->values, vxs_grid_voxels(&volume->grid), false);
+    vxs_status status = vxs_volume_resample(volume, &build->grid, VXS_LINEAR, &result, err);
+    if (status)
+        return status;
+    vxs_volume_release(volume);
+    *volume = result;
+    return VXS_OK;
+}
+
+vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_volume *volume,
+                          vxs_error *err)
+{
+    vxs_image image;
+    const vxs_image *from = &build->shared;
+    vxs_status status = VXS_OK;
+    *volume = (vxs_volume){ .values = NULL };
+    if (!build->is_shared) {
+        status = vxs_image_read_hashed(subject->path, &image, subject->hash, err);
+        from = &image;
+    }
+    if (status)
+        return status;
+    status = vxs_volume_of_image(from, subject->volume, volume, err);
+    if (!build->is_shared)
+        vxs_image_release(&image);
+    if (status)
+        return status;
+    subject->nonfinite = clear_nonfinite(volume->values, vxs_grid_voxels(&volume->grid), true);
+    if (subject->other_grid)
+        status = resample(build, volume, err);
+    if (status)
+        vxs_volume_release(volume);
+    return status;
+}
+
+/* Mean and standard deviation over the voxels that count, in two passes. */
+static void moments(const float *values, const uint8_t *inside, size_t voxels, double *mean,
+                    double *sd)
+{
+    double sum = 0, squares = 0;
+    size_t count = 0;
+    for (size_t v = 0; v < voxels; v++) {
+        if (!inside[v])
+            continue;
+        sum += (double)values[v];
+        count++;
+    }
+    *mean = sum / (double)count;
+    for (size_t v = 0; v < voxels; v++)
+        if (inside[v])
+            squares += ((double)values[v] - *mean) * ((double)values[v] - *mean);
+    *sd = sqrt(squares / (double)(count > 1 ? count - 1 : 1));
+}
+
+static vxs_status find_scale(const vxs_build *build, vxs_subject *subject, const float *values,
+                             vxs_error *err)
+{
+    int scale = build->settings->scale;
+    bool suvr = scale == VXS_SCALE_SUVR;
+    double mean = 0, sd = 0;
+    subject->shift = 0;
+    subject->factor = 1;
+    if (scale == VXS_SCALE_NONE)
+        return VXS_OK;
+    moments(values, suvr ? build->reference : build->mask, vxs_grid_voxels(&build->grid), &mean,
+            &sd);
+    double divisor = scale == VXS_SCALE_Z ? sd : mean;
+    if (!isfinite(divisor) || divisor == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "cannot scale '%s': its %s in the %s is %g",
+                        subject->path, scale == VXS_SCALE_Z ? "standard deviation" : "mean",
+                        suvr ? "reference region" : "mask", divisor);
+    subject->shift = scale == VXS_SCALE_Z ? mean : 0;
+    subject->factor = 1 / divisor;
+    return VXS_OK;
+}
+
+vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject, vxs_volume *volume,
+                             vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&build->grid);
+    float *values = volume->values;
+    clear_nonfinite(values, voxels, false);
+    vxs_status status = find_scale(build, subject, values, err);
+    if (status)
+        return status;
+    if (build->settings->scale != VXS_SCALE_NONE)
+        for (size_t v = 0; v < voxels; v++)
+            values[v] = (float)(((double)values[v] - subject->shift) * subject->factor);
+    if (build->settings->smooth > 0)
+        status = vxs_volume_smooth(volume, build->settings->smooth, build->mask, err);
+    return status;
+}

@@ -1,0 +1,364 @@
+/* survey.c - every image is looked at once before anything is written: what is damaged, empty,
+ * doubled or far from the others, and where the voxels are that can be used. */
+#include "cohort/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FAR_OUT 8.0 /* robust standard deviations from the median */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Looking at one image -------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_subject *subject;
+    vxs_volume volume;
+    vxs_error err;
+} sight;
+
+/* Mean over what is finite and not 0; whether all values are the same. */
+static bool look(sight *s, size_t voxels)
+{
+    const float *values = s->volume.values;
+    double sum = 0;
+    size_t count = 0;
+    float low = INFINITY, high = -INFINITY;
+    for (size_t v = 0; v < voxels; v++) {
+        if (!isfinite(values[v]))
+            continue;
+        low = fminf(low, values[v]);
+        high = fmaxf(high, values[v]);
+        sum += (double)values[v];
+        count += values[v] != 0;
+    }
+    s->subject->level = count > 0 ? sum / (double)count : 0;
+    return low < high;
+}
+
+static void add_to_survey(vxs_build *build, const sight *s, size_t voxels)
+{
+    const float *values = s->volume.values;
+#pragma omp parallel for num_threads(build->nthreads)
+    for (size_t v = 0; v < voxels; v++) {
+        if (!isfinite(values[v])) {
+            build->missing[v] = 1;
+            continue;
+        }
+        build->sum[v] += (double)values[v];
+        build->signal[v] += values[v] != 0;
+    }
+    build->surveyed++;
+}
+
+/* An earlier subject with the same file; two volumes of one file are not doubles. */
+static const vxs_subject *double_of(const vxs_build *build, const vxs_subject *s)
+{
+    if (build->is_shared)
+        return NULL;
+    for (const vxs_subject *other = build->subjects; other < s; other++)
+        if (!other->reason && strcmp(other->hash, s->hash) == 0)
+            return other;
+    return NULL;
+}
+
+static void judge(vxs_build *build, sight *s, size_t voxels)
+{
+    vxs_subject *subject = s->subject;
+    if (s->err.status) {
+        vxs_build_leave_out(build, subject, "%s", s->err.message);
+        return;
+    }
+    bool varies = look(s, voxels);
+    const vxs_subject *twin = double_of(build, subject);
+    if (twin)
+        vxs_build_leave_out(build, subject, "'%s' is the same file as '%s' of '%s'", subject->path,
+                            twin->path, twin->id);
+    else if (!varies)
+        vxs_build_leave_out(build, subject, "'%s' is empty: all its values are the same",
+                            subject->path);
+    else if (subject->nonfinite > 0 && build->settings->nan == VXS_NAN_ERROR)
+        vxs_build_leave_out(build, subject, "'%s' has %zu values that are NaN or infinite",
+                            subject->path, subject->nonfinite);
+    else
+        add_to_survey(build, s, voxels);
+    if (subject->nonfinite > 0 && !subject->reason)
+        vxs_log(build->context, VXS_LOG_WARNING, "'%s' has %zu values that are NaN or infinite: %s",
+                subject->path, subject->nonfinite,
+                build->settings->nan == VXS_NAN_DROP ? "their voxels are dropped"
+                                                     : "they count as 0");
+}
+
+/* Images are read by all threads at once and judged one by one in the order of the subjects. */
+static vxs_status look_at_all(vxs_build *build, vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&build->grid);
+    size_t batch = (size_t)build->nthreads, next = 0;
+    vxs_progress progress;
+    sight *sights = vxs_alloc(batch, sizeof(*sights), err);
+    vxs_status status = sights ? VXS_OK : VXS_FAILED;
+    vxs_progress_start(&progress, build->context, "checking", "images", vxs_build_kept(build));
+    while (next < build->count && !status) {
+        size_t count = 0;
+        for (; next < build->count && count < batch; next++)
+            if (!build->subjects[next].reason)
+                sights[count++] = (sight){ .subject = &build->subjects[next] };
+#pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
+        for (size_t k = 0; k < count; k++)
+            (void)!vxs_build_load(build, sights[k].subject, &sights[k].volume, &sights[k].err);
+        for (size_t k = 0; k < count; k++) {
+            if (sights[k].err.status == VXS_FAILED && !status)
+                status = vxs_fail(err, VXS_FAILED, "%s", sights[k].err.message);
+            judge(build, &sights[k], voxels);
+            vxs_volume_release(&sights[k].volume);
+        }
+        if (!status && count > 0)
+            status = vxs_progress_step(&progress, count, err);
+    }
+    free(sights);
+    return status;
+}
+
+/* ---- Outliers -------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), by_size);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* A warning, not a refusal: intensities of scanners differ, and scaling may be what mends it. */
+static vxs_status warn_of_outliers(const vxs_build *build, vxs_error *err)
+{
+    size_t kept = 0;
+    double *levels = vxs_alloc(build->count, sizeof(*levels), err);
+    if (!levels)
+        return VXS_FAILED;
+    for (size_t i = 0; i < build->count; i++)
+        if (!build->subjects[i].reason)
+            levels[kept++] = build->subjects[i].level;
+    double middle = median(levels, kept);
+    for (size_t k = 0; k < kept; k++)
+        levels[k] = fabs(levels[k] - middle);
+    double spread = 1.4826 * median(levels, kept); /* of a normal distribution, its sd */
+    for (size_t i = 0; i < build->count; i++) {
+        const vxs_subject *s = &build->subjects[i];
+        if (!s->reason && spread > 0 && fabs(s->level - middle) > FAR_OUT * spread)
+            vxs_log(build->context, VXS_LOG_WARNING,
+                    "'%s' is far from the others: the mean of its non-zero values is %.4g, the "
+                    "median over images %.4g",
+                    s->path, s->level, middle);
+    }
+    free(levels);
+    return VXS_OK;
+}
+
+/* ---- The mask -------------------------------------------------------------------------------- */
+
+/* A file of labels or probabilities on the cohort's grid, or brought onto it when that is asked
+ * for. */
+static vxs_status read_on_grid(const vxs_build *build, const char *path, const char *what,
+                               vxs_volume *volume, vxs_error *err)
+{
+    vxs_image image;
+    vxs_volume stored;
+    char here[VXS_ORIENTATION_TEXT], there[VXS_ORIENTATION_TEXT];
+    vxs_status status = vxs_image_read(path, &image, err);
+    if (status)
+        return status;
+    status = vxs_volume_of_image(&image, 0, &stored, err);
+    vxs_image_release(&image);
+    if (status)
+        return status;
+    double distance = vxs_grid_distance(&stored.grid, &build->grid);
+    bool asked = build->settings->resample || build->settings->voxel_size > 0;
+    if (distance <= build->settings->tolerance) {
+        *volume = stored;
+        return VXS_OK;
+    }
+    if (asked) {
+        status = vxs_volume_resample(&stored, &build->grid, VXS_NEAREST, volume, err);
+    } else {
+        vxs_grid_orientation_text(&stored.grid, here);
+        vxs_grid_orientation_text(&build->grid, there);
+        status = isinf(distance)
+                     ? vxs_fail(err, VXS_BAD_DATA,
+                                "cannot use '%s' as %s: it has %zu x %zu x %zu voxels, the images "
+                                "have %zu x %zu x %zu; pass --resample to bring it onto their grid",
+                                path, what, stored.grid.shape[0], stored.grid.shape[1],
+                                stored.grid.shape[2], build->grid.shape[0], build->grid.shape[1],
+                                build->grid.shape[2])
+                     : vxs_fail(err, VXS_BAD_DATA,
+                                "cannot use '%s' as %s: its grid (%s) differs from that of the "
+                                "images (%s) by %.3g mm at a corner; pass --resample to bring it "
+                                "onto theirs",
+                                path, what, here, there, distance);
+    }
+    vxs_volume_release(&stored);
+    return status;
+}
+
+static vxs_status given_mask(vxs_build *build, size_t voxels, vxs_error *err)
+{
+    vxs_volume volume;
+    vxs_status status = read_on_grid(build, build->settings->mask, "mask", &volume, err);
+    if (status)
+        return status;
+    for (size_t v = 0; v < voxels; v++)
+        build->mask[v] = isfinite(volume.values[v]) && volume.values[v] != 0;
+    vxs_volume_release(&volume);
+    return VXS_OK;
+}
+
+static vxs_status mean_mask(vxs_build *build, size_t voxels, vxs_error *err)
+{
+    vxs_volume mean;
+    vxs_status status = vxs_volume_new(&build->grid, &mean, err);
+    if (status)
+        return status;
+    for (size_t v = 0; v < voxels; v++)
+        mean.values[v] = (float)(build->sum[v] / (double)build->surveyed);
+    status = vxs_mask_auto(&mean, build->mask, err);
+    vxs_volume_release(&mean);
+    return status;
+}
+
+static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
+{
+    const vxs_cohort_settings *settings = build->settings;
+    bool by_fraction = !isnan(settings->mask_fraction);
+    vxs_status status = VXS_OK;
+    if (settings->mask)
+        status = given_mask(build, voxels, err);
+    else if (by_fraction)
+        memset(build->mask, 1, voxels);
+    else
+        status = mean_mask(build, voxels, err);
+    if (status)
+        return status;
+    double least = by_fraction ? settings->mask_fraction * (double)build->surveyed : 0;
+    for (size_t v = 0; v < voxels; v++) {
+        bool enough = !by_fraction || (build->signal[v] > 0 && (double)build->signal[v] >= least);
+        bool dropped = settings->nan == VXS_NAN_DROP && build->missing[v];
+        build->mask[v] = build->mask[v] && enough && !dropped;
+        build->p += build->mask[v];
+    }
+    if (build->p == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "no voxel is left in the mask");
+    build->voxels = vxs_alloc(build->p, sizeof(*build->voxels), err);
+    if (!build->voxels)
+        return VXS_FAILED;
+    for (size_t v = 0, k = 0; v < voxels; v++)
+        if (build->mask[v])
+            build->voxels[k++] = v;
+    return VXS_OK;
+}
+
+/* ---- Regions and the reference --------------------------------------------------------------- */
+
+/* Which region each voxel of the mask belongs to; regions without a voxel are left out. */
+static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
+{
+    vxs_status status = vxs_atlas_read(build->settings->atlas, NULL, &build->atlas, err);
+    int32_t *labels = status ? NULL : vxs_alloc(voxels, sizeof(*labels), err);
+    size_t masked = build->p;
+    if (!labels)
+        return status ? status : VXS_FAILED;
+    status = vxs_atlas_resample(&build->atlas, &build->grid, labels, err);
+    build->region = vxs_alloc(masked, sizeof(*build->region), err);
+    build->weights = vxs_alloc(build->atlas.count, sizeof(*build->weights), err);
+    if (!build->region || !build->weights)
+        status = VXS_FAILED;
+    for (size_t k = 0; k < masked && !status; k++) {
+        size_t at = vxs_atlas_find(&build->atlas, labels[build->voxels[k]]);
+        build->region[k] = at < build->atlas.count ? (int32_t)at : -1;
+        if (at < build->atlas.count)
+            build->weights[at]++;
+    }
+    free(labels);
+    build->p = build->atlas.count;
+    for (size_t r = 0; r < build->p && !status; r++)
+        if (build->weights[r] == 0)
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "region '%s' of '%s' has no voxel in the mask; its mean would mean "
+                              "nothing",
+                              build->atlas.names[r], build->settings->atlas);
+    return status;
+}
+
+static bool is_listed(const char *list, double value)
+{
+    char number[32];
+    snprintf(number, sizeof(number), "%.0f", value);
+    size_t length = strlen(number);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, number, length) == 0 && (at[length] == ',' || !at[length]))
+            return true;
+    }
+    return false;
+}
+
+static vxs_status find_reference(vxs_build *build, size_t voxels, vxs_error *err)
+{
+    vxs_volume volume;
+    const char *labels = build->settings->reference_labels;
+    vxs_status status = read_on_grid(build, build->settings->reference, "reference", &volume, err);
+    if (status)
+        return status;
+    size_t count = 0;
+    build->reference = vxs_alloc(voxels, 1, err);
+    for (size_t v = 0; build->reference && v < voxels; v++) {
+        double value = (double)volume.values[v];
+        bool inside = labels ? is_listed(labels, value) : isfinite(value) && value != 0;
+        build->reference[v] = inside && value != 0;
+        count += build->reference[v];
+    }
+    vxs_volume_release(&volume);
+    if (!build->reference)
+        return VXS_FAILED;
+    if (count == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "the reference region of '%s' has no voxel",
+                        build->settings->reference);
+    return VXS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
+{
+    double start = now();
+    size_t voxels = vxs_grid_voxels(&build->grid);
+    build->mask = vxs_alloc(voxels, sizeof(*build->mask), err);
+    build->signal = vxs_alloc(voxels, sizeof(*build->signal), err);
+    build->missing = vxs_alloc(voxels, sizeof(*build->missing), err);
+    build->sum = vxs_alloc(voxels, sizeof(*build->sum), err);
+    if (!build->mask || !build->signal || !build->missing || !build->sum)
+        return VXS_FAILED;
+    vxs_status status = look_at_all(build, err);
+    if (!status)
+        status = vxs_build_settle(build, err);
+    if (!status)
+        status = warn_of_outliers(build, err);
+    if (!status)
+        status = make_mask(build, voxels, err);
+    if (!status && build->settings->regions)
+        status = find_regions(build, voxels, err);
+    if (!status && build->settings->scale == VXS_SCALE_SUVR)
+        status = find_reference(build, voxels, err);
+    build->survey_seconds = now() - start;
+    return status;
+}

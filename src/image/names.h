@@ -1,0 +1,25 @@
+/* names.h - the names of an atlas's labels; private to the image room. */
+#ifndef VXS_IMAGE_NAMES_H
+#define VXS_IMAGE_NAMES_H
+
+#include "voxsift/core.h"
+
+/* What a names file says, in its order. */
+typedef struct {
+    int32_t value;
+    char *name;
+} vxs_label_name;
+typedef struct {
+    vxs_label_name *rows;
+    size_t count;
+    char *image; /* the label image an FSL XML names, or NULL */
+} vxs_label_names;
+
+/* By what stands in the file, not by what it is called. */
+VXS_MUST_CHECK vxs_status vxs_label_names_read(const char *path, vxs_label_names *names,
+                                               vxs_error *err);
+void vxs_label_names_release(vxs_label_names *names);
+/* The names file beside an atlas; *path NULL when there is none. Freed by the caller. */
+VXS_MUST_CHECK vxs_status vxs_label_names_beside(const char *atlas, char **path, vxs_error *err);
+
+#endif
