@@ -22,7 +22,7 @@ enum { VXS_NAN_ZERO, VXS_NAN_DROP, VXS_NAN_ERROR };
 typedef struct {
     const char *image_column, *pattern, *participants, *rows, *row_names, *id_column;
     const char *features, *npy, *svmlight;
-    const char *mask, *reference, *reference_labels, *atlas;
+    const char *mask, *reference, *reference_labels, *atlas, *atlas_names;
     double mask_fraction, voxel_size, smooth, tolerance;
     bool resample, regions, drop_bad, dry_run;
     int scale, nan;

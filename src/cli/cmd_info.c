@@ -1,6 +1,7 @@
 /* cmd_info.c - voxsift info: what is in a file or directory, in words. */
 #include "cli/info.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -24,39 +25,85 @@ static const vxs_example examples[] = {
 
 /* ---- Cohorts --------------------------------------------------------------------------------- */
 
-static const char *text_of(const vxs_json *value)
+static const char *text_of(const vxs_json *object, const char *key)
 {
+    const vxs_json *value = vxs_json_get(object, key);
     return value && value->kind == VXS_JSON_TEXT ? value->text : NULL;
+}
+
+static double number_of(const vxs_json *object, const char *key)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    return value && value->kind == VXS_JSON_NUMBER ? value->number : NAN;
+}
+
+static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
+{
+    const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
+    vxs_json_writer w;
+    vxs_json_init(&w, out);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "kind", "cohort");
+    vxs_json_real(&w, "subjects", number_of(about, "subjects"));
+    vxs_json_real(&w, strcmp(unit, "voxels") == 0 ? "voxels" : "features",
+                  number_of(about, "features"));
+    vxs_json_text(&w, "features_are", unit);
+    vxs_json_real(&w, "dropped", number_of(about, "dropped"));
+    if (shape) {
+        vxs_json_open_array(&w, "shape");
+        for (const vxs_json *m = shape->first; m; m = m->next)
+            vxs_json_real(&w, NULL, m->number);
+        vxs_json_close_array(&w);
+        vxs_json_text(&w, "orientation", text_of(grid, "orientation"));
+    }
+    vxs_json_close_object(&w);
+}
+
+static void show_dropped(FILE *out, const vxs_json *about)
+{
+    const vxs_json *dropped = vxs_json_get(about, "dropped_list");
+    if (!dropped || !dropped->first)
+        return;
+    fprintf(out, "  left out:\n");
+    for (const vxs_json *m = dropped->first; m; m = m->next) {
+        const char *id = text_of(m, "id"), *reason = text_of(m, "reason");
+        fprintf(out, "    %s: %s\n", id ? id : "?", reason ? reason : "?");
+    }
+}
+
+static void show_cohort_words(const vxs_call *call, const vxs_json *about, const char *unit)
+{
+    const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
+    const vxs_json *how = vxs_json_get(about, "preprocessing");
+    FILE *out = call->out;
+    fprintf(out, "'%s' is a cohort of %.0f subjects with %.0f %s each.\n", call->operands[0],
+            number_of(about, "subjects"), number_of(about, "features"), unit);
+    if (shape) {
+        const char *orientation = text_of(grid, "orientation");
+        fprintf(out, "  grid        ");
+        for (const vxs_json *m = shape->first; m; m = m->next)
+            fprintf(out, "%s%.0f", m == shape->first ? "" : " x ", m->number);
+        fprintf(out, ", %s\n", orientation ? orientation : "orientation unknown");
+    }
+    if (how)
+        fprintf(out, "  scaled      %s\n  smoothed    %g mm\n", text_of(how, "scale"),
+                number_of(how, "smooth"));
+    if (vxs_json_get(about, "simulation"))
+        fputs("  simulated: the truth is in truth.tsv\n", out);
+    show_dropped(out, about);
 }
 
 static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_json *about,
                               vxs_error *err)
 {
-    const vxs_json *subjects = vxs_json_get(about, "subjects");
-    const vxs_json *features = vxs_json_get(about, "features");
-    const char *format = text_of(vxs_json_get(about, "format"));
-    const char *target = text_of(vxs_json_get(about, "target"));
-    if (!format || strcmp(format, "voxsift cohort") != 0 || !target || !subjects || !features ||
-        subjects->kind != VXS_JSON_NUMBER || features->kind != VXS_JSON_NUMBER)
+    const char *format = text_of(about, "format"), *unit = text_of(about, "features_are");
+    if (!format || strcmp(format, "voxsift cohort") != 0 || !unit ||
+        isnan(number_of(about, "subjects")) || isnan(number_of(about, "features")))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", file);
-    if (call->shared->json) {
-        vxs_json_writer writer;
-        vxs_json_init(&writer, call->out);
-        vxs_json_open_object(&writer, NULL);
-        vxs_json_text(&writer, "kind", "cohort");
-        vxs_json_real(&writer, "subjects", subjects->number);
-        vxs_json_real(&writer, "features", features->number);
-        vxs_json_text(&writer, "target", target);
-        vxs_json_text(&writer, "simulation", text_of(vxs_json_get(about, "simulation")));
-        vxs_json_close_object(&writer);
-    } else {
-        fprintf(call->out,
-                "'%s' is a cohort of %.0f subjects with %.0f features each.\n"
-                "  to be predicted: %s (participants.tsv)\n",
-                call->operands[0], subjects->number, features->number, target);
-        if (vxs_json_get(about, "simulation"))
-            fputs("  simulated: the truth is in truth.tsv\n", call->out);
-    }
+    if (call->shared->json)
+        show_cohort_json(call->out, about, unit);
+    else
+        show_cohort_words(call, about, unit);
     return VXS_OK;
 }
 

@@ -234,7 +234,9 @@ static vxs_status write_about(simulation *s, FILE *stream, vxs_error *err)
     vxs_json_whole(&writer, "format_version", 1);
     vxs_json_text(&writer, "voxsift", VXS_VERSION);
     vxs_json_whole(&writer, "subjects", s->settings->subjects);
+    vxs_json_whole(&writer, "dropped", 0);
     vxs_json_whole(&writer, "features", s->settings->features);
+    vxs_json_text(&writer, "features_are", "columns");
     vxs_json_text(&writer, "target", target_names[s->settings->target]);
     vxs_json_text(&writer, "simulation", "lasso");
     vxs_json_params(&writer, "parameters", vxs_lasso_simulation_params, s->settings);

@@ -272,7 +272,8 @@ static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
 /* Which region each voxel of the mask belongs to; regions without a voxel are left out. */
 static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
 {
-    vxs_status status = vxs_atlas_read(build->settings->atlas, NULL, &build->atlas, err);
+    vxs_status status =
+        vxs_atlas_read(build->settings->atlas, build->settings->atlas_names, &build->atlas, err);
     int32_t *labels = status ? NULL : vxs_alloc(voxels, sizeof(*labels), err);
     size_t masked = build->p;
     if (!labels)

@@ -1,0 +1,38 @@
+# Cohorts of every kind against numpy and nibabel; misuse of the command.
+run "$PYTHON" "$top/tests/cohort/cohort_agrees.py"
+same "cohorts agree with numpy and nibabel" "$code$(cat "$work/out" "$work/err")" 0
+refuses 2 "option '--out DIR' is missing" voxsift cohort img
+refuses 2 "one source is wanted" voxsift cohort -o x
+refuses 2 "one source is wanted" voxsift cohort img --svmlight x.svm -o x
+refuses 2 "'people.tsv' is a table: say where its images are" voxsift cohort people.tsv -o x
+refuses 2 "--regions goes with --atlas" voxsift cohort img --regions -o x
+refuses 2 "--scale suvr goes with --reference" voxsift cohort img --scale suvr -o x
+refuses 2 "--npy goes with --rows" voxsift cohort --npy x.npy -o x
+refuses 2 "a table has no voxels" voxsift cohort --features t.tsv --smooth 6 -o x
+refuses 2 "wants a size such as 500M or 2G, not '2GB'" voxsift cohort img --mem 2GB -o x
+refuses 65 "'people.tsv' has no column 'imag'; did you mean 'image'?" \
+    voxsift cohort people.tsv --image-column imag -o x
+refuses 65 "has 6 volumes, but 'r.tsv' has 4 rows" voxsift cohort bold.nii.gz --rows r.tsv -o x
+refuses 65 "'x.npy' is not a matrix of 5 rows" voxsift cohort --npy x.npy --rows t.tsv -o x
+echo "1 1:2 x" > bad.svm
+refuses 65 "'bad.svm' line 1: a pair such as 3:0.5" voxsift cohort --svmlight bad.svm -o x
+refuses 66 "no file is called like 'none/*.nii'" voxsift cohort 'none/*.nii' -o x
+mkdir none
+refuses 66 "no image was found" voxsift cohort none -o x
+works "info tells of a cohort" voxsift info t
+holds "who was left out" "sub-12: 'ill/sub-12_T1w.nii.gz' is empty" "$work/out"
+works "info --json" voxsift info --json a
+same "its keys" "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["subjects"], d["voxels"] > 100, d["shape"], d["dropped"])' "$work/out")" \
+    "19 True [12, 10, 9] 0"
+# told to stop: nothing is left
+"$PYTHON" - > "$work/out" 2>&1 << 'EOF'
+import signal, subprocess, time, os
+p = subprocess.Popen(["voxsift", "cohort", "img", "--smooth", "100", "--voxel-size", "0.3", "--mask-fraction", "0", "--mem", "4G", "-o", "big"], stderr=subprocess.PIPE)
+time.sleep(1.5)
+p.send_signal(signal.SIGTERM)
+p.communicate(timeout=60)
+print(p.returncode, [n for n in os.listdir(".") if "big" in n])
+EOF
+same "told to stop" "$(cat "$work/out")" "130 []"
+rm -rf ./*
+nothing_left "cohort"

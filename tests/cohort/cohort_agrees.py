@@ -1,0 +1,247 @@
+"""Cohorts against numpy and nibabel: whatever the source, features.npy, participants.tsv, mask and
+cohort.json must say what a few lines of Python say. Runs in an empty directory."""
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import nibabel as nib
+import numpy as np
+
+rng = np.random.default_rng(7)
+bad = 0
+AFFINE = nib.affines.from_matvec(np.diag([-3.0, 3, 3]), [30, -40, -20])
+SHAPE = (12, 10, 9)
+
+
+def check(what, condition, details=""):
+    global bad
+    if not condition:
+        bad += 1
+        print("FAIL", what, details)
+
+
+def run(*words, code=0):
+    p = subprocess.run(["voxsift", "cohort", *words], capture_output=True, text=True)
+    check(" ".join(words), p.returncode == code, f"exit {p.returncode}: {p.stderr}")
+    return p.stdout, p.stderr
+
+
+def save(data, path, affine=AFFINE, dtype="f4"):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    image = nib.Nifti1Image(np.asarray(data, dtype), affine)
+    image.set_qform(affine, 2)
+    image.set_sform(affine, 2)
+    nib.save(image, path)
+
+
+def brain():
+    x, y, z = np.indices(SHAPE) - np.array(SHAPE).reshape(3, 1, 1, 1) / 2 + 0.5
+    return x**2 / 25 + y**2 / 16 + z**2 / 12 < 1
+
+
+def load(folder):
+    about = json.load(open(folder + "/cohort.json"))
+    x = np.load(folder + "/features.npy", mmap_mode="r")
+    rows = [line.rstrip("\n").split("\t") for line in open(folder + "/participants.tsv")]
+    check(folder + " shape", x.shape == (about["features"], about["subjects"]) and x.dtype == "f4")
+    check(folder + " rows", len(rows) == about["subjects"] + 1 and rows[0][0] == "participant_id")
+    check(folder + " nothing half-made", not [n for n in os.listdir(".") if ".part-" in n])
+    return about, np.array(x), rows
+
+
+def flat(data, mask):
+    return data.T[mask.T]  # i runs fastest, as in memory of a NIfTI file
+
+
+inside = brain()
+ids = [f"sub-{k:02d}" for k in range(1, 20)]
+data = {i: (inside * (100 + 10 * rng.normal(size=SHAPE) + rng.normal())).astype("f4") for i in ids}
+for i in ids:
+    save(data[i], f"img/{i}_T1w.nii.gz")
+order = list(rng.permutation(ids))
+with open("people.tsv", "w") as f:
+    f.write("participant_id\tage\timage\n" + "".join(
+        f"{i}\t{20 + k}\timg/{i}_T1w.nii.gz\n" for k, i in enumerate(order)))
+
+# a table that names its images; the order is the table's
+run("people.tsv", "--image-column", "image", "-o", "a")
+about, x, rows = load("a")
+mask = nib.load("a/mask.nii.gz")
+check("mask is the brain", (np.asarray(mask.dataobj) == inside).all() and np.allclose(mask.affine, AFFINE))
+check("ids in order", [r[0] for r in rows[1:]] == order and rows[0] == ["participant_id", "age", "image"])
+check("values", all((x[:, k] == flat(data[i], inside)).all() for k, i in enumerate(order)))
+check("hashes", all(len(s["sha256"]) == 64 for s in about["subject_list"]))
+check("coverage", (np.asarray(nib.load("a/coverage.nii.gz").dataobj) == 19 * inside).all())
+check("codes", int(mask.header["sform_code"]) == 2 and int(mask.header["qform_code"]) == 2)
+
+# the same from a folder, a list, a pattern, a BIDS pattern: same bits, whatever the threads
+open("list.txt", "w").write("# images\n" + "".join(f"img/{i}_T1w.nii.gz\r\n" for i in sorted(ids)))
+for k, words in enumerate([["img"], ["list.txt"], ["img/*_T1w.nii.gz"], ["--nthreads", "1", "img"],
+                           ["--nthreads", "7", "img"], ["--mem", "64M", "img"],
+                           sorted(f"img/{i}_T1w.nii.gz" for i in ids)]):
+    run(*words, "--participants", "people.tsv", "-o", f"b{k}")
+    about, y, rows = load(f"b{k}")
+    check(f"{words} ids", [r[0] for r in rows[1:]] == sorted(ids))
+    check(f"{words} ages", all(int(r[1]) == 20 + order.index(r[0]) for r in rows[1:]))
+    check(f"{words} values", (y == x[:, [order.index(i) for i in sorted(ids)]]).all())
+run("people.tsv", "--pattern", "img/sub-{participant_id}_T1w.nii.gz", "-o", "c")
+check("pattern", (load("c")[1] == x).all())
+
+# ids are forgiven prefix, zeros, blanks, case; who does not match is named
+with open("odd.tsv", "wb") as f:
+    f.write(b"\xef\xbb\xbfparticipant_id \tgroup\r\n" + b"".join(
+        f"{int(i[4:])} \t{'A' if k % 2 else 'B'}\r\n".encode() for k, i in enumerate(ids[:-1])) + b"SUB-99\tA\r\n")
+out, err = run("img", "--participants", "odd.tsv", "-o", "d", code=65)
+check("unmatched image named", "cannot use 'sub-19': the table has no such id" in err, err)
+check("unmatched row named", "left out 'SUB-99': line 20 of the table has no image" in err, err)
+run("img", "--participants", "odd.tsv", "--drop-bad", "-o", "d")
+about, y, rows = load("d")
+check("one dropped", about["dropped"] == 1 and about["dropped_list"][0]["id"] == "sub-19")
+check("groups", [r[1] for r in rows[1:]] == ["A" if k % 2 else "B" for k in range(18)])
+
+# a given mask, fractions, scaling, smoothing
+ref = inside & (np.indices(SHAPE)[2] > 5)
+save(inside & (np.indices(SHAPE)[0] > 4), "half.nii.gz", dtype="u1")
+save(ref, "ref.nii.gz", dtype="u1")
+half = np.asarray(nib.load("half.nii.gz").dataobj) > 0
+run("people.tsv", "--image-column", "image", "--mask", "half.nii.gz", "-o", "e")
+check("given mask", (load("e")[1] == np.stack([flat(data[i], half) for i in order], 1)).all())
+for way, f in [("global", lambda v: v / v[half].mean()), ("suvr", lambda v: v / v[ref].mean()),
+               ("z", lambda v: (v - v[half].mean()) / v[half].std(ddof=1))]:
+    run("people.tsv", "--image-column", "image", "--mask", "half.nii.gz", "--scale", way,
+        *(["--reference", "ref.nii.gz"] if way == "suvr" else []), "-o", "f", "--force")
+    about, y, rows = load("f")
+    want = np.stack([flat(f(data[i].astype(float)), half) for i in order], 1)
+    check(f"scale {way}", np.allclose(y, want, rtol=1e-6, atol=1e-6), abs(y - want).max())
+    check(f"scale {way} recorded", about["preprocessing"]["scale"] == way and all(
+        s["factor"] != 1 for s in about["subject_list"]))
+sd = 6 / 2.3548200450309493 / 3
+run("people.tsv", "--image-column", "image", "--mask", "half.nii.gz", "--smooth", "6", "-o", "g")
+
+
+def blur(v):
+    for axis in range(3):
+        n = v.shape[axis]
+        w = np.exp(-0.5 * (np.subtract.outer(range(n), range(n)) / sd) ** 2)
+        w[abs(np.subtract.outer(range(n), range(n))) > np.ceil(4 * sd)] = 0
+        v = np.moveaxis(np.tensordot(w, v, (1, axis)), 0, axis)
+    return v
+
+
+want = np.stack([flat(blur(data[i] * half) / np.maximum(blur(half * 1.0), 1e-300), half) for i in order], 1)
+check("smooth", np.allclose(load("g")[1], want, rtol=1e-5))
+sparse = {i: (rng.random(SHAPE) < 0.3).astype("f4") for i in ids}
+for i in ids:
+    save(sparse[i], f"lesion/{i}.nii.gz")
+count = sum(sparse.values())
+run("lesion", "--mask-fraction", "0.25", "-o", "h")
+check("fraction", (np.asarray(nib.load("h/mask.nii.gz").dataobj) == (count >= 0.25 * 19)).all())
+
+# regions, larger voxels, another grid
+labels = (np.indices(SHAPE)[1] // 4 + 1) * inside * 10
+save(labels, "atlas.nii.gz", dtype="f4")
+open("atlas.txt", "w").write("10 front part\n20 middle\n30 back\n")
+run("people.tsv", "--image-column", "image", "--atlas", "atlas.nii.gz", "--regions", "-o", "i")
+want = np.stack([[data[i][labels == v].mean(dtype=float) for v in (10, 20, 30)] for i in order], 1)
+check("regions", np.allclose(load("i")[1], want, rtol=1e-6))
+check("region names", open("i/regions.tsv").read().split("\n")[1].startswith("front part\t10\t"))
+run("people.tsv", "--image-column", "image", "--voxel-size", "6", "--mask-fraction", "0", "-o", "j")
+about, y, rows = load("j")
+big = nib.load("j/mask.nii.gz")
+check("larger voxels", big.shape == (6, 5, 5) and np.allclose(nib.affines.voxel_sizes(big.affine), 6))
+image = np.zeros(big.shape)
+image.T[np.asarray(big.dataobj).T > 0] = y[:, 0]
+block = data[order[0]][:, :, :8].reshape(6, 2, 5, 2, 4, 2).mean((1, 3, 5))
+flipped = data["sub-03"][::-1]
+save(flipped, "other/sub-03.nii.gz", AFFINE @ nib.affines.from_matvec(np.diag([-1, 1, 1]), [SHAPE[0] - 1, 0, 0]))
+for i in ids[3:9]:
+    save(data[i], f"other/{i}.nii.gz")
+run("other", "-o", "k", code=65)
+run("other", "--resample", "--mask", "half.nii.gz", "-o", "k")
+check("a flipped image comes back", np.allclose(load("k")[1][:, 0], flat(data["sub-03"], half), rtol=1e-5))
+
+# NaN
+holes = data["sub-05"].copy()
+holes[5, 5, 5], holes[6, 5, 5] = np.nan, np.inf
+for i in ids[:9]:
+    save(holes if i == "sub-05" else data[i], f"nan/{i}.nii.gz")
+out, err = run("nan", "--mask", "half.nii.gz", "-o", "l")
+check("NaN counted", "has 2 values that are NaN or infinite: they count as 0" in err, err)
+check("NaN as 0", (load("l")[1][:, 4] == flat(np.nan_to_num(holes, nan=0, posinf=0), half)).all())
+run("nan", "--mask", "half.nii.gz", "--nan", "drop", "-o", "m")
+check("NaN dropped", load("m")[0]["features"] == half.sum() - 2)
+run("nan", "--mask", "half.nii.gz", "--nan", "error", "-o", "n", code=65)
+
+# volumes of one image, with and without a header in the rows
+stack = np.stack([data[i] for i in ids[:6]], 3)
+save(stack, "bold.nii.gz")
+open("rows.txt", "w").write("".join(f"{c} {r}\n" for c, r in zip("abcabc", "001122")))
+run("bold.nii.gz", "--rows", "rows.txt", "--row-names", "condition,run", "--mask", "half.nii.gz", "-o", "o")
+about, y, rows = load("o")
+check("volumes", (y == np.stack([flat(stack[..., k], half) for k in range(6)], 1)).all())
+check("rows", rows[4] == ["volume-000004", "a", "1"], rows[4])
+
+# features without images
+table = rng.normal(size=(5, 3))
+table[2, 1] = np.nan
+with open("t.tsv", "w") as f:
+    f.write("participant_id\tthick\tarea\tvol\n" + "".join(
+        f"s{k}\t" + "\t".join("n/a" if np.isnan(v) else repr(v) for v in r) + "\n" for k, r in enumerate(table.tolist())))
+run("--features", "t.tsv", "-o", "p")
+check("features", np.allclose(load("p")[1], np.nan_to_num(table).T.astype("f4")))
+check("names", open("p/features.tsv").read() == "feature\nthick\narea\nvol\n")
+run("--features", "t.tsv", "--nan", "drop", "-o", "q")
+check("features dropped", np.allclose(load("q")[1], table[:, [0, 2]].T.astype("f4")))
+np.save("x.npy", np.asfortranarray(rng.normal(size=(4, 6))))
+open("r.tsv", "w").write("participant_id\ty\n" + "".join(f"p{k}\t{k}\n" for k in range(4)))
+run("--npy", "x.npy", "--rows", "r.tsv", "-o", "r")
+check("npy", (load("r")[1] == np.load("x.npy").T.astype("f4")).all())
+open("x.svm", "w").write("+1 1:0.5 4:-2 # note\n\n-1 2:1e-3\n1\n")
+run("--svmlight", "x.svm", "-o", "s")
+check("svmlight", (load("s")[1] == np.array([[.5, 0, 0], [0, 1e-3, 0], [0, 0, 0], [-2, 0, 0]], "f4")).all())
+check("targets", [r[1] for r in load("s")[2]] == ["target", "1", "-1", "1"])
+
+# everything that is wrong with a cohort is found at once, named, and nothing is written
+shutil.copytree("img", "ill")
+nib.save(nib.Nifti1Image(data["sub-02"], AFFINE + [[0, 0, 0, 2], [0] * 4, [0] * 4, [0] * 4]), "ill/sub-02_T1w.nii.gz")
+save(data["sub-04"][:-1], "ill/sub-04_T1w.nii.gz")
+save(data["sub-06"], "ill/sub-06_T1w.nii.gz", AFFINE @ np.diag([-1, 1, 1, 1]))
+packed = open("ill/sub-08_T1w.nii.gz", "rb").read()
+open("ill/sub-08_T1w.nii.gz", "wb").write(packed[:-500])
+shutil.copy("ill/sub-01_T1w.nii.gz", "ill/sub-10_T1w.nii.gz")
+save(np.zeros(SHAPE), "ill/sub-12_T1w.nii.gz")
+save(np.stack([data["sub-14"]] * 2, 3), "ill/sub-14_T1w.nii.gz")
+save(data["sub-16"] * 50, "ill/sub-16_T1w.nii.gz")
+out, err = run("ill", "--participants", "people.tsv", "-o", "t", code=65)
+for line in ["'sub-02': the grid of 'ill/sub-02_T1w.nii.gz' (LAS) differs from that of 'ill/sub-01_T1w.nii.gz' "
+             "(LAS) by 2 mm at a corner", "'sub-04': 'ill/sub-04_T1w.nii.gz' has 11 x 10 x 9 voxels",
+             "'sub-06': the grid of 'ill/sub-06_T1w.nii.gz' (RAS) differs", "'sub-14': 'ill/sub-14_T1w.nii.gz' has 2 volumes",
+             "4 of 19 subjects cannot be used"]:
+    check(line, line in err, err)
+out, err = run("ill", "--participants", "people.tsv", "-o", "t", "--drop-bad")
+for line in ["left out 'sub-08': cannot read 'ill/sub-08_T1w.nii.gz': its gzip stream",
+             "left out 'sub-10': 'ill/sub-10_T1w.nii.gz' is the same file as 'ill/sub-01_T1w.nii.gz' of 'sub-01'",
+             "left out 'sub-12': 'ill/sub-12_T1w.nii.gz' is empty",
+             "'ill/sub-16_T1w.nii.gz' is far from the others"]:
+    check(line, line in err, err)
+check("seven left out", load("t")[0]["dropped"] == 7, load("t")[0]["dropped"])
+save(half[::-1], "mask_ras.nii.gz", AFFINE @ np.diag([-1, 1, 1, 1]), "u1")
+out, err = run("img", "--mask", "mask_ras.nii.gz", "-o", "u", code=65)
+check("a mask of the wrong handedness", "'mask_ras.nii.gz' as mask: its grid (RAS) differs from that of the images (LAS)" in err, err)
+open("twice.tsv", "w").write("participant_id\timage\nsub-01\timg/sub-01_T1w.nii.gz\n01\timg/sub-02_T1w.nii.gz\n")
+out, err = run("twice.tsv", "--image-column", "image", "-o", "u", code=65)
+check("one id twice", "'sub-01' (line 2) and '01' (line 3) are one id" in err, err)
+open("gap.tsv", "w").write("participant_id\timage\nsub-01\timg/sub-01_T1w.nii.gz\nsub-02\tn/a\nsub-03\tno.nii\nsub-04\timg/sub-04_T1w.nii.gz\n")
+out, err = run("gap.tsv", "--image-column", "image", "-o", "u", code=65)
+check("no image named", "left out 'sub-02': the table names no image" in err, err)
+check("image missing", "cannot use 'sub-03': cannot read 'no.nii': No such file" in err, err)
+check("nothing was written", not os.path.exists("u"))
+out, err = run("img", "--dry-run", "--json")
+check("dry run", json.loads(out)["voxels"] == inside.sum() and json.loads(out)["subjects"] == 19)
+n = sum((inside[s] & inside[e]).sum() for s, e in [
+    (np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1]), (np.s_[:, :, 1:], np.s_[:, :, :-1])])
+check("edges", json.loads(out)["edges"] == n)
+sys.exit(bad > 0)
