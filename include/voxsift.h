@@ -5,6 +5,7 @@
 #include "voxsift/cohort.h"
 #include "voxsift/core.h"
 #include "voxsift/image.h"
+#include "voxsift/report.h"
 #include "voxsift/solve.h"
 
 #endif

@@ -1,0 +1,246 @@
+/* regions.c - from a map to its region table. */
+#include "report/regions.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_regions_settings, member)
+
+static const char *const connectivities[] = { "6", "18", "26", NULL };
+static const char *const formats[] = { "voxsift", "fsl", "nilearn", NULL };
+
+const vxs_param vxs_regions_params[] = {
+    { .name = "threshold",
+      .value = "T",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(threshold),
+      .initial = 0,
+      .min = 0,
+      .max = INFINITY,
+      .help = "take voxels whose value is larger than this in size" },
+    { .name = "connectivity",
+      .value = "N",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(connectivity),
+      .initial = 2,
+      .choices = connectivities,
+      .help = "neighbours share a face (6), an edge too (18) or a corner too (26)" },
+    { .name = "min-size",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(min_size),
+      .initial = 1,
+      .min = 1,
+      .max = 1e9,
+      .help = "leave out clusters with fewer voxels" },
+    { .name = "volume",
+      .value = "K",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(volume),
+      .initial = NAN,
+      .min = 1,
+      .max = 1e6,
+      .help = "which volume of a 4D map, from 1" },
+    { .name = "atlas",
+      .value = "FILE",
+      .type = VXS_PARAM_PATH,
+      .offset = AT(atlas),
+      .help = "name clusters by this atlas; several with commas between" },
+    { .name = "atlas-names",
+      .value = "FILE",
+      .type = VXS_PARAM_PATH,
+      .offset = AT(atlas_names),
+      .help = "names of the first atlas's labels, when they are not in a file beside it" },
+    { .name = "table-format",
+      .value = "KIND",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(format),
+      .choices = formats,
+      .help = "the table's columns: ours, those of FSL's cluster or of nilearn" },
+    { .name = "underlay",
+      .value = "FILE",
+      .type = VXS_PARAM_PATH,
+      .offset = AT(underlay),
+      .help = "image to show the map on, for the command that opens it" },
+    { .name = "out",
+      .letter = 'o',
+      .value = "DIR",
+      .type = VXS_PARAM_PATH,
+      .offset = AT(out),
+      .help = "directory to make: table, label image and files for viewers" },
+    { .name = "force",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(force),
+      .help = "replace an output of voxsift that exists" },
+    { .name = NULL },
+};
+
+int vxs_region_index(const vxs_region_table *t, size_t k)
+{
+    bool rising = t->settings->format == VXS_TABLE_FSL;
+    return (int)(rising ? t->clusters.count - k : k + 1);
+}
+
+static void release(vxs_region_table *t)
+{
+    for (size_t a = 0; a < VXS_MAX_ATLASES; a++) {
+        vxs_atlas_release(&t->atlas[a]);
+        free(t->atlas_name[a]);
+        free(t->overlap[a]);
+    }
+    vxs_clusters_release(&t->clusters);
+}
+
+static vxs_status read_map(vxs_region_table *t, vxs_volume *map, vxs_error *err)
+{
+    vxs_image image;
+    size_t wanted = (size_t)t->settings->volume;
+    vxs_status status = vxs_image_read(t->map, &image, err);
+    if (status)
+        return status;
+    if (wanted == 0 && image.volumes > 1)
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu volumes: say which with --volume",
+                          t->map, image.volumes);
+    else if (wanted > image.volumes)
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no volume %zu, but %zu", t->map, wanted,
+                          image.volumes);
+    else
+        status = vxs_volume_of_image(&image, wanted ? wanted - 1 : 0, map, err);
+    vxs_image_release(&image);
+    return status;
+}
+
+static vxs_status find_clusters(vxs_region_table *t, vxs_error *err)
+{
+    static const int numbers[] = { 6, 18, 26 };
+    vxs_volume map = { .values = NULL };
+    vxs_status status = read_map(t, &map, err);
+    if (status)
+        return status;
+    t->connectivity = numbers[t->settings->connectivity];
+    for (size_t v = 0; v < vxs_grid_voxels(&map.grid); v++)
+        if (isfinite(map.values[v]))
+            t->largest = fmax(t->largest, fabs((double)map.values[v]));
+    status = vxs_clusters_find(&map, t->settings->threshold, t->connectivity,
+                               (size_t)t->settings->min_size, &t->clusters, err);
+    vxs_volume_release(&map);
+    return status;
+}
+
+/* The file's name up to the first point. */
+static char *short_name(const char *path, vxs_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    return vxs_format(err, "%.*s", (int)strcspn(base, "."), base);
+}
+
+static vxs_status add_atlas(vxs_region_table *t, const char *path, vxs_error *err)
+{
+    size_t a = t->atlases;
+    if (a == VXS_MAX_ATLASES)
+        return vxs_fail(err, VXS_MISUSE, "at most %d atlases can be named", VXS_MAX_ATLASES);
+    vxs_status status =
+        vxs_atlas_read(path, a == 0 ? t->settings->atlas_names : NULL, &t->atlas[a], err);
+    if (status)
+        return status;
+    t->atlas_name[a] = short_name(path, err);
+    t->overlap[a] = vxs_alloc(t->clusters.count, sizeof(*t->overlap[a]), err);
+    if (!t->atlas_name[a] || !t->overlap[a])
+        return VXS_FAILED;
+    t->atlases++;
+    return vxs_clusters_overlap(&t->clusters, &t->atlas[a], t->overlap[a], err);
+}
+
+static vxs_status add_atlases(vxs_region_table *t, vxs_error *err)
+{
+    const char *list = t->settings->atlas;
+    vxs_status status = VXS_OK;
+    while (list && *list && !status) {
+        size_t length = strcspn(list, ",");
+        char *path = vxs_format(err, "%.*s", (int)length, list);
+        status = path ? add_atlas(t, path, err) : VXS_FAILED;
+        free(path);
+        list += length + (list[length] == ',');
+    }
+    return status;
+}
+
+static vxs_status write_labels(const vxs_region_table *t, vxs_output *output, vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&t->clusters.grid);
+    vxs_write_options options = { .type = VXS_WRITE_INT32,
+                                  .intent_code = 1002,
+                                  .intent_name = "cluster",
+                                  .descrip = "voxsift " VXS_VERSION " clusters" };
+    int32_t *values = vxs_alloc(voxels, sizeof(*values), err);
+    FILE *stream = values ? vxs_output_open(output, "clusters.nii.gz", err) : NULL;
+    vxs_status status = stream ? VXS_OK : err->status;
+    for (size_t v = 0; v < voxels && !status; v++)
+        if (t->clusters.labels[v])
+            values[v] = vxs_region_index(t, (size_t)t->clusters.labels[v] - 1);
+    if (stream) {
+        status =
+            vxs_image_write(stream, "clusters.nii.gz", &t->clusters.grid, &options, values, err);
+        vxs_status closed = vxs_output_close(output, stream, "clusters.nii.gz", err);
+        status = status ? status : closed;
+    }
+    free(values);
+    return status;
+}
+
+static vxs_status write_file(const vxs_region_table *t, vxs_output *output,
+                             const vxs_companion *file, vxs_error *err)
+{
+    FILE *stream = vxs_output_open(output, file->name, err);
+    if (!stream)
+        return err->status;
+    file->write(t, stream);
+    return vxs_output_close(output, stream, file->name, err);
+}
+
+static vxs_status make_directory(const vxs_region_table *t, vxs_error *err)
+{
+    static const vxs_companion table = { "clusters.tsv", vxs_region_write };
+    static const vxs_companion dictionary = { VXS_REGIONS_FILE, vxs_region_dictionary };
+    vxs_output *output = NULL;
+    vxs_status status =
+        vxs_output_new(t->settings->out, VXS_REGIONS_FILE, t->settings->force, &output, err);
+    if (!status)
+        status = write_file(t, output, &table, err);
+    if (!status)
+        status = write_file(t, output, &dictionary, err);
+    if (!status)
+        status = write_labels(t, output, err);
+    for (const vxs_companion *c = vxs_companions; c->name && !status; c++)
+        status = write_file(t, output, c, err);
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    return status;
+}
+
+vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *settings,
+                       const char *map, bool json, FILE *stream, vxs_error *err)
+{
+    vxs_error own = VXS_ERROR_INIT;
+    vxs_region_table t = { .settings = settings };
+    err = err ? err : &own;
+    /* the command that opens the map is run from another folder */
+    char *absolute = realpath(map, NULL);
+    t.map = absolute ? absolute : map;
+    vxs_status status = find_clusters(&t, err);
+    if (!status)
+        status = add_atlases(&t, err);
+    if (!status && settings->out)
+        status = make_directory(&t, err);
+    if (!status && t.clusters.count == 0)
+        vxs_log(context, VXS_LOG_WARNING, "'%s' has no voxel above %g", map, settings->threshold);
+    if (!status)
+        (json ? vxs_region_write_json : vxs_region_write)(&t, stream);
+    release(&t);
+    free(absolute);
+    return status;
+}
