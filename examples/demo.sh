@@ -1,10 +1,11 @@
 #!/bin/sh
 # What `make demo` shows: a real table in words, a cohort whose truth is known, and what is in it.
-# BUILD is the build directory; run from the top of the tree or from examples/.
+# BUILD is the build directory, the one beside this folder when it is not set.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-voxsift=$(cd "${BUILD:-build}" && pwd)/voxsift
-out=${BUILD:-build}/demo
+BUILD=${BUILD:-$here/../build}
+voxsift=$(cd "$BUILD" && pwd)/voxsift
+out=$BUILD/demo
 mkdir -p "$out"
 
 echo "1. Who is in the Aphasia Recovery Cohort's table?"

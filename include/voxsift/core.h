@@ -119,6 +119,9 @@ typedef struct {
 void vxs_log(const vxs_context *context, vxs_log_level level, const char *format, ...)
     VXS_PRINTF(3, 4);
 
+/* VXS_INTERRUPTED when the caller's caller wants to stop; for work without progress of its own. */
+VXS_MUST_CHECK vxs_status vxs_check_interrupted(const vxs_context *context, vxs_error *err);
+
 /* One task of known size. _step may be called by several threads at once; it fails only when the
  * caller's caller wants to stop. Neither strings are copied. */
 typedef struct {
@@ -228,12 +231,13 @@ void vxs_sha256(const void *a, size_t a_length, const void *b, size_t b_length,
 VXS_MUST_CHECK vxs_status vxs_file_close(FILE *stream, const char *path, vxs_error *err);
 
 /* An output directory that appears whole or not at all: it is made under a temporary name beside
- * its final one and renamed by _commit; _free without _commit removes it. An existing `path` is
- * refused, unless `replace` is set and it holds a file called `marker`, so that only what this
- * tool made is ever replaced; the old one stays in place until the new one is whole. */
+ * its final one and renamed by _commit; _free without _commit removes it. It holds a list of its
+ * files (".voxsift"). An existing `path` is refused, unless `replace` is set and it is such a
+ * directory with nothing else in it, so that only what this tool made is ever replaced or removed;
+ * the old one stays in place until the new one is whole. */
 typedef struct vxs_output vxs_output;
-VXS_MUST_CHECK vxs_status vxs_output_new(const char *path, const char *marker, bool replace,
-                                         vxs_output **output, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_output_new(const char *path, bool replace, vxs_output **output,
+                                         vxs_error *err);
 /* A new file in it, and its end; messages name the place it will have. */
 VXS_MUST_CHECK FILE *vxs_output_open(vxs_output *output, const char *name, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name,
@@ -250,7 +254,7 @@ void vxs_output_free(vxs_output *output);
 typedef struct {
     FILE *stream;
     int depth;
-    bool filled[VXS_JSON_DEPTH + 1]; /* has a member */
+    bool filled[VXS_JSON_DEPTH + 1]; /* has a member; deeper ones share the last place */
     bool broken[VXS_JSON_DEPTH + 1]; /* has a member on a line of its own */
 } vxs_json_writer;
 void vxs_json_init(vxs_json_writer *writer, FILE *stream);
@@ -262,7 +266,7 @@ void vxs_json_text(vxs_json_writer *writer, const char *key, const char *value);
 void vxs_json_real(vxs_json_writer *writer, const char *key, double value);
 void vxs_json_whole(vxs_json_writer *writer, const char *key, int64_t value);
 void vxs_json_bool(vxs_json_writer *writer, const char *key, bool value);
-/* Every row of a parameter table under its name; what is not given is null. */
+/* Every row of a parameter table under its name; reals and texts that are not given are null. */
 void vxs_json_params(vxs_json_writer *writer, const char *key, const vxs_param *table,
                      const void *values);
 

@@ -114,6 +114,9 @@ extern const vxs_variable vxs_variables[];
  * `indent`, and `column` says where the first one starts. Ends with a line end. */
 void vxs_wrap(FILE *out, const char *text, int indent, int column, int width);
 
+/* A text from a file, in which nothing can move a terminal's cursor or break a line. */
+void vxs_print_clean(FILE *out, const char *text);
+
 /* Prints the methods of a table; --json as well. */
 void vxs_print_methods(FILE *out, const vxs_method *methods, bool json);
 

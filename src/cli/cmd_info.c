@@ -37,6 +37,13 @@ static double number_of(const vxs_json *object, const char *key)
     return value && value->kind == VXS_JSON_NUMBER ? value->number : NAN;
 }
 
+/* Whole numbers that a cohort can have; what else stands there was not written by voxsift. */
+static bool is_count(const vxs_json *object, const char *key)
+{
+    double value = number_of(object, key);
+    return value >= 0 && value < 9e15 && value == floor(value);
+}
+
 static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
 {
     const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
@@ -98,7 +105,8 @@ static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_
 {
     const char *format = text_of(about, "format"), *unit = text_of(about, "features_are");
     if (!format || strcmp(format, "voxsift cohort") != 0 || !unit ||
-        isnan(number_of(about, "subjects")) || isnan(number_of(about, "features")))
+        number_of(about, "format_version") != 1 || !is_count(about, "subjects") ||
+        !is_count(about, "features"))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", file);
     if (call->shared->json)
         show_cohort_json(call->out, about, unit);

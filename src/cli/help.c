@@ -53,6 +53,9 @@ void vxs_help_overview(FILE *out)
           "Exit codes\n",
           out);
     print_exit_codes(out);
+    fputs("\nEnvironment\n", out);
+    for (const vxs_variable *v = vxs_variables; v->name; v++)
+        print_wrapped(out, 2, v->name, 24, v->help);
 }
 
 void vxs_usage_line(FILE *out, const vxs_command *command)

@@ -8,12 +8,15 @@ typedef struct {
     size_t nonfinite;
 } array_facts;
 
-static array_facts look_at_array(const vxs_npy *npy)
+/* Stops early when told to, which the caller then finds out. */
+static array_facts look_at_array(const vxs_call *call, const vxs_npy *npy)
 {
     array_facts facts = { NAN, NAN, 0, 0 };
     double lost = 0; /* compensated, so that the sum of millions of items is right */
     for (size_t i = 0; i < npy->count; i++) {
         double value = vxs_npy_item(npy, i);
+        if (i % 65536 == 0 && vxs_check_interrupted(call->context, NULL))
+            break;
         if (!isfinite(value)) {
             facts.nonfinite++;
             continue;
@@ -75,11 +78,12 @@ vxs_status vxs_info_array(const vxs_call *call, vxs_error *err)
         return status;
     if (npy.kind != 'b')
         snprintf(type, sizeof(type), "%s%d", kind_word(npy.kind), 8 * npy.item_size);
-    array_facts facts = look_at_array(&npy);
-    if (call->shared->json)
+    array_facts facts = look_at_array(call, &npy);
+    status = vxs_check_interrupted(call->context, err);
+    if (!status && call->shared->json)
         print_array_json(call->out, &npy, type, &facts);
-    else
+    else if (!status)
         print_array(call, &npy, type, &facts);
     vxs_npy_release(&npy);
-    return VXS_OK;
+    return status;
 }

@@ -25,15 +25,21 @@ static vxs_status look_at_column(const vxs_table *table, size_t j, column_facts 
 static void print_column(FILE *out, const char *name, const column_facts *facts)
 {
     const vxs_column_summary *s = &facts->summary;
-    fprintf(out, "  %-20s %-7s %8zu  ", name, s->numeric ? "number" : "text", s->missing);
+    fputs("  ", out);
+    vxs_print_clean(out, name);
+    fprintf(out, "%*s %-7s %8zu  ", (int)(strlen(name) < 20 ? 20 - strlen(name) : 0), "",
+            s->numeric ? "number" : "text", s->missing);
     if (s->numeric)
         fprintf(out, "%.6g to %.6g, mean %.4g, sd %.4g", s->min, s->max, s->mean, s->sd);
     else if (s->distinct == 0)
         fputs("nothing", out);
     else if (!facts->levels)
         fprintf(out, "%zu different values", s->distinct);
-    for (size_t i = 0; facts->levels && i < s->distinct; i++)
-        fprintf(out, "%s%s %zu", i ? ", " : "", facts->levels[i].text, facts->levels[i].count);
+    for (size_t i = 0; facts->levels && i < s->distinct; i++) {
+        fputs(i ? ", " : "", out);
+        vxs_print_clean(out, facts->levels[i].text);
+        fprintf(out, " %zu", facts->levels[i].count);
+    }
     fputc('\n', out);
 }
 
@@ -84,7 +90,9 @@ static vxs_status print_columns(const vxs_call *call, const vxs_table *table,
     vxs_status status = VXS_OK;
     for (size_t j = 0; j < vxs_table_columns(table) && !status; j++) {
         column_facts facts = { .levels = NULL };
-        status = look_at_column(table, j, &facts, err);
+        status = vxs_check_interrupted(call->context, err);
+        if (!status)
+            status = look_at_column(table, j, &facts, err);
         if (!status && writer)
             print_column_json(writer, vxs_table_header(table, j), &facts);
         else if (!status)

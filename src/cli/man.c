@@ -14,6 +14,8 @@ static void text(FILE *out, const char *words)
             fputs("\\-", out);
         else if (*words == '\'')
             fputs("\\(aq", out);
+        else if (*words == '"')
+            fputs("\\(dq", out);
         else
             fputc(*words, out);
     }

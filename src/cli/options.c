@@ -9,7 +9,7 @@
 static const vxs_param talk_params[] = {
     { .name = "quiet",
       .letter = 'q',
-      .help = "say nothing but errors",
+      .help = "print results and errors only",
       .type = VXS_PARAM_FLAG,
       .offset = AT(quiet) },
     { .name = "verbose",
@@ -145,6 +145,11 @@ static vxs_status take_option(reader *r, size_t k, const char *text, char **next
                             param->value);
         text = *next;
         *used = 1;
+        if (strncmp(text, "--", 2) == 0 && text[2])
+            return vxs_fail(r->err, VXS_MISUSE,
+                            "option '--%s' wants a value (%s), not the option '%s'; if it is meant "
+                            "as value, write --%s=%s",
+                            param->name, param->value, text, param->name, text);
     }
     return set_option(r, k, text);
 }
@@ -164,7 +169,8 @@ static vxs_status read_short(reader *r, const char *letters, char **next, int *u
 {
     for (size_t k = 0; k < r->count; k++)
         if (r->options[k].param->letter == letters[0])
-            return take_option(r, k, letters[1] ? letters + 1 : NULL, next, used);
+            return take_option(r, k, letters[1] ? letters + 1 + (letters[1] == '=') : NULL, next,
+                               used);
     return vxs_fail(r->err, VXS_MISUSE, "unknown option '-%s'; see 'voxsift help %s'", letters,
                     r->command->name);
 }

@@ -12,13 +12,16 @@ static void remember(int number)
 }
 
 /* SA_RESETHAND: whoever asks twice is obeyed at once. Reads and writes are not restarted, so that
- * waiting for a slow pipe ends as well. A limit on file size shows as a failed write. */
+ * waiting for a slow pipe ends as well. What the caller ignores (nohup) stays ignored. A limit on
+ * file size, or a reader of our messages that goes away, shows as a failed write. */
 void vxs_signals_catch(void)
 {
-    static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
-    struct sigaction action = { .sa_handler = remember, .sa_flags = (int)SA_RESETHAND };
+    static const int stops[] = { SIGINT, SIGTERM, SIGHUP, SIGXCPU };
+    struct sigaction action = { .sa_handler = remember, .sa_flags = (int)SA_RESETHAND }, old;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
-        sigaction(stops[i], &action, NULL);
+        if (sigaction(stops[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(stops[i], &action, NULL);
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
 }

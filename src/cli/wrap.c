@@ -1,4 +1,4 @@
-/* wrap.c - text in lines that fit a terminal. */
+/* wrap.c - text for a terminal: in lines that fit, and with nothing in it but text. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -32,4 +32,10 @@ void vxs_wrap(FILE *out, const char *text, int indent, int column, int width)
         text += length;
     }
     fputc('\n', out);
+}
+
+void vxs_print_clean(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
 }

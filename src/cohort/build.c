@@ -113,7 +113,7 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
         status = vxs_build_check_headers(build, err);
     /* the name is claimed before the long work, so that a wrong one costs nothing */
     if (!status && !build->settings->dry_run)
-        status = vxs_output_new(directory, VXS_COHORT_FILE, replace, &output, err);
+        status = vxs_output_new(directory, replace, &output, err);
     if (!status)
         status = vxs_build_survey(build, err);
     if (!status && !build->settings->dry_run)

@@ -152,8 +152,11 @@ static size_t smaller(size_t a, size_t b)
 static void make_round(simulation *s, size_t first, size_t blocks)
 {
     int nthreads = s->context && s->context->nthreads > 1 ? s->context->nthreads : 1;
+    nthreads = (size_t)nthreads < blocks ? nthreads : (int)blocks;
 #pragma omp parallel for num_threads(nthreads) schedule(dynamic)
     for (size_t b = 0; b < blocks; b++) {
+        if (vxs_check_interrupted(s->context, NULL))
+            continue; /* said by the step of progress that follows */
         size_t start = first + b * s->block;
         make_block(s, b, start, smaller(start + s->block, s->p));
     }
@@ -182,7 +185,6 @@ static vxs_status write_features(simulation *s, FILE *stream, vxs_error *err)
 
 static vxs_status write_participants(simulation *s, FILE *stream, vxs_error *err)
 {
-    (void)err;
     vxs_random noise = { (uint64_t)s->settings->seed, STREAM_NOISE };
     bool classes = s->settings->target == VXS_SIMULATE_DIAGNOSIS;
     vxs_tsv_writer writer;
@@ -191,6 +193,9 @@ static vxs_status write_participants(simulation *s, FILE *stream, vxs_error *err
     vxs_tsv_text(&writer, target_names[s->settings->target]);
     vxs_tsv_end_row(&writer);
     for (size_t i = 0; i < s->n; i++) {
+        vxs_status status = vxs_check_interrupted(s->context, err);
+        if (status)
+            return status;
         char id[32];
         snprintf(id, sizeof(id), "sub-%06zu", i + 1);
         vxs_tsv_text(&writer, id);
@@ -206,7 +211,6 @@ static vxs_status write_participants(simulation *s, FILE *stream, vxs_error *err
 
 static vxs_status write_truth(simulation *s, FILE *stream, vxs_error *err)
 {
-    (void)err;
     vxs_tsv_writer writer;
     vxs_tsv_init(&writer, stream);
     vxs_tsv_text(&writer, "feature");
@@ -215,6 +219,9 @@ static vxs_status write_truth(simulation *s, FILE *stream, vxs_error *err)
     for (size_t j = 0; j < s->p; j++) {
         if (s->weights[j] == 0)
             continue;
+        vxs_status status = vxs_check_interrupted(s->context, err);
+        if (status)
+            return status;
         char name[32];
         snprintf(name, sizeof(name), "x%zu", j);
         vxs_tsv_text(&writer, name);
@@ -276,13 +283,15 @@ vxs_status vxs_simulate_lasso(const vxs_context *context, const vxs_lasso_simula
     };
     simulation s = { .context = context, .settings = settings };
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(directory, VXS_COHORT_FILE, replace, &output, err);
+    vxs_status status = vxs_output_new(directory, replace, &output, err);
     if (!status)
         status = prepare(&s, err);
     if (!status)
         status = draw_weights(&s, err);
     for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]) && !status; k++)
         status = write_part(&s, output, parts[k].name, parts[k].write, err);
+    if (!status)
+        status = vxs_check_interrupted(context, err);
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);

@@ -374,7 +374,7 @@ vxs_status vxs_build_from_table(vxs_build *build, const char *directory, bool re
     bool dry = build->settings->dry_run;
     vxs_status status = read_matrix(build, &m, err);
     if (!status && !dry)
-        status = vxs_output_new(directory, VXS_COHORT_FILE, replace, &output, err);
+        status = vxs_output_new(directory, replace, &output, err);
     if (!status && !dry)
         status = write_matrix(build, &m, output, err);
     build->p = m.p;

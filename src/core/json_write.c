@@ -47,10 +47,17 @@ static void write_text(FILE *stream, const char *text)
     fputc('"', stream);
 }
 
+/* What is nested deeper than the limit of our own reader is still written right but for its line
+ * ends; the place keeps memory safe. */
+static int place(const vxs_json_writer *writer)
+{
+    return writer->depth < VXS_JSON_DEPTH ? writer->depth : VXS_JSON_DEPTH;
+}
+
 /* Members of objects and arrays inside arrays have a line of their own. */
 static void begin_value(vxs_json_writer *writer, const char *key, bool container)
 {
-    int depth = writer->depth;
+    int depth = place(writer);
     if (writer->filled[depth])
         fputc(',', writer->stream);
     if (depth > 0 && (key || container)) {
@@ -71,12 +78,12 @@ static void open_container(vxs_json_writer *writer, const char *key, char bracke
     begin_value(writer, key, true);
     fputc(bracket, writer->stream);
     writer->depth++;
-    writer->filled[writer->depth] = writer->broken[writer->depth] = false;
+    writer->filled[place(writer)] = writer->broken[place(writer)] = false;
 }
 
 static void close_container(vxs_json_writer *writer, char bracket)
 {
-    bool broken = writer->broken[writer->depth];
+    bool broken = writer->broken[place(writer)];
     writer->depth--;
     if (broken)
         new_line(writer);

@@ -48,3 +48,10 @@ vxs_status vxs_progress_step(vxs_progress *progress, uint64_t steps, vxs_error *
         return vxs_fail(err, VXS_INTERRUPTED, "interrupted while %s", progress->task);
     return VXS_OK;
 }
+
+vxs_status vxs_check_interrupted(const vxs_context *context, vxs_error *err)
+{
+    if (context && context->interrupted && *context->interrupted)
+        return vxs_fail(err, VXS_INTERRUPTED, "interrupted");
+    return VXS_OK;
+}

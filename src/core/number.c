@@ -89,7 +89,7 @@ const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT])
         return buffer;
     }
     locale_t before = enter_plain_locale();
-    for (int digits = 1; digits <= 17; digits++) { /* 17 always suffice for a double */
+    for (int digits = 15; digits <= 17; digits++) { /* %g leaves trailing zeros out */
         snprintf(buffer, VXS_REAL_TEXT, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)
             break;

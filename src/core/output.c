@@ -1,64 +1,126 @@
-/* output.c - a directory that appears whole or not at all. */
+/* output.c - a directory that appears whole or not at all.
+ *
+ * It holds a list of its own files. Only a directory with such a list and nothing else is ever
+ * replaced, and only files on the list are ever removed: --force on a wrong name must not cost
+ * anybody a thesis.
+ */
 #include "core/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LIST       ".voxsift"
+#define LIST_TITLE "files of a voxsift output:\n"
+
 struct vxs_output {
-    char *path;   /* final name, without slashes at its end */
-    char *work;   /* temporary name, in the same directory */
-    bool exists;  /* path is there and is to be replaced */
-    bool started; /* work was made and must go if it is not committed */
+    char *path;      /* final name, without slashes at its end */
+    char *work;      /* temporary name, in the same directory */
+    char *files;     /* names of its files, a line each, behind the title */
+    char *old_files; /* of the directory that is to be replaced; NULL: there is none */
+    struct stat old; /* which one that is */
+    bool started;    /* work was made and must go if it is not committed */
 };
-
-static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *walk)
-{
-    (void)about;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-static int remove_tree(const char *path)
-{
-    return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static vxs_status cannot_write(const vxs_output *output, const char *reason, vxs_error *err)
 {
     return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", output->path, reason);
 }
 
-/* Only a directory with our own file in it may be replaced: --force on a wrong name must not cost
- * anybody a home directory. */
-static vxs_status check_existing(vxs_output *output, const char *marker, bool replace,
-                                 vxs_error *err)
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static bool is_listed(const char *files, const char *name)
 {
-    struct stat about;
-    if (lstat(output->path, &about) != 0)
+    size_t length = strlen(name);
+    for (const char *line = strchr(files, '\n'); line && line[1]; line = strchr(line + 1, '\n'))
+        if (strncmp(line + 1, name, length) == 0 && line[1 + length] == '\n')
+            return true;
+    return strcmp(name, LIST) == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static vxs_status add_to_list(vxs_output *output, const char *name, vxs_error *err)
+{
+    char *longer = vxs_format(err, "%s%s\n", output->files, name);
+    if (!longer)
+        return VXS_FAILED;
+    free(output->files);
+    output->files = longer;
+    return VXS_OK;
+}
+
+/* Removes the listed files, and the directory if nothing else is in it. */
+static void remove_listed(const char *folder, const char *files)
+{
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return;
+    char *copy = vxs_format(NULL, "%s%s\n", files, LIST);
+    for (char *line = copy ? strchr(copy, '\n') : NULL; line && line[1];) {
+        char *name = line + 1;
+        line = strchr(name, '\n');
+        *line = '\0';
+        unlinkat(dir, name, 0);
+    }
+    free(copy);
+    close(dir);
+    rmdir(folder);
+}
+
+/* ---- What is there already ------------------------------------------------------------------- */
+
+/* The first entry that is not on the list, or NULL. */
+static char *find_stranger(const char *folder, const char *files)
+{
+    DIR *dir = opendir(folder);
+    char *stranger = NULL;
+    if (!dir)
+        return vxs_format(NULL, "%s", ".");
+    for (struct dirent *e = readdir(dir); e && !stranger; e = readdir(dir))
+        if (!is_listed(files, e->d_name))
+            stranger = vxs_format(NULL, "%s", e->d_name);
+    closedir(dir);
+    return stranger;
+}
+
+static vxs_status check_ours(vxs_output *output, vxs_error *err)
+{
+    size_t length = 0;
+    char *path = vxs_format(err, "%s/%s", output->path, LIST);
+    if (!path)
+        return VXS_FAILED;
+    vxs_status found = vxs_file_read(path, &output->old_files, &length, NULL);
+    free(path);
+    if (found == VXS_FAILED)
+        return vxs_fail(err, VXS_FAILED, "not enough memory to read '%s'", output->path);
+    if (found || strncmp(output->old_files, LIST_TITLE, strlen(LIST_TITLE)) != 0)
+        return cannot_write(output, "it exists, and --force replaces only what voxsift made", err);
+    char *stranger = find_stranger(output->path, output->old_files);
+    if (!stranger)
+        return VXS_OK;
+    vxs_fail(err, VXS_CANNOT_WRITE,
+             "cannot write '%s': it holds '%s', which voxsift did not put there; --force replaces "
+             "only what voxsift made",
+             output->path, stranger);
+    free(stranger);
+    return VXS_CANNOT_WRITE;
+}
+
+static vxs_status check_existing(vxs_output *output, bool replace, vxs_error *err)
+{
+    if (lstat(output->path, &output->old) != 0)
         return errno == ENOENT ? VXS_OK : cannot_write(output, strerror(errno), err);
-    if (!S_ISDIR(about.st_mode))
+    if (!S_ISDIR(output->old.st_mode))
         return cannot_write(output, "it exists and is not a directory", err);
     if (!replace)
         return cannot_write(output, "it exists; pass --force to replace it", err);
-    char *inside = vxs_format(err, "%s/%s", output->path, marker);
-    if (!inside)
-        return VXS_FAILED;
-    bool ours = access(inside, F_OK) == 0;
-    free(inside);
-    if (!ours)
-        return vxs_fail(err, VXS_CANNOT_WRITE,
-                        "cannot write '%s': it exists and holds no %s; --force replaces only what "
-                        "voxsift made",
-                        output->path, marker);
-    output->exists = true;
-    return VXS_OK;
+    return check_ours(output, err);
 }
+
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 /* ".name.part-PID-K" beside the final name: same file system, hidden, and clear about what it is.
  */
@@ -82,8 +144,7 @@ static vxs_status make_work(vxs_output *output, vxs_error *err)
     return cannot_write(output, strerror(errno), err);
 }
 
-vxs_status vxs_output_new(const char *path, const char *marker, bool replace, vxs_output **output,
-                          vxs_error *err)
+vxs_status vxs_output_new(const char *path, bool replace, vxs_output **output, vxs_error *err)
 {
     vxs_status status = VXS_FAILED;
     vxs_output *made = vxs_alloc(1, sizeof(*made), err);
@@ -93,9 +154,11 @@ vxs_status vxs_output_new(const char *path, const char *marker, bool replace, vx
     while (length > 1 && path[length - 1] == '/')
         length--;
     made->path = vxs_format(err, "%.*s", (int)length, path);
-    if (!made->path)
+    made->files = vxs_format(err, "%s", LIST_TITLE);
+    if (!made->path || !made->files)
         goto done;
-    status = check_existing(made, marker, replace, err);
+    status = length > 0 ? check_existing(made, replace, err)
+                        : cannot_write(made, "a directory needs a name", err);
     if (!status)
         status = make_work(made, err);
     if (!status) {
@@ -107,17 +170,22 @@ done:
     return status;
 }
 
-FILE *vxs_output_open(vxs_output *output, const char *name, vxs_error *err)
+static FILE *create(vxs_output *output, const char *name, vxs_error *err)
 {
     char *path = vxs_format(err, "%s/%s", output->work, name);
     if (!path)
         return NULL;
-    FILE *stream = fopen(path, "w+bx");
+    FILE *stream = fopen(path, "w+bx"); /* read as well: files may be mapped */
     if (!stream)
         vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name,
                  strerror(errno));
     free(path);
     return stream;
+}
+
+FILE *vxs_output_open(vxs_output *output, const char *name, vxs_error *err)
+{
+    return add_to_list(output, name, err) ? NULL : create(output, name, err);
 }
 
 vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, vxs_error *err)
@@ -128,23 +196,43 @@ vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, 
     return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name, reason);
 }
 
-/* One step where the kernel and the file system can: no moment without the old or the new one, and
- * nothing that appeared meanwhile is overwritten. */
-static bool swap_in(vxs_output *output)
+/* ---- Into place ------------------------------------------------------------------------------ */
+
+static vxs_status write_list(vxs_output *output, vxs_error *err)
 {
-    unsigned flags = output->exists ? RENAME_EXCHANGE : RENAME_NOREPLACE;
-    return renameat2(AT_FDCWD, output->work, AT_FDCWD, output->path, flags) == 0;
+    FILE *stream = create(output, LIST, err);
+    if (!stream)
+        return err && err->status ? err->status : VXS_CANNOT_WRITE;
+    fputs(output->files, stream);
+    return vxs_output_close(output, stream, LIST, err);
 }
 
-/* Network file systems have no flags: two renames, and back again when the second one fails. */
-static bool move_in(vxs_output *output, vxs_error *err)
+static bool is_old(const vxs_output *output, const char *path)
 {
-    if (!output->exists)
-        return rename(output->work, output->path) == 0;
-    char *aside = vxs_format(err, "%s.old", output->work);
-    if (!aside)
+    struct stat now;
+    return lstat(path, &now) == 0 && now.st_dev == output->old.st_dev &&
+           now.st_ino == output->old.st_ino;
+}
+
+/* One step where the kernel and the file system can. What comes out must be what was looked at;
+ * if somebody put something else there meanwhile, it goes back. */
+static bool exchange(vxs_output *output)
+{
+    if (renameat2(AT_FDCWD, output->work, AT_FDCWD, output->path, RENAME_EXCHANGE) != 0)
         return false;
-    bool moved = rename(output->path, aside) == 0;
+    if (is_old(output, output->work))
+        return true;
+    (void)!renameat2(AT_FDCWD, output->work, AT_FDCWD, output->path, RENAME_EXCHANGE);
+    errno = EEXIST;
+    return false;
+}
+
+/* Network file systems have no flags: the old one steps aside, and back when the new one cannot
+ * take its place. */
+static bool step_aside(vxs_output *output, vxs_error *err)
+{
+    char *aside = vxs_format(err, "%s.old", output->work);
+    bool moved = aside && rename(output->path, aside) == 0;
     if (moved && rename(output->work, output->path) != 0) {
         moved = false;
         if (rename(aside, output->path) != 0)
@@ -152,19 +240,43 @@ static bool move_in(vxs_output *output, vxs_error *err)
                      output->path, aside);
     }
     if (moved)
-        rename(aside, output->work);
+        (void)!rename(aside, output->work);
     free(aside);
     return moved;
 }
 
+static bool move_in(vxs_output *output, vxs_error *err)
+{
+    bool old_there = output->old_files && is_old(output, output->path);
+    if (old_there) {
+        bool moved = exchange(output);
+        return moved || (errno != EINVAL && errno != ENOSYS) ? moved : step_aside(output, err);
+    }
+    if (renameat2(AT_FDCWD, output->work, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0) {
+        output->started = false;
+        return true;
+    }
+    bool without_flags = errno == EINVAL || errno == ENOSYS;
+    if (!without_flags || rename(output->work, output->path) != 0) /* refuses what is not empty */
+        return false;
+    output->started = false;
+    return true;
+}
+
 vxs_status vxs_output_commit(vxs_output *output, vxs_error *err)
 {
-    bool moved = swap_in(output);
-    if (!moved && (errno == EINVAL || errno == ENOSYS))
-        moved = move_in(output, err);
-    if (!moved)
-        return cannot_write(output, strerror(errno), err);
-    output->started = output->exists; /* what stands under the work name now is the old one */
+    vxs_status status = write_list(output, err);
+    if (status)
+        return status;
+    if (!move_in(output, err))
+        return errno == EEXIST || errno == ENOTEMPTY
+                   ? cannot_write(output, "something else was put there meanwhile", err)
+                   : cannot_write(output, strerror(errno), err);
+    if (output->started) { /* what stands under the work name now is the old one */
+        free(output->files);
+        output->files = output->old_files;
+        output->old_files = NULL;
+    }
     return VXS_OK;
 }
 
@@ -173,7 +285,9 @@ void vxs_output_free(vxs_output *output)
     if (!output)
         return;
     if (output->started)
-        remove_tree(output->work);
+        remove_listed(output->work, output->files);
+    free(output->old_files);
+    free(output->files);
     free(output->work);
     free(output->path);
     free(output);

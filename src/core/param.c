@@ -101,6 +101,14 @@ static bool in_range(const vxs_param *param, double value)
     return value >= param->min && value <= param->max;
 }
 
+/* Doubles do not hold every whole number, so these are compared as what they are. */
+static bool whole_in_range(const vxs_param *param, int64_t value)
+{
+    if (isfinite(param->max) && value > (int64_t)param->max)
+        return false;
+    return !isfinite(param->min) || value >= (int64_t)param->min;
+}
+
 static bool set_choice(const vxs_param *param, int *value, const char *text)
 {
     for (int i = 0; param->choices[i]; i++) {
@@ -121,12 +129,12 @@ static bool set_value(const vxs_param *param, void *value, const char *text)
         *(bool *)value = true;
         return text == NULL;
     case VXS_PARAM_WHOLE:
-        if (!vxs_parse_whole(text, &whole) || !in_range(param, (double)whole))
+        if (!vxs_parse_whole(text, &whole) || !whole_in_range(param, whole))
             return false;
         *(int64_t *)value = whole;
         return true;
     case VXS_PARAM_BYTES:
-        if (!vxs_parse_bytes(text, &whole) || !in_range(param, (double)whole))
+        if (!vxs_parse_bytes(text, &whole) || !whole_in_range(param, whole))
             return false;
         *(int64_t *)value = whole;
         return true;

@@ -47,9 +47,10 @@ static vxs_status from_environment(const char *name, int *count, vxs_error *err)
         return VXS_OK;
     char first[32] = "";
     int64_t value = 0;
-    size_t length = strcspn(text, ",");
+    const char *start = text + strspn(text, " ");
+    size_t length = strcspn(start, ", ");
     if (length < sizeof(first))
-        memcpy(first, text, length);
+        memcpy(first, start, length);
     if (!vxs_parse_whole(first, &value) || value < 1 || value > VXS_MAX_THREADS)
         return vxs_fail(err, VXS_MISUSE,
                         "environment variable %s wants a whole number between 1 and %d, not '%s'",
@@ -62,6 +63,9 @@ vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *
 {
     static const char *const variables[] = { "VOXSIFT_NTHREADS", "SLURM_CPUS_PER_TASK",
                                              "OMP_NUM_THREADS" };
+    if (wanted > VXS_MAX_THREADS)
+        return vxs_fail(err, VXS_MISUSE, "at most %d threads can be used, not %d", VXS_MAX_THREADS,
+                        wanted);
     if (wanted > 0) {
         *choice = (vxs_thread_choice){ wanted, "--nthreads" };
         return VXS_OK;

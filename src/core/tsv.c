@@ -203,12 +203,16 @@ static bool blanks_separate(const char *text, const char *end)
 static char find_separator(const char *text, const char *end)
 {
     static const char candidates[] = "\t,;";
-    size_t length = 0;
-    while (text + length < end && text[length] != '\n' && text[length] != '\r')
-        length++;
-    for (const char *c = candidates; *c; c++)
-        if (memchr(text, *c, length))
-            return *c;
+    bool found[3] = { false, false, false }, quoted = false;
+    for (const char *c = text; c < end && (quoted || (*c != '\n' && *c != '\r')); c++) {
+        const char *which = *c ? strchr(candidates, *c) : NULL;
+        quoted = quoted != (*c == '"');
+        if (which && !quoted)
+            found[which - candidates] = true;
+    }
+    for (int k = 0; k < 3; k++)
+        if (found[k])
+            return candidates[k];
     return blanks_separate(text, end) ? ' ' : '\t';
 }
 

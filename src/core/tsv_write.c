@@ -1,4 +1,5 @@
-/* tsv_write.c - tables as they go out: tabs, no quotes, n/a for what is missing. */
+/* tsv_write.c - tables as they go out: tabs, quotes only where a cell begins with one, n/a for what
+ * is missing. */
 #include "voxsift/core.h"
 
 #include <math.h>
@@ -13,10 +14,18 @@ void vxs_tsv_text(vxs_tsv_writer *writer, const char *text)
     if (writer->begun)
         fputc('\t', writer->stream);
     writer->begun = true;
-    if (!text)
+    if (!text || !*text)
         text = "n/a";
-    for (; *text; text++)
+    bool quoted = *text == '"'; /* a reader would take it for quotes of the table's own */
+    if (quoted)
+        fputc('"', writer->stream);
+    for (; *text; text++) {
         fputc(*text == '\t' || *text == '\n' || *text == '\r' ? ' ' : *text, writer->stream);
+        if (quoted && *text == '"')
+            fputc('"', writer->stream);
+    }
+    if (quoted)
+        fputc('"', writer->stream);
 }
 
 void vxs_tsv_real(vxs_tsv_writer *writer, double value)

@@ -206,8 +206,7 @@ static vxs_status make_directory(const vxs_region_table *t, vxs_error *err)
     static const vxs_companion table = { "clusters.tsv", vxs_region_write };
     static const vxs_companion dictionary = { VXS_REGIONS_FILE, vxs_region_dictionary };
     vxs_output *output = NULL;
-    vxs_status status =
-        vxs_output_new(t->settings->out, VXS_REGIONS_FILE, t->settings->force, &output, err);
+    vxs_status status = vxs_output_new(t->settings->out, t->settings->force, &output, err);
     if (!status)
         status = write_file(t, output, &table, err);
     if (!status)

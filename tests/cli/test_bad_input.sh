@@ -52,7 +52,7 @@ refuses 73 "it exists and is not a directory" voxsift simulate lasso -o /dev/ful
 refuses 73 "cannot write '/proc/x'" voxsift simulate lasso -o /proc/x
 mkdir mine && touch mine/thesis
 refuses 73 "it exists; pass --force" voxsift simulate lasso -o mine
-refuses 73 "holds no cohort.json; --force replaces only what voxsift made" \
+refuses 73 "it exists, and --force replaces only what voxsift made" \
     voxsift simulate lasso -o mine --force
 [ -f mine/thesis ] && pass || fail "the thesis is gone"
 rm -r mine
@@ -67,6 +67,13 @@ run bash -c 'voxsift version --json > /dev/full'
 same "full standard output of version: code" "$code" 73
 run bash -c 'voxsift help >&-'
 same "closed standard output: code" "$code" 73
+# a closed stream must not become a data file: the run is long enough to say something
+run bash -c 'voxsift simulate lasso --subjects 2000 --features 60000 --nthreads 1 -o closed 2>&- <&-'
+same "closed standard error" "$code" 0
+works "and the data are whole" voxsift info closed/features.npy
+rm -r closed
+run bash -c 'set -o pipefail; voxsift help | true; exit 0'
+same "a reader that has enough" "$(cat "$work/err")" ""
 
 # a directory nobody may write to (root may, so as somebody else)
 if [ "$(id -u)" -eq 0 ]; then

@@ -22,6 +22,20 @@ EOF
     same "SIG$signal" "$(cat "$work/out")" "130 0 voxsift simulate: interrupted while simulating"
     nothing_left "SIG$signal leaves nothing"
 done
+# work without progress of its own stops as well
+voxsift simulate lasso --subjects 20000 --features 5000 -o long > "$work/out" 2>&1
+for words in "info long/features.npy" "simulate lasso --subjects 2 --features 5000000 --nonzero 1 -o big"; do
+    run timeout -s INT 0.3 voxsift $words
+    same "$words: stopped soon" "$code $(cat "$work/out")" "124 "
+    holds "$words: says so" "interrupted" "$work/err"
+done
+rm -r long
+nothing_left "no progress, nothing left"
+# what the caller ignores stays ignored, as nohup wants it
+run bash -c 'trap "" HUP; voxsift simulate lasso --subjects 2000 --features 20000 -q -o calm & p=$!
+    sleep 0.2; kill -HUP $p; wait $p'
+same "an ignored signal changes nothing" "$code" 0
+rm -r calm
 # told to stop while an older output is being replaced: the older one stays
 voxsift simulate lasso --features 10 -o keep > "$work/out"
 cp -R keep before

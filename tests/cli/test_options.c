@@ -77,7 +77,7 @@ Test(options, dashes_that_are_names)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_parsed parsed;
-    WORKS(parse(WORDS("-o", "--odd", "--", "-dir"), &parsed, &err), err);
+    WORKS(parse(WORDS("--out=--odd", "--", "-dir"), &parsed, &err), err);
     cr_assert_str_eq(parsed.shared.out, "--odd");
     cr_assert_str_eq(parsed.operands[0], "-dir");
     WORKS(parse(WORDS("-o", "x", "-"), &parsed, &err), err);
@@ -96,6 +96,8 @@ Test(options, every_mistake_has_its_line)
         { WORDS("d", "-o", "x", "--lambda", "-1"), "not '-1'" },
         { WORDS("d", "-o", "x", "--lambda="), "not ''" },
         { WORDS("d", "-o", "x", "--lambda"), "option '--lambda' wants a value (L)" },
+        { WORDS("d", "-o", "--no-intercept"), "wants a value (DIR), not the option" },
+        { WORDS("d", "-o="), "wants a path" },
         { WORDS("d", "-o", "x", "-l"), "option '--lambda' wants a value (L)" },
         { WORDS("d", "-o", "x", "--lamda", "1"),
           "unknown option '--lamda'; did you mean '--lambda'?" },

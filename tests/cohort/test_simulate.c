@@ -83,8 +83,28 @@ Test(simulate, the_files_obey_the_model)
     cr_assert(fabs(sum / 400) < 5 * 2 / sqrt(400), "mean of the noise %g", sum / 400);
     cr_assert(fabs(sqrt(squares / 400) - 2) < 5 * 2 / sqrt(800), "sd %g", sqrt(squares / 400));
     const float *x = vxs_npy_floats(&c.x);
-    for (size_t k = 0; k < c.x.count; k++)
+    double x_sum = 0, x_squares = 0, w_sum = 0, w_squares = 0, with_noise = 0, w = 0;
+    for (size_t k = 0; k < c.x.count; k++) {
         cr_assert(x[k] >= -10 && x[k] <= 10);
+        x_sum += (double)x[k];
+        x_squares += (double)x[k] * (double)x[k];
+    }
+    for (size_t k = 0; k < 600; k++) {
+        WORKS(vxs_table_real(c.truth, k, 1, &w, &err), err);
+        cr_assert(w >= -1 && w <= 1);
+        w_sum += w;
+        w_squares += w * w;
+    }
+    for (size_t i = 0; i < 400; i++)
+        with_noise += left_over(&c, i) * (double)x[i];
+    /* five standard errors of each mean: uniform on [-a, a] has variance a^2/3, its square 4a^4/45
+     */
+    double n = (double)c.x.count;
+    cr_assert(fabs(x_sum / n) < 5 * sqrt(100 / 3.0 / n));
+    cr_assert(fabs(x_squares / n - 100 / 3.0) < 5 * sqrt(4e4 / 45 / n));
+    cr_assert(fabs(w_sum / 600) < 5 * sqrt(1 / 3.0 / 600));
+    cr_assert(fabs(w_squares / 600 - 1 / 3.0) < 5 * sqrt(4 / 45.0 / 600));
+    cr_assert(fabs(with_noise / 400) < 5 * 2 * sqrt(100 / 3.0) / 20, "noise is a stranger to X");
     unload(&c);
 }
 

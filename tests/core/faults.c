@@ -3,6 +3,8 @@
 
 #include "tests/core/check.h"
 
+#include <errno.h>
+
 static long requests, failing = -1;
 
 void *__real_malloc(size_t size);
@@ -30,6 +32,23 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
     return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+static bool no_rename_flags;
+int __real_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+
+int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+    if (!no_rename_flags)
+        return __real_renameat2(from_dir, from, to_dir, to, flags);
+    errno = EINVAL;
+    return -1;
+}
+
+void refuse_rename_flags(bool refuse)
+{
+    no_rename_flags = refuse;
 }
 
 long requests_made(void)

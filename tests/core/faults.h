@@ -12,6 +12,9 @@
  * many requests the body makes. */
 long fail_each_request(vxs_status (*body)(vxs_error *err));
 
+/* From now on renameat2 knows no flags, as on network file systems; or knows them again. */
+void refuse_rename_flags(bool refuse);
+
 /* The number of requests so far, for tests that none is made. */
 long requests_made(void);
 

@@ -22,6 +22,26 @@ Test(file, comes_whole_with_a_zero_behind)
     unlink(path);
 }
 
+/* Through a pipe the size is not known, so the buffer grows. */
+Test(file, a_pipe_is_read_to_its_end)
+{
+    static const char *const sizes[] = { "0", "1", "65534", "65535", "65536", "131070", "400000" };
+    vxs_error err = VXS_ERROR_INIT;
+    char path[512], command[1300];
+    work_path(path, "pipe");
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        char *bytes = NULL;
+        size_t length = 0;
+        snprintf(command, sizeof(command), "mkfifo '%s' && (head -c %s /dev/zero > '%s' &)", path,
+                 sizes[k], path);
+        cr_assert(system(command) == 0);
+        WORKS(vxs_file_read(path, &bytes, &length, &err), err);
+        cr_assert(length == strtoul(sizes[k], NULL, 10) && bytes[length] == 0);
+        free(bytes);
+        unlink(path);
+    }
+}
+
 Test(file, what_is_not_there_is_missing)
 {
     vxs_error err = VXS_ERROR_INIT;

@@ -128,6 +128,42 @@ Test(json, refuses_the_rest_with_line_and_column)
     REFUSES(vxs_json_parse("[1]\0", 4, "x", &root, &err), err, VXS_BAD_DATA, "something follows");
 }
 
+Test(json, many_containers_are_not_deep_ones)
+{
+    char text[1024] = "[0";
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_json *root = NULL;
+    for (int k = 0; k < 200; k++)
+        strcat(text, ",[]");
+    strcat(text, "]");
+    WORKS(parse(text, &root, &err), err);
+    cr_assert(root->length == 201);
+    vxs_json_free(root);
+}
+
+static void nest(FILE *stream, void *data)
+{
+    vxs_json_writer w;
+    (void)data;
+    vxs_json_init(&w, stream);
+    for (int k = 0; k < 200; k++)
+        vxs_json_open_array(&w, NULL);
+    for (int k = 0; k < 200; k++)
+        vxs_json_close_array(&w);
+}
+
+Test(json, the_writer_survives_any_depth)
+{
+    char *text = printed(nest, NULL);
+    size_t open = 0, close = 0;
+    for (const char *c = text; *c; c++) {
+        open += *c == '[';
+        close += *c == ']';
+    }
+    cr_assert(open == 200 && close == 200);
+    free(text);
+}
+
 Test(json, depth_is_limited)
 {
     vxs_error err = VXS_ERROR_INIT;

@@ -33,4 +33,6 @@ Test(nearest, does_not_guess_wildly)
     memset(longest, 'a', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';
     cr_assert_null(vxs_nearest(longest, words));
+    const char *const long_words[] = { longest, NULL };
+    cr_assert_null(vxs_nearest("aaaa", long_words));
 }

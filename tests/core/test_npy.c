@@ -104,6 +104,8 @@ Test(npy, refuses_hostile_headers)
         { HEAD "4}", "no readable shape" },
         { HEAD "(99999999999999999999,)}", "no readable shape" },
         { HEAD "(4294967296, 4294967296)}", "too large" },
+        { HEAD "(4611686018427387908,)}", "too large" },
+        { "{'a key that is longer than any that a header has': 1}", "not a dictionary" },
         { HEAD "(0, 18446744073709551615, 2)}", "too large" },
         { HEAD "(1,1,1,1,1,1,1,1,4)}", "more than 8 dimensions" },
         { HEAD "(4,), 'x': 1}", "an unknown key 'x'" },
@@ -142,6 +144,41 @@ Test(npy, refuses_every_truncation)
         REFUSES(vxs_npy_parse(exact, cut, "x", &npy, &err), err, VXS_BAD_DATA, "cannot read 'x'");
         free(exact);
     }
+}
+
+/* The longer header length of versions 2 and 3 must not be read past the end either. */
+Test(npy, refuses_truncations_of_every_version)
+{
+    for (char version = 1; version <= 4; version++) {
+        for (size_t cut = 6; cut < 14; cut++) {
+            vxs_npy npy;
+            vxs_error err = VXS_ERROR_INIT;
+            char *exact = calloc(cut, 1);
+            memcpy(exact, "\x93NUMPY", 6);
+            if (cut > 6)
+                exact[6] = version;
+            REFUSES(vxs_npy_parse(exact, cut, "x", &npy, &err), err, VXS_BAD_DATA, "'x'");
+            free(exact);
+        }
+    }
+}
+
+Test(npy, floats_in_place_are_those_of_this_machine)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_npy npy;
+    WORKS(parse("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", 4, &npy, &err), err);
+    cr_assert_null(vxs_npy_floats(&npy), "swapped");
+    WORKS(parse("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", 8, &npy, &err), err);
+    cr_assert_null(vxs_npy_floats(&npy), "doubles");
+    WORKS(parse("{'descr': '<i4', 'fortran_order': False, 'shape': (1,)}", 4, &npy, &err), err);
+    cr_assert_null(vxs_npy_floats(&npy), "integers");
+    float value = 1;
+    char bytes[8];
+    memcpy(bytes + 1, &value, 4);
+    npy = (vxs_npy){ .kind = 'f', .item_size = 4, .count = 1, .data = bytes + 1 };
+    cr_assert_null(vxs_npy_floats(&npy), "not aligned");
+    cr_assert(vxs_npy_item(&npy, 0) == 1);
 }
 
 Test(npy, files_are_mapped_and_let_go)

@@ -38,7 +38,7 @@ static vxs_status make(const char *path, bool replace, const char *text, bool co
                        vxs_error *err)
 {
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(path, "mark", replace, &output, err);
+    vxs_status status = vxs_output_new(path, replace, &output, err);
     FILE *stream = status ? NULL : vxs_output_open(output, "mark", err);
     if (stream) {
         fputs(text, stream);
@@ -67,7 +67,7 @@ Test(output, appears_when_it_is_whole)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_output *output = NULL;
-    WORKS(vxs_output_new(place, "mark", false, &output, &err), err);
+    WORKS(vxs_output_new(place, false, &output, &err), err);
     FILE *stream = vxs_output_open(output, "mark", &err);
     cr_assert(stream && access(place, F_OK) != 0, "nothing under the final name yet");
     fputs("x", stream);
@@ -106,18 +106,66 @@ Test(output, force_never_takes_what_is_not_ours)
     mkdir(place, 0777);
     snprintf(precious, sizeof(precious), "%s/thesis.txt", place);
     write_bytes(precious, "x", 1);
-    REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE, "replaces only what");
+    REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE,
+            "replaces only what voxsift made");
     REFUSES(make(precious, true, "new", true, &err), err, VXS_CANNOT_WRITE, "not a directory");
     cr_assert(access(precious, F_OK) == 0);
+}
+
+/* A file that looks like ours, a file of the user's inside one of ours, one swapped in meanwhile.
+ */
+Test(output, force_keeps_what_people_put_there)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_output *output = NULL;
+    char thesis[700], aside[700];
+    WORKS(make(place, false, "old", true, &err), err);
+    snprintf(thesis, sizeof(thesis), "%s/thesis", place);
+    write_bytes(thesis, "x", 1);
+    REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE, "it holds 'thesis'");
+    unlink(thesis);
+    WORKS(vxs_output_new(place, true, &output, &err), err);
+    snprintf(aside, sizeof(aside), "%s/aside", top);
+    cr_assert(rename(place, aside) == 0 && mkdir(place, 0777) == 0);
+    write_bytes(thesis, "x", 1);
+    REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE, "something else was put there");
+    vxs_output_free(output);
+    cr_assert(access(thesis, F_OK) == 0 && entries(top) == 2);
+    unlink(thesis);
+    rmdir(place);
+    WORKS(make(place, true, "new", true, &err), err);
+    assert_holds("new");
+    mkdir(place, 0777);
+    snprintf(aside, sizeof(aside), "%s/.voxsift", place);
+    write_bytes(aside, "mine", 4);
+    REFUSES(make(place, true, "x", true, &err), err, VXS_CANNOT_WRITE, "only what voxsift made");
+}
+
+/* File systems without the flags of renameat2 (NFS): the wrapped call refuses them. */
+Test(output, works_where_names_cannot_be_exchanged)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    refuse_rename_flags(true);
+    WORKS(make(place, false, "old", true, &err), err);
+    WORKS(make(place, true, "new", true, &err), err);
+    assert_holds("new");
+    cr_assert(entries(top) == 1, "the old one is gone");
+    vxs_output *output = NULL;
+    WORKS(vxs_output_new(place, true, &output, &err), err);
+    WORKS(make(place, true, "theirs", true, &err), err);
+    REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE, "cannot write");
+    vxs_output_free(output);
+    assert_holds("theirs");
+    refuse_rename_flags(false);
 }
 
 Test(output, what_appeared_meanwhile_is_not_overwritten)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_output *output = NULL;
-    WORKS(vxs_output_new(place, "mark", false, &output, &err), err);
+    WORKS(vxs_output_new(place, false, &output, &err), err);
     WORKS(make(place, false, "theirs", true, &err), err);
-    REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE, "File exists");
+    REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE, "something else was put there");
     vxs_output_free(output);
     assert_holds("theirs");
     cr_assert(entries(top) == 1);

@@ -17,6 +17,23 @@ Test(random, known_answers)
     }
 }
 
+/* Cohorts and folds of one seed must stay what they are from version to version. */
+Test(random, what_a_seed_gives_never_changes)
+{
+    const vxs_random random = { 1, 2 };
+    size_t order[8];
+    char text[200] = "";
+    for (uint64_t i = 0; i < 3; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.12g %.12g %d ",
+                 vxs_random_uniform(&random, i), vxs_random_normal(&random, i),
+                 (int)vxs_random_below(&random, i, 1000));
+    vxs_random_permutation(&random, order, 8);
+    for (size_t k = 0; k < 8; k++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%zu", order[k]);
+    cr_assert_str_eq(text, "0.55050312446 1.22639221481 550 0.855540294833 1.85140268295 855 "
+                           "0.353598100035 -0.93363027951 353 04167325");
+}
+
 Test(random, moments_of_the_uniform)
 {
     const vxs_random random = { 1, 2 };

@@ -35,7 +35,7 @@ Test(threads, a_bad_variable_is_named)
     vxs_error err = VXS_ERROR_INIT;
     vxs_thread_choice choice;
     static const char *const bad[] = {
-        "abc", "0", "-1", "1.5", "99999", "1 2", "000000000000000000000000000000000000000001"
+        "abc", "0", "-1", "1.5", "99999", "1x", "000000000000000000000000000000000000000001"
     };
     clear();
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -28,6 +28,13 @@ Test(tsv, forgives_what_real_tables_have)
         { "\xef\xbb\xbf"
           "a\tb\n1\t2\n",
           "a|b|;1|2|;" },
+        { "\"a\",\"b\"\r\n\"1\",\"2\"\r\n", "a|b|;1|2|;" }, /* Excel */
+        { "a\tb\n1\t\"2\"", "a|b|;1|2|;" },
+        { "a\tb\n#N/A\t<NA>\n", "a|b|;-|-|;" },
+        { "a,b;c\n1,2\n", "a|b;c|;1|2|;" },
+        { "a,b\n\t1\t,2\xef\xbb\xbf\n", "a|b|;1|2|;" },
+        { "id;\"height, cm\"\n1;180,5\n", "id|height, cm|;1|180,5|;" },
+        { "\"a\tx\",b\n1,2\n", "a\tx|b|;1|2|;" },
         { "a\tb\r\n1\t2\r\n", "a|b|;1|2|;" },
         { "a\tb\r1\t2\r", "a|b|;1|2|;" },
         { "a \t b\n 1 \t2  \n", "a|b|;1|2|;" },
@@ -98,6 +105,7 @@ Test(tsv, refuses_what_cannot_be_meant)
 {
     static const char *const rows[][2] = {
         { "", "it is empty" },
+        { "\xfe\xff\n", "line 1 is UTF-16" },
         { "\n \n\r\n", "it is empty" },
         { "a\tb\n1\t2\n3\n", "line 3 has 1 cells, the header has 2" },
         { "a\tb\n1\t2\t3\n", "line 2 has 3 cells, the header has 2" },
@@ -190,7 +198,7 @@ static void write_table(FILE *stream, void *data)
     vxs_tsv_text(&w, NULL);
     vxs_tsv_real(&w, NAN);
     vxs_tsv_end_row(&w);
-    vxs_tsv_text(&w, "x");
+    vxs_tsv_text(&w, "\"left\" or right");
     vxs_tsv_real(&w, -1e-300);
     vxs_tsv_end_row(&w);
 }
@@ -198,7 +206,13 @@ static void write_table(FILE *stream, void *data)
 Test(tsv, writes_what_it_reads)
 {
     char *text = printed(write_table, NULL);
-    cr_assert_str_eq(text, "a\tb\ntab and line\t0.1\nn/a\tn/a\nx\t-1e-300\n");
+    cr_assert_str_eq(text, "a\tb\ntab and line\t0.1\nn/a\tn/a\n"
+                           "\"\"\"left\"\" or right\"\t-1e-300\n");
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_table *table = NULL;
+    WORKS(parse(text, &table, &err), err);
+    cr_assert_str_eq(vxs_table_cell(table, 2, 0), "\"left\" or right");
+    vxs_table_free(table);
     free(text);
 }
 

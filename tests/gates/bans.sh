@@ -1,23 +1,27 @@
 #!/bin/sh
-# Calls that have a place of their own or none at all. Argument: the top of the tree.
+# Calls that have a place of their own or none at all, seen by what the objects ask the linker for, so
+# that no spelling hides them. Argument: the folder with the objects of src.
 set -u
-cd "$1" || exit 1
 bad=0
 
-banned() { # why, pattern of names, files
+banned() { # why, pattern of names, objects
     why=$1 names=$2
     shift 2
-    # comments and strings are not calls
-    for file in "$@"; do
-        sed -e 's|//.*||' -e 's|"[^"]*"||g' -e 's|^ *[/ ]\*.*||' "$file" |
-            grep -nE "(^|[^A-Za-z0-9_>.])($names) *\(" | sed "s|^|$file:|; s|\$|   <- $why|" | grep . && bad=1
+    for object in "$@"; do
+        wants=$(nm -u "$object") || { echo "$object cannot be read"; bad=1; continue; }
+        found=$(printf '%s\n' "$wants" | awk '{ print $2 }' | grep -xE "$names" | tr '\n' ' ')
+        [ -z "$found" ] || { echo "$object calls $found <- $why"; bad=1; }
     done
 }
 
-others=$(ls src/*/*.c | grep -v '^src/core/alloc.c$')
-library=$(ls src/*/*.c | grep -v '^src/cli/')
-banned "memory comes from vxs_alloc, vxs_resize, vxs_format" 'malloc|calloc|realloc|strdup|strndup|asprintf|alloca' $others
-banned "the library neither prints nor exits" 'printf|puts|putchar|perror|exit|_exit|abort|assert' $library
+library=$(find "$1" -name '*.o' ! -path '*/cli/*')
+all=$(find "$1" -name '*.o')
+others=$(find "$1" -name '*.o' ! -path '*/core/alloc.o')
+[ -n "$library" ] || { echo "no objects in $1"; exit 1; }
+banned "memory comes from vxs_alloc, vxs_resize, vxs_format" \
+    'malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|memalign|strdup|strndup|v?asprintf|getline' $others
+banned "the library neither prints nor exits" \
+    'stdout|stderr|printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort|__assert_fail' $library
 banned "use vxs_parse_whole, vxs_parse_real, snprintf, vxs_random" \
-    'atoi|atol|atof|strcpy|strcat|sprintf|vsprintf|gets|strtok|rand|srand|random|drand48|system|popen' src/*/*.c
+    'atoi|atol|atoll|atof|strcpy|strcat|sprintf|vsprintf|gets|strtok|rand|srand|random|drand48|system|popen' $all
 exit $bad

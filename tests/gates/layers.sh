@@ -27,8 +27,8 @@ check() { # file, room, include
     if [ "$2" = cli ]; then
         case $3 in voxsift.h | cli/*.h | build_facts.h) return 0 ;; esac
     else
-        for room in $(allowed "$2"); do
-            [ "$target" = "$room" ] && return 0
+        for may in $(allowed "$2"); do
+            [ "$target" = "$may" ] && return 0
         done
     fi
     echo "$1: room '$2' may not include \"$3\""
@@ -36,17 +36,21 @@ check() { # file, room, include
 }
 
 bad=0
-for file in src/*/*.[ch] include/voxsift/*.h; do
+for file in $(find src include/voxsift -name "*.[ch]"); do
     [ -f "$file" ] || continue
     case $file in
         include/*) room=${file##*/} room=${room%.h} ;;
         *) room=${file#src/} room=${room%%/*} ;;
     esac
+    lines=$(wc -l < "$file")
+    [ "$lines" -le 600 ] || { echo "$file has $lines lines, 600 are allowed"; bad=1; }
     if [ "$room" != cli ] && [ -z "$(allowed "$room")" ]; then
         echo "$file: there is no room '$room'"
         bad=1
     fi
-    for include in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
+    # with quotes, or with angles where the name is one of ours
+    for include in $(sed -n -e 's/^ *# *include *"\([^"]*\)".*/\1/p' \
+        -e 's/^ *# *include *<\(voxsift[^>]*\)>.*/\1/p' "$file"); do
         check "$file" "$room" "$include" || bad=1
     done
 done

@@ -44,10 +44,28 @@ plant; printf '#include "cohort/x.h"\n' >> src/core/alloc.c; sees "core includin
 plant; printf '#include "core/utf8.h"\n' >> src/cli/help.c; sees "cli including a private header" $make layers
 plant; mkdir src/attic; echo 'int x;' > src/attic/a.c; sees "a room that is not in the table" $make layers
 
-plant; clean "bans" $make bans
-plant; echo 'void *vxs_f(void) { return malloc(3); }' >> src/core/npy.c; sees "a malloc of its own" $make bans
-plant; echo 'void vxs_f(void) { printf("x"); }' >> src/core/npy.c; sees "a library that prints" $make bans
-plant; echo 'int vxs_f(const char *s) { return atoi(s); }' >> src/cli/help.c; sees "atoi" $make bans
+plant; printf '#include <voxsift/cohort.h>\n' >> src/core/alloc.c; sees "core including cohort by angles" $make layers
+plant; mkdir src/core/deep; echo '#include "cli/cli.h"' > src/core/deep/a.c; sees "an include in a deeper folder" $make layers
+plant; yes '/* */' | head -n 600 >> src/core/error.c; sees "a file of over 600 lines" $make layers
+
+ban() { # program: compiled as an object of the library
+    plant
+    mkdir -p objects/core
+    printf '%s\n' "$1" > planted.c
+    gcc -w -O0 -c planted.c -o objects/core/planted.o
+}
+plant; clean "bans" sh tests/gates/bans.sh "$BUILD/obj/src"
+ban 'void *malloc(unsigned long); void *vxs_f(void) { return (malloc)(3); }'
+sees "a malloc of its own" sh tests/gates/bans.sh objects
+ban '#include <stdio.h>
+void vxs_f(void) { fprintf(stderr, "//"); }'
+sees "a library that prints" sh tests/gates/bans.sh objects
+ban '#include <stdlib.h>
+void vxs_f(void) { exit(3); }'
+sees "a library that exits" sh tests/gates/bans.sh objects
+ban '#include <stdlib.h>
+int vxs_f(const char *s) { return atoi(s); }'
+sees "atoi" sh tests/gates/bans.sh objects
 
 plant; clean "format" $make format-check
 plant; echo 'int   vxs_x ;' >> src/core/error.c; sees "bad formatting" $make format-check
@@ -84,6 +102,7 @@ plant; yes '/* */' | head -n 400 >> include/voxsift/solve.h; sees "a header that
 
 plant; echo 'int stray;' > src/core/stray.c; gcc -c src/core/stray.c -o stray.o
 sees "a symbol without prefix" sh tests/gates/symbols.sh stray.o
+plant; sees "an archive that is not there" sh tests/gates/symbols.sh nowhere.a
 clean "symbols" sh tests/gates/symbols.sh "$BUILD/libvoxsift.a"
 
 plant; echo 'int vxs_f(int a) { int b; return a; }' >> src/core/error.c; sees "a warning" $make warnings
@@ -93,8 +112,16 @@ sees "a manual page that is out of date" sh tests/gates/manpages.sh "$BUILD/voxs
 plant; rm docs/man/voxsift-info.1
 sees "a manual page that is missing" sh tests/gates/manpages.sh "$BUILD/voxsift" docs/man
 
-plant; git init -q . && git add -A && sh tests/gates/untracked.sh "$work/before" && touch left-over
+fresh() { # a checkout, with its state written down
+    plant
+    git init -q . && git add -A && git -c user.name=t -c user.email=t@t commit -qm t
+    sh tests/gates/untracked.sh "$work/before"
+}
+fresh; clean "untracked" sh tests/gates/untracked.sh "$work/after" "$work/before"
+fresh; touch left-over
 sees "a file left behind" sh tests/gates/untracked.sh "$work/after" "$work/before"
+fresh; echo x >> docs/layout.md
+sees "a tracked file that was changed" sh tests/gates/untracked.sh "$work/after" "$work/before"
 
 echo "gates: $passed offences seen"
 [ "$failed" -eq 0 ]

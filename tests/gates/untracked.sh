@@ -1,8 +1,9 @@
 #!/bin/sh
-# Files that git neither tracks nor ignores: untracked.sh LIST writes them; untracked.sh NOW BEFORE
-# fails when there are more than before. Outside a checkout there is nothing to compare.
+# What git sees of the work tree: files it neither tracks nor ignores, and changes to those it tracks.
+# untracked.sh LIST writes that down; untracked.sh NOW BEFORE fails when it is no longer the same.
+# Outside a checkout there is nothing to compare.
 set -u
-git ls-files --others --exclude-standard > "$1" 2> /dev/null || exit 0
+git rev-parse HEAD > /dev/null 2>&1 || exit 0
+{ git ls-files --others --exclude-standard; git diff HEAD; } > "$1"
 [ $# -eq 2 ] || exit 0
-new=$(comm -13 "$2" "$1")
-[ -z "$new" ] || { echo "the tests left files behind:" $new; exit 1; }
+cmp -s "$1" "$2" || { echo "the tests changed the work tree:"; diff "$2" "$1"; exit 1; }
