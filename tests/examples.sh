@@ -6,8 +6,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count=0
 for script in examples/*.sh; do
-    cp -R examples "$work/copy"
-    (cd "$work/copy" && PATH="$BUILD:$PATH" BUILD="$BUILD" sh "$(basename "$script")") > "$work/log" 2>&1 ||
+    mkdir "$work/copy" && cp -R examples atlases "$work/copy"
+    (cd "$work/copy/examples" && PATH="$BUILD:$PATH" BUILD="$BUILD" sh "$(basename "$script")") > "$work/log" 2>&1 ||
         { echo "FAIL $script"; cat "$work/log"; exit 1; }
     rm -rf "$work/copy"
     count=$((count + 1))
