@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -59,6 +59,7 @@ help:
 ## make test            everything that must pass
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
+## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
@@ -188,6 +189,18 @@ fuzz: deps-test
 	     2>&1 | grep -E 'ERROR|SUMMARY|number_of_executed|Test unit' || exit 1; \
 	   ls $(BUILD)/crash-$$f-* > /dev/null 2>&1 && exit 1 || true; done
 	@echo "make fuzz: no reader crashed"
+
+# ---- Benchmarks ---------------------------------------------------------------------------------
+
+$(BUILD)/read_images: $(call objects,tests/bench/read_images.c) $(BUILD)/libvoxsift.a
+	$(say) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+# Verifies, then times, peers in the same run; docs/benchmarks.md says what came out where.
+bench: deps-test
+	@$(MAKE) --no-print-directory all $(BUILD)/read_images
+	@mkdir -p $(BUILD)/bench
+	@$(PYTHON) tests/bench/images.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench
 
 # ---- Gates --------------------------------------------------------------------------------------
 
