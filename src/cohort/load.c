@@ -1,27 +1,31 @@
 /* load.c - one subject's image, on the cohort's grid, scaled and smoothed. */
 #include "cohort/build.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-static size_t clear_nonfinite(float *values, size_t count, bool only_count)
+static size_t count_nonfinite(const float *values, size_t count)
 {
-    size_t found = 0;
-    for (size_t v = 0; v < count; v++) {
-        if (isfinite(values[v]))
-            continue;
-        found++;
-        if (!only_count)
+    size_t finite = 0;
+#pragma omp simd reduction(+ : finite)
+    for (size_t v = 0; v < count; v++)
+        finite += fabsf(values[v]) <= FLT_MAX; /* false for NaN */
+    return count - finite;
+}
+
+static void clear_nonfinite(float *values, size_t count)
+{
+    for (size_t v = 0; v < count; v++)
+        if (!isfinite(values[v]))
             values[v] = 0;
-    }
-    return found;
 }
 
 /* A NaN would spread over its neighbours in resampling; as nothing it stays where it is. */
 static vxs_status resample(const vxs_build *build, vxs_volume *volume, vxs_error *err)
 {
     vxs_volume result;
-    clear_nonfinite(volume->values, vxs_grid_voxels(&volume->grid), false);
+    clear_nonfinite(volume->values, vxs_grid_voxels(&volume->grid));
     vxs_status status = vxs_volume_resample(volume, &build->grid, VXS_LINEAR, &result, err);
     if (status)
         return status;
@@ -38,7 +42,9 @@ vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_volu
     vxs_status status = VXS_OK;
     *volume = (vxs_volume){ .values = NULL };
     if (!build->is_shared) {
-        status = vxs_image_read_hashed(subject->path, &image, subject->hash, err);
+        status = subject->hash[0]
+                     ? vxs_image_read(subject->path, &image, err)
+                     : vxs_image_read_hashed(subject->path, &image, subject->hash, err);
         from = &image;
     }
     if (status)
@@ -48,7 +54,7 @@ vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_volu
         vxs_image_release(&image);
     if (status)
         return status;
-    subject->nonfinite = clear_nonfinite(volume->values, vxs_grid_voxels(&volume->grid), true);
+    subject->nonfinite = count_nonfinite(volume->values, vxs_grid_voxels(&volume->grid));
     if (subject->other_grid)
         status = resample(build, volume, err);
     if (status)
@@ -102,7 +108,8 @@ vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject, vxs_v
 {
     size_t voxels = vxs_grid_voxels(&build->grid);
     float *values = volume->values;
-    clear_nonfinite(values, voxels, false);
+    if (subject->nonfinite > 0)
+        clear_nonfinite(values, voxels);
     vxs_status status = find_scale(build, subject, values, err);
     if (status)
         return status;

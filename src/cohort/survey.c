@@ -2,12 +2,15 @@
  * doubled or far from the others, and where the voxels are that can be used. */
 #include "cohort/build.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define FAR_OUT 8.0 /* robust standard deviations from the median */
+#define BATCH   8    /* images in memory at once, at most */
+#define PIECE   4096 /* voxels that stay in a core's cache */
+#define FAR_OUT 8.0  /* robust standard deviations from the median */
 
 static double now(void)
 {
@@ -22,40 +25,48 @@ typedef struct {
     vxs_subject *subject;
     vxs_volume volume;
     vxs_error err;
+    bool varies;
 } sight;
 
-/* Mean over what is finite and not 0; whether all values are the same. */
+/* Mean over what is finite and not 0; whether values differ. */
 static bool look(sight *s, size_t voxels)
 {
     const float *values = s->volume.values;
     double sum = 0;
     size_t count = 0;
-    float low = INFINITY, high = -INFINITY;
+    float low = FLT_MAX, high = -FLT_MAX;
+#pragma omp simd reduction(+ : sum, count) reduction(min : low) reduction(max : high)
     for (size_t v = 0; v < voxels; v++) {
-        if (!isfinite(values[v]))
-            continue;
-        low = fminf(low, values[v]);
-        high = fmaxf(high, values[v]);
-        sum += (double)values[v];
-        count += values[v] != 0;
+        float x = values[v];
+        bool finite = fabsf(x) <= FLT_MAX; /* false for NaN */
+        low = (finite ? x : FLT_MAX) < low ? x : low;
+        high = (finite ? x : -FLT_MAX) > high ? x : high;
+        sum += finite ? (double)x : 0;
+        count += finite && x != 0;
     }
     s->subject->level = count > 0 ? sum / (double)count : 0;
     return low < high;
 }
 
-static void add_to_survey(vxs_build *build, const sight *s, size_t voxels)
+/* A few thousand voxels at a time, so that they stay in cache while one image after the other is
+ * added, in the order of the subjects. */
+static void add_to_survey(vxs_build *build, sight *const *added, size_t count, size_t voxels)
 {
-    const float *values = s->volume.values;
 #pragma omp parallel for num_threads(build->nthreads)
-    for (size_t v = 0; v < voxels; v++) {
-        if (!isfinite(values[v])) {
-            build->missing[v] = 1;
-            continue;
+    for (size_t first = 0; first < voxels; first += PIECE) {
+        size_t last = first + PIECE < voxels ? first + PIECE : voxels;
+        for (size_t k = 0; k < count; k++) {
+            const float *values = added[k]->volume.values;
+#pragma omp simd
+            for (size_t v = first; v < last; v++) {
+                bool finite = fabsf(values[v]) <= FLT_MAX;
+                build->missing[v] |= !finite;
+                build->sum[v] += finite ? (double)values[v] : 0;
+                build->signal[v] += finite && values[v] != 0;
+            }
         }
-        build->sum[v] += (double)values[v];
-        build->signal[v] += values[v] != 0;
     }
-    build->surveyed++;
+    build->surveyed += count;
 }
 
 /* An earlier subject with the same file; two volumes of one file are not doubles. */
@@ -69,60 +80,76 @@ static const vxs_subject *double_of(const vxs_build *build, const vxs_subject *s
     return NULL;
 }
 
-static void judge(vxs_build *build, sight *s, size_t voxels)
+/* Whether the subject stays in. */
+static bool judge(vxs_build *build, sight *s)
 {
     vxs_subject *subject = s->subject;
     if (s->err.status) {
         vxs_build_leave_out(build, subject, "%s", s->err.message);
-        return;
+        return false;
     }
-    bool varies = look(s, voxels);
     const vxs_subject *twin = double_of(build, subject);
     if (twin)
         vxs_build_leave_out(build, subject, "'%s' is the same file as '%s' of '%s'", subject->path,
                             twin->path, twin->id);
-    else if (!varies)
+    else if (!s->varies)
         vxs_build_leave_out(build, subject, "'%s' is empty: all its values are the same",
                             subject->path);
     else if (subject->nonfinite > 0 && build->settings->nan == VXS_NAN_ERROR)
         vxs_build_leave_out(build, subject, "'%s' has %zu values that are NaN or infinite",
                             subject->path, subject->nonfinite);
-    else
-        add_to_survey(build, s, voxels);
     if (subject->nonfinite > 0 && !subject->reason)
         vxs_log(build->context, VXS_LOG_WARNING, "'%s' has %zu values that are NaN or infinite: %s",
                 subject->path, subject->nonfinite,
                 build->settings->nan == VXS_NAN_DROP ? "their voxels are dropped"
                                                      : "they count as 0");
+    return !subject->reason;
+}
+
+/* Reads a batch with all threads; no memory is an end, everything else a reason to leave one out.
+ */
+static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&build->grid), added = 0;
+    sight *good[BATCH];
+    vxs_status status = VXS_OK;
+#pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
+    for (size_t k = 0; k < count; k++)
+        if (!vxs_build_load(build, sights[k].subject, &sights[k].volume, &sights[k].err))
+            sights[k].varies = look(&sights[k], voxels);
+    for (size_t k = 0; k < count; k++) {
+        if (sights[k].err.status == VXS_FAILED && !status)
+            status = vxs_fail(err, VXS_FAILED, "%s", sights[k].err.message);
+        if (judge(build, &sights[k]))
+            good[added++] = &sights[k];
+    }
+    add_to_survey(build, good, added, voxels);
+    for (size_t k = 0; k < count; k++)
+        vxs_volume_release(&sights[k].volume);
+    return status;
 }
 
 /* Images are read by all threads at once and judged one by one in the order of the subjects. */
 static vxs_status look_at_all(vxs_build *build, vxs_error *err)
 {
-    size_t voxels = vxs_grid_voxels(&build->grid);
-    size_t batch = (size_t)build->nthreads, next = 0;
+    uint64_t an_image = 4 * (uint64_t)vxs_grid_voxels(&build->grid);
+    uint64_t fit = (uint64_t)build->settings->mem / 4 / an_image;
+    size_t batch = fit < (uint64_t)build->nthreads ? (size_t)build->nthreads : (size_t)fit;
+    size_t next = 0;
     vxs_progress progress;
-    sight *sights = vxs_alloc(batch, sizeof(*sights), err);
-    vxs_status status = sights ? VXS_OK : VXS_FAILED;
+    vxs_status status = VXS_OK;
+    batch = batch < BATCH ? batch : BATCH;
     vxs_progress_start(&progress, build->context, "checking", "images", vxs_build_kept(build));
     while (next < build->count && !status) {
+        sight sights[BATCH];
         size_t count = 0;
         for (; next < build->count && count < batch; next++)
             if (!build->subjects[next].reason)
                 sights[count++] = (sight){ .subject = &build->subjects[next] };
-#pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
-        for (size_t k = 0; k < count; k++)
-            (void)!vxs_build_load(build, sights[k].subject, &sights[k].volume, &sights[k].err);
-        for (size_t k = 0; k < count; k++) {
-            if (sights[k].err.status == VXS_FAILED && !status)
-                status = vxs_fail(err, VXS_FAILED, "%s", sights[k].err.message);
-            judge(build, &sights[k], voxels);
-            vxs_volume_release(&sights[k].volume);
-        }
+        status = look_at_batch(build, sights, count, err);
         if (!status && count > 0)
             status = vxs_progress_step(&progress, count, err);
     }
-    free(sights);
     return status;
 }
 

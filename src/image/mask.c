@@ -8,35 +8,55 @@
 #define HIGH_SHARE 0.98
 #define FRACTION   0.1 /* of the robust range; brain is far above, air far below */
 
-static int by_value(const void *a, const void *b)
+/* The value that would stand at place `rank` if all were sorted; moves the values about. Hoare's
+ * selection, with the middle as pivot. */
+static float value_of_rank(float *values, size_t count, size_t rank)
 {
-    float left = *(const float *)a, right = *(const float *)b;
-    return (left > right) - (left < right);
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        float pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            float other = values[i];
+            values[i++] = values[j];
+            values[j--] = other;
+        }
+        if (rank <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[low];
 }
 
 static vxs_status find_threshold(const vxs_volume *volume, size_t voxels, float *threshold,
                                  vxs_error *err)
 {
     size_t count = 0;
-    float *sorted = vxs_alloc(voxels, sizeof(*sorted), err);
-    if (!sorted)
+    float *finite = vxs_resize(NULL, voxels, sizeof(*finite), err);
+    if (!finite)
         return VXS_FAILED;
     for (size_t v = 0; v < voxels; v++)
         if (isfinite(volume->values[v]))
-            sorted[count++] = volume->values[v];
-    qsort(sorted, count, sizeof(*sorted), by_value);
+            finite[count++] = volume->values[v];
     *threshold = INFINITY;
     if (count > 0) {
-        float low = sorted[(size_t)(LOW_SHARE * (double)(count - 1))];
-        float high = sorted[(size_t)(HIGH_SHARE * (double)(count - 1))];
+        float low = value_of_rank(finite, count, (size_t)(LOW_SHARE * (double)(count - 1)));
+        float high = value_of_rank(finite, count, (size_t)(HIGH_SHARE * (double)(count - 1)));
         if (!(high > low)) { /* less than 2 per cent differ: the whole range, then */
-            low = sorted[0];
-            high = sorted[count - 1];
+            low = value_of_rank(finite, count, 0);
+            high = value_of_rank(finite, count, count - 1);
         }
         if (high > low)
             *threshold = low + (float)FRACTION * (high - low);
     }
-    free(sorted);
+    free(finite);
     return VXS_OK;
 }
 

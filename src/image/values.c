@@ -84,13 +84,15 @@ static bool floats_at_once(const vxs_image *image, size_t first, size_t count, f
     if (image->datatype == 16) {
         memcpy(values, items, count * sizeof(float));
     } else if (image->datatype == 4) {
-        int16_t item = 0;
+#pragma omp simd
         for (size_t i = 0; i < count; i++) {
+            int16_t item;
             memcpy(&item, items + i * sizeof(item), sizeof(item));
             values[i] = (float)item;
         }
     } else if (image->datatype == 2) {
         const unsigned char *bytes = (const unsigned char *)items;
+#pragma omp simd
         for (size_t i = 0; i < count; i++)
             values[i] = (float)bytes[i];
     } else {

@@ -15,10 +15,12 @@ vxs_status vxs_volume_of_image(const vxs_image *image, size_t number, vxs_volume
                                vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&image->grid);
-    vxs_status status = vxs_volume_new(&image->grid, volume, err);
-    if (!status)
-        vxs_image_floats(image, number * voxels, voxels, volume->values);
-    return status;
+    volume->grid = image->grid;
+    volume->values = vxs_resize(NULL, voxels, sizeof(float), err); /* every value is set below */
+    if (!volume->values)
+        return VXS_FAILED;
+    vxs_image_floats(image, number * voxels, voxels, volume->values);
+    return VXS_OK;
 }
 
 void vxs_volume_release(vxs_volume *volume)
