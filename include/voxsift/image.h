@@ -120,6 +120,9 @@ VXS_MUST_CHECK vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volum
 /* Volume number `number` of an image. */
 VXS_MUST_CHECK vxs_status vxs_volume_of_image(const vxs_image *image, size_t number,
                                               vxs_volume *volume, vxs_error *err);
+/* The same into a volume that is empty or full already, whose memory is used again when it fits. */
+VXS_MUST_CHECK vxs_status vxs_volume_refill(const vxs_image *image, size_t number,
+                                            vxs_volume *volume, vxs_error *err);
 void vxs_volume_release(vxs_volume *volume);
 
 /* The grid of the same field of view and orientation with voxels of `size` mm. */

@@ -81,8 +81,9 @@ VXS_MUST_CHECK vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *e
 /* survey.c */
 VXS_MUST_CHECK vxs_status vxs_build_survey(vxs_build *build, vxs_error *err);
 
-/* load.c: one subject's image on the cohort's grid. What is not finite is counted, and stays unless
- * the image had to be resampled. Notes the hash of its file. */
+/* load.c: one subject's image on the cohort's grid; the volume is empty, or an earlier one whose
+ * memory is used again; the caller releases it. What is not finite is
+ * counted, and stays unless the image had to be resampled. Notes the hash of its file. */
 VXS_MUST_CHECK vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject,
                                          vxs_volume *volume, vxs_error *err);
 /* Sets what is not finite to 0, scales, then smooths inside the mask. */

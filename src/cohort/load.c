@@ -40,7 +40,6 @@ vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_volu
     vxs_image image;
     const vxs_image *from = &build->shared;
     vxs_status status = VXS_OK;
-    *volume = (vxs_volume){ .values = NULL };
     if (!build->is_shared) {
         status = subject->hash[0]
                      ? vxs_image_read(subject->path, &image, err)
@@ -49,7 +48,7 @@ vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_volu
     }
     if (status)
         return status;
-    status = vxs_volume_of_image(from, subject->volume, volume, err);
+    status = vxs_volume_refill(from, subject->volume, volume, err);
     if (!build->is_shared)
         vxs_image_release(&image);
     if (status)

@@ -91,7 +91,7 @@ static void take_features(const vxs_build *build, const vxs_volume *volume, doub
 
 static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *row, vxs_error *err)
 {
-    vxs_volume volume;
+    vxs_volume volume = { .values = NULL };
     vxs_status status = vxs_build_load(build, subject, &volume, err);
     if (status)
         return status;

@@ -28,24 +28,65 @@ typedef struct {
     bool varies;
 } sight;
 
-/* Mean over what is finite and not 0; whether values differ. */
+static bool look_with_gaps(sight *s, size_t voxels)
+{
+    double sum = 0;
+    size_t count = 0;
+    float low = FLT_MAX, high = -FLT_MAX;
+    for (size_t v = 0; v < voxels; v++) {
+        float x = s->volume.values[v];
+        if (!isfinite(x))
+            continue;
+        low = fminf(x, low);
+        high = fmaxf(x, high);
+        sum += (double)x;
+        count += x != 0;
+    }
+    s->subject->level = count > 0 ? sum / (double)count : 0;
+    return low < high;
+}
+
+/* Mean over what is not 0; whether values differ. Without gaps, which are rare, the loop is one
+ * that processors do many at a time. */
 static bool look(sight *s, size_t voxels)
 {
     const float *values = s->volume.values;
     double sum = 0;
     size_t count = 0;
     float low = FLT_MAX, high = -FLT_MAX;
+    if (s->subject->nonfinite > 0)
+        return look_with_gaps(s, voxels);
 #pragma omp simd reduction(+ : sum, count) reduction(min : low) reduction(max : high)
     for (size_t v = 0; v < voxels; v++) {
         float x = values[v];
-        bool finite = fabsf(x) <= FLT_MAX; /* false for NaN */
-        low = (finite ? x : FLT_MAX) < low ? x : low;
-        high = (finite ? x : -FLT_MAX) > high ? x : high;
-        sum += finite ? (double)x : 0;
-        count += finite && x != 0;
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+        sum += (double)x;
+        count += x != 0;
     }
     s->subject->level = count > 0 ? sum / (double)count : 0;
     return low < high;
+}
+
+static void add_piece(vxs_build *build, const sight *s, size_t first, size_t last)
+{
+    const float *values = s->volume.values;
+    double *sum = build->sum;
+    int32_t *signal = build->signal;
+    if (s->subject->nonfinite == 0) {
+#pragma omp simd
+        for (size_t v = first; v < last; v++) {
+            sum[v] += (double)values[v];
+            signal[v] += values[v] != 0;
+        }
+        return;
+    }
+    for (size_t v = first; v < last; v++) {
+        bool finite = isfinite(values[v]);
+        build->missing[v] |= !finite;
+        sum[v] += finite ? (double)values[v] : 0;
+        signal[v] += finite && values[v] != 0;
+    }
 }
 
 /* A few thousand voxels at a time, so that they stay in cache while one image after the other is
@@ -55,16 +96,8 @@ static void add_to_survey(vxs_build *build, sight *const *added, size_t count, s
 #pragma omp parallel for num_threads(build->nthreads)
     for (size_t first = 0; first < voxels; first += PIECE) {
         size_t last = first + PIECE < voxels ? first + PIECE : voxels;
-        for (size_t k = 0; k < count; k++) {
-            const float *values = added[k]->volume.values;
-#pragma omp simd
-            for (size_t v = first; v < last; v++) {
-                bool finite = fabsf(values[v]) <= FLT_MAX;
-                build->missing[v] |= !finite;
-                build->sum[v] += finite ? (double)values[v] : 0;
-                build->signal[v] += finite && values[v] != 0;
-            }
-        }
+        for (size_t k = 0; k < count; k++)
+            add_piece(build, added[k], first, last);
     }
     build->surveyed += count;
 }
@@ -124,8 +157,6 @@ static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, v
             good[added++] = &sights[k];
     }
     add_to_survey(build, good, added, voxels);
-    for (size_t k = 0; k < count; k++)
-        vxs_volume_release(&sights[k].volume);
     return status;
 }
 
@@ -138,18 +169,22 @@ static vxs_status look_at_all(vxs_build *build, vxs_error *err)
     size_t next = 0;
     vxs_progress progress;
     vxs_status status = VXS_OK;
+    sight sights[BATCH] = { { .subject = NULL } }; /* whose memory is used again */
     batch = batch < BATCH ? batch : BATCH;
     vxs_progress_start(&progress, build->context, "checking", "images", vxs_build_kept(build));
     while (next < build->count && !status) {
-        sight sights[BATCH];
         size_t count = 0;
         for (; next < build->count && count < batch; next++)
-            if (!build->subjects[next].reason)
-                sights[count++] = (sight){ .subject = &build->subjects[next] };
+            if (!build->subjects[next].reason) {
+                sights[count].subject = &build->subjects[next];
+                sights[count++].err = (vxs_error)VXS_ERROR_INIT;
+            }
         status = look_at_batch(build, sights, count, err);
         if (!status && count > 0)
             status = vxs_progress_step(&progress, count, err);
     }
+    for (size_t k = 0; k < BATCH; k++)
+        vxs_volume_release(&sights[k].volume);
     return status;
 }
 
