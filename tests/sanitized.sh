@@ -49,4 +49,10 @@ fi
 "$BUILD/voxsift" info "$work/sim" --json > /dev/null
 "$BUILD/voxsift" info "$work/sim/features.npy" > /dev/null
 "$BUILD/voxsift" info "$work/sim/participants.tsv" > /dev/null
+"$BUILD/voxsift" cohort examples/arc/participants.tsv --image-column t1w --smooth 8 --scale z \
+    --nthreads 4 -o "$work/t1w" > /dev/null
+"$BUILD/voxsift" cohort 'examples/arc/lesion/*.nii.gz' --mask-fraction 0.1 --voxel-size 8 \
+    --participants examples/arc/participants.tsv --nthreads 4 -o "$work/lesion" > /dev/null
+"$BUILD/voxsift" regions "$work/lesion/coverage.nii.gz" --threshold 20 -o "$work/overlap" \
+    --atlas atlases/schaefer2018/Schaefer2018_100Parcels_7Networks_order_FSLMNI152_2mm.nii.gz > /dev/null
 echo "sanitized ($1): clean"

@@ -76,11 +76,12 @@ Test(options, many_ways_to_say_the_same)
 Test(options, dashes_that_are_names)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_parsed parsed;
-    WORKS(parse(WORDS("--out=--odd", "--", "-dir"), &parsed, &err), err);
+    vxs_parsed parsed; /* its operands stand in the words, which must outlive them */
+    char **words = WORDS("--out=--odd", "--", "-dir"), **single = WORDS("-o", "x", "-");
+    WORKS(parse(words, &parsed, &err), err);
     cr_assert_str_eq(parsed.shared.out, "--odd");
     cr_assert_str_eq(parsed.operands[0], "-dir");
-    WORKS(parse(WORDS("-o", "x", "-"), &parsed, &err), err);
+    WORKS(parse(single, &parsed, &err), err);
     cr_assert_str_eq(parsed.operands[0], "-");
 }
 
