@@ -2,7 +2,6 @@
  * doubled or far from the others, and where the voxels are that can be used. */
 #include "cohort/build.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +29,20 @@ typedef struct {
 
 static bool look_with_gaps(sight *s, size_t voxels)
 {
+    const float *values = s->volume.values;
     double sum = 0;
-    size_t count = 0;
-    float low = FLT_MAX, high = -FLT_MAX;
+    size_t count = 0, differing = 0;
+    float first = NAN;
     for (size_t v = 0; v < voxels; v++) {
-        float x = s->volume.values[v];
-        if (!isfinite(x))
+        if (!isfinite(values[v]))
             continue;
-        low = fminf(x, low);
-        high = fmaxf(x, high);
-        sum += (double)x;
-        count += x != 0;
+        first = isnan(first) ? values[v] : first;
+        differing += values[v] != first;
+        sum += (double)values[v];
+        count += values[v] != 0;
     }
     s->subject->level = count > 0 ? sum / (double)count : 0;
-    return low < high;
+    return differing > 0;
 }
 
 /* Mean over what is not 0; whether values differ. Without gaps, which are rare, the loop is one
@@ -52,20 +51,18 @@ static bool look(sight *s, size_t voxels)
 {
     const float *values = s->volume.values;
     double sum = 0;
-    size_t count = 0;
-    float low = FLT_MAX, high = -FLT_MAX;
+    size_t count = 0, differing = 0;
     if (s->subject->nonfinite > 0)
         return look_with_gaps(s, voxels);
-#pragma omp simd reduction(+ : sum, count) reduction(min : low) reduction(max : high)
+    float first = values[0];
+#pragma omp simd reduction(+ : sum, count, differing)
     for (size_t v = 0; v < voxels; v++) {
-        float x = values[v];
-        low = x < low ? x : low;
-        high = x > high ? x : high;
-        sum += (double)x;
-        count += x != 0;
+        sum += (double)values[v];
+        count += values[v] != 0;
+        differing += values[v] != first;
     }
     s->subject->level = count > 0 ? sum / (double)count : 0;
-    return low < high;
+    return differing > 0;
 }
 
 static void add_piece(vxs_build *build, const sight *s, size_t first, size_t last)
