@@ -25,7 +25,7 @@ done
 # work without progress of its own stops as well
 voxsift simulate lasso --subjects 20000 --features 5000 -o long > "$work/out" 2>&1
 for words in "info long/features.npy" "simulate lasso --subjects 2 --features 5000000 --nonzero 1 -o big"; do
-    run timeout -s INT 0.3 voxsift $words
+    run timeout --foreground -s INT 0.3 voxsift $words
     same "$words: stopped soon" "$code $(cat "$work/out")" "124 "
     holds "$words: says so" "interrupted" "$work/err"
 done
@@ -39,7 +39,7 @@ rm -r calm
 # told to stop while an older output is being replaced: the older one stays
 voxsift simulate lasso --features 10 -o keep > "$work/out"
 cp -R keep before
-run timeout -s INT 0.5 voxsift simulate lasso --features 3000000 -o keep --force
+run timeout --foreground -s INT 0.5 voxsift simulate lasso --features 3000000 -o keep --force
 run diff -r keep before
 same "the old output is untouched" "$code" 0
 rm -r keep before
