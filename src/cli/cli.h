@@ -120,8 +120,8 @@ void vxs_print_clean(FILE *out, const char *text);
 /* Prints the methods of a table; --json as well. */
 void vxs_print_methods(FILE *out, const vxs_method *methods, bool json);
 
-/* From here on, the signals that ask a program to stop set *vxs_interrupted; a second one ends the
- * program at once. */
+/* From here on, the signals that ask a program to stop set *vxs_interrupted; one that comes more
+ * than half a second later ends it at once. */
 void vxs_signals_catch(void);
 extern volatile int vxs_interrupted;
 

@@ -31,6 +31,23 @@ for words in "info long/features.npy" "simulate lasso --subjects 2 --features 50
 done
 rm -r long
 nothing_left "no progress, nothing left"
+# without --foreground, timeout sends the signal twice in a row: one request, all the same
+run timeout -s INT 0.3 voxsift simulate lasso --features 3000000 -o twice
+nothing_left "asked twice at once"
+# who asks again later is obeyed at once, whatever the work is
+"$PYTHON" - > "$work/out" 2>&1 << 'EOF'
+import signal, subprocess, time
+p = subprocess.Popen(["voxsift", "info", "/dev/stdin"], stdin=subprocess.PIPE,
+                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+p.stdin.write(b"a\tb\n" * 3000000)  # a table that takes long to look at
+p.stdin.close()
+time.sleep(0.05)
+p.send_signal(signal.SIGINT)
+time.sleep(0.7)
+p.send_signal(signal.SIGINT)
+print(p.wait() in (-2, 130))
+EOF
+same "asked twice" "$(cat "$work/out")" True
 # what the caller ignores stays ignored, as nohup wants it
 run bash -c 'trap "" HUP; voxsift simulate lasso --subjects 2000 --features 20000 -q -o calm & p=$!
     sleep 0.2; kill -HUP $p; wait $p'
