@@ -96,7 +96,7 @@ $(BUILD)/build_facts.h: FORCE
 
 $(BUILD)/obj/src/cli/cmd_version.o: $(BUILD)/build_facts.h
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_OBJ:.o=.d)
+-include $(shell find $(BUILD)/obj -name '*.d' 2> /dev/null)
 
 # ---- What a fresh machine needs -----------------------------------------------------------------
 

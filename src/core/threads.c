@@ -22,13 +22,37 @@ static double read_quota(const char *path, const char *period_path)
     return got == 2 && quota > 0 && period > 0 ? quota / period : 0;
 }
 
+/* Of the process's own group and of every group around it, version 2; 0 when none is limited. */
+static double smallest_quota(void)
+{
+    char line[1024] = "", path[1280];
+    double smallest = 0;
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof(line), file) && strncmp(line, "0::", 3) != 0)
+        line[0] = '\0';
+    if (file)
+        fclose(file);
+    char *group = line[0] ? line + 3 : line;
+    group[strcspn(group, "\n")] = '\0';
+    for (;;) {
+        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", group);
+        double quota = read_quota(path, NULL);
+        if (quota > 0 && (smallest == 0 || quota < smallest))
+            smallest = quota;
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            return smallest;
+        *slash = '\0';
+    }
+}
+
 int vxs_cores_allowed(void)
 {
     int cores = 1;
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof(set), &set) == 0)
         cores = CPU_COUNT(&set);
-    double quota = read_quota("/sys/fs/cgroup/cpu.max", NULL);
+    double quota = smallest_quota();
     if (!(quota > 0))
         quota = read_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
                            "/sys/fs/cgroup/cpu/cpu.cfs_period_us");

@@ -34,6 +34,12 @@ works "version --json" voxsift version --json --nthreads 3
 same "version --json is JSON" \
     "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["threads"], *sorted(d))' "$work/out")" \
     "3 blas commit compiler flags threads version"
+same "threads: the cores it may use" "$(taskset -c 0 voxsift version | sed -n 's/^threads *//p')" 1
+same "threads: SLURM before OpenMP" \
+    "$(OMP_NUM_THREADS=5 SLURM_CPUS_PER_TASK=3 voxsift version | sed -n 's/^threads *//p')" 3
+same "threads are said when asked" \
+    "$(VOXSIFT_NTHREADS=2 voxsift version -v 2>&1 > "$work/out")" \
+    "voxsift version: threads: 2 (from VOXSIFT_NTHREADS)"
 same "version is the library's" "$(voxsift version | head -n 1)" \
     "voxsift $(sed -n 's/^#define VXS_VERSION *"\(.*\)"/\1/p' "$top/include/voxsift/core.h")"
 works "methods" voxsift methods
