@@ -159,7 +159,7 @@ asan:
 
 # clang, whose OpenMP run time tells the sanitizer about its locks (libarcher).
 tsan:
-	@$(call sanitize,tsan) CC=clang SANITIZE='-fsanitize=thread' tsan-run
+	@$(call sanitize,tsan) CC=clang SANITIZE='-fsanitize=thread -Wno-pass-failed' tsan-run
 
 asan-run: all $(BUILD)/unit $(BUILD)/replay $(BUILD)/threaded
 	@BUILD=$(abspath $(BUILD)) COMPILER='$(LINK)' sh tests/sanitized.sh address
@@ -168,7 +168,7 @@ tsan-run: all $(BUILD)/threaded
 
 # ---- Fuzzing ------------------------------------------------------------------------------------
 
-FUZZ_FLAGS := $(STANDARD) -g -O1 $(INCLUDES) -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS := $(STANDARD) -g -O1 -Wno-pass-failed $(INCLUDES) -fsanitize=address,undefined -fno-sanitize-recover=all
 
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB_SRC) $(ALL_H)
 	@mkdir -p $(@D)

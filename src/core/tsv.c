@@ -184,9 +184,12 @@ static size_t count_words(const char *text, const char *end, const char **next)
     return words;
 }
 
-/* A table of blanks has at least two words in its first line, and as many in every other one. */
+/* A table of blanks has at least two words in its first line, and as many in every other one; where
+ * there are quotes, blanks may stand inside them. */
 static bool blanks_separate(const char *text, const char *end)
 {
+    if (memchr(text, '"', (size_t)(end - text)))
+        return false;
     size_t wanted = count_words(text, end, &text);
     size_t lines = 0;
     while (text < end) {
