@@ -154,12 +154,12 @@ threaded: $(BUILD)/threaded
 sanitize = $(MAKE) --no-print-directory BUILD=$(BUILD)/$1 CFLAGS='-O1 -g -fno-omit-frame-pointer'
 
 asan:
-	@$(call sanitize,asan) CC=gcc SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
+	+@$(call sanitize,asan) CC=gcc SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
 	  asan-run
 
 # clang, whose OpenMP run time tells the sanitizer about its locks (libarcher).
 tsan:
-	@$(call sanitize,tsan) CC=clang SANITIZE='-fsanitize=thread -Wno-pass-failed' tsan-run
+	+@$(call sanitize,tsan) CC=clang SANITIZE='-fsanitize=thread -Wno-pass-failed' tsan-run
 
 asan-run: all $(BUILD)/unit $(BUILD)/replay $(BUILD)/threaded
 	@BUILD=$(abspath $(BUILD)) COMPILER='$(LINK)' sh tests/sanitized.sh address
