@@ -144,6 +144,8 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *err);
 /* Cores by affinity mask and control-group quota, at least 1. */
 int vxs_cores_allowed(void);
+/* A monotonic clock, for reports on time; never for decisions inside an algorithm. */
+double vxs_seconds(void);
 /* The linear algebra library, in its own words. */
 const char *vxs_blas_description(void);
 

@@ -67,9 +67,8 @@ typedef struct {
     const char *format; /* "NIfTI-1", "NIfTI-2", "NIfTI-1 pair", "NIfTI-2 pair", "ANALYZE" */
     int datatype;       /* the code of the NIfTI standard */
     double slope,
-        intercept;    /* value = slope * stored + intercept; 1 and 0 where there is no scaling */
-    double zoom_time; /* pixdim[4]: seconds between volumes, most often */
-    int units;        /* xyzt_units */
+        intercept; /* value = slope * stored + intercept; 1 and 0 where there is no scaling */
+    int units;     /* xyzt_units */
     int intent_code;
     char intent_name[17], descrip[81];
     double cal_min, cal_max;

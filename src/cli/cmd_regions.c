@@ -18,8 +18,8 @@ static const vxs_example examples[] = {
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
-    return vxs_regions(call->context, call->values, call->operands[0], call->shared->json,
-                       call->out, err);
+    return vxs_regions(call->context, call->values, call->operands[0], call->shared->out,
+                       call->shared->force, call->shared->json, call->out, err);
 }
 
 const vxs_command vxs_cmd_regions = {
@@ -41,7 +41,7 @@ const vxs_command vxs_cmd_regions = {
         "ITK-SNAP, BIDS dseg.tsv, Schaefer's order.txt.",
     .operands = operands,
     .params = vxs_regions_params,
-    .takes = VXS_TAKES_JSON,
+    .takes = VXS_TAKES_OUTPUT | VXS_OUTPUT_OPTIONAL | VXS_TAKES_JSON,
     .examples = examples,
     .run = run,
 };

@@ -2,7 +2,6 @@
 #include "cohort/build.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 void vxs_build_release(vxs_build *build)
 {
@@ -63,13 +62,6 @@ vxs_status vxs_build_settle(vxs_build *build, vxs_error *err)
     return VXS_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static size_t count_edges(const vxs_build *build)
 {
     const size_t *n = build->grid.shape;
@@ -107,7 +99,7 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
                                    vxs_error *err)
 {
     vxs_output *output = NULL;
-    double start = now();
+    double start = vxs_seconds();
     vxs_status status = vxs_build_list(build, sources, err);
     if (!status)
         status = vxs_build_check_headers(build, err);
@@ -123,7 +115,7 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
     if (!status && !build->settings->dry_run)
         status = vxs_output_commit(output, err);
     if (!status)
-        summarise(build, now() - start, summary);
+        summarise(build, vxs_seconds() - start, summary);
     vxs_output_free(output);
     return status;
 }

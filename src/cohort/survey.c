@@ -5,18 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BATCH   8    /* images in memory at once, at most */
 #define PIECE   4096 /* voxels that stay in a core's cache */
 #define FAR_OUT 8.0  /* robust standard deviations from the median */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- Looking at one image -------------------------------------------------------------------- */
 
@@ -400,7 +392,7 @@ static vxs_status find_reference(vxs_build *build, size_t voxels, vxs_error *err
 
 vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
 {
-    double start = now();
+    double start = vxs_seconds();
     size_t voxels = vxs_grid_voxels(&build->grid);
     build->mask = vxs_alloc(voxels, sizeof(*build->mask), err);
     build->signal = vxs_alloc(voxels, sizeof(*build->signal), err);
@@ -419,6 +411,6 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
         status = find_regions(build, voxels, err);
     if (!status && build->settings->scale == VXS_SCALE_SUVR)
         status = find_reference(build, voxels, err);
-    build->survey_seconds = now() - start;
+    build->survey_seconds = vxs_seconds() - start;
     return status;
 }

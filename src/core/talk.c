@@ -9,7 +9,7 @@
 #define TERMINAL_EVERY   0.2
 #define LOG_EVERY        60.0
 
-static double monotonic_seconds(void)
+double vxs_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -21,7 +21,7 @@ void vxs_talk_init(vxs_talk *talk, FILE *stream, vxs_log_level level, const char
     *talk = (vxs_talk){ .stream = stream,
                         .level = level,
                         .name = name,
-                        .now = monotonic_seconds,
+                        .now = vxs_seconds,
                         .terminal = isatty(fileno(stream)) == 1 };
 }
 

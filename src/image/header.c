@@ -331,7 +331,6 @@ static void set_values(const fields *f, vxs_image *image)
     bool scaled = isfinite(f->slope) && f->slope != 0;
     image->slope = scaled ? f->slope : 1;
     image->intercept = scaled && isfinite(f->intercept) ? f->intercept : 0;
-    image->zoom_time = f->pixdim[4];
     image->units = f->units;
     image->intent_code = f->intent_code;
     copy_text(image->intent_name, f->intent_name, sizeof(f->intent_name));

@@ -64,16 +64,6 @@ const vxs_param vxs_regions_params[] = {
       .type = VXS_PARAM_PATH,
       .offset = AT(underlay),
       .help = "image to show the map on, for the command that opens it" },
-    { .name = "out",
-      .letter = 'o',
-      .value = "DIR",
-      .type = VXS_PARAM_PATH,
-      .offset = AT(out),
-      .help = "directory to make: table, label image and files for viewers" },
-    { .name = "force",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(force),
-      .help = "replace an output of voxsift that exists" },
     { .name = NULL },
 };
 
@@ -201,12 +191,13 @@ static vxs_status write_file(const vxs_region_table *t, vxs_output *output,
     return vxs_output_close(output, stream, file->name, err);
 }
 
-static vxs_status make_directory(const vxs_region_table *t, vxs_error *err)
+static vxs_status make_directory(const vxs_region_table *t, const char *directory, bool replace,
+                                 vxs_error *err)
 {
     static const vxs_companion table = { "clusters.tsv", vxs_region_write };
     static const vxs_companion dictionary = { VXS_REGIONS_FILE, vxs_region_dictionary };
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(t->settings->out, t->settings->force, &output, err);
+    vxs_status status = vxs_output_new(directory, replace, &output, err);
     if (!status)
         status = write_file(t, output, &table, err);
     if (!status)
@@ -222,7 +213,8 @@ static vxs_status make_directory(const vxs_region_table *t, vxs_error *err)
 }
 
 vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *settings,
-                       const char *map, bool json, FILE *stream, vxs_error *err)
+                       const char *map, const char *directory, bool replace, bool json,
+                       FILE *stream, vxs_error *err)
 {
     vxs_error own = VXS_ERROR_INIT;
     vxs_region_table t = { .settings = settings };
@@ -233,8 +225,8 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
     vxs_status status = find_clusters(&t, err);
     if (!status)
         status = add_atlases(&t, err);
-    if (!status && settings->out)
-        status = make_directory(&t, err);
+    if (!status && directory)
+        status = make_directory(&t, directory, replace, err);
     if (!status && t.clusters.count == 0)
         vxs_log(context, VXS_LOG_WARNING, "'%s' has no voxel above %g", map, settings->threshold);
     if (!status)

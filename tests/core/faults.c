@@ -51,11 +51,6 @@ void refuse_rename_flags(bool refuse)
     no_rename_flags = refuse;
 }
 
-long requests_made(void)
-{
-    return requests;
-}
-
 long fail_each_request(vxs_status (*body)(vxs_error *err))
 {
     for (long k = 0;; k++) {

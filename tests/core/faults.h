@@ -15,7 +15,4 @@ long fail_each_request(vxs_status (*body)(vxs_error *err));
 /* From now on renameat2 knows no flags, as on network file systems; or knows them again. */
 void refuse_rename_flags(bool refuse);
 
-/* The number of requests so far, for tests that none is made. */
-long requests_made(void);
-
 #endif
