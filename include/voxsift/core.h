@@ -241,7 +241,8 @@ typedef struct vxs_output vxs_output;
 VXS_MUST_CHECK vxs_status vxs_output_new(const char *path, bool replace, vxs_output **output,
                                          vxs_error *err);
 /* A new file in it, and its end; messages name the place it will have. */
-VXS_MUST_CHECK FILE *vxs_output_open(vxs_output *output, const char *name, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_output_open(vxs_output *output, const char *name, FILE **stream,
+                                          vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name,
                                            vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_output_commit(vxs_output *output, vxs_error *err);

@@ -119,9 +119,6 @@ VXS_MUST_CHECK vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volum
 /* Volume number `number` of an image. */
 VXS_MUST_CHECK vxs_status vxs_volume_of_image(const vxs_image *image, size_t number,
                                               vxs_volume *volume, vxs_error *err);
-/* The same into a volume that is empty or full already, whose memory is used again when it fits. */
-VXS_MUST_CHECK vxs_status vxs_volume_refill(const vxs_image *image, size_t number,
-                                            vxs_volume *volume, vxs_error *err);
 void vxs_volume_release(vxs_volume *volume);
 
 /* The grid of the same field of view and orientation with voxels of `size` mm. */
@@ -137,6 +134,30 @@ VXS_MUST_CHECK vxs_status vxs_volume_resample(const vxs_volume *volume, const vx
  * value is a weighted mean of values inside it; outside it is 0. NULL: the whole grid. */
 VXS_MUST_CHECK vxs_status vxs_volume_smooth(vxs_volume *volume, double fwhm, const uint8_t *mask,
                                             vxs_error *err);
+
+/* ---- Packed images ----------------------------------------------------------------------------
+ */
+
+/* One volume in its stored type, without the zeros at both ends of every line of voxels: what an
+ * image of a head needs to be kept in memory beside hundreds of others. */
+typedef struct {
+    vxs_image image; /* whose stored items are the spans, one after the other */
+    struct vxs_packed_span *spans;
+    size_t length, lines; /* voxels a line, but for the last one; and lines */
+    size_t bytes;         /* memory taken */
+    float outside;        /* value of the voxels that were left out */
+} vxs_packed;
+VXS_MUST_CHECK vxs_status vxs_image_pack(const vxs_image *image, size_t number, vxs_packed *packed,
+                                         vxs_error *err);
+/* The values of a line's span; returns how many they are, and where in the line the first stands.
+ */
+size_t vxs_packed_line(const vxs_packed *packed, size_t line, size_t *first, float *values);
+/* The same with what stands around the span. */
+void vxs_packed_whole_line(const vxs_packed *packed, size_t line, float *values);
+/* All lines. */
+VXS_MUST_CHECK vxs_status vxs_packed_volume(const vxs_packed *packed, vxs_volume *volume,
+                                            vxs_error *err);
+void vxs_packed_release(vxs_packed *packed);
 
 /* ---- Masks and components: one byte a voxel, 0 outside ------------------------------------------
  */

@@ -3,12 +3,16 @@
 
 #include <stdlib.h>
 
+static char lost_reason[] = "not enough memory";
+
 void vxs_build_release(vxs_build *build)
 {
     for (size_t i = 0; i < build->count; i++) {
         free(build->subjects[i].id);
         free(build->subjects[i].path);
-        free(build->subjects[i].reason);
+        if (build->subjects[i].reason != lost_reason)
+            free(build->subjects[i].reason);
+        vxs_packed_release(&build->subjects[i].packed);
     }
     free(build->subjects);
     vxs_table_free(build->table);
@@ -33,7 +37,9 @@ void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *for
     va_end(args);
     if (subject->reason)
         return;
-    subject->reason = vxs_format(NULL, "%s", why.message);
+    subject->reason = vxs_format(&build->no_memory, "%s", why.message);
+    if (!subject->reason) /* out it is all the same, until vxs_build_settle ends the work */
+        subject->reason = lost_reason;
     if (!build->settings->drop_bad)
         build->problems++;
     vxs_log(build->context, build->settings->drop_bad ? VXS_LOG_WARNING : VXS_LOG_ERROR,
@@ -52,6 +58,8 @@ size_t vxs_build_kept(const vxs_build *build)
 vxs_status vxs_build_settle(vxs_build *build, vxs_error *err)
 {
     size_t kept = vxs_build_kept(build);
+    if (build->no_memory.status)
+        return vxs_fail(err, VXS_FAILED, "%s", build->no_memory.message);
     if (build->problems > 0)
         return vxs_fail(err, VXS_BAD_DATA,
                         "%zu of %zu subjects cannot be used (above); mend them, or pass --drop-bad",

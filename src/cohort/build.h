@@ -22,6 +22,7 @@ typedef struct {
     size_t nonfinite;     /* values that are NaN or infinite */
     double level;         /* mean of the finite values that are not 0 */
     double shift, factor; /* value = (stored - shift) * factor */
+    vxs_packed packed;    /* from the survey to the writing, when there is memory for it */
 } vxs_subject;
 
 typedef struct {
@@ -46,9 +47,11 @@ typedef struct {
     size_t p;         /* features */
     int32_t *region;  /* of each voxel of the mask: index of its feature, or -1 */
     vxs_atlas atlas;
-    double *weights;    /* voxels a region */
-    uint8_t *reference; /* voxels for SUVR */
+    double *weights;     /* voxels a region */
+    uint8_t *reference;  /* voxels for SUVR */
+    vxs_error no_memory; /* for the reason of some subject */
     double survey_seconds;
+    uint64_t packed_bytes; /* of all subjects */
 } vxs_build;
 
 /* Frees everything. */
@@ -81,11 +84,11 @@ VXS_MUST_CHECK vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *e
 /* survey.c */
 VXS_MUST_CHECK vxs_status vxs_build_survey(vxs_build *build, vxs_error *err);
 
-/* load.c: one subject's image on the cohort's grid; the volume is empty, or an earlier one whose
- * memory is used again; the caller releases it. What is not finite is
- * counted, and stays unless the image had to be resampled. Notes the hash of its file. */
+/* load.c: one subject's image on the cohort's grid; released by the caller. What is not finite
+ * stays, unless the image had to be resampled: then it is counted and is 0. Notes the hash of the
+ * file when it is read first. */
 VXS_MUST_CHECK vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject,
-                                         vxs_volume *volume, vxs_error *err);
+                                         vxs_packed *packed, vxs_error *err);
 /* Sets what is not finite to 0, scales, then smooths inside the mask. */
 VXS_MUST_CHECK vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject,
                                             vxs_volume *volume, vxs_error *err);
@@ -93,6 +96,8 @@ VXS_MUST_CHECK vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject 
 /* matrix.c: features x subjects, written in blocks of subjects. */
 VXS_MUST_CHECK vxs_status vxs_build_write_matrix(vxs_build *build, vxs_output *output,
                                                  vxs_error *err);
+/* Memory that is needed however few images are in it at once. */
+uint64_t vxs_build_fixed_bytes(const vxs_build *build);
 /* Memory a block of subjects takes, and how many subjects it has. */
 size_t vxs_build_block(const vxs_build *build, uint64_t *bytes);
 

@@ -167,10 +167,11 @@ static void write_names(const char *const *names, size_t count, FILE *stream)
 static vxs_status write_image(const vxs_build *build, vxs_output *output, const char *name,
                               const vxs_write_options *options, const void *values, vxs_error *err)
 {
-    FILE *stream = vxs_output_open(output, name, err);
-    if (!stream)
-        return VXS_CANNOT_WRITE;
-    vxs_status status = vxs_image_write(stream, name, &build->grid, options, values, err);
+    FILE *stream;
+    vxs_status status = vxs_output_open(output, name, &stream, err);
+    if (status)
+        return status;
+    status = vxs_image_write(stream, name, &build->grid, options, values, err);
     vxs_status closed = vxs_output_close(output, stream, name, err);
     return status ? status : closed;
 }
@@ -226,9 +227,10 @@ vxs_status vxs_build_describe(vxs_build *build, vxs_output *output, const char *
     for (size_t k = 0; k < 4 && !status; k++) {
         if (!wanted[k])
             continue;
-        FILE *stream = vxs_output_open(output, files[k], err);
-        if (!stream)
-            return err && err->status ? err->status : VXS_CANNOT_WRITE;
+        FILE *stream;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            return status;
         if (k == 0)
             write_participants(build, stream);
         else if (k == 1)

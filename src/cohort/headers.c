@@ -26,7 +26,7 @@ static void read_header(vxs_build *build, vxs_subject *s, vxs_error *err)
     vxs_image_release(&image);
 }
 
-static void read_headers(vxs_build *build)
+static vxs_status read_headers(vxs_build *build, vxs_error *err)
 {
     for (size_t i = 0; i < build->count; i++) {
         vxs_subject *s = &build->subjects[i];
@@ -37,9 +37,12 @@ static void read_headers(vxs_build *build)
             s->grid = build->shared.grid;
         else
             read_header(build, s, &why);
+        if (why.status == VXS_FAILED) /* no memory: not the image's fault */
+            return vxs_fail(err, VXS_FAILED, "%s", why.message);
         if (why.status)
             vxs_build_leave_out(build, s, "%s", why.message);
     }
+    return VXS_OK;
 }
 
 /* The grid that most subjects share, so that the odd one is named even when it comes first. Among a
@@ -104,7 +107,9 @@ static void compare_grids(vxs_build *build, const vxs_subject *reference)
 
 vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
 {
-    read_headers(build);
+    vxs_status status = read_headers(build, err);
+    if (status)
+        return status;
     const vxs_subject *reference = most_common(build);
     if (!reference)
         return vxs_build_settle(build, err);

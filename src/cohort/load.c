@@ -21,43 +21,47 @@ static void clear_nonfinite(float *values, size_t count)
             values[v] = 0;
 }
 
-/* A NaN would spread over its neighbours in resampling; as nothing it stays where it is. */
-static vxs_status resample(const vxs_build *build, vxs_volume *volume, vxs_error *err)
+/* A NaN would spread over its neighbours in resampling; as nothing it stays where it is. The result
+ * is an image of floats. */
+static vxs_status resample(const vxs_build *build, vxs_subject *subject, vxs_image *image,
+                           size_t number, vxs_packed *packed, vxs_error *err)
 {
-    vxs_volume result;
-    clear_nonfinite(volume->values, vxs_grid_voxels(&volume->grid));
-    vxs_status status = vxs_volume_resample(volume, &build->grid, VXS_LINEAR, &result, err);
+    vxs_volume volume, result = { .values = NULL };
+    vxs_status status = vxs_volume_of_image(image, number, &volume, err);
     if (status)
         return status;
-    vxs_volume_release(volume);
-    *volume = result;
-    return VXS_OK;
+    subject->nonfinite = count_nonfinite(volume.values, vxs_grid_voxels(&volume.grid));
+    clear_nonfinite(volume.values, vxs_grid_voxels(&volume.grid));
+    status = vxs_volume_resample(&volume, &build->grid, VXS_LINEAR, &result, err);
+    vxs_volume_release(&volume);
+    if (status)
+        return status;
+    vxs_image floats = { .grid = build->grid,
+                         .volumes = 1,
+                         .datatype = 16,
+                         .item_size = 4,
+                         .slope = 1,
+                         .stored = (const char *)result.values };
+    status = vxs_image_pack(&floats, 0, packed, err);
+    vxs_volume_release(&result);
+    return status;
 }
 
-vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_volume *volume,
+vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_packed *packed,
                           vxs_error *err)
 {
-    vxs_image image;
-    const vxs_image *from = &build->shared;
+    vxs_image image = build->shared;
     vxs_status status = VXS_OK;
-    if (!build->is_shared) {
+    if (!build->is_shared)
         status = subject->hash[0]
                      ? vxs_image_read(subject->path, &image, err)
                      : vxs_image_read_hashed(subject->path, &image, subject->hash, err);
-        from = &image;
-    }
     if (status)
         return status;
-    status = vxs_volume_refill(from, subject->volume, volume, err);
+    status = subject->other_grid ? resample(build, subject, &image, subject->volume, packed, err)
+                                 : vxs_image_pack(&image, subject->volume, packed, err);
     if (!build->is_shared)
         vxs_image_release(&image);
-    if (status)
-        return status;
-    subject->nonfinite = count_nonfinite(volume->values, vxs_grid_voxels(&volume->grid));
-    if (subject->other_grid)
-        status = resample(build, volume, err);
-    if (status)
-        vxs_volume_release(volume);
     return status;
 }
 

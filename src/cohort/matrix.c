@@ -1,20 +1,27 @@
 /* matrix.c - the features of all subjects, one row a feature, so that a feature's values over the
  * subjects stand together.
  *
- * Images come a subject at a time, the file wants a feature at a time: blocks of 16 subjects are
- * prepared and turned over, so that every write fills a cache line. The file has its space before
- * it is mapped, so that a full disk is an error and not a signal.
+ * Images come a subject at a time, the file wants a feature at a time. When the survey could keep
+ * all images in memory and voxels are taken as they are, some features of all subjects are written
+ * after the other. Otherwise blocks of 16 subjects are prepared and turned over into a map of the
+ * file, so that every write fills a cache line; the file has its space before it is mapped, so that
+ * a full disk is an error and not a signal.
  */
 #include "cohort/build.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BLOCK 16 /* floats of a cache line */
+#define BLOCK   16           /* floats of a cache line */
+#define PROGRAM (16 << 20)   /* bytes without any data */
+#define WINDOW  (8 << 20)    /* bytes of the map that are ours at a time */
+#define TILE    (256 * 1024) /* bytes of features that stay in a core's cache */
 
 typedef struct {
     vxs_build *build;
@@ -22,31 +29,32 @@ typedef struct {
     size_t n, block;
     float *rows; /* block x p */
     char *map;
+    int file;
     size_t size, offset; /* of the file, and where the items start */
 } matrix;
 
-/* A thread has the stored image, its values as floats, and twice doubles for smoothing. */
-static uint64_t image_bytes(const vxs_build *build)
+/* The program itself; a thread's image as stored, packed, as floats, and twice as doubles for
+ * smoothing; the survey and its mask, whose making takes four more arrays for a while. */
+uint64_t vxs_build_fixed_bytes(const vxs_build *build)
 {
     uint64_t voxels = vxs_grid_voxels(&build->grid);
     uint64_t stored = build->count > 0 ? vxs_grid_voxels(&build->subjects[0].grid) : voxels;
-    return 12 * stored + 4 * voxels + (build->settings->smooth > 0 ? 16 * voxels : 0);
+    uint64_t thread = 12 * stored + 4 * voxels + (build->settings->smooth > 0 ? 16 * voxels : 0);
+    return PROGRAM + (uint64_t)build->nthreads * thread + 30 * voxels;
 }
 
 size_t vxs_build_block(const vxs_build *build, uint64_t *bytes)
 {
     uint64_t a_row = (uint64_t)build->p * sizeof(float);
-    uint64_t fixed = (uint64_t)build->nthreads * image_bytes(build) +
-                     (uint64_t)vxs_grid_voxels(&build->grid) * 14;
-    uint64_t mem = (uint64_t)build->settings->mem;
+    uint64_t fixed = vxs_build_fixed_bytes(build) + build->packed_bytes + WINDOW;
     size_t block = BLOCK;
-    while (block > 1 && fixed + block * a_row > mem)
+    while (block > 1 && fixed + block * a_row > (uint64_t)build->settings->mem)
         block /= 2;
     *bytes = fixed + block * a_row;
     return block;
 }
 
-static vxs_status open_map(matrix *m, FILE *stream, vxs_error *err)
+static vxs_status start_file(matrix *m, FILE *stream, vxs_error *err)
 {
     size_t shape[2] = { m->build->p, m->n };
     vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
@@ -54,18 +62,90 @@ static vxs_status open_map(matrix *m, FILE *stream, vxs_error *err)
         return status;
     if (fflush(stream) != 0)
         return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write features.npy: %s", strerror(errno));
+    m->file = fileno(stream);
     m->offset = (size_t)ftell(stream);
     m->size = m->offset + m->build->p * m->n * sizeof(float);
-    int reason = posix_fallocate(fileno(stream), 0, (off_t)m->size);
+    int reason = posix_fallocate(m->file, 0, (off_t)m->size);
     if (reason != 0)
         return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write features.npy (%zu MB): %s",
                         m->size >> 20, strerror(reason));
-    void *map = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(stream), 0);
-    if (map == MAP_FAILED)
-        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot map features.npy: %s", strerror(errno));
-    m->map = map;
     return VXS_OK;
 }
+
+/* ---- All subjects at once -------------------------------------------------------------------- */
+
+static bool fits_at_once(const matrix *m)
+{
+    const vxs_cohort_settings *s = m->build->settings;
+    if (s->regions || s->scale != VXS_SCALE_NONE || s->smooth > 0)
+        return false;
+    for (size_t i = 0; i < m->n; i++)
+        if (!m->build->subjects[m->kept[i]].packed.spans)
+            return false;
+    return true;
+}
+
+/* Features [first, last) of one subject into column i of a tile. */
+static void fill_column(const matrix *m, size_t first, size_t last, size_t i, float *line,
+                        float *tile)
+{
+    const vxs_subject *s = &m->build->subjects[m->kept[i]];
+    const size_t *voxels = m->build->voxels;
+    size_t n = m->n, length = s->packed.length;
+    for (size_t j = first; j < last;) {
+        size_t l = voxels[j] / length, start = l * length;
+        vxs_packed_whole_line(&s->packed, l, line);
+        for (; j < last && voxels[j] - start < length; j++) {
+            float value = line[voxels[j] - start];
+            tile[(j - first) * n + i] = s->nonfinite > 0 && !isfinite(value) ? 0 : value;
+        }
+    }
+}
+
+static vxs_status write_tile(const matrix *m, size_t first, size_t last, float *line, float *tile,
+                             vxs_error *err)
+{
+    for (size_t i = 0; i < m->n; i++)
+        fill_column(m, first, last, i, line, tile);
+    size_t row = m->n * sizeof(float), done = 0, size = (last - first) * row;
+    while (done < size) {
+        ssize_t got = pwrite(m->file, (const char *)tile + done, size - done,
+                             (off_t)(m->offset + first * row + done));
+        if (got < 0 && errno != EINTR)
+            return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write features.npy: %s",
+                            strerror(errno));
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return VXS_OK;
+}
+
+/* Every thread has features of its own; progress counts tiles by the subjects they stand for. */
+static vxs_status write_at_once(matrix *m, vxs_error *err)
+{
+    vxs_build *build = m->build;
+    size_t length = build->subjects[m->kept[0]].packed.length, row = m->n * sizeof(float);
+    size_t height = TILE / row > 0 ? TILE / row : 1, threads = (size_t)build->nthreads;
+    float *lines = vxs_alloc(threads * length, sizeof(*lines), err);
+    float *tiles = vxs_alloc(threads * height, row, err);
+    vxs_status status = lines && tiles ? VXS_OK : VXS_FAILED;
+    if (!status) {
+#pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
+        for (size_t first = 0; first < build->p; first += height) {
+            vxs_error why = VXS_ERROR_INIT;
+            size_t t = (size_t)omp_get_thread_num();
+            size_t last = first + height < build->p ? first + height : build->p;
+            if (!write_tile(m, first, last, lines + t * length, tiles + t * height * m->n, &why))
+                continue;
+#pragma omp critical
+            status = vxs_fail(err, why.status, "%s", why.message);
+        }
+    }
+    free(lines);
+    free(tiles);
+    return status;
+}
+
+/* ---- In blocks of subjects ------------------------------------------------------------------- */
 
 /* Voxels of the mask, or means of regions. */
 static void take_features(const vxs_build *build, const vxs_volume *volume, double *sums,
@@ -92,7 +172,12 @@ static void take_features(const vxs_build *build, const vxs_volume *volume, doub
 static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *row, vxs_error *err)
 {
     vxs_volume volume = { .values = NULL };
-    vxs_status status = vxs_build_load(build, subject, &volume, err);
+    vxs_packed packed = subject->packed; /* kept by the survey, or read again */
+    vxs_status status = packed.spans ? VXS_OK : vxs_build_load(build, subject, &packed, err);
+    if (!status)
+        status = vxs_packed_volume(&packed, &volume, err);
+    vxs_packed_release(&packed);
+    subject->packed = packed;
     if (status)
         return status;
     double *sums = build->region ? vxs_alloc(build->p, sizeof(*sums), err) : NULL;
@@ -121,21 +206,26 @@ static vxs_status fill_block(matrix *m, size_t first, size_t count, vxs_error *e
     return VXS_OK;
 }
 
+/* Pages that are done stay with the file, and no longer count as ours. */
 static void turn_over(matrix *m, size_t first, size_t count)
 {
-    size_t p = m->build->p;
+    size_t p = m->build->p, row = m->n * sizeof(float);
+    size_t window = WINDOW / row > 0 ? WINDOW / row : 1;
     float *items = (float *)(void *)(m->map + m->offset);
+    for (size_t start = 0; start < p; start += window) {
+        size_t end = start + window < p ? start + window : p;
 #pragma omp parallel for num_threads(m->build->nthreads)
-    for (size_t j = 0; j < p; j++)
-        for (size_t k = 0; k < count; k++)
-            items[j * m->n + first + k] = m->rows[k * p + j];
+        for (size_t j = start; j < end; j++)
+            for (size_t k = 0; k < count; k++)
+                items[j * m->n + first + k] = m->rows[k * p + j];
+        madvise(m->map, m->offset + end * row, MADV_DONTNEED);
+    }
 }
 
-static vxs_status fill(matrix *m, vxs_error *err)
+static vxs_status write_in_blocks(matrix *m, vxs_error *err)
 {
     vxs_progress progress;
     vxs_status status = VXS_OK;
-    bool large = m->size > (uint64_t)m->build->settings->mem / 2;
     vxs_progress_start(&progress, m->build->context, "writing", "subjects", m->n);
     for (size_t first = 0; first < m->n && !status; first += m->block) {
         size_t count = m->n - first < m->block ? m->n - first : m->block;
@@ -143,25 +233,39 @@ static vxs_status fill(matrix *m, vxs_error *err)
         if (status)
             return status;
         turn_over(m, first, count);
-        if (large) /* the pages stay with the file, and no longer count as ours */
-            madvise(m->map, m->size, MADV_DONTNEED);
         status = vxs_progress_step(&progress, count, err);
     }
     return status;
 }
 
-static vxs_status make(vxs_build *build, const size_t *kept, size_t n, FILE *stream, vxs_error *err)
+static vxs_status map_and_write(matrix *m, vxs_error *err)
 {
     uint64_t bytes = 0;
+    m->block = vxs_build_block(m->build, &bytes);
+    m->rows = vxs_alloc(m->block, m->build->p * sizeof(float), err);
+    if (!m->rows)
+        return VXS_FAILED;
+    vxs_status status = VXS_OK;
+    void *map = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
+    if (map == MAP_FAILED) {
+        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot map features.npy: %s", strerror(errno));
+    } else {
+        m->map = map;
+        status = write_in_blocks(m, err);
+        munmap(m->map, m->size);
+    }
+    free(m->rows);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status make(vxs_build *build, const size_t *kept, size_t n, FILE *stream, vxs_error *err)
+{
     matrix m = { .build = build, .kept = kept, .n = n };
-    m.block = vxs_build_block(build, &bytes);
-    m.rows = vxs_alloc(m.block, build->p * sizeof(float), err);
-    vxs_status status = m.rows ? open_map(&m, stream, err) : VXS_FAILED;
+    vxs_status status = start_file(&m, stream, err);
     if (!status)
-        status = fill(&m, err);
-    if (m.map)
-        munmap(m.map, m.size);
-    free(m.rows);
+        status = fits_at_once(&m) ? write_at_once(&m, err) : map_and_write(&m, err);
     return status;
 }
 
@@ -169,8 +273,8 @@ vxs_status vxs_build_write_matrix(vxs_build *build, vxs_output *output, vxs_erro
 {
     size_t n = 0;
     size_t *kept = vxs_alloc(build->count, sizeof(*kept), err);
-    FILE *stream = kept ? vxs_output_open(output, "features.npy", err) : NULL;
-    vxs_status status = stream ? VXS_OK : err && err->status ? err->status : VXS_FAILED;
+    FILE *stream = NULL;
+    vxs_status status = kept ? vxs_output_open(output, "features.npy", &stream, err) : VXS_FAILED;
     for (size_t i = 0; i < build->count && !status; i++)
         if (!build->subjects[i].reason)
             kept[n++] = i;

@@ -259,10 +259,11 @@ static vxs_status write_part(simulation *s, vxs_output *output, const char *name
                              vxs_error *err)
 {
     vxs_error later = VXS_ERROR_INIT;
-    FILE *stream = vxs_output_open(output, name, err);
-    if (!stream)
-        return err && err->status ? err->status : VXS_CANNOT_WRITE;
-    vxs_status status = write(s, stream, &later);
+    FILE *stream;
+    vxs_status status = vxs_output_open(output, name, &stream, err);
+    if (status)
+        return status;
+    status = write(s, stream, &later);
     vxs_status closed = vxs_output_close(output, stream, name, err);
     if (closed)
         return closed;

@@ -2,93 +2,147 @@
  * doubled or far from the others, and where the voxels are that can be used. */
 #include "cohort/build.h"
 
+#include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH   8    /* images in memory at once, at most */
-#define PIECE   4096 /* voxels that stay in a core's cache */
-#define FAR_OUT 8.0  /* robust standard deviations from the median */
+#define BATCH   8   /* images in memory at once, at most */
+#define FAR_OUT 8.0 /* robust standard deviations from the median */
 
 /* ---- Looking at one image -------------------------------------------------------------------- */
 
 typedef struct {
     vxs_subject *subject;
-    vxs_volume volume;
+    vxs_packed packed;
     vxs_error err;
     bool varies;
 } sight;
 
-static bool look_with_gaps(sight *s, size_t voxels)
+/* What is known of the values of an image. */
+typedef struct {
+    size_t nonfinite, nonzero;
+    double sum;
+    float
+        one; /* some finite value, NAN at first; an image varies when another is not equal to it */
+    bool varies;
+} look_sums;
+
+static void look_at_gaps(const float *values, size_t count, look_sums *sums)
 {
-    const float *values = s->volume.values;
-    double sum = 0;
-    size_t count = 0, differing = 0;
-    float first = NAN;
-    for (size_t v = 0; v < voxels; v++) {
-        if (!isfinite(values[v]))
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]))
             continue;
-        first = isnan(first) ? values[v] : first;
-        differing += values[v] != first;
-        sum += (double)values[v];
-        count += values[v] != 0;
+        sums->one = isnan(sums->one) ? values[i] : sums->one;
+        sums->varies |= values[i] != sums->one;
+        sums->nonzero += values[i] != 0;
+        sums->sum += (double)values[i];
     }
-    s->subject->level = count > 0 ? sum / (double)count : 0;
-    return differing > 0;
 }
 
-/* Mean over what is not 0; whether values differ. Without gaps, which are rare, the loop is one
- * that processors do many at a time. */
-static bool look(sight *s, size_t voxels)
+/* Without gaps, which are rare, the loops are ones that processors do many at a time. */
+static void look_at_values(const float *values, size_t count, look_sums *sums)
 {
-    const float *values = s->volume.values;
+    int finite = 0, nonzero = 0, differing = 0; /* a line is short */
     double sum = 0;
-    size_t count = 0, differing = 0;
-    if (s->subject->nonfinite > 0)
-        return look_with_gaps(s, voxels);
-    float first = values[0];
-#pragma omp simd reduction(+ : sum, count, differing)
-    for (size_t v = 0; v < voxels; v++) {
-        sum += (double)values[v];
-        count += values[v] != 0;
-        differing += values[v] != first;
+#pragma omp simd reduction(+ : finite)
+    for (size_t i = 0; i < count; i++)
+        finite += fabsf(values[i]) <= FLT_MAX; /* false for NaN */
+    sums->nonfinite += count - (size_t)finite;
+    if (count == 0 || (size_t)finite < count) {
+        look_at_gaps(values, count, sums);
+        return;
     }
-    s->subject->level = count > 0 ? sum / (double)count : 0;
-    return differing > 0;
+    float one = sums->one = isnan(sums->one) ? values[0] : sums->one;
+#pragma omp simd reduction(+ : sum, nonzero, differing)
+    for (size_t i = 0; i < count; i++) {
+        sum += (double)values[i];
+        nonzero += values[i] != 0;
+        differing += values[i] != one;
+    }
+    sums->sum += sum;
+    sums->nonzero += (size_t)nonzero;
+    sums->varies |= differing > 0;
 }
 
-static void add_piece(vxs_build *build, const sight *s, size_t first, size_t last)
+/* Mean over what is not 0; whether values differ; how many are not finite. What the lines leave out
+ * is all the same value. */
+static void look(sight *s, size_t voxels, float *line)
 {
-    const float *values = s->volume.values;
-    double *sum = build->sum;
-    int32_t *signal = build->signal;
-    if (s->subject->nonfinite == 0) {
+    const vxs_packed *packed = &s->packed;
+    look_sums sums = { .one = NAN };
+    size_t first = 0, seen = 0, nonzero = 0;
+    for (size_t l = 0; l < packed->lines; l++) {
+        size_t count = vxs_packed_line(packed, l, &first, line);
+        look_at_values(line, count, &sums);
+        seen += count;
+    }
+    nonzero = sums.nonzero;
+    if (seen < voxels) { /* once, for whether values differ */
+        look_at_values(&packed->outside, 1, &sums);
+        sums.sum += (double)packed->outside * (double)(voxels - seen - 1);
+        nonzero += packed->outside != 0 ? voxels - seen : 0;
+    }
+    s->varies = sums.varies;
+    s->subject->level = nonzero > 0 ? sums.sum / (double)nonzero : 0;
+    if (!s->subject->other_grid) /* else counted before it came onto the grid */
+        s->subject->nonfinite = sums.nonfinite;
+}
+
+static void add_values(vxs_build *build, const vxs_subject *subject, const float *values,
+                       size_t first, size_t count)
+{
+    double *sum = build->sum + first;
+    int32_t *signal = build->signal + first;
+    uint8_t *missing = build->missing + first;
+    if (subject->nonfinite == 0) {
 #pragma omp simd
-        for (size_t v = first; v < last; v++) {
-            sum[v] += (double)values[v];
-            signal[v] += values[v] != 0;
+        for (size_t i = 0; i < count; i++) {
+            sum[i] += (double)values[i];
+            signal[i] += values[i] != 0;
         }
         return;
     }
-    for (size_t v = first; v < last; v++) {
-        bool finite = isfinite(values[v]);
-        build->missing[v] |= !finite;
-        sum[v] += finite ? (double)values[v] : 0;
-        signal[v] += finite && values[v] != 0;
+    for (size_t i = 0; i < count; i++) {
+        bool finite = isfinite(values[i]);
+        missing[i] |= !finite;
+        sum[i] += finite ? (double)values[i] : 0;
+        signal[i] += finite && values[i] != 0;
     }
 }
 
-/* A few thousand voxels at a time, so that they stay in cache while one image after the other is
- * added, in the order of the subjects. */
-static void add_to_survey(vxs_build *build, sight *const *added, size_t count, size_t voxels)
+/* A line of an image: its span, and what stands around it unless that is 0. */
+static void add_line(vxs_build *build, const sight *s, size_t l, size_t voxels, float *line)
 {
-#pragma omp parallel for num_threads(build->nthreads)
-    for (size_t first = 0; first < voxels; first += PIECE) {
-        size_t last = first + PIECE < voxels ? first + PIECE : voxels;
-        for (size_t k = 0; k < count; k++)
-            add_piece(build, added[k], first, last);
+    const vxs_packed *packed = &s->packed;
+    size_t start = l * packed->length, first = 0;
+    size_t length = voxels - start < packed->length ? voxels - start : packed->length;
+    if (packed->outside == 0) {
+        size_t count = vxs_packed_line(packed, l, &first, line);
+        add_values(build, s->subject, line, start + first, count);
+        return;
     }
+    vxs_packed_whole_line(packed, l, line);
+    add_values(build, s->subject, line, start, length);
+}
+
+/* A line at a time, so that its sums stay in cache while one image after the other is added, in the
+ * order of the subjects. */
+static vxs_status add_to_survey(vxs_build *build, sight *const *added, size_t count, size_t voxels,
+                                vxs_error *err)
+{
+    size_t length = added[0]->packed.length, lines = added[0]->packed.lines;
+    float *room = vxs_alloc((size_t)build->nthreads * length, sizeof(*room), err);
+    if (!room)
+        return VXS_FAILED;
+#pragma omp parallel for num_threads(build->nthreads)
+    for (size_t l = 0; l < lines; l++)
+        for (size_t k = 0; k < count; k++)
+            add_line(build, added[k], l, voxels, room + (size_t)omp_get_thread_num() * length);
     build->surveyed += count;
+    free(room);
+    return VXS_OK;
 }
 
 /* An earlier subject with the same file; two volumes of one file are not doubles. */
@@ -128,6 +182,30 @@ static bool judge(vxs_build *build, sight *s)
     return !subject->reason;
 }
 
+/* An image that was read is kept for writing while there is memory for it. */
+static void keep_or_release(vxs_build *build, sight *s)
+{
+    uint64_t with = build->packed_bytes + s->packed.bytes;
+    uint64_t fixed = vxs_build_fixed_bytes(build), mem = (uint64_t)build->settings->mem;
+    bool fits = fixed < mem && with <= (mem - fixed) / 2;
+    if (!s->subject->reason && !build->is_shared && fits) {
+        s->subject->packed = s->packed;
+        build->packed_bytes = with;
+    } else {
+        vxs_packed_release(&s->packed);
+    }
+}
+
+static void read_and_look(vxs_build *build, sight *s, size_t voxels)
+{
+    if (vxs_build_load(build, s->subject, &s->packed, &s->err))
+        return;
+    float *line = vxs_alloc(s->packed.length, sizeof(*line), &s->err);
+    if (line)
+        look(s, voxels, line);
+    free(line);
+}
+
 /* Reads a batch with all threads; no memory is an end, everything else a reason to leave one out.
  */
 static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, vxs_error *err)
@@ -137,15 +215,17 @@ static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, v
     vxs_status status = VXS_OK;
 #pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
     for (size_t k = 0; k < count; k++)
-        if (!vxs_build_load(build, sights[k].subject, &sights[k].volume, &sights[k].err))
-            sights[k].varies = look(&sights[k], voxels);
+        read_and_look(build, &sights[k], voxels);
     for (size_t k = 0; k < count; k++) {
         if (sights[k].err.status == VXS_FAILED && !status)
             status = vxs_fail(err, VXS_FAILED, "%s", sights[k].err.message);
         if (judge(build, &sights[k]))
             good[added++] = &sights[k];
     }
-    add_to_survey(build, good, added, voxels);
+    if (!status && added > 0)
+        status = add_to_survey(build, good, added, voxels, err);
+    for (size_t k = 0; k < count; k++)
+        keep_or_release(build, &sights[k]);
     return status;
 }
 
@@ -153,27 +233,25 @@ static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, v
 static vxs_status look_at_all(vxs_build *build, vxs_error *err)
 {
     uint64_t an_image = 4 * (uint64_t)vxs_grid_voxels(&build->grid);
-    uint64_t fit = (uint64_t)build->settings->mem / 4 / an_image;
+    uint64_t fixed = vxs_build_fixed_bytes(build), mem = (uint64_t)build->settings->mem;
+    uint64_t fit = fixed < mem ? (mem - fixed) / 4 / an_image : 0;
     size_t batch = fit < (uint64_t)build->nthreads ? (size_t)build->nthreads : (size_t)fit;
     size_t next = 0;
     vxs_progress progress;
     vxs_status status = VXS_OK;
-    sight sights[BATCH] = { { .subject = NULL } }; /* whose memory is used again */
     batch = batch < BATCH ? batch : BATCH;
     vxs_progress_start(&progress, build->context, "checking", "images", vxs_build_kept(build));
     while (next < build->count && !status) {
         size_t count = 0;
+        sight sights[BATCH];
         for (; next < build->count && count < batch; next++)
-            if (!build->subjects[next].reason) {
-                sights[count].subject = &build->subjects[next];
-                sights[count++].err = (vxs_error)VXS_ERROR_INIT;
-            }
+            if (!build->subjects[next].reason)
+                sights[count++] =
+                    (sight){ .subject = &build->subjects[next], .err = VXS_ERROR_INIT };
         status = look_at_batch(build, sights, count, err);
         if (!status && count > 0)
             status = vxs_progress_step(&progress, count, err);
     }
-    for (size_t k = 0; k < BATCH; k++)
-        vxs_volume_release(&sights[k].volume);
     return status;
 }
 
@@ -411,6 +489,8 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
         status = find_regions(build, voxels, err);
     if (!status && build->settings->scale == VXS_SCALE_SUVR)
         status = find_reference(build, voxels, err);
+    free(build->sum);
+    build->sum = NULL; /* only the mask was made of it */
     build->survey_seconds = vxs_seconds() - start;
     return status;
 }

@@ -354,10 +354,11 @@ static vxs_status write_matrix(const vxs_build *build, const matrix *m, vxs_outp
                                vxs_error *err)
 {
     size_t shape[2] = { m->p, vxs_build_kept(build) };
-    FILE *stream = vxs_output_open(output, "features.npy", err);
-    if (!stream)
-        return VXS_CANNOT_WRITE;
-    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
+    FILE *stream;
+    vxs_status status = vxs_output_open(output, "features.npy", &stream, err);
+    if (status)
+        return status;
+    status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
     for (size_t j = 0; j < m->p && !status; j++)
         for (size_t i = 0; i < m->n; i++)
             if (!build->subjects[i].reason)

@@ -72,18 +72,21 @@ static void remove_listed(const char *folder, const char *files)
 
 /* ---- What is there already ------------------------------------------------------------------- */
 
-/* The first entry that is not on the list, or NULL. */
-static char *find_stranger(const char *folder, const char *files)
+/* Every entry is on the list. */
+static vxs_status check_strangers(const vxs_output *output, vxs_error *err)
 {
-    DIR *dir = opendir(folder);
-    char *stranger = NULL;
+    DIR *dir = opendir(output->path);
+    vxs_status status = VXS_OK;
     if (!dir)
-        return vxs_format(NULL, "%s", ".");
-    for (struct dirent *e = readdir(dir); e && !stranger; e = readdir(dir))
-        if (!is_listed(files, e->d_name))
-            stranger = vxs_format(NULL, "%s", e->d_name);
+        return cannot_write(output, strerror(errno), err);
+    for (struct dirent *e = readdir(dir); e && !status; e = readdir(dir))
+        if (!is_listed(output->old_files, e->d_name))
+            status = vxs_fail(err, VXS_CANNOT_WRITE,
+                              "cannot write '%s': it holds '%s', which voxsift did not put there; "
+                              "--force replaces only what voxsift made",
+                              output->path, e->d_name);
     closedir(dir);
-    return stranger;
+    return status;
 }
 
 static vxs_status check_ours(vxs_output *output, vxs_error *err)
@@ -98,15 +101,7 @@ static vxs_status check_ours(vxs_output *output, vxs_error *err)
         return vxs_fail(err, VXS_FAILED, "not enough memory to read '%s'", output->path);
     if (found || strncmp(output->old_files, LIST_TITLE, strlen(LIST_TITLE)) != 0)
         return cannot_write(output, "it exists, and --force replaces only what voxsift made", err);
-    char *stranger = find_stranger(output->path, output->old_files);
-    if (!stranger)
-        return VXS_OK;
-    vxs_fail(err, VXS_CANNOT_WRITE,
-             "cannot write '%s': it holds '%s', which voxsift did not put there; --force replaces "
-             "only what voxsift made",
-             output->path, stranger);
-    free(stranger);
-    return VXS_CANNOT_WRITE;
+    return check_strangers(output, err);
 }
 
 static vxs_status check_existing(vxs_output *output, bool replace, vxs_error *err)
@@ -170,22 +165,25 @@ done:
     return status;
 }
 
-static FILE *create(vxs_output *output, const char *name, vxs_error *err)
+static vxs_status create(vxs_output *output, const char *name, FILE **stream, vxs_error *err)
 {
     char *path = vxs_format(err, "%s/%s", output->work, name);
     if (!path)
-        return NULL;
-    FILE *stream = fopen(path, "w+bx"); /* read as well: files may be mapped */
-    if (!stream)
-        vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name,
-                 strerror(errno));
+        return VXS_FAILED;
+    *stream = fopen(path, "w+bx"); /* read as well: files may be mapped */
     free(path);
-    return stream;
+    if (!*stream && errno == ENOMEM)
+        return vxs_fail(err, VXS_FAILED, "not enough memory to write '%s/%s'", output->path, name);
+    if (!*stream)
+        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name,
+                        strerror(errno));
+    return VXS_OK;
 }
 
-FILE *vxs_output_open(vxs_output *output, const char *name, vxs_error *err)
+vxs_status vxs_output_open(vxs_output *output, const char *name, FILE **stream, vxs_error *err)
 {
-    return add_to_list(output, name, err) ? NULL : create(output, name, err);
+    vxs_status status = add_to_list(output, name, err);
+    return status ? status : create(output, name, stream, err);
 }
 
 vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, vxs_error *err)
@@ -200,9 +198,10 @@ vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, 
 
 static vxs_status write_list(vxs_output *output, vxs_error *err)
 {
-    FILE *stream = create(output, LIST, err);
-    if (!stream)
-        return err && err->status ? err->status : VXS_CANNOT_WRITE;
+    FILE *stream;
+    vxs_status status = create(output, LIST, &stream, err);
+    if (status)
+        return status;
     fputs(output->files, stream);
     return vxs_output_close(output, stream, LIST, err);
 }

@@ -14,23 +14,11 @@ vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volume, vxs_error *e
 vxs_status vxs_volume_of_image(const vxs_image *image, size_t number, vxs_volume *volume,
                                vxs_error *err)
 {
-    *volume = (vxs_volume){ .values = NULL };
-    return vxs_volume_refill(image, number, volume, err);
-}
-
-vxs_status vxs_volume_refill(const vxs_image *image, size_t number, vxs_volume *volume,
-                             vxs_error *err)
-{
     size_t voxels = vxs_grid_voxels(&image->grid);
-    bool fits = volume->values && vxs_grid_voxels(&volume->grid) == voxels;
-    if (!fits) {
-        vxs_volume_release(volume);
-        volume->values =
-            vxs_resize(NULL, voxels, sizeof(float), err); /* every value is set below */
-    }
+    volume->grid = image->grid;
+    volume->values = vxs_resize(NULL, voxels, sizeof(float), err); /* every value is set below */
     if (!volume->values)
         return VXS_FAILED;
-    volume->grid = image->grid;
     vxs_image_floats(image, number * voxels, voxels, volume->values);
     return VXS_OK;
 }

@@ -166,8 +166,9 @@ static vxs_status write_labels(const vxs_region_table *t, vxs_output *output, vx
                                   .intent_name = "cluster",
                                   .descrip = "voxsift " VXS_VERSION " clusters" };
     int32_t *values = vxs_alloc(voxels, sizeof(*values), err);
-    FILE *stream = values ? vxs_output_open(output, "clusters.nii.gz", err) : NULL;
-    vxs_status status = stream ? VXS_OK : err->status;
+    FILE *stream = NULL;
+    vxs_status status =
+        values ? vxs_output_open(output, "clusters.nii.gz", &stream, err) : VXS_FAILED;
     for (size_t v = 0; v < voxels && !status; v++)
         if (t->clusters.labels[v])
             values[v] = vxs_region_index(t, (size_t)t->clusters.labels[v] - 1);
@@ -184,9 +185,10 @@ static vxs_status write_labels(const vxs_region_table *t, vxs_output *output, vx
 static vxs_status write_file(const vxs_region_table *t, vxs_output *output,
                              const vxs_companion *file, vxs_error *err)
 {
-    FILE *stream = vxs_output_open(output, file->name, err);
-    if (!stream)
-        return err->status;
+    FILE *stream;
+    vxs_status status = vxs_output_open(output, file->name, &stream, err);
+    if (status)
+        return status;
     file->write(t, stream);
     return vxs_output_close(output, stream, file->name, err);
 }

@@ -90,6 +90,33 @@ for k, words in enumerate([["img"], ["list.txt"], ["img/*_T1w.nii.gz"], ["--nthr
 run("people.tsv", "--pattern", "img/sub-{participant_id}_T1w.nii.gz", "-o", "c")
 check("pattern", (load("c")[1] == x).all())
 
+# --mem is kept: what survives in memory from the survey, what is read twice, and what one 4D image
+# holds are the same bits
+SHAPE = (90, 90, 90)
+for k in range(30):
+    save(rng.normal(100, 5, SHAPE), f"large/s{k:02d}.nii", dtype="f4")
+series = np.stack([np.asarray(nib.load(f"large/s{k:02d}.nii").dataobj) for k in range(30)], 3)
+save(series, "series.nii")
+open("series.tsv", "w").write("participant_id\n" + "".join(f"s{k:02d}\n" for k in range(30)))
+whole = {}
+for name, words in [("m1", ["large", "--mem", "64M", "--nthreads", "1"]), ("m2", ["large"]),
+                    ("m3", ["series.nii", "--rows", "series.tsv"])]:
+    # a small process in between: a child's peak begins with that of who started it
+    p = subprocess.run([sys.executable, "-c", "import resource, subprocess, sys\n"
+                        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+                        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)",
+                        "voxsift", "cohort", *words, "--mask-fraction", "0.5", "-o", name, "-q"],
+                       capture_output=True, text=True)
+    check(f"{name} made", p.returncode == 0, p.stderr)
+    whole[name] = load(name)[1]
+    if name == "m1":
+        check("--mem 64M is kept", int(p.stdout) < 64 * 1024, f"{p.stdout} kB")
+check("in blocks", (whole["m1"] == series.transpose(2, 1, 0, 3).reshape(-1, 30)).all())
+check("at once", (whole["m1"] == whole["m2"]).all() and (whole["m1"] == whole["m3"]).all())
+SHAPE = (12, 10, 9)
+shutil.rmtree("large")
+os.remove("series.nii")
+
 # ids are forgiven prefix, zeros, blanks, case; who does not match is named
 with open("odd.tsv", "wb") as f:
     f.write(b"\xef\xbb\xbfparticipant_id \tgroup\r\n" + b"".join(

@@ -39,12 +39,12 @@ static vxs_status make(const char *path, bool replace, const char *text, bool co
 {
     vxs_output *output = NULL;
     vxs_status status = vxs_output_new(path, replace, &output, err);
-    FILE *stream = status ? NULL : vxs_output_open(output, "mark", err);
-    if (stream) {
+    FILE *stream;
+    if (!status)
+        status = vxs_output_open(output, "mark", &stream, err);
+    if (!status) {
         fputs(text, stream);
         status = vxs_output_close(output, stream, "mark", err);
-    } else if (!status) {
-        status = err->status;
     }
     if (!status && commit)
         status = vxs_output_commit(output, err);
@@ -68,8 +68,9 @@ Test(output, appears_when_it_is_whole)
     vxs_error err = VXS_ERROR_INIT;
     vxs_output *output = NULL;
     WORKS(vxs_output_new(place, false, &output, &err), err);
-    FILE *stream = vxs_output_open(output, "mark", &err);
-    cr_assert(stream && access(place, F_OK) != 0, "nothing under the final name yet");
+    FILE *stream;
+    WORKS(vxs_output_open(output, "mark", &stream, &err), err);
+    cr_assert(access(place, F_OK) != 0, "nothing under the final name yet");
     fputs("x", stream);
     WORKS(vxs_output_close(output, stream, "mark", &err), err);
     WORKS(vxs_output_commit(output, &err), err);

@@ -1,0 +1,139 @@
+/* A cohort of images, its regions and its table, with every request for memory failing in turn. */
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+static char place[512];
+
+static const char *in(const char *name)
+{
+    static char paths[4][700];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", place, name);
+    return path;
+}
+
+static void write_text(const char *name, const char *text)
+{
+    FILE *stream = fopen(in(name), "w");
+    cr_assert(stream && fputs(text, stream) >= 0 && fclose(stream) == 0);
+}
+
+static void write_volume(const char *name, int number, bool labels)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_grid grid = {
+        .shape = { 6, 5, 4 },
+        .affine = { { -3, 0, 0, 9 }, { 0, 3, 0, -7 }, { 0, 0, 3, 0 }, { 0, 0, 0, 1 } },
+        .source = VXS_AFFINE_SFORM,
+        .sform_code = 4
+    };
+    float values[120];
+    for (int v = 0; v < 120; v++)
+        values[v] = labels ? (float)(1 + v % 2) : (float)(v % 6 > 0) * (float)(v % 7 + number);
+    vxs_write_options options = { .type = VXS_WRITE_FLOAT32 };
+    FILE *stream = fopen(in(name), "wb");
+    WORKS(vxs_image_write(stream, name, &grid, &options, values, &err), err);
+    cr_assert(fclose(stream) == 0);
+}
+
+static void set_up(void)
+{
+    work_path(place, "faults");
+    char command[1200];
+    snprintf(command, sizeof(command), "rm -rf '%s' && mkdir '%s'", place, place);
+    cr_assert(system(command) == 0);
+    write_volume("a.nii.gz", 1, false);
+    write_volume("b.nii.gz", 2, false);
+    write_volume("c.nii.gz", 3, false);
+    write_volume("atlas.nii.gz", 0, true);
+    write_text("atlas.txt", "1 left\n2 right\n");
+    write_text("table.tsv", "participant_id\tage\timage\na\t1\ta.nii.gz\nb\t2\tb.nii.gz\n"
+                            "c\t3\tc.nii.gz\nd\t4\tmissing.nii.gz\n");
+    write_text("x.tsv", "participant_id\tf1\tf2\na\t1\t2\nb\t2\t3\n");
+}
+
+static void tear_down(void)
+{
+    char command[1200];
+    snprintf(command, sizeof(command), "rm -rf '%s'", place);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(faults, .init = set_up, .fini = tear_down);
+
+static vxs_status make(const vxs_cohort_settings *changed, const char *source, vxs_error *err)
+{
+    const char *sources[] = { source, NULL };
+    vxs_cohort_settings settings = *changed;
+    vxs_cohort_summary summary;
+    vxs_status status =
+        vxs_cohort_make(NULL, &settings, source ? sources : NULL, in("out"), true, &summary, err);
+    cr_assert(status || summary.subjects == (source ? 3 : 2), "%zu", summary.subjects);
+    return status;
+}
+
+static vxs_cohort_settings usual(void)
+{
+    return (vxs_cohort_settings){ .image_column = "image",
+                                  .drop_bad = true,
+                                  .mask_fraction = NAN,
+                                  .voxel_size = NAN,
+                                  .tolerance = 0.1,
+                                  .mem = 1 << 26 };
+}
+
+static vxs_status make_voxels(vxs_error *err)
+{
+    vxs_cohort_settings settings = usual();
+    return make(&settings, in("table.tsv"), err);
+}
+
+static vxs_status make_regions(vxs_error *err)
+{
+    vxs_cohort_settings settings = usual();
+    settings.regions = true;
+    settings.atlas = in("atlas.nii.gz");
+    settings.scale = VXS_SCALE_Z;
+    settings.smooth = 4;
+    settings.voxel_size = 4;
+    return make(&settings, in("table.tsv"), err);
+}
+
+static vxs_status make_table(vxs_error *err)
+{
+    vxs_cohort_settings settings = usual();
+    settings.image_column = NULL;
+    settings.features = in("x.tsv");
+    return make(&settings, NULL, err);
+}
+
+static vxs_status list_regions(vxs_error *err)
+{
+    vxs_regions_settings settings = { .threshold = 3, .min_size = 1, .atlas = in("atlas.nii.gz") };
+    FILE *nowhere = fopen("/dev/null", "w");
+    vxs_status status =
+        vxs_regions(NULL, &settings, in("b.nii.gz"), in("out"), true, false, nowhere, err);
+    fclose(nowhere);
+    return status;
+}
+
+Test(faults, cohort_of_voxels)
+{
+    cr_assert(fail_each_request(make_voxels) > 50);
+}
+
+Test(faults, cohort_of_regions)
+{
+    cr_assert(fail_each_request(make_regions) > 50);
+}
+
+Test(faults, cohort_of_a_table)
+{
+    cr_assert(fail_each_request(make_table) > 10);
+}
+
+Test(faults, regions_of_a_map)
+{
+    cr_assert(fail_each_request(list_regions) > 20);
+}
