@@ -33,14 +33,15 @@ typedef struct {
     size_t size, offset; /* of the file, and where the items start */
 } matrix;
 
-/* The program itself; a thread's image as stored, packed, as floats, and twice as doubles for
- * smoothing; the survey and its mask, whose making takes four more arrays for a while. */
+/* The program itself; what the survey counts; and either a thread's images, as stored, packed, as
+ * floats, and twice as doubles for smoothing, or the four arrays that making a mask takes. */
 uint64_t vxs_build_fixed_bytes(const vxs_build *build)
 {
     uint64_t voxels = vxs_grid_voxels(&build->grid);
     uint64_t stored = build->count > 0 ? vxs_grid_voxels(&build->subjects[0].grid) : voxels;
     uint64_t thread = 12 * stored + 4 * voxels + (build->settings->smooth > 0 ? 16 * voxels : 0);
-    return PROGRAM + (uint64_t)build->nthreads * thread + 30 * voxels;
+    uint64_t images = (uint64_t)build->nthreads * thread, mask = 16 * voxels;
+    return PROGRAM + 14 * voxels + (images > mask ? images : mask);
 }
 
 size_t vxs_build_block(const vxs_build *build, uint64_t *bytes)
