@@ -252,6 +252,7 @@ libdir  = $(DESTDIR)$(PREFIX)/lib
 incdir  = $(DESTDIR)$(PREFIX)/include
 mandir  = $(DESTDIR)$(PREFIX)/share/man/man1
 docdir  = $(DESTDIR)$(PREFIX)/share/doc/voxsift
+datadir = $(DESTDIR)$(PREFIX)/share/voxsift
 bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir  = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
@@ -264,6 +265,9 @@ install: all
 	install -m 644 include/voxsift.h '$(incdir)/voxsift.h'
 	install -m 644 include/voxsift/*.h '$(incdir)/voxsift'
 	install -m 644 docs/man/*.1 '$(mandir)'
+	for folder in schaefer2018 icbm152; do \
+	  install -d '$(datadir)'/atlases/$$folder && \
+	  install -m 644 atlases/$$folder/* '$(datadir)'/atlases/$$folder || exit; done
 	install -m 644 README.md LICENSE NEWS.md '$(docdir)'
 	$(BUILD)/voxsift completion bash > '$(bashdir)/voxsift'
 	$(BUILD)/voxsift completion zsh > '$(zshdir)/_voxsift'
@@ -278,7 +282,7 @@ uninstall:
 	rm -f '$(bindir)/voxsift' '$(libdir)/libvoxsift.a' '$(libdir)/pkgconfig/voxsift.pc' \
 	  '$(incdir)/voxsift.h' '$(bashdir)/voxsift' '$(zshdir)/_voxsift' '$(fishdir)/voxsift.fish'
 	rm -f $(patsubst docs/man/%,'$(mandir)/%',$(wildcard docs/man/*.1))
-	rm -rf '$(incdir)/voxsift' '$(docdir)'
+	rm -rf '$(incdir)/voxsift' '$(docdir)' '$(datadir)'
 
 clean:
 	rm -rf $(BUILD)

@@ -181,13 +181,18 @@ typedef struct {
     size_t count;    /* different labels, ascending */
     int32_t *values;
     char **names;
+    char *path; /* of the label image */
 } vxs_atlas;
 /* Reads a label image (float labels too, when they are whole numbers) and the names beside it: FSL
  * XML (which may also be given as path), FSLeyes .lut, MRIcroGL .txt, ITK-SNAP, BIDS dseg.tsv,
  * Schaefer's order.txt, FreeSurfer tables, or NUMBER|NAME lines. Labels without a name are called
- * "label 7". `names_path` NULL: the file is looked for. */
-VXS_MUST_CHECK vxs_status vxs_atlas_read(const char *path, const char *names_path, vxs_atlas *atlas,
+ * "label 7". `names_path` NULL: the file is looked for. A name that is no file is looked for in the
+ * folders of VOXSIFT_ATLASES, among what comes with voxsift, in FSLDIR and in mricron-data. */
+VXS_MUST_CHECK vxs_status vxs_atlas_read(const char *name, const char *names_path, vxs_atlas *atlas,
                                          vxs_error *err);
+/* Whether that is an atlas rather than any image: known by name, an FSL XML, or with names beside.
+ */
+bool vxs_atlas_is(const char *name);
 /* The same atlas on another grid: every voxel has the label nearest to its centre. */
 VXS_MUST_CHECK vxs_status vxs_atlas_resample(const vxs_atlas *atlas, const vxs_grid *grid,
                                              int32_t *labels, vxs_error *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const vxs_operand operands[] = {
     { .name = "FILE",
@@ -144,12 +145,15 @@ static bool has_image_name(const char *path)
 
 typedef vxs_status teller(const vxs_call *call, vxs_error *err);
 
-/* By its name when that is an image's, else by its first bytes. */
+/* By its name when that is an image's or an atlas's, else by its first bytes. */
 static teller *teller_for(const char *path)
 {
     char bytes[6] = "";
+    bool may_be_name = !strpbrk(path, "./") && access(path, F_OK) != 0;
     if (has_image_name(path))
         return vxs_info_image;
+    if (may_be_name || vxs_atlas_is(path))
+        return vxs_info_atlas;
     FILE *stream = fopen(path, "rb");
     size_t got = stream ? fread(bytes, 1, sizeof(bytes), stream) : 0;
     if (stream)
@@ -180,7 +184,9 @@ const vxs_command vxs_cmd_info = {
     .summary = "tell what is in an image, a table, an array or a cohort",
     .details =
         "For an image: grid, orientation, data type, scaling and the range of its values; what is "
-        "odd about it comes as a warning.\n\n"
+        "odd about it comes as a warning. For an atlas, given by its file or by its name, the "
+        "names "
+        "and sizes of its labels as well.\n\n"
         "For a table: every column, whether it holds numbers or text, how many cells are missing, "
         "and its range or its classes with their counts. Tables may be tab, comma or semicolon "
         "separated, with a byte order mark, CRLF, quotes or blanks around cells; n/a, NA, NaN, "

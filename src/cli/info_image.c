@@ -2,6 +2,7 @@
 #include "cli/info.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const char *code_words(int code)
 {
@@ -42,7 +43,43 @@ static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
         vxs_log(call->context, VXS_LOG_WARNING, "'%s': it is empty, every value is 0", path);
 }
 
-static void print_json(FILE *out, const vxs_image *image, const vxs_image_summary *summary)
+/* Voxels of each label. */
+static size_t *count_voxels(const vxs_atlas *atlas, vxs_error *err)
+{
+    size_t *counts = vxs_alloc(atlas->count, sizeof(*counts), err);
+    for (size_t v = 0; counts && v < vxs_grid_voxels(&atlas->grid); v++) {
+        size_t at = vxs_atlas_find(atlas, atlas->labels[v]);
+        if (at < atlas->count)
+            counts[at]++;
+    }
+    return counts;
+}
+
+static void print_labels_json(vxs_json_writer *w, const vxs_atlas *atlas, const size_t *counts)
+{
+    vxs_json_open_array(w, "labels");
+    for (size_t k = 0; k < atlas->count; k++) {
+        vxs_json_open_object(w, NULL);
+        vxs_json_whole(w, "value", atlas->values[k]);
+        vxs_json_text(w, "name", atlas->names[k]);
+        vxs_json_whole(w, "voxels", (int64_t)counts[k]);
+        vxs_json_real(w, "volume_mm3", (double)counts[k] * vxs_grid_voxel_volume(&atlas->grid));
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_array(w);
+}
+
+static void print_labels(FILE *out, const vxs_atlas *atlas, const size_t *counts)
+{
+    double volume = vxs_grid_voxel_volume(&atlas->grid);
+    fprintf(out, "  an atlas of  %zu labels:\n", atlas->count);
+    for (size_t k = 0; k < atlas->count; k++)
+        fprintf(out, "  %11d  %s, %zu voxels, %.6g mm3\n", atlas->values[k], atlas->names[k],
+                counts[k], (double)counts[k] * volume);
+}
+
+static void print_json(FILE *out, const vxs_image *image, const vxs_image_summary *summary,
+                       const vxs_atlas *atlas, const size_t *counts)
 {
     char text[VXS_ORIENTATION_TEXT];
     double size[3];
@@ -50,7 +87,7 @@ static void print_json(FILE *out, const vxs_image *image, const vxs_image_summar
     vxs_grid_voxel_size(&image->grid, size);
     vxs_json_init(&w, out);
     vxs_json_open_object(&w, NULL);
-    vxs_json_text(&w, "kind", "image");
+    vxs_json_text(&w, "kind", atlas ? "atlas" : "image");
     vxs_json_text(&w, "format", image->format);
     vxs_json_open_array(&w, "shape");
     for (int d = 0; d < image->ndim; d++)
@@ -82,19 +119,20 @@ static void print_json(FILE *out, const vxs_image *image, const vxs_image_summar
     vxs_json_real(&w, "sum", summary->sum);
     vxs_json_whole(&w, "nonfinite", (int64_t)summary->nonfinite);
     vxs_json_whole(&w, "zeros", (int64_t)summary->zeros);
+    if (atlas)
+        print_labels_json(&w, atlas, counts);
     vxs_json_close_object(&w);
 }
 
-static void print_words(const vxs_call *call, const vxs_image *image,
+static void print_words(FILE *out, const char *path, const vxs_image *image,
                         const vxs_image_summary *summary)
 {
     const vxs_grid *grid = &image->grid;
     char text[VXS_ORIENTATION_TEXT];
     double size[3], first[3] = { 0, 0, 0 }, corner[3];
-    FILE *out = call->out;
     vxs_grid_voxel_size(grid, size);
     vxs_grid_position(grid, first, corner);
-    fprintf(out, "'%s' is a %s image of ", call->operands[0], image->format);
+    fprintf(out, "'%s' is a %s image of ", path, image->format);
     for (int d = 0; d < image->ndim; d++)
         fprintf(out, "%s%zu", d ? " x " : "", image->dims[d]);
     fprintf(out, " voxels.\n  voxel size   %.6g x %.6g x %.6g (%s)\n", size[0], size[1], size[2],
@@ -113,19 +151,50 @@ static void print_words(const vxs_call *call, const vxs_image *image,
         fprintf(out, "  described as '%s'\n", image->descrip);
 }
 
-vxs_status vxs_info_image(const vxs_call *call, vxs_error *err)
+static vxs_status tell(const vxs_call *call, const char *path, const vxs_atlas *atlas,
+                       vxs_error *err)
 {
     vxs_image image;
     vxs_image_summary summary;
-    vxs_status status = vxs_image_read(call->operands[0], &image, err);
+    vxs_status status = vxs_image_read(path, &image, err);
     if (status)
         return status;
+    size_t *counts = atlas ? count_voxels(atlas, err) : NULL;
     vxs_image_summarise(&image, &summary);
-    if (call->shared->json)
-        print_json(call->out, &image, &summary);
-    else
-        print_words(call, &image, &summary);
-    warn_of_oddities(call, &image, &summary);
+    if (atlas && !counts) {
+        status = VXS_FAILED;
+    } else if (call->shared->json) {
+        print_json(call->out, &image, &summary, atlas, counts);
+    } else {
+        print_words(call->out, path, &image, &summary);
+        if (atlas)
+            print_labels(call->out, atlas, counts);
+    }
+    if (!status)
+        warn_of_oddities(call, &image, &summary);
+    free(counts);
     vxs_image_release(&image);
-    return VXS_OK;
+    return status;
+}
+
+/* A text beside an image may be anything: where it does not name labels, there is only the image.
+ */
+vxs_status vxs_info_image(const vxs_call *call, vxs_error *err)
+{
+    const char *path = call->operands[0];
+    vxs_atlas atlas = { .labels = NULL };
+    bool labels = vxs_atlas_is(path) && vxs_atlas_read(path, NULL, &atlas, NULL) == VXS_OK;
+    vxs_status status = tell(call, path, labels ? &atlas : NULL, err);
+    vxs_atlas_release(&atlas);
+    return status;
+}
+
+vxs_status vxs_info_atlas(const vxs_call *call, vxs_error *err)
+{
+    vxs_atlas atlas;
+    vxs_status status = vxs_atlas_read(call->operands[0], NULL, &atlas, err);
+    if (!status)
+        status = tell(call, atlas.path, &atlas, err);
+    vxs_atlas_release(&atlas);
+    return status;
 }

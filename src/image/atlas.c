@@ -119,14 +119,17 @@ static vxs_status find_parts(const char *path, const char *names_path, vxs_label
     return *image ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_atlas_read(const char *path, const char *names_path, vxs_atlas *atlas,
+vxs_status vxs_atlas_read(const char *name, const char *names_path, vxs_atlas *atlas,
                           vxs_error *err)
 {
     vxs_label_names names = { .rows = NULL };
     vxs_image image = { .format = NULL };
-    char *file = NULL;
+    char *path = NULL, *file = NULL;
     *atlas = (vxs_atlas){ .labels = NULL };
-    vxs_status status = find_parts(path, names_path, &names, &file, err);
+    vxs_status status = vxs_atlas_locate(name, &path, err);
+    if (!status)
+        status = find_parts(path, names_path, &names, &file, err);
+    atlas->path = file;
     if (!status)
         status = vxs_image_read(file, &image, err);
     if (!status)
@@ -141,8 +144,23 @@ vxs_status vxs_atlas_read(const char *path, const char *names_path, vxs_atlas *a
         vxs_atlas_release(atlas);
     vxs_image_release(&image);
     vxs_label_names_release(&names);
-    free(file);
+    free(path);
     return status;
+}
+
+bool vxs_atlas_is(const char *name)
+{
+    char *path = NULL, *beside = NULL;
+    if (vxs_atlas_locate(name, &path, NULL))
+        return false;
+    size_t length = strlen(path);
+    bool xml = length > 4 && strcasecmp(path + length - 4, ".xml") == 0;
+    bool is = xml || strcmp(path, name) != 0;
+    if (!is && !vxs_label_names_beside(path, &beside, NULL))
+        is = beside != NULL;
+    free(beside);
+    free(path);
+    return is;
 }
 
 size_t vxs_atlas_find(const vxs_atlas *atlas, int32_t value)
@@ -184,6 +202,7 @@ void vxs_atlas_release(vxs_atlas *atlas)
     for (size_t k = 0; atlas->names && k < atlas->count; k++)
         free(atlas->names[k]);
     free(atlas->names);
+    free(atlas->path);
     free(atlas->values);
     free(atlas->labels);
     *atlas = (vxs_atlas){ .labels = NULL };

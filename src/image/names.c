@@ -5,6 +5,7 @@
  *   1 0.5 0.2 0.1 Left Hippocampus        FSLeyes: three colours, then the name
  *   1 255 0 0 1 1 1 "Left Hippocampus"    ITK-SNAP
  *   1 Left Hippocampus                    MRIcroGL
+ *   1 Precentral_L 2001                   MRIcroGL's AAL: what tells names apart is before the code
  *   index<tab>name<tab>...                BIDS
  *   <label index="0" x= ...>name</label>  FSL
  */
@@ -126,6 +127,49 @@ static vxs_status read_line(vxs_label_names *names, const char *line, const char
     return add(names, value, name, length, err);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The length of the word in "word number"; 0 for any other name. */
+static size_t before_code(const char *name)
+{
+    size_t length = strcspn(name, " \t");
+    const char *code = name + length + strspn(name + length, " \t");
+    return *code && strspn(code, "0123456789") == strlen(code) ? length : 0;
+}
+
+/* "Area 44" and "Area 45" need their numbers; names that differ without them do not. */
+static vxs_status drop_codes(vxs_label_names *names, vxs_error *err)
+{
+    bool codes = names->count > 1;
+    for (size_t k = 0; k < names->count; k++)
+        codes = codes && before_code(names->rows[k].name) > 0;
+    char **shorter = codes ? vxs_alloc(names->count, sizeof(*shorter), err) : NULL;
+    char **sorted = codes ? vxs_alloc(names->count, sizeof(*sorted), err) : NULL;
+    vxs_status status = codes && (!shorter || !sorted) ? VXS_FAILED : VXS_OK;
+    for (size_t k = 0; k < names->count && codes && !status; k++) {
+        const char *name = names->rows[k].name;
+        sorted[k] = shorter[k] = vxs_format(err, "%.*s", (int)before_code(name), name);
+        status = shorter[k] ? VXS_OK : VXS_FAILED;
+    }
+    if (codes && !status)
+        qsort(sorted, names->count, sizeof(*sorted), by_text);
+    for (size_t k = 1; k < names->count && codes && !status; k++)
+        codes = strcmp(sorted[k - 1], sorted[k]) != 0;
+    for (size_t k = 0; shorter && k < names->count; k++) {
+        char **unused = codes && !status ? &names->rows[k].name : &shorter[k];
+        free(*unused);
+        *unused = NULL;
+        if (codes && !status)
+            names->rows[k].name = shorter[k];
+    }
+    free(shorter);
+    free(sorted);
+    return status;
+}
+
 static vxs_status read_lines(vxs_label_names *names, const char *text, vxs_error *err)
 {
     vxs_status status = VXS_OK;
@@ -134,7 +178,7 @@ static vxs_status read_lines(vxs_label_names *names, const char *text, vxs_error
         status = read_line(names, text, end, err);
         text = end + strspn(end, "\r\n");
     }
-    return status;
+    return status ? status : drop_codes(names, err);
 }
 
 /* ---- BIDS ------------------------------------------------------------------------------------ */
@@ -245,7 +289,8 @@ void vxs_label_names_release(vxs_label_names *names)
  * may belong to a file that has fewer of them. */
 vxs_status vxs_label_names_beside(const char *atlas, char **path, vxs_error *err)
 {
-    static const char *const endings[] = { ".txt", ".lut", ".tsv", ".xml", "_dseg.tsv", NULL };
+    static const char *const endings[] = { ".txt",     ".lut",      ".tsv", ".xml",
+                                           ".nii.txt", "_dseg.tsv", NULL };
     const char *slash = strrchr(atlas, '/');
     const char *base = slash ? slash + 1 : atlas;
     size_t folder = (size_t)(base - atlas), stem = strcspn(base, ".");

@@ -47,7 +47,9 @@ const vxs_param vxs_regions_params[] = {
       .value = "FILE",
       .type = VXS_PARAM_PATH,
       .offset = AT(atlas),
-      .help = "name clusters by this atlas; several with commas between" },
+      .help =
+          "name clusters by this atlas, a file or a name such as schaefer100 or aal; several with "
+          "commas between" },
     { .name = "atlas-names",
       .value = "FILE",
       .type = VXS_PARAM_PATH,

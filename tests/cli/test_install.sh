@@ -12,6 +12,8 @@ for file in bin/voxsift lib/libvoxsift.a lib/pkgconfig/voxsift.pc include/voxsif
 done
 run man -M "$root/opt/v/share/man" voxsift-simulate
 holds "man finds the page" "make a cohort whose truth is known" "$work/out"
+(cd "$work" && run "$root/opt/v/bin/voxsift" info schaefer200)
+holds "its atlases are found by name" "an atlas of  200 labels" "$work/out"
 export PKG_CONFIG_PATH="$root/opt/v/lib/pkgconfig"
 same "pkg-config knows the version" "$(pkg-config --modversion voxsift)" \
     "$(voxsift version | sed -n 's/^voxsift //p')"

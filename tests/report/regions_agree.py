@@ -1,6 +1,9 @@
 """`voxsift regions` on maps whose clusters are known, against numpy; every label format; the files for
 viewers as their own readers would parse them. Runs in an empty directory."""
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -77,6 +80,7 @@ formats = {
                    '7 0 255 0 1 1 1 "Middle part"\n9 0 0 255 1 1 1 "Back part"\n',
     "freesurfer.txt": "#No. Label\n0 Unknown 0 0 0 0\n3 Front 245 245 245 0\n7 Middle 205 62 78 0\n9 Back 1 2 3 0\n",
     "x_dseg.tsv": "index\tname\tabbreviation\n3\tFront part\tF\n7\tMiddle part\tM\n9\tBack part\tB\n",
+    "aal.txt": "3 Front_L 2001\n7 Middle_L 2002\n9 Back_L 2101\n",
     "label.xml": "<atlas><header><type>Label</type><images><imagefile>/atlas</imagefile></images></header><data>"
                  '<label index="3" x="1" y="1" z="1">Front part</label><label index="7">Middle part</label>'
                  '<label index="9">Back part</label></data></atlas>',
@@ -88,8 +92,34 @@ for name, text in formats.items():
     open(name, "w").write(text)
     words = ["--atlas", name] if name.endswith("xml") else ["--atlas", "atlas.nii.gz", "--atlas-names", name]
     said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--json", *words)[0])
-    labels = [list(c["atlases"].values())[0]["label"].split()[0] for c in said["clusters"]]
-    check(name, labels == ["Front", "Back", "Middle"], labels)
+    labels = [list(c["atlases"].values())[0]["label"] for c in said["clusters"]]
+    check(name, [re.split("[ _]", n)[0] for n in labels] == ["Front", "Back", "Middle"], labels)
+    check(f"{name} without codes", not any(c.isdigit() for c in "".join(labels)), labels)
+open("areas.txt", "w").write("3 Area 44\n7 Area 45\n9 Area 6\n")
+said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--json", "--atlas", "atlas.nii.gz", "--atlas-names",
+                      "areas.txt")[0])
+check("numbers that tell areas apart stay", said["clusters"][0]["atlases"]["atlas"]["label"] == "Area 44")
+
+# atlases by name: the user's folders, and FSL's
+os.makedirs("mine")
+os.makedirs("fsl/data/atlases/Fsl")
+shutil.copy("atlas.nii.gz", "mine/own.nii.gz")
+shutil.copy("aal.txt", "mine/own.nii.txt")
+shutil.copy("atlas.nii.gz", "fsl/data/atlases/Fsl/Fsl-maxprob.nii.gz")
+open("fsl/data/atlases/FSL-Test.xml", "w").write(formats["prob.xml"].replace("/atlas<", "/Fsl/Fsl-maxprob<"))
+os.environ.update(VOXSIFT_ATLASES="nowhere:mine", FSLDIR="fsl")
+for name, first in [("own", "Front_L"), ("FSL-Test", "Front part"), ("schaefer100", None)]:
+    said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--json", "--atlas", name)[0])
+    label = said["clusters"][0]["atlases"][name]["label"]
+    check(f"atlas {name}", first is None or label == first, label)
+    p = subprocess.run(["voxsift", "info", name, "--json"], capture_output=True, text=True)
+    said = json.loads(p.stdout)
+    check(f"info {name}", said["kind"] == "atlas" and (first is None or [
+        (e["value"], e["voxels"]) for e in said["labels"]] == [(k, int((atlas == k).sum())) for k in (3, 7, 9)]))
+    check(f"info {name} first", first is None or said["labels"][0]["name"] == first)
+del os.environ["VOXSIFT_ATLASES"], os.environ["FSLDIR"]
+out, err = run("map.nii.gz", "--atlas", "own", code=66)
+check("no such name", "nor an atlas of that name" in err, err)
 
 for ways, pieces in [("26", [(blobs[0],), (blobs[2],), (blobs[1], np.s_[9, 9, 9])]),
                      ("18", [(blobs[0],), (blobs[2],), (blobs[1],), (np.s_[9, 9, 9],)]),
