@@ -5,7 +5,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 BUILD=${BUILD:-$here/../build}
 voxsift=$(cd "$BUILD" && pwd)/voxsift
-atlas=$here/../atlases/schaefer2018/Schaefer2018_100Parcels_7Networks_order_FSLMNI152_2mm.nii.gz
 out=$BUILD/demo
 mkdir -p "$out"
 
@@ -29,8 +28,8 @@ echo
 echo
 echo "4. Where do the lesions of more than 60 of them overlap?"
 echo
-"$voxsift" regions "$out/lesion/coverage.nii.gz" --threshold 60 --min-size 5 --atlas "$atlas" \
-    -o "$out/overlap" --force > "$out/table.txt"
+"$voxsift" regions "$out/lesion/coverage.nii.gz" --threshold 60 --min-size 5 --atlas schaefer100 \
+    --underlay "$here/../atlases/icbm152/icbm152_t1_2mm.nii.gz" -o "$out/overlap" --force > "$out/table.txt"
 awk -F '\t' 'NR > 1 { printf "   %d voxels (%d mm3) around x %.0f, y %.0f, z %.0f mm, at most %d people: %s\n", $3, $4, $9, $10, $11, $8, $14 }' \
     "$out/overlap/clusters.tsv"
 echo

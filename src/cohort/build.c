@@ -21,6 +21,8 @@ void vxs_build_release(vxs_build *build)
     free(build->mask);
     free(build->signal);
     free(build->missing);
+    free(build->seen);
+    free(build->differs);
     free(build->sum);
     free(build->voxels);
     free(build->region);

@@ -41,7 +41,10 @@ typedef struct {
     uint8_t *mask;    /* of the grid */
     int32_t *signal;  /* subjects whose value is neither 0 nor missing, by voxel */
     uint8_t *missing; /* voxels where some subject has no finite value */
-    size_t surveyed;  /* subjects in sum, signal and missing */
+    float *seen;      /* the value of the last subject with signal */
+    uint8_t *differs; /* voxels where two values that are not 0 differ */
+    size_t surveyed;  /* subjects in these */
+    size_t constant;  /* voxels of the mask with the same value in every image */
     double *sum;      /* over subjects, by voxel */
     size_t *voxels;   /* those of the mask, ascending */
     size_t p;         /* features */

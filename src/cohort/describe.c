@@ -100,6 +100,8 @@ static void write_about(const vxs_build *build, FILE *stream)
                   !build->mask               ? "columns"
                   : build->settings->regions ? "regions"
                                              : "voxels");
+    if (build->mask)
+        vxs_json_whole(&w, "constant_voxels", (int64_t)build->constant);
     if (build->mask) {
         write_grid(&w, &build->grid);
         write_preprocessing(&w, build);

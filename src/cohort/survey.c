@@ -95,12 +95,17 @@ static void add_values(vxs_build *build, const vxs_subject *subject, const float
 {
     double *sum = build->sum + first;
     int32_t *signal = build->signal + first;
-    uint8_t *missing = build->missing + first;
+    float *seen = build->seen + first;
+    uint8_t *missing = build->missing + first, *differs = build->differs + first;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++)
+        differs[i] |= seen[i] != 0 && seen[i] != values[i] && values[i] != 0;
     if (subject->nonfinite == 0) {
 #pragma omp simd
         for (size_t i = 0; i < count; i++) {
             sum[i] += (double)values[i];
             signal[i] += values[i] != 0;
+            seen[i] = values[i] != 0 ? values[i] : seen[i];
         }
         return;
     }
@@ -109,6 +114,7 @@ static void add_values(vxs_build *build, const vxs_subject *subject, const float
         missing[i] |= !finite;
         sum[i] += finite ? (double)values[i] : 0;
         signal[i] += finite && values[i] != 0;
+        seen[i] = finite && values[i] != 0 ? values[i] : seen[i];
     }
 }
 
@@ -365,6 +371,20 @@ static vxs_status mean_mask(vxs_build *build, size_t voxels, vxs_error *err)
     return status;
 }
 
+/* A voxel that is the same in everybody predicts nothing; many of them point to a wrong mask. */
+static void warn_of_constant(vxs_build *build)
+{
+    for (size_t k = 0; k < build->p; k++) {
+        size_t v = build->voxels[k];
+        bool always = (size_t)build->signal[v] == build->surveyed;
+        build->constant += build->signal[v] == 0 || (always && !build->differs[v]);
+    }
+    if (build->constant > 0)
+        vxs_log(build->context, VXS_LOG_WARNING,
+                "%zu of the mask's %zu voxels have the same value in every image", build->constant,
+                build->p);
+}
+
 static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
 {
     const vxs_cohort_settings *settings = build->settings;
@@ -393,6 +413,7 @@ static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
     for (size_t v = 0, k = 0; v < voxels; v++)
         if (build->mask[v])
             build->voxels[k++] = v;
+    warn_of_constant(build);
     return VXS_OK;
 }
 
@@ -476,7 +497,10 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
     build->signal = vxs_alloc(voxels, sizeof(*build->signal), err);
     build->missing = vxs_alloc(voxels, sizeof(*build->missing), err);
     build->sum = vxs_alloc(voxels, sizeof(*build->sum), err);
-    if (!build->mask || !build->signal || !build->missing || !build->sum)
+    build->seen = vxs_alloc(voxels, sizeof(*build->seen), err);
+    build->differs = vxs_alloc(voxels, sizeof(*build->differs), err);
+    if (!build->mask || !build->signal || !build->missing || !build->sum || !build->seen ||
+        !build->differs)
         return VXS_FAILED;
     vxs_status status = look_at_all(build, err);
     if (!status)
@@ -489,8 +513,10 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
         status = find_regions(build, voxels, err);
     if (!status && build->settings->scale == VXS_SCALE_SUVR)
         status = find_reference(build, voxels, err);
-    free(build->sum);
-    build->sum = NULL; /* only the mask was made of it */
+    free(build->sum); /* only the mask was made of these */
+    free(build->seen);
+    build->sum = NULL;
+    build->seen = NULL;
     build->survey_seconds = vxs_seconds() - start;
     return status;
 }

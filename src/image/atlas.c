@@ -156,7 +156,7 @@ bool vxs_atlas_is(const char *name)
     size_t length = strlen(path);
     bool xml = length > 4 && strcasecmp(path + length - 4, ".xml") == 0;
     bool is = xml || strcmp(path, name) != 0;
-    if (!is && !vxs_label_names_beside(path, &beside, NULL))
+    if (!is && strstr(path, ".nii") && !vxs_label_names_beside(path, &beside, NULL))
         is = beside != NULL;
     free(beside);
     free(path);

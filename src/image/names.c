@@ -140,34 +140,46 @@ static size_t before_code(const char *name)
     return *code && strspn(code, "0123456789") == strlen(code) ? length : 0;
 }
 
+static char **free_texts(char **texts, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        free(texts[k]);
+    free(texts);
+    return NULL;
+}
+
+/* Names without their codes, sorted; to be freed with what it points to. */
+static char **without_codes(const vxs_label_names *names, vxs_error *err)
+{
+    char **texts = vxs_alloc(names->count, sizeof(*texts), err);
+    for (size_t k = 0; texts && k < names->count; k++) {
+        const char *name = names->rows[k].name;
+        texts[k] = vxs_format(err, "%.*s", (int)before_code(name), name);
+        if (!texts[k])
+            return free_texts(texts, k);
+    }
+    if (texts)
+        qsort(texts, names->count, sizeof(*texts), by_text);
+    return texts;
+}
+
 /* "Area 44" and "Area 45" need their numbers; names that differ without them do not. */
 static vxs_status drop_codes(vxs_label_names *names, vxs_error *err)
 {
     bool codes = names->count > 1;
-    for (size_t k = 0; k < names->count; k++)
-        codes = codes && before_code(names->rows[k].name) > 0;
-    char **shorter = codes ? vxs_alloc(names->count, sizeof(*shorter), err) : NULL;
-    char **sorted = codes ? vxs_alloc(names->count, sizeof(*sorted), err) : NULL;
-    vxs_status status = codes && (!shorter || !sorted) ? VXS_FAILED : VXS_OK;
-    for (size_t k = 0; k < names->count && codes && !status; k++) {
-        const char *name = names->rows[k].name;
-        sorted[k] = shorter[k] = vxs_format(err, "%.*s", (int)before_code(name), name);
-        status = shorter[k] ? VXS_OK : VXS_FAILED;
-    }
-    if (codes && !status)
-        qsort(sorted, names->count, sizeof(*sorted), by_text);
-    for (size_t k = 1; k < names->count && codes && !status; k++)
-        codes = strcmp(sorted[k - 1], sorted[k]) != 0;
-    for (size_t k = 0; shorter && k < names->count; k++) {
-        char **unused = codes && !status ? &names->rows[k].name : &shorter[k];
-        free(*unused);
-        *unused = NULL;
-        if (codes && !status)
-            names->rows[k].name = shorter[k];
-    }
-    free(shorter);
-    free(sorted);
-    return status;
+    for (size_t k = 0; k < names->count && codes; k++)
+        codes = before_code(names->rows[k].name) > 0;
+    if (!codes)
+        return VXS_OK;
+    char **texts = without_codes(names, err);
+    if (!texts)
+        return VXS_FAILED;
+    for (size_t k = 1; k < names->count && codes; k++)
+        codes = strcmp(texts[k - 1], texts[k]) != 0;
+    for (size_t k = 0; k < names->count && codes; k++)
+        names->rows[k].name[before_code(names->rows[k].name)] = '\0';
+    free_texts(texts, names->count);
+    return VXS_OK;
 }
 
 static vxs_status read_lines(vxs_label_names *names, const char *text, vxs_error *err)

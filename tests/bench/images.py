@@ -2,7 +2,6 @@
 holds. Volumes are made once, in FOLDER."""
 import glob
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -35,14 +34,19 @@ large = make("large", 228, 157, 189, 156)
 print("228 volumes of 157 x 189 x 156 int16:", flush=True)
 subprocess.run([build + "/read_images", *large[:40]], check=True)
 out = folder + "/cohort"
-voxels = None
 for threads in ("1", "2"):
-    subprocess.run(["rm", "-rf", out], check=True)
-    start = time.time()
-    p = subprocess.Popen([build + "/voxsift", "cohort", folder + "/large", "--nthreads", threads, "-o", out, "-q"],
-                         stdout=subprocess.DEVNULL)
-    _, _, usage = os.wait4(p.pid, 0)
-    seconds = time.time() - start
+    best = 1e9
+    for _ in range(3):
+        subprocess.run(["rm", "-rf", out], check=True)
+        start = time.time()
+        p = subprocess.Popen([build + "/voxsift", "cohort", folder + "/large", "--nthreads", threads, "-o", out,
+                              "-q"], stdout=subprocess.DEVNULL)
+        _, _, usage = os.wait4(p.pid, 0)
+        best = min(best, time.time() - start)
     size = os.path.getsize(out + "/features.npy")
-    print(f"  voxsift cohort, {threads} thread(s): {seconds:.1f} s, peak {usage.ru_maxrss / 1024:.0f} MB, "
+    print(f"  voxsift cohort, {threads} thread(s): {best:.1f} s, peak {usage.ru_maxrss / 1024:.0f} MB, "
           f"features.npy {size / 1e6:.0f} MB", flush=True)
+start = time.time()
+for f in large[:40]:
+    nib.load(f).get_fdata(dtype=np.float32)
+print(f"  nibabel get_fdata(float32) of all of them: {(time.time() - start) * 228 / 40:.1f} s", flush=True)

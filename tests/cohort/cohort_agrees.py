@@ -117,6 +117,17 @@ SHAPE = (12, 10, 9)
 shutil.rmtree("large")
 os.remove("series.nii")
 
+# voxels that are the same in everybody are counted
+for k in range(5):
+    flat_one = data[ids[k]] * (np.indices(SHAPE)[1] != 4) + 7.5 * (np.indices(SHAPE)[1] == 4)
+    flat_one[:, 5] *= k > 2
+    save(flat_one, f"const/s{k}.nii")
+save(np.indices(SHAPE)[0] > 1, "wide.nii", dtype="u1")
+out, err = run("const", "--mask", "wide.nii", "-o", "const_made")
+about, y, rows = load("const_made")
+constant = int((y == y[:, :1]).all(1).sum())
+check("constant voxels", about["constant_voxels"] == constant > 90 and f"{constant} of the mask's" in err, err)
+
 # ids are forgiven prefix, zeros, blanks, case; who does not match is named
 with open("odd.tsv", "wb") as f:
     f.write(b"\xef\xbb\xbfparticipant_id \tgroup\r\n" + b"".join(
