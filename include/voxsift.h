@@ -4,6 +4,7 @@
 
 #include "voxsift/cohort.h"
 #include "voxsift/core.h"
+#include "voxsift/design.h"
 #include "voxsift/image.h"
 #include "voxsift/report.h"
 #include "voxsift/solve.h"

@@ -3,10 +3,87 @@
 #define VOXSIFT_SOLVE_H
 
 #include "voxsift/core.h"
+#include "voxsift/design.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- Problems and answers -------------------------------------------------------------------- */
+
+typedef enum {
+    VXS_LOSS_SQUARED, /* (y - z)^2 / 2 */
+    VXS_LOSS_LOGISTIC /* log(1 + exp(-y z)), y being -1 or 1 */
+} vxs_loss;
+extern const char *const vxs_loss_names[];
+
+/* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2  over w and b */
+typedef struct {
+    vxs_design *design;
+    vxs_loss loss;
+    const double *y;
+    const double *weights; /* u, of which none is negative; NULL: all 1 */
+    const double *free;    /* the columns c that are not penalised, n x free_count: a column of ones
+                              for an intercept, confounds */
+    size_t free_count;
+    double ridge;
+    bool nonnegative; /* w >= 0 */
+} vxs_problem;
+
+/* What is known of an answer. The gap bounds how far the primal value is above the least one, over
+ * all columns, as a share of the primal value of the empty model. */
+typedef struct {
+    double lambda, lambda_max;
+    double primal, dual, gap, tol;
+    bool converged;
+    size_t nonzero;
+    size_t missed;       /* features that an unsafe screening rule had thrown away */
+    uint64_t iterations; /* of the outer loop */
+    double passes;       /* columns read by it / p */
+    double seconds;
+} vxs_certificate;
+
+typedef struct {
+    size_t count;
+    size_t *index;  /* columns with a weight, ascending */
+    double *weight; /* theirs */
+    double *free;   /* b */
+    vxs_certificate certificate;
+} vxs_solution;
+void vxs_solution_release(vxs_solution *solution);
+
+/* ---- Lasso ----------------------------------------------------------------------------------- */
+
+enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
+
+typedef struct {
+    int screen;
+    double tol; /* relative gap */
+} vxs_lasso_settings;
+
+/* A problem with its scans; fits begin where the last one ended, so that lambdas in falling order
+ * make a path. What the problem points to must stay. */
+typedef struct vxs_lasso vxs_lasso;
+VXS_MUST_CHECK vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
+                                        const vxs_lasso_settings *settings, vxs_lasso **lasso,
+                                        vxs_error *err);
+/* The smallest lambda at which all weights are 0. */
+double vxs_lasso_lambda_max(const vxs_lasso *lasso);
+/* VXS_OK even when the tolerance was not met: that is in the certificate. */
+VXS_MUST_CHECK vxs_status vxs_lasso_fit(vxs_lasso *lasso, double lambda, vxs_solution *solution,
+                                        vxs_error *err);
+void vxs_lasso_free(vxs_lasso *lasso);
+
+/* ---- The checker ----------------------------------------------------------------------------- */
+
+/* Primal value, dual value and gap of a solution computed anew from the columns of the design and
+ * nothing else; shares no code with the solvers. lambda is the solution's; the rest of its
+ * certificate is not looked at. */
+VXS_MUST_CHECK vxs_status vxs_check_solution(const vxs_problem *problem,
+                                             const vxs_solution *solution,
+                                             vxs_certificate *certificate, vxs_error *err);
+
+/* ---- The table of methods -------------------------------------------------------------------- */
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
  * name == NULL. */

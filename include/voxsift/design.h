@@ -1,0 +1,77 @@
+/* voxsift/design.h - what a solver sees of the data: n samples, p columns, and three ways to touch
+ * them. Whatever offers these is a design; a solver that uses nothing else works on all of them.
+ */
+#ifndef VOXSIFT_DESIGN_H
+#define VOXSIFT_DESIGN_H
+
+#include "voxsift/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sums run in double, in an order that depends on the design alone: results are the same bits for
+ * any number of threads. A design is used by one thread at a time; it uses threads itself. */
+typedef struct vxs_design vxs_design;
+
+size_t vxs_design_rows(const vxs_design *design);
+size_t vxs_design_columns(const vxs_design *design);
+int vxs_design_threads(const vxs_design *design);
+/* S = X'V for k vectors at once, read once: s[c * p + j] = x_j'v_c, with v_c at v + c * n. */
+void vxs_design_scan(vxs_design *design, const double *v, size_t k, double *s);
+/* The same for one vector and some columns: s[c] = x_set[c]'v. */
+void vxs_design_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
+                          double *s);
+/* Those columns, as doubles: block[c * n + i]. */
+void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, double *block);
+/* |x_j| of all columns; read from the data when they are asked for first. */
+VXS_MUST_CHECK vxs_status vxs_design_measure(vxs_design *design, vxs_error *err);
+/* The same together with S = X'v, in one reading. */
+VXS_MUST_CHECK vxs_status vxs_design_measure_scan(vxs_design *design, const double *v, double *s,
+                                                  vxs_error *err);
+const double *vxs_design_norms(const vxs_design *design); /* NULL before they are measured */
+/* Columns read since it was made; divided by p these are passes, the cost that no machine
+ * changes. */
+uint64_t vxs_design_read(const vxs_design *design);
+void vxs_design_free(vxs_design *design);
+
+/* float32 columns that stand one after the other in memory or in a mapped file; they must stay. */
+VXS_MUST_CHECK vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
+                                        vxs_design **design, vxs_error *err);
+
+/* Columns of which few values are not 0: those of column j stand at starts[j] ... starts[j + 1] -
+ * 1, with their rows. The arrays must stay. */
+VXS_MUST_CHECK vxs_status vxs_sparse_new(const float *values, const int32_t *rows,
+                                         const size_t *starts, size_t n, size_t p, int nthreads,
+                                         vxs_design **design, vxs_error *err);
+
+/* Another design seen through some of its rows, with its columns centred and scaled over these, all
+ * in the algebra: nothing is copied. */
+typedef enum {
+    VXS_STANDARDIZE_NONE,
+    VXS_STANDARDIZE_CENTER, /* minus the mean over the rows */
+    VXS_STANDARDIZE_UNIT    /* and divided by the standard deviation (with n) */
+} vxs_standardize;
+typedef struct {
+    vxs_standardize standardize;
+    const size_t *rows; /* NULL: all */
+    size_t row_count;
+    const double *penalties; /* columns are divided by these; NULL: by 1 */
+    const double *confounds; /* columns are replaced by what is left of them after regression on
+                                these, row_count x confound_count by column; NULL: none */
+    size_t confound_count;
+} vxs_view;
+/* Takes the base over: it is freed with the view, unless `shared`. What `view` points to is
+ * copied. */
+VXS_MUST_CHECK vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *view,
+                                       vxs_design **design, vxs_error *err);
+/* Column j of a view is (base column - shift[j]) * factor[j] before confounds are taken out; known
+ * once it is measured. A column that is constant has factor 0. */
+const double *vxs_view_shift(const vxs_design *view);
+const double *vxs_view_factor(const vxs_design *view);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,117 @@
+/* dense.c - float32 columns in memory, or mapped from a file that may be larger than it. */
+#include "design/design.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <stdlib.h>
+
+#define BLOCK 64 /* columns that one thread works on at a time */
+
+typedef struct {
+    vxs_design design;
+    const float *columns;
+    const vxs_kernels *kernels;
+    double *room; /* BLOCK columns as doubles, for each thread */
+} dense;
+
+static void scan_one(dense *d, const double *v, double *s)
+{
+    size_t n = d->design.n, p = d->design.p;
+#pragma omp parallel for num_threads(d->design.nthreads) schedule(static)
+    for (size_t first = 0; first < p; first += BLOCK) {
+        size_t count = p - first < BLOCK ? p - first : BLOCK;
+        d->kernels->dots(d->columns + first * n, n, count, v, s + first);
+    }
+}
+
+static void to_doubles(const float *x, size_t count, double *out)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++)
+        out[i] = (double)x[i];
+}
+
+/* Several vectors are a matrix product, block by block. */
+static void scan(vxs_design *design, const double *v, size_t k, double *s)
+{
+    dense *d = (dense *)design;
+    size_t n = design->n, p = design->p;
+    design->read += p;
+    if (k == 1) {
+        scan_one(d, v, s);
+        return;
+    }
+#pragma omp parallel for num_threads(design->nthreads) schedule(static)
+    for (size_t first = 0; first < p; first += BLOCK) {
+        size_t count = p - first < BLOCK ? p - first : BLOCK;
+        double *block = d->room + (size_t)omp_get_thread_num() * BLOCK * n;
+        to_doubles(d->columns + first * n, count * n, block);
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)count, (int)k, (int)n, 1, block,
+                    (int)n, v, (int)n, 0, s + first, (int)p);
+    }
+}
+
+static void scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
+                      double *s)
+{
+    dense *d = (dense *)design;
+    size_t n = design->n;
+    design->read += count;
+#pragma omp parallel for num_threads(design->nthreads) schedule(static) if (count > BLOCK)
+    for (size_t c = 0; c < count; c++)
+        d->kernels->dots(d->columns + set[c] * n, n, 1, v, s + c);
+}
+
+static void fetch(vxs_design *design, const size_t *set, size_t count, double *block)
+{
+    const dense *d = (const dense *)design;
+    size_t n = design->n;
+    design->read += count;
+    for (size_t c = 0; c < count; c++)
+        to_doubles(d->columns + set[c] * n, n, block + c * n);
+}
+
+static void moments(vxs_design *design, const double *rows, const double *v,
+                    const vxs_moments *result)
+{
+    dense *d = (dense *)design;
+    size_t n = design->n, p = design->p;
+    design->read += p;
+#pragma omp parallel for num_threads(design->nthreads) schedule(static)
+    for (size_t first = 0; first < p; first += BLOCK)
+        d->kernels->moments(d->columns, n, first, p - first < BLOCK ? p - first : BLOCK, rows, v,
+                            result);
+}
+
+static void release(vxs_design *design)
+{
+    free(((dense *)design)->room);
+}
+
+static const vxs_design_kind kind = {
+    .scan = scan,
+    .scan_some = scan_some,
+    .fetch = fetch,
+    .measure = vxs_measure_by_moments,
+    .moments = moments,
+    .release = release,
+};
+
+vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
+                         vxs_design **design, vxs_error *err)
+{
+    dense *made = vxs_alloc(1, sizeof(*made), err);
+    int threads = nthreads > 1 ? nthreads : 1;
+    if (!made)
+        return VXS_FAILED;
+    made->design = (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = threads };
+    made->columns = columns;
+    made->kernels = vxs_choose_kernels();
+    made->room = vxs_alloc((size_t)threads * BLOCK, n * sizeof(double), err);
+    if (!made->room) {
+        vxs_design_free(&made->design);
+        return VXS_FAILED;
+    }
+    *design = &made->design;
+    return VXS_OK;
+}

@@ -1,0 +1,92 @@
+/* design.c - the interface: counts what is read, and passes on. */
+#include "design/design.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+size_t vxs_design_rows(const vxs_design *design)
+{
+    return design->n;
+}
+
+size_t vxs_design_columns(const vxs_design *design)
+{
+    return design->p;
+}
+
+int vxs_design_threads(const vxs_design *design)
+{
+    return design->nthreads;
+}
+
+void vxs_design_scan(vxs_design *design, const double *v, size_t k, double *s)
+{
+    design->kind->scan(design, v, k, s);
+}
+
+void vxs_design_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
+                          double *s)
+{
+    design->kind->scan_some(design, set, count, v, s);
+}
+
+void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, double *block)
+{
+    design->kind->fetch(design, set, count, block);
+}
+
+vxs_status vxs_design_measure(vxs_design *design, vxs_error *err)
+{
+    return design->norms ? VXS_OK : design->kind->measure(design, NULL, NULL, err);
+}
+
+vxs_status vxs_design_measure_scan(vxs_design *design, const double *v, double *s, vxs_error *err)
+{
+    if (!design->norms)
+        return design->kind->measure(design, v, s, err);
+    design->kind->scan(design, v, 1, s);
+    return VXS_OK;
+}
+
+const double *vxs_design_norms(const vxs_design *design)
+{
+    return design->norms;
+}
+
+uint64_t vxs_design_read(const vxs_design *design)
+{
+    while (design->base)
+        design = design->base;
+    return design->read;
+}
+
+void vxs_design_free(vxs_design *design)
+{
+    if (!design)
+        return;
+    design->kind->release(design);
+    free(design->norms);
+    free(design);
+}
+
+vxs_status vxs_measure_by_moments(vxs_design *design, const double *v, double *s, vxs_error *err)
+{
+    size_t p = design->p;
+    double *room = vxs_alloc(3 * p, sizeof(*room), err), total = 0;
+    double *norms = room ? vxs_alloc(p, sizeof(*norms), err) : NULL;
+    if (norms) {
+        vxs_moments m = { .origin = room, .s = s, .sum = room + p, .square = room + 2 * p };
+        for (size_t i = 0; v && i < design->n; i++)
+            total += v[i];
+        design->kind->moments(design, NULL, v, &m);
+        for (size_t j = 0; j < p; j++) {
+            double x = m.origin[j];
+            norms[j] = sqrt(m.square[j] + 2 * x * m.sum[j] + (double)design->n * x * x);
+            if (v)
+                s[j] += x * total;
+        }
+        design->norms = norms;
+    }
+    free(room);
+    return norms ? VXS_OK : VXS_FAILED;
+}

@@ -1,0 +1,101 @@
+/* sparse.c - columns of which few values are not 0. */
+#include "design/design.h"
+
+#include <string.h>
+
+typedef struct {
+    vxs_design design;
+    const float *values;
+    const int32_t *rows;
+    const size_t *starts;
+} sparse;
+
+static double dot(const sparse *d, size_t j, const double *v)
+{
+    double sum = 0;
+    for (size_t e = d->starts[j]; e < d->starts[j + 1]; e++)
+        sum += (double)d->values[e] * v[d->rows[e]];
+    return sum;
+}
+
+static void scan(vxs_design *design, const double *v, size_t k, double *s)
+{
+    const sparse *d = (const sparse *)design;
+    size_t n = design->n, p = design->p;
+    design->read += p;
+#pragma omp parallel for num_threads(design->nthreads) schedule(static)
+    for (size_t j = 0; j < p; j++)
+        for (size_t c = 0; c < k; c++)
+            s[c * p + j] = dot(d, j, v + c * n);
+}
+
+static void scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
+                      double *s)
+{
+    const sparse *d = (const sparse *)design;
+    design->read += count;
+    for (size_t c = 0; c < count; c++)
+        s[c] = dot(d, set[c], v);
+}
+
+static void fetch(vxs_design *design, const size_t *set, size_t count, double *block)
+{
+    const sparse *d = (const sparse *)design;
+    design->read += count;
+    memset(block, 0, count * design->n * sizeof(*block));
+    for (size_t c = 0; c < count; c++)
+        for (size_t e = d->starts[set[c]]; e < d->starts[set[c] + 1]; e++)
+            block[c * design->n + (size_t)d->rows[e]] = (double)d->values[e];
+}
+
+/* The origin is 0, the value that most have. */
+static void moments(vxs_design *design, const double *rows, const double *v,
+                    const vxs_moments *result)
+{
+    const sparse *d = (const sparse *)design;
+    design->read += design->p;
+#pragma omp parallel for num_threads(design->nthreads) schedule(static)
+    for (size_t j = 0; j < design->p; j++) {
+        double s = 0, sum = 0, square = 0;
+        for (size_t e = d->starts[j]; e < d->starts[j + 1]; e++) {
+            double x = (double)d->values[e], r = rows ? rows[d->rows[e]] : 1;
+            s += v ? x * v[d->rows[e]] : 0;
+            sum += r * x;
+            square += r * x * x;
+        }
+        result->origin[j] = 0;
+        result->sum[j] = sum;
+        result->square[j] = square;
+        if (v)
+            result->s[j] = s;
+    }
+}
+
+static void release(vxs_design *design)
+{
+    (void)design;
+}
+
+static const vxs_design_kind kind = {
+    .scan = scan,
+    .scan_some = scan_some,
+    .fetch = fetch,
+    .measure = vxs_measure_by_moments,
+    .moments = moments,
+    .release = release,
+};
+
+vxs_status vxs_sparse_new(const float *values, const int32_t *rows, const size_t *starts, size_t n,
+                          size_t p, int nthreads, vxs_design **design, vxs_error *err)
+{
+    sparse *made = vxs_alloc(1, sizeof(*made), err);
+    if (!made)
+        return VXS_FAILED;
+    made->design =
+        (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = nthreads > 1 ? nthreads : 1 };
+    made->values = values;
+    made->rows = rows;
+    made->starts = starts;
+    *design = &made->design;
+    return VXS_OK;
+}

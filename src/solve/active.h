@@ -1,0 +1,58 @@
+/* active.h - the problem on a few features, the active set; private to the solve room. */
+#ifndef VXS_SOLVE_ACTIVE_H
+#define VXS_SOLVE_ACTIVE_H
+
+#include "solve/loss.h"
+#include "solve/quadratic.h"
+
+/* Columns are the free ones first, then those of the set. */
+typedef struct {
+    const vxs_problem *problem;
+    const vxs_loss_row *loss;
+    size_t n, q;
+    size_t count, room; /* features, without the free columns */
+    size_t *set;
+    double *x;           /* n x (q + count) */
+    double *w;           /* q + count */
+    double *gram;        /* of all columns, weighted by the curvature; stride q + room */
+    double *gradient;    /* x'f' + ridge w, q + count */
+    double *correlation; /* x'theta - ridge w / lambda */
+    double *linear;      /* linear term of the quadratic */
+    double *spare;       /* n x (q + room), columns times weights */
+    size_t *chosen;      /* columns that are part of a Newton step */
+    double *picked;      /* n x (q + room), their values */
+    double *z, *slope, *curvature, *trial; /* n */
+    double *basis;                         /* n x rank, orthonormal: what the free columns span */
+    size_t rank;
+    vxs_quadratic quadratic;
+    uint64_t steps;
+} vxs_active;
+
+/* What the sub-problem's solution says, at some lambda. theta is -f'/lambda without what the free
+ * columns span, not yet scaled into |x_j'theta| <= 1. */
+typedef struct {
+    double primal, dual, gap; /* not relative */
+    double scale;             /* of theta, to be in the dual's domain over the active set */
+    double radius;            /* of a ball around scale * theta that has the dual optimum over it */
+} vxs_state;
+
+VXS_MUST_CHECK vxs_status vxs_active_init(vxs_active *active, const vxs_problem *problem,
+                                          vxs_error *err);
+void vxs_active_release(vxs_active *active);
+/* New members begin with weight 0; they may not be in yet. */
+VXS_MUST_CHECK vxs_status vxs_active_add(vxs_active *active, const size_t *set, size_t count,
+                                         vxs_error *err);
+/* Keeps the members whose flag is set; what leaves has its weight taken off. */
+void vxs_active_keep(vxs_active *active, const bool *keep);
+/* Until the gap over the active set is at most `target`, or no longer falls. Leaves theta. */
+VXS_MUST_CHECK vxs_status vxs_active_solve(vxs_active *active, double lambda, double target,
+                                           double *theta, vxs_state *state, vxs_error *err);
+/* x_j'theta with the part of the ridge, for member k, as of the last solution. */
+double vxs_active_correlation(const vxs_active *active, size_t k);
+/* The best dual point along theta when max over all columns of the correlation is `steepest`. */
+void vxs_active_dual(const vxs_active *active, const double *theta, double lambda, double steepest,
+                     vxs_state *state);
+/* Sets z, slope and theta for the weights as they are. */
+void vxs_active_theta(vxs_active *active, double lambda, double *theta);
+
+#endif

@@ -1,0 +1,32 @@
+/* quadratic.h - a quadratic with an l1 penalty, solved exactly; private to the solve room. */
+#ifndef VXS_SOLVE_QUADRATIC_H
+#define VXS_SOLVE_QUADRATIC_H
+
+#include "voxsift/core.h"
+
+/* minimise  z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|  by active-set steps: the support's
+ * system is solved by its Cholesky factor, which is updated as variables come and go. */
+typedef struct {
+    size_t m, q;     /* variables, of which the first q are free of the penalty */
+    const double *h; /* m x m, both triangles, `stride` apart */
+    size_t stride;
+    const double *c;
+    double lambda;
+    bool nonnegative; /* z_j >= 0 for j >= q */
+    double *z;        /* where to begin, and the answer */
+
+    /* memory that is used again */
+    size_t room;
+    double *factor; /* lower, by column, room apart */
+    double *left;   /* c - Hz */
+    double *step, *sign, *along;
+    size_t *support; /* variables in the factor, in its order */
+    size_t *place;   /* of a variable in it, or SIZE_MAX */
+    size_t count;
+} vxs_quadratic;
+
+/* Every step lowers the value, so stopping early does no harm; returns the number of steps. */
+VXS_MUST_CHECK vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err);
+void vxs_quadratic_release(vxs_quadratic *q);
+
+#endif
