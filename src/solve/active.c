@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define MOST_STEPS 100
+#define FLAT       1e-15 /* of the value, which rounding hides */
+#define MOST_FLAT  4
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -88,13 +90,16 @@ static void multiply(vxs_active *a, const double *x, size_t first, size_t m, con
         a->gram[c * stride + c] += c >= a->q ? a->problem->ridge : 0;
 }
 
-/* What the free columns span; those that depend on others add nothing. */
+/* What the free columns span over the samples that count; those that depend on others add nothing.
+ */
 static void make_basis(vxs_active *a)
 {
     size_t n = a->n;
     for (size_t c = 0; c < a->q; c++) {
-        double *b = a->basis + a->rank * n, before = cblas_dnrm2((int)n, a->x + c * n, 1);
-        memcpy(b, a->x + c * n, n * sizeof(*b));
+        double *b = a->basis + a->rank * n;
+        for (size_t i = 0; i < n; i++)
+            b[i] = weight_of(a, i) > 0 ? a->x[c * n + i] : 0;
+        double before = cblas_dnrm2((int)n, b, 1);
         for (int twice = 0; twice < 2; twice++)
             for (size_t k = 0; k < a->rank; k++) {
                 double along = cblas_ddot((int)n, a->basis + k * n, 1, b, 1);
@@ -335,7 +340,8 @@ static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *
     return vxs_quadratic_solve(q, &a->steps, err);
 }
 
-/* Along the segment to the target until the value falls enough; false when it no longer does. */
+/* Along the segment to the target until the value falls; false when it no longer does. A whole step
+ * may leave it as it is, a few times: near the end the gap falls where the value cannot. */
 static bool go_towards(vxs_active *a, const double *target, double lambda, double primal)
 {
     size_t m = a->q + a->count;
@@ -344,7 +350,10 @@ static bool go_towards(vxs_active *a, const double *target, double lambda, doubl
         for (size_t k = 0; k < m; k++)
             trial_w[k] = a->w[k] + share * (target[k] - a->w[k]);
         predict(a, trial_w, a->trial);
-        if (value(a, trial_w, a->trial, lambda) < primal) {
+        double now = value(a, trial_w, a->trial, lambda);
+        bool flat = share == 1 && a->flat < MOST_FLAT && now <= primal * (1 + FLAT);
+        if (now < primal || flat) {
+            a->flat = now < primal * (1 - FLAT) ? 0 : a->flat + 1;
             memcpy(a->w, trial_w, m * sizeof(*a->w));
             return true;
         }
@@ -380,6 +389,7 @@ vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double 
     double *room = vxs_resize(NULL, 2 * (a->q + a->count) + 1, sizeof(*room), err);
     vxs_status status = room ? VXS_OK : VXS_FAILED;
     bool moved = true;
+    a->flat = 0;
     for (int step = 0; step < MOST_STEPS && !status; step++) {
         vxs_active_theta(a, lambda, theta);
         vxs_active_dual(a, theta, lambda, steepest_of(a, theta, lambda), state);

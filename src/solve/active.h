@@ -26,6 +26,7 @@ typedef struct {
     size_t rank;
     vxs_quadratic quadratic;
     uint64_t steps;
+    int flat; /* steps in a row that left the value as it was */
 } vxs_active;
 
 /* What the sub-problem's solution says, at some lambda. theta is -f'/lambda without what the free

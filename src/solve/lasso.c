@@ -11,7 +11,7 @@
 #define GROWTH      1.0 /* c: features that enter at once */
 #define OVERTAKERS  1.0 /* zeta: others that may yet exceed one that enters, as a share of these */
 #define MOST_ROUNDS 1000
-#define STAGE       0.4  /* a fit goes on from a solution at lambda / STAGE */
+#define STAGE       0.31
 #define ROUGH       1e-4 /* gap of the solutions on the way */
 #define EDGE        1e-9 /* of 1, for rounding */
 
@@ -23,8 +23,8 @@ struct vxs_lasso {
     vxs_active active;
     vxs_scans scans;
     double *theta;
-    bool *member;                     /* of the active set */
-    bool *keep;                       /* p */
+    bool *member;  /* of the active set */
+    bool *keep;    /* p */
     size_t *order; /* p */
     size_t *pool;
     size_t pool_size, pool_count;
@@ -116,7 +116,7 @@ vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
     l->member = vxs_alloc(l->p, sizeof(*l->member), err);
     l->keep = vxs_alloc(l->p, sizeof(*l->keep), err);
     l->order = vxs_alloc(l->p, sizeof(*l->order), err);
-    l->pool_size = l->p / 64 > 256 ? l->p / 64 : 256;
+    l->pool_size = l->p / 512 > 256 ? l->p / 512 : 256;
     l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
     vxs_status status =
         l->theta && l->member && l->keep && l->order && l->pool ? begin(l, err) : VXS_FAILED;

@@ -261,7 +261,7 @@ static void begin(vxs_quadratic *q)
 vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err)
 {
     vxs_status status = make_room(q, err);
-    if (status)
+    if (status || q->m == 0)
         return status;
     uint64_t limit = *steps + 20 * (uint64_t)q->m + 100;
     bool stuck = false;

@@ -1,0 +1,127 @@
+/* Thousands of random problems: the checker confirms every certificate, and all ways agree. */
+#include "tests/core/check.h"
+
+typedef struct {
+    size_t n, p;
+    float *x;
+    double *y, *weights, *free;
+    vxs_design *design;
+    vxs_problem problem;
+} example;
+
+static double draw(const vxs_random *random, uint64_t *at)
+{
+    return vxs_random_normal(random, (*at)++);
+}
+
+/* Columns with copies, constants, zeros and neighbours among them; everything else by chance. */
+static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
+{
+    for (size_t j = 0; j < e->p; j++) {
+        uint64_t kind = vxs_random_below(random, (*at)++, 10);
+        for (size_t i = 0; i < e->n; i++) {
+            float *x = &e->x[j * e->n + i];
+            *x = (float)draw(random, at);
+            if (kind == 0 && j > 0)
+                *x = x[-(ptrdiff_t)e->n];
+            else if (kind == 1)
+                *x = 3;
+            else if (kind == 2 && j > 0)
+                *x = x[-(ptrdiff_t)e->n] + 0.1F * *x;
+            else if (kind == 3)
+                *x = (float)(fabs((double)*x) > 1);
+        }
+    }
+}
+
+static example make(uint64_t number)
+{
+    vxs_random random = { .seed = 5, .stream = number };
+    vxs_error err = VXS_ERROR_INIT;
+    uint64_t at = 0;
+    example e = { .n = 4 + vxs_random_below(&random, at++, 40) };
+    e.p = 1 + vxs_random_below(&random, at++, 90);
+    e.x = malloc(e.n * e.p * sizeof(*e.x));
+    e.y = malloc(e.n * sizeof(*e.y));
+    e.weights = malloc(e.n * sizeof(*e.weights));
+    e.free = malloc(3 * e.n * sizeof(*e.free));
+    fill_columns(&e, &random, &at);
+    bool logistic = number % 2;
+    for (size_t i = 0; i < e.n; i++) {
+        double score = draw(&random, &at) + 2 * (double)e.x[i];
+        e.y[i] = logistic ? (score > 0 ? 1 : -1) : score + 5;
+        e.weights[i] = vxs_random_uniform(&random, at++) < 0.1 ? 0 : 0.2 + fabs(draw(&random, &at));
+        e.free[i] = 1;
+        e.free[e.n + i] = draw(&random, &at);
+        e.free[2 * e.n + i] = 2 - e.free[e.n + i]; /* depends on the two before */
+    }
+    e.y[0] = logistic ? 1 : e.y[0];
+    e.y[1] = logistic ? -1 : e.y[1];
+    e.weights[0] = e.weights[1] = 1;
+    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+    vxs_view view = { .standardize = (vxs_standardize)(number / 2 % 3) };
+    WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
+    static const size_t free_counts[] = { 0, 1, 2, 3 };
+    e.problem = (vxs_problem){ .design = e.design,
+                               .loss = logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED,
+                               .y = e.y,
+                               .weights = number / 6 % 3 == 0 ? e.weights : NULL,
+                               .free = e.free,
+                               .free_count = free_counts[number / 18 % 4],
+                               .ridge = number / 72 % 3 == 0 ? 0.5 : 0,
+                               .nonnegative = number / 216 % 4 == 0 };
+    return e;
+}
+
+static void release(example *e)
+{
+    vxs_design_free(e->design);
+    free(e->x);
+    free(e->y);
+    free(e->weights);
+    free(e->free);
+}
+
+/* The certificate holds when somebody else computes it. */
+static void confirm(const example *e, const vxs_solution *s, uint64_t number)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate again;
+    const vxs_certificate *c = &s->certificate;
+    WORKS(vxs_check_solution(&e->problem, s, &again, &err), err);
+    double size = fabs(again.primal) + 1e-300;
+    cr_assert(c->converged && again.converged, "problem %d, lambda %g of %g: gap %g, checked %g",
+              (int)number, c->lambda, c->lambda_max, c->gap, again.gap);
+    cr_assert(fabs(c->primal - again.primal) <= 1e-9 * size, "problem %d: primal %.17g, %.17g",
+              (int)number, c->primal, again.primal);
+    cr_assert(again.gap >= -1e-9, "problem %d, lambda %g of %g: the gap is %g, primal %g",
+              (int)number, c->lambda, c->lambda_max, again.gap, again.primal);
+    cr_assert(fabs(c->lambda_max - again.lambda_max) <= 1e-8 * again.lambda_max,
+              "problem %d: lambda_max %.17g, %.17g", (int)number, c->lambda_max, again.lambda_max);
+}
+
+static void solve_all(uint64_t number)
+{
+    static const double ratios[] = { 1.5, 1, 0.9, 0.5, 0.1, 0.02, 0.001 };
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(number);
+    vxs_lasso_settings settings = { .tol = 1e-9 };
+    vxs_lasso *lasso;
+    WORKS(vxs_lasso_new(NULL, &e.problem, &settings, &lasso, &err), err);
+    double most = vxs_lasso_lambda_max(lasso);
+    for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]) && most > 1e-4; k++) {
+        vxs_solution s;
+        WORKS(vxs_lasso_fit(lasso, ratios[k] * most, &s, &err), err);
+        confirm(&e, &s, number);
+        cr_assert(ratios[k] < 1 || s.count == 0);
+        vxs_solution_release(&s);
+    }
+    vxs_lasso_free(lasso);
+    release(&e);
+}
+
+Test(lasso, certificates_hold)
+{
+    for (uint64_t number = 0; number < 2000; number++)
+        solve_all(number);
+}
