@@ -2,6 +2,7 @@
 #ifndef VOXSIFT_H
 #define VOXSIFT_H
 
+#include "voxsift/assess.h"
 #include "voxsift/cohort.h"
 #include "voxsift/core.h"
 #include "voxsift/design.h"

@@ -17,8 +17,8 @@ extern "C" {
 enum { VXS_SCALE_NONE, VXS_SCALE_GLOBAL, VXS_SCALE_SUVR, VXS_SCALE_Z };
 enum { VXS_NAN_ZERO, VXS_NAN_DROP, VXS_NAN_ERROR };
 
-/* What to make it of, and how. Every field is a row of vxs_cohort_params, which says what it means.
- */
+/* What to make it of (rows of vxs_source_params), and how (rows of vxs_cohort_params, which also
+ * name what a model repeats). */
 typedef struct {
     const char *image_column, *pattern, *participants, *rows, *row_names, *id_column;
     const char *features, *npy, *svmlight;
@@ -28,7 +28,7 @@ typedef struct {
     int scale, nan;
     int64_t mem;
 } vxs_cohort_settings;
-extern const vxs_param vxs_cohort_params[];
+extern const vxs_param vxs_source_params[], vxs_cohort_params[];
 
 /* What came of it. */
 typedef struct {
@@ -49,6 +49,31 @@ VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
                                           const char *const *sources, const char *directory,
                                           bool replace, vxs_cohort_summary *summary,
                                           vxs_error *err);
+
+/* ---- Using a cohort -------------------------------------------------------------------------- */
+
+typedef enum { VXS_FEATURES_VOXELS, VXS_FEATURES_REGIONS, VXS_FEATURES_COLUMNS } vxs_feature_kind;
+
+/* A cohort directory that is open; features are mapped, not read. */
+typedef struct {
+    char *path;
+    size_t n, p;
+    vxs_feature_kind kind;
+    const float *features; /* p x n: the values of a feature stand together */
+    vxs_table *people;     /* n rows, in the order of the features' columns */
+    size_t id_column;
+    vxs_json *about; /* cohort.json */
+    vxs_grid grid;   /* of voxels and regions */
+    size_t *voxels;  /* of the grid, ascending; p of them when features are voxels */
+    size_t voxel_count;
+    vxs_table *names; /* features that are not voxels have them in column `name_column`; or NULL */
+    size_t name_column;
+    vxs_npy npy; /* private */
+} vxs_cohort;
+VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
+void vxs_cohort_release(vxs_cohort *cohort);
+/* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix. */
+const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[32]);
 
 /* ---- Simulation ------------------------------------------------------------------------------ */
 

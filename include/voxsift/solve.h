@@ -54,12 +54,15 @@ void vxs_solution_release(vxs_solution *solution);
 
 /* ---- Lasso ----------------------------------------------------------------------------------- */
 
-enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
-
+/* Every field is a row of vxs_lasso_params. */
 typedef struct {
-    int screen;
+    double lambda, lambda_ratio; /* NAN: not given */
+    int64_t nlambda;
     double tol; /* relative gap */
+    double ridge;
+    bool nonnegative;
 } vxs_lasso_settings;
+extern const vxs_param vxs_lasso_params[];
 
 /* A problem with its scans; fits begin where the last one ended, so that lambdas in falling order
  * make a path. What the problem points to must stay. */
@@ -95,6 +98,7 @@ typedef struct {
 } vxs_method;
 
 extern const vxs_method vxs_methods[];
+extern const char *const vxs_method_names[]; /* ends with NULL */
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,8 @@ enum {
     VXS_TAKES_JSON = 1,
     VXS_TAKES_OUTPUT = 2, /* --out and --force */
     VXS_TAKES_THREADS = 4,
-    VXS_OUTPUT_OPTIONAL = 8 /* the command checks for --out itself */
+    VXS_OUTPUT_OPTIONAL = 8, /* the command checks for --out itself */
+    VXS_TAKES_METHOD = 16    /* the parameters of the methods */
 };
 typedef struct {
     bool help, quiet, verbose, json, force;
@@ -47,7 +48,7 @@ typedef struct {
     const char *summary; /* a phrase, without full stop */
     const char *details; /* paragraphs, separated by empty lines */
     const vxs_operand *operands;
-    const vxs_param *params; /* its own options; may be NULL */
+    const vxs_param *params, *more_params; /* its own options; may be NULL */
     unsigned takes;
     const vxs_example *examples;
     vxs_status (*run)(const vxs_call *call, vxs_error *err);
@@ -56,6 +57,7 @@ typedef struct {
 struct vxs_call {
     const vxs_command *command;
     const void *values; /* its own options */
+    const void *method; /* the method's */
     const vxs_shared *shared;
     char **operands; /* ends with NULL */
     const vxs_context *context;
@@ -73,7 +75,7 @@ const char *const *vxs_command_names(void); /* ends with NULL */
 #define VXS_MAX_OPTIONS 64
 typedef struct {
     const vxs_param *param;
-    bool shared; /* the value belongs into vxs_shared */
+    enum { VXS_OWN, VXS_OF_METHOD, VXS_SHARED } place; /* where the value belongs */
 } vxs_option;
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
 
@@ -83,7 +85,7 @@ typedef struct {
     union {
         max_align_t align;
         char bytes[VXS_VALUES_SIZE];
-    } values;
+    } values, method;
     vxs_shared shared;
     char **operands; /* ends with NULL */
 } vxs_parsed;

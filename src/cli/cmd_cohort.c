@@ -108,7 +108,8 @@ const vxs_command vxs_cmd_cohort = {
         "Without --mask and --mask-fraction the mask is found from the mean image: above a tenth "
         "of its robust range, the largest component, holes filled.",
     .operands = operands,
-    .params = vxs_cohort_params,
+    .params = vxs_source_params,
+    .more_params = vxs_cohort_params,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_OUTPUT_OPTIONAL,
     .examples = examples,
     .run = run,

@@ -78,25 +78,28 @@ typedef struct {
     vxs_error *err;
 } reader;
 
-static size_t add_table(const vxs_param *table, bool shared, vxs_option *options, size_t count)
+static size_t add_table(const vxs_param *table, int place, vxs_option *options, size_t count)
 {
     for (; table && table->name && count < VXS_MAX_OPTIONS; table++)
-        options[count++] = (vxs_option){ table, shared };
+        options[count++] = (vxs_option){ table, place };
     return count;
 }
 
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS])
 {
-    size_t count = add_table(command->params, false, options, 0);
+    size_t count = add_table(command->params, VXS_OWN, options, 0);
+    count = add_table(command->more_params, VXS_OWN, options, count);
+    if (command->takes & VXS_TAKES_METHOD)
+        count = add_table(vxs_methods[0].params, VXS_OF_METHOD, options, count);
     if (command->takes & VXS_TAKES_OUTPUT)
         count =
             add_table(command->takes & VXS_OUTPUT_OPTIONAL ? checked_output_params : output_params,
-                      true, options, count);
+                      VXS_SHARED, options, count);
     if (command->takes & VXS_TAKES_JSON)
-        count = add_table(json_params, true, options, count);
+        count = add_table(json_params, VXS_SHARED, options, count);
     if (command->takes & VXS_TAKES_THREADS)
-        count = add_table(thread_params, true, options, count);
-    return add_table(talk_params, true, options, count);
+        count = add_table(thread_params, VXS_SHARED, options, count);
+    return add_table(talk_params, VXS_SHARED, options, count);
 }
 
 /* --participant_label is --participant-label: both spellings are in use in this field. */
@@ -127,7 +130,8 @@ static vxs_status unknown_option(const reader *r, const char *given, size_t leng
 static vxs_status set_option(reader *r, size_t k, const char *text)
 {
     const vxs_option *option = &r->options[k];
-    void *values = option->shared ? (void *)&r->parsed->shared : (void *)r->parsed->values.bytes;
+    void *const places[] = { r->parsed->values.bytes, r->parsed->method.bytes, &r->parsed->shared };
+    void *values = places[option->place];
     if (r->given[k])
         return vxs_fail(r->err, VXS_MISUSE, "option '--%s' is given twice", option->param->name);
     r->given[k] = true;
@@ -226,6 +230,10 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
     r.count = vxs_options_of(command, r.options);
     if (command->params)
         vxs_params_defaults(command->params, parsed->values.bytes);
+    if (command->more_params)
+        vxs_params_defaults(command->more_params, parsed->values.bytes);
+    if (command->takes & VXS_TAKES_METHOD)
+        vxs_params_defaults(vxs_methods[0].params, parsed->method.bytes);
     for (int i = 0; i < argc; i++) {
         vxs_status status = VXS_OK;
         int used = 0;

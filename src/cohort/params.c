@@ -8,7 +8,7 @@
 static const char *const scales[] = { "none", "global", "suvr", "z", NULL };
 static const char *const nan_policies[] = { "zero", "drop", "error", NULL };
 
-const vxs_param vxs_cohort_params[] = {
+const vxs_param vxs_source_params[] = {
     { .name = "image-column",
       .value = "NAME",
       .type = VXS_PARAM_TEXT,
@@ -55,6 +55,26 @@ const vxs_param vxs_cohort_params[] = {
       .type = VXS_PARAM_PATH,
       .offset = AT(svmlight),
       .help = "instead of images: targets and features as svmlight text" },
+    { .name = "resample",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(resample),
+      .help = "bring images and mask onto the grid of the first image when theirs differs" },
+    { .name = "drop-bad",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(drop_bad),
+      .help = "go on without subjects that cannot be used, and list them" },
+    { .name = "mem",
+      .value = "SIZE",
+      .type = VXS_PARAM_BYTES,
+      .offset = AT(mem),
+      .initial = 2147483648.0,
+      .min = 67108864,
+      .max = INFINITY,
+      .help = "memory to stay below" },
+    { .name = NULL },
+};
+
+const vxs_param vxs_cohort_params[] = {
     { .name = "mask",
       .value = "FILE",
       .type = VXS_PARAM_PATH,
@@ -69,10 +89,6 @@ const vxs_param vxs_cohort_params[] = {
       .max = 1,
       .help = "use voxels where at least this share of the subjects has signal (is not 0); with "
               "--mask only such voxels inside it" },
-    { .name = "resample",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(resample),
-      .help = "bring images and mask onto the grid of the first image when theirs differs" },
     { .name = "tolerance",
       .value = "MM",
       .type = VXS_PARAM_REAL,
@@ -135,18 +151,6 @@ const vxs_param vxs_cohort_params[] = {
       .choices = nan_policies,
       .help =
           "values that are NaN or infinite: count as 0, drop the voxel for everybody, or refuse" },
-    { .name = "drop-bad",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(drop_bad),
-      .help = "go on without subjects that cannot be used, and list them" },
-    { .name = "mem",
-      .value = "SIZE",
-      .type = VXS_PARAM_BYTES,
-      .offset = AT(mem),
-      .initial = 2147483648.0,
-      .min = 67108864,
-      .max = INFINITY,
-      .help = "memory to stay below" },
     { .name = "dry-run",
       .type = VXS_PARAM_FLAG,
       .offset = AT(dry_run),

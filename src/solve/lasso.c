@@ -15,6 +15,57 @@
 #define ROUGH       1e-4 /* gap of the solutions on the way */
 #define EDGE        1e-9 /* of 1, for rounding */
 
+#define AT(member) offsetof(vxs_lasso_settings, member)
+
+const vxs_param vxs_lasso_params[] = {
+    { .name = "lambda",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(lambda),
+      .initial = NAN,
+      .min = 0,
+      .max = INFINITY,
+      .help = "weight of the penalty; larger ones leave fewer features" },
+    { .name = "lambda-ratio",
+      .value = "SHARE",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(lambda_ratio),
+      .initial = NAN,
+      .min = 0,
+      .max = 10,
+      .help = "the same as a share of lambda_max, at which no feature is left: 0.1 for fit when "
+              "neither is given, and where a path ends (0.01)" },
+    { .name = "nlambda",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(nlambda),
+      .initial = 100,
+      .min = 2,
+      .max = 10000,
+      .help = "values of lambda on a path, from lambda_max down" },
+    { .name = "tol",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(tol),
+      .initial = 1e-6,
+      .min = 1e-12,
+      .max = 0.1,
+      .help = "duality gap to reach, as a share of the loss of the empty model" },
+    { .name = "ridge",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(ridge),
+      .initial = 0,
+      .min = 0,
+      .max = INFINITY,
+      .help = "adds X / 2 times the sum of squared weights to the penalty (elastic net)" },
+    { .name = "nonnegative",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(nonnegative),
+      .help = "weights may not be negative" },
+    { .name = NULL },
+};
+
 struct vxs_lasso {
     const vxs_context *context;
     vxs_problem problem;

@@ -1,0 +1,232 @@
+/* model.c - a task becomes a model, and a model's certificate is checked. */
+#include "assess/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void vxs_model_release(vxs_model *m)
+{
+    for (size_t k = 0; m->classes && k < m->class_count; k++)
+        free(m->classes[k]);
+    for (size_t k = 0; m->free_names && k < m->free_count; k++)
+        free(m->free_names[k]);
+    for (size_t k = 0; m->outputs && k < m->output_count; k++) {
+        free(m->outputs[k].name);
+        vxs_solution_release(&m->outputs[k].fit);
+    }
+    free(m->classes);
+    free(m->free_names);
+    free(m->outputs);
+    for (size_t k = 0; m->features && k < m->feature_count; k++)
+        free(m->features[k]);
+    free(m->features);
+    free(m->feature_index);
+    free(m->voxels);
+    free(m->path);
+    vxs_json_free(m->about);
+    *m = (vxs_model){ .p = 0 };
+}
+
+/* ---- Fitting --------------------------------------------------------------------------------- */
+
+static vxs_status copy_texts(char *const *texts, size_t count, char ***copy, vxs_error *err)
+{
+    *copy = vxs_alloc(count, sizeof(**copy), err);
+    for (size_t k = 0; *copy && k < count; k++) {
+        (*copy)[k] = vxs_format(err, "%s", texts[k]);
+        if (!(*copy)[k])
+            return VXS_FAILED;
+    }
+    return *copy ? VXS_OK : VXS_FAILED;
+}
+
+vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    *m = (vxs_model){ .task = t->settings,
+                      .loss = t->loss,
+                      .class_count = t->class_count,
+                      .free_count = t->free_count,
+                      .output_count = vxs_task_outputs(t),
+                      .p = c->p,
+                      .grid = c->grid };
+    vxs_status status = copy_texts(t->classes, t->class_count, &m->classes, err);
+    if (!status)
+        status = copy_texts(t->free_names, t->free_count, &m->free_names, err);
+    m->outputs = status ? NULL : vxs_alloc(m->output_count, sizeof(*m->outputs), err);
+    for (size_t k = 0; m->outputs && k < m->output_count && !status; k++) {
+        const char *name = t->class_count == 0   ? t->settings.target
+                           : t->class_count == 2 ? t->classes[1]
+                                                 : t->classes[k];
+        m->outputs[k].name = vxs_format(err, "%s", name);
+        status = m->outputs[k].name ? VXS_OK : VXS_FAILED;
+    }
+    if (!status && c->kind == VXS_FEATURES_VOXELS && m->outputs) {
+        m->voxels = vxs_alloc(c->voxel_count, sizeof(*m->voxels), err);
+        if (m->voxels)
+            memcpy(m->voxels, c->voxels, c->voxel_count * sizeof(*m->voxels));
+        m->voxel_count = c->voxel_count;
+        status = m->voxels ? VXS_OK : VXS_FAILED;
+    }
+    if (status || !m->outputs) {
+        vxs_model_release(m);
+        return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
+/* Weights of standardised columns become weights of features as they stand in the cohort. */
+void vxs_model_unstandardise(const vxs_task *t, vxs_solution *s)
+{
+    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    for (size_t k = 0; k < s->count; k++) {
+        s->weight[k] *= factor[s->index[k]];
+        if (!t->settings.no_intercept)
+            s->free[0] -= s->weight[k] * shift[s->index[k]];
+    }
+}
+
+double vxs_lasso_lambda(const vxs_lasso_settings *s, double lambda_max, double usual_ratio)
+{
+    if (!isnan(s->lambda))
+        return s->lambda;
+    return lambda_max * (isnan(s->lambda_ratio) ? usual_ratio : s->lambda_ratio);
+}
+
+static vxs_status fit_output(const vxs_context *context, vxs_task *t,
+                             const vxs_lasso_settings *settings, size_t output, vxs_output_fit *fit,
+                             vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_lasso *lasso = NULL;
+    vxs_task_problem(t, output, settings->ridge, settings->nonnegative, &problem);
+    uint64_t read = vxs_design_read(t->design);
+    vxs_status status = vxs_lasso_new(context, &problem, settings, &lasso, err);
+    if (status)
+        return status;
+    double lambda_max = vxs_lasso_lambda_max(lasso);
+    double lambda = vxs_lasso_lambda(settings, lambda_max, 0.1);
+    if (!(lambda > 0) && lambda_max > 0)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "lambda is 0; without a penalty the answer is not unique, and no "
+                          "certificate can be given");
+    if (!status)
+        status = vxs_lasso_fit(lasso, lambda, &fit->fit, err);
+    vxs_lasso_free(lasso);
+    if (status)
+        return status;
+    /* with the first scan, which the lasso needs to begin */
+    fit->fit.certificate.passes =
+        (double)(vxs_design_read(t->design) - read) / (double)t->cohort->p;
+    vxs_model_unstandardise(t, &fit->fit);
+    return VXS_OK;
+}
+
+vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
+                         const vxs_lasso_settings *settings, vxs_model *m, vxs_error *err)
+{
+    vxs_status status = vxs_model_begin(t, m, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = fit_output(context, t, settings, k, &m->outputs[k], err);
+    if (status)
+        vxs_model_release(m);
+    return status;
+}
+
+/* A copy, so that the solver's next fit begins where this one ended. */
+static vxs_status hand_over(const vxs_task *t, const vxs_solution *fit, size_t number,
+                            vxs_take_fit *take, void *user, vxs_error *err)
+{
+    vxs_output_fit raw = { .name = NULL, .fit = *fit };
+    vxs_model_unstandardise(t, &raw.fit); /* the solver keeps its own weights */
+    return take(user, number, &raw, err);
+}
+
+vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
+                          const vxs_lasso_settings *settings, size_t output, vxs_take_fit *take,
+                          void *user, vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_lasso *lasso = NULL;
+    vxs_task_problem(t, output, settings->ridge, settings->nonnegative, &problem);
+    vxs_status status = vxs_lasso_new(context, &problem, settings, &lasso, err);
+    if (status)
+        return status;
+    double most = vxs_lasso_lambda_max(lasso), least = vxs_lasso_lambda(settings, most, 0.01);
+    size_t count = (size_t)settings->nlambda;
+    if (!(most > 0) || !(least > 0) || least >= most)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
+                          "between 0 and lambda_max",
+                          most, least);
+    vxs_progress progress;
+    vxs_progress_start(&progress, context, "fitting", "lambdas", count);
+    for (size_t k = 0; k < count && !status; k++) {
+        vxs_solution fit;
+        double lambda = most * pow(least / most, (double)k / (double)(count - 1));
+        status = vxs_lasso_fit(lasso, lambda, &fit, err);
+        if (!status)
+            status = hand_over(t, &fit, k, take, user, err);
+        vxs_solution_release(&fit);
+        if (!status)
+            status = vxs_progress_step(&progress, 1, err);
+    }
+    vxs_lasso_free(lasso);
+    return status;
+}
+
+/* ---- Checking -------------------------------------------------------------------------------- */
+
+/* Back to weights of standardised columns. */
+static void standardise(const vxs_task *t, vxs_solution *s)
+{
+    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    for (size_t k = 0; k < s->count; k++) {
+        if (!t->settings.no_intercept)
+            s->free[0] += s->weight[k] * shift[s->index[k]];
+        s->weight[k] = factor[s->index[k]] > 0 ? s->weight[k] / factor[s->index[k]] : 0;
+    }
+}
+
+static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *err)
+{
+    bool same = m->class_count == t->class_count && m->free_count == t->free_count &&
+                m->p == t->cohort->p && m->loss == t->loss;
+    for (size_t k = 0; same && k < m->class_count; k++)
+        same = strcmp(m->classes[k], t->classes[k]) == 0;
+    for (size_t k = 0; same && k < m->free_count; k++)
+        same = strcmp(m->free_names[k], t->free_names[k]) == 0;
+    return same ? VXS_OK
+                : vxs_fail(err, VXS_BAD_DATA,
+                           "'%s' is not the cohort that the model was fitted on: its features, "
+                           "classes or confounds differ",
+                           t->cohort->path);
+}
+
+vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
+                           vxs_certificate *certificates, vxs_error *err)
+{
+    vxs_task t;
+    vxs_lasso_settings settings;
+    vxs_problem problem;
+    vxs_status status = vxs_task_new(context, cohort, &m->task, &t, err);
+    if (status)
+        return status;
+    status = same_task(m, &t, err);
+    if (!status)
+        status = vxs_model_method(m, &settings, err);
+    if (!status)
+        status = vxs_design_measure(t.design, err);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        vxs_solution *fit = &m->outputs[k].fit;
+        vxs_task_problem(&t, k, settings.ridge, settings.nonnegative, &problem);
+        standardise(&t, fit);
+        status = vxs_check_solution(&problem, fit, &certificates[k], err);
+        vxs_model_unstandardise(&t, fit);
+    }
+    vxs_task_release(&t);
+    return status;
+}

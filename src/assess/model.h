@@ -1,0 +1,20 @@
+/* model.h - what the files about models share; private to the assess room. */
+#ifndef VXS_ASSESS_MODEL_H
+#define VXS_ASSESS_MODEL_H
+
+#include "voxsift/assess.h"
+
+/* An empty model of a task; released by the caller. */
+VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
+/* Weights of standardised columns become weights of features as they stand in the cohort. */
+void vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution);
+/* Lambda as given, or as a share of lambda_max. */
+double vxs_lasso_lambda(const vxs_lasso_settings *settings, double lambda_max, double usual_ratio);
+/* The method's parameters of a model that was read. */
+VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_lasso_settings *settings,
+                                           vxs_error *err);
+/* Whether the cohort's features are those of the model, and why not. */
+VXS_MUST_CHECK vxs_status vxs_model_same_features(const vxs_model *model, const vxs_cohort *cohort,
+                                                  vxs_error *err);
+
+#endif

@@ -1,0 +1,268 @@
+/* model_read.c - a model's directory, read and checked: nothing in it is believed. */
+#include "assess/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    vxs_model *model;
+    char *file; /* model.json's path, for messages */
+} reader;
+
+static vxs_status broken(const reader *r, const char *what, vxs_error *err)
+{
+    return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a model: %s", r->file, what);
+}
+
+static const char *text_of(const vxs_json *object, const char *key)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    return value && value->kind == VXS_JSON_TEXT ? value->text : NULL;
+}
+
+static bool number_of(const vxs_json *object, const char *key, double *number)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    bool is = value && value->kind == VXS_JSON_NUMBER;
+    *number = is ? value->number : NAN;
+    return is;
+}
+
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+/* By the same table that wrote them. What is null keeps its default. */
+static vxs_status read_params(const reader *r, const char *key, const vxs_param *table,
+                              void *values, vxs_error *err)
+{
+    const vxs_json *object = vxs_json_get(r->model->about, key);
+    char number[VXS_REAL_TEXT];
+    vxs_params_defaults(table, values);
+    if (!object)
+        return broken(r, key, err);
+    for (; table->name; table++) {
+        const vxs_json *value = vxs_json_get(object, table->name);
+        const char *text = NULL;
+        vxs_status status = VXS_OK;
+        if (!value)
+            return broken(r, table->name, err);
+        if (table->type == VXS_PARAM_FLAG)
+            *(bool *)((char *)values + table->offset) = value->number != 0;
+        else if (value->kind == VXS_JSON_NUMBER)
+            text = vxs_real_text(value->number, number);
+        else if (value->kind == VXS_JSON_TEXT)
+            text = value->text;
+        if (text)
+            status = vxs_param_set(table, values, text, err);
+        if (status)
+            return status;
+    }
+    return VXS_OK;
+}
+
+vxs_status vxs_model_method(const vxs_model *m, vxs_lasso_settings *settings, vxs_error *err)
+{
+    reader r = { .model = (vxs_model *)m, .file = m->path };
+    return read_params(&r, "parameters", vxs_lasso_params, settings, err);
+}
+
+/* ---- Texts and outputs ----------------------------------------------------------------------- */
+
+static vxs_status read_texts(const reader *r, const char *key, char ***texts, size_t *count,
+                             vxs_error *err)
+{
+    const vxs_json *array = vxs_json_get(r->model->about, key);
+    if (!array || array->kind != VXS_JSON_ARRAY)
+        return broken(r, key, err);
+    *texts = vxs_alloc(array->length, sizeof(**texts), err);
+    if (!*texts)
+        return VXS_FAILED;
+    for (const vxs_json *m = array->first; m; m = m->next) {
+        if (m->kind != VXS_JSON_TEXT)
+            return broken(r, key, err);
+        (*texts)[*count] = vxs_format(err, "%s", m->text);
+        if (!(*texts)[(*count)++])
+            return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
+static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output_fit *output,
+                              vxs_error *err)
+{
+    const vxs_model *m = r->model;
+    const vxs_json *weights = vxs_json_get(about, "unpenalised_weights");
+    vxs_certificate *c = &output->fit.certificate;
+    const char *name = text_of(about, "name");
+    if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
+        !number_of(about, "lambda", &c->lambda) || !number_of(about, "gap", &c->gap) ||
+        !number_of(about, "lambda_max", &c->lambda_max) || !number_of(about, "tol", &c->tol) ||
+        !number_of(about, "primal", &c->primal) || !number_of(about, "dual", &c->dual))
+        return broken(r, "outputs", err);
+    output->name = vxs_format(err, "%s", name);
+    output->fit.free = vxs_alloc(m->free_count, sizeof(*output->fit.free), err);
+    if (!output->name || !output->fit.free)
+        return VXS_FAILED;
+    size_t k = 0;
+    for (const vxs_json *w = weights->first; w; w = w->next) {
+        if (w->kind != VXS_JSON_NUMBER)
+            return broken(r, "unpenalised_weights", err);
+        output->fit.free[k++] = w->number;
+    }
+    return VXS_OK;
+}
+
+static vxs_status read_outputs(const reader *r, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    const vxs_json *array = vxs_json_get(m->about, "outputs");
+    size_t wanted = m->class_count > 2 ? m->class_count : 1;
+    if (!array || array->kind != VXS_JSON_ARRAY || array->length != wanted)
+        return broken(r, "outputs", err);
+    m->outputs = vxs_alloc(wanted, sizeof(*m->outputs), err);
+    if (!m->outputs)
+        return VXS_FAILED;
+    m->output_count = wanted;
+    size_t k = 0;
+    vxs_status status = VXS_OK;
+    for (const vxs_json *o = array->first; o && !status; o = o->next)
+        status = read_output(r, o, &m->outputs[k++], err);
+    return status;
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+static vxs_status read_row(const reader *r, const vxs_table *table, size_t row, size_t index_at,
+                           size_t name_at, size_t first, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    double index = NAN,
+           last = m->feature_count > 0 ? (double)m->feature_index[m->feature_count - 1] : -1;
+    const char *name = vxs_table_cell(table, row, name_at);
+    vxs_status status = vxs_table_real(table, row, index_at, &index, err);
+    if (status)
+        return status;
+    if (!(index > last && index < (double)m->p) || index != floor(index) || !name)
+        return broken(r, "weights.tsv has indices that do not rise or do not fit", err);
+    m->feature_index[m->feature_count] = (size_t)index;
+    m->features[m->feature_count] = vxs_format(err, "%s", name);
+    if (!m->features[m->feature_count++])
+        return VXS_FAILED;
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        vxs_solution *fit = &m->outputs[k].fit;
+        double weight = NAN;
+        status = vxs_table_real(table, row, first + k, &weight, err);
+        if (!status && !isfinite(weight))
+            status = broken(r, "weights.tsv lacks a weight", err);
+        if (status || weight == 0)
+            continue;
+        fit->index[fit->count] = (size_t)index;
+        fit->weight[fit->count++] = weight;
+        fit->certificate.nonzero = fit->count;
+    }
+    return status;
+}
+
+static vxs_status read_weights(const reader *r, const char *folder, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    vxs_table *table = NULL;
+    size_t index_at = 0, name_at = 0;
+    char *path = vxs_format(err, "%s/weights.tsv", folder);
+    vxs_status status = path ? vxs_table_read(path, &table, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_table_find(table, "index", &index_at, err);
+    if (!status)
+        status = vxs_table_find(table, "feature", &name_at, err);
+    size_t rows = status ? 0 : vxs_table_rows(table);
+    size_t columns = status ? 0 : vxs_table_columns(table);
+    if (!status && columns < 2 + m->output_count)
+        status = broken(r, "weights.tsv has too few columns", err);
+    m->features = vxs_alloc(rows, sizeof(*m->features), err);
+    m->feature_index = vxs_alloc(rows, sizeof(*m->feature_index), err);
+    if (!status && (!m->features || !m->feature_index))
+        status = VXS_FAILED;
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        m->outputs[k].fit.index = vxs_alloc(rows, sizeof(size_t), err);
+        m->outputs[k].fit.weight = vxs_alloc(rows, sizeof(double), err);
+        if (!m->outputs[k].fit.index || !m->outputs[k].fit.weight)
+            status = VXS_FAILED;
+    }
+    for (size_t row = 0; row < rows && !status; row++)
+        status = read_row(r, table, row, index_at, name_at, columns - m->output_count, err);
+    vxs_table_free(table);
+    free(path);
+    return status;
+}
+
+/* Voxels of mask.nii.gz, when the model has one. */
+static vxs_status read_mask(const reader *r, const char *folder, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    vxs_image image = { .format = NULL };
+    vxs_volume mask = { .values = NULL };
+    const char *kind = text_of(m->about, "features_are");
+    if (!kind || strcmp(kind, "voxels") != 0)
+        return VXS_OK;
+    char *path = vxs_format(err, "%s/mask.nii.gz", folder);
+    vxs_status status = path ? vxs_image_read(path, &image, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_volume_of_image(&image, 0, &mask, err);
+    m->grid = mask.grid;
+    m->voxels = status ? NULL : vxs_alloc(m->p, sizeof(*m->voxels), err);
+    for (size_t v = 0; m->voxels && v < vxs_grid_voxels(&mask.grid); v++) {
+        if (mask.values[v] == 0)
+            continue;
+        if (m->voxel_count < m->p)
+            m->voxels[m->voxel_count] = v;
+        m->voxel_count++;
+    }
+    if (!status && !m->voxels)
+        status = VXS_FAILED;
+    if (!status && m->voxel_count != m->p)
+        status = broken(r, "mask.nii.gz has another number of voxels", err);
+    vxs_volume_release(&mask);
+    vxs_image_release(&image);
+    free(path);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status read_about(const reader *r, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    double p = 0, version = 0;
+    const char *format = text_of(m->about, "format"), *loss = text_of(m->about, "loss");
+    if (!format || strcmp(format, "voxsift model") != 0 ||
+        !number_of(m->about, "format_version", &version) || version != 1)
+        return broken(r, "it is not of this format", err);
+    if (!number_of(m->about, "features", &p) || !(p >= 1 && p < 1e15))
+        return broken(r, "features", err);
+    m->p = (size_t)p;
+    m->loss = loss && strcmp(loss, "logistic") == 0 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
+    vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
+    if (!status)
+        status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
+    if (!status)
+        status = read_params(r, "task", vxs_task_params, &m->task, err);
+    return status ? status : read_outputs(r, err);
+}
+
+vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
+{
+    *m = (vxs_model){ .p = 0 };
+    reader r = { .model = m, .file = vxs_format(err, "%s/%s", path, VXS_MODEL_FILE) };
+    vxs_status status = r.file ? vxs_json_read(r.file, &m->about, err) : VXS_FAILED;
+    m->path = r.file;
+    if (!status)
+        status = read_about(&r, err);
+    if (!status)
+        status = read_weights(&r, path, err);
+    if (!status)
+        status = read_mask(&r, path, err);
+    if (status)
+        vxs_model_release(m);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* model_write.c - the directory of a model: what it is in JSON, its weights as a table and a map.
+ */
+#include "assess/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task, vxs_loss loss,
+                  const vxs_solution *fit)
+{
+    const vxs_certificate *c = &fit->certificate;
+    vxs_json_text(w, "method", vxs_method_names[task->method]);
+    vxs_json_text(w, "loss", vxs_loss_names[loss]);
+    vxs_json_real(w, "lambda", c->lambda);
+    vxs_json_real(w, "lambda_max", c->lambda_max);
+    vxs_json_whole(w, "nonzero", (int64_t)c->nonzero);
+    vxs_json_real(w, "primal", c->primal);
+    vxs_json_real(w, "dual", c->dual);
+    vxs_json_real(w, "gap", c->gap);
+    vxs_json_real(w, "tol", c->tol);
+    vxs_json_bool(w, "converged", c->converged);
+    vxs_json_real(w, "passes", c->passes);
+    vxs_json_whole(w, "iterations", (int64_t)c->iterations);
+    vxs_json_real(w, "seconds", c->seconds);
+    vxs_json_real(w, "intercept", task->no_intercept ? 0 : fit->free[0]);
+}
+
+static void write_texts(vxs_json_writer *w, const char *key, char *const *texts, size_t count)
+{
+    vxs_json_open_array(w, key);
+    for (size_t k = 0; k < count; k++)
+        vxs_json_text(w, NULL, texts[k]);
+    vxs_json_close_array(w);
+}
+
+/* A value read from JSON, written again. */
+static void copy_json(vxs_json_writer *w, const char *key, const vxs_json *value)
+{
+    if (!value || value->kind == VXS_JSON_NULL)
+        vxs_json_text(w, key, NULL);
+    else if (value->kind == VXS_JSON_BOOL)
+        vxs_json_bool(w, key, value->number != 0);
+    else if (value->kind == VXS_JSON_NUMBER)
+        vxs_json_real(w, key, value->number);
+    else if (value->kind == VXS_JSON_TEXT)
+        vxs_json_text(w, key, value->text);
+    else if (value->kind == VXS_JSON_ARRAY) {
+        vxs_json_open_array(w, key);
+        for (const vxs_json *m = value->first; m; m = m->next)
+            copy_json(w, NULL, m);
+        vxs_json_close_array(w);
+    } else {
+        vxs_json_open_object(w, key);
+        for (const vxs_json *m = value->first; m; m = m->next)
+            copy_json(w, m->key, m);
+        vxs_json_close_object(w);
+    }
+}
+
+static void write_outputs(vxs_json_writer *w, const vxs_model *m)
+{
+    vxs_json_open_array(w, "outputs");
+    for (size_t k = 0; k < m->output_count; k++) {
+        vxs_json_open_object(w, NULL);
+        vxs_json_text(w, "name", m->outputs[k].name);
+        vxs_fit_json(w, &m->task, m->loss, &m->outputs[k].fit);
+        vxs_json_open_array(w, "unpenalised_weights");
+        for (size_t j = 0; j < m->free_count; j++)
+            vxs_json_real(w, NULL, m->outputs[k].fit.free[j]);
+        vxs_json_close_array(w);
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_array(w);
+}
+
+static void write_training(vxs_json_writer *w, const vxs_task *t)
+{
+    const vxs_cohort *c = t->cohort;
+    vxs_json_open_object(w, "training");
+    vxs_json_text(w, "cohort", c->path);
+    vxs_json_whole(w, "subjects", (int64_t)t->n);
+    vxs_json_open_array(w, "ids");
+    for (size_t i = 0; i < t->n; i++)
+        vxs_json_text(w, NULL, vxs_table_cell(c->people, t->rows[i], c->id_column));
+    vxs_json_close_array(w);
+    vxs_json_close_object(w);
+}
+
+static void write_about(const vxs_context *context, const vxs_model *m, const vxs_task *t,
+                        const vxs_lasso_settings *settings, FILE *stream)
+{
+    static const char *const kinds[] = { "voxels", "regions", "columns" };
+    vxs_json_writer w;
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "format", "voxsift model");
+    vxs_json_whole(&w, "format_version", 1);
+    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_whole(&w, "threads", context && context->nthreads > 1 ? context->nthreads : 1);
+    vxs_json_text(&w, "method", vxs_method_names[m->task.method]);
+    vxs_json_text(&w, "loss", vxs_loss_names[m->loss]);
+    vxs_json_text(&w, "target", m->task.target);
+    write_texts(&w, "classes", m->classes, m->class_count);
+    write_texts(&w, "unpenalised", m->free_names, m->free_count);
+    vxs_json_params(&w, "task", vxs_task_params, &m->task);
+    vxs_json_params(&w, "parameters", vxs_lasso_params, settings);
+    write_outputs(&w, m);
+    vxs_json_whole(&w, "features", (int64_t)m->p);
+    vxs_json_text(&w, "features_are", kinds[t->cohort->kind]);
+    copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
+    copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
+    write_training(&w, t);
+    vxs_json_close_object(&w);
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* Features that have a weight in some output, ascending. */
+static bool *any_weight(const vxs_model *m, vxs_error *err)
+{
+    bool *any = vxs_alloc(m->p, sizeof(*any), err);
+    for (size_t k = 0; any && k < m->output_count; k++)
+        for (size_t j = 0; j < m->outputs[k].fit.count; j++)
+            any[m->outputs[k].fit.index[j]] = true;
+    return any;
+}
+
+static double weight_of(const vxs_solution *s, size_t feature, size_t *next)
+{
+    if (*next < s->count && s->index[*next] == feature)
+        return s->weight[(*next)++];
+    return 0;
+}
+
+static void write_place(vxs_tsv_writer *w, const vxs_model *m, size_t feature)
+{
+    double index[3], at[3];
+    char text[32];
+    vxs_grid_index(&m->grid, m->voxels[feature], index);
+    vxs_grid_position(&m->grid, index, at);
+    for (int d = 0; d < 3; d++)
+        vxs_tsv_real(w, index[d]);
+    for (int d = 0; d < 3; d++) {
+        double rounded = 0;
+        snprintf(text, sizeof(text), "%.6g", at[d]);
+        vxs_tsv_real(w, vxs_parse_real(text, &rounded) ? rounded : at[d]);
+    }
+}
+
+/* Place in features.npy, name, for voxels (i, j, k) and (x, y, z) in mm, and a column of weights an
+ * output. */
+static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *stream, vxs_error *err)
+{
+    static const char *const place[] = { "i", "j", "k", "x", "y", "z" };
+    bool *any = any_weight(m, err);
+    size_t *next = any ? vxs_alloc(m->output_count, sizeof(*next), err) : NULL;
+    vxs_tsv_writer w;
+    char name[32];
+    if (!next) {
+        free(any);
+        return VXS_FAILED;
+    }
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, "index");
+    vxs_tsv_text(&w, "feature");
+    for (int d = 0; m->voxels && d < 6; d++)
+        vxs_tsv_text(&w, place[d]);
+    for (size_t k = 0; k < m->output_count; k++)
+        vxs_tsv_text(&w, m->output_count == 1 ? "weight" : m->outputs[k].name);
+    vxs_tsv_end_row(&w);
+    for (size_t j = 0; j < m->p; j++) {
+        if (!any[j])
+            continue;
+        vxs_tsv_real(&w, (double)j);
+        vxs_tsv_text(&w, vxs_cohort_feature(c, j, name));
+        if (m->voxels)
+            write_place(&w, m, j);
+        for (size_t k = 0; k < m->output_count; k++)
+            vxs_tsv_real(&w, weight_of(&m->outputs[k].fit, j, &next[k]));
+        vxs_tsv_end_row(&w);
+    }
+    free(next);
+    free(any);
+    return VXS_OK;
+}
+
+/* A volume an output; the window reaches to the largest weight. */
+static vxs_status write_map(const vxs_model *m, FILE *stream, vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&m->grid);
+    float *values = vxs_alloc(m->output_count, voxels * sizeof(*values), err);
+    double most = 0;
+    if (!values)
+        return VXS_FAILED;
+    for (size_t k = 0; k < m->output_count; k++)
+        for (size_t j = 0; j < m->outputs[k].fit.count; j++) {
+            double weight = m->outputs[k].fit.weight[j];
+            values[k * voxels + m->voxels[m->outputs[k].fit.index[j]]] = (float)weight;
+            most = fmax(most, fabs(weight));
+        }
+    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
+                                  .volumes = m->output_count,
+                                  .intent_code = 1001,
+                                  .intent_name = "weight",
+                                  .cal_max = most,
+                                  .descrip = "voxsift " VXS_VERSION " weights" };
+    vxs_status status = vxs_image_write(stream, "weights.nii.gz", &m->grid, &options, values, err);
+    free(values);
+    return status;
+}
+
+static vxs_status write_mask(const vxs_model *m, FILE *stream, vxs_error *err)
+{
+    uint8_t *mask = vxs_alloc(vxs_grid_voxels(&m->grid), sizeof(*mask), err);
+    vxs_write_options options = { .type = VXS_WRITE_UINT8,
+                                  .intent_name = "mask",
+                                  .descrip = "voxsift " VXS_VERSION " cohort mask" };
+    if (!mask)
+        return VXS_FAILED;
+    for (size_t j = 0; j < m->voxel_count; j++)
+        mask[m->voxels[j]] = 1;
+    vxs_status status = vxs_image_write(stream, "mask.nii.gz", &m->grid, &options, mask, err);
+    free(mask);
+    return status;
+}
+
+vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
+                          const vxs_lasso_settings *settings, const char *directory, bool replace,
+                          vxs_error *err)
+{
+    static const char *const files[] = { "weights.tsv", "weights.nii.gz", "mask.nii.gz",
+                                         VXS_MODEL_FILE };
+    vxs_output *output = NULL;
+    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    for (int k = 0; k < 4 && !status; k++) {
+        FILE *stream;
+        if ((k == 1 || k == 2) && !m->voxels)
+            continue;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            break;
+        if (k == 0)
+            status = write_table(m, t->cohort, stream, err);
+        else if (k == 1)
+            status = write_map(m, stream, err);
+        else if (k == 2)
+            status = write_mask(m, stream, err);
+        else
+            write_about(context, m, t, settings, stream);
+        vxs_status closed = vxs_output_close(output, stream, files[k], err);
+        status = status ? status : closed;
+    }
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* predict.c - scores of subjects by a model. */
+#include "assess/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Are these the model's features? --------------------------------------------------------- */
+
+static vxs_status same_voxels(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    double distance = vxs_grid_distance(&m->grid, &c->grid);
+    char here[VXS_ORIENTATION_TEXT], there[VXS_ORIENTATION_TEXT];
+    vxs_grid_orientation_text(&c->grid, here);
+    vxs_grid_orientation_text(&m->grid, there);
+    if (isinf(distance))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its grid has %zu x %zu x %zu voxels, the model's "
+                        "%zu x %zu x %zu",
+                        c->path, c->grid.shape[0], c->grid.shape[1], c->grid.shape[2],
+                        m->grid.shape[0], m->grid.shape[1], m->grid.shape[2]);
+    if (distance > 0.1)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its grid (%s) differs from the model's (%s) by "
+                        "%.3g mm at a corner",
+                        c->path, here, there, distance);
+    if (m->voxel_count != c->voxel_count ||
+        memcmp(m->voxels, c->voxels, m->voxel_count * sizeof(*m->voxels)) != 0)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its mask (%zu voxels) is not the model's (%zu); "
+                        "make the cohort with --mask MODEL/mask.nii.gz",
+                        c->path, c->voxel_count, m->voxel_count);
+    return VXS_OK;
+}
+
+static vxs_status same_names(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    char name[32];
+    for (size_t k = 0; k < m->feature_count; k++) {
+        const char *theirs = vxs_cohort_feature(c, m->feature_index[k], name);
+        if (strcmp(theirs, m->features[k]) != 0)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "cannot predict for '%s': its feature %zu is '%s', the model's '%s'",
+                            c->path, m->feature_index[k], theirs, m->features[k]);
+    }
+    return VXS_OK;
+}
+
+static bool same_json(const vxs_json *a, const vxs_json *b)
+{
+    bool no_a = !a || a->kind == VXS_JSON_NULL, no_b = !b || b->kind == VXS_JSON_NULL;
+    if (no_a || no_b)
+        return no_a == no_b;
+    if (a->kind != b->kind)
+        return false;
+    return a->kind == VXS_JSON_TEXT ? strcmp(a->text, b->text) == 0 : a->number == b->number;
+}
+
+/* What was done to the values; the mask and the grid are compared as they are. */
+static vxs_status same_preprocessing(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    static const char *const keys[] = { "scale", "smooth", "nan", NULL };
+    const vxs_json *ours = vxs_json_get(m->about, "preprocessing");
+    const vxs_json *theirs = vxs_json_get(c->about, "preprocessing");
+    for (int k = 0; keys[k] && m->about; k++)
+        if (!same_json(vxs_json_get(ours, keys[k]), vxs_json_get(theirs, keys[k])))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "cannot predict for '%s': it was not made with the same --%s as the "
+                            "cohort that the model was fitted on",
+                            c->path, keys[k]);
+    return VXS_OK;
+}
+
+vxs_status vxs_model_same_features(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    bool voxels = c->kind == VXS_FEATURES_VOXELS;
+    if (voxels != (m->voxels != NULL))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its features are %s, the model's are not",
+                        c->path, voxels ? "voxels" : "not voxels");
+    if (!voxels && m->p != c->p)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': it has %zu features, the model %zu", c->path,
+                        c->p, m->p);
+    vxs_status status = voxels ? same_voxels(m, c, err) : same_names(m, c, err);
+    return status ? status : same_preprocessing(m, c, err);
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+/* The value of an unpenalised column ("intercept", "age", "sex=M") for all subjects. */
+static vxs_status free_column(const vxs_cohort *c, const char *name, bool intercept, double *values,
+                              vxs_error *err)
+{
+    size_t column = 0;
+    const char *equals = strchr(name, '=');
+    for (size_t i = 0; i < c->n; i++)
+        values[i] = 1;
+    if (intercept)
+        return VXS_OK;
+    char *header = vxs_format(err, "%.*s", equals ? (int)(equals - name) : (int)strlen(name), name);
+    vxs_status status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
+    free(header);
+    for (size_t i = 0; i < c->n && !status; i++) {
+        const char *cell = vxs_table_cell(c->people, i, column);
+        if (!equals)
+            status = vxs_table_real(c->people, i, column, &values[i], err);
+        else
+            values[i] = cell ? strcmp(cell, equals + 1) == 0 : NAN;
+    }
+    return status;
+}
+
+vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
+{
+    double *values = NULL;
+    size_t n = c->n;
+    vxs_status status = vxs_model_same_features(m, c, err);
+    if (!status)
+        values = vxs_alloc(n, sizeof(*values), err);
+    if (!values)
+        return status ? status : VXS_FAILED;
+    memset(scores, 0, m->output_count * n * sizeof(*scores));
+    for (size_t f = 0; f < m->free_count && !status; f++) {
+        status = free_column(c, m->free_names[f], f == 0 && !m->task.no_intercept, values, err);
+        for (size_t k = 0; k < m->output_count && !status; k++)
+            for (size_t i = 0; i < n; i++)
+                scores[k * n + i] += m->outputs[k].fit.free[f] * values[i];
+    }
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        const vxs_solution *fit = &m->outputs[k].fit;
+        for (size_t j = 0; j < fit->count; j++) {
+            const float *x = c->features + fit->index[j] * n;
+            for (size_t i = 0; i < n; i++)
+                scores[k * n + i] += fit->weight[j] * (double)x[i];
+        }
+    }
+    free(values);
+    return status;
+}
+
+/* ---- A cohort made for the model ------------------------------------------------------------- */
+
+static const char *preprocessing_text(const vxs_model *m, const char *key)
+{
+    const vxs_json *value = vxs_json_get(vxs_json_get(m->about, "preprocessing"), key);
+    return value && value->kind == VXS_JSON_TEXT ? value->text : NULL;
+}
+
+static vxs_status repeat_choice(const vxs_model *m, const char *name, vxs_cohort_settings *s,
+                                vxs_error *err)
+{
+    const char *text = preprocessing_text(m, name);
+    for (const vxs_param *p = vxs_cohort_params; p->name && text; p++)
+        if (strcmp(p->name, name) == 0)
+            return vxs_param_set(p, s, text, err);
+    return VXS_OK;
+}
+
+static double preprocessing_number(const vxs_model *m, const char *key, double otherwise)
+{
+    const vxs_json *value = vxs_json_get(vxs_json_get(m->about, "preprocessing"), key);
+    return value && value->kind == VXS_JSON_NUMBER ? value->number : otherwise;
+}
+
+/* Scaling by a reference and means of regions need files that a model does not have. */
+static vxs_status repeat_preprocessing(const vxs_model *m, vxs_cohort_settings *s, vxs_error *err)
+{
+    const char *scale = preprocessing_text(m, "scale");
+    vxs_params_defaults(vxs_cohort_params, s);
+    if (!m->voxels)
+        return VXS_OK;
+    if (scale && strcmp(scale, "suvr") == 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "the model's images were scaled by a reference region; make a cohort with "
+                        "the same --reference and --mask MODEL/mask.nii.gz, and predict for that");
+    s->smooth = preprocessing_number(m, "smooth", 0);
+    s->voxel_size = preprocessing_number(m, "voxel_size", NAN);
+    vxs_status status = repeat_choice(m, "scale", s, err);
+    return status ? status : repeat_choice(m, "nan", s, err);
+}
+
+/* Its files stay readable as long as they are open. */
+static void remove_cohort(const char *folder, const char *directory)
+{
+    static const char *const files[] = { "features.npy",    "participants.tsv",
+                                         "cohort.json",     "mask.nii.gz",
+                                         "coverage.nii.gz", "features.tsv",
+                                         ".voxsift",        NULL };
+    for (int k = 0; files[k]; k++) {
+        char *path = vxs_format(NULL, "%s/%s", directory, files[k]);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    rmdir(directory);
+    rmdir(folder);
+}
+
+static vxs_status make_and_open(const vxs_context *context, const vxs_cohort_settings *settings,
+                                const char *const *names, const char *folder, vxs_cohort *cohort,
+                                vxs_error *err)
+{
+    vxs_cohort_summary summary;
+    char *directory = vxs_format(err, "%s/cohort", folder);
+    if (!directory)
+        return VXS_FAILED;
+    vxs_status status = vxs_cohort_make(context, settings, names, directory, false, &summary, err);
+    if (!status)
+        status = vxs_cohort_open(directory, cohort, err);
+    remove_cohort(folder, directory);
+    free(directory);
+    return status;
+}
+
+vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
+                            const vxs_cohort_settings *sources, const char *const *names,
+                            vxs_cohort *cohort, vxs_error *err)
+{
+    vxs_cohort_settings settings = *sources;
+    const char *temporary = getenv("TMPDIR");
+    vxs_status status = repeat_preprocessing(m, &settings, err);
+    if (status)
+        return status;
+    char *mask = m->voxels ? vxs_format(err, "%.*s/mask.nii.gz",
+                                        (int)(strrchr(m->path, '/') - m->path), m->path)
+                           : NULL;
+    char *folder =
+        vxs_format(err, "%s/voxsift-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    settings.mask = mask;
+    if (!folder || (m->voxels && !mask))
+        status = VXS_FAILED;
+    else if (!mkdtemp(folder))
+        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot make a folder for temporary files: '%s'",
+                          folder);
+    else
+        status = make_and_open(context, &settings, names, folder, cohort, err);
+    free(mask);
+    free(folder);
+    return status;
+}

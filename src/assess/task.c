@@ -1,0 +1,440 @@
+/* task.c - a cohort's table becomes a target, confounds and the subjects that have them. */
+#include "voxsift/assess.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_task_settings, member)
+
+static const char *const losses[] = { "auto", "squared", "logistic", NULL };
+static const char *const ways[] = { "none", "center", "unit", NULL };
+
+const vxs_param vxs_task_params[] = {
+    { .name = "target",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(target),
+      .required = true,
+      .help = "column of the cohort's table that is to be predicted" },
+    { .name = "method",
+      .value = "METHOD",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(method),
+      .choices = vxs_method_names,
+      .help = "how; 'voxsift methods' tells about each" },
+    { .name = "loss",
+      .value = "LOSS",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(loss),
+      .choices = losses,
+      .help = "squared for scores, logistic for classes; auto goes by the target: text, or numbers "
+              "of which there are two, are classes" },
+    { .name = "confounds",
+      .value = "A,B",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(confounds),
+      .help = "columns that are in the model without penalty, such as age,sex,site; text becomes a "
+              "column a value" },
+    { .name = "weights",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(weights),
+      .help = "column with a weight for each subject" },
+    { .name = "only",
+      .value = "COLUMN=VALUE",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(only),
+      .help = "use the subjects whose column has this value" },
+    { .name = "standardize",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(standardize),
+      .choices = ways,
+      .initial = VXS_STANDARDIZE_UNIT,
+      .help = "features as they are, minus their mean, or divided by their standard deviation as "
+              "well; weights are written for features as they are" },
+    { .name = "no-intercept",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(no_intercept),
+      .help = "leave the intercept out" },
+    { .name = NULL },
+};
+
+void vxs_task_release(vxs_task *t)
+{
+    for (size_t k = 0; t->classes && k < t->class_count; k++)
+        free(t->classes[k]);
+    for (size_t k = 0; t->free_names && k < t->free_count; k++)
+        free(t->free_names[k]);
+    free(t->classes);
+    free(t->free_names);
+    free(t->rows);
+    free(t->score);
+    free(t->weights);
+    free(t->free);
+    free(t->y);
+    vxs_design_free(t->design);
+    *t = (vxs_task){ .n = 0 };
+}
+
+size_t vxs_task_outputs(const vxs_task *t)
+{
+    return t->class_count > 2 ? t->class_count : 1;
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t column;
+    bool numeric;
+    vxs_level *levels; /* of text */
+    size_t count;
+} confound;
+
+typedef struct {
+    const vxs_context *context;
+    const vxs_table *table;
+    vxs_task *task;
+    size_t target, weights, only; /* columns; NONE */
+    char *only_value;
+    confound *confounds;
+    size_t confound_count;
+} maker;
+#define NONE SIZE_MAX
+
+static vxs_status find_only(maker *m, vxs_error *err)
+{
+    const char *text = m->task->settings.only, *equals = text ? strchr(text, '=') : NULL;
+    if (!text)
+        return VXS_OK;
+    if (!equals)
+        return vxs_fail(err, VXS_MISUSE, "option '--only' wants COLUMN=VALUE, not '%s'", text);
+    char *name = vxs_format(err, "%.*s", (int)(equals - text), text);
+    m->only_value = vxs_format(err, "%s", equals + 1);
+    vxs_status status =
+        name && m->only_value ? vxs_table_find(m->table, name, &m->only, err) : VXS_FAILED;
+    free(name);
+    return status;
+}
+
+static vxs_status add_confound(maker *m, const char *name, vxs_error *err)
+{
+    confound *more = vxs_resize(m->confounds, m->confound_count + 1, sizeof(*more), err);
+    if (!more)
+        return VXS_FAILED;
+    m->confounds = more;
+    confound *c = &more[m->confound_count++];
+    *c = (confound){ .column = NONE };
+    vxs_column_summary summary;
+    vxs_status status = vxs_table_find(m->table, name, &c->column, err);
+    if (!status)
+        status = vxs_table_summarise(m->table, c->column, &summary, err);
+    if (status)
+        return status;
+    c->numeric = summary.numeric;
+    if (c->column == m->target)
+        return vxs_fail(err, VXS_MISUSE, "'%s' is the target; it cannot be a confound as well",
+                        name);
+    return c->numeric ? VXS_OK : vxs_table_levels(m->table, c->column, &c->levels, &c->count, err);
+}
+
+static vxs_status find_confounds(maker *m, vxs_error *err)
+{
+    const char *list = m->task->settings.confounds;
+    vxs_status status = VXS_OK;
+    while (list && *list && !status) {
+        size_t length = strcspn(list, ",");
+        char *name = vxs_format(err, "%.*s", (int)length, list);
+        status = name ? add_confound(m, name, err) : VXS_FAILED;
+        free(name);
+        list += length + (list[length] == ',');
+    }
+    return status;
+}
+
+static vxs_status find_columns(maker *m, vxs_error *err)
+{
+    const vxs_task_settings *s = &m->task->settings;
+    vxs_status status = vxs_table_find(m->table, s->target, &m->target, err);
+    if (!status && s->weights)
+        status = vxs_table_find(m->table, s->weights, &m->weights, err);
+    if (!status)
+        status = find_only(m, err);
+    return status ? status : find_confounds(m, err);
+}
+
+/* ---- Subjects -------------------------------------------------------------------------------- */
+
+/* The name of a column that the subject has no value in, or NULL. */
+static const char *lacks(const maker *m, size_t row)
+{
+    const vxs_task_settings *s = &m->task->settings;
+    if (!vxs_table_cell(m->table, row, m->target))
+        return s->target;
+    if (m->weights != NONE && !vxs_table_cell(m->table, row, m->weights))
+        return s->weights;
+    for (size_t k = 0; k < m->confound_count; k++)
+        if (!vxs_table_cell(m->table, row, m->confounds[k].column))
+            return vxs_table_header(m->table, m->confounds[k].column);
+    return NULL;
+}
+
+static vxs_status choose_subjects(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    size_t all = t->cohort->n, out = 0;
+    t->rows = vxs_alloc(all, sizeof(*t->rows), err);
+    if (!t->rows)
+        return VXS_FAILED;
+    for (size_t row = 0; row < all; row++) {
+        const char *cell = m->only == NONE ? NULL : vxs_table_cell(m->table, row, m->only);
+        if (m->only != NONE && (!cell || strcmp(cell, m->only_value) != 0))
+            continue;
+        const char *column = lacks(m, row);
+        if (column) {
+            const char *id = vxs_table_cell(m->table, row, t->cohort->id_column);
+            vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
+                    id ? id : "?", column);
+            out++;
+            continue;
+        }
+        t->rows[t->n++] = row;
+    }
+    if (t->n < 2)
+        return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s; a model needs two",
+                        t->n, all, out > 0 ? " (the others have no value, above)" : "");
+    return VXS_OK;
+}
+
+static vxs_status read_numbers(const maker *m, size_t column, double *values, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t i = 0; i < m->task->n && !status; i++)
+        status = vxs_table_real(m->table, m->task->rows[i], column, &values[i], err);
+    return status;
+}
+
+/* ---- Target ---------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The different values of the target among the subjects in use, at most `most` of them. */
+static vxs_status list_classes(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    const char **texts = vxs_alloc(t->n, sizeof(*texts), err);
+    t->classes = vxs_alloc(t->n, sizeof(*t->classes), err);
+    if (!texts || !t->classes) {
+        free((void *)texts);
+        return VXS_FAILED;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        texts[i] = vxs_table_cell(m->table, t->rows[i], m->target);
+    qsort((void *)texts, t->n, sizeof(*texts), by_text);
+    vxs_status status = VXS_OK;
+    for (size_t i = 0; i < t->n && !status; i++) {
+        if (i > 0 && strcmp(texts[i], texts[i - 1]) == 0)
+            continue;
+        t->classes[t->class_count] = vxs_format(err, "%s", texts[i]);
+        status = t->classes[t->class_count] ? VXS_OK : VXS_FAILED;
+        t->class_count += !status;
+    }
+    free((void *)texts);
+    return status;
+}
+
+static void number_classes(const maker *m)
+{
+    vxs_task *t = m->task;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *cell = vxs_table_cell(m->table, t->rows[i], m->target);
+        char **found = bsearch(&cell, t->classes, t->class_count, sizeof(*t->classes), by_text);
+        t->score[i] = (double)(found - t->classes);
+    }
+}
+
+static void forget_classes(vxs_task *t)
+{
+    for (size_t k = 0; k < t->class_count; k++)
+        free(t->classes[k]);
+    free(t->classes);
+    t->classes = NULL;
+    t->class_count = 0;
+}
+
+#define MOST_CLASSES 64
+
+static vxs_status read_target(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    vxs_column_summary summary;
+    const char *target = t->settings.target;
+    vxs_status status = vxs_table_summarise(m->table, m->target, &summary, err);
+    if (!status)
+        status = list_classes(m, err);
+    t->score = status ? NULL : vxs_alloc(t->n, sizeof(*t->score), err);
+    if (!t->score)
+        return status ? status : VXS_FAILED;
+    if (t->class_count == 1)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "column '%s' is '%s' for all %zu subjects; there is nothing to predict",
+                        target, t->classes[0], t->n);
+    bool classes = t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
+                   (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
+    t->loss = classes ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
+    if (!classes && !summary.numeric)
+        return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; --loss squared wants numbers",
+                        target);
+    if (classes && t->class_count > MOST_CLASSES)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "column '%s' has %zu different values; as classes at most %d are taken "
+                        "(for a score use --loss squared)",
+                        target, t->class_count, MOST_CLASSES);
+    if (classes) {
+        number_classes(m);
+        return VXS_OK;
+    }
+    forget_classes(t);
+    return read_numbers(m, m->target, t->score, err);
+}
+
+/* ---- What is not penalised ------------------------------------------------------------------- */
+
+static vxs_status name_free(vxs_task *t, const char *name, const char *level, vxs_error *err)
+{
+    char **more = vxs_resize(t->free_names, t->free_count + 1, sizeof(*more), err);
+    double *columns =
+        more ? vxs_resize(t->free, (t->free_count + 1) * t->n, sizeof(*columns), err) : NULL;
+    t->free_names = more ? more : t->free_names;
+    t->free = columns ? columns : t->free;
+    if (!columns)
+        return VXS_FAILED;
+    more[t->free_count] =
+        level ? vxs_format(err, "%s=%s", name, level) : vxs_format(err, "%s", name);
+    if (!more[t->free_count])
+        return VXS_FAILED;
+    t->free_count++;
+    return VXS_OK;
+}
+
+static vxs_status add_columns_of(maker *m, const confound *c, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    const char *name = vxs_table_header(m->table, c->column);
+    if (c->numeric) {
+        vxs_status status = name_free(t, name, NULL, err);
+        return status ? status
+                      : read_numbers(m, c->column, t->free + (t->free_count - 1) * t->n, err);
+    }
+    for (size_t k = 1; k < c->count; k++) { /* the first level is the reference */
+        vxs_status status = name_free(t, name, c->levels[k].text, err);
+        if (status)
+            return status;
+        double *column = t->free + (t->free_count - 1) * t->n;
+        for (size_t i = 0; i < t->n; i++)
+            column[i] =
+                strcmp(vxs_table_cell(m->table, t->rows[i], c->column), c->levels[k].text) == 0;
+    }
+    return VXS_OK;
+}
+
+static vxs_status read_free(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    vxs_status status = VXS_OK;
+    if (!t->settings.no_intercept) {
+        status = name_free(t, "intercept", NULL, err);
+        for (size_t i = 0; i < t->n && !status; i++)
+            t->free[i] = 1;
+    }
+    for (size_t k = 0; k < m->confound_count && !status; k++)
+        status = add_columns_of(m, &m->confounds[k], err);
+    return status;
+}
+
+static vxs_status read_weights(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    if (m->weights == NONE)
+        return VXS_OK;
+    t->weights = vxs_alloc(t->n, sizeof(*t->weights), err);
+    vxs_status status = t->weights ? read_numbers(m, m->weights, t->weights, err) : VXS_FAILED;
+    for (size_t i = 0; i < t->n && !status; i++)
+        if (!(t->weights[i] >= 0))
+            status = vxs_fail(err, VXS_BAD_DATA, "column '%s' has a negative weight",
+                              t->settings.weights);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status make_design(const vxs_context *context, vxs_task *t, vxs_error *err)
+{
+    int threads = context && context->nthreads > 1 ? context->nthreads : 1;
+    vxs_design *base = NULL;
+    vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize };
+    vxs_status status =
+        vxs_dense_new(t->cohort->features, t->cohort->n, t->cohort->p, threads, &base, err);
+    if (status)
+        return status;
+    if (t->n < t->cohort->n) {
+        view.rows = t->rows;
+        view.row_count = t->n;
+    }
+    t->y = vxs_alloc(t->n, sizeof(*t->y), err);
+    if (!t->y) {
+        vxs_design_free(base);
+        return VXS_FAILED;
+    }
+    return vxs_view_new(base, false, &view, &t->design, err);
+}
+
+vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
+                        const vxs_task_settings *settings, vxs_task *task, vxs_error *err)
+{
+    maker m = { .context = context,
+                .table = cohort->people,
+                .task = task,
+                .target = NONE,
+                .weights = NONE,
+                .only = NONE };
+    *task = (vxs_task){ .cohort = cohort, .settings = *settings };
+    vxs_status status = find_columns(&m, err);
+    if (!status)
+        status = choose_subjects(&m, err);
+    if (!status)
+        status = read_target(&m, err);
+    if (!status)
+        status = read_free(&m, err);
+    if (!status)
+        status = read_weights(&m, err);
+    if (!status)
+        status = make_design(context, task, err);
+    for (size_t k = 0; k < m.confound_count; k++)
+        free(m.confounds[k].levels);
+    free(m.confounds);
+    free(m.only_value);
+    if (status)
+        vxs_task_release(task);
+    return status;
+}
+
+void vxs_task_problem(vxs_task *t, size_t output, double ridge, bool nonnegative,
+                      vxs_problem *problem)
+{
+    size_t positive = t->class_count == 2 ? 1 : output;
+    for (size_t i = 0; i < t->n; i++)
+        t->y[i] = t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
+    *problem = (vxs_problem){ .design = t->design,
+                              .loss = t->loss,
+                              .y = t->y,
+                              .weights = t->weights,
+                              .free = t->free,
+                              .free_count = t->free_count,
+                              .ridge = ridge,
+                              .nonnegative = nonnegative };
+}

@@ -1,0 +1,141 @@
+/* cmd_fit.c - voxsift fit. */
+#include "cli/cli.h"
+
+#include <math.h>
+
+static const vxs_operand operands[] = {
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = NULL },
+};
+
+static const vxs_example examples[] = {
+    { "voxsift fit t1w --target age --lambda-ratio 0.2 -o age",
+      "find the voxels that tell age, and write their weights as an overlay" },
+    { "voxsift fit pet --target diagnosis --confounds age,sex -o model --json",
+      "classify, with age and sex in the model without penalty; have a script read the "
+      "certificate" },
+    { NULL, NULL },
+};
+
+static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
+{
+    vxs_json_writer w;
+    vxs_json_init(&w, call->out);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "model", call->shared->out);
+    vxs_fit_json(&w, &m->task, m->loss, &m->outputs[0].fit);
+    vxs_json_real(&w, "seconds_total", seconds);
+    if (m->output_count > 1) {
+        vxs_json_open_array(&w, "outputs");
+        for (size_t k = 0; k < m->output_count; k++) {
+            vxs_json_open_object(&w, NULL);
+            vxs_json_text(&w, "class", m->outputs[k].name);
+            vxs_fit_json(&w, &m->task, m->loss, &m->outputs[k].fit);
+            vxs_json_close_object(&w);
+        }
+        vxs_json_close_array(&w);
+    }
+    vxs_json_close_object(&w);
+}
+
+static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
+{
+    const vxs_certificate *c = &o->fit.certificate;
+    if (m->output_count > 1)
+        fprintf(out, "  %s against the rest:\n", o->name);
+    if (c->nonzero == 0)
+        fprintf(
+            out,
+            "  no feature has a weight: lambda is %.6g, and from %.6g on the empty model is the "
+            "best\n",
+            c->lambda, c->lambda_max);
+    else
+        fprintf(out, "  %zu of %zu features have a weight, at lambda %.6g (%.3g of lambda_max)\n",
+                c->nonzero, m->p, c->lambda, c->lambda / c->lambda_max);
+    fprintf(out, "  certificate: primal %.10g, dual %.10g, relative gap %.2g%s\n", c->primal,
+            c->dual, c->gap, c->converged ? "" : ", which is MORE than asked for");
+    fprintf(out, "  %.2f passes over the data in %.3g s, %llu rounds\n", c->passes, c->seconds,
+            (unsigned long long)c->iterations);
+}
+
+static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task *t)
+{
+    const char *dir = call->shared->out;
+    FILE *out = call->out;
+    fprintf(out, "Fitted '%s' of %zu subjects by %s (%s loss).\n", t->settings.target, t->n,
+            vxs_method_names[m->task.method], vxs_loss_names[m->loss]);
+    for (size_t k = 0; k < m->output_count; k++)
+        print_output(out, m, &m->outputs[k]);
+    fprintf(out, "  %s/model.json      what it is and how far it can be trusted\n", dir);
+    fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,
+            m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
+}
+
+static vxs_status settle(const vxs_model *m, vxs_error *err)
+{
+    for (size_t k = 0; k < m->output_count; k++) {
+        const vxs_certificate *c = &m->outputs[k].fit.certificate;
+        if (!c->converged)
+            return vxs_fail(err, VXS_NOT_CONVERGED,
+                            "the relative gap is %.2g, more than %.2g; the model is marked", c->gap,
+                            c->tol);
+    }
+    return VXS_OK;
+}
+
+static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error *err)
+{
+    vxs_task task;
+    vxs_model model;
+    double start = vxs_seconds();
+    vxs_status status = vxs_task_new(call->context, cohort, call->values, &task, err);
+    if (status)
+        return status;
+    status = vxs_model_fit(call->context, &task, call->method, &model, err);
+    if (!status) {
+        status = vxs_model_save(call->context, &model, &task, call->method, call->shared->out,
+                                call->shared->force, err);
+        if (!status && call->shared->json)
+            print_json(call, &model, vxs_seconds() - start);
+        else if (!status)
+            print_words(call, &model, &task);
+        if (!status)
+            status = settle(&model, err);
+        vxs_model_release(&model);
+    }
+    vxs_task_release(&task);
+    return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    vxs_cohort cohort;
+    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    if (status)
+        return status;
+    status = fit(call, &cohort, err);
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+const vxs_command vxs_cmd_fit = {
+    .name = "fit",
+    .heading = "Predict",
+    .summary = "find the few features that predict a column, at one lambda",
+    .details =
+        "Minimises the loss over the subjects plus lambda times the sum of the sizes of the "
+        "weights. The answer carries a certificate: the gap between its value and a bound from "
+        "below over all features, as a share of the loss of the empty model. 'voxsift check-model' "
+        "computes it again by other means.\n\n"
+        "Features are standardised in the algebra, nothing is copied; weights are written for "
+        "features as they stand in the cohort. The intercept and --confounds are not penalised. "
+        "Text, or numbers of which there are two, are classes; of more than two classes each is "
+        "told from the rest. Subjects without a value are left out and named.\n\n"
+        "The exit code is 3 when the gap asked for by --tol was not reached; the model is written "
+        "all the same, and marked.",
+    .operands = operands,
+    .params = vxs_task_params,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,120 @@
+/* cmd_path.c - voxsift path. */
+#include "cli/cli.h"
+
+static const vxs_operand operands[] = {
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = NULL },
+};
+
+static const vxs_example examples[] = {
+    { "voxsift path t1w --target age --lambda-ratio 0.05 --nlambda 30",
+      "see how many voxels come in as lambda falls" },
+    { "voxsift path sim --target score --json", "have a script read every certificate" },
+    { NULL, NULL },
+};
+
+typedef struct {
+    const vxs_call *call;
+    const vxs_task *task;
+    vxs_json_writer json;
+    const vxs_certificate *worst;
+    vxs_certificate kept;
+    double passes;
+} printer;
+
+static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, vxs_error *err)
+{
+    printer *p = user;
+    const vxs_certificate *c = &o->fit.certificate;
+    FILE *out = p->call->out;
+    (void)err;
+    p->passes += c->passes;
+    if (!c->converged && (!p->worst || c->gap > p->worst->gap)) {
+        p->kept = *c;
+        p->worst = &p->kept;
+    }
+    if (p->call->shared->json) {
+        vxs_json_open_object(&p->json, NULL);
+        vxs_fit_json(&p->json, &p->task->settings, p->task->loss, &o->fit);
+        vxs_json_close_object(&p->json);
+        return VXS_OK;
+    }
+    if (number == 0)
+        fprintf(out, "lambda\tlambda_ratio\tnonzero\tprimal\tgap\tpasses\tseconds\n");
+    fprintf(out, "%.8g\t%.6f\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n", c->lambda, c->lambda / c->lambda_max,
+            c->nonzero, c->primal, c->gap, c->passes, c->seconds);
+    return VXS_OK;
+}
+
+static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
+{
+    const vxs_call *call = p->call;
+    bool json = call->shared->json;
+    double start = vxs_seconds();
+    size_t outputs = vxs_task_outputs(task);
+    vxs_status status = VXS_OK;
+    if (json) {
+        vxs_json_init(&p->json, call->out);
+        vxs_json_open_object(&p->json, NULL);
+        vxs_json_open_array(&p->json, "outputs");
+    }
+    for (size_t k = 0; k < outputs && !status; k++) {
+        const char *name = task->class_count > 2 ? task->classes[k] : task->settings.target;
+        if (json) {
+            vxs_json_open_object(&p->json, NULL);
+            vxs_json_text(&p->json, "name", name);
+            vxs_json_open_array(&p->json, "points");
+        } else if (outputs > 1) {
+            fprintf(call->out, "# %s against the rest\n", name);
+        }
+        status = vxs_model_path(call->context, task, call->method, k, print_fit, p, err);
+        if (json) {
+            vxs_json_close_array(&p->json);
+            vxs_json_close_object(&p->json);
+        }
+    }
+    if (json) {
+        vxs_json_close_array(&p->json);
+        vxs_json_real(&p->json, "passes", p->passes);
+        vxs_json_real(&p->json, "seconds_total", vxs_seconds() - start);
+        vxs_json_close_object(&p->json);
+    }
+    return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(call->context, &cohort, call->values, &task, err);
+    if (!status) {
+        printer p = { .call = call, .task = &task };
+        status = print_outputs(&p, &task, err);
+        if (!status && p.worst)
+            status = vxs_fail(err, VXS_NOT_CONVERGED,
+                              "at lambda %g the relative gap is %.2g, more than %.2g",
+                              p.worst->lambda, p.worst->gap, p.worst->tol);
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+const vxs_command vxs_cmd_path = {
+    .name = "path",
+    .heading = "Predict",
+    .summary = "fit for falling lambda, every point with its certificate",
+    .details =
+        "From lambda_max, where no feature has a weight, down to --lambda or --lambda-ratio "
+        "in --nlambda equal steps of its logarithm. Each fit begins where the last one "
+        "ended. Printed for each: lambda, how many features have a weight, the primal value, "
+        "the relative gap over all features, and the passes over the data it took.",
+    .operands = operands,
+    .params = vxs_task_params,
+    .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+/* open.c - a cohort directory, as methods use it. */
+#include "voxsift/cohort.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *inside(const vxs_cohort *c, const char *name, vxs_error *err)
+{
+    return vxs_format(err, "%s/%s", c->path, name);
+}
+
+static vxs_status read_about(vxs_cohort *c, vxs_error *err)
+{
+    char *path = inside(c, VXS_COHORT_FILE, err);
+    vxs_status status = path ? vxs_json_read(path, &c->about, err) : VXS_FAILED;
+    const vxs_json *format = vxs_json_get(c->about, "format");
+    const vxs_json *kind = vxs_json_get(c->about, "features_are");
+    static const char *const kinds[] = { "voxels", "regions", "columns" };
+    bool known = false;
+    for (int k = 0; kind && kind->kind == VXS_JSON_TEXT && k < 3; k++)
+        if (strcmp(kind->text, kinds[k]) == 0) {
+            c->kind = (vxs_feature_kind)k;
+            known = true;
+        }
+    if (!status && (!known || !format || format->kind != VXS_JSON_TEXT ||
+                    strcmp(format->text, "voxsift cohort") != 0))
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", path);
+    free(path);
+    return status;
+}
+
+static vxs_status map_features(vxs_cohort *c, vxs_error *err)
+{
+    char *path = inside(c, "features.npy", err);
+    vxs_status status = path ? vxs_npy_open(path, &c->npy, err) : VXS_FAILED;
+    if (!status) {
+        c->features = vxs_npy_floats(&c->npy);
+        c->p = c->npy.ndim == 2 ? c->npy.shape[0] : 0;
+        c->n = c->npy.ndim == 2 ? c->npy.shape[1] : 0;
+        if (!c->features || c->n == 0 || c->p == 0)
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "cannot use '%s': a matrix of float32 is wanted, features x subjects",
+                              path);
+    }
+    free(path);
+    return status;
+}
+
+static vxs_status read_people(vxs_cohort *c, vxs_error *err)
+{
+    char *path = inside(c, "participants.tsv", err);
+    vxs_status status = path ? vxs_table_read(path, &c->people, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_table_find(c->people, "participant_id", &c->id_column, err);
+    if (!status && vxs_table_rows(c->people) != c->n)
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu rows, but features.npy has %zu subjects",
+                          path, vxs_table_rows(c->people), c->n);
+    free(path);
+    return status;
+}
+
+static vxs_status read_mask(vxs_cohort *c, vxs_error *err)
+{
+    vxs_image image = { .format = NULL };
+    vxs_volume mask = { .values = NULL };
+    char *path = inside(c, "mask.nii.gz", err);
+    vxs_status status = path ? vxs_image_read(path, &image, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_volume_of_image(&image, 0, &mask, err);
+    size_t voxels = status ? 0 : vxs_grid_voxels(&mask.grid);
+    c->grid = mask.grid;
+    for (size_t v = 0; v < voxels; v++)
+        c->voxel_count += mask.values[v] != 0;
+    c->voxels = status ? NULL : vxs_alloc(c->voxel_count, sizeof(*c->voxels), err);
+    for (size_t v = 0, k = 0; c->voxels && v < voxels; v++)
+        if (mask.values[v] != 0)
+            c->voxels[k++] = v;
+    if (!status && !c->voxels)
+        status = VXS_FAILED;
+    if (!status && c->kind == VXS_FEATURES_VOXELS && c->voxel_count != c->p)
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu voxels, but features.npy has %zu rows",
+                          path, c->voxel_count, c->p);
+    vxs_volume_release(&mask);
+    vxs_image_release(&image);
+    free(path);
+    return status;
+}
+
+/* regions.tsv or features.tsv; a matrix without names has neither. */
+static vxs_status read_names(vxs_cohort *c, vxs_error *err)
+{
+    char *path = inside(c, c->kind == VXS_FEATURES_REGIONS ? "regions.tsv" : "features.tsv", err);
+    if (!path)
+        return VXS_FAILED;
+    vxs_status status = VXS_OK;
+    if (access(path, F_OK) == 0) {
+        status = vxs_table_read(path, &c->names, err);
+        if (!status)
+            status = vxs_table_find(c->names, "feature", &c->name_column, err);
+        if (!status && vxs_table_rows(c->names) != c->p)
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu rows, but features.npy has %zu",
+                              path, vxs_table_rows(c->names), c->p);
+    }
+    free(path);
+    return status;
+}
+
+vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
+{
+    *c = (vxs_cohort){ .path = vxs_format(err, "%s", path) };
+    vxs_status status = c->path ? read_about(c, err) : VXS_FAILED;
+    if (!status)
+        status = map_features(c, err);
+    if (!status)
+        status = read_people(c, err);
+    if (!status && c->kind != VXS_FEATURES_COLUMNS)
+        status = read_mask(c, err);
+    if (!status && c->kind != VXS_FEATURES_VOXELS)
+        status = read_names(c, err);
+    if (status)
+        vxs_cohort_release(c);
+    return status;
+}
+
+void vxs_cohort_release(vxs_cohort *c)
+{
+    free(c->path);
+    vxs_npy_release(&c->npy);
+    vxs_table_free(c->people);
+    vxs_table_free(c->names);
+    vxs_json_free(c->about);
+    free(c->voxels);
+    *c = (vxs_cohort){ .path = NULL };
+}
+
+const char *vxs_cohort_feature(const vxs_cohort *c, size_t j, char buffer[32])
+{
+    const char *name = c->names ? vxs_table_cell(c->names, j, c->name_column) : NULL;
+    if (name)
+        return name;
+    snprintf(buffer, 32, "x%zu", j);
+    return buffer;
+}
