@@ -146,6 +146,10 @@ static void tell_metrics(const predictions *p)
                 "against '%s' of %zu subjects: r %.2f, mean absolute error %.4g, root mean square "
                 "error %.4g",
                 target, m->count, m->r, m->mae, m->rmse);
+    else if (isnan(m->auc))
+        vxs_log(p->call->context, VXS_LOG_INFO,
+                "against '%s' of %zu subjects: accuracy %.2f, balanced accuracy %.2f", target,
+                m->count, m->accuracy, m->balanced_accuracy);
     else
         vxs_log(p->call->context, VXS_LOG_INFO,
                 "against '%s' of %zu subjects: accuracy %.2f, balanced accuracy %.2f, AUC %.2f",

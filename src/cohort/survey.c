@@ -379,7 +379,7 @@ static void warn_of_constant(vxs_build *build)
         bool always = (size_t)build->signal[v] == build->surveyed;
         build->constant += build->signal[v] == 0 || (always && !build->differs[v]);
     }
-    if (build->constant > 0)
+    if (build->constant > 0 && !build->settings->mask)
         vxs_log(build->context, VXS_LOG_WARNING,
                 "%zu of the mask's %zu voxels have the same value in every image", build->constant,
                 build->p);

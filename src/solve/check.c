@@ -21,6 +21,7 @@ typedef struct {
     double *basis; /* n x q: what the free columns span */
     double *gram;  /* q x q, and a right side */
     double *b;     /* q */
+    bool *used;    /* q */
 } check;
 
 static double inner(const double *a, const double *b, size_t n)
@@ -73,15 +74,28 @@ static double dual_term(const check *c, size_t i, double s)
 
 /* ---- The empty model ------------------------------------------------------------------------- */
 
+/* Takes variable v out of all other equations of the q x q system; the right side is behind it. */
+static void take_out(double *a, size_t q, size_t v)
+{
+    double *right = a + q * q;
+    for (size_t r = 0; r < q; r++) {
+        double share = r == v ? 0 : a[r * q + v] / a[v * q + v];
+        for (size_t k = 0; k < q; k++)
+            a[r * q + k] -= share * a[v * q + k];
+        right[r] -= share * right[v];
+    }
+}
+
 /* Gaussian elimination with the largest pivot of the diagonal; variables that depend on others stay
- * 0. The right side stands behind the q x q matrix and becomes the answer. */
-static void eliminate(double *a, size_t q)
+ * 0. The right side becomes the answer. `used` has q places. */
+static void eliminate(double *a, size_t q, bool *used)
 {
     double *right = a + q * q, largest = 0;
-    bool *used = calloc(q + 1, sizeof(*used));
-    for (size_t k = 0; k < q; k++)
+    for (size_t k = 0; k < q; k++) {
+        used[k] = false;
         largest = fmax(largest, a[k * q + k]);
-    for (size_t step = 0; step < q && used; step++) {
+    }
+    for (size_t step = 0; step < q; step++) {
         size_t best = q;
         for (size_t k = 0; k < q; k++)
             if (!used[k] && (best == q || a[k * q + k] > a[best * q + best]))
@@ -89,16 +103,10 @@ static void eliminate(double *a, size_t q)
         if (!(a[best * q + best] > 1e-13 * largest))
             break;
         used[best] = true;
-        for (size_t r = 0; r < q; r++) {
-            double share = r == best ? 0 : a[r * q + best] / a[best * q + best];
-            for (size_t k = 0; k < q; k++)
-                a[r * q + k] -= share * a[best * q + k];
-            right[r] -= share * right[best];
-        }
+        take_out(a, q, best);
     }
     for (size_t k = 0; k < q; k++)
-        right[k] = used && used[k] ? right[k] / a[k * q + k] : 0;
-    free(used);
+        right[k] = used[k] ? right[k] / a[k * q + k] : 0;
 }
 
 static double empty_value(const check *c, const double *b, double *z)
@@ -113,37 +121,41 @@ static double empty_value(const check *c, const double *b, double *z)
     return sum;
 }
 
+/* Second derivatives and, as the right side, the slope downwards. */
+static void newton_system(const check *c)
+{
+    size_t n = c->n, q = c->q;
+    memset(c->gram, 0, (q * q + q) * sizeof(*c->gram));
+    for (size_t i = 0; i < n; i++) {
+        double slope = loss_slope(c, i, c->zero[i]), u = u_of(c, i);
+        double share = u > 0 ? fabs(slope) / u : 0;
+        double curve = c->problem->loss == VXS_LOSS_SQUARED ? u : u * share * (1 - share);
+        for (size_t a = 0; a < q; a++) {
+            double x = c->problem->free[a * n + i];
+            c->gram[q * q + a] -= slope * x;
+            for (size_t b = 0; b < q; b++)
+                c->gram[a * q + b] += curve * x * c->problem->free[b * n + i];
+        }
+    }
+}
+
 /* Newton's method on the free columns, with halved steps where a whole one does not help. */
 static double fit_empty(check *c)
 {
-    size_t n = c->n, q = c->q;
-    double value = empty_value(c, c->b, c->zero), *trial = c->block;
-    for (int step = 0; step < 100 && q > 0; step++) {
-        memset(c->gram, 0, (q * q + q) * sizeof(*c->gram));
-        for (size_t i = 0; i < n; i++) {
-            double slope = loss_slope(c, i, c->zero[i]), u = u_of(c, i);
-            double share = u > 0 ? fabs(slope) / u : 0;
-            double curve = c->problem->loss == VXS_LOSS_SQUARED ? u : u * share * (1 - share);
-            for (size_t a = 0; a < q; a++) {
-                double x = c->problem->free[a * n + i];
-                c->gram[q * q + a] -= slope * x;
-                for (size_t b = 0; b < q; b++)
-                    c->gram[a * q + b] += curve * x * c->problem->free[b * n + i];
-            }
-        }
-        eliminate(c->gram, q);
-        double share = 1, next = value;
-        for (int halving = 0; halving < 30; halving++, share /= 2) {
+    size_t q = c->q;
+    double value = empty_value(c, c->b, c->zero), next = -INFINITY, *trial = c->block;
+    for (int step = 0; step < 100 && q > 0 && next < value; step++) {
+        value = next > -INFINITY ? next : value;
+        newton_system(c);
+        eliminate(c->gram, q, c->used);
+        next = INFINITY;
+        for (double share = 1; share > 1e-9 && !(next < value); share /= 2) {
             for (size_t a = 0; a < q; a++)
                 trial[a] = c->b[a] + share * c->gram[q * q + a];
             next = empty_value(c, trial, c->zero);
-            if (next < value)
-                break;
         }
-        if (!(next < value))
-            break;
-        memcpy(c->b, trial, q * sizeof(*trial));
-        value = next;
+        if (next < value)
+            memcpy(c->b, trial, q * sizeof(*trial));
     }
     return empty_value(c, c->b, c->zero);
 }
@@ -170,30 +182,31 @@ static double primal_value(check *c, const vxs_solution *s)
     return sum;
 }
 
-static void take_free_off(check *c, double *v)
+static void take_off(double *v, const double *b, size_t n)
+{
+    double along = inner(b, v, n);
+    for (size_t i = 0; i < n; i++)
+        v[i] -= along * b[i];
+}
+
+/* What the free columns span, over samples that have a weight; columns that depend on others add
+ * nothing. Returns how many directions that is. */
+static size_t span_free(check *c)
 {
     size_t rank = 0, n = c->n;
     for (size_t k = 0; k < c->q; k++) {
         double *b = c->basis + rank * n;
-        for (size_t i = 0; i < n; i++) /* samples without weight have no part in it */
+        for (size_t i = 0; i < n; i++)
             b[i] = u_of(c, i) > 0 ? c->problem->free[k * n + i] : 0;
         double before = sqrt(inner(b, b, n));
-        for (int twice = 0; twice < 2; twice++)
-            for (size_t r = 0; r < rank; r++) {
-                double along = inner(c->basis + r * n, b, n);
-                for (size_t i = 0; i < n; i++)
-                    b[i] -= along * c->basis[r * n + i];
-            }
+        for (size_t r = 0; r < 2 * rank; r++)
+            take_off(b, c->basis + r % rank * n, n);
         double length = sqrt(inner(b, b, n));
         for (size_t i = 0; i < n && length > 1e-10 * before; i++)
             b[i] /= length;
         rank += length > 1e-10 * before;
     }
-    for (size_t r = 0; r < rank; r++) {
-        double along = inner(c->basis + r * n, v, n);
-        for (size_t i = 0; i < n; i++)
-            v[i] -= along * c->basis[r * n + i];
-    }
+    return rank;
 }
 
 /* The largest |x_j'theta| over all columns (x_j'theta when weights may not be negative), counting
@@ -246,8 +259,11 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
         c->theta[i] = -loss_slope(c, i, c->z[i]) / lambda;
         c->away[i] = -loss_slope(c, i, c->zero[i]);
     }
-    take_free_off(c, c->theta);
-    take_free_off(c, c->away);
+    size_t rank = span_free(c);
+    for (size_t r = 0; r < rank; r++) {
+        take_off(c->theta, c->basis + r * c->n, c->n);
+        take_off(c->away, c->basis + r * c->n, c->n);
+    }
     double most = steepest(c, s, &result->lambda_max);
     result->dual = dual_value(c, s, most);
     result->lambda = lambda;
@@ -263,7 +279,8 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
     size_t n = vxs_design_rows(problem->design), q = problem->free_count;
     check c = { .problem = problem, .n = n, .p = vxs_design_columns(problem->design), .q = q };
     double *room = vxs_alloc(n * (4 + BLOCK + q) + q * q + 2 * q + BLOCK, sizeof(*room), err);
-    vxs_status status = room ? vxs_design_measure(problem->design, err) : VXS_FAILED;
+    c.used = vxs_alloc(q, sizeof(*c.used), err);
+    vxs_status status = room && c.used ? vxs_design_measure(problem->design, err) : VXS_FAILED;
     *certificate = (vxs_certificate){ .lambda = 0 };
     if (!status) {
         c.z = room;
@@ -277,5 +294,6 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
         look(&c, solution, certificate);
     }
     free(room);
+    free(c.used);
     return status;
 }

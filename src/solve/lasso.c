@@ -213,35 +213,38 @@ static size_t how_many(const vxs_lasso *l, double lambda)
     return h < 1 ? 1 : (size_t)h;
 }
 
-/* The h features of `order` (count of them) with the largest want come first, falling. */
+/* A heap of features, the one with the least want on top. */
+static void sift_up(vxs_lasso *l, size_t at, size_t j)
+{
+    for (; at > 0 && want(l, l->order[(at - 1) / 2]) > want(l, j); at = (at - 1) / 2)
+        l->order[at] = l->order[(at - 1) / 2];
+    l->order[at] = j;
+}
+
+static void sift_down(vxs_lasso *l, size_t count, size_t j)
+{
+    size_t at = 0, child = 1;
+    while (child < count) {
+        if (child + 1 < count && want(l, l->order[child + 1]) < want(l, l->order[child]))
+            child++;
+        if (want(l, l->order[child]) >= want(l, j))
+            break;
+        l->order[at] = l->order[child];
+        at = child;
+        child = 2 * at + 1;
+    }
+    l->order[at] = j;
+}
+
+/* Of the first `count` features of `order`, the h that want a weight most come first. */
 static size_t select_top(vxs_lasso *l, size_t count, size_t h)
 {
-    size_t *order = l->order;
     h = h < count ? h : count;
-    /* a heap of the h largest, the least of them on top */
-    for (size_t k = 0; k < count; k++) {
-        size_t j = order[k];
-        if (k >= h && want(l, j) <= want(l, order[0]))
-            continue;
-        size_t at = k < h ? k : 0;
-        if (k < h) {
-            while (at > 0 && want(l, order[(at - 1) / 2]) > want(l, j)) {
-                order[at] = order[(at - 1) / 2];
-                at = (at - 1) / 2;
-            }
-        } else {
-            for (;;) {
-                size_t child = 2 * at + 1;
-                if (child < h - 1 && want(l, order[child + 1]) < want(l, order[child]))
-                    child++;
-                if (child >= h || want(l, order[child]) >= want(l, j))
-                    break;
-                order[at] = order[child];
-                at = child;
-            }
-        }
-        order[at] = j;
-    }
+    for (size_t k = 0; k < h; k++)
+        sift_up(l, k, l->order[k]);
+    for (size_t k = h; k < count && h > 0; k++)
+        if (want(l, l->order[k]) > want(l, l->order[0]))
+            sift_down(l, h, l->order[k]);
     return h;
 }
 
@@ -424,6 +427,7 @@ static vxs_status run(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_error
         if (inner < 1e-14 * l->empty)
             break;
     }
+    c->iterations++; /* the last one as well */
     c->primal = full.primal;
     c->dual = full.dual;
     c->gap = l->empty > 0 ? full.gap / l->empty : 0;
