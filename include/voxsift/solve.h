@@ -54,8 +54,12 @@ void vxs_solution_release(vxs_solution *solution);
 
 /* ---- Lasso ----------------------------------------------------------------------------------- */
 
+enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
+enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
+
 /* Every field is a row of vxs_lasso_params. */
 typedef struct {
+    int screen, inner;
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
     double tol; /* relative gap */

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #define MOST_STEPS 100
-#define FLAT       1e-15 /* of the value, which rounding hides */
-#define MOST_FLAT  4
+#define EPOCHS     10    /* K: rounds of descent between looks at the gap */
+#define FLAT       1e-13 /* of the value, which rounding hides */
+#define MOST_FLAT  8
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -24,40 +25,44 @@ static vxs_status grow(double **array, size_t count, vxs_error *err)
     return VXS_OK;
 }
 
-/* The Gram matrix keeps what it has under a new stride. */
-static vxs_status grow_gram(vxs_active *a, size_t room, vxs_error *err)
+/* The Gram matrix keeps what it has under a new stride, as far as it is current. */
+static vxs_status make_gram_room(vxs_active *a, size_t m, vxs_error *err)
 {
-    size_t had = a->q + a->room, has = a->q + room, used = a->q + a->count;
-    double *larger = vxs_resize(NULL, has * has, sizeof(*larger), err);
+    size_t stride = m + m / 2 + 32, used = a->gram_is_current ? a->q + a->count : 0;
+    if (m <= a->stride)
+        return VXS_OK;
+    double *larger = vxs_resize(NULL, stride * stride, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
-    for (size_t c = 0; a->gram && c < used; c++)
-        memcpy(larger + c * has, a->gram + c * had, used * sizeof(*larger));
+    for (size_t c = 0; c < used && c < a->stride; c++)
+        memcpy(larger + c * stride, a->gram + c * a->stride, a->stride * sizeof(*larger));
     free(a->gram);
     a->gram = larger;
+    a->stride = stride;
+    return VXS_OK;
+}
+
+/* Room for m columns that are scaled or picked. */
+static vxs_status make_scratch(vxs_active *a, size_t m, vxs_error *err)
+{
+    size_t room = m + m / 2 + 32;
+    if (m <= a->scratch)
+        return VXS_OK;
+    if (grow(&a->spare, a->n * room, err) || grow(&a->picked, a->n * room, err))
+        return VXS_FAILED;
+    a->scratch = room;
     return VXS_OK;
 }
 
 static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
 {
+    double **const arrays[] = { &a->w, &a->gradient, &a->correlation, &a->linear, &a->square };
+    size_t room = count + count / 2 + 32, m = a->q + room;
     if (count <= a->room && a->x)
         return VXS_OK;
-    size_t room = count + count / 2 + 32, m = a->q + room;
-    vxs_status status = grow_gram(a, room, err);
-    if (!status)
-        status = grow(&a->x, a->n * m, err);
-    if (!status)
-        status = grow(&a->spare, a->n * m, err);
-    if (!status)
-        status = grow(&a->picked, a->n * m, err);
-    if (!status)
-        status = grow(&a->w, m, err);
-    if (!status)
-        status = grow(&a->gradient, m, err);
-    if (!status)
-        status = grow(&a->correlation, m, err);
-    if (!status)
-        status = grow(&a->linear, m, err);
+    vxs_status status = grow(&a->x, a->n * m, err);
+    for (size_t k = 0; k < sizeof(arrays) / sizeof(arrays[0]) && !status; k++)
+        status = grow(arrays[k], m, err);
     size_t *set = status ? NULL : vxs_resize(a->set, room, sizeof(*set), err);
     a->set = set ? set : a->set;
     size_t *chosen = set ? vxs_resize(a->chosen, m, sizeof(*chosen), err) : NULL;
@@ -74,20 +79,23 @@ static double weight_of(const vxs_active *a, size_t i)
 }
 
 /* gram = x' diag(scale) x for columns first ... m - 1 against all before and among them. */
-static void multiply(vxs_active *a, const double *x, size_t first, size_t m, const double *scale)
+static vxs_status multiply(vxs_active *a, const double *x, size_t first, size_t m,
+                           const double *scale, vxs_error *err)
 {
-    size_t n = a->n, stride = a->q + a->room, added = m - first;
-    double *scaled = a->spare + first * n;
+    size_t n = a->n, added = m - first;
+    if (make_gram_room(a, m, err) || make_scratch(a, m, err))
+        return VXS_FAILED;
     for (size_t c = 0; c < added; c++)
         for (size_t i = 0; i < n; i++)
-            scaled[c * n + i] = x[(first + c) * n + i] * (scale ? scale[i] : 1);
+            a->spare[c * n + i] = x[(first + c) * n + i] * (scale ? scale[i] : 1);
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)added, (int)n, 1, x, (int)n,
-                scaled, (int)n, 0, a->gram + first * stride, (int)stride);
+                a->spare, (int)n, 0, a->gram + first * a->stride, (int)a->stride);
     for (size_t c = first; c < m; c++)
         for (size_t r = 0; r < first; r++)
-            a->gram[r * stride + c] = a->gram[c * stride + r];
+            a->gram[r * a->stride + c] = a->gram[c * a->stride + r];
     for (size_t c = first; c < m; c++)
-        a->gram[c * stride + c] += c >= a->q ? a->problem->ridge : 0;
+        a->gram[c * a->stride + c] += c >= a->q ? a->problem->ridge : 0;
+    return VXS_OK;
 }
 
 /* What the free columns span over the samples that count; those that depend on others add nothing.
@@ -129,8 +137,6 @@ vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error 
     memcpy(a->x, problem->free, n * q * sizeof(*a->x));
     memset(a->w, 0, q * sizeof(*a->w));
     make_basis(a);
-    if (problem->loss == VXS_LOSS_SQUARED && q > 0)
-        multiply(a, a->x, 0, q, problem->weights);
     return VXS_OK;
 }
 
@@ -142,6 +148,7 @@ void vxs_active_release(vxs_active *a)
     free(a->gram);
     free(a->gradient);
     free(a->correlation);
+    free(a->square);
     free(a->linear);
     free(a->spare);
     free(a->picked);
@@ -164,29 +171,32 @@ vxs_status vxs_active_add(vxs_active *a, const size_t *set, size_t count, vxs_er
     memcpy(a->set + a->count, set, count * sizeof(*set));
     memset(a->w + before, 0, count * sizeof(*a->w));
     a->count += count;
-    if (a->problem->loss == VXS_LOSS_SQUARED)
-        multiply(a, a->x, before, before + count, a->problem->weights);
-    return VXS_OK;
+    a->gram_is_current = a->gram_is_current && a->count <= VXS_EXACT;
+    if (a->gram_is_current)
+        status = multiply(a, a->x, before, before + count, a->problem->weights, err);
+    return status;
 }
 
 void vxs_active_keep(vxs_active *a, const bool *keep)
 {
-    size_t n = a->n, q = a->q, stride = q + a->room, kept = 0;
+    size_t n = a->n, q = a->q, kept = 0;
     for (size_t k = 0; k < a->count; k++) {
         if (!keep[k])
             continue;
         if (kept < k) {
-            size_t to = q + kept, from = q + k;
-            memcpy(a->x + to * n, a->x + from * n, n * sizeof(*a->x));
-            a->w[to] = a->w[from];
+            memcpy(a->x + (q + kept) * n, a->x + (q + k) * n, n * sizeof(*a->x));
+            a->w[q + kept] = a->w[q + k];
+            a->correlation[q + kept] = a->correlation[q + k];
             a->set[kept] = a->set[k];
-            memcpy(a->gram + to * stride, a->gram + from * stride, stride * sizeof(*a->gram));
         }
         a->chosen[kept++] = k;
     }
-    for (size_t c = 0; c < q + kept && kept < a->count; c++) /* rows follow their columns */
+    for (size_t c = 0; c < kept && a->gram_is_current; c++)
+        memmove(a->gram + (q + c) * a->stride, a->gram + (q + a->chosen[c]) * a->stride,
+                (q + a->count) * sizeof(*a->gram));
+    for (size_t c = 0; c < q + kept && a->gram_is_current; c++) /* rows follow their columns */
         for (size_t r = 0; r < kept; r++)
-            a->gram[c * stride + q + r] = a->gram[c * stride + q + a->chosen[r]];
+            a->gram[c * a->stride + q + r] = a->gram[c * a->stride + q + a->chosen[r]];
     a->count = kept;
 }
 
@@ -219,6 +229,34 @@ static double ridge_value(const vxs_active *a)
     return a->problem->ridge * square;
 }
 
+void vxs_active_project(const vxs_active *a, double *v)
+{
+    int n = (int)a->n;
+    for (size_t k = 0; k < a->rank; k++) {
+        double along = cblas_ddot(n, a->basis + k * a->n, 1, v, 1);
+        cblas_daxpy(n, -along, a->basis + k * a->n, 1, v, 1);
+    }
+}
+
+/* Taking the free columns out may carry a point over the edge of the logistic dual's domain, where
+ * slopes are almost 0. As little of the empty model's point, which is well inside, brings it back.
+ */
+static void bring_inside(const vxs_active *a, double lambda, double *theta)
+{
+    double share = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double u = weight_of(a, i), y = a->problem->y[i];
+        double t = u > 0 ? y * lambda * theta[i] / u : 0, inside = u > 0 ? y * a->inside[i] / u : 0;
+        if (t < 0 && inside > t)
+            share = fmax(share, -t / (inside - t));
+        else if (t > 1 && inside < t)
+            share = fmax(share, (t - 1) / (t - inside));
+    }
+    share = fmin(share, 1);
+    for (size_t i = 0; i < a->n && share > 0; i++)
+        theta[i] = (1 - share) * theta[i] + share * a->inside[i] / lambda;
+}
+
 void vxs_active_theta(vxs_active *a, double lambda, double *theta)
 {
     size_t n = a->n;
@@ -229,10 +267,9 @@ void vxs_active_theta(vxs_active *a, double lambda, double *theta)
         a->curvature[i] = weight_of(a, i) * a->loss->curvature(a->z[i], y);
         theta[i] = -a->slope[i] / lambda;
     }
-    for (size_t k = 0; k < a->rank; k++) {
-        double along = cblas_ddot((int)n, a->basis + k * n, 1, theta, 1);
-        cblas_daxpy((int)n, -along, a->basis + k * n, 1, theta, 1);
-    }
+    vxs_active_project(a, theta);
+    if (a->inside && a->rank > 0 && a->problem->loss == VXS_LOSS_LOGISTIC)
+        bring_inside(a, lambda, theta);
 }
 
 /* The gradient at the weights, and the correlations with theta, over the active set; theta must be
@@ -312,28 +349,40 @@ static size_t choose(vxs_active *a, double lambda)
     return chosen;
 }
 
+/* The Gram matrix of the chosen columns, as curved as the loss is here. For the squared loss it is
+ * that of all columns, and stays. */
+static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
+{
+    size_t n = a->n;
+    if (a->gram_is_current)
+        return VXS_OK;
+    if (m == a->q + a->count && a->problem->loss == VXS_LOSS_SQUARED) {
+        vxs_status status = multiply(a, a->x, 0, m, a->problem->weights, err);
+        a->gram_is_current = !status;
+        return status;
+    }
+    if (make_scratch(a, m, err))
+        return VXS_FAILED;
+    for (size_t c = 0; c < m; c++)
+        memcpy(a->picked + c * n, a->x + a->chosen[c] * n, n * sizeof(*a->picked));
+    return multiply(a, a->picked, 0, m, a->curvature, err);
+}
+
 /* The quadratic around the weights as they are, on the chosen columns. */
 static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *target,
                                 vxs_error *err)
 {
-    size_t stride = a->q + a->room, n = a->n;
     vxs_quadratic *q = &a->quadratic;
-    if (a->problem->loss != VXS_LOSS_SQUARED) {
-        for (size_t c = 0; c < m; c++)
-            memcpy(a->picked + c * n, a->x + a->chosen[c] * n, n * sizeof(*a->picked));
-        multiply(a, a->picked, 0, m, a->curvature);
-    }
-    for (size_t r = 0; r < m; r++) {
-        double sum = -a->gradient[a->chosen[r]];
-        for (size_t c = 0; c < m; c++)
-            sum += a->gram[c * stride + r] * target[c];
-        a->linear[r] = sum;
-    }
+    vxs_status status = make_gram(a, m, err);
+    if (status)
+        return status;
+    for (size_t r = 0; r < m; r++)
+        a->linear[r] = -a->gradient[a->chosen[r]];
     q->m = m;
     q->q = a->q;
     q->h = a->gram;
-    q->stride = stride;
-    q->c = a->linear;
+    q->stride = a->stride;
+    q->slope = a->linear;
     q->lambda = lambda;
     q->nonnegative = a->problem->nonnegative;
     q->z = target;
@@ -361,26 +410,58 @@ static bool go_towards(vxs_active *a, const double *target, double lambda, doubl
     return false;
 }
 
-static vxs_status newton_step(vxs_active *a, double lambda, double primal, double *room,
+/* A step of the first m chosen columns; the others keep their weights. */
+static vxs_status newton_step(vxs_active *a, double lambda, double primal, size_t m, double *room,
                               bool *moved, vxs_error *err)
 {
-    size_t all = a->q + a->count, m = all;
+    size_t all = a->q + a->count;
     double *target = room, *full = room + all;
-    if (a->problem->loss == VXS_LOSS_SQUARED)
-        for (size_t k = 0; k < all; k++)
-            a->chosen[k] = k;
-    else
-        m = choose(a, lambda);
     for (size_t c = 0; c < m; c++)
         target[c] = a->w[a->chosen[c]];
     vxs_status status = newton_target(a, lambda, m, target, err);
     if (status)
         return status;
-    memset(full, 0, all * sizeof(*full));
+    memcpy(full, a->w, all * sizeof(*full));
     for (size_t c = 0; c < m; c++)
         full[a->chosen[c]] = target[c];
     *moved = go_towards(a, full, lambda, primal);
     return VXS_OK;
+}
+
+static vxs_status exact_step(vxs_active *a, double lambda, double primal, double *room, bool *moved,
+                             vxs_error *err)
+{
+    size_t m = a->q + a->count;
+    if (a->problem->loss == VXS_LOSS_SQUARED && a->count <= VXS_EXACT)
+        for (size_t k = 0; k < m; k++)
+            a->chosen[k] = k;
+    else
+        m = choose(a, lambda);
+    return newton_step(a, lambda, primal, m, room, moved, err);
+}
+
+/* Rounds of descent; then the free columns go to their best together, since a dual point comes from
+ * nowhere else. */
+static vxs_status descent_step(vxs_active *a, double lambda, double *theta, double *room,
+                               vxs_error *err)
+{
+    bool moved;
+    vxs_active_descend(a, lambda, EPOCHS);
+    if (a->q == 0)
+        return VXS_OK;
+    vxs_active_theta(a, lambda, theta);
+    steepest_of(a, theta, lambda);
+    for (size_t k = 0; k < a->q; k++)
+        a->chosen[k] = k;
+    return newton_step(a, lambda, value(a, a->w, a->z, lambda), a->q, room, &moved, err);
+}
+
+/* Exact steps unless the set is large; and then as well when descent gets nowhere. */
+static bool descends(const vxs_active *a, bool slow)
+{
+    if (a->inner != VXS_INNER_AUTO)
+        return a->inner == VXS_INNER_DESCENT;
+    return (a->count > VXS_EXACT || a->descend_first) && !slow;
 }
 
 vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double *theta,
@@ -388,14 +469,18 @@ vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double 
 {
     double *room = vxs_resize(NULL, 2 * (a->q + a->count) + 1, sizeof(*room), err);
     vxs_status status = room ? VXS_OK : VXS_FAILED;
-    bool moved = true;
+    bool moved = true, slow = false;
+    double before = INFINITY;
     a->flat = 0;
-    for (int step = 0; step < MOST_STEPS && !status; step++) {
+    for (int step = 0; !status; step++) {
         vxs_active_theta(a, lambda, theta);
         vxs_active_dual(a, theta, lambda, steepest_of(a, theta, lambda), state);
-        if (!moved || state->gap <= target)
+        if (!moved || state->gap <= target || step == MOST_STEPS)
             break;
-        status = newton_step(a, lambda, state->primal, room, &moved, err);
+        slow = slow || state->gap > before / 2;
+        before = state->gap;
+        status = descends(a, slow) ? descent_step(a, lambda, theta, room, err)
+                                   : exact_step(a, lambda, state->primal, room, &moved, err);
     }
     free(room);
     return status;

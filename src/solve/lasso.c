@@ -1,21 +1,17 @@
-/* lasso.c - SAIF, safe active incremental features: the problem is solved on a set of features that
- * grows by those most in want of a weight and shrinks by those that provably have none, until no
- * feature outside can matter. The certificate is of the full problem. */
-#include "solve/active.h"
-#include "solve/scans.h"
+/* lasso.c - what every way of solving the lasso shares: how it begins, what features want, and the
+ * certificate of the full problem. */
+#include "solve/lasso.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GROWTH      1.0 /* c: features that enter at once */
-#define OVERTAKERS  1.0 /* zeta: others that may yet exceed one that enters, as a share of these */
-#define MOST_ROUNDS 1000
-#define STAGE       0.31
-#define ROUGH       1e-4 /* gap of the solutions on the way */
-#define EDGE        1e-9 /* of 1, for rounding */
+#define SAMPLE 4096
 
 #define AT(member) offsetof(vxs_lasso_settings, member)
+
+static const char *const screens[] = { "saif", "none", "dynamic", "dpp", "strong", NULL };
+static const char *const inners[] = { "auto", "exact", "descent", NULL };
 
 const vxs_param vxs_lasso_params[] = {
     { .name = "lambda",
@@ -63,24 +59,24 @@ const vxs_param vxs_lasso_params[] = {
       .type = VXS_PARAM_FLAG,
       .offset = AT(nonnegative),
       .help = "weights may not be negative" },
+    { .name = "screen",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(screen),
+      .choices = screens,
+      .help =
+          "how features without weight are kept out; saif is the fast one, the others are there "
+          "to be compared with: none, dynamic (gap balls), dpp (sequential, squared loss) and "
+          "strong (unsafe; what it throws away wrongly is counted and mended)" },
+    { .name = "inner",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(inner),
+      .choices = inners,
+      .help = "how the problem on the active set is solved: exact active-set steps, coordinate "
+              "descent, or what suits its size and goes on well; the other screens begin with "
+              "descent" },
     { .name = NULL },
-};
-
-struct vxs_lasso {
-    const vxs_context *context;
-    vxs_problem problem;
-    vxs_lasso_settings settings;
-    size_t n, p;
-    vxs_active active;
-    vxs_scans scans;
-    double *theta;
-    bool *member;  /* of the active set */
-    bool *keep;    /* p */
-    size_t *order; /* p */
-    size_t *pool;
-    size_t pool_size, pool_count;
-    double lambda_max, median, empty; /* of |X'f'(0)|; primal value of the empty model */
-    double last_lambda;
 };
 
 void vxs_solution_release(vxs_solution *solution)
@@ -98,6 +94,7 @@ void vxs_lasso_free(vxs_lasso *l)
     vxs_active_release(&l->active);
     vxs_scans_release(&l->scans);
     free(l->theta);
+    free(l->start);
     free(l->member);
     free(l->keep);
     free(l->order);
@@ -112,13 +109,6 @@ double vxs_lasso_lambda_max(const vxs_lasso *l)
 
 /* ---- The beginning --------------------------------------------------------------------------- */
 
-/* How much a column wants a weight. */
-static double want(const vxs_lasso *l, size_t j)
-{
-    double value = l->scans.estimate[j];
-    return l->problem.nonnegative ? value : fabs(value);
-}
-
 static int by_value(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -128,12 +118,13 @@ static int by_value(const void *a, const void *b)
 static void look_at_first_scan(vxs_lasso *l)
 {
     double *sizes = l->scans.some;
-    for (size_t j = 0; j < l->p; j++) {
-        sizes[j] = fabs(l->scans.estimate[j]);
-        l->lambda_max = fmax(l->lambda_max, want(l, j));
-    }
-    qsort(sizes, l->p, sizeof(*sizes), by_value);
-    l->median = l->p > 0 ? (sizes[(l->p - 1) / 2] + sizes[l->p / 2]) / 2 : 0;
+    size_t step = l->p / SAMPLE + 1, count = 0;
+    for (size_t j = 0; j < l->p; j++)
+        l->lambda_max = fmax(l->lambda_max, vxs_lasso_want(l, j));
+    for (size_t j = 0; j < l->p; j += step) /* the median of a sample will do */
+        sizes[count++] = fabs(l->scans.estimate[j]);
+    qsort(sizes, count, sizeof(*sizes), by_value);
+    l->median = count > 0 ? (sizes[(count - 1) / 2] + sizes[count / 2]) / 2 : 0;
 }
 
 /* The empty model: the free columns alone. */
@@ -141,10 +132,13 @@ static vxs_status begin(vxs_lasso *l, vxs_error *err)
 {
     vxs_state state;
     vxs_status status = vxs_active_init(&l->active, &l->problem, err);
+    l->active.inner = VXS_INNER_EXACT; /* the empty model is small */
     if (!status)
         status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);
     if (status)
         return status;
+    l->active.inner = l->settings.inner;
+    l->active.descend_first = l->settings.screen != VXS_SCREEN_SAIF;
     l->empty = state.primal;
     status = vxs_scans_init(&l->scans, l->problem.design, l->theta, err);
     if (!status)
@@ -164,14 +158,21 @@ vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
     l->n = vxs_design_rows(problem->design);
     l->p = vxs_design_columns(problem->design);
     l->theta = vxs_alloc(l->n, sizeof(*l->theta), err);
+    l->start = vxs_alloc(l->n, sizeof(*l->start), err);
     l->member = vxs_alloc(l->p, sizeof(*l->member), err);
     l->keep = vxs_alloc(l->p, sizeof(*l->keep), err);
     l->order = vxs_alloc(l->p, sizeof(*l->order), err);
-    l->pool_size = l->p / 512 > 256 ? l->p / 512 : 256;
+    l->pool_size = l->p / 64 > 256 ? l->p / 64 : 256;
     l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
-    vxs_status status =
-        l->theta && l->member && l->keep && l->order && l->pool ? begin(l, err) : VXS_FAILED;
+    vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool
+                            ? begin(l, err)
+                            : VXS_FAILED;
     l->last_lambda = l->lambda_max;
+    for (size_t i = 0; i < l->n && !status && l->lambda_max > 0; i++) {
+        l->start[i] = l->theta[i]; /* found at lambda 1 */
+        l->theta[i] /= l->lambda_max;
+    }
+    l->active.inside = l->start;
     if (status) {
         vxs_lasso_free(l);
         return status;
@@ -180,25 +181,32 @@ vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
     return VXS_OK;
 }
 
-/* ---- DEL and ADD ----------------------------------------------------------------------------- */
+/* ---- What features want ---------------------------------------------------------------------- */
+
+/* How much a column wants a weight. */
+double vxs_lasso_want(const vxs_lasso *l, size_t j)
+{
+    double value = l->scans.estimate[j];
+    return l->problem.nonnegative ? value : fabs(value);
+}
 
 /* With the ridge a column is longer by one entry. */
-static double norm_of(const vxs_lasso *l, size_t j)
+double vxs_lasso_norm(const vxs_lasso *l, size_t j)
 {
     double norm = vxs_design_norms(l->problem.design)[j];
     return l->problem.ridge > 0 ? sqrt(norm * norm + l->problem.ridge) : norm;
 }
 
 /* Features whose correlation is below 1 in the whole ball have no weight in the sub-problem. */
-static void delete_members(vxs_lasso *l, const vxs_state *state)
+void vxs_lasso_delete(vxs_lasso *l, const vxs_state *state)
 {
     vxs_active *a = &l->active;
     bool all = true;
     for (size_t k = 0; k < a->count; k++) {
         double c = state->scale * vxs_active_correlation(a, k);
         double most =
-            (l->problem.nonnegative ? c : fabs(c)) + norm_of(l, a->set[k]) * state->radius;
-        l->keep[k] = most >= 1 - EDGE;
+            (l->problem.nonnegative ? c : fabs(c)) + vxs_lasso_norm(l, a->set[k]) * state->radius;
+        l->keep[k] = most >= 1 - VXS_EDGE || a->w[a->q + k] != 0; /* until it has none */
         l->member[a->set[k]] = l->keep[k];
         all = all && l->keep[k];
     }
@@ -206,234 +214,26 @@ static void delete_members(vxs_lasso *l, const vxs_state *state)
         vxs_active_keep(a, l->keep);
 }
 
-static size_t how_many(const vxs_lasso *l, double lambda)
-{
-    double p = (double)l->p;
-    double h = ceil(GROWTH * log((l->median + l->lambda_max) / lambda) * log(p > 2 ? p : 2));
-    return h < 1 ? 1 : (size_t)h;
-}
-
-/* A heap of features, the one with the least want on top. */
-static void sift_up(vxs_lasso *l, size_t at, size_t j)
-{
-    for (; at > 0 && want(l, l->order[(at - 1) / 2]) > want(l, j); at = (at - 1) / 2)
-        l->order[at] = l->order[(at - 1) / 2];
-    l->order[at] = j;
-}
-
-static void sift_down(vxs_lasso *l, size_t count, size_t j)
-{
-    size_t at = 0, child = 1;
-    while (child < count) {
-        if (child + 1 < count && want(l, l->order[child + 1]) < want(l, l->order[child]))
-            child++;
-        if (want(l, l->order[child]) >= want(l, j))
-            break;
-        l->order[at] = l->order[child];
-        at = child;
-        child = 2 * at + 1;
-    }
-    l->order[at] = j;
-}
-
-/* Of the first `count` features of `order`, the h that want a weight most come first. */
-static size_t select_top(vxs_lasso *l, size_t count, size_t h)
-{
-    h = h < count ? h : count;
-    for (size_t k = 0; k < h; k++)
-        sift_up(l, k, l->order[k]);
-    for (size_t k = h; k < count && h > 0; k++)
-        if (want(l, l->order[k]) > want(l, l->order[0]))
-            sift_down(l, h, l->order[k]);
-    return h;
-}
-
-/* Those of the chosen h that fewer than zeta h others could overtake, given the ball. */
-static size_t drop_overtaken(vxs_lasso *l, size_t h, double scale, double radius)
-{
-    size_t limit = (size_t)ceil(OVERTAKERS * (double)h), kept = 0;
-    double *lowest = l->scans.some;
-    for (size_t k = 0; k < h; k++) {
-        double low = scale * want(l, l->order[k]) - norm_of(l, l->order[k]) * radius;
-        lowest[k] = fmax(0, low);
-    }
-    for (size_t k = 0; k < h; k++) {
-        size_t others = 0;
-        for (size_t j = 0; j < l->p && others < limit; j++)
-            others += !l->member[j] && j != l->order[k] &&
-                      scale * want(l, j) + norm_of(l, j) * radius >= lowest[k];
-        if (others < limit)
-            l->order[kept++] = l->order[k];
-    }
-    return kept;
-}
-
-/* Features outside that may exceed the level within the ball, into order; `certain`: only those
- * that do whatever is not known of them. */
-static size_t list_candidates(vxs_lasso *l, double level, double slack, bool certain)
-{
-    size_t count = 0;
-    for (size_t j = 0; j < l->p; j++) {
-        double doubt = (double)l->scans.doubt[j];
-        double most = want(l, j) + (certain ? -doubt : slack * norm_of(l, j));
-        if (!l->member[j] && most >= level)
-            l->order[count++] = j;
-    }
-    return count;
-}
-
-static vxs_status enter(vxs_lasso *l, size_t count, vxs_error *err)
+vxs_status vxs_lasso_enter(vxs_lasso *l, size_t count, vxs_error *err)
 {
     for (size_t k = 0; k < count; k++)
         l->member[l->order[k]] = true;
     return vxs_active_add(&l->active, l->order, count, err);
 }
 
-/* ADD. Where enough are known to exceed 1 by what earlier scans say, nothing is read. */
-static vxs_status add_members(vxs_lasso *l, double lambda, const vxs_state *state, double radius,
-                              size_t *candidates, size_t *added, vxs_error *err)
-{
-    double scale = fabs(state->scale), level = (1 - EDGE) / scale, slack = radius / scale;
-    size_t h = how_many(l, lambda), count = list_candidates(l, level, 0, true);
-    if (count < (h + 3) / 4) {
-        vxs_scans_settle(&l->scans, l->theta, level, slack);
-        count = list_candidates(l, level, slack, false);
-    }
-    *candidates = count;
-    count = select_top(l, count, h);
-    *added = radius > 0 ? drop_overtaken(l, count, scale, radius) : count;
-    return enter(l, *added, err);
-}
-
-/* ---- The pool: a second level of active set ---------------------------------------------------
- *
- * The features outside that want a weight most. They are few enough to be scanned again and again,
- * so that a scan of all columns is made for a solution that is right on thousands of them. */
-
-static void choose_pool(vxs_lasso *l)
-{
-    size_t count = 0;
-    for (size_t j = 0; j < l->p; j++)
-        if (!l->member[j])
-            l->order[count++] = j;
-    l->pool_count = select_top(l, count, l->pool_size);
-    memcpy(l->pool, l->order, l->pool_count * sizeof(*l->pool));
-}
-
-/* Those of the pool that exceed 1 enter, h at most. */
-static vxs_status add_from_pool(vxs_lasso *l, double lambda, double scale, size_t *added,
-                                vxs_error *err)
-{
-    size_t outside = 0, count = 0;
-    for (size_t k = 0; k < l->pool_count; k++)
-        if (!l->member[l->pool[k]])
-            l->order[outside++] = l->pool[k];
-    vxs_design_scan_some(l->problem.design, l->order, outside, l->theta, l->scans.some);
-    for (size_t k = 0; k < outside; k++) {
-        vxs_scans_know(&l->scans, l->order[k], l->scans.some[k]);
-        if (want(l, l->order[k]) * fabs(scale) >= 1 + EDGE)
-            l->order[count++] = l->order[k];
-    }
-    *added = select_top(l, count, how_many(l, lambda));
-    return enter(l, *added, err);
-}
-
-/* The problem on members and pool: DEL and ADD until the pool has no more to give. */
-static vxs_status solve_with_pool(vxs_lasso *l, double lambda, double target, vxs_state *state,
-                                  vxs_error *err)
-{
-    vxs_status status = VXS_OK;
-    for (size_t added = 1; added > 0 && !status;) {
-        status = vxs_active_solve(&l->active, lambda, target, l->theta, state, err);
-        if (!status)
-            status = vxs_check_interrupted(l->context, err);
-        if (!status)
-            delete_members(l, state);
-        if (!status)
-            status = add_from_pool(l, lambda, state->scale, &added, err);
-    }
-    return status;
-}
-
-/* ---- One lambda ------------------------------------------------------------------------------ */
-
-/* The estimates are of theta; members are known from the sub-problem. */
-static void look_around(vxs_lasso *l)
-{
-    vxs_scans_point(&l->scans, l->theta);
-    for (size_t k = 0; k < l->active.count; k++)
-        vxs_scans_know(&l->scans, l->active.set[k], vxs_active_correlation(&l->active, k));
-}
-
 /* The gap over all columns: theta goes back into the domain by the steepest of them. */
-static void certify(vxs_lasso *l, double lambda, vxs_state *full)
+void vxs_lasso_certify(vxs_lasso *l, double lambda, vxs_state *full)
 {
     double steepest = 0, members = 0;
     for (size_t k = 0; k < l->active.count; k++)
-        members = fmax(members, want(l, l->active.set[k]));
+        members = fmax(members, vxs_lasso_want(l, l->active.set[k]));
     vxs_scans_settle(&l->scans, l->theta, members > 0 ? members : 1, 0);
     for (size_t j = 0; j < l->p; j++)
-        steepest = fmax(steepest, want(l, j) + (double)l->scans.doubt[j]);
+        steepest = fmax(steepest, vxs_lasso_want(l, j) + (double)l->scans.doubt[j]);
     vxs_active_dual(&l->active, l->theta, lambda, steepest, full);
 }
 
-/* Far below the last lambda the way leads over some between, each with a pool of its own: a pool
- * that is chosen from far away has the wrong features. */
-static vxs_status approach(vxs_lasso *l, double lambda, vxs_error *err)
-{
-    double from = fmax(l->last_lambda, lambda), stages = ceil(log(lambda / from) / log(STAGE));
-    vxs_status status = VXS_OK;
-    choose_pool(l);
-    for (double k = 1; k < stages && !status; k++) {
-        double at = from * pow(lambda / from, k / stages);
-        double next = from * pow(lambda / from, (k + 1) / stages);
-        vxs_state state;
-        status = solve_with_pool(l, at, ROUGH * l->empty, &state, err);
-        if (status)
-            return status;
-        look_around(l);
-        vxs_scans_settle(&l->scans, l->theta, next / at / fabs(state.scale), 0);
-        choose_pool(l);
-    }
-    return status;
-}
-
-static vxs_status run(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_error *err)
-{
-    double target = l->settings.tol * l->empty, inner = 0.1 * target;
-    double delta = fmin(1, lambda / l->last_lambda);
-    vxs_state state, full = { .gap = INFINITY };
-    vxs_status status = approach(l, lambda, err);
-    for (c->iterations = 0; c->iterations < MOST_ROUNDS && !status; c->iterations++) {
-        size_t candidates = 0, added = 0;
-        status = solve_with_pool(l, lambda, inner, &state, err);
-        if (status)
-            break;
-        look_around(l);
-        status = add_members(l, lambda, &state, delta * state.radius, &candidates, &added, err);
-        if (status)
-            break;
-        if (added > 0) {
-            choose_pool(l);
-            continue;
-        }
-        certify(l, lambda, &full);
-        if (full.gap <= target)
-            break;
-        if (candidates == 0 && delta < 1)
-            delta = fmin(1, 10 * delta);
-        else
-            inner /= 10; /* the ball is too wide to tell who is to enter */
-        if (inner < 1e-14 * l->empty)
-            break;
-    }
-    c->iterations++; /* the last one as well */
-    c->primal = full.primal;
-    c->dual = full.dual;
-    c->gap = l->empty > 0 ? full.gap / l->empty : 0;
-    c->converged = full.gap <= target;
-    return status;
-}
+/* ---- One lambda ------------------------------------------------------------------------------ */
 
 static int by_index(const void *a, const void *b)
 {
@@ -473,11 +273,18 @@ vxs_status vxs_lasso_fit(vxs_lasso *l, double lambda, vxs_solution *solution, vx
     *solution = (vxs_solution){
         .certificate = { .lambda = lambda, .lambda_max = l->lambda_max, .tol = l->settings.tol }
     };
-    vxs_status status = run(l, lambda, &solution->certificate, err);
+    vxs_certificate *c = &solution->certificate;
+    vxs_state full = { .gap = INFINITY };
+    vxs_status status = l->settings.screen == VXS_SCREEN_SAIF
+                            ? vxs_saif(l, lambda, c, &full, err)
+                            : vxs_screen(l, lambda, c, &full, err);
+    c->primal = full.primal;
+    c->dual = full.dual;
+    c->gap = l->empty > 0 ? full.gap / l->empty : 0;
+    c->converged = full.gap <= l->settings.tol * l->empty;
     if (!status)
         status = take_solution(l, solution, err);
     l->last_lambda = lambda;
-    vxs_certificate *c = &solution->certificate;
     c->passes = l->p > 0 ? (double)(vxs_design_read(l->problem.design) - read) / (double)l->p : 0;
     c->seconds = vxs_seconds() - start;
     return status;

@@ -242,19 +242,18 @@ static size_t let_in(vxs_quadratic *q, size_t most)
     return entered;
 }
 
-/* The support of z, with what c leaves. What depends on the rest gives its weight up. */
+/* The support of z. What depends on the rest gives its weight up. */
 static void begin(vxs_quadratic *q)
 {
     q->count = 0;
-    memcpy(q->left, q->c, q->m * sizeof(*q->left));
+    memcpy(q->left, q->slope, q->m * sizeof(*q->left));
     for (size_t j = 0; j < q->m; j++) {
         q->place[j] = NOWHERE;
-        if (q->z[j] == 0 && j >= q->q)
-            continue;
         q->sign[j] = q->z[j] > 0 ? 1 : -1;
-        if (!enter(q, j))
-            q->z[j] = 0;
-        cblas_daxpy((int)q->m, -q->z[j], column(q, j), 1, q->left, 1);
+        if ((q->z[j] == 0 && j >= q->q) || enter(q, j))
+            continue;
+        cblas_daxpy((int)q->m, q->z[j], column(q, j), 1, q->left, 1);
+        q->z[j] = 0;
     }
 }
 

@@ -4,13 +4,14 @@
 
 #include "voxsift/core.h"
 
-/* minimise  z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|  by active-set steps: the support's
+/* minimise  z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|  by active-set steps, where c is known
+ * by its slope downwards at the beginning, c - Hz, which loses nothing to a large z: the support's
  * system is solved by its Cholesky factor, which is updated as variables come and go. */
 typedef struct {
     size_t m, q;     /* variables, of which the first q are free of the penalty */
     const double *h; /* m x m, both triangles, `stride` apart */
     size_t stride;
-    const double *c;
+    const double *slope; /* c - Hz at the beginning */
     double lambda;
     bool nonnegative; /* z_j >= 0 for j >= q */
     double *z;        /* where to begin, and the answer */

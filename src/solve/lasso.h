@@ -1,0 +1,48 @@
+/* lasso.h - a lasso being solved; private to the solve room.
+ *
+ * lasso.c begins and ends it, saif.c solves it by active incremental features, screens.c in the
+ * ways that are there to be compared with. */
+#ifndef VXS_SOLVE_LASSO_H
+#define VXS_SOLVE_LASSO_H
+
+#include "solve/active.h"
+#include "solve/scans.h"
+
+#define VXS_EDGE 1e-9 /* of 1, for rounding */
+
+struct vxs_lasso {
+    const vxs_context *context;
+    vxs_problem problem;
+    vxs_lasso_settings settings;
+    size_t n, p;
+    vxs_active active;
+    vxs_scans scans;
+    double *theta;
+    bool *member;  /* of the active set */
+    bool *keep;    /* p */
+    size_t *order; /* p */
+    size_t *pool;
+    size_t pool_size, pool_count;
+    double *start;      /* -f' of the empty model, without what the free columns span */
+    double last_radius; /* of the ball around the last theta */
+    double lambda_max, median, empty; /* of |X'f'(0)|; primal value of the empty model */
+    double last_lambda;               /* estimates of -f' at its solution, before anything else */
+};
+
+/* How much a column wants a weight, and its length in the ball's norm. */
+double vxs_lasso_want(const vxs_lasso *lasso, size_t j);
+double vxs_lasso_norm(const vxs_lasso *lasso, size_t j);
+/* DEL: members whose correlation is below 1 in the whole ball leave. */
+void vxs_lasso_delete(vxs_lasso *lasso, const vxs_state *state);
+/* The first `count` features of `order` become members. */
+VXS_MUST_CHECK vxs_status vxs_lasso_enter(vxs_lasso *lasso, size_t count, vxs_error *err);
+/* The gap over all columns: theta goes back into the domain by the steepest of them. */
+void vxs_lasso_certify(vxs_lasso *lasso, double lambda, vxs_state *full);
+
+/* One lambda, from the weights as they are. */
+VXS_MUST_CHECK vxs_status vxs_saif(vxs_lasso *lasso, double lambda, vxs_certificate *certificate,
+                                   vxs_state *full, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_screen(vxs_lasso *lasso, double lambda, vxs_certificate *certificate,
+                                     vxs_state *full, vxs_error *err);
+
+#endif

@@ -1,0 +1,249 @@
+"""fit, path, predict and check-model against numpy: what they write and print must be what a few lines
+of Python make of features.npy and participants.tsv. Runs in an empty directory."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import nibabel as nib
+import numpy as np
+
+rng = np.random.default_rng(29)
+bad = 0
+AFFINE = nib.affines.from_matvec(np.diag([-3.0, 3, 3.5]), [30, -40, -20])
+SHAPE = (12, 10, 9)
+N = 30
+KEYS = ("method loss lambda lambda_max nonzero primal dual gap tol converged passes iterations seconds "
+        "seconds_total intercept").split()
+
+
+def check(what, condition, details=""):
+    global bad
+    if not condition:
+        bad += 1
+        print("FAIL", what, details)
+
+
+def run(*words, code=0):
+    p = subprocess.run(["voxsift", *words], capture_output=True, text=True)
+    check(" ".join(words), p.returncode == code, f"exit {p.returncode}: {p.stderr}")
+    return p.stdout, p.stderr
+
+
+def near(a, b, rel=1e-8):
+    return bool(np.all(np.abs(np.subtract(a, b)) <= rel * (1e-30 + np.max(np.abs(b)))))
+
+
+def table(lines):
+    rows = [line.rstrip("\n").split("\t") for line in lines]
+    return {name: [r[k] for r in rows[1:]] for k, name in enumerate(rows[0])}
+
+
+def write(path, columns):
+    rows = [columns, *zip(*columns.values())]
+    open(path, "w").write("".join("\t".join(map(str, row)) + "\n" for row in rows))
+
+
+def features(cohort):
+    return np.load(cohort + "/features.npy").astype(float)  # features x subjects
+
+
+def weights(model, p, column="weight"):
+    w, t = np.zeros(p), table(open(model + "/weights.tsv"))
+    w[[int(k) for k in t["index"]]] = [float(v) for v in t[column]]
+    return w
+
+
+def about(model):
+    return json.load(open(model + "/model.json"))
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-np.asarray(z)))
+
+
+def numbers(cells):
+    return np.array([np.nan if c == "n/a" else float(c) for c in cells])
+
+
+# thirty brains; a score, two and three classes, confounds with and without holes
+x, y, z = np.indices(SHAPE) - np.array(SHAPE).reshape(3, 1, 1, 1) / 2 + 0.5
+brain = x**2 / 25 + y**2 / 16 + z**2 / 12 < 1
+ids = [f"sub-{k:02d}" for k in range(1, N + 1)]
+images = [(brain * (100 + 10 * rng.normal(size=SHAPE))).astype("f4") for _ in ids]
+os.mkdir("img")
+for i, data in zip(ids, images):
+    nib.save(nib.Nifti1Image(data, AFFINE), f"img/{i}.nii.gz")
+score = np.array([d[5, 5, 4] - d[7, 4, 5] + d[4, 6, 3] for d in images]) / 10 + rng.normal(size=N)
+people = {"participant_id": ids, "score": score.round(4),
+          "dx": ["patient" if s > np.median(score) else "control" for s in score],
+          "group": ["bcA"[k] for k in np.digitize(score, np.quantile(score, [1 / 3, 2 / 3]))],
+          "age": rng.integers(20, 80, N), "site": [["York", "Bath", "Leeds"][k % 3] for k in range(N)],
+          "half": ["one", "two", "one"] * 10, "image": [f"img/{i}.nii.gz" for i in ids]}
+write("people.tsv", people)
+holes = {k: list(v) for k, v in people.items()}
+holes["age"][4], holes["site"][9] = "n/a", "n/a"
+write("holes.tsv", holes)
+make = ["--image-column", "image", "-q"]
+run("cohort", "people.tsv", *make, "-o", "c")
+run("cohort", "holes.tsv", *make, "-o", "holes")
+X = features("c")
+p = len(X)
+sd = X.std(1)
+unit = (X - X.mean(1, keepdims=True)) / sd[:, None]
+y = np.array([float(v) for v in table(open("c/participants.tsv"))["score"]])
+
+# ---- One fit: keys, lambda_max, primal, gap, the map -------------------------------------------------
+said = json.loads(run("fit", "c", "--target", "score", "-o", "m", "--json")[0])
+check("keys", set(said) - {"model"} == set(KEYS), list(said))
+lambda_max = np.abs(unit @ (y - y.mean())).max()
+check("lambda_max", near(said["lambda_max"], lambda_max), (said["lambda_max"], lambda_max))
+check("a tenth of it", near(said["lambda"], lambda_max / 10) and said["loss"] == "squared")
+w = weights("m", p)
+fitted = X.T @ w + said["intercept"]
+primal = ((y - fitted) ** 2).sum() / 2 + said["lambda"] * np.abs(w * sd).sum()
+check("primal", near(said["primal"], primal), (said["primal"], primal))
+check("nonzero", said["nonzero"] == np.count_nonzero(w) > 0)
+check("gap", 0 <= said["gap"] <= said["tol"] == 1e-6 and said["converged"] is True)
+check("gap is a share", abs((said["primal"] - said["dual"]) / (N * y.var() / 2) - said["gap"]) < 1e-12)
+check("no feature wants more", np.abs(unit @ (y - fitted)).max() <= said["lambda"] * (1 + 1e-3))
+overlay, mask = nib.load("m/weights.nii.gz"), nib.load("c/mask.nii.gz")
+inside, expected = np.asarray(mask.dataobj) != 0, np.zeros(SHAPE, "f4")
+t = table(open("m/weights.tsv"))
+ijk = np.array([[int(v) for v in t[d]] for d in "ijk"]).T
+expected[tuple(ijk.T)] = w[w != 0].astype("f4")
+check("overlay", (np.asarray(overlay.dataobj) == expected).all() and overlay.get_data_dtype() == "f4")
+check("grid of the overlay", overlay.shape == SHAPE and np.allclose(overlay.affine, mask.affine, atol=1e-5))
+mm = np.array([numbers(t[d]) for d in "xyz"]).T
+check("mm", np.allclose(mm, nib.affines.apply_affine(AFFINE, ijk), atol=1e-3))
+place = np.argwhere(inside.T)[[int(k) for k in t["index"]], ::-1]  # i runs fastest
+check("index is the row of features.npy", (place == ijk).all())
+mask = nib.load("m/mask.nii.gz")
+check("mask", (np.asarray(mask.dataobj) == inside).all() and np.allclose(mask.affine, AFFINE, atol=1e-5))
+plain = ["--standardize", "none", "--no-intercept"]
+said = json.loads(run("fit", "c", "--target", "score", *plain, "-o", "raw", "--json")[0])
+check("lambda_max as it stands", near(said["lambda_max"], np.abs(X @ y).max()), said["lambda_max"])
+w = weights("raw", p)
+primal = ((y - X.T @ w) ** 2).sum() / 2 + said["lambda"] * np.abs(w).sum()
+check("primal as it stands", near(said["primal"], primal) and said["intercept"] == 0, (said["primal"], primal))
+for ratio in ("1", "1.5"):
+    out, err = run("fit", "c", "--target", "score", "--lambda-ratio", ratio, "-o", "none", "--force")
+    check(f"{ratio} of lambda_max", "no feature has a weight" in out and not any(weights("none", p)), out)
+for n in "123":
+    run("fit", "c", "--target", "score", "-q", "--lambda-ratio", "0.05", "--nthreads", n, "-o", "t" + n)
+check("same bytes for any number of threads", len({open(f"t{n}/weights.tsv", "rb").read() for n in "123"}) == 1)
+
+# ---- Predictions: of the cohort, and of images as they were prepared ---------------------------------
+got = table(run("predict", "m", "c")[0].splitlines())
+check("predictions", got["participant_id"] == ids and near(numbers(got["predicted"]), fitted))
+said = json.loads(run("predict", "m", "c", "--json")[0])
+check("in JSON", near([s["predicted"] for s in said["subjects"]], fitted))
+want = [np.corrcoef(y, fitted)[0, 1], np.abs(y - fitted).mean(), ((y - fitted) ** 2).mean() ** 0.5]
+check("metrics", near([said["metrics"][k] for k in ("r", "mae", "rmse")], want))
+os.mkdir("tmp")
+os.environ["TMPDIR"] = os.path.abspath("tmp")
+for options in ([], ["--smooth", "6"], ["--scale", "global"], ["--smooth", "5", "--scale", "global"]):
+    run("cohort", "people.tsv", *make, *options, "-o", "pre", "--force")
+    run("fit", "pre", "--target", "score", "-q", "-o", "prem", "--force")
+    write("new.tsv", {k: v[:7] for k, v in people.items()})
+    run("cohort", "new.tsv", *make, *options, "--mask", "prem/mask.nii.gz", "-o", "new", "--force")
+    out, err = run("predict", "prem", "new.tsv", "--image-column", "image")
+    check(f"images {options}", out == run("predict", "prem", "new")[0], out)
+    want = features("pre")[:, :7].T @ weights("prem", p) + about("prem")["outputs"][0]["intercept"]
+    check(f"images {options} as numpy", near(numbers(table(out.splitlines())["predicted"]), want, 1e-6))
+    check("nothing left in TMPDIR", not os.listdir("tmp"))
+run("predict", "prem", "c", code=65)  # not smoothed
+
+# ---- Classes -----------------------------------------------------------------------------------------
+run("fit", "c", "--target", "dx", "-q", "-o", "two")
+m = about("two")
+check("two classes", m["classes"] == ["control", "patient"] and m["loss"] == "logistic")
+o, w = m["outputs"][0], weights("two", p)
+z = X.T @ w + o["intercept"]
+sign = np.array([1 if d == "patient" else -1 for d in people["dx"]])
+primal = np.log1p(np.exp(-sign * z)).sum() + o["lambda"] * np.abs(w * sd).sum()
+check("logistic primal", near(o["primal"], primal), (o["primal"], primal))
+check("logistic lambda_max", near(o["lambda_max"], np.abs(unit @ (sign - sign.mean())).max() / 2))
+got = table(run("predict", "two", "c")[0].splitlines())
+check("the second is positive", near([numbers(got[k]) for k in ("p_patient", "p_control")], sigmoid([z, -z])))
+check("class", got["predicted"] == ["patient" if v > 0 else "control" for v in z])
+said = json.loads(run("predict", "two", "c", "--json")[0])
+check("in JSON", near([s["probability"]["patient"] for s in said["subjects"]], sigmoid(z)))
+auc = np.mean([(a > b) + (a == b) / 2 for a in z[sign > 0] for b in z[sign < 0]])
+check("AUC", near([said["metrics"]["auc"], said["metrics"]["accuracy"]], [auc, ((z > 0) == (sign > 0)).mean()]))
+
+said = json.loads(run("fit", "c", "--target", "group", "-o", "three", "--json")[0])
+check("an output a class", [o["class"] for o in said["outputs"]] == ["A", "b", "c"] == about("three")["classes"])
+check("all converged", all(o["converged"] and o["gap"] <= o["tol"] for o in said["outputs"]))
+Z = np.array([X.T @ weights("three", p, o["class"]) + o["intercept"] for o in said["outputs"]])
+got = table(run("predict", "three", "c")[0].splitlines())
+P = np.array([numbers(got["p_" + k]) for k in "Abc"])
+check("shares of 1", near(P.sum(0), np.ones(N), 1e-12) and near(P, sigmoid(Z) / sigmoid(Z).sum(0)))
+check("the likeliest", got["predicted"] == ["Abc"[k] for k in Z.argmax(0)])
+said = json.loads(run("predict", "three", "c", "--json")[0])["subjects"]
+check("three in JSON", near([list(s["probability"].values()) for s in said], P.T))
+check("maps of three", nib.load("three/weights.nii.gz").shape == SHAPE + (3,))
+
+# ---- Confounds and choices of subjects ---------------------------------------------------------------
+out, err = run("fit", "holes", "--target", "score", "--confounds", "age,site", "-o", "conf")
+named = "left out 'sub-05': no value in column 'age'" in err and "left out 'sub-10': no value in column 'site'" in err
+check("left out and named", named and err.count("left out") == 2, err)
+m = about("conf")
+check("names", m["unpenalised"] == ["intercept", "age", "site=Leeds", "site=York"], m["unpenalised"])
+check("training", m["training"]["ids"] == [i for k, i in enumerate(ids) if k not in (4, 9)])
+b = m["outputs"][0]["unpenalised_weights"]
+C = np.array([np.ones(N), people["age"], *[[s == v for s in people["site"]] for v in ("Leeds", "York")]], float)
+want = X.T @ weights("conf", p) + C.T @ b
+got = table(run("predict", "conf", "holes")[0].splitlines())["predicted"]
+check("n/a without a confound", [k for k, v in enumerate(got) if v == "n/a"] == [4, 9], got)
+known = [k for k in range(N) if k not in (4, 9)]
+check("predictions with confounds", near(numbers(got)[known], want[known]))
+check("nothing left to the confounds", np.abs(C[:, known] @ (y - want)[known]).max() < 1e-5 * np.abs(y).sum() * 80)
+said = json.loads(run("predict", "conf", "holes", "--json")[0])
+check("null without a confound", said["subjects"][4]["predicted"] is None and said["metrics"]["subjects"] == 28)
+run("check-model", "conf", "holes")
+run("fit", "c", "--target", "score", "--only", "half=two", "-q", "-o", "half")
+keep = [k for k, h in enumerate(people["half"]) if h == "two"]
+m = about("half")
+check("--only", m["training"]["ids"] == [ids[k] for k in keep])
+want = np.abs(X[:, keep] @ (y[keep] - y[keep].mean()) / X[:, keep].std(1)).max()
+check("lambda_max of these", near(m["outputs"][0]["lambda_max"], want))
+run("check-model", "half", "c")
+
+# ---- A path ------------------------------------------------------------------------------------------
+path = ["path", "c", "--target", "score", "--nlambda", "12", "--lambda-ratio", "0.02"]
+said = json.loads(run(*path, "--json")[0])
+points = said["outputs"][0]["points"]
+check("points", len(points) == 12 and points[0]["nonzero"] == 0 < points[-1]["nonzero"])
+check("lambdas", near([q["lambda"] for q in points], lambda_max * 0.02 ** (np.arange(12) / 11)))
+check("gaps", all(q["gap"] <= q["tol"] and q["converged"] for q in points), [q["gap"] for q in points])
+check("falling", all(b["primal"] <= a["primal"] for a, b in zip(points, points[1:])))
+check("keys of a point", set(points[0]) == set(KEYS) - {"seconds_total"}, list(points[0]))
+check("as a table", [int(v) for v in table(run(*path)[0].splitlines())["nonzero"]] == [q["nonzero"] for q in points])
+said = json.loads(run("path", "c", "--target", "group", "--nlambda", "4", "--json")[0])["outputs"]
+check("paths of classes", [(o["name"], len(o["points"])) for o in said] == [(k, 4) for k in "Abc"])
+
+# ---- The checker, and a table of features ------------------------------------------------------------
+for name in ("m", "raw", "two", "three", "none"):
+    said = json.loads(run("check-model", name, "c", "--json")[0])
+    check(f"certificate of {name}", said["holds"] is True and all(o["holds"] for o in said["outputs"]))
+names = [f"roi {k}" for k in range(25)]
+write("features.tsv", {"participant_id": ids, **{q: X[12 * k].astype("f4") for k, q in enumerate(names)}})
+run("cohort", "--features", "features.tsv", "--participants", "people.tsv", "-q", "-o", "f")
+run("fit", "f", "--target", "score", "-q", "-o", "fm")
+t = table(open("fm/weights.tsv"))
+check("names of features", t["feature"] == [names[int(k)] for k in t["index"]] and "i" not in t)
+want = features("f").T @ weights("fm", 25) + about("fm")["outputs"][0]["intercept"]
+out, err = run("predict", "fm", "--features", "features.tsv")
+check("features as a table", near(numbers(table(out.splitlines())["predicted"]), want))
+for model, cohort in (("m", "c"), ("fm", "f")):
+    run("check-model", model, cohort)
+    shutil.copytree(model, "changed")
+    t = table(open("changed/weights.tsv"))
+    t["weight"][0] = repr(float(t["weight"][0]) * 1.1)
+    write("changed/weights.tsv", t)
+    out, err = run("check-model", "changed", cohort, code=3)
+    check("a changed weight is seen", "does NOT hold" in out and "does not hold" in err, (out, err))
+    shutil.rmtree("changed")
+sys.exit(bad > 0)

@@ -1,0 +1,150 @@
+# Models against numpy; then every mistake gets one line that says what and where, and the right code.
+run "$PYTHON" "$top/tests/assess/fit_agrees.py"
+same "fit, path, predict and check-model agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
+
+# what fit_agrees.py made: cohorts c (voxels) and f (columns), models m, fm and conf, images in img
+refuses 2 "COHORT is missing" voxsift fit
+refuses 2 "option '--target COLUMN' is missing" voxsift fit c -o x
+refuses 2 "option '--out DIR' is missing" voxsift fit c --target score
+refuses 2 "option '--target COLUMN' is missing" voxsift path c
+refuses 2 "lambda is 0; without a penalty" voxsift fit c --target score --lambda 0 -o x
+refuses 2 "lambda is 0; without a penalty" voxsift fit c --target score --lambda-ratio 0 -o x
+refuses 2 "wants a number of at least 0, not '-1'" voxsift fit c --target score --lambda -1 -o x
+refuses 2 "between 1e-12 and 0.1, not '0'" voxsift fit c --target score --tol 0 -o x
+refuses 2 "a whole number between 2 and 10000, not '1'" voxsift path c --target score --nlambda 1
+refuses 2 "that must lie between 0 and lambda_max" voxsift path c --target score --lambda-ratio 2
+refuses 2 "that must lie between 0 and lambda_max" voxsift path c --target score --lambda 0
+refuses 2 "wants one of auto, squared, logistic, not 'logistics'; did you mean 'logistic'?" \
+    voxsift fit c --target score --loss logistics -o x
+refuses 2 "option '--only' wants COLUMN=VALUE, not 'half'" \
+    voxsift fit c --target score --only half -o x
+refuses 2 "'score' is the target; it cannot be a confound as well" \
+    voxsift fit c --target score --confounds age,score -o x
+refuses 2 "COHORT is missing" voxsift check-model m
+refuses 2 "one source is wanted" voxsift predict m
+
+# columns and values
+refuses 65 "'c/participants.tsv' has no column 'scor'; did you mean 'score'?" \
+    voxsift fit c --target scor -o x
+refuses 65 "has no column 'scor'; did you mean 'score'?" voxsift path c --target scor
+refuses 65 "has no column 'agee'; did you mean 'age'?" \
+    voxsift fit c --target score --confounds site,agee -o x
+refuses 65 "has no column 'hal'; did you mean 'half'?" \
+    voxsift fit c --target score --only hal=one -o x
+refuses 65 "0 of 30 subjects can be used" voxsift fit c --target score --only half=three -o x
+refuses 65 "column 'half' is 'two' for all 10 subjects; there is nothing to predict" \
+    voxsift fit c --target half --only half=two -o x
+refuses 65 "column 'dx' holds text; --loss squared wants numbers" \
+    voxsift fit c --target dx --loss squared -o x
+refuses 65 "'c/participants.tsv' line 2, column 'site': 'York' is not a number" \
+    voxsift fit c --target score --weights site -o x
+
+# cohorts that are none
+refuses 66 "cannot read 'nowhere/cohort.json': No such file or directory" \
+    voxsift fit nowhere --target score -o x
+refuses 66 "cannot read 'img/cohort.json': No such file or directory" \
+    voxsift fit img --target score -o x
+refuses 66 "cannot read 'people.tsv/cohort.json': Not a directory" \
+    voxsift fit people.tsv --target score -o x
+refuses 66 "cannot read 'm/cohort.json'" voxsift fit m --target score -o x
+refuses 66 "cannot read 'nowhere/cohort.json'" voxsift check-model m nowhere
+refuses 65 "not the cohort that the model was fitted on" voxsift check-model fm c
+refuses 65 "not the cohort that the model was fitted on" voxsift check-model m f
+[ -e x ] && fail "a refused fit left its output" || pass
+
+# models that are none, or broken
+refuses 66 "cannot read 'nowhere/model.json': No such file or directory" voxsift predict nowhere c
+refuses 66 "cannot read 'c/model.json': No such file or directory" voxsift check-model c c
+broken() { # FILE TEXT: a copy of the model m whose FILE has what standard input has
+    rm -rf b && cp -r m b && cat > "b/$1"
+    refuses 65 "$2" voxsift predict b c
+    refuses 65 "$2" voxsift check-model b c
+}
+broken model.json "cannot read 'b/model.json': line 2, column 1" <<< '{'
+broken model.json "'b/model.json' does not describe a model" <<< '[]'
+broken model.json "'b/model.json' does not describe a model" <<< '{"format": "voxsift model"}'
+broken model.json "cannot read 'b/model.json'" < <(head -c 300 m/model.json)
+broken model.json "does not describe a model: it is not of this format" \
+    < <(sed 's/"format_version": 1/"format_version": 2/' m/model.json)
+broken model.json "does not describe a model: features" < <(sed 's/"features": [0-9]*/"features": 0/' m/model.json)
+broken model.json "mask.nii.gz has another number of voxels" \
+    < <(sed 's/"features": [0-9]*/"features": 900/' m/model.json)
+broken model.json "does not describe a model: unpenalised" < <(sed 's/"unpenalised":/"other":/' m/model.json)
+broken model.json "does not describe a model: outputs" < <(sed 's/"lambda_max":/"other":/' m/model.json)
+broken weights.tsv "cannot read 'b/weights.tsv': it is empty" < /dev/null
+broken weights.tsv "cannot read 'b/weights.tsv': line 3 has" \
+    < <(sed '3q' m/weights.tsv | sed '3s/\t[^\t]*\t[^\t]*$//')
+broken weights.tsv "weights.tsv has indices that do not rise" < <(sed '1p;2h;2d;3G' m/weights.tsv | sed 1d)
+broken weights.tsv "weights.tsv has indices that do not rise" < <(sed '3{p}' m/weights.tsv)
+broken weights.tsv "weights.tsv has indices that do not rise or do not fit" \
+    < <(sed '$s/^[0-9]*/99999/' m/weights.tsv)
+broken weights.tsv "weights.tsv has indices that do not rise or do not fit" \
+    < <(sed '2s/^[0-9]*/1.5/' m/weights.tsv)
+broken weights.tsv "column 'weight': 'heavy' is not a number" \
+    < <(sed '2s/[^\t]*$/heavy/' m/weights.tsv)
+broken weights.tsv "weights.tsv lacks a weight" < <(sed '2s/[^\t]*$/n\/a/' m/weights.tsv)
+broken weights.tsv "has no column 'index'" < <(sed '1s/index/place/' m/weights.tsv)
+broken mask.nii.gz "cannot read 'b/mask.nii.gz': it is not a NIfTI or ANALYZE image" < people.tsv
+rm b/mask.nii.gz
+refuses 66 "cannot read 'b/mask.nii.gz': No such file or directory" voxsift predict b c
+rm b/weights.tsv
+refuses 66 "cannot read 'b/weights.tsv': No such file or directory" voxsift predict b c
+
+# another grid, another mask, other features
+"$PYTHON" - << 'EOF'
+import os
+import nibabel as nib
+import numpy as np
+os.makedirs("moved/img")
+os.makedirs("cut/img")
+for name in os.listdir("img"):
+    image = nib.load("img/" + name)
+    affine = image.affine.copy()
+    affine[0, 3] += 2
+    nib.save(nib.Nifti1Image(np.asarray(image.dataobj), affine), "moved/img/" + name)
+    nib.save(nib.Nifti1Image(np.asarray(image.dataobj)[:11], image.affine), "cut/img/" + name)
+mask = nib.load("c/mask.nii.gz")
+data = np.asarray(mask.dataobj).copy()
+data[4] = 0
+nib.save(nib.Nifti1Image(data, mask.affine), "less.nii.gz")
+EOF
+for k in moved cut; do
+    cp people.tsv $k
+    works "cohort $k" voxsift cohort $k/people.tsv --image-column image -q -o c_$k
+done
+works "cohort less" voxsift cohort people.tsv --image-column image --mask less.nii.gz -q -o c_less
+refuses 65 "differs from the model's (LAS) by 2 mm at a corner" voxsift predict m c_moved
+refuses 65 "(LAS) by 2 mm at a corner" voxsift predict m moved/people.tsv --image-column image
+refuses 65 "its grid has 11 x 10 x 9 voxels, the model's 12 x 10 x 9" voxsift predict m c_cut
+refuses 65 "the images have 11 x 10 x 9" voxsift predict m cut/people.tsv --image-column image
+refuses 65 "is not the model's" voxsift predict m c_less
+refuses 65 "make the cohort with --mask MODEL/mask.nii.gz" voxsift predict m c_less
+refuses 65 "it was not made with the same --scale" voxsift predict prem c
+refuses 65 "cannot predict for 'f'" voxsift predict m f
+refuses 65 "cannot predict for 'c'" voxsift predict fm c
+sed '1s/roi/region/g' features.tsv > renamed.tsv
+works "other names" voxsift cohort --features renamed.tsv -q -o renamed
+refuses 65 "is 'region" voxsift predict fm renamed
+cut -f 1-20 features.tsv > few.tsv
+works "fewer features" voxsift cohort --features few.tsv -q -o few
+refuses 65 "cannot predict for 'few': it has 19 features, the model 25" voxsift predict fm few
+cut -f 1-4,6- people.tsv > no_age.tsv
+works "no age" voxsift cohort no_age.tsv --image-column image -q -o no_age
+refuses 65 "'no_age/participants.tsv' has no column 'age'" voxsift predict conf no_age
+refuses 66 "cannot read 'none.tsv': No such file or directory" \
+    voxsift predict m none.tsv --image-column image
+refuses 73 "cannot make a folder for temporary files" \
+    env TMPDIR=/no/where voxsift predict m people.tsv --image-column image
+
+# outputs
+refuses 73 "cannot write 'm': it exists; pass --force to replace it" voxsift fit c --target score -o m
+refuses 73 "cannot write 'no/where': No such file or directory" \
+    voxsift fit c --target score -o no/where
+refuses 73 "it exists, and --force replaces only what voxsift made" \
+    voxsift fit c --target score -o img --force
+works "--force" voxsift fit c --target age -o m --force
+holds "replaced" '"target": "age"' m/model.json
+same "replaced whole" "$(ls m | tr '\n' ' ')" "mask.nii.gz model.json weights.nii.gz weights.tsv "
+same "no half-made output" "$(find . -name '*.part-*')$(ls -A tmp)" ""
+rm -rf ./*
+nothing_left "fit"

@@ -1,0 +1,266 @@
+/* Designs against plain loops: every kind, whatever rows, confounds and threads. */
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+typedef struct {
+    size_t n, p;
+    float *x;  /* p x n */
+    double *v; /* 3 vectors */
+    vxs_design *design;
+} example;
+
+static example make(uint64_t stream, size_t n, size_t p)
+{
+    vxs_random random = { .seed = 11, .stream = stream };
+    example e = { .n = n, .p = p };
+    e.x = malloc(n * p * sizeof(*e.x));
+    e.v = malloc(3 * n * sizeof(*e.v));
+    for (size_t k = 0; k < n * p; k++)
+        e.x[k] = (float)(1000 * (double)(k / n % 3) + vxs_random_normal(&random, k));
+    for (size_t i = 0; i < n && p > 4; i++)
+        e.x[4 * n + i] = 7.1F; /* constant */
+    for (size_t k = 0; k < 3 * n; k++)
+        e.v[k] = vxs_random_normal(&random, n * p + k);
+    return e;
+}
+
+static void release(example *e)
+{
+    vxs_design_free(e->design);
+    free(e->x);
+    free(e->v);
+}
+
+/* The columns a view should have, by the book: rows, mean, standard deviation, confounds. */
+static double *by_the_book(const example *e, const vxs_view *view)
+{
+    size_t n = view->rows ? view->row_count : e->n;
+    double *x = malloc(n * e->p * sizeof(*x));
+    for (size_t j = 0; j < e->p; j++) {
+        double *c = x + j * n, mean = 0, square = 0;
+        for (size_t i = 0; i < n; i++)
+            mean += (c[i] = (double)e->x[j * e->n + (view->rows ? view->rows[i] : i)]) / (double)n;
+        for (size_t i = 0; i < n && view->standardize != VXS_STANDARDIZE_NONE; i++)
+            c[i] -= mean;
+        for (size_t i = 0; i < n; i++)
+            square += c[i] * c[i] / (double)n;
+        for (size_t i = 0; i < n; i++) {
+            if (view->standardize == VXS_STANDARDIZE_UNIT)
+                c[i] = square > 1e-12 ? c[i] / sqrt(square) : 0;
+            c[i] /= view->penalties ? view->penalties[j] : 1;
+        }
+    }
+    return x;
+}
+
+/* What is left of columns after regression on one confound. */
+static void take_out(double *x, size_t n, size_t p, const double *confound)
+{
+    double square = 0;
+    for (size_t i = 0; i < n; i++)
+        square += confound[i] * confound[i];
+    for (size_t j = 0; j < p; j++) {
+        double along = 0;
+        for (size_t i = 0; i < n; i++)
+            along += confound[i] * x[j * n + i];
+        for (size_t i = 0; i < n; i++)
+            x[j * n + i] -= along / square * confound[i];
+    }
+}
+
+static bool near(double a, double b, double size)
+{
+    return fabs(a - b) <= 1e-10 * size;
+}
+
+/* Every way to touch the columns says what plain loops say. */
+static void compare(vxs_design *design, const double *x, const double *v)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    size_t n = vxs_design_rows(design), p = vxs_design_columns(design);
+    double *s = malloc(3 * p * sizeof(*s)), *first = malloc(p * sizeof(*first));
+    double *block = malloc(n * p * sizeof(*block)), *some = malloc(p * sizeof(*some));
+    size_t *set = malloc(p * sizeof(*set));
+    for (size_t j = 0; j < p; j++)
+        set[j] = p - 1 - j;
+    WORKS(vxs_design_measure_scan(design, v, first, &err), err);
+    uint64_t before = vxs_design_read(design);
+    vxs_design_scan(design, v, 3, s);
+    cr_assert(vxs_design_read(design) == before + p, "several vectors are one reading");
+    vxs_design_scan_some(design, set, p, v, some);
+    vxs_design_fetch(design, set, p, block);
+    cr_assert(vxs_design_read(design) == before + 3 * p);
+    for (size_t j = 0; j < p; j++) {
+        double norm = 0, dots[3] = { 0 }, size = 1e-9;
+        for (size_t i = 0; i < n; i++) {
+            norm += x[j * n + i] * x[j * n + i];
+            cr_assert(near(block[(p - 1 - j) * n + i], x[j * n + i], 3000));
+        }
+        for (size_t k = 0; k < 3; k++)
+            for (size_t i = 0; i < n; i++)
+                dots[k] += x[j * n + i] * v[k * n + i];
+        size += 3000 * sqrt((double)n);
+        for (size_t k = 0; k < 3; k++)
+            cr_assert(near(s[k * p + j], dots[k], size), "column %zu: %g, not %g", j, s[k * p + j],
+                      dots[k]);
+        cr_assert(near(first[j], dots[0], size) && near(some[p - 1 - j], dots[0], size));
+        cr_assert(fabs(vxs_design_norms(design)[j] - sqrt(norm)) <= 1e-6 * (1 + sqrt(norm)),
+                  "norm %zu: %g, not %g", j, vxs_design_norms(design)[j], sqrt(norm));
+    }
+    free(s);
+    free(first);
+    free(block);
+    free(some);
+    free(set);
+}
+
+static const size_t shapes[][2] = { { 1, 1 }, { 3, 70 }, { 8, 9 }, { 33, 130 }, { 71, 65 } };
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+Test(design, dense_is_what_plain_loops_say)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (size_t k = 0; k < SHAPES; k++) {
+        example e = make(k, shapes[k][0], shapes[k][1]);
+        vxs_view plain = { .standardize = VXS_STANDARDIZE_NONE };
+        double *x = by_the_book(&e, &plain);
+        WORKS(vxs_dense_new(e.x, e.n, e.p, 1 + (int)k % 3, &e.design, &err), err);
+        compare(e.design, x, e.v);
+        free(x);
+        release(&e);
+    }
+}
+
+Test(design, views_are_what_copies_would_be)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (size_t k = 0; k < 12 * SHAPES; k++) {
+        example e = make(k, shapes[k / 12][0], shapes[k / 12][1]);
+        size_t *rows = malloc(e.n * sizeof(*rows));
+        double *penalties = malloc(e.p * sizeof(*penalties));
+        for (size_t i = 0; i < e.n; i++)
+            rows[i] = e.n - 1 - i;
+        for (size_t j = 0; j < e.p; j++)
+            penalties[j] = 0.5 + (double)j;
+        vxs_view view = { .standardize = (vxs_standardize)(k % 3),
+                          .rows = k / 3 % 2 ? rows : NULL,
+                          .row_count = (e.n + 1) / 2,
+                          .penalties = k / 6 % 2 ? penalties : NULL };
+        double *x = by_the_book(&e, &view);
+        WORKS(vxs_dense_new(e.x, e.n, e.p, 2, &e.design, &err), err);
+        WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
+        compare(e.design, x, e.v);
+        free(x);
+        free(rows);
+        free(penalties);
+        release(&e);
+    }
+}
+
+Test(design, confounds_are_taken_out)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(1, 40, 70);
+    double *confounds = malloc(2 * e.n * sizeof(*confounds));
+    for (size_t i = 0; i < e.n; i++) {
+        confounds[i] = (double)i - 19.5;
+        confounds[e.n + i] = 3 * confounds[i]; /* depends on the first, and adds nothing */
+    }
+    vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT,
+                      .confounds = confounds,
+                      .confound_count = 2 };
+    double *x = by_the_book(&e, &view);
+    take_out(x, e.n, e.p, confounds);
+    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+    WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
+    compare(e.design, x, e.v);
+    cr_assert(vxs_view_factor(e.design)[4] == 0, "a constant column has no factor");
+    free(x);
+    free(confounds);
+    release(&e);
+}
+
+Test(design, sparse_is_dense_with_zeros)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(2, 30, 80);
+    float *values = malloc(e.n * e.p * sizeof(*values));
+    int32_t *rows = malloc(e.n * e.p * sizeof(*rows));
+    size_t *starts = malloc((e.p + 1) * sizeof(*starts)), used = 0;
+    for (size_t j = 0; j < e.p; j++) {
+        starts[j] = used;
+        for (size_t i = 0; i < e.n; i++) {
+            float *at = &e.x[j * e.n + i];
+            *at = (i + j) % 7 ? 0 : *at;
+            if (*at != 0) {
+                values[used] = *at;
+                rows[used++] = (int32_t)i;
+            }
+        }
+    }
+    starts[e.p] = used;
+    for (int k = 0; k < 3; k++) {
+        vxs_view view = { .standardize = (vxs_standardize)k };
+        vxs_design *sparse;
+        double *x = by_the_book(&e, &view);
+        WORKS(vxs_sparse_new(values, rows, starts, e.n, e.p, 2, &sparse, &err), err);
+        WORKS(vxs_view_new(sparse, false, &view, &sparse, &err), err);
+        compare(sparse, x, e.v);
+        vxs_design_free(sparse);
+        free(x);
+    }
+    free(values);
+    free(rows);
+    free(starts);
+    release(&e);
+}
+
+Test(design, threads_change_no_bit)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(3, 57, 500);
+    double *one = malloc(3 * e.p * sizeof(*one)), *more = malloc(3 * e.p * sizeof(*more));
+    for (int threads = 1; threads <= 4; threads++)
+        for (size_t k = 1; k <= 3; k++) {
+            WORKS(vxs_dense_new(e.x, e.n, e.p, threads, &e.design, &err), err);
+            vxs_design_scan(e.design, e.v, k, threads == 1 ? one : more);
+            if (threads > 1) {
+                vxs_design *single;
+                WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &single, &err), err);
+                vxs_design_scan(single, e.v, k, one);
+                vxs_design_free(single);
+                cr_assert(memcmp(one, more, k * e.p * sizeof(*one)) == 0, "%d threads", threads);
+            }
+            vxs_design_free(e.design);
+            e.design = NULL;
+        }
+    free(one);
+    free(more);
+    release(&e);
+}
+
+static vxs_status make_view(vxs_error *err)
+{
+    static const float x[12] = { 1, 2, 3, 4, 2, 1, 0, 5, 3, 3, 3, 3 };
+    static const size_t rows[3] = { 0, 2, 3 };
+    static const double ones[3] = { 1, 1, 1 };
+    vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT,
+                      .rows = rows,
+                      .row_count = 3,
+                      .confounds = ones,
+                      .confound_count = 1 };
+    vxs_design *design;
+    vxs_status status = vxs_dense_new(x, 4, 3, 1, &design, err);
+    if (!status)
+        status = vxs_view_new(design, false, &view, &design, err);
+    if (status)
+        return status;
+    status = vxs_design_measure(design, err);
+    vxs_design_free(design);
+    return status;
+}
+
+Test(design, no_memory_is_an_error)
+{
+    cr_assert(fail_each_request(make_view) > 8);
+}
