@@ -35,6 +35,8 @@ typedef struct {
     double *free;      /* n x free_count by column: ones for the intercept, confounds */
     char **free_names; /* "intercept", "age", "sex=M" */
     size_t free_count;
+    char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
+    size_t level_count;
     vxs_design *design;
     double *y; /* room for one output */
 } vxs_task;
@@ -56,6 +58,7 @@ void vxs_task_problem(vxs_task *task, size_t output, double ridge, bool nonnegat
 typedef struct {
     char *name;       /* of the class, or of the target */
     vxs_solution fit; /* index and weight; free: intercept first if there is one, confounds */
+    double sum;       /* of the weights, as model.json says */
 } vxs_output_fit;
 typedef struct {
     vxs_task_settings task; /* texts belong to `about` or to the caller */
@@ -64,6 +67,8 @@ typedef struct {
     size_t class_count;
     char **free_names;
     size_t free_count;
+    char **levels;
+    size_t level_count;
     vxs_output_fit *outputs;
     size_t output_count;
     size_t p;
@@ -107,7 +112,7 @@ VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_
 
 /* Predictions of a cohort's subjects: outputs x n, the linear score of each; a probability is
  * 1 / (1 + exp(-score)). A cohort whose features are not the model's is refused with the reason;
- * subjects without a confound get NAN. */
+ * subjects without a confound, or with one that the model has never seen, get NAN. */
 VXS_MUST_CHECK vxs_status vxs_model_scores(const vxs_model *model, const vxs_cohort *cohort,
                                            double *scores, vxs_error *err);
 /* Images or tables become a cohort as the model's own was made: its mask, scaling and smoothing.

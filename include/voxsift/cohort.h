@@ -17,14 +17,16 @@ extern "C" {
 enum { VXS_SCALE_NONE, VXS_SCALE_GLOBAL, VXS_SCALE_SUVR, VXS_SCALE_Z };
 enum { VXS_NAN_ZERO, VXS_NAN_DROP, VXS_NAN_ERROR };
 
-/* What to make it of (rows of vxs_source_params), and how (rows of vxs_cohort_params, which also
- * name what a model repeats). */
+/* What to make it of (rows of vxs_source_params), and how (rows of vxs_cohort_params); the rest is
+ * for prediction. */
 typedef struct {
     const char *image_column, *pattern, *participants, *rows, *row_names, *id_column;
     const char *features, *npy, *svmlight;
     const char *mask, *reference, *reference_labels, *atlas, *atlas_names;
     double mask_fraction, voxel_size, smooth, tolerance;
     bool resample, regions, drop_bad, dry_run;
+    const char *onto; /* an image on whose grid they must be; NULL: that of most of them */
+    bool single;      /* one subject is enough */
     int scale, nan;
     int64_t mem;
 } vxs_cohort_settings;

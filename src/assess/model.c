@@ -15,6 +15,9 @@ void vxs_model_release(vxs_model *m)
         free(m->outputs[k].name);
         vxs_solution_release(&m->outputs[k].fit);
     }
+    for (size_t k = 0; m->levels && k < m->level_count; k++)
+        free(m->levels[k]);
+    free(m->levels);
     free(m->classes);
     free(m->free_names);
     free(m->outputs);
@@ -41,6 +44,20 @@ static vxs_status copy_texts(char *const *texts, size_t count, char ***copy, vxs
     return *copy ? VXS_OK : VXS_FAILED;
 }
 
+static vxs_status begin_outputs(const vxs_task *t, vxs_model *m, vxs_error *err)
+{
+    m->outputs = vxs_alloc(m->output_count, sizeof(*m->outputs), err);
+    for (size_t k = 0; m->outputs && k < m->output_count; k++) {
+        const char *name = t->class_count == 0   ? t->settings.target
+                           : t->class_count == 2 ? t->classes[1]
+                                                 : t->classes[k];
+        m->outputs[k].name = vxs_format(err, "%s", name);
+        if (!m->outputs[k].name)
+            return VXS_FAILED;
+    }
+    return m->outputs ? VXS_OK : VXS_FAILED;
+}
+
 vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
 {
     const vxs_cohort *c = t->cohort;
@@ -54,26 +71,21 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
     vxs_status status = copy_texts(t->classes, t->class_count, &m->classes, err);
     if (!status)
         status = copy_texts(t->free_names, t->free_count, &m->free_names, err);
-    m->outputs = status ? NULL : vxs_alloc(m->output_count, sizeof(*m->outputs), err);
-    for (size_t k = 0; m->outputs && k < m->output_count && !status; k++) {
-        const char *name = t->class_count == 0   ? t->settings.target
-                           : t->class_count == 2 ? t->classes[1]
-                                                 : t->classes[k];
-        m->outputs[k].name = vxs_format(err, "%s", name);
-        status = m->outputs[k].name ? VXS_OK : VXS_FAILED;
-    }
-    if (!status && c->kind == VXS_FEATURES_VOXELS && m->outputs) {
+    if (!status)
+        status = copy_texts(t->levels, t->level_count, &m->levels, err);
+    m->level_count = status ? 0 : t->level_count;
+    if (!status)
+        status = begin_outputs(t, m, err);
+    if (!status && c->kind == VXS_FEATURES_VOXELS) {
         m->voxels = vxs_alloc(c->voxel_count, sizeof(*m->voxels), err);
         if (m->voxels)
             memcpy(m->voxels, c->voxels, c->voxel_count * sizeof(*m->voxels));
         m->voxel_count = c->voxel_count;
         status = m->voxels ? VXS_OK : VXS_FAILED;
     }
-    if (status || !m->outputs) {
+    if (status)
         vxs_model_release(m);
-        return VXS_FAILED;
-    }
-    return VXS_OK;
+    return status;
 }
 
 /* Weights of standardised columns become weights of features as they stand in the cohort. */
@@ -87,11 +99,24 @@ void vxs_model_unstandardise(const vxs_task *t, vxs_solution *s)
     }
 }
 
-double vxs_lasso_lambda(const vxs_lasso_settings *s, double lambda_max, double usual_ratio)
+/* Lambda as given, or as a share of lambda_max. */
+static vxs_status choose_lambda(const vxs_task *t, const vxs_lasso_settings *s, double lambda_max,
+                                double usual_ratio, double *lambda, vxs_error *err)
 {
-    if (!isnan(s->lambda))
-        return s->lambda;
-    return lambda_max * (isnan(s->lambda_ratio) ? usual_ratio : s->lambda_ratio);
+    double ratio = isnan(s->lambda_ratio) ? usual_ratio : s->lambda_ratio;
+    *lambda = isnan(s->lambda) ? lambda_max * ratio : s->lambda;
+    if (!isnan(s->lambda) && !isnan(s->lambda_ratio))
+        return vxs_fail(err, VXS_MISUSE, "'--lambda' and '--lambda-ratio' exclude each other");
+    if (!(lambda_max > 0))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "nothing is left to find for '%s': no feature varies, or the confounds "
+                        "explain it all",
+                        t->settings.target);
+    if (!(*lambda > 0))
+        return vxs_fail(err, VXS_MISUSE,
+                        "lambda is 0; without a penalty the answer is not unique, and no "
+                        "certificate can be given");
+    return VXS_OK;
 }
 
 static vxs_status fit_output(const vxs_context *context, vxs_task *t,
@@ -105,12 +130,8 @@ static vxs_status fit_output(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_lasso_new(context, &problem, settings, &lasso, err);
     if (status)
         return status;
-    double lambda_max = vxs_lasso_lambda_max(lasso);
-    double lambda = vxs_lasso_lambda(settings, lambda_max, 0.1);
-    if (!(lambda > 0) && lambda_max > 0)
-        status = vxs_fail(err, VXS_MISUSE,
-                          "lambda is 0; without a penalty the answer is not unique, and no "
-                          "certificate can be given");
+    double lambda = 0;
+    status = choose_lambda(t, settings, vxs_lasso_lambda_max(lasso), 0.1, &lambda, err);
     if (!status)
         status = vxs_lasso_fit(lasso, lambda, &fit->fit, err);
     vxs_lasso_free(lasso);
@@ -155,9 +176,10 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_lasso_new(context, &problem, settings, &lasso, err);
     if (status)
         return status;
-    double most = vxs_lasso_lambda_max(lasso), least = vxs_lasso_lambda(settings, most, 0.01);
+    double most = vxs_lasso_lambda_max(lasso), least = 0;
     size_t count = (size_t)settings->nlambda;
-    if (!(most > 0) || !(least > 0) || least >= most)
+    status = choose_lambda(t, settings, most, 0.01, &least, err);
+    if (!status && least >= most)
         status = vxs_fail(err, VXS_MISUSE,
                           "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
                           "between 0 and lambda_max",
@@ -191,6 +213,20 @@ static void standardise(const vxs_task *t, vxs_solution *s)
     }
 }
 
+static bool same_subjects(const vxs_model *m, const vxs_task *t)
+{
+    const vxs_json *ids = vxs_json_get(vxs_json_get(m->about, "training"), "ids");
+    if (!ids || ids->kind != VXS_JSON_ARRAY || ids->length != t->n)
+        return false;
+    const vxs_json *id = ids->first;
+    for (size_t i = 0; i < t->n; i++, id = id->next) {
+        const char *cell = vxs_table_cell(t->cohort->people, t->rows[i], t->cohort->id_column);
+        if (id->kind != VXS_JSON_TEXT || !cell || strcmp(id->text, cell) != 0)
+            return false;
+    }
+    return true;
+}
+
 static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *err)
 {
     bool same = m->class_count == t->class_count && m->free_count == t->free_count &&
@@ -199,10 +235,11 @@ static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *er
         same = strcmp(m->classes[k], t->classes[k]) == 0;
     for (size_t k = 0; same && k < m->free_count; k++)
         same = strcmp(m->free_names[k], t->free_names[k]) == 0;
+    same = same && same_subjects(m, t);
     return same ? VXS_OK
                 : vxs_fail(err, VXS_BAD_DATA,
-                           "'%s' is not the cohort that the model was fitted on: its features, "
-                           "classes or confounds differ",
+                           "'%s' is not the cohort that the model was fitted on: its subjects, "
+                           "features, classes or confounds differ",
                            t->cohort->path);
 }
 
@@ -216,6 +253,8 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     if (status)
         return status;
     status = same_task(m, &t, err);
+    if (!status)
+        status = vxs_model_same_features(m, cohort, err);
     if (!status)
         status = vxs_model_method(m, &settings, err);
     if (!status)

@@ -8,11 +8,11 @@
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
 /* Weights of standardised columns become weights of features as they stand in the cohort. */
 void vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution);
-/* Lambda as given, or as a share of lambda_max. */
-double vxs_lasso_lambda(const vxs_lasso_settings *settings, double lambda_max, double usual_ratio);
 /* The method's parameters of a model that was read. */
 VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_lasso_settings *settings,
                                            vxs_error *err);
+/* Of an output's weights. */
+double vxs_model_sum(const vxs_solution *fit);
 /* Whether the cohort's features are those of the model, and why not. */
 VXS_MUST_CHECK vxs_status vxs_model_same_features(const vxs_model *model, const vxs_cohort *cohort,
                                                   vxs_error *err);

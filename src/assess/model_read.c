@@ -32,31 +32,34 @@ static bool number_of(const vxs_json *object, const char *key, double *number)
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
+/* A value of the kind that the row has; texts belong to the JSON. */
+static bool set_param(const vxs_param *row, const vxs_json *value, void *values)
+{
+    char number[VXS_REAL_TEXT];
+    void *at = (char *)values + row->offset;
+    bool is_text = row->type == VXS_PARAM_TEXT || row->type == VXS_PARAM_PATH;
+    if (row->type == VXS_PARAM_FLAG) {
+        *(bool *)at = value->number != 0;
+        return value->kind == VXS_JSON_BOOL;
+    }
+    if (value->kind == VXS_JSON_NULL)
+        return !row->required;
+    if (is_text || row->type == VXS_PARAM_CHOICE)
+        return value->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, value->text, NULL);
+    return value->kind == VXS_JSON_NUMBER &&
+           !vxs_param_set(row, values, vxs_real_text(value->number, number), NULL);
+}
+
 /* By the same table that wrote them. What is null keeps its default. */
 static vxs_status read_params(const reader *r, const char *key, const vxs_param *table,
                               void *values, vxs_error *err)
 {
     const vxs_json *object = vxs_json_get(r->model->about, key);
-    char number[VXS_REAL_TEXT];
     vxs_params_defaults(table, values);
-    if (!object)
-        return broken(r, key, err);
     for (; table->name; table++) {
         const vxs_json *value = vxs_json_get(object, table->name);
-        const char *text = NULL;
-        vxs_status status = VXS_OK;
-        if (!value)
+        if (!value || !set_param(table, value, values))
             return broken(r, table->name, err);
-        if (table->type == VXS_PARAM_FLAG)
-            *(bool *)((char *)values + table->offset) = value->number != 0;
-        else if (value->kind == VXS_JSON_NUMBER)
-            text = vxs_real_text(value->number, number);
-        else if (value->kind == VXS_JSON_TEXT)
-            text = value->text;
-        if (text)
-            status = vxs_param_set(table, values, text, err);
-        if (status)
-            return status;
     }
     return VXS_OK;
 }
@@ -98,6 +101,7 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
         !number_of(about, "lambda", &c->lambda) || !number_of(about, "gap", &c->gap) ||
         !number_of(about, "lambda_max", &c->lambda_max) || !number_of(about, "tol", &c->tol) ||
+        !number_of(about, "sum_of_weights", &output->sum) ||
         !number_of(about, "primal", &c->primal) || !number_of(about, "dual", &c->dual))
         return broken(r, "outputs", err);
     output->name = vxs_format(err, "%s", name);
@@ -164,33 +168,48 @@ static vxs_status read_row(const reader *r, const vxs_table *table, size_t row, 
     return status;
 }
 
-static vxs_status read_weights(const reader *r, const char *folder, vxs_error *err)
+static vxs_status make_rows(const reader *r, size_t rows, vxs_error *err)
 {
     vxs_model *m = r->model;
-    vxs_table *table = NULL;
+    m->features = vxs_alloc(rows, sizeof(*m->features), err);
+    m->feature_index = vxs_alloc(rows, sizeof(*m->feature_index), err);
+    for (size_t k = 0; k < m->output_count; k++) {
+        vxs_solution *fit = &m->outputs[k].fit;
+        fit->index = vxs_alloc(rows, sizeof(*fit->index), err);
+        fit->weight = vxs_alloc(rows, sizeof(*fit->weight), err);
+        if (!fit->index || !fit->weight)
+            return VXS_FAILED;
+    }
+    return m->features && m->feature_index ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status take_weights(const reader *r, const vxs_table *table, vxs_error *err)
+{
+    vxs_model *m = r->model;
     size_t index_at = 0, name_at = 0;
+    size_t rows = vxs_table_rows(table), columns = vxs_table_columns(table);
+    vxs_status status = vxs_table_find(table, "index", &index_at, err);
+    if (!status)
+        status = vxs_table_find(table, "feature", &name_at, err);
+    if (!status && columns < 2 + m->output_count)
+        status = broken(r, "weights.tsv has too few columns", err);
+    if (!status)
+        status = make_rows(r, rows, err);
+    for (size_t row = 0; row < rows && !status; row++)
+        status = read_row(r, table, row, index_at, name_at, columns - m->output_count, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        if (vxs_model_sum(&m->outputs[k].fit) != m->outputs[k].sum)
+            status = broken(r, "weights.tsv does not have its weights", err);
+    return status;
+}
+
+static vxs_status read_weights(const reader *r, const char *folder, vxs_error *err)
+{
+    vxs_table *table = NULL;
     char *path = vxs_format(err, "%s/weights.tsv", folder);
     vxs_status status = path ? vxs_table_read(path, &table, err) : VXS_FAILED;
     if (!status)
-        status = vxs_table_find(table, "index", &index_at, err);
-    if (!status)
-        status = vxs_table_find(table, "feature", &name_at, err);
-    size_t rows = status ? 0 : vxs_table_rows(table);
-    size_t columns = status ? 0 : vxs_table_columns(table);
-    if (!status && columns < 2 + m->output_count)
-        status = broken(r, "weights.tsv has too few columns", err);
-    m->features = vxs_alloc(rows, sizeof(*m->features), err);
-    m->feature_index = vxs_alloc(rows, sizeof(*m->feature_index), err);
-    if (!status && (!m->features || !m->feature_index))
-        status = VXS_FAILED;
-    for (size_t k = 0; k < m->output_count && !status; k++) {
-        m->outputs[k].fit.index = vxs_alloc(rows, sizeof(size_t), err);
-        m->outputs[k].fit.weight = vxs_alloc(rows, sizeof(double), err);
-        if (!m->outputs[k].fit.index || !m->outputs[k].fit.weight)
-            status = VXS_FAILED;
-    }
-    for (size_t row = 0; row < rows && !status; row++)
-        status = read_row(r, table, row, index_at, name_at, columns - m->output_count, err);
+        status = take_weights(r, table, err);
     vxs_table_free(table);
     free(path);
     return status;
@@ -245,6 +264,8 @@ static vxs_status read_about(const reader *r, vxs_error *err)
     vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
     if (!status)
         status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
+    if (!status)
+        status = read_texts(r, "confound_levels", &m->levels, &m->level_count, err);
     if (!status)
         status = read_params(r, "task", vxs_task_params, &m->task, err);
     return status ? status : read_outputs(r, err);

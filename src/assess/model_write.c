@@ -58,6 +58,15 @@ static void copy_json(vxs_json_writer *w, const char *key, const vxs_json *value
     }
 }
 
+/* In the order of the features: the same bits when the weights are read again, whole. */
+double vxs_model_sum(const vxs_solution *fit)
+{
+    double sum = 0;
+    for (size_t k = 0; k < fit->count; k++)
+        sum += fit->weight[k];
+    return sum;
+}
+
 static void write_outputs(vxs_json_writer *w, const vxs_model *m)
 {
     vxs_json_open_array(w, "outputs");
@@ -65,6 +74,7 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m)
         vxs_json_open_object(w, NULL);
         vxs_json_text(w, "name", m->outputs[k].name);
         vxs_fit_json(w, &m->task, m->loss, &m->outputs[k].fit);
+        vxs_json_real(w, "sum_of_weights", vxs_model_sum(&m->outputs[k].fit));
         vxs_json_open_array(w, "unpenalised_weights");
         for (size_t j = 0; j < m->free_count; j++)
             vxs_json_real(w, NULL, m->outputs[k].fit.free[j]);
@@ -104,6 +114,7 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_json_text(&w, "target", m->task.target);
     write_texts(&w, "classes", m->classes, m->class_count);
     write_texts(&w, "unpenalised", m->free_names, m->free_count);
+    write_texts(&w, "confound_levels", m->levels, m->level_count);
     vxs_json_params(&w, "task", vxs_task_params, &m->task);
     vxs_json_params(&w, "parameters", vxs_lasso_params, settings);
     write_outputs(&w, m);
@@ -167,8 +178,12 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     vxs_tsv_text(&w, "feature");
     for (int d = 0; m->voxels && d < 6; d++)
         vxs_tsv_text(&w, place[d]);
-    for (size_t k = 0; k < m->output_count; k++)
-        vxs_tsv_text(&w, m->output_count == 1 ? "weight" : m->outputs[k].name);
+    for (size_t k = 0; k < m->output_count; k++) {
+        char *header = m->output_count == 1 ? vxs_format(err, "weight")
+                                            : vxs_format(err, "weight_%s", m->outputs[k].name);
+        vxs_tsv_text(&w, header);
+        free(header);
+    }
     vxs_tsv_end_row(&w);
     for (size_t j = 0; j < m->p; j++) {
         if (!any[j])

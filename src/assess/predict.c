@@ -77,8 +77,8 @@ vxs_status vxs_model_same_features(const vxs_model *m, const vxs_cohort *c, vxs_
     bool voxels = c->kind == VXS_FEATURES_VOXELS;
     if (voxels != (m->voxels != NULL))
         return vxs_fail(err, VXS_BAD_DATA,
-                        "cannot predict for '%s': its features are %s, the model's are not",
-                        c->path, voxels ? "voxels" : "not voxels");
+                        "cannot predict for '%s': its features are %s, the model's are %s", c->path,
+                        voxels ? "voxels" : "not voxels", voxels ? "not" : "voxels");
     if (!voxels && m->p != c->p)
         return vxs_fail(err, VXS_BAD_DATA,
                         "cannot predict for '%s': it has %zu features, the model %zu", c->path,
@@ -89,53 +89,81 @@ vxs_status vxs_model_same_features(const vxs_model *m, const vxs_cohort *c, vxs_
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-/* The value of an unpenalised column ("intercept", "age", "sex=M") for all subjects. */
-static vxs_status free_column(const vxs_cohort *c, const char *name, bool intercept, double *values,
-                              vxs_error *err)
+static bool knows(const vxs_model *m, const char *header, const char *cell)
+{
+    size_t length = strlen(header);
+    for (size_t k = 0; k < m->level_count; k++)
+        if (strncmp(m->levels[k], header, length) == 0 && m->levels[k][length] == '=' &&
+            strcmp(m->levels[k] + length + 1, cell) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the subject's value is that of the column; a value that the model has never seen is none.
+ */
+static double is_level(const vxs_model *m, const char *header, const char *level, const char *cell)
+{
+    return cell && knows(m, header, cell) ? strcmp(cell, level) == 0 : NAN;
+}
+
+/* The value of an unpenalised column ("age", "sex=M") for all subjects. A column of the table may
+ * have such a name itself. */
+static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, const char *name,
+                              double *values, vxs_error *err)
 {
     size_t column = 0;
+    vxs_error whole = VXS_ERROR_INIT;
     const char *equals = strchr(name, '=');
+    vxs_status status = vxs_table_find(c->people, name, &column, &whole);
+    if (!status || !equals) {
+        for (size_t i = 0; i < c->n && !status; i++)
+            status = vxs_table_real(c->people, i, column, &values[i], &whole);
+        return status ? vxs_fail(err, status, "cannot predict for '%s': %s", c->path, whole.message)
+                      : VXS_OK;
+    }
+    char *header = vxs_format(err, "%.*s", (int)(equals - name), name);
+    status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
+    for (size_t i = 0; i < c->n && !status; i++)
+        values[i] = is_level(m, header, equals + 1, vxs_table_cell(c->people, i, column));
+    free(header);
+    return status;
+}
+
+static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
+                           double *scores, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
     for (size_t i = 0; i < c->n; i++)
         values[i] = 1;
-    if (intercept)
-        return VXS_OK;
-    char *header = vxs_format(err, "%.*s", equals ? (int)(equals - name) : (int)strlen(name), name);
-    vxs_status status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
-    free(header);
-    for (size_t i = 0; i < c->n && !status; i++) {
-        const char *cell = vxs_table_cell(c->people, i, column);
-        if (!equals)
-            status = vxs_table_real(c->people, i, column, &values[i], err);
-        else
-            values[i] = cell ? strcmp(cell, equals + 1) == 0 : NAN;
-    }
+    if (f > 0 || m->task.no_intercept)
+        status = free_column(m, c, m->free_names[f], values, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        for (size_t i = 0; i < c->n; i++)
+            scores[k * c->n + i] += m->outputs[k].fit.free[f] * values[i];
     return status;
+}
+
+static void add_features(const vxs_cohort *c, const vxs_solution *fit, double *scores)
+{
+    for (size_t j = 0; j < fit->count; j++) {
+        const float *x = c->features + fit->index[j] * c->n;
+        for (size_t i = 0; i < c->n; i++)
+            scores[i] += fit->weight[j] * (double)x[i];
+    }
 }
 
 vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
 {
-    double *values = NULL;
     size_t n = c->n;
     vxs_status status = vxs_model_same_features(m, c, err);
-    if (!status)
-        values = vxs_alloc(n, sizeof(*values), err);
+    double *values = status ? NULL : vxs_alloc(n, sizeof(*values), err);
     if (!values)
         return status ? status : VXS_FAILED;
     memset(scores, 0, m->output_count * n * sizeof(*scores));
-    for (size_t f = 0; f < m->free_count && !status; f++) {
-        status = free_column(c, m->free_names[f], f == 0 && !m->task.no_intercept, values, err);
-        for (size_t k = 0; k < m->output_count && !status; k++)
-            for (size_t i = 0; i < n; i++)
-                scores[k * n + i] += m->outputs[k].fit.free[f] * values[i];
-    }
-    for (size_t k = 0; k < m->output_count && !status; k++) {
-        const vxs_solution *fit = &m->outputs[k].fit;
-        for (size_t j = 0; j < fit->count; j++) {
-            const float *x = c->features + fit->index[j] * n;
-            for (size_t i = 0; i < n; i++)
-                scores[k * n + i] += fit->weight[j] * (double)x[i];
-        }
-    }
+    for (size_t f = 0; f < m->free_count && !status; f++)
+        status = add_free(m, c, f, values, scores, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        add_features(c, &m->outputs[k].fit, scores + k * n);
     free(values);
     return status;
 }
@@ -176,7 +204,8 @@ static vxs_status repeat_preprocessing(const vxs_model *m, vxs_cohort_settings *
                         "the model's images were scaled by a reference region; make a cohort with "
                         "the same --reference and --mask MODEL/mask.nii.gz, and predict for that");
     s->smooth = preprocessing_number(m, "smooth", 0);
-    s->voxel_size = preprocessing_number(m, "voxel_size", NAN);
+    /* voxels of another size than the images' were asked for: onto the model's grid, then */
+    s->resample = s->resample || !isnan(preprocessing_number(m, "voxel_size", NAN));
     vxs_status status = repeat_choice(m, "scale", s, err);
     return status ? status : repeat_choice(m, "nan", s, err);
 }
@@ -228,7 +257,8 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
                            : NULL;
     char *folder =
         vxs_format(err, "%s/voxsift-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    settings.mask = mask;
+    settings.mask = settings.onto = mask;
+    settings.single = true;
     if (!folder || (m->voxels && !mask))
         status = VXS_FAILED;
     else if (!mkdtemp(folder))
@@ -236,6 +266,12 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
                           folder);
     else
         status = make_and_open(context, &settings, names, folder, cohort, err);
+    if (!status) { /* for messages: what it was made of */
+        char *said = vxs_format(err, "%s", names && names[0] ? names[0] : "the table");
+        free(cohort->path);
+        cohort->path = said;
+        status = said ? VXS_OK : VXS_FAILED;
+    }
     free(mask);
     free(folder);
     return status;

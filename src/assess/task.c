@@ -67,6 +67,9 @@ void vxs_task_release(vxs_task *t)
         free(t->classes[k]);
     for (size_t k = 0; t->free_names && k < t->free_count; k++)
         free(t->free_names[k]);
+    for (size_t k = 0; t->levels && k < t->level_count; k++)
+        free(t->levels[k]);
+    free(t->levels);
     free(t->classes);
     free(t->free_names);
     free(t->rows);
@@ -146,7 +149,9 @@ static vxs_status find_confounds(maker *m, vxs_error *err)
     while (list && *list && !status) {
         size_t length = strcspn(list, ",");
         char *name = vxs_format(err, "%.*s", (int)length, list);
-        status = name ? add_confound(m, name, err) : VXS_FAILED;
+        status = name ? VXS_OK : VXS_FAILED;
+        if (name && *name)
+            status = add_confound(m, name, err);
         free(name);
         list += length + (list[length] == ',');
     }
@@ -222,6 +227,17 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Numbers in their order, and whatever is not one behind them. */
+static int by_number(const void *a, const void *b)
+{
+    double left = INFINITY, right = INFINITY;
+    bool one = vxs_parse_real(*(char *const *)a, &left);
+    bool two = vxs_parse_real(*(char *const *)b, &right);
+    if (!one || !two || left == right)
+        return one != two ? (one ? -1 : 1) : by_text(a, b);
+    return (left > right) - (left < right);
+}
+
 /* The different values of the target among the subjects in use, at most `most` of them. */
 static vxs_status list_classes(maker *m, vxs_error *err)
 {
@@ -234,7 +250,7 @@ static vxs_status list_classes(maker *m, vxs_error *err)
     }
     for (size_t i = 0; i < t->n; i++)
         texts[i] = vxs_table_cell(m->table, t->rows[i], m->target);
-    qsort((void *)texts, t->n, sizeof(*texts), by_text);
+    qsort((void *)texts, t->n, sizeof(*texts), by_number);
     vxs_status status = VXS_OK;
     for (size_t i = 0; i < t->n && !status; i++) {
         if (i > 0 && strcmp(texts[i], texts[i - 1]) == 0)
@@ -252,7 +268,7 @@ static void number_classes(const maker *m)
     vxs_task *t = m->task;
     for (size_t i = 0; i < t->n; i++) {
         const char *cell = vxs_table_cell(m->table, t->rows[i], m->target);
-        char **found = bsearch(&cell, t->classes, t->class_count, sizeof(*t->classes), by_text);
+        char **found = bsearch(&cell, t->classes, t->class_count, sizeof(*t->classes), by_number);
         t->score[i] = (double)(found - t->classes);
     }
 }
@@ -267,6 +283,30 @@ static void forget_classes(vxs_task *t)
 }
 
 #define MOST_CLASSES 64
+
+/* A word among numbers is a slip, not a class. */
+static vxs_status check_slips(const maker *m, vxs_error *err)
+{
+    const vxs_task *t = m->task;
+    const char *slip = NULL;
+    size_t numbers = 0, line = 0;
+    double value;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *cell = vxs_table_cell(m->table, t->rows[i], m->target);
+        if (vxs_parse_real(cell, &value)) {
+            numbers++;
+        } else if (!slip) {
+            slip = cell;
+            line = vxs_table_line(m->table, t->rows[i]);
+        }
+    }
+    if (slip && 2 * numbers > t->n)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "column '%s' holds numbers, but '%s' in line %zu; for classes say --loss "
+                        "logistic",
+                        t->settings.target, slip, line);
+    return VXS_OK;
+}
 
 static vxs_status read_target(maker *m, vxs_error *err)
 {
@@ -286,6 +326,8 @@ static vxs_status read_target(maker *m, vxs_error *err)
     bool classes = t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
                    (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
     t->loss = classes ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
+    if (t->settings.loss == VXS_LOSS_AUTO && !summary.numeric && check_slips(m, err))
+        return VXS_BAD_DATA;
     if (!classes && !summary.numeric)
         return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; --loss squared wants numbers",
                         target);
@@ -321,25 +363,50 @@ static vxs_status name_free(vxs_task *t, const char *name, const char *level, vx
     return VXS_OK;
 }
 
+static bool has_level(const maker *m, const confound *c, size_t i, const char *level)
+{
+    return strcmp(vxs_table_cell(m->table, m->task->rows[i], c->column), level) == 0;
+}
+
+static vxs_status note_level(vxs_task *t, const char *name, const char *level, vxs_error *err)
+{
+    char **more = vxs_resize(t->levels, t->level_count + 1, sizeof(*more), err);
+    if (!more)
+        return VXS_FAILED;
+    t->levels = more;
+    more[t->level_count] = vxs_format(err, "%s=%s", name, level);
+    return more[t->level_count] ? (t->level_count++, VXS_OK) : VXS_FAILED;
+}
+
+/* A column for each level but the first, among the subjects in use. */
+static vxs_status add_levels_of(maker *m, const confound *c, const char *name, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    size_t seen = 0;
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < c->count && !status; k++) {
+        size_t with = 0;
+        for (size_t i = 0; i < t->n; i++)
+            with += has_level(m, c, i, c->levels[k].text);
+        if (with == 0)
+            continue;
+        status = note_level(t, name, c->levels[k].text, err);
+        if (!status && seen++ > 0)
+            status = name_free(t, name, c->levels[k].text, err);
+        for (size_t i = 0; i < t->n && !status && seen > 1; i++)
+            t->free[(t->free_count - 1) * t->n + i] = has_level(m, c, i, c->levels[k].text);
+    }
+    return status;
+}
+
 static vxs_status add_columns_of(maker *m, const confound *c, vxs_error *err)
 {
     vxs_task *t = m->task;
     const char *name = vxs_table_header(m->table, c->column);
-    if (c->numeric) {
-        vxs_status status = name_free(t, name, NULL, err);
-        return status ? status
-                      : read_numbers(m, c->column, t->free + (t->free_count - 1) * t->n, err);
-    }
-    for (size_t k = 1; k < c->count; k++) { /* the first level is the reference */
-        vxs_status status = name_free(t, name, c->levels[k].text, err);
-        if (status)
-            return status;
-        double *column = t->free + (t->free_count - 1) * t->n;
-        for (size_t i = 0; i < t->n; i++)
-            column[i] =
-                strcmp(vxs_table_cell(m->table, t->rows[i], c->column), c->levels[k].text) == 0;
-    }
-    return VXS_OK;
+    if (!c->numeric)
+        return add_levels_of(m, c, name, err);
+    vxs_status status = name_free(t, name, NULL, err);
+    return status ? status : read_numbers(m, c->column, t->free + (t->free_count - 1) * t->n, err);
 }
 
 static vxs_status read_free(maker *m, vxs_error *err)
@@ -403,6 +470,10 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
                 .weights = NONE,
                 .only = NONE };
     *task = (vxs_task){ .cohort = cohort, .settings = *settings };
+    if (settings->no_intercept && settings->standardize != VXS_STANDARDIZE_NONE)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--no-intercept' goes with '--standardize none': features without their "
+                        "mean have an intercept in them");
     vxs_status status = find_columns(&m, err);
     if (!status)
         status = choose_subjects(&m, err);

@@ -1,7 +1,7 @@
 /* cmd_fit.c - voxsift fit. */
 #include "cli/cli.h"
 
-#include <math.h>
+#include <sys/stat.h>
 
 static const vxs_operand operands[] = {
     { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
@@ -107,9 +107,20 @@ static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error 
     return status;
 }
 
+/* --force would replace the data by what was made of it. */
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat one, two;
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     vxs_cohort cohort;
+    if (same_folder(call->operands[0], call->shared->out))
+        return vxs_fail(err, VXS_MISUSE, "the model cannot be written over its cohort '%s'",
+                        call->operands[0]);
     vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
     if (status)
         return status;

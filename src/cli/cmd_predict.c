@@ -139,6 +139,15 @@ static void tell_metrics(const predictions *p)
 {
     const vxs_metrics *m = &p->metrics;
     const char *target = p->model->task.target;
+    size_t without = 0;
+    for (size_t i = 0; i < p->cohort->n; i++)
+        without += isnan(p->scores[i]);
+    if (without > 0)
+        vxs_log(
+            p->call->context, VXS_LOG_WARNING,
+            "%zu of %zu subjects have no prediction: a confound is missing, or has a value that "
+            "the model has never seen",
+            without, p->cohort->n);
     if (m->count == 0)
         return;
     if (p->model->class_count == 0)

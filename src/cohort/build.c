@@ -66,7 +66,7 @@ vxs_status vxs_build_settle(vxs_build *build, vxs_error *err)
         return vxs_fail(err, VXS_BAD_DATA,
                         "%zu of %zu subjects cannot be used (above); mend them, or pass --drop-bad",
                         build->problems, build->count);
-    if (kept < 2)
+    if (kept < (build->settings->single ? 1 : 2))
         return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects are left; a cohort needs two", kept,
                         build->count);
     return VXS_OK;

@@ -105,12 +105,33 @@ static void compare_grids(vxs_build *build, const vxs_subject *reference)
     }
 }
 
-vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
+/* The grid that is asked for, or else the one that most subjects have. */
+static vxs_status find_reference(const vxs_build *build, vxs_subject *given,
+                                 const vxs_subject **reference, vxs_error *err)
 {
-    vxs_status status = read_headers(build, err);
+    vxs_image image;
+    if (!build->settings->onto) {
+        *reference = most_common(build);
+        return VXS_OK;
+    }
+    vxs_status status = vxs_image_read_header(build->settings->onto, &image, err);
     if (status)
         return status;
-    const vxs_subject *reference = most_common(build);
+    *given = (vxs_subject){ .grid = image.grid, .path = (char *)build->settings->onto };
+    *reference = given;
+    vxs_image_release(&image);
+    return VXS_OK;
+}
+
+vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
+{
+    vxs_subject given;
+    const vxs_subject *reference = NULL;
+    vxs_status status = read_headers(build, err);
+    if (!status)
+        status = find_reference(build, &given, &reference, err);
+    if (status)
+        return status;
     if (!reference)
         return vxs_build_settle(build, err);
     build->grid = reference->grid;

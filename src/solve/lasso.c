@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLE 4096
+#define SAMPLE    4096
+#define EXPLAINED 1e-9 /* what is left, as a share of the target */
 
 #define AT(member) offsetof(vxs_lasso_settings, member)
 
@@ -20,7 +21,7 @@ const vxs_param vxs_lasso_params[] = {
       .offset = AT(lambda),
       .initial = NAN,
       .min = 0,
-      .max = INFINITY,
+      .max = 1e100,
       .help = "weight of the penalty; larger ones leave fewer features" },
     { .name = "lambda-ratio",
       .value = "SHARE",
@@ -115,11 +116,26 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* What rounding leaves of a target that the free columns explain is not to be fitted. */
+static bool is_explained(const vxs_lasso *l)
+{
+    const vxs_loss_row *loss = l->active.loss;
+    double left = 0, whole = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        double u = l->problem.weights ? l->problem.weights[i] : 1;
+        double slope = u * loss->slope(0, l->problem.y[i]);
+        left += l->theta[i] * l->theta[i];
+        whole += slope * slope;
+    }
+    return !(left > EXPLAINED * EXPLAINED * whole);
+}
+
 static void look_at_first_scan(vxs_lasso *l)
 {
     double *sizes = l->scans.some;
     size_t step = l->p / SAMPLE + 1, count = 0;
-    for (size_t j = 0; j < l->p; j++)
+    bool explained = is_explained(l);
+    for (size_t j = 0; j < l->p && !explained; j++)
         l->lambda_max = fmax(l->lambda_max, vxs_lasso_want(l, j));
     for (size_t j = 0; j < l->p; j += step) /* the median of a sample will do */
         sizes[count++] = fabs(l->scans.estimate[j]);

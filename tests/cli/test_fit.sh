@@ -9,11 +9,19 @@ refuses 2 "option '--out DIR' is missing" voxsift fit c --target score
 refuses 2 "option '--target COLUMN' is missing" voxsift path c
 refuses 2 "lambda is 0; without a penalty" voxsift fit c --target score --lambda 0 -o x
 refuses 2 "lambda is 0; without a penalty" voxsift fit c --target score --lambda-ratio 0 -o x
-refuses 2 "wants a number of at least 0, not '-1'" voxsift fit c --target score --lambda -1 -o x
+refuses 2 "not '-1'" voxsift fit c --target score --lambda -1 -o x
 refuses 2 "between 1e-12 and 0.1, not '0'" voxsift fit c --target score --tol 0 -o x
 refuses 2 "a whole number between 2 and 10000, not '1'" voxsift path c --target score --nlambda 1
 refuses 2 "that must lie between 0 and lambda_max" voxsift path c --target score --lambda-ratio 2
-refuses 2 "that must lie between 0 and lambda_max" voxsift path c --target score --lambda 0
+refuses 2 "lambda is 0; without a penalty" voxsift path c --target score --lambda 0
+refuses 2 "exclude each other" voxsift fit c --target score --lambda 1 --lambda-ratio 0.1 -o x
+refuses 2 "goes with '--standardize none'" voxsift fit c --target score --no-intercept -o x
+refuses 2 "cannot be written over its cohort" voxsift fit c --target score --force -o ./c/
+cp -r c copied
+awk -F '\t' -v OFS='\t' 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == "score") at = k; print $0, "copy" }
+    NR > 1 { print $0, 2 * $at + 3 }' c/participants.tsv > copied/participants.tsv
+refuses 65 "the confounds explain it all" voxsift fit copied --target score --confounds age,copy -o x
+rm -rf copied
 refuses 2 "wants one of auto, squared, logistic, not 'logistics'; did you mean 'logistic'?" \
     voxsift fit c --target score --loss logistics -o x
 refuses 2 "option '--only' wants COLUMN=VALUE, not 'half'" \
@@ -114,9 +122,17 @@ for k in moved cut; do
 done
 works "cohort less" voxsift cohort people.tsv --image-column image --mask less.nii.gz -q -o c_less
 refuses 65 "differs from the model's (LAS) by 2 mm at a corner" voxsift predict m c_moved
-refuses 65 "(LAS) by 2 mm at a corner" voxsift predict m moved/people.tsv --image-column image
+run voxsift predict m moved/people.tsv --image-column image
+same "moved images are refused" "$code" 65
+holds "and named" "(LAS) by 2 mm at a corner; pass --resample" "$work/err"
+run voxsift predict m moved/people.tsv --image-column image --resample
+same "and brought onto the model's grid" "$code" 0
+run voxsift predict m img/sub-01.nii.gz
+same "one image is enough" "$code $(wc -l < "$work/out")" "0 2"
 refuses 65 "its grid has 11 x 10 x 9 voxels, the model's 12 x 10 x 9" voxsift predict m c_cut
-refuses 65 "the images have 11 x 10 x 9" voxsift predict m cut/people.tsv --image-column image
+run voxsift predict m cut/people.tsv --image-column image
+same "smaller images are refused" "$code" 65
+holds "with their size" "has 11 x 10 x 9 voxels, 'm/mask.nii.gz' has 12 x 10 x 9" "$work/err"
 refuses 65 "is not the model's" voxsift predict m c_less
 refuses 65 "make the cohort with --mask MODEL/mask.nii.gz" voxsift predict m c_less
 refuses 65 "it was not made with the same --scale" voxsift predict prem c
