@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -59,6 +59,7 @@ help:
 ## make test            everything that must pass
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
+## make peers           the same answers as scikit-learn and glmnet (MATRICES=folder for more data)
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
@@ -105,6 +106,9 @@ deps-build:
 	@sh .ci/deps build
 deps-test:
 	@sh .ci/deps build test
+
+deps-peers:
+	@sh .ci/deps build test peers
 
 demo: deps-build
 	@$(MAKE) --no-print-directory all
@@ -201,6 +205,13 @@ bench: deps-test
 	@$(MAKE) --no-print-directory all $(BUILD)/read_images
 	@mkdir -p $(BUILD)/bench
 	@$(PYTHON) tests/bench/images.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench
+
+# The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
+# matrices/*.svm; without it the images in examples/ alone are used.
+peers: deps-peers
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(BUILD)/peers
+	@$(PYTHON) tests/peers/peers.py $(abspath $(BUILD)) '$(or $(MATRICES),$(BUILD))' $(abspath $(BUILD))/peers
 
 # ---- Gates --------------------------------------------------------------------------------------
 

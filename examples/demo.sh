@@ -33,6 +33,31 @@ echo
 awk -F '\t' 'NR > 1 { printf "   %d voxels (%d mm3) around x %.0f, y %.0f, z %.0f mm, at most %d people: %s\n", $3, $4, $9, $10, $11, $8, $14 }' \
     "$out/overlap/clusters.tsv"
 echo
+echo "5. Does it take a brain image to tell how severe the aphasia is, and how old somebody is?"
+echo "   Three of four people are learned from; every fourth is kept back and never looked at."
+echo
+table=$here/arc/participants.tsv
+awk 'NR == 1 || NR % 4 != 1' "$table" | sed "s#\tlesion/#\t$here/arc/lesion/#; s#\tt1w/#\t$here/arc/t1w/#" > "$out/learn.tsv"
+awk 'NR == 1 || NR % 4 == 1' "$table" | sed "s#\tlesion/#\t$here/arc/lesion/#; s#\tt1w/#\t$here/arc/t1w/#" > "$out/kept.tsv"
+learn() { # images, column, words, unit, more options of 'voxsift cohort'
+    images=$1 column=$2 words=$3 unit=$4
+    shift 4
+    "$voxsift" cohort "$out/learn.tsv" --image-column "$images" "$@" -o "$out/learn_$images" --force -q > "$out/log.txt"
+    "$voxsift" fit "$out/learn_$images" --target "$column" -o "$out/$column" --force > "$out/log.txt"
+    echo "   $words from $images:"
+    sed -n '2,3s/^/   /p' "$out/log.txt"
+    "$voxsift" check-model "$out/$column" "$out/learn_$images" | sed -n '1s/^/     checked by other means: /p'
+    "$voxsift" predict "$out/$column" "$out/kept.tsv" --image-column "$images" --json -q > "$out/$column.json"
+    awk -v unit="$unit" '/"subjects":/ { n = $2 + 0 } /"r":/ { r = $2 + 0 } /"mae":/ { e = $2 + 0 }
+        END { printf "     the %d kept back: correlation %.2f, off by %.1f %s on average\n", n, r, e, unit }' "$out/$column.json"
+    "$voxsift" regions "$out/$column/weights.nii.gz" --connectivity 26 --atlas schaefer100 \
+        --underlay "$here/../atlases/icbm152/icbm152_t1_2mm.nii.gz" -o "$out/${column}_regions" --force > "$out/log.txt"
+    awk -F '\t' 'NR > 1 && NR <= 4 { printf "     weight %+.3g per unit at x %.0f, y %.0f, z %.0f mm%s\n", $8, $5, $6, $7,
+        $16 == "n/a" ? "" : ": " $16 }' "$out/${column}_regions/clusters.tsv"
+    echo
+}
+learn lesion wab_aq "Severity of aphasia" points --mask-fraction 0.05 --smooth 8
+learn t1w age_at_stroke "Age" years --smooth 8
 echo "Open $out/lesion/coverage.nii.gz in a viewer to see how often each voxel is damaged,"
-echo "$out/overlap/clusters.nii.gz for the regions above (FSLeyes: sh $out/overlap/open_fsleyes.sh),"
-echo "$out/overlap/clusters.tsv for the table, and $out/t1w/cohort.json for where all of it came from."
+echo "$out/wab_aq/weights.nii.gz for the voxels that tell severity (FSLeyes: sh $out/wab_aq_regions/open_fsleyes.sh),"
+echo "$out/wab_aq_regions/clusters.tsv for the table, and $out/wab_aq/model.json for the certificate."

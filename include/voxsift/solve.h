@@ -39,8 +39,8 @@ typedef struct {
     size_t nonzero;
     size_t missed;       /* features that an unsafe screening rule had thrown away */
     uint64_t iterations; /* of the outer loop */
-    double passes;       /* columns read by it / p */
-    double seconds;
+    double passes;       /* columns read / p; the first fit counts what came before it as well */
+    double seconds;      /* likewise */
 } vxs_certificate;
 
 typedef struct {

@@ -126,7 +126,6 @@ static vxs_status fit_output(const vxs_context *context, vxs_task *t,
     vxs_problem problem;
     vxs_lasso *lasso = NULL;
     vxs_task_problem(t, output, settings->ridge, settings->nonnegative, &problem);
-    uint64_t read = vxs_design_read(t->design);
     vxs_status status = vxs_lasso_new(context, &problem, settings, &lasso, err);
     if (status)
         return status;
@@ -137,9 +136,6 @@ static vxs_status fit_output(const vxs_context *context, vxs_task *t,
     vxs_lasso_free(lasso);
     if (status)
         return status;
-    /* with the first scan, which the lasso needs to begin */
-    fit->fit.certificate.passes =
-        (double)(vxs_design_read(t->design) - read) / (double)t->cohort->p;
     vxs_model_unstandardise(t, &fit->fit);
     return VXS_OK;
 }

@@ -12,8 +12,7 @@ static const vxs_example examples[] = {
     { "voxsift fit t1w --target age --lambda-ratio 0.2 -o age",
       "find the voxels that tell age, and write their weights as an overlay" },
     { "voxsift fit pet --target diagnosis --confounds age,sex -o model --json",
-      "classify, with age and sex in the model without penalty; have a script read the "
-      "certificate" },
+      "classify beside age and sex, which are not penalised; for a script" },
     { NULL, NULL },
 };
 

@@ -46,7 +46,7 @@ void vxs_help_overview(FILE *out)
         if (strcmp(heading, command->heading) != 0)
             fprintf(out, "\n%s\n", command->heading);
         heading = command->heading;
-        print_wrapped(out, 2, command->name, 14, command->summary);
+        print_wrapped(out, 2, command->name, 15, command->summary);
     }
     fputs("\n'voxsift help COMMAND' tells more about one of them. Results go to standard\n"
           "output, everything else to standard error. No command uses the network.\n\n"

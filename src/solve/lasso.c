@@ -168,6 +168,8 @@ vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
     vxs_lasso *l = vxs_alloc(1, sizeof(*l), err);
     if (!l)
         return VXS_FAILED;
+    l->began = vxs_seconds();
+    l->read = vxs_design_read(problem->design);
     l->context = context;
     l->problem = *problem;
     l->settings = *settings;
@@ -284,8 +286,6 @@ static vxs_status take_solution(vxs_lasso *l, vxs_solution *solution, vxs_error 
 
 vxs_status vxs_lasso_fit(vxs_lasso *l, double lambda, vxs_solution *solution, vxs_error *err)
 {
-    double start = vxs_seconds();
-    uint64_t read = vxs_design_read(l->problem.design);
     *solution = (vxs_solution){
         .certificate = { .lambda = lambda, .lambda_max = l->lambda_max, .tol = l->settings.tol }
     };
@@ -301,7 +301,11 @@ vxs_status vxs_lasso_fit(vxs_lasso *l, double lambda, vxs_solution *solution, vx
     if (!status)
         status = take_solution(l, solution, err);
     l->last_lambda = lambda;
-    c->passes = l->p > 0 ? (double)(vxs_design_read(l->problem.design) - read) / (double)l->p : 0;
-    c->seconds = vxs_seconds() - start;
+    uint64_t read = vxs_design_read(l->problem.design);
+    double now = vxs_seconds();
+    c->passes = l->p > 0 ? (double)(read - l->read) / (double)l->p : 0;
+    c->seconds = now - l->began;
+    l->read = read;
+    l->began = now;
     return status;
 }

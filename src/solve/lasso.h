@@ -23,6 +23,8 @@ struct vxs_lasso {
     size_t *order; /* p */
     size_t *pool;
     size_t pool_size, pool_count;
+    double began; /* when, and columns read by then: the first fit pays for the beginning */
+    uint64_t read;
     double *start;      /* -f' of the empty model, without what the free columns span */
     double last_radius; /* of the ball around the last theta */
     double lambda_max, median, empty; /* of |X'f'(0)|; primal value of the empty model */
