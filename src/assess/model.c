@@ -65,6 +65,7 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
                       .loss = t->loss,
                       .class_count = t->class_count,
                       .free_count = t->free_count,
+                      .level_count = t->level_count,
                       .output_count = vxs_task_outputs(t),
                       .p = c->p,
                       .grid = c->grid };
@@ -73,7 +74,6 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
         status = copy_texts(t->free_names, t->free_count, &m->free_names, err);
     if (!status)
         status = copy_texts(t->levels, t->level_count, &m->levels, err);
-    m->level_count = status ? 0 : t->level_count;
     if (!status)
         status = begin_outputs(t, m, err);
     if (!status && c->kind == VXS_FEATURES_VOXELS) {

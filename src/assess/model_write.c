@@ -160,6 +160,19 @@ static void write_place(vxs_tsv_writer *w, const vxs_model *m, size_t feature)
     }
 }
 
+static vxs_status write_headers(const vxs_model *m, vxs_tsv_writer *w, vxs_error *err)
+{
+    for (size_t k = 0; k < m->output_count; k++) {
+        char *header = m->output_count == 1 ? vxs_format(err, "weight")
+                                            : vxs_format(err, "weight_%s", m->outputs[k].name);
+        if (!header)
+            return VXS_FAILED;
+        vxs_tsv_text(w, header);
+        free(header);
+    }
+    return VXS_OK;
+}
+
 /* Place in features.npy, name, for voxels (i, j, k) and (x, y, z) in mm, and a column of weights an
  * output. */
 static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *stream, vxs_error *err)
@@ -169,6 +182,7 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     size_t *next = any ? vxs_alloc(m->output_count, sizeof(*next), err) : NULL;
     vxs_tsv_writer w;
     char name[32];
+    vxs_status status = VXS_OK;
     if (!next) {
         free(any);
         return VXS_FAILED;
@@ -178,12 +192,7 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     vxs_tsv_text(&w, "feature");
     for (int d = 0; m->voxels && d < 6; d++)
         vxs_tsv_text(&w, place[d]);
-    for (size_t k = 0; k < m->output_count; k++) {
-        char *header = m->output_count == 1 ? vxs_format(err, "weight")
-                                            : vxs_format(err, "weight_%s", m->outputs[k].name);
-        vxs_tsv_text(&w, header);
-        free(header);
-    }
+    status = write_headers(m, &w, err);
     vxs_tsv_end_row(&w);
     for (size_t j = 0; j < m->p; j++) {
         if (!any[j])
@@ -198,7 +207,7 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     }
     free(next);
     free(any);
-    return VXS_OK;
+    return status;
 }
 
 /* A volume an output; the window reaches to the largest weight. */

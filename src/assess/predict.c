@@ -106,25 +106,30 @@ static double is_level(const vxs_model *m, const char *header, const char *level
     return cell && knows(m, header, cell) ? strcmp(cell, level) == 0 : NAN;
 }
 
-/* The value of an unpenalised column ("age", "sex=M") for all subjects. A column of the table may
- * have such a name itself. */
+static bool is_any_level(const vxs_model *m, const char *name)
+{
+    for (size_t k = 0; k < m->level_count; k++)
+        if (strcmp(m->levels[k], name) == 0)
+            return true;
+    return false;
+}
+
+/* The value of an unpenalised column ("age", "sex=M") for all subjects. */
 static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, const char *name,
                               double *values, vxs_error *err)
 {
     size_t column = 0;
-    vxs_error whole = VXS_ERROR_INIT;
-    const char *equals = strchr(name, '=');
-    vxs_status status = vxs_table_find(c->people, name, &column, &whole);
-    if (!status || !equals) {
-        for (size_t i = 0; i < c->n && !status; i++)
-            status = vxs_table_real(c->people, i, column, &values[i], &whole);
-        return status ? vxs_fail(err, status, "cannot predict for '%s': %s", c->path, whole.message)
-                      : VXS_OK;
+    bool text = is_any_level(m, name);
+    size_t length = text ? strcspn(name, "=") : strlen(name);
+    char *header = vxs_format(err, "%.*s", (int)length, name);
+    vxs_status status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
+    for (size_t i = 0; i < c->n && !status; i++) {
+        if (text)
+            values[i] =
+                is_level(m, header, name + length + 1, vxs_table_cell(c->people, i, column));
+        else
+            status = vxs_table_real(c->people, i, column, &values[i], err);
     }
-    char *header = vxs_format(err, "%.*s", (int)(equals - name), name);
-    status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
-    for (size_t i = 0; i < c->n && !status; i++)
-        values[i] = is_level(m, header, equals + 1, vxs_table_cell(c->people, i, column));
     free(header);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,14 +59,16 @@ static void remove_listed(const char *folder, const char *files)
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return;
-    char *copy = vxs_format(NULL, "%s%s\n", files, LIST);
-    for (char *line = copy ? strchr(copy, '\n') : NULL; line && line[1];) {
-        char *name = line + 1;
-        line = strchr(name, '\n');
-        *line = '\0';
+    char name[NAME_MAX + 1]; /* longer ones were never made */
+    for (const char *line = strchr(files, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+        size_t length = strcspn(line + 1, "\n");
+        if (length > NAME_MAX)
+            continue;
+        memcpy(name, line + 1, length);
+        name[length] = '\0';
         unlinkat(dir, name, 0);
     }
-    free(copy);
+    unlinkat(dir, LIST, 0);
     close(dir);
     rmdir(folder);
 }

@@ -63,7 +63,8 @@ long fail_each_request(vxs_status (*body)(vxs_error *err))
             cr_assert(status == VXS_OK, "no request failed, but: %s", err.message);
             return k;
         }
-        cr_assert(status == VXS_FAILED, "request %ld failed, the status is %d", k, (int)status);
+        cr_assert(status == VXS_FAILED, "request %ld failed, the status is %d: %s", k, (int)status,
+                  err.message);
         cr_assert(strstr(err.message, "not enough memory"), "request %ld: '%s'", k, err.message);
     }
 }

@@ -1,0 +1,122 @@
+/* Fitting, saving, reading, checking and predicting with every request for memory failing in turn.
+ */
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+static char place[512];
+
+static const char *in(const char *name)
+{
+    static char paths[4][700];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", place, name);
+    return path;
+}
+
+static void set_up(void)
+{
+    char command[1200];
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_cohort_summary summary;
+    work_path(place, "fit");
+    snprintf(command, sizeof(command), "rm -rf '%s' && mkdir '%s'", place, place);
+    cr_assert(system(command) == 0);
+    FILE *x = fopen(in("x.tsv"), "w"), *people = fopen(in("people.tsv"), "w");
+    fputs("participant_id\ta\tb\tc\td\n", x);
+    fputs("participant_id\tscore\tsex\tage\n", people);
+    for (int i = 0; i < 12; i++) {
+        fprintf(x, "s%d\t%d\t%d\t%d\t%d\n", i, i * 7 % 5, i * 3 % 4, i % 3, i * i % 7);
+        fprintf(people, "s%d\t%g\t%s\t%d\n", i, 2.5 * (i * 7 % 5) + i % 2, i % 3 ? "F" : "M",
+                20 + i * 5 % 11);
+    }
+    cr_assert(fclose(x) == 0 && fclose(people) == 0);
+    vxs_cohort_settings settings = { .features = in("x.tsv"),
+                                     .participants = in("people.tsv"),
+                                     .mask_fraction = NAN,
+                                     .voxel_size = NAN,
+                                     .mem = 1 << 26 };
+    WORKS(vxs_cohort_make(NULL, &settings, NULL, in("cohort"), false, &summary, &err), err);
+}
+
+static void tear_down(void)
+{
+    char command[700];
+    snprintf(command, sizeof(command), "rm -rf '%s'", place);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(fit_faults, .init = set_up, .fini = tear_down);
+
+static vxs_status fit_and_save(const char *target, const vxs_cohort *cohort, vxs_error *err)
+{
+    vxs_task_settings settings = { .target = target,
+                                   .confounds = "age,sex",
+                                   .standardize = VXS_STANDARDIZE_UNIT };
+    vxs_lasso_settings method = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 100, .tol = 1e-6 };
+    vxs_task task;
+    vxs_model model;
+    settings.confounds = strcmp(target, "sex") == 0 ? "age" : "sex";
+    vxs_status status = vxs_task_new(NULL, cohort, &settings, &task, err);
+    if (status)
+        return status;
+    status = vxs_model_fit(NULL, &task, &method, &model, err);
+    if (!status) {
+        status = vxs_model_save(NULL, &model, &task, &method, in("model"), true, err);
+        vxs_model_release(&model);
+    }
+    vxs_task_release(&task);
+    return status;
+}
+
+static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
+{
+    vxs_model model;
+    vxs_certificate found[4];
+    vxs_metrics metrics;
+    double scores[48];
+    vxs_status status = vxs_model_read(in("model"), &model, err);
+    if (status)
+        return status;
+    status = vxs_model_check(NULL, &model, cohort, found, err);
+    cr_assert(status || found[0].converged);
+    if (!status)
+        status = vxs_model_scores(&model, cohort, scores, err);
+    if (!status)
+        status = vxs_model_compare(&model, cohort, scores, &metrics, err);
+    vxs_model_release(&model);
+    return status;
+}
+
+static vxs_status whole(const char *target, vxs_error *err)
+{
+    vxs_cohort cohort;
+    vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
+    if (status)
+        return status;
+    status = fit_and_save(target, &cohort, err);
+    if (!status)
+        status = check_and_predict(&cohort, err);
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+static vxs_status score(vxs_error *err)
+{
+    return whole("score", err);
+}
+
+static vxs_status class(vxs_error *err)
+{
+    return whole("sex", err);
+}
+
+Test(fit_faults, a_score)
+{
+    cr_assert(fail_each_request(score) > 100);
+}
+
+Test(fit_faults, a_class)
+{
+    cr_assert(fail_each_request(class) > 100);
+}
