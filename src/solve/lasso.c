@@ -157,9 +157,11 @@ static vxs_status begin(vxs_lasso *l, vxs_error *err)
     l->active.descend_first = l->settings.screen != VXS_SCREEN_SAIF;
     l->empty = state.primal;
     status = vxs_scans_init(&l->scans, l->problem.design, l->theta, err);
-    if (!status)
-        look_at_first_scan(l);
-    return status;
+    if (status)
+        return status;
+    l->norms = vxs_design_norms(l->problem.design);
+    look_at_first_scan(l);
+    return VXS_OK;
 }
 
 vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
@@ -201,20 +203,6 @@ vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
 
 /* ---- What features want ---------------------------------------------------------------------- */
 
-/* How much a column wants a weight. */
-double vxs_lasso_want(const vxs_lasso *l, size_t j)
-{
-    double value = l->scans.estimate[j];
-    return l->problem.nonnegative ? value : fabs(value);
-}
-
-/* With the ridge a column is longer by one entry. */
-double vxs_lasso_norm(const vxs_lasso *l, size_t j)
-{
-    double norm = vxs_design_norms(l->problem.design)[j];
-    return l->problem.ridge > 0 ? sqrt(norm * norm + l->problem.ridge) : norm;
-}
-
 /* Features whose correlation is below 1 in the whole ball have no weight in the sub-problem. */
 void vxs_lasso_delete(vxs_lasso *l, const vxs_state *state)
 {
@@ -246,8 +234,10 @@ void vxs_lasso_certify(vxs_lasso *l, double lambda, vxs_state *full)
     for (size_t k = 0; k < l->active.count; k++)
         members = fmax(members, vxs_lasso_want(l, l->active.set[k]));
     vxs_scans_settle(&l->scans, l->theta, members > 0 ? members : 1, 0);
-    for (size_t j = 0; j < l->p; j++)
-        steepest = fmax(steepest, vxs_lasso_want(l, j) + (double)l->scans.doubt[j]);
+    for (size_t j = 0; j < l->p; j++) {
+        double most = vxs_lasso_want(l, j) + (double)l->scans.doubt[j];
+        steepest = most > steepest ? most : steepest;
+    }
     vxs_active_dual(&l->active, l->theta, lambda, steepest, full);
 }
 

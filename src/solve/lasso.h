@@ -8,6 +8,8 @@
 #include "solve/active.h"
 #include "solve/scans.h"
 
+#include <math.h>
+
 #define VXS_EDGE 1e-9 /* of 1, for rounding */
 
 struct vxs_lasso {
@@ -17,6 +19,7 @@ struct vxs_lasso {
     size_t n, p;
     vxs_active active;
     vxs_scans scans;
+    const double *norms; /* of the design */
     double *theta;
     bool *member;  /* of the active set */
     bool *keep;    /* p */
@@ -31,9 +34,20 @@ struct vxs_lasso {
     double last_lambda;               /* estimates of -f' at its solution, before anything else */
 };
 
-/* How much a column wants a weight, and its length in the ball's norm. */
-double vxs_lasso_want(const vxs_lasso *lasso, size_t j);
-double vxs_lasso_norm(const vxs_lasso *lasso, size_t j);
+/* How much a column wants a weight. */
+static inline double vxs_lasso_want(const vxs_lasso *l, size_t j)
+{
+    double value = l->scans.estimate[j];
+    return l->problem.nonnegative ? value : fabs(value);
+}
+
+/* Its length in the ball's norm: with the ridge a column is longer by one entry. */
+static inline double vxs_lasso_norm(const vxs_lasso *l, size_t j)
+{
+    double norm = l->norms[j];
+    return l->problem.ridge > 0 ? sqrt(norm * norm + l->problem.ridge) : norm;
+}
+
 /* DEL: members whose correlation is below 1 in the whole ball leave. */
 void vxs_lasso_delete(vxs_lasso *lasso, const vxs_state *state);
 /* The first `count` features of `order` become members. */

@@ -58,22 +58,27 @@ static size_t select_top(vxs_lasso *l, size_t count, size_t h)
     return h;
 }
 
-/* Those of the chosen h that fewer than zeta h others could overtake, given the ball. */
+/* Of the chosen h, those that fewer than zeta h others could overtake, given the ball. Whoever
+ * could overtake any of them is listed behind them first. */
 static size_t drop_overtaken(vxs_lasso *l, size_t h, double scale, double radius)
 {
-    size_t limit = (size_t)ceil(OVERTAKERS * (double)h), kept = 0;
-    double *lowest = l->scans.some;
+    size_t limit = (size_t)ceil(OVERTAKERS * (double)h), kept = 0, listed = h;
+    double *lowest = l->scans.some, least = INFINITY;
     for (size_t k = 0; k < h; k++) {
-        double low =
-            scale * vxs_lasso_want(l, l->order[k]) - vxs_lasso_norm(l, l->order[k]) * radius;
-        lowest[k] = fmax(0, low);
+        double norm = vxs_lasso_norm(l, l->order[k]);
+        lowest[k] = fmax(0, scale * vxs_lasso_want(l, l->order[k]) - norm * radius);
+        least = fmin(least, lowest[k]);
     }
+    for (size_t j = 0; j < l->p && listed < l->p; j++)
+        if (!l->member[j] && scale * vxs_lasso_want(l, j) + vxs_lasso_norm(l, j) * radius >= least)
+            l->order[listed++] = j;
     for (size_t k = 0; k < h; k++) {
         size_t others = 0;
-        for (size_t j = 0; j < l->p && others < limit; j++)
-            others += !l->member[j] && j != l->order[k] &&
-                      scale * vxs_lasso_want(l, j) + vxs_lasso_norm(l, j) * radius >= lowest[k];
-        if (others < limit)
+        for (size_t c = h; c < listed && others <= limit; c++) {
+            size_t j = l->order[c];
+            others += scale * vxs_lasso_want(l, j) + vxs_lasso_norm(l, j) * radius >= lowest[k];
+        }
+        if (others <= limit) /* it is among them itself */
             l->order[kept++] = l->order[k];
     }
     return kept;
