@@ -28,7 +28,7 @@ static vxs_status grow(double **array, size_t count, vxs_error *err)
 /* The Gram matrix keeps what it has under a new stride, as far as it is current. */
 static vxs_status make_gram_room(vxs_active *a, size_t m, vxs_error *err)
 {
-    size_t stride = m + m / 2 + 32, used = a->gram_is_current ? a->q + a->count : 0;
+    size_t stride = m + m / 8 + 32, used = a->gram_is_current ? a->q + a->count : 0;
     if (m <= a->stride)
         return VXS_OK;
     double *larger = vxs_resize(NULL, stride * stride, sizeof(*larger), err);
@@ -45,7 +45,7 @@ static vxs_status make_gram_room(vxs_active *a, size_t m, vxs_error *err)
 /* Room for m columns that are scaled or picked. */
 static vxs_status make_scratch(vxs_active *a, size_t m, vxs_error *err)
 {
-    size_t room = m + m / 2 + 32;
+    size_t room = m + m / 8 + 32;
     if (m <= a->scratch)
         return VXS_OK;
     if (grow(&a->spare, a->n * room, err) || grow(&a->picked, a->n * room, err))
@@ -57,7 +57,7 @@ static vxs_status make_scratch(vxs_active *a, size_t m, vxs_error *err)
 static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
 {
     double **const arrays[] = { &a->w, &a->gradient, &a->correlation, &a->linear, &a->square };
-    size_t room = count + count / 2 + 32, m = a->q + room;
+    size_t room = count + count / 8 + 32, m = a->q + room;
     if (count <= a->room && a->x)
         return VXS_OK;
     vxs_status status = grow(&a->x, a->n * m, err);
@@ -83,7 +83,7 @@ static vxs_status multiply(vxs_active *a, const double *x, size_t first, size_t 
                            const double *scale, vxs_error *err)
 {
     size_t n = a->n, added = m - first;
-    if (make_gram_room(a, m, err) || make_scratch(a, m, err))
+    if (make_gram_room(a, m, err) || make_scratch(a, added, err))
         return VXS_FAILED;
     for (size_t c = 0; c < added; c++)
         for (size_t i = 0; i < n; i++)

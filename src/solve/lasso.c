@@ -140,6 +140,7 @@ static void look_at_first_scan(vxs_lasso *l)
     for (size_t j = 0; j < l->p; j += step) /* the median of a sample will do */
         sizes[count++] = fabs(l->scans.estimate[j]);
     qsort(sizes, count, sizeof(*sizes), by_value);
+    l->level = l->lambda_max;
     l->median = count > 0 ? (sizes[(count - 1) / 2] + sizes[count / 2]) / 2 : 0;
 }
 

@@ -26,6 +26,7 @@ struct vxs_lasso {
     size_t *order; /* p */
     size_t *pool;
     size_t pool_size, pool_count;
+    double level; /* at which estimates stand for 1, as of the last solution */
     double began; /* when, and columns read by then: the first fit pays for the beginning */
     uint64_t read;
     double *start;      /* -f' of the empty model, without what the free columns span */

@@ -33,7 +33,7 @@ void vxs_quadratic_release(vxs_quadratic *q)
 
 static vxs_status make_room(vxs_quadratic *q, vxs_error *err)
 {
-    size_t room = q->m + q->m / 2 + 16;
+    size_t room = q->m + q->m / 8 + 16;
     if (q->m <= q->room)
         return VXS_OK;
     vxs_quadratic_release(q);

@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#define GROWTH      1.0 /* c: features that enter at once */
+#define GROWTH      2.0 /* c: features that enter at once */
 #define OVERTAKERS  1.0 /* zeta: others that may yet exceed one that enters, as a share of these */
 #define MOST_ROUNDS 1000
 #define STAGE       0.31 /* a fit goes on from a solution at lambda / STAGE */
+#define NEAR        0.8  /* of the level of those that enter */
 #define ROUGH       1e-4 /* gap of the solutions on the way */
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
@@ -119,11 +120,14 @@ static vxs_status add_members(vxs_lasso *l, double lambda, const vxs_state *stat
  * The features outside that want a weight most. They are few enough to be scanned again and again,
  * so that a scan of all columns is made for a solution that is right on thousands of them. */
 
-static void choose_pool(vxs_lasso *l)
+/* For a lambda that is `ratio` of the one that the estimates are for: who is far from its level has
+ * no part in it. */
+static void choose_pool(vxs_lasso *l, double ratio)
 {
     size_t count = 0;
+    double least = NEAR * ratio * l->level;
     for (size_t j = 0; j < l->p; j++)
-        if (!l->member[j])
+        if (!l->member[j] && vxs_lasso_want(l, j) + (double)l->scans.doubt[j] >= least)
             l->order[count++] = j;
     l->pool_count = select_top(l, count, l->pool_size);
     memcpy(l->pool, l->order, l->pool_count * sizeof(*l->pool));
@@ -180,7 +184,7 @@ static vxs_status approach(vxs_lasso *l, double lambda, vxs_error *err)
 {
     double from = fmax(l->last_lambda, lambda), stages = ceil(log(lambda / from) / log(STAGE));
     vxs_status status = VXS_OK;
-    choose_pool(l);
+    choose_pool(l, stages > 1 ? pow(lambda / from, 1 / stages) : lambda / from);
     for (double k = 1; k < stages && !status; k++) {
         double at = from * pow(lambda / from, k / stages);
         double next = from * pow(lambda / from, (k + 1) / stages);
@@ -189,8 +193,9 @@ static vxs_status approach(vxs_lasso *l, double lambda, vxs_error *err)
         if (status)
             return status;
         look_around(l);
-        vxs_scans_settle(&l->scans, l->theta, next / at / fabs(state.scale), 0);
-        choose_pool(l);
+        l->level = 1 / fabs(state.scale);
+        vxs_scans_settle(&l->scans, l->theta, next / at * l->level, 0);
+        choose_pool(l, next / at);
     }
     return status;
 }
@@ -208,11 +213,12 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         if (status)
             break;
         look_around(l);
+        l->level = 1 / fabs(state.scale);
         status = add_members(l, lambda, &state, delta * state.radius, &candidates, &added, err);
         if (status)
             break;
         if (added > 0) {
-            choose_pool(l);
+            choose_pool(l, 1);
             continue;
         }
         vxs_lasso_certify(l, lambda, full);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_OF_DATA 0.07 /* memory for values, as a share of float32 columns */
+#define SHARE_OF_DATA 0.05 /* memory for values, as a share of float32 columns */
 #define FEWEST        8
 #define MOST          128
 #define BLOCK         2048
