@@ -196,15 +196,18 @@ fuzz: deps-test
 
 # ---- Benchmarks ---------------------------------------------------------------------------------
 
-$(BUILD)/read_images: $(call objects,tests/bench/read_images.c) $(BUILD)/libvoxsift.a
+$(BUILD)/read_images $(BUILD)/scan: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 # Verifies, then times, peers in the same run; docs/benchmarks.md says what came out where.
-bench: deps-test
-	@$(MAKE) --no-print-directory all $(BUILD)/read_images
+bench: deps-peers
+	@$(MAKE) --no-print-directory all $(BUILD)/read_images $(BUILD)/scan
 	@mkdir -p $(BUILD)/bench
 	@$(PYTHON) tests/bench/images.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench
+	@echo "One scan of 400 x 200,000 floats:" && $(BUILD)/scan
+	@$(PYTHON) tests/bench/lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/lasso
+	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
 # The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
 # matrices/*.svm; without it the images in examples/ alone are used.
