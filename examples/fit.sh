@@ -1,0 +1,12 @@
+#!/bin/sh
+# Age from T1-weighted images: which voxels tell it, how sure that is, and what it is worth for people that
+# were not learned from.
+set -eu
+awk 'NR == 1 || NR % 4 != 1' arc/participants.tsv > arc/learn.tsv
+awk 'NR == 1 || NR % 4 == 1' arc/participants.tsv > arc/kept.tsv
+voxsift cohort arc/learn.tsv --image-column t1w --smooth 8 -o learn
+voxsift path learn --target age_at_stroke --confounds sex --nlambda 10
+voxsift fit learn --target age_at_stroke --confounds sex --lambda-ratio 0.2 -o age
+voxsift check-model age learn
+voxsift predict age arc/kept.tsv --image-column t1w
+voxsift regions age/weights.nii.gz --connectivity 26 --atlas schaefer100 -o where
