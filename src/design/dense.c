@@ -104,6 +104,7 @@ vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
     int threads = nthreads > 1 ? nthreads : 1;
     if (!made)
         return VXS_FAILED;
+    openblas_set_num_threads(1); /* the threads are ours: its own would change the order of sums */
     made->design = (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = threads };
     made->columns = columns;
     made->kernels = vxs_choose_kernels();
