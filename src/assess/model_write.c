@@ -15,7 +15,8 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task, vxs_loss lo
     vxs_json_real(w, "lambda", c->lambda);
     vxs_json_real(w, "lambda_max", c->lambda_max);
     vxs_json_whole(w, "nonzero", (int64_t)c->nonzero);
-    vxs_json_whole(w, "missed", (int64_t)c->missed);
+    if (c->missed > 0) /* by the strong rule only */
+        vxs_json_whole(w, "missed", (int64_t)c->missed);
     vxs_json_real(w, "primal", c->primal);
     vxs_json_real(w, "dual", c->dual);
     vxs_json_real(w, "gap", c->gap);
