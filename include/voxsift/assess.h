@@ -15,7 +15,7 @@ enum { VXS_LOSS_AUTO, VXS_LOSS_CHOOSE_SQUARED, VXS_LOSS_CHOOSE_LOGISTIC };
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
-    const char *target, *confounds, *weights, *only;
+    const char *target, *confounds, *weights, *only, *penalties;
     int method, loss, standardize;
     bool no_intercept;
 } vxs_task_settings;
@@ -37,6 +37,7 @@ typedef struct {
     size_t free_count;
     char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
     size_t level_count;
+    double *penalties; /* of features, or NULL */
     vxs_design *design;
     double *y; /* room for one output */
 } vxs_task;

@@ -245,7 +245,16 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     vxs_task t;
     vxs_lasso_settings settings;
     vxs_problem problem;
-    vxs_status status = vxs_task_new(context, cohort, &m->task, &t, err);
+    vxs_task_settings again = m->task;
+    char *penalties = again.penalties
+                          ? vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path),
+                                       m->path, VXS_PENALTIES_FILE)
+                          : NULL;
+    if (again.penalties && !penalties)
+        return VXS_FAILED;
+    again.penalties = penalties; /* the model has a copy */
+    vxs_status status = vxs_task_new(context, cohort, &again, &t, err);
+    free(penalties);
     if (status)
         return status;
     status = same_task(m, &t, err);

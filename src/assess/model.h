@@ -11,6 +11,11 @@ void vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution);
 /* The method's parameters of a model that was read. */
 VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_lasso_settings *settings,
                                            vxs_error *err);
+#define VXS_PENALTIES_FILE "penalties.npy"
+/* penalties.c: of all features, from a table, an image on the cohort's grid or an array; freed by
+ * the caller, whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_penalties_read(const char *path, const vxs_cohort *cohort,
+                                             double **penalties, vxs_error *err);
 /* Of an output's weights. */
 double vxs_model_sum(const vxs_solution *fit);
 /* Whether the cohort's features are those of the model, and why not. */

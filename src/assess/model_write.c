@@ -252,27 +252,39 @@ static vxs_status write_mask(const vxs_model *m, FILE *stream, vxs_error *err)
     return status;
 }
 
+static vxs_status write_penalties(const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 1, &t->cohort->p, err);
+    fwrite(t->penalties, sizeof(double), t->cohort->p, stream);
+    return status;
+}
+
 vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
                           const vxs_lasso_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    static const char *const files[] = { "weights.tsv", "weights.nii.gz", "mask.nii.gz",
-                                         VXS_MODEL_FILE };
+    enum { TABLE, MAP, MASK, PENALTIES, ABOUT, FILES };
+    static const char *const files[FILES] = { "weights.tsv", "weights.nii.gz", "mask.nii.gz",
+                                              VXS_PENALTIES_FILE, VXS_MODEL_FILE };
+    const bool wanted[FILES] = { true, m->voxels != NULL, m->voxels != NULL, t->penalties != NULL,
+                                 true };
     vxs_output *output = NULL;
     vxs_status status = vxs_output_new(directory, replace, &output, err);
-    for (int k = 0; k < 4 && !status; k++) {
+    for (int k = 0; k < FILES && !status; k++) {
         FILE *stream;
-        if ((k == 1 || k == 2) && !m->voxels)
+        if (!wanted[k])
             continue;
         status = vxs_output_open(output, files[k], &stream, err);
         if (status)
             break;
-        if (k == 0)
+        if (k == TABLE)
             status = write_table(m, t->cohort, stream, err);
-        else if (k == 1)
+        else if (k == MAP)
             status = write_map(m, stream, err);
-        else if (k == 2)
+        else if (k == MASK)
             status = write_mask(m, stream, err);
+        else if (k == PENALTIES)
+            status = write_penalties(t, stream, err);
         else
             write_about(context, m, t, settings, stream);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);

@@ -1,5 +1,5 @@
 /* task.c - a cohort's table becomes a target, confounds and the subjects that have them. */
-#include "voxsift/assess.h"
+#include "assess/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,6 +41,13 @@ const vxs_param vxs_task_params[] = {
       .type = VXS_PARAM_TEXT,
       .offset = AT(weights),
       .help = "column with a weight for each subject" },
+    { .name = "penalties",
+      .value = "FILE",
+      .type = VXS_PARAM_PATH,
+      .offset = AT(penalties),
+      .help =
+          "how much of the penalty each feature bears: a table with the columns feature and "
+          "penalty (1 for those it does not name), an image on the cohort's grid, or an array" },
     { .name = "only",
       .value = "COLUMN=VALUE",
       .type = VXS_PARAM_TEXT,
@@ -75,6 +82,7 @@ void vxs_task_release(vxs_task *t)
     free(t->rows);
     free(t->score);
     free(t->weights);
+    free(t->penalties);
     free(t->free);
     free(t->y);
     vxs_design_free(t->design);
@@ -448,14 +456,18 @@ static vxs_status make_design(const vxs_context *context, vxs_task *t, vxs_error
         vxs_dense_new(t->cohort->features, t->cohort->n, t->cohort->p, threads, &base, err);
     if (status)
         return status;
+    if (t->settings.penalties) {
+        status = vxs_penalties_read(t->settings.penalties, t->cohort, &t->penalties, err);
+        view.penalties = t->penalties;
+    }
     if (t->n < t->cohort->n) {
         view.rows = t->rows;
         view.row_count = t->n;
     }
     t->y = vxs_alloc(t->n, sizeof(*t->y), err);
-    if (!t->y) {
+    if (!t->y || status) {
         vxs_design_free(base);
-        return VXS_FAILED;
+        return status ? status : VXS_FAILED;
     }
     return vxs_view_new(base, false, &view, &t->design, err);
 }

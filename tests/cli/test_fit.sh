@@ -17,6 +17,13 @@ refuses 2 "lambda is 0; without a penalty" voxsift path c --target score --lambd
 refuses 2 "exclude each other" voxsift fit c --target score --lambda 1 --lambda-ratio 0.1 -o x
 refuses 2 "goes with '--standardize none'" voxsift fit c --target score --no-intercept -o x
 refuses 2 "cannot be written over its cohort" voxsift fit c --target score --force -o ./c/
+printf 'feature\tpenalty\nroi 1\t0\n' > zero.tsv
+refuses 65 "the penalty of 'roi 1' is 0; it must be above 0" voxsift fit f --target score --penalties zero.tsv -o x
+printf 'feature\tpenalty\nroi 99\t2\n' > unknown.tsv
+refuses 65 "the cohort has no feature 'roi 99'" voxsift fit f --target score --penalties unknown.tsv -o x
+refuses 65 "one volume is wanted, for a cohort of voxels" voxsift fit f --target score --penalties img/sub-01.nii.gz -o x
+refuses 66 "cannot read 'none.npy'" voxsift fit f --target score --penalties none.npy -o x
+rm zero.tsv unknown.tsv
 cp -r c copied
 awk -F '\t' -v OFS='\t' 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == "score") at = k; print $0, "copy" }
     NR > 1 { print $0, 2 * $at + 3 }' c/participants.tsv > copied/participants.tsv
