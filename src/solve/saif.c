@@ -209,7 +209,7 @@ static vxs_status approach(vxs_lasso *l, double lambda, vxs_error *err)
             return status;
         look_around(l);
         l->level = 1 / fabs(state.scale);
-        vxs_scans_settle(&l->scans, l->theta, next / at * l->level, 0);
+        vxs_scans_renew(&l->scans, l->theta, next / at * l->level);
         choose_pool(l, next / at);
     }
     return status;

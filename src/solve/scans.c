@@ -197,14 +197,25 @@ static size_t list_unsure(vxs_scans *s, double level, double slack)
     return unsure;
 }
 
-void vxs_scans_settle(vxs_scans *s, const double *theta, double level, double slack)
+/* A whole scan, when that is worth it; how many columns are unsure after that. */
+static size_t renew(vxs_scans *s, const double *theta, double level, double slack)
 {
     size_t unsure = list_unsure(s, level, slack);
     double length = cblas_dnrm2((int)s->n, s->rest, 1);
-    if (unsure * WORTH_ALL > s->p && length > LEAST_NEWS * cblas_dnrm2((int)s->n, theta, 1)) {
-        scan_rest(s);
-        unsure = list_unsure(s, level, slack);
-    }
+    if (unsure * WORTH_ALL <= s->p || length <= LEAST_NEWS * cblas_dnrm2((int)s->n, theta, 1))
+        return unsure;
+    scan_rest(s);
+    return list_unsure(s, level, slack);
+}
+
+void vxs_scans_renew(vxs_scans *s, const double *theta, double level)
+{
+    (void)renew(s, theta, level, 0);
+}
+
+void vxs_scans_settle(vxs_scans *s, const double *theta, double level, double slack)
+{
+    size_t unsure = renew(s, theta, level, slack);
     vxs_design_scan_some(s->design, s->unsure, unsure, theta, s->some);
     for (size_t k = 0; k < unsure; k++)
         vxs_scans_know(s, s->unsure[k], s->some[k]);
