@@ -167,12 +167,23 @@ static teller *teller_for(const char *path)
     return packed || header ? vxs_info_image : vxs_info_table;
 }
 
+/* A directory is what its file says; without one of ours a cohort's is missing. */
+static vxs_status tell_directory(const vxs_call *call, vxs_error *err)
+{
+    char *file = vxs_format(err, "%s/%s", call->operands[0], VXS_MODEL_FILE);
+    if (!file)
+        return VXS_FAILED;
+    bool model = access(file, F_OK) == 0;
+    free(file);
+    return model ? vxs_info_model(call, err) : tell_cohort(call, err);
+}
+
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     const char *path = call->operands[0];
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return tell_cohort(call, err);
+        return tell_directory(call, err);
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
         return vxs_info_table(call, err); /* a pipe can be read once only */
     return teller_for(path)(call, err);
@@ -181,7 +192,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_info = {
     .name = "info",
     .heading = "Look at data",
-    .summary = "tell what is in an image, a table, an array or a cohort",
+    .summary = "tell what is in an image, a table, a cohort or a model",
     .details =
         "For an image: grid, orientation, data type, scaling and the range of its values; what is "
         "odd about it comes as a warning. For an atlas, given by its file or by its name, the "
@@ -192,7 +203,8 @@ const vxs_command vxs_cmd_info = {
         "separated, with a byte order mark, CRLF, quotes or blanks around cells; n/a, NA, NaN, "
         "null, a point and empty cells count as missing.\n\n"
         "For an array: type, shape, range, sum and the number of items that are NaN or infinite. "
-        "For a cohort directory: subjects, features and target.",
+        "For a cohort directory: subjects, features and target. For a model: target, weights and "
+        "certificate.",
     .operands = operands,
     .takes = VXS_TAKES_JSON,
     .examples = examples,

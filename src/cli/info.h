@@ -7,6 +7,7 @@
 vxs_status vxs_info_table(const vxs_call *call, vxs_error *err);
 vxs_status vxs_info_array(const vxs_call *call, vxs_error *err);
 vxs_status vxs_info_image(const vxs_call *call, vxs_error *err);
+vxs_status vxs_info_model(const vxs_call *call, vxs_error *err);
 vxs_status vxs_info_atlas(const vxs_call *call, vxs_error *err);
 
 #endif

@@ -33,7 +33,8 @@ void vxs_scans_release(vxs_scans *scans);
 void vxs_scans_point(vxs_scans *scans, const double *theta);
 /* The value of a column that is known without reading. */
 void vxs_scans_know(vxs_scans *scans, size_t j, double value);
-/* Reads all columns if many may reach the level: for an order among them, which is all but exact. */
+/* Reads all columns if many may reach the level: for an order among them, which is all but exact.
+ */
 void vxs_scans_renew(vxs_scans *scans, const double *theta, double level);
 /* Reads columns for which |x_j'theta| + slack |x_j| may reach the level, until that is known. */
 void vxs_scans_settle(vxs_scans *scans, const double *theta, double level, double slack);

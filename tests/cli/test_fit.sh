@@ -24,6 +24,10 @@ refuses 65 "the cohort has no feature 'roi 99'" voxsift fit f --target score --p
 refuses 65 "one volume is wanted, for a cohort of voxels" voxsift fit f --target score --penalties img/sub-01.nii.gz -o x
 refuses 66 "cannot read 'none.npy'" voxsift fit f --target score --penalties none.npy -o x
 rm zero.tsv unknown.tsv
+works "info on a model" voxsift info m
+holds "in words" "'m' is a model that predicts 'score' by lasso (squared loss)." "$work/out"
+works "info on a model in JSON" voxsift info m --json
+holds "its kind" '"kind": "model"' "$work/out"
 cp -r c copied
 awk -F '\t' -v OFS='\t' 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == "score") at = k; print $0, "copy" }
     NR > 1 { print $0, 2 * $at + 3 }' c/participants.tsv > copied/participants.tsv
