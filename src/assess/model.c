@@ -5,25 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+void vxs_free_texts(char **texts, size_t count)
+{
+    for (size_t k = 0; texts && k < count; k++)
+        free(texts[k]);
+    free(texts);
+}
+
 void vxs_model_release(vxs_model *m)
 {
-    for (size_t k = 0; m->classes && k < m->class_count; k++)
-        free(m->classes[k]);
-    for (size_t k = 0; m->free_names && k < m->free_count; k++)
-        free(m->free_names[k]);
+    vxs_free_texts(m->classes, m->class_count);
+    vxs_free_texts(m->free_names, m->free_count);
+    vxs_free_texts(m->levels, m->level_count);
+    vxs_free_texts(m->features, m->feature_count);
     for (size_t k = 0; m->outputs && k < m->output_count; k++) {
         free(m->outputs[k].name);
         vxs_solution_release(&m->outputs[k].fit);
     }
-    for (size_t k = 0; m->levels && k < m->level_count; k++)
-        free(m->levels[k]);
-    free(m->levels);
-    free(m->classes);
-    free(m->free_names);
     free(m->outputs);
-    for (size_t k = 0; m->features && k < m->feature_count; k++)
-        free(m->features[k]);
-    free(m->features);
     free(m->feature_index);
     free(m->voxels);
     free(m->path);

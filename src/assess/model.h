@@ -4,6 +4,8 @@
 
 #include "voxsift/assess.h"
 
+/* Frees an array of texts; NULL has none. */
+void vxs_free_texts(char **texts, size_t count);
 /* An empty model of a task; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
 /* Weights of standardised columns become weights of features as they stand in the cohort. */

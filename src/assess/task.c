@@ -70,15 +70,9 @@ const vxs_param vxs_task_params[] = {
 
 void vxs_task_release(vxs_task *t)
 {
-    for (size_t k = 0; t->classes && k < t->class_count; k++)
-        free(t->classes[k]);
-    for (size_t k = 0; t->free_names && k < t->free_count; k++)
-        free(t->free_names[k]);
-    for (size_t k = 0; t->levels && k < t->level_count; k++)
-        free(t->levels[k]);
-    free(t->levels);
-    free(t->classes);
-    free(t->free_names);
+    vxs_free_texts(t->classes, t->class_count);
+    vxs_free_texts(t->free_names, t->free_count);
+    vxs_free_texts(t->levels, t->level_count);
     free(t->rows);
     free(t->score);
     free(t->weights);
@@ -283,9 +277,7 @@ static void number_classes(const maker *m)
 
 static void forget_classes(vxs_task *t)
 {
-    for (size_t k = 0; k < t->class_count; k++)
-        free(t->classes[k]);
-    free(t->classes);
+    vxs_free_texts(t->classes, t->class_count);
     t->classes = NULL;
     t->class_count = 0;
 }
