@@ -297,6 +297,8 @@ VXS_MUST_CHECK vxs_status vxs_json_parse(const char *bytes, size_t length, const
                                          vxs_json **root, vxs_error *err);
 /* The member called key, or NULL when it is not there or object is NULL or no object. */
 const vxs_json *vxs_json_get(const vxs_json *object, const char *key);
+const char *vxs_json_get_text(const vxs_json *object, const char *key); /* NULL: no text */
+double vxs_json_get_number(const vxs_json *object, const char *key);    /* NAN: no number */
 void vxs_json_free(vxs_json *root);
 
 /* ---- Tables (TSV, also CSV) ------------------------------------------------------------------ */

@@ -16,18 +16,10 @@ static vxs_status broken(const reader *r, const char *what, vxs_error *err)
     return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a model: %s", r->file, what);
 }
 
-static const char *text_of(const vxs_json *object, const char *key)
-{
-    const vxs_json *value = vxs_json_get(object, key);
-    return value && value->kind == VXS_JSON_TEXT ? value->text : NULL;
-}
-
 static bool number_of(const vxs_json *object, const char *key, double *number)
 {
-    const vxs_json *value = vxs_json_get(object, key);
-    bool is = value && value->kind == VXS_JSON_NUMBER;
-    *number = is ? value->number : NAN;
-    return is;
+    *number = vxs_json_get_number(object, key);
+    return !isnan(*number);
 }
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
@@ -97,7 +89,7 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     const vxs_model *m = r->model;
     const vxs_json *weights = vxs_json_get(about, "unpenalised_weights");
     vxs_certificate *c = &output->fit.certificate;
-    const char *name = text_of(about, "name");
+    const char *name = vxs_json_get_text(about, "name");
     if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
         !number_of(about, "lambda", &c->lambda) || !number_of(about, "gap", &c->gap) ||
         !number_of(about, "lambda_max", &c->lambda_max) || !number_of(about, "tol", &c->tol) ||
@@ -221,7 +213,7 @@ static vxs_status read_mask(const reader *r, const char *folder, vxs_error *err)
     vxs_model *m = r->model;
     vxs_image image = { .format = NULL };
     vxs_volume mask = { .values = NULL };
-    const char *kind = text_of(m->about, "features_are");
+    const char *kind = vxs_json_get_text(m->about, "features_are");
     if (!kind || strcmp(kind, "voxels") != 0)
         return VXS_OK;
     char *path = vxs_format(err, "%s/mask.nii.gz", folder);
@@ -253,7 +245,8 @@ static vxs_status read_about(const reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
     double p = 0, version = 0;
-    const char *format = text_of(m->about, "format"), *loss = text_of(m->about, "loss");
+    const char *format = vxs_json_get_text(m->about, "format"),
+               *loss = vxs_json_get_text(m->about, "loss");
     if (!format || strcmp(format, "voxsift model") != 0 ||
         !number_of(m->about, "format_version", &version) || version != 1)
         return broken(r, "it is not of this format", err);

@@ -175,32 +175,21 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
 
 /* ---- A cohort made for the model ------------------------------------------------------------- */
 
-static const char *preprocessing_text(const vxs_model *m, const char *key)
-{
-    const vxs_json *value = vxs_json_get(vxs_json_get(m->about, "preprocessing"), key);
-    return value && value->kind == VXS_JSON_TEXT ? value->text : NULL;
-}
-
 static vxs_status repeat_choice(const vxs_model *m, const char *name, vxs_cohort_settings *s,
                                 vxs_error *err)
 {
-    const char *text = preprocessing_text(m, name);
+    const char *text = vxs_json_get_text(vxs_json_get(m->about, "preprocessing"), name);
     for (const vxs_param *p = vxs_cohort_params; p->name && text; p++)
         if (strcmp(p->name, name) == 0)
             return vxs_param_set(p, s, text, err);
     return VXS_OK;
 }
 
-static double preprocessing_number(const vxs_model *m, const char *key, double otherwise)
-{
-    const vxs_json *value = vxs_json_get(vxs_json_get(m->about, "preprocessing"), key);
-    return value && value->kind == VXS_JSON_NUMBER ? value->number : otherwise;
-}
-
 /* Scaling by a reference and means of regions need files that a model does not have. */
 static vxs_status repeat_preprocessing(const vxs_model *m, vxs_cohort_settings *s, vxs_error *err)
 {
-    const char *scale = preprocessing_text(m, "scale");
+    const vxs_json *done = vxs_json_get(m->about, "preprocessing");
+    const char *scale = vxs_json_get_text(done, "scale");
     vxs_params_defaults(vxs_cohort_params, s);
     if (!m->voxels)
         return VXS_OK;
@@ -208,9 +197,10 @@ static vxs_status repeat_preprocessing(const vxs_model *m, vxs_cohort_settings *
         return vxs_fail(err, VXS_MISUSE,
                         "the model's images were scaled by a reference region; make a cohort with "
                         "the same --reference and --mask MODEL/mask.nii.gz, and predict for that");
-    s->smooth = preprocessing_number(m, "smooth", 0);
+    s->smooth = vxs_json_get_number(done, "smooth");
+    s->smooth = isnan(s->smooth) ? 0 : s->smooth;
     /* voxels of another size than the images' were asked for: onto the model's grid, then */
-    s->resample = s->resample || !isnan(preprocessing_number(m, "voxel_size", NAN));
+    s->resample = s->resample || !isnan(vxs_json_get_number(done, "voxel_size"));
     vxs_status status = repeat_choice(m, "scale", s, err);
     return status ? status : repeat_choice(m, "nan", s, err);
 }

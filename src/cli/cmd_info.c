@@ -26,22 +26,10 @@ static const vxs_example examples[] = {
 
 /* ---- Cohorts --------------------------------------------------------------------------------- */
 
-static const char *text_of(const vxs_json *object, const char *key)
-{
-    const vxs_json *value = vxs_json_get(object, key);
-    return value && value->kind == VXS_JSON_TEXT ? value->text : NULL;
-}
-
-static double number_of(const vxs_json *object, const char *key)
-{
-    const vxs_json *value = vxs_json_get(object, key);
-    return value && value->kind == VXS_JSON_NUMBER ? value->number : NAN;
-}
-
 /* Whole numbers that a cohort can have; what else stands there was not written by voxsift. */
 static bool is_count(const vxs_json *object, const char *key)
 {
-    double value = number_of(object, key);
+    double value = vxs_json_get_number(object, key);
     return value >= 0 && value < 9e15 && value == floor(value);
 }
 
@@ -52,17 +40,17 @@ static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
     vxs_json_init(&w, out);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "kind", "cohort");
-    vxs_json_real(&w, "subjects", number_of(about, "subjects"));
+    vxs_json_real(&w, "subjects", vxs_json_get_number(about, "subjects"));
     vxs_json_real(&w, strcmp(unit, "voxels") == 0 ? "voxels" : "features",
-                  number_of(about, "features"));
+                  vxs_json_get_number(about, "features"));
     vxs_json_text(&w, "features_are", unit);
-    vxs_json_real(&w, "dropped", number_of(about, "dropped"));
+    vxs_json_real(&w, "dropped", vxs_json_get_number(about, "dropped"));
     if (shape) {
         vxs_json_open_array(&w, "shape");
         for (const vxs_json *m = shape->first; m; m = m->next)
             vxs_json_real(&w, NULL, m->number);
         vxs_json_close_array(&w);
-        vxs_json_text(&w, "orientation", text_of(grid, "orientation"));
+        vxs_json_text(&w, "orientation", vxs_json_get_text(grid, "orientation"));
     }
     vxs_json_close_object(&w);
 }
@@ -74,7 +62,7 @@ static void show_dropped(FILE *out, const vxs_json *about)
         return;
     fprintf(out, "  left out:\n");
     for (const vxs_json *m = dropped->first; m; m = m->next) {
-        const char *id = text_of(m, "id"), *reason = text_of(m, "reason");
+        const char *id = vxs_json_get_text(m, "id"), *reason = vxs_json_get_text(m, "reason");
         fprintf(out, "    %s: %s\n", id ? id : "?", reason ? reason : "?");
     }
 }
@@ -85,17 +73,17 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
     const vxs_json *how = vxs_json_get(about, "preprocessing");
     FILE *out = call->out;
     fprintf(out, "'%s' is a cohort of %.0f subjects with %.0f %s each.\n", call->operands[0],
-            number_of(about, "subjects"), number_of(about, "features"), unit);
+            vxs_json_get_number(about, "subjects"), vxs_json_get_number(about, "features"), unit);
     if (shape) {
-        const char *orientation = text_of(grid, "orientation");
+        const char *orientation = vxs_json_get_text(grid, "orientation");
         fprintf(out, "  grid        ");
         for (const vxs_json *m = shape->first; m; m = m->next)
             fprintf(out, "%s%.0f", m == shape->first ? "" : " x ", m->number);
         fprintf(out, ", %s\n", orientation ? orientation : "orientation unknown");
     }
     if (how)
-        fprintf(out, "  scaled      %s\n  smoothed    %g mm\n", text_of(how, "scale"),
-                number_of(how, "smooth"));
+        fprintf(out, "  scaled      %s\n  smoothed    %g mm\n", vxs_json_get_text(how, "scale"),
+                vxs_json_get_number(how, "smooth"));
     if (vxs_json_get(about, "simulation"))
         fputs("  simulated: the truth is in truth.tsv\n", out);
     show_dropped(out, about);
@@ -104,9 +92,10 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
 static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_json *about,
                               vxs_error *err)
 {
-    const char *format = text_of(about, "format"), *unit = text_of(about, "features_are");
+    const char *format = vxs_json_get_text(about, "format"),
+               *unit = vxs_json_get_text(about, "features_are");
     if (!format || strcmp(format, "voxsift cohort") != 0 || !unit ||
-        number_of(about, "format_version") != 1 || !is_count(about, "subjects") ||
+        vxs_json_get_number(about, "format_version") != 1 || !is_count(about, "subjects") ||
         !is_count(about, "features"))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", file);
     if (call->shared->json)

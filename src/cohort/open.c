@@ -15,17 +15,16 @@ static vxs_status read_about(vxs_cohort *c, vxs_error *err)
 {
     char *path = inside(c, VXS_COHORT_FILE, err);
     vxs_status status = path ? vxs_json_read(path, &c->about, err) : VXS_FAILED;
-    const vxs_json *format = vxs_json_get(c->about, "format");
-    const vxs_json *kind = vxs_json_get(c->about, "features_are");
+    const char *format = vxs_json_get_text(c->about, "format");
+    const char *kind = vxs_json_get_text(c->about, "features_are");
     static const char *const kinds[] = { "voxels", "regions", "columns" };
     bool known = false;
-    for (int k = 0; kind && kind->kind == VXS_JSON_TEXT && k < 3; k++)
-        if (strcmp(kind->text, kinds[k]) == 0) {
+    for (int k = 0; kind && k < 3; k++)
+        if (strcmp(kind, kinds[k]) == 0) {
             c->kind = (vxs_feature_kind)k;
             known = true;
         }
-    if (!status && (!known || !format || format->kind != VXS_JSON_TEXT ||
-                    strcmp(format->text, "voxsift cohort") != 0))
+    if (!status && (!known || !format || strcmp(format, "voxsift cohort") != 0))
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", path);
     free(path);
     return status;

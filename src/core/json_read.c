@@ -3,6 +3,7 @@
 #include "voxsift/core.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -364,6 +365,18 @@ const vxs_json *vxs_json_get(const vxs_json *object, const char *key)
         if (strcmp(m->key, key) == 0)
             return m;
     return NULL;
+}
+
+const char *vxs_json_get_text(const vxs_json *object, const char *key)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    return value && value->kind == VXS_JSON_TEXT ? value->text : NULL;
+}
+
+double vxs_json_get_number(const vxs_json *object, const char *key)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    return value && value->kind == VXS_JSON_NUMBER ? value->number : NAN;
 }
 
 void vxs_json_free(vxs_json *root)
