@@ -118,18 +118,26 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_lasso_settings *s, 
     return VXS_OK;
 }
 
+/* A lasso for one output, and the lambda that is asked for. */
+static vxs_status start_lasso(const vxs_context *context, vxs_task *t,
+                              const vxs_lasso_settings *settings, size_t output, double usual_ratio,
+                              vxs_lasso **lasso, double *lambda, vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_task_problem(t, output, settings->ridge, settings->nonnegative, &problem);
+    vxs_status status = vxs_lasso_new(context, &problem, settings, lasso, err);
+    return status
+               ? status
+               : choose_lambda(t, settings, vxs_lasso_lambda_max(*lasso), usual_ratio, lambda, err);
+}
+
 static vxs_status fit_output(const vxs_context *context, vxs_task *t,
                              const vxs_lasso_settings *settings, size_t output, vxs_output_fit *fit,
                              vxs_error *err)
 {
-    vxs_problem problem;
     vxs_lasso *lasso = NULL;
-    vxs_task_problem(t, output, settings->ridge, settings->nonnegative, &problem);
-    vxs_status status = vxs_lasso_new(context, &problem, settings, &lasso, err);
-    if (status)
-        return status;
     double lambda = 0;
-    status = choose_lambda(t, settings, vxs_lasso_lambda_max(lasso), 0.1, &lambda, err);
+    vxs_status status = start_lasso(context, t, settings, output, 0.1, &lasso, &lambda, err);
     if (!status)
         status = vxs_lasso_fit(lasso, lambda, &fit->fit, err);
     vxs_lasso_free(lasso);
@@ -165,15 +173,11 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
                           const vxs_lasso_settings *settings, size_t output, vxs_take_fit *take,
                           void *user, vxs_error *err)
 {
-    vxs_problem problem;
     vxs_lasso *lasso = NULL;
-    vxs_task_problem(t, output, settings->ridge, settings->nonnegative, &problem);
-    vxs_status status = vxs_lasso_new(context, &problem, settings, &lasso, err);
-    if (status)
-        return status;
-    double most = vxs_lasso_lambda_max(lasso), least = 0;
+    double least = 0;
     size_t count = (size_t)settings->nlambda;
-    status = choose_lambda(t, settings, most, 0.01, &least, err);
+    vxs_status status = start_lasso(context, t, settings, output, 0.01, &lasso, &least, err);
+    double most = lasso ? vxs_lasso_lambda_max(lasso) : 0;
     if (!status && least >= most)
         status = vxs_fail(err, VXS_MISUSE,
                           "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
