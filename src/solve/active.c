@@ -73,11 +73,6 @@ static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
     return VXS_OK;
 }
 
-static double weight_of(const vxs_active *a, size_t i)
-{
-    return a->problem->weights ? a->problem->weights[i] : 1;
-}
-
 /* gram = x' diag(scale) x for columns first ... m - 1 against all before and among them. */
 static vxs_status multiply(vxs_active *a, const double *x, size_t first, size_t m,
                            const double *scale, vxs_error *err)
@@ -106,13 +101,10 @@ static void make_basis(vxs_active *a)
     for (size_t c = 0; c < a->q; c++) {
         double *b = a->basis + a->rank * n;
         for (size_t i = 0; i < n; i++)
-            b[i] = weight_of(a, i) > 0 ? a->x[c * n + i] : 0;
+            b[i] = vxs_sample_weight(a->problem, i) > 0 ? a->x[c * n + i] : 0;
         double before = cblas_dnrm2((int)n, b, 1);
-        for (int twice = 0; twice < 2; twice++)
-            for (size_t k = 0; k < a->rank; k++) {
-                double along = cblas_ddot((int)n, a->basis + k * n, 1, b, 1);
-                cblas_daxpy((int)n, -along, a->basis + k * n, 1, b, 1);
-            }
+        vxs_active_project(a, b);
+        vxs_active_project(a, b); /* again, for what rounding left */
         double after = cblas_dnrm2((int)n, b, 1);
         if (!(after > 1e-10 * before))
             continue;
@@ -215,7 +207,7 @@ static double value(const vxs_active *a, const double *w, const double *z, doubl
 {
     double sum = 0, size = 0, square = 0;
     for (size_t i = 0; i < a->n; i++)
-        sum += weight_of(a, i) * a->loss->value(z[i], a->problem->y[i]);
+        sum += vxs_sample_weight(a->problem, i) * a->loss->value(z[i], a->problem->y[i]);
     for (size_t k = a->q; k < a->q + a->count; k++) {
         size += fabs(w[k]);
         square += w[k] * w[k];
@@ -245,7 +237,7 @@ static void bring_inside(const vxs_active *a, double lambda, double *theta)
 {
     double share = 0;
     for (size_t i = 0; i < a->n; i++) {
-        double u = weight_of(a, i), y = a->problem->y[i];
+        double u = vxs_sample_weight(a->problem, i), y = a->problem->y[i];
         double t = u > 0 ? y * lambda * theta[i] / u : 0, inside = u > 0 ? y * a->inside[i] / u : 0;
         if (t < 0 && inside > t)
             share = fmax(share, -t / (inside - t));
@@ -263,8 +255,8 @@ void vxs_active_theta(vxs_active *a, double lambda, double *theta)
     predict(a, a->w, a->z);
     for (size_t i = 0; i < n; i++) {
         double y = a->problem->y[i];
-        a->slope[i] = weight_of(a, i) * a->loss->slope(a->z[i], y);
-        a->curvature[i] = weight_of(a, i) * a->loss->curvature(a->z[i], y);
+        a->slope[i] = vxs_sample_weight(a->problem, i) * a->loss->slope(a->z[i], y);
+        a->curvature[i] = vxs_sample_weight(a->problem, i) * a->loss->curvature(a->z[i], y);
         theta[i] = -a->slope[i] / lambda;
     }
     vxs_active_project(a, theta);
@@ -298,7 +290,7 @@ static double dual_at(const vxs_active *a, const double *theta, double lambda, d
 {
     double sum = 0;
     for (size_t i = 0; i < a->n; i++) {
-        double u = weight_of(a, i);
+        double u = vxs_sample_weight(a->problem, i);
         if (u > 0)
             sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->y[i]);
     }
@@ -313,7 +305,7 @@ static double best_scale(const vxs_active *a, const double *theta, double lambda
     if (a->problem->loss != VXS_LOSS_SQUARED)
         return fmin(1, limit);
     for (size_t i = 0; i < a->n; i++) {
-        double u = weight_of(a, i);
+        double u = vxs_sample_weight(a->problem, i);
         along += a->problem->y[i] * theta[i];
         square += u > 0 ? theta[i] * theta[i] / u : 0;
     }
@@ -330,7 +322,7 @@ void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, do
     state->primal = value(a, a->w, a->z, lambda);
     state->gap = fmax(0, state->primal - state->dual);
     for (size_t i = 0; i < a->n; i++)
-        heaviest = fmax(heaviest, weight_of(a, i) / a->loss->gamma);
+        heaviest = fmax(heaviest, vxs_sample_weight(a->problem, i) / a->loss->gamma);
     state->radius = sqrt(2 * state->gap * heaviest) / lambda;
 }
 

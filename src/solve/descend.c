@@ -5,18 +5,13 @@
 #include <cblas.h>
 #include <math.h>
 
-static double weight_of(const vxs_active *a, size_t i)
-{
-    return a->problem->weights ? a->problem->weights[i] : 1;
-}
-
 /* The curvature along column k, or what it cannot exceed. */
 static double curvature_along(const vxs_active *a, size_t k)
 {
     const double *x = a->x + k * a->n;
     double sum = 0;
     for (size_t i = 0; i < a->n; i++)
-        sum += weight_of(a, i) / a->loss->gamma * x[i] * x[i];
+        sum += vxs_sample_weight(a->problem, i) / a->loss->gamma * x[i] * x[i];
     return sum + (k >= a->q ? a->problem->ridge : 0);
 }
 
@@ -34,7 +29,7 @@ static void follow(vxs_active *a, size_t k, double change)
 {
     cblas_daxpy((int)a->n, change, a->x + k * a->n, 1, a->z, 1);
     for (size_t i = 0; i < a->n; i++)
-        a->slope[i] = weight_of(a, i) * a->loss->slope(a->z[i], a->problem->y[i]);
+        a->slope[i] = vxs_sample_weight(a->problem, i) * a->loss->slope(a->z[i], a->problem->y[i]);
 }
 
 void vxs_active_descend(vxs_active *a, double lambda, int rounds)

@@ -122,8 +122,7 @@ static bool is_explained(const vxs_lasso *l)
     const vxs_loss_row *loss = l->active.loss;
     double left = 0, whole = 0;
     for (size_t i = 0; i < l->n; i++) {
-        double u = l->problem.weights ? l->problem.weights[i] : 1;
-        double slope = u * loss->slope(0, l->problem.y[i]);
+        double slope = vxs_sample_weight(&l->problem, i) * loss->slope(0, l->problem.y[i]);
         left += l->theta[i] * l->theta[i];
         whole += slope * slope;
     }

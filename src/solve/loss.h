@@ -15,4 +15,10 @@ typedef struct {
 
 const vxs_loss_row *vxs_loss_of(vxs_loss loss);
 
+/* u of sample i */
+static inline double vxs_sample_weight(const vxs_problem *problem, size_t i)
+{
+    return problem->weights ? problem->weights[i] : 1;
+}
+
 #endif

@@ -6,16 +6,17 @@
  * Dual      -sum u f*(-lambda theta / u) over |x_j'theta| <= 1, c'theta = 0 (without ridge)
  * Ball      the dual optimum is nearer to a dual point than sqrt(2 gap u / gamma) / lambda
  * DEL       |x_j'theta| + |x_j| radius < 1: no weight in the sub-problem
- * ADD       the h = c log((md + mx) / lambda) log p most wanting, of those that may exceed 1 in a
- * ball of delta times the radius, unless zeta h others may overtake them; delta grows to 1 Stop the
- * gap over all columns, theta scaled by the steepest of them, is below the tolerance Cost scans of
- * X, which are remembered (scans.c), and exact steps of the size of the set Source    dissertation
- * chapter 2, with the corrections of its bounds: max(0, .) in ADD, the gap of the full problem
- * instead of the sub-problem's, a margin for rounding
+ * ADD       h = c log((md + mx) / lambda) log p features that want it most, of those that may
+ *           exceed 1 in a ball of delta times the radius, unless zeta h others may overtake
+ *           them; delta grows to 1
+ * Stop      the gap over all columns is below the tolerance
+ * Cost      scans of X, which are remembered (scans.c), and exact steps of the set's size
+ * Source    dissertation chapter 2; corrected: max(0, .) in ADD, the gap of the full problem
+ *           instead of the sub-problem's, a margin for rounding
  *
- * Beyond the source: a fit far below the last lambda goes over solutions between, and a pool of the
- * most wanting features is scanned again and again before all columns are (a second level of active
- * set). */
+ * Beyond the source: a fit far below the last lambda goes over solutions between, and a pool of
+ * the features that want it most is scanned again and again before all columns are: a second
+ * level of active set. */
 #include "solve/lasso.h"
 
 #include <math.h>

@@ -128,6 +128,8 @@ static void scan_rest(vxs_scans *s)
         s->sums[j] = norms[j] > 0 ? (float)(s->some[j] / norms[j]) : 0;
     }
     store(s, place, s->sums);
+    s->share[place] = length; /* nothing of theta is left */
+    memset(s->rest, 0, s->n * sizeof(*s->rest));
 }
 
 vxs_status vxs_scans_init(vxs_scans *s, vxs_design *design, const double *first, vxs_error *err)

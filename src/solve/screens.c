@@ -26,22 +26,25 @@ static bool all_at_first(const vxs_lasso *l)
     return l->settings.screen == VXS_SCREEN_NONE || l->settings.screen == VXS_SCREEN_DYNAMIC;
 }
 
-/* x_j'ball for all columns into `some`; the ball's radius is returned. Squared loss: y - z at the
+/* x_j'centre of the ball for all columns into `some`, and its radius. Squared loss: y - z at the
  * last solution is -f', and the empty model's is what is left of y without the free columns. */
 static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_error *err)
 {
     size_t n = l->n;
     int size = (int)n;
-    double last = l->last_lambda, *v1 = vxs_alloc(3 * n, sizeof(*v1), err);
+    bool at_start = l->last_lambda >= l->lambda_max * (1 - 1e-12);
+    double last = at_start ? l->lambda_max : l->last_lambda,
+           *v1 = vxs_alloc(3 * n, sizeof(*v1), err);
     if (!v1)
         return VXS_FAILED;
     double *v2 = v1 + n, *centre = v2 + n;
     for (size_t i = 0; i < n; i++) {
-        double theta = l->theta[i]; /* of the last solution */
+        double theta = at_start ? l->start[i] / last : l->theta[i]; /* of the last solution */
+        centre[i] = theta;
         v1[i] = l->start[i] / last - theta;
         v2[i] = l->start[i] / lambda - theta;
     }
-    if (last >= l->lambda_max * (1 - 1e-12)) { /* the normal is the steepest column's */
+    if (at_start) { /* the normal is the steepest column's */
         size_t best = 0;
         for (size_t j = 1; j < l->p; j++)
             best = vxs_lasso_want(l, j) > vxs_lasso_want(l, best) ? j : best;
@@ -54,7 +57,7 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
     double along = square > 0 ? fmax(0, cblas_ddot(size, v1, 1, v2, 1) / square) : 0;
     cblas_daxpy(size, -along, v1, 1, v2, 1);
     for (size_t i = 0; i < n; i++)
-        centre[i] = l->theta[i] + v2[i] / 2;
+        centre[i] += v2[i] / 2;
     *radius = cblas_dnrm2(size, v2, 1) / 2 + 3 * l->last_radius;
     vxs_design_scan(l->problem.design, centre, 1, l->scans.some);
     free(v1);
