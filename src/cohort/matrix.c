@@ -120,7 +120,14 @@ static vxs_status write_tile(const matrix *m, size_t first, size_t last, float *
     return VXS_OK;
 }
 
-/* Every thread has features of its own; progress counts tiles by the subjects they stand for. */
+static vxs_status write_next(const matrix *m, size_t first, size_t last, float *line, float *tile,
+                             vxs_progress *progress, vxs_error *err)
+{
+    vxs_status status = write_tile(m, first, last, line, tile, err);
+    return status ? status : vxs_progress_step(progress, last - first, err);
+}
+
+/* Every thread has features of its own. */
 static vxs_status write_at_once(matrix *m, vxs_error *err)
 {
     vxs_build *build = m->build;
@@ -129,17 +136,21 @@ static vxs_status write_at_once(matrix *m, vxs_error *err)
     float *lines = vxs_alloc(threads * length, sizeof(*lines), err);
     float *tiles = vxs_alloc(threads * height, row, err);
     vxs_status status = lines && tiles ? VXS_OK : VXS_FAILED;
-    if (!status) {
+    int stop = status != VXS_OK;
+    vxs_progress progress;
+    vxs_progress_start(&progress, build->context, "writing", "features", build->p);
 #pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
-        for (size_t first = 0; first < build->p; first += height) {
-            vxs_error why = VXS_ERROR_INIT;
-            size_t t = (size_t)omp_get_thread_num();
-            size_t last = first + height < build->p ? first + height : build->p;
-            if (!write_tile(m, first, last, lines + t * length, tiles + t * height * m->n, &why))
-                continue;
+    for (size_t first = 0; first < build->p; first += height) {
+        vxs_error why = VXS_ERROR_INIT;
+        size_t t = (size_t)omp_get_thread_num();
+        size_t last = first + height < build->p ? first + height : build->p;
+        if (__atomic_load_n(&stop, __ATOMIC_RELAXED) ||
+            !write_next(m, first, last, lines + t * length, tiles + t * height * m->n, &progress,
+                        &why))
+            continue;
+        __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 #pragma omp critical
-            status = vxs_fail(err, why.status, "%s", why.message);
-        }
+        status = vxs_fail(err, why.status, "%s", why.message);
     }
     free(lines);
     free(tiles);
