@@ -34,4 +34,4 @@ for count in (10, 20, 50, 100, 200):
     missed, selected = sum(q.get("missed", 0) for q in strong), sum(q["nonzero"] for q in strong)
     worst = max(abs(a["primal"] - b["primal"]) for a, b in zip(strong, saif)) / saif[0]["primal"]
     print(f"  {count:3} lambdas: {missed} missed of {selected} (recall {1 - missed / selected:.3f}); SAIF "
-          f"{sum(q['missed'] for q in saif)}; objectives after mending differ by {worst:.0e} of the empty model", flush=True)
+          f"{sum(q.get('missed', 0) for q in saif)}; objectives after mending differ by {worst:.0e} of the empty model", flush=True)
