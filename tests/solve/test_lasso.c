@@ -175,3 +175,12 @@ Test(lasso, all_ways_agree_and_certificates_hold)
     }
     cr_assert(missed > 0, "the strong rule never failed: these problems are too easy");
 }
+
+/* The names that an option takes are those of the table's rows. */
+Test(lasso, methods_have_their_names)
+{
+    size_t count = 0;
+    for (; vxs_methods[count].name; count++)
+        cr_assert_str_eq(vxs_methods[count].name, vxs_method_names[count]);
+    cr_assert(!vxs_method_names[count]);
+}
