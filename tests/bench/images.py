@@ -44,7 +44,7 @@ for threads in ("1", "2"):
         _, _, usage = os.wait4(p.pid, 0)
         best = min(best, time.time() - start)
     size = os.path.getsize(out + "/features.npy")
-    print(f"  voxsift cohort, {threads} thread(s): {best:.1f} s, peak {usage.ru_maxrss / 1024:.0f} MB, "
+    print(f"  voxsift cohort, {threads} thread(s): {best:.1f} s, peak {usage.ru_maxrss * 1024 / 1e6:.0f} MB, "
           f"features.npy {size / 1e6:.0f} MB", flush=True)
 start = time.time()
 for f in large[:40]:
