@@ -25,7 +25,7 @@ COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp
 LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp
 LIBS    = $(PKG_LIBS) -lm -lpthread
 
-ROOMS    := core image cohort design solve assess report
+ROOMS    := core image cohort graph design solve assess report
 LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(filter-out src/cli/main.c,$(wildcard src/cli/*.c)))
 MAIN_SRC := src/cli/main.c

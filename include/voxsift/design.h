@@ -5,6 +5,7 @@
 #define VOXSIFT_DESIGN_H
 
 #include "voxsift/core.h"
+#include "voxsift/graph.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,6 +70,20 @@ VXS_MUST_CHECK vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_
  * once it is measured. A column that is constant has factor 0. */
 const double *vxs_view_shift(const vxs_design *view);
 const double *vxs_view_factor(const vxs_design *view);
+
+/* Sums over subtrees: a column for each place of the forest that is not a root, in this order. It
+ * is the sum of the base's columns in the place's subtree, over the weight of its edge. The base is
+ * taken over, unless `shared`; the forest must stay. */
+VXS_MUST_CHECK vxs_status vxs_tree_new(vxs_design *base, bool shared, const vxs_forest *forest,
+                                       vxs_design **design, vxs_error *err);
+/* Sums of whole trees, n x trees by column; known once it is measured. */
+const double *vxs_tree_levels(const vxs_design *tree);
+
+/* The spanning trees of a graph whose edges cost 1 - |r|, r being the correlation of the columns at
+ * their ends; without a graph, of all pairs of columns. */
+VXS_MUST_CHECK vxs_status vxs_correlation_tree(const vxs_context *context, vxs_design *design,
+                                               const vxs_graph *graph, vxs_graph *tree,
+                                               vxs_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,199 @@
+/* correlate.c - trees among columns that go together.
+ *
+ * Along the edges of a graph, columns are fetched block by block (Kruskal). Of all pairs, a scan
+ * tells how near every column is to the one that came in last (Prim): p scans, nothing stored. */
+#include "design/design.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define BLOCK 256 /* edges, and so at most twice as many columns */
+
+typedef struct {
+    vxs_design *design;
+    size_t n, p;
+    double *block; /* n x 2 BLOCK */
+} correlator;
+
+/* Minus its mean, of length 1; a constant column is 0. Returns the length it had. */
+static double standardise(double *x, size_t n)
+{
+    double mean = 0, square = 0, whole = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += x[i] / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        whole += x[i] * x[i];
+        x[i] -= mean;
+        square += x[i] * x[i];
+    }
+    bool varies = square > 1e-24 * whole;
+    double length = varies ? sqrt(square) : 0;
+    for (size_t i = 0; i < n; i++)
+        x[i] = varies ? x[i] / length : 0;
+    return length;
+}
+
+/* ---- Along edges ----------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The different ends of edges [first, last), ascending. */
+static size_t list_ends(const vxs_graph *g, size_t first, size_t last, size_t *ends)
+{
+    size_t count = 0, kept = 0;
+    for (size_t e = first; e < last; e++) {
+        ends[count++] = g->from[e];
+        ends[count++] = g->to[e];
+    }
+    qsort(ends, count, sizeof(*ends), by_number);
+    for (size_t k = 0; k < count; k++)
+        if (k == 0 || ends[k] != ends[k - 1])
+            ends[kept++] = ends[k];
+    return kept;
+}
+
+static size_t find(const size_t *ends, size_t count, size_t wanted)
+{
+    const size_t *found = bsearch(&wanted, ends, count, sizeof(*ends), by_number);
+    return (size_t)(found - ends);
+}
+
+static void price_block(const correlator *c, const vxs_graph *g, size_t first, size_t last,
+                        double *cost)
+{
+    size_t ends[2 * BLOCK], count = list_ends(g, first, last, ends), n = c->n;
+    vxs_design_fetch(c->design, ends, count, c->block);
+#pragma omp parallel for num_threads(c->design->nthreads) schedule(static)
+    for (size_t k = 0; k < count; k++)
+        (void)standardise(c->block + k * n, n);
+#pragma omp parallel for num_threads(c->design->nthreads) schedule(static)
+    for (size_t e = first; e < last; e++) {
+        const double *a = c->block + find(ends, count, g->from[e]) * n;
+        const double *b = c->block + find(ends, count, g->to[e]) * n;
+        cost[e] = 1 - fabs(cblas_ddot((int)n, a, 1, b, 1));
+    }
+}
+
+static vxs_status among_edges(const vxs_context *context, const correlator *c, const vxs_graph *g,
+                              vxs_graph *tree, vxs_error *err)
+{
+    double *cost = vxs_alloc(g->count, sizeof(*cost), err);
+    vxs_status status = cost ? VXS_OK : VXS_FAILED;
+    vxs_progress progress;
+    vxs_progress_start(&progress, context, "correlating", "edges", g->count);
+    for (size_t first = 0; first < g->count && !status; first += BLOCK) {
+        size_t last = first + BLOCK < g->count ? first + BLOCK : g->count;
+        price_block(c, g, first, last, cost);
+        status = vxs_progress_step(&progress, last - first, err);
+    }
+    if (!status)
+        status = vxs_graph_spanning(g, cost, tree, err);
+    free(cost);
+    return status;
+}
+
+/* ---- Among all pairs ------------------------------------------------------------------------- */
+
+typedef struct {
+    double *length, *scan;
+    double *cost;    /* of the way to the nearest column that is in */
+    size_t *nearest; /* that column */
+    bool *in;
+} prim;
+
+static void measure_lengths(const correlator *c, prim *m)
+{
+    size_t set[BLOCK];
+    for (size_t first = 0; first < c->p; first += BLOCK) {
+        size_t count = c->p - first < BLOCK ? c->p - first : BLOCK;
+        for (size_t k = 0; k < count; k++)
+            set[k] = first + k;
+        vxs_design_fetch(c->design, set, count, c->block);
+        for (size_t k = 0; k < count; k++)
+            m->length[first + k] = standardise(c->block + k * c->n, c->n);
+    }
+}
+
+/* Column j comes in; returns the one that is nearest to those that are. */
+static size_t take_in(const correlator *c, prim *m, size_t j)
+{
+    size_t best = c->p;
+    m->in[j] = true;
+    vxs_design_fetch(c->design, &j, 1, c->block);
+    (void)standardise(c->block, c->n);
+    vxs_design_scan(c->design, c->block, 1, m->scan);
+    for (size_t k = 0; k < c->p; k++) {
+        if (m->in[k])
+            continue;
+        double cost = m->length[k] > 0 ? 1 - fabs(m->scan[k]) / m->length[k] : 1;
+        if (cost < m->cost[k]) {
+            m->cost[k] = cost;
+            m->nearest[k] = j;
+        }
+        if (best == c->p || m->cost[k] < m->cost[best])
+            best = k;
+    }
+    return best;
+}
+
+static vxs_status grow(const vxs_context *context, const correlator *c, prim *m, vxs_graph *tree,
+                       vxs_error *err)
+{
+    vxs_progress progress;
+    vxs_status status = VXS_OK;
+    vxs_progress_start(&progress, context, "correlating", "features", c->p - 1);
+    measure_lengths(c, m);
+    for (size_t k = 0; k < c->p; k++)
+        m->cost[k] = INFINITY;
+    for (size_t e = 0, j = 0; e < tree->count && !status; e++) {
+        j = take_in(c, m, j);
+        tree->from[e] = m->nearest[j];
+        tree->to[e] = j;
+        status = vxs_progress_step(&progress, 1, err);
+    }
+    return status;
+}
+
+static vxs_status among_all(const vxs_context *context, const correlator *c, vxs_graph *tree,
+                            vxs_error *err)
+{
+    prim m = { .length = vxs_alloc(c->p, sizeof(*m.length), err) };
+    m.scan = vxs_alloc(c->p, sizeof(*m.scan), err);
+    m.cost = vxs_alloc(c->p, sizeof(*m.cost), err);
+    m.nearest = vxs_alloc(c->p, sizeof(*m.nearest), err);
+    m.in = vxs_alloc(c->p, sizeof(*m.in), err);
+    vxs_status status = m.length && m.scan && m.cost && m.nearest && m.in
+                            ? vxs_graph_new(c->p, c->p - 1, tree, err)
+                            : VXS_FAILED;
+    if (!status)
+        status = grow(context, c, &m, tree, err);
+    free(m.length);
+    free(m.scan);
+    free(m.cost);
+    free(m.nearest);
+    free(m.in);
+    return status;
+}
+
+vxs_status vxs_correlation_tree(const vxs_context *context, vxs_design *design,
+                                const vxs_graph *graph, vxs_graph *tree, vxs_error *err)
+{
+    correlator c = { .design = design, .n = design->n, .p = design->p };
+    *tree = (vxs_graph){ .nodes = 0 };
+    vxs_status status = vxs_design_measure(design, err);
+    if (status)
+        return status;
+    c.block = vxs_alloc((size_t)2 * BLOCK, c.n * sizeof(*c.block), err);
+    status = !c.block ? VXS_FAILED
+             : graph  ? among_edges(context, &c, graph, tree, err)
+                      : among_all(context, &c, tree, err);
+    free(c.block);
+    if (status)
+        vxs_graph_release(tree);
+    return status;
+}

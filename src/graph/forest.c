@@ -1,0 +1,169 @@
+/* forest.c - a graph without loops becomes trees with roots, in an order in which subtrees are
+ * runs.
+ */
+#include "voxsift/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Neighbours of node k: other[start[k]] ... other[start[k + 1] - 1], over edges edge[...]. */
+typedef struct {
+    size_t *start, *other, *edge;
+    size_t *above; /* of a node: its parent, or itself */
+    size_t *size;  /* of its subtree */
+    size_t *queue; /* nodes, parents before children */
+    size_t *place; /* of a node */
+} maker;
+
+void vxs_forest_release(vxs_forest *f)
+{
+    free(f->node);
+    free(f->parent);
+    free(f->size);
+    free(f->weight);
+    *f = (vxs_forest){ .nodes = 0 };
+}
+
+static void list_neighbours(const vxs_graph *g, maker *m)
+{
+    for (size_t e = 0; e < g->count; e++) {
+        m->start[g->from[e] + 1]++;
+        m->start[g->to[e] + 1]++;
+    }
+    for (size_t k = 0; k < g->nodes; k++)
+        m->start[k + 1] += m->start[k];
+    memcpy(m->queue, m->start, g->nodes * sizeof(*m->queue)); /* the next free place of each */
+    for (size_t e = 0; e < g->count; e++) {
+        size_t a = g->from[e], b = g->to[e];
+        m->other[m->queue[a]] = b;
+        m->edge[m->queue[a]++] = e;
+        m->other[m->queue[b]] = a;
+        m->edge[m->queue[b]++] = e;
+    }
+}
+
+/* Breadth first from the smallest node of each piece; returns how many trees there are. */
+static size_t hang_up(const vxs_graph *g, maker *m)
+{
+    size_t trees = 0, seen = 0, next = 0;
+    for (size_t k = 0; k < g->nodes; k++)
+        m->above[k] = SIZE_MAX;
+    for (size_t root = 0; root < g->nodes; root++) {
+        if (m->above[root] != SIZE_MAX)
+            continue;
+        m->above[root] = root;
+        m->queue[seen++] = root;
+        trees++;
+        for (; next < seen; next++) {
+            size_t k = m->queue[next];
+            for (size_t i = m->start[k]; i < m->start[k + 1]; i++)
+                if (m->above[m->other[i]] == SIZE_MAX) {
+                    m->above[m->other[i]] = k;
+                    m->queue[seen++] = m->other[i];
+                }
+        }
+    }
+    return trees;
+}
+
+static void measure_subtrees(const vxs_graph *g, maker *m)
+{
+    for (size_t k = 0; k < g->nodes; k++)
+        m->size[k] = 1;
+    for (size_t i = g->nodes; i-- > 0;) {
+        size_t k = m->queue[i];
+        if (m->above[k] != k)
+            m->size[m->above[k]] += m->size[k];
+    }
+}
+
+/* Neighbour i of node k is its child, and stands at place `next` from now on; returns the place
+ * behind its subtree. */
+static size_t give_place(const vxs_graph *g, const maker *m, size_t k, size_t i, size_t next,
+                         vxs_forest *f)
+{
+    m->place[m->other[i]] = next;
+    f->parent[next] = m->place[k];
+    f->weight[next] = g->weight[m->edge[i]];
+    return next + m->size[m->other[i]];
+}
+
+/* Children get their places behind node k, which has its own; the largest last. */
+static void place_children(const vxs_graph *g, const maker *m, size_t k, vxs_forest *f)
+{
+    size_t next = m->place[k] + 1, end = m->start[k + 1], largest = end;
+    for (size_t i = m->start[k]; i < end; i++)
+        if (m->above[m->other[i]] == k &&
+            (largest == end || m->size[m->other[i]] > m->size[m->other[largest]]))
+            largest = i;
+    for (size_t i = m->start[k]; i < end; i++)
+        if (m->above[m->other[i]] == k && i != largest)
+            next = give_place(g, m, k, i, next, f);
+    if (largest < end)
+        give_place(g, m, k, largest, next, f);
+}
+
+static void fill(const vxs_graph *g, maker *m, vxs_forest *f)
+{
+    size_t next = 0;
+    list_neighbours(g, m);
+    f->trees = hang_up(g, m);
+    measure_subtrees(g, m);
+    for (size_t i = 0; i < g->nodes; i++) {
+        size_t k = m->queue[i];
+        if (m->above[k] == k) {
+            m->place[k] = f->parent[next] = next;
+            next += m->size[k];
+        }
+        place_children(g, m, k, f);
+        f->node[m->place[k]] = k;
+        f->size[m->place[k]] = m->size[k];
+    }
+}
+
+static vxs_status refuse_loops(const vxs_graph *g, vxs_error *err)
+{
+    size_t edge = 0;
+    vxs_status status = vxs_graph_loop(g, &edge, err);
+    if (!status && edge < g->count)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "the edge between features %zu and %zu closes a loop; a tree is wanted",
+                          g->from[edge], g->to[edge]);
+    return status;
+}
+
+vxs_status vxs_forest_new(const vxs_graph *g, vxs_forest *f, vxs_error *err)
+{
+    maker m = { .start = NULL };
+    *f = (vxs_forest){ .nodes = g->nodes };
+    vxs_status status = refuse_loops(g, err);
+    if (status)
+        return status;
+    size_t nodes = g->nodes, ends = 2 * g->count;
+    m.start = vxs_alloc(nodes + 1, sizeof(*m.start), err);
+    m.other = vxs_alloc(ends, sizeof(*m.other), err);
+    m.edge = vxs_alloc(ends, sizeof(*m.edge), err);
+    m.above = vxs_alloc(nodes, sizeof(*m.above), err);
+    m.size = vxs_alloc(nodes, sizeof(*m.size), err);
+    m.queue = vxs_alloc(nodes, sizeof(*m.queue), err);
+    m.place = vxs_alloc(nodes, sizeof(*m.place), err);
+    f->node = vxs_alloc(nodes, sizeof(*f->node), err);
+    f->parent = vxs_alloc(nodes, sizeof(*f->parent), err);
+    f->size = vxs_alloc(nodes, sizeof(*f->size), err);
+    f->weight = vxs_alloc(nodes, sizeof(*f->weight), err);
+    if (m.start && m.other && m.edge && m.above && m.size && m.queue && m.place && f->node &&
+        f->parent && f->size && f->weight) {
+        fill(g, &m, f);
+    } else {
+        vxs_forest_release(f);
+        status = VXS_FAILED;
+    }
+    free(m.start);
+    free(m.other);
+    free(m.edge);
+    free(m.above);
+    free(m.size);
+    free(m.queue);
+    free(m.place);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* graph.c - edges, loops, and the cheapest trees. */
+#include "voxsift/graph.h"
+
+#include "graph/union.h"
+
+#include <stdlib.h>
+
+vxs_status vxs_graph_new(size_t nodes, size_t count, vxs_graph *g, vxs_error *err)
+{
+    *g = (vxs_graph){ .nodes = nodes, .count = count };
+    g->from = vxs_alloc(count, sizeof(*g->from), err);
+    g->to = g->from ? vxs_alloc(count, sizeof(*g->to), err) : NULL;
+    g->weight = g->to ? vxs_alloc(count, sizeof(*g->weight), err) : NULL;
+    if (!g->weight) {
+        vxs_graph_release(g);
+        return VXS_FAILED;
+    }
+    for (size_t e = 0; e < count; e++)
+        g->weight[e] = 1;
+    return VXS_OK;
+}
+
+void vxs_graph_release(vxs_graph *g)
+{
+    free(g->from);
+    free(g->to);
+    free(g->weight);
+    *g = (vxs_graph){ .nodes = 0 };
+}
+
+vxs_status vxs_graph_chain(size_t nodes, vxs_graph *g, vxs_error *err)
+{
+    vxs_status status = vxs_graph_new(nodes, nodes > 0 ? nodes - 1 : 0, g, err);
+    for (size_t e = 0; e < g->count; e++) {
+        g->from[e] = e;
+        g->to[e] = e + 1;
+    }
+    return status;
+}
+
+vxs_status vxs_graph_loop(const vxs_graph *g, size_t *edge, vxs_error *err)
+{
+    size_t *parent = vxs_union_new(g->nodes, err);
+    if (!parent)
+        return VXS_FAILED;
+    for (*edge = 0; *edge < g->count; (*edge)++)
+        if (!vxs_union_join(parent, g->from[*edge], g->to[*edge]))
+            break;
+    free(parent);
+    return VXS_OK;
+}
+
+typedef struct {
+    double cost;
+    size_t edge;
+} priced;
+
+static int cheaper_first(const void *a, const void *b)
+{
+    const priced *left = a, *right = b;
+    if (left->cost != right->cost)
+        return left->cost < right->cost ? -1 : 1;
+    return (left->edge > right->edge) - (left->edge < right->edge);
+}
+
+/* Edges of the trees to the front of `list`, the cheapest first; returns how many. */
+static size_t choose_edges(const vxs_graph *g, size_t *parent, priced *list)
+{
+    size_t chosen = 0;
+    qsort(list, g->count, sizeof(*list), cheaper_first);
+    for (size_t k = 0; k < g->count; k++)
+        if (vxs_union_join(parent, g->from[list[k].edge], g->to[list[k].edge]))
+            list[chosen++] = list[k];
+    return chosen;
+}
+
+vxs_status vxs_graph_spanning(const vxs_graph *g, const double *cost, vxs_graph *forest,
+                              vxs_error *err)
+{
+    *forest = (vxs_graph){ .nodes = 0 };
+    size_t *parent = vxs_union_new(g->nodes, err);
+    priced *list = parent ? vxs_alloc(g->count, sizeof(*list), err) : NULL;
+    vxs_status status = list ? VXS_OK : VXS_FAILED;
+    for (size_t e = 0; list && e < g->count; e++)
+        list[e] = (priced){ .cost = cost[e], .edge = e };
+    if (!status) {
+        size_t chosen = choose_edges(g, parent, list);
+        status = vxs_graph_new(g->nodes, chosen, forest, err);
+    }
+    for (size_t k = 0; k < forest->count; k++) {
+        size_t e = list[k].edge;
+        forest->from[k] = g->from[e];
+        forest->to[k] = g->to[e];
+        forest->weight[k] = g->weight[e];
+    }
+    free(parent);
+    free(list);
+    return status;
+}

@@ -1,0 +1,203 @@
+/* grid.c - voxels that share a face, and links between pieces that do not.
+ *
+ * Pieces grow at the same speed until they fill the box; where two of them meet they are nearest to
+ * each other, or nearly so. The shortest such meetings that hang all together become links. */
+#include "voxsift/graph.h"
+
+#include "graph/union.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOBODY UINT32_MAX
+
+typedef struct {
+    const size_t *shape, *voxels;
+    size_t cells, count;
+    uint32_t *owner;    /* of a cell: the node that reached it first */
+    uint32_t *distance; /* in steps */
+    uint32_t *queue;
+} grower;
+
+static const size_t axes = 3;
+
+static size_t step_along(const size_t shape[3], size_t axis)
+{
+    return axis == 0 ? 1 : axis == 1 ? shape[0] : shape[0] * shape[1];
+}
+
+/* Whether the cell has another behind it along the axis. */
+static bool has_next(const size_t shape[3], size_t cell, size_t axis)
+{
+    return cell / step_along(shape, axis) % shape[axis] + 1 < shape[axis];
+}
+
+static bool has_previous(const size_t shape[3], size_t cell, size_t axis)
+{
+    return cell / step_along(shape, axis) % shape[axis] > 0;
+}
+
+/* Edges between owned cells that lie side by side; with graph == NULL they are counted only. */
+static size_t list_faces(const grower *w, vxs_graph *g)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < w->count; k++)
+        for (size_t axis = 0; axis < axes; axis++) {
+            size_t cell = w->voxels[k], other = cell + step_along(w->shape, axis);
+            if (!has_next(w->shape, cell, axis) || w->owner[other] == NOBODY)
+                continue;
+            if (g) {
+                g->from[count] = k;
+                g->to[count] = w->owner[other];
+            }
+            count++;
+        }
+    return count;
+}
+
+/* ---- Links ----------------------------------------------------------------------------------- */
+
+static void reach(const grower *w, size_t cell, size_t from, size_t *waiting)
+{
+    if (w->owner[cell] != NOBODY)
+        return;
+    w->owner[cell] = w->owner[from];
+    w->distance[cell] = w->distance[from] + 1;
+    w->queue[(*waiting)++] = (uint32_t)cell;
+}
+
+static void grow(const grower *w)
+{
+    size_t waiting = 0;
+    for (size_t k = 0; k < w->count; k++)
+        w->queue[waiting++] = (uint32_t)w->voxels[k];
+    for (size_t next = 0; next < waiting; next++) {
+        size_t cell = w->queue[next];
+        for (size_t axis = 0; axis < axes; axis++) {
+            size_t step = step_along(w->shape, axis);
+            if (has_previous(w->shape, cell, axis))
+                reach(w, cell - step, cell, &waiting);
+            if (has_next(w->shape, cell, axis))
+                reach(w, cell + step, cell, &waiting);
+        }
+    }
+}
+
+/* Where cells of two pieces meet; with graph == NULL they are counted only. */
+static size_t list_meetings(const grower *w, size_t *piece, vxs_graph *g, double *cost)
+{
+    size_t count = 0;
+    for (size_t cell = 0; cell < w->cells; cell++)
+        for (size_t axis = 0; axis < axes; axis++) {
+            if (!has_next(w->shape, cell, axis))
+                continue;
+            size_t other = cell + step_along(w->shape, axis);
+            size_t a = w->owner[cell], b = w->owner[other];
+            if (vxs_union_find(piece, a) == vxs_union_find(piece, b))
+                continue;
+            if (g) {
+                g->from[count] = vxs_union_find(piece, a);
+                g->to[count] = vxs_union_find(piece, b);
+                cost[count] = (double)w->distance[cell] + (double)w->distance[other];
+                g->weight[count] = (double)cell * (double)axes + (double)axis; /* where */
+            }
+            count++;
+        }
+    return count;
+}
+
+static vxs_status append(vxs_graph *g, const vxs_graph *more, vxs_error *err)
+{
+    size_t all = g->count + more->count;
+    size_t *from = vxs_resize(g->from, all + 1, sizeof(*from), err);
+    g->from = from ? from : g->from;
+    size_t *to = from ? vxs_resize(g->to, all + 1, sizeof(*to), err) : NULL;
+    g->to = to ? to : g->to;
+    double *weight = to ? vxs_resize(g->weight, all + 1, sizeof(*weight), err) : NULL;
+    g->weight = weight ? weight : g->weight;
+    if (!weight)
+        return VXS_FAILED;
+    for (size_t e = 0; e < more->count; e++) {
+        g->from[g->count] = more->from[e];
+        g->to[g->count] = more->to[e];
+        g->weight[g->count++] = 1;
+    }
+    return VXS_OK;
+}
+
+/* From pieces to the voxels that met. */
+static void name_ends(const grower *w, vxs_graph *links)
+{
+    for (size_t e = 0; e < links->count; e++) {
+        size_t place = (size_t)links->weight[e], cell = place / axes;
+        links->from[e] = w->owner[cell];
+        links->to[e] = w->owner[cell + step_along(w->shape, place % axes)];
+    }
+}
+
+static vxs_status link_pieces(const grower *w, size_t *piece, vxs_graph *g, vxs_error *err)
+{
+    vxs_graph meetings = { .nodes = 0 }, links = { .nodes = 0 };
+    grow(w);
+    size_t count = list_meetings(w, piece, NULL, NULL);
+    double *cost = vxs_alloc(count, sizeof(*cost), err);
+    vxs_status status = cost ? vxs_graph_new(w->count, count, &meetings, err) : VXS_FAILED;
+    if (!status) {
+        list_meetings(w, piece, &meetings, cost);
+        status = vxs_graph_spanning(&meetings, cost, &links, err);
+    }
+    if (!status) {
+        name_ends(w, &links);
+        status = append(g, &links, err);
+    }
+    vxs_graph_release(&meetings);
+    vxs_graph_release(&links);
+    free(cost);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status make(grower *w, vxs_graph *g, vxs_error *err)
+{
+    vxs_status status = vxs_graph_new(w->count, list_faces(w, NULL), g, err);
+    size_t *piece = status ? NULL : vxs_union_new(w->count, err), pieces = w->count;
+    if (!piece)
+        return status ? status : VXS_FAILED;
+    list_faces(w, g);
+    for (size_t e = 0; e < g->count; e++)
+        pieces -= vxs_union_join(piece, g->from[e], g->to[e]);
+    if (pieces > 1)
+        status = link_pieces(w, piece, g, err);
+    free(piece);
+    return status;
+}
+
+vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count, vxs_graph *g,
+                          vxs_error *err)
+{
+    grower w = {
+        .shape = shape, .voxels = voxels, .cells = shape[0] * shape[1] * shape[2], .count = count
+    };
+    *g = (vxs_graph){ .nodes = 0 };
+    if (w.cells >= NOBODY)
+        return vxs_fail(err, VXS_FAILED,
+                        "graphs of grids of more than 2^32 voxels are not "
+                        "supported");
+    w.owner = vxs_alloc(w.cells, sizeof(*w.owner), err);
+    w.distance = vxs_alloc(w.cells, sizeof(*w.distance), err);
+    w.queue = vxs_alloc(w.cells, sizeof(*w.queue), err);
+    vxs_status status = w.owner && w.distance && w.queue ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        memset(w.owner, 0xff, w.cells * sizeof(*w.owner));
+        for (size_t k = 0; k < count; k++)
+            w.owner[voxels[k]] = (uint32_t)k;
+        status = make(&w, g, err);
+    }
+    free(w.owner);
+    free(w.distance);
+    free(w.queue);
+    if (status)
+        vxs_graph_release(g);
+    return status;
+}
