@@ -12,10 +12,11 @@ extern "C" {
 /* ---- The task: what is to be predicted from what --------------------------------------------- */
 
 enum { VXS_LOSS_AUTO, VXS_LOSS_CHOOSE_SQUARED, VXS_LOSS_CHOOSE_LOGISTIC };
+enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* as suits the method */
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
-    const char *target, *confounds, *weights, *only, *penalties;
+    const char *target, *confounds, *weights, *only, *penalties, *graph;
     int method, loss, standardize;
     bool no_intercept;
 } vxs_task_settings;
@@ -38,6 +39,7 @@ typedef struct {
     char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
     size_t level_count;
     double *penalties; /* of features, or NULL */
+    vxs_graph graph;   /* of features, for methods that need one */
     vxs_design *design;
     double *y; /* room for one output */
 } vxs_task;
@@ -48,8 +50,10 @@ VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_coh
 void vxs_task_release(vxs_task *task);
 /* Scores and two classes have one output, more classes one each, against the rest. */
 size_t vxs_task_outputs(const vxs_task *task);
+/* The method of the task. */
+const vxs_method *vxs_task_method(const vxs_task *task);
 /* Sets y. */
-void vxs_task_problem(vxs_task *task, size_t output, double ridge, bool nonnegative,
+void vxs_task_problem(vxs_task *task, size_t output, const vxs_method_settings *settings,
                       vxs_problem *problem);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
@@ -86,12 +90,13 @@ void vxs_model_release(vxs_model *model);
 
 /* One model with one lambda. */
 VXS_MUST_CHECK vxs_status vxs_model_fit(const vxs_context *context, vxs_task *task,
-                                        const vxs_lasso_settings *settings, vxs_model *model,
+                                        const vxs_method_settings *settings, vxs_model *model,
                                         vxs_error *err);
-/* A directory: model.json, weights.tsv, and for voxels weights.nii.gz and mask.nii.gz. */
+/* A directory: model.json, weights.tsv, for voxels weights.nii.gz and mask.nii.gz, and what else
+ * the answer rests on: penalties.npy, graph.tsv. */
 #define VXS_MODEL_FILE "model.json"
 VXS_MUST_CHECK vxs_status vxs_model_save(const vxs_context *context, const vxs_model *model,
-                                         const vxs_task *task, const vxs_lasso_settings *settings,
+                                         const vxs_task *task, const vxs_method_settings *settings,
                                          const char *directory, bool replace, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_read(const char *path, vxs_model *model, vxs_error *err);
 /* All lambdas of a path from lambda_max down, one output; `take` gets each answer, whose weights
@@ -99,7 +104,7 @@ VXS_MUST_CHECK vxs_status vxs_model_read(const char *path, vxs_model *model, vxs
 typedef vxs_status vxs_take_fit(void *user, size_t number, const vxs_output_fit *fit,
                                 vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *task,
-                                         const vxs_lasso_settings *settings, size_t output,
+                                         const vxs_method_settings *settings, size_t output,
                                          vxs_take_fit *take, void *user, vxs_error *err);
 /* The keys that every fit has in JSON, into an object that is open. */
 void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task, vxs_loss loss,

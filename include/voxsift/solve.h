@@ -1,4 +1,4 @@
-/* voxsift/solve.h - the prediction methods. */
+/* voxsift/solve.h - the prediction methods: problems, answers with certificates, and a table. */
 #ifndef VOXSIFT_SOLVE_H
 #define VOXSIFT_SOLVE_H
 
@@ -27,7 +27,10 @@ typedef struct {
                               for an intercept, confounds */
     size_t free_count;
     double ridge;
-    bool nonnegative; /* w >= 0 */
+    bool nonnegative;       /* w >= 0 */
+    const vxs_graph *graph; /* of the features: instead of |w|_1 the penalty is the sum over edges
+                               of weight |w_from - w_to|; NULL: none. A piece of the graph has a
+                               level that is not penalised */
 } vxs_problem;
 
 /* What is known of an answer. The gap bounds how far the primal value is above the least one, over
@@ -37,6 +40,7 @@ typedef struct {
     double primal, dual, gap, tol;
     bool converged;
     size_t nonzero;
+    size_t pieces;       /* of equal weight, along the edges of a graph; 0 without one */
     size_t missed;       /* features that an unsafe screening rule had thrown away */
     uint64_t iterations; /* of the outer loop */
     double passes;       /* columns read / p; the first fit counts what came before it as well */
@@ -52,35 +56,6 @@ typedef struct {
 } vxs_solution;
 void vxs_solution_release(vxs_solution *solution);
 
-/* ---- Lasso ----------------------------------------------------------------------------------- */
-
-enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
-enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
-
-/* Every field is a row of vxs_lasso_params. */
-typedef struct {
-    int screen, inner;
-    double lambda, lambda_ratio; /* NAN: not given */
-    int64_t nlambda;
-    double tol; /* relative gap */
-    double ridge;
-    bool nonnegative;
-} vxs_lasso_settings;
-extern const vxs_param vxs_lasso_params[];
-
-/* A problem with its scans; fits begin where the last one ended, so that lambdas in falling order
- * make a path. What the problem points to must stay. */
-typedef struct vxs_lasso vxs_lasso;
-VXS_MUST_CHECK vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
-                                        const vxs_lasso_settings *settings, vxs_lasso **lasso,
-                                        vxs_error *err);
-/* The smallest lambda at which all weights are 0. */
-double vxs_lasso_lambda_max(const vxs_lasso *lasso);
-/* VXS_OK even when the tolerance was not met: that is in the certificate. */
-VXS_MUST_CHECK vxs_status vxs_lasso_fit(vxs_lasso *lasso, double lambda, vxs_solution *solution,
-                                        vxs_error *err);
-void vxs_lasso_free(vxs_lasso *lasso);
-
 /* ---- The checker ----------------------------------------------------------------------------- */
 
 /* Primal value, dual value and gap of a solution computed anew from the columns of the design and
@@ -90,19 +65,48 @@ VXS_MUST_CHECK vxs_status vxs_check_solution(const vxs_problem *problem,
                                              const vxs_solution *solution,
                                              vxs_certificate *certificate, vxs_error *err);
 
-/* ---- The table of methods -------------------------------------------------------------------- */
+/* ---- Methods --------------------------------------------------------------------------------- */
+
+enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
+enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
+
+/* What methods can be told; each has rows for what it takes, and the rest is 0. */
+typedef struct {
+    int screen, inner;
+    double lambda, lambda_ratio; /* NAN: not given */
+    int64_t nlambda;
+    double tol; /* relative gap */
+    double ridge;
+    bool nonnegative;
+} vxs_method_settings;
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
  * name == NULL. */
 typedef struct {
     const char *name;
-    const char *summary;     /* a phrase, without full stop */
-    const char *source;      /* paper and section */
-    const vxs_param *params; /* ends with name == NULL */
+    const char *summary;                /* a phrase, without full stop */
+    const char *source;                 /* paper and section */
+    const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
+    bool needs_graph;                   /* without one it has no problem */
+    vxs_standardize standardize;        /* what suits it when nothing is said */
+    const struct vxs_solver_kind *kind; /* private to the solve room */
 } vxs_method;
-
 extern const vxs_method vxs_methods[];
 extern const char *const vxs_method_names[]; /* ends with NULL */
+
+/* A problem being solved by a method; fits begin where the last one ended, so that lambdas in
+ * falling order make a path. What the problem points to must stay. */
+typedef struct vxs_solver vxs_solver;
+VXS_MUST_CHECK vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
+                                         const vxs_problem *problem,
+                                         const vxs_method_settings *settings, vxs_solver **solver,
+                                         vxs_error *err);
+/* The smallest lambda at which the model is empty: no weights, or no differences on a graph. */
+double vxs_solver_lambda_max(const vxs_solver *solver);
+/* VXS_OK even when the tolerance was not met: that is in the certificate. */
+VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
+                                         vxs_error *err);
+void vxs_solver_free(vxs_solver *solver);
 
 #ifdef __cplusplus
 }

@@ -99,7 +99,7 @@ void vxs_model_unstandardise(const vxs_task *t, vxs_solution *s)
 }
 
 /* Lambda as given, or as a share of lambda_max. */
-static vxs_status choose_lambda(const vxs_task *t, const vxs_lasso_settings *s, double lambda_max,
+static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s, double lambda_max,
                                 double usual_ratio, double *lambda, vxs_error *err)
 {
     double ratio = isnan(s->lambda_ratio) ? usual_ratio : s->lambda_ratio;
@@ -118,29 +118,31 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_lasso_settings *s, 
     return VXS_OK;
 }
 
-/* A lasso for one output, and the lambda that is asked for. */
-static vxs_status start_lasso(const vxs_context *context, vxs_task *t,
-                              const vxs_lasso_settings *settings, size_t output, double usual_ratio,
-                              vxs_lasso **lasso, double *lambda, vxs_error *err)
+/* A solver for one output, and the lambda that is asked for. */
+static vxs_status start_solver(const vxs_context *context, vxs_task *t,
+                               const vxs_method_settings *settings, size_t output,
+                               double usual_ratio, vxs_solver **solver, double *lambda,
+                               vxs_error *err)
 {
     vxs_problem problem;
-    vxs_task_problem(t, output, settings->ridge, settings->nonnegative, &problem);
-    vxs_status status = vxs_lasso_new(context, &problem, settings, lasso, err);
-    return status
-               ? status
-               : choose_lambda(t, settings, vxs_lasso_lambda_max(*lasso), usual_ratio, lambda, err);
+    vxs_task_problem(t, output, settings, &problem);
+    vxs_status status =
+        vxs_solver_new(context, vxs_task_method(t), &problem, settings, solver, err);
+    return status ? status
+                  : choose_lambda(t, settings, vxs_solver_lambda_max(*solver), usual_ratio, lambda,
+                                  err);
 }
 
 static vxs_status fit_output(const vxs_context *context, vxs_task *t,
-                             const vxs_lasso_settings *settings, size_t output, vxs_output_fit *fit,
-                             vxs_error *err)
+                             const vxs_method_settings *settings, size_t output,
+                             vxs_output_fit *fit, vxs_error *err)
 {
-    vxs_lasso *lasso = NULL;
+    vxs_solver *solver = NULL;
     double lambda = 0;
-    vxs_status status = start_lasso(context, t, settings, output, 0.1, &lasso, &lambda, err);
+    vxs_status status = start_solver(context, t, settings, output, 0.1, &solver, &lambda, err);
     if (!status)
-        status = vxs_lasso_fit(lasso, lambda, &fit->fit, err);
-    vxs_lasso_free(lasso);
+        status = vxs_solver_fit(solver, lambda, &fit->fit, err);
+    vxs_solver_free(solver);
     if (status)
         return status;
     vxs_model_unstandardise(t, &fit->fit);
@@ -148,7 +150,7 @@ static vxs_status fit_output(const vxs_context *context, vxs_task *t,
 }
 
 vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
-                         const vxs_lasso_settings *settings, vxs_model *m, vxs_error *err)
+                         const vxs_method_settings *settings, vxs_model *m, vxs_error *err)
 {
     vxs_status status = vxs_model_begin(t, m, err);
     if (status)
@@ -170,14 +172,14 @@ static vxs_status hand_over(const vxs_task *t, const vxs_solution *fit, size_t n
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
-                          const vxs_lasso_settings *settings, size_t output, vxs_take_fit *take,
+                          const vxs_method_settings *settings, size_t output, vxs_take_fit *take,
                           void *user, vxs_error *err)
 {
-    vxs_lasso *lasso = NULL;
+    vxs_solver *solver = NULL;
     double least = 0;
     size_t count = (size_t)settings->nlambda;
-    vxs_status status = start_lasso(context, t, settings, output, 0.01, &lasso, &least, err);
-    double most = lasso ? vxs_lasso_lambda_max(lasso) : 0;
+    vxs_status status = start_solver(context, t, settings, output, 0.01, &solver, &least, err);
+    double most = solver ? vxs_solver_lambda_max(solver) : 0;
     if (!status && least >= most)
         status = vxs_fail(err, VXS_MISUSE,
                           "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
@@ -188,14 +190,14 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
     for (size_t k = 0; k < count && !status; k++) {
         vxs_solution fit;
         double lambda = most * pow(least / most, (double)k / (double)(count - 1));
-        status = vxs_lasso_fit(lasso, lambda, &fit, err);
+        status = vxs_solver_fit(solver, lambda, &fit, err);
         if (!status)
             status = hand_over(t, &fit, k, take, user, err);
         vxs_solution_release(&fit);
         if (!status)
             status = vxs_progress_step(&progress, 1, err);
     }
-    vxs_lasso_free(lasso);
+    vxs_solver_free(solver);
     return status;
 }
 
@@ -242,22 +244,31 @@ static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *er
                            t->cohort->path);
 }
 
+/* A file of the model's directory. */
+static char *inside(const vxs_model *m, const char *name, vxs_error *err)
+{
+    return vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path), m->path, name);
+}
+
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
     vxs_task t;
-    vxs_lasso_settings settings;
+    vxs_method_settings settings = { .lambda = NAN };
     vxs_problem problem;
     vxs_task_settings again = m->task;
-    char *penalties = again.penalties
-                          ? vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path),
-                                       m->path, VXS_PENALTIES_FILE)
-                          : NULL;
-    if (again.penalties && !penalties)
-        return VXS_FAILED;
-    again.penalties = penalties; /* the model has a copy */
-    vxs_status status = vxs_task_new(context, cohort, &again, &t, err);
+    char *penalties = again.penalties ? inside(m, VXS_PENALTIES_FILE, err) : NULL;
+    char *graph = vxs_methods[again.method].needs_graph ? inside(m, VXS_GRAPH_FILE, err) : NULL;
+    vxs_status status =
+        (again.penalties && !penalties) || (vxs_methods[again.method].needs_graph && !graph)
+            ? VXS_FAILED
+            : VXS_OK;
+    again.penalties = penalties; /* the model has copies */
+    again.graph = graph;
+    if (!status)
+        status = vxs_task_new(context, cohort, &again, &t, err);
     free(penalties);
+    free(graph);
     if (status)
         return status;
     status = same_task(m, &t, err);
@@ -269,7 +280,7 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
         status = vxs_design_measure(t.design, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
         vxs_solution *fit = &m->outputs[k].fit;
-        vxs_task_problem(&t, k, settings.ridge, settings.nonnegative, &problem);
+        vxs_task_problem(&t, k, &settings, &problem);
         standardise(&t, fit);
         status = vxs_check_solution(&problem, fit, &certificates[k], err);
         vxs_model_unstandardise(&t, fit);

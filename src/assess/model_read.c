@@ -56,10 +56,10 @@ static vxs_status read_params(const reader *r, const char *key, const vxs_param 
     return VXS_OK;
 }
 
-vxs_status vxs_model_method(const vxs_model *m, vxs_lasso_settings *settings, vxs_error *err)
+vxs_status vxs_model_method(const vxs_model *m, vxs_method_settings *settings, vxs_error *err)
 {
     reader r = { .model = (vxs_model *)m, .file = m->path };
-    return read_params(&r, "parameters", vxs_lasso_params, settings, err);
+    return read_params(&r, "parameters", vxs_methods[m->task.method].params, settings, err);
 }
 
 /* ---- Texts and outputs ----------------------------------------------------------------------- */
@@ -96,6 +96,8 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
         !number_of(about, "sum_of_weights", &output->sum) ||
         !number_of(about, "primal", &c->primal) || !number_of(about, "dual", &c->dual))
         return broken(r, "outputs", err);
+    double pieces = vxs_json_get_number(about, "pieces"); /* NAN without a graph */
+    c->pieces = pieces >= 1 && pieces <= (double)m->p ? (size_t)pieces : 0;
     output->name = vxs_format(err, "%s", name);
     output->fit.free = vxs_alloc(m->free_count, sizeof(*output->fit.free), err);
     if (!output->name || !output->fit.free)

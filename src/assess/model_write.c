@@ -15,6 +15,8 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task, vxs_loss lo
     vxs_json_real(w, "lambda", c->lambda);
     vxs_json_real(w, "lambda_max", c->lambda_max);
     vxs_json_whole(w, "nonzero", (int64_t)c->nonzero);
+    if (c->pieces > 0) /* on a graph only */
+        vxs_json_whole(w, "pieces", (int64_t)c->pieces);
     if (c->missed > 0) /* by the strong rule only */
         vxs_json_whole(w, "missed", (int64_t)c->missed);
     vxs_json_real(w, "primal", c->primal);
@@ -100,7 +102,7 @@ static void write_training(vxs_json_writer *w, const vxs_task *t)
 }
 
 static void write_about(const vxs_context *context, const vxs_model *m, const vxs_task *t,
-                        const vxs_lasso_settings *settings, FILE *stream)
+                        const vxs_method_settings *settings, FILE *stream)
 {
     static const char *const kinds[] = { "voxels", "regions", "columns" };
     vxs_json_writer w;
@@ -118,7 +120,7 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     write_texts(&w, "unpenalised", m->free_names, m->free_count);
     write_texts(&w, "confound_levels", m->levels, m->level_count);
     vxs_json_params(&w, "task", vxs_task_params, &m->task);
-    vxs_json_params(&w, "parameters", vxs_lasso_params, settings);
+    vxs_json_params(&w, "parameters", vxs_task_method(t)->params, settings);
     write_outputs(&w, m);
     vxs_json_whole(&w, "features", (int64_t)m->p);
     vxs_json_text(&w, "features_are", kinds[t->cohort->kind]);
@@ -260,14 +262,17 @@ static vxs_status write_penalties(const vxs_task *t, FILE *stream, vxs_error *er
 }
 
 vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
-                          const vxs_lasso_settings *settings, const char *directory, bool replace,
+                          const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    enum { TABLE, MAP, MASK, PENALTIES, ABOUT, FILES };
-    static const char *const files[FILES] = { "weights.tsv", "weights.nii.gz", "mask.nii.gz",
-                                              VXS_PENALTIES_FILE, VXS_MODEL_FILE };
-    const bool wanted[FILES] = { true, m->voxels != NULL, m->voxels != NULL, t->penalties != NULL,
-                                 true };
+    enum { TABLE, MAP, MASK, PENALTIES, GRAPH, ABOUT, FILES };
+    static const char *const files[FILES] = {
+        "weights.tsv",      "weights.nii.gz", "mask.nii.gz",
+        VXS_PENALTIES_FILE, VXS_GRAPH_FILE,   VXS_MODEL_FILE
+    };
+    const bool wanted[FILES] = {
+        true, m->voxels != NULL, m->voxels != NULL, t->penalties != NULL, t->graph.count > 0, true
+    };
     vxs_output *output = NULL;
     vxs_status status = vxs_output_new(directory, replace, &output, err);
     for (int k = 0; k < FILES && !status; k++) {
@@ -285,6 +290,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
             status = write_mask(m, stream, err);
         else if (k == PENALTIES)
             status = write_penalties(t, stream, err);
+        else if (k == GRAPH)
+            vxs_graph_write(&t->graph, t->cohort, stream);
         else
             write_about(context, m, t, settings, stream);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);

@@ -16,39 +16,38 @@ static vxs_status check_penalty(const char *path, const vxs_cohort *c, size_t j,
                     vxs_cohort_feature(c, j, name), value);
 }
 
-static size_t find_feature(const vxs_cohort *c, const char *wanted)
+/* Columns feature and penalty; features that are not named keep 1. */
+static vxs_status read_rows(const vxs_feature_names *names, const vxs_table *table,
+                            double *penalties, vxs_error *err)
 {
-    char name[32];
-    for (size_t j = 0; j < c->p; j++)
-        if (strcmp(vxs_cohort_feature(c, j, name), wanted) == 0)
-            return j;
-    return c->p;
+    size_t name_at = 0, value_at = 0, j = 0;
+    vxs_status status = vxs_table_find(table, "feature", &name_at, err);
+    if (!status)
+        status = vxs_table_find(table, "penalty", &value_at, err);
+    for (size_t row = 0; !status && row < vxs_table_rows(table); row++) {
+        double value = NAN;
+        status = vxs_feature_names_find(names, table, row, name_at, &j, err);
+        if (!status)
+            status = vxs_table_real(table, row, value_at, &value, err);
+        if (!status)
+            status = check_penalty(names->path, names->cohort, j, value, err);
+        if (!status)
+            penalties[j] = value;
+    }
+    return status;
 }
 
-/* Columns feature and penalty; features that are not named keep 1. */
 static vxs_status read_table(const char *path, const vxs_cohort *c, double *penalties,
                              vxs_error *err)
 {
     vxs_table *table = NULL;
-    size_t name_at = 0, value_at = 0;
+    vxs_feature_names names = { .order = NULL };
     vxs_status status = vxs_table_read(path, &table, err);
     if (!status)
-        status = vxs_table_find(table, "feature", &name_at, err);
+        status = vxs_feature_names_new(c, path, &names, err);
     if (!status)
-        status = vxs_table_find(table, "penalty", &value_at, err);
-    for (size_t row = 0; !status && row < vxs_table_rows(table); row++) {
-        const char *name = vxs_table_cell(table, row, name_at);
-        size_t j = name ? find_feature(c, name) : c->p;
-        double value = NAN;
-        status = j < c->p
-                     ? vxs_table_real(table, row, value_at, &value, err)
-                     : vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu: the cohort has no feature '%s'",
-                                path, vxs_table_line(table, row), name ? name : "");
-        if (!status)
-            status = check_penalty(path, c, j, value, err);
-        if (!status)
-            penalties[j] = value;
-    }
+        status = read_rows(&names, table, penalties, err);
+    vxs_feature_names_release(&names);
     vxs_table_free(table);
     return status;
 }

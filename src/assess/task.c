@@ -8,7 +8,7 @@
 #define AT(member) offsetof(vxs_task_settings, member)
 
 static const char *const losses[] = { "auto", "squared", "logistic", NULL };
-static const char *const ways[] = { "none", "center", "unit", NULL };
+static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
 
 const vxs_param vxs_task_params[] = {
     { .name = "target",
@@ -48,6 +48,14 @@ const vxs_param vxs_task_params[] = {
       .help =
           "how much of the penalty each feature bears: a table with the columns feature and "
           "penalty (1 for those it does not name), an image on the cohort's grid, or an array" },
+    { .name = "graph",
+      .value = "GRAPH",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(graph),
+      .help = "which features are neighbours, for fused: tree (the default: the spanning tree of "
+              "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
+              "|correlation|), chain (features in their order), or a table with the columns from "
+              "and to, names of features, and perhaps weight" },
     { .name = "only",
       .value = "COLUMN=VALUE",
       .type = VXS_PARAM_TEXT,
@@ -58,9 +66,10 @@ const vxs_param vxs_task_params[] = {
       .type = VXS_PARAM_CHOICE,
       .offset = AT(standardize),
       .choices = ways,
-      .initial = VXS_STANDARDIZE_UNIT,
+      .initial = VXS_STANDARDIZE_AUTO,
       .help = "features as they are, minus their mean, or divided by their standard deviation as "
-              "well; weights are written for features as they are" },
+              "well (auto: unit for lasso, center for fused); weights are written for features as "
+              "they are" },
     { .name = "no-intercept",
       .type = VXS_PARAM_FLAG,
       .offset = AT(no_intercept),
@@ -77,10 +86,16 @@ void vxs_task_release(vxs_task *t)
     free(t->score);
     free(t->weights);
     free(t->penalties);
+    vxs_graph_release(&t->graph);
     free(t->free);
     free(t->y);
     vxs_design_free(t->design);
     *t = (vxs_task){ .n = 0 };
+}
+
+const vxs_method *vxs_task_method(const vxs_task *t)
+{
+    return &vxs_methods[t->settings.method];
 }
 
 size_t vxs_task_outputs(const vxs_task *t)
@@ -474,7 +489,9 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
                 .weights = NONE,
                 .only = NONE };
     *task = (vxs_task){ .cohort = cohort, .settings = *settings };
-    if (settings->no_intercept && settings->standardize != VXS_STANDARDIZE_NONE)
+    if (settings->standardize == VXS_STANDARDIZE_AUTO)
+        task->settings.standardize = (int)vxs_task_method(task)->standardize;
+    if (settings->no_intercept && task->settings.standardize != VXS_STANDARDIZE_NONE)
         return vxs_fail(err, VXS_MISUSE,
                         "'--no-intercept' goes with '--standardize none': features without their "
                         "mean have an intercept in them");
@@ -489,6 +506,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = read_weights(&m, err);
     if (!status)
         status = make_design(context, task, err);
+    if (!status)
+        status = vxs_task_make_graph(context, task, err);
     for (size_t k = 0; k < m.confound_count; k++)
         free(m.confounds[k].levels);
     free(m.confounds);
@@ -498,7 +517,7 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     return status;
 }
 
-void vxs_task_problem(vxs_task *t, size_t output, double ridge, bool nonnegative,
+void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *settings,
                       vxs_problem *problem)
 {
     size_t positive = t->class_count == 2 ? 1 : output;
@@ -510,6 +529,7 @@ void vxs_task_problem(vxs_task *t, size_t output, double ridge, bool nonnegative
                               .weights = t->weights,
                               .free = t->free,
                               .free_count = t->free_count,
-                              .ridge = ridge,
-                              .nonnegative = nonnegative };
+                              .ridge = settings->ridge,
+                              .nonnegative = settings->nonnegative,
+                              .graph = t->graph.count > 0 ? &t->graph : NULL };
 }

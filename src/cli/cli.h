@@ -57,7 +57,7 @@ typedef struct {
 struct vxs_call {
     const vxs_command *command;
     const void *values; /* its own options */
-    const void *method; /* the method's */
+    const vxs_method_settings *method;
     const vxs_shared *shared;
     char **operands; /* ends with NULL */
     const vxs_context *context;
@@ -71,12 +71,14 @@ const vxs_command *vxs_command_find(const char *name); /* NULL when there is non
 const vxs_command *vxs_command_wanted(const char *name, vxs_error *err);
 const char *const *vxs_command_names(void); /* ends with NULL */
 
-/* All options of a command, its own first. */
+/* All options of a command, its own first, those of all methods behind them, each once. */
 #define VXS_MAX_OPTIONS 64
 typedef struct {
     const vxs_param *param;
     enum { VXS_OWN, VXS_OF_METHOD, VXS_SHARED } place; /* where the value belongs */
 } vxs_option;
+/* The method's row of that name, or NULL. */
+const vxs_param *vxs_method_param(const vxs_method *method, const char *name);
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
 
 /* Room for the values of any command's own options. */
@@ -85,7 +87,8 @@ typedef struct {
     union {
         max_align_t align;
         char bytes[VXS_VALUES_SIZE];
-    } values, method;
+    } values;
+    vxs_method_settings method;
     vxs_shared shared;
     char **operands; /* ends with NULL */
 } vxs_parsed;
@@ -97,10 +100,12 @@ VXS_MUST_CHECK vxs_status vxs_options_parse(const vxs_command *command, int argc
 void vxs_help_overview(FILE *out);
 void vxs_help_command(FILE *out, const vxs_command *command);
 void vxs_usage_line(FILE *out, const vxs_command *command);
-/* "-o DIR, --out DIR" and "phrase (what it wants; default)". */
-#define VXS_WORDS_SIZE 512
+/* "-o DIR, --out DIR" and "phrase (what it wants; default)"; and of an option that not all methods
+ * have, which do. */
+#define VXS_WORDS_SIZE 768
 void vxs_option_form(const vxs_param *param, char *buffer, size_t size);
-void vxs_option_words(const vxs_param *param, char *buffer, size_t size);
+void vxs_param_words(const vxs_param *param, char *buffer, size_t size);
+void vxs_option_words(const vxs_option *option, char *buffer, size_t size);
 void vxs_man_overview(FILE *out);
 void vxs_man_command(FILE *out, const vxs_command *command);
 extern const char *const vxs_shells[]; /* ends with NULL */

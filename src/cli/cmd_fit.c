@@ -11,6 +11,8 @@ static const vxs_operand operands[] = {
 static const vxs_example examples[] = {
     { "voxsift fit t1w --target age --lambda-ratio 0.2 -o age",
       "find the voxels that tell age, and write their weights as an overlay" },
+    { "voxsift fit t1w --target age --method fused --graph tree -o pieces",
+      "find pieces of the brain whose voxels count alike" },
     { "voxsift fit pet --target diagnosis --confounds age,sex -o model --json",
       "classify beside age and sex, which are not penalised; for a script" },
     { NULL, NULL },
@@ -48,6 +50,11 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
             "  no feature has a weight: lambda is %.6g, and from %.6g on the empty model is the "
             "best\n",
             c->lambda, c->lambda_max);
+    else if (c->pieces > 0)
+        fprintf(out,
+                "  %zu features in %zu pieces of equal weight, at lambda %.6g (%.3g of "
+                "lambda_max)\n",
+                m->p, c->pieces, c->lambda, c->lambda / c->lambda_max);
     else
         fprintf(out, "  %zu of %zu features have a weight, at lambda %.6g (%.3g of lambda_max)\n",
                 c->nonzero, m->p, c->lambda, c->lambda / c->lambda_max);
@@ -137,6 +144,8 @@ const vxs_command vxs_cmd_fit = {
         "weights. The answer carries a certificate: the gap between its value and a bound from "
         "below over all features, as a share of the loss of the empty model. 'voxsift check-model' "
         "computes it again by other means.\n\n"
+        "Method fused penalises differences between neighbours (--graph) instead of weights: its "
+        "answer is few pieces of equal weight.\n\n"
         "Features are standardised in the algebra, nothing is copied; weights are written for "
         "features as they stand in the cohort. The intercept and --confounds are not penalised. "
         "Text, or numbers of which there are two, are classes; of more than two classes each is "

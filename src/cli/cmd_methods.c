@@ -33,6 +33,7 @@ static void print_json(FILE *out, const vxs_method *methods)
         vxs_json_text(&writer, "name", m->name);
         vxs_json_text(&writer, "summary", m->summary);
         vxs_json_text(&writer, "source", m->source);
+        vxs_json_bool(&writer, "needs_graph", m->needs_graph);
         vxs_json_open_array(&writer, "parameters");
         for (const vxs_param *p = m->params; p->name; p++)
             print_param_json(&writer, p);
@@ -52,11 +53,14 @@ void vxs_print_methods(FILE *out, const vxs_method *methods, bool json)
     if (!methods->name)
         fputs("This build has no prediction methods.\n", out);
     for (const vxs_method *m = methods; m->name; m++) {
-        fprintf(out, "%s - %s\n  from: %s\n", m->name, m->summary, m->source);
+        int column = fprintf(out, "%s - ", m->name);
+        vxs_wrap(out, m->summary, 2, column, 80);
+        fprintf(out, "  from: %s\n%s", m->source,
+                m->needs_graph ? "  needs: a graph (--graph)\n" : "");
         for (const vxs_param *p = m->params; p->name; p++) {
             char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
             vxs_option_form(p, form, sizeof(form));
-            vxs_option_words(p, words, sizeof(words));
+            vxs_param_words(p, words, sizeof(words));
             fprintf(out, "  %s\n%*s", form, 10, "");
             vxs_wrap(out, words, 10, 10, 80);
         }

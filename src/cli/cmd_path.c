@@ -39,10 +39,12 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
         vxs_json_close_object(&p->json);
         return VXS_OK;
     }
+    bool pieces = c->pieces > 0;
     if (number == 0)
-        fprintf(out, "lambda\tlambda_ratio\tnonzero\tprimal\tgap\tpasses\tseconds\n");
+        fprintf(out, "lambda\tlambda_ratio\t%s\tprimal\tgap\tpasses\tseconds\n",
+                pieces ? "pieces" : "nonzero");
     fprintf(out, "%.8g\t%.6f\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n", c->lambda, c->lambda / c->lambda_max,
-            c->nonzero, c->primal, c->gap, c->passes, c->seconds);
+            pieces ? c->pieces : c->nonzero, c->primal, c->gap, c->passes, c->seconds);
     return VXS_OK;
 }
 
@@ -110,7 +112,8 @@ const vxs_command vxs_cmd_path = {
     .details =
         "From lambda_max, where no feature has a weight, down to --lambda or --lambda-ratio "
         "in --nlambda equal steps of its logarithm. Each fit begins where the last one "
-        "ended. Printed for each: lambda, how many features have a weight, the primal value, "
+        "ended. Printed for each: lambda, how many features have a weight (fused: how many pieces "
+        "of equal weight there are), the primal value, "
         "the relative gap over all features, and the passes over the data it took.",
     .operands = operands,
     .params = vxs_task_params,

@@ -81,7 +81,7 @@ void vxs_option_form(const vxs_param *param, char *buffer, size_t size)
              param->value ? param->value : "");
 }
 
-void vxs_option_words(const vxs_param *param, char *buffer, size_t size)
+void vxs_param_words(const vxs_param *param, char *buffer, size_t size)
 {
     char wants[VXS_WORDS_SIZE], given[VXS_WORDS_SIZE];
     vxs_param_wants(param, wants, sizeof(wants));
@@ -94,6 +94,26 @@ void vxs_option_words(const vxs_param *param, char *buffer, size_t size)
                                  *given ? "; default " : "", given);
     if (used < size && param->required)
         snprintf(buffer + used, size - used, " (required)");
+}
+
+void vxs_option_words(const vxs_option *option, char *buffer, size_t size)
+{
+    size_t with = 0, methods = 0;
+    vxs_param_words(option->param, buffer, size);
+    if (option->place != VXS_OF_METHOD)
+        return;
+    for (const vxs_method *m = vxs_methods; m->name; m++, methods++)
+        with += vxs_method_param(m, option->param->name) != NULL;
+    const char *before = " (only of ";
+    for (const vxs_method *m = vxs_methods; m->name && with < methods; m++) {
+        size_t used = strlen(buffer);
+        if (!vxs_method_param(m, option->param->name))
+            continue;
+        snprintf(buffer + used, size - used, "%s%s", before, m->name);
+        before = ", ";
+    }
+    if (with < methods)
+        strncat(buffer, ")", size - strlen(buffer) - 1);
 }
 
 static void print_paragraphs(FILE *out, const char *text)
@@ -124,7 +144,7 @@ void vxs_help_command(FILE *out, const vxs_command *command)
     for (size_t k = 0; k < count; k++) {
         char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
         vxs_option_form(options[k].param, form, sizeof(form));
-        vxs_option_words(options[k].param, words, sizeof(words));
+        vxs_option_words(&options[k], words, sizeof(words));
         print_wrapped(out, 2, form, OPTION_INDENT, words);
     }
     fputs("\nExamples\n", out);

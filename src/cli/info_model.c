@@ -18,6 +18,8 @@ static void print_json(const vxs_call *call, const vxs_model *m)
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "name", m->outputs[k].name);
         vxs_json_whole(&w, "nonzero", (int64_t)c->nonzero);
+        if (c->pieces > 0)
+            vxs_json_whole(&w, "pieces", (int64_t)c->pieces);
         vxs_json_real(&w, "lambda", c->lambda);
         vxs_json_real(&w, "lambda_max", c->lambda_max);
         vxs_json_real(&w, "gap", c->gap);
@@ -38,6 +40,8 @@ static void print_words(const vxs_call *call, const vxs_model *m)
         fprintf(out, "  %s: %zu of %zu %s have a weight, at lambda %.6g; relative gap %.2g%s\n",
                 m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features", c->lambda,
                 c->gap, c->gap <= c->tol ? "" : ", which is MORE than was asked for");
+        if (c->pieces > 0)
+            fprintf(out, "  they are in %zu pieces of equal weight\n", c->pieces);
     }
     for (size_t k = 0; k < m->free_count; k++)
         fprintf(out, "%s%s%s", k == 0 ? "  not penalised: " : ", ", m->free_names[k],

@@ -104,7 +104,7 @@ static void options(FILE *out, const vxs_command *command)
     for (size_t k = 0; k < count; k++) {
         char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
         vxs_option_form(rows[k].param, form, sizeof(form));
-        vxs_option_words(rows[k].param, words, sizeof(words));
+        vxs_option_words(&rows[k], words, sizeof(words));
         item(out, form + strspn(form, " "), words);
     }
 }

@@ -71,6 +71,7 @@ typedef struct {
     const vxs_command *command;
     vxs_option options[VXS_MAX_OPTIONS];
     bool given[VXS_MAX_OPTIONS];
+    const char *texts[VXS_MAX_OPTIONS]; /* of the methods' options, until the method is known */
     size_t count;
     vxs_parsed *parsed;
     char **argv;
@@ -85,12 +86,34 @@ static size_t add_table(const vxs_param *table, int place, vxs_option *options, 
     return count;
 }
 
+const vxs_param *vxs_method_param(const vxs_method *method, const char *name)
+{
+    for (const vxs_param *p = method->params; p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+/* Each name once, by the first method that has it. */
+static size_t add_methods(vxs_option *options, size_t count)
+{
+    for (const vxs_method *m = vxs_methods; m->name; m++)
+        for (const vxs_param *p = m->params; p->name && count < VXS_MAX_OPTIONS; p++) {
+            bool seen = false;
+            for (const vxs_method *before = vxs_methods; before < m; before++)
+                seen = seen || vxs_method_param(before, p->name);
+            if (!seen)
+                options[count++] = (vxs_option){ p, VXS_OF_METHOD };
+        }
+    return count;
+}
+
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS])
 {
     size_t count = add_table(command->params, VXS_OWN, options, 0);
     count = add_table(command->more_params, VXS_OWN, options, count);
     if (command->takes & VXS_TAKES_METHOD)
-        count = add_table(vxs_methods[0].params, VXS_OF_METHOD, options, count);
+        count = add_methods(options, count);
     if (command->takes & VXS_TAKES_OUTPUT)
         count =
             add_table(command->takes & VXS_OUTPUT_OPTIONAL ? checked_output_params : output_params,
@@ -130,12 +153,15 @@ static vxs_status unknown_option(const reader *r, const char *given, size_t leng
 static vxs_status set_option(reader *r, size_t k, const char *text)
 {
     const vxs_option *option = &r->options[k];
-    void *const places[] = { r->parsed->values.bytes, r->parsed->method.bytes, &r->parsed->shared };
-    void *values = places[option->place];
+    bool own = option->place == VXS_OWN;
     if (r->given[k])
         return vxs_fail(r->err, VXS_MISUSE, "option '--%s' is given twice", option->param->name);
     r->given[k] = true;
-    return vxs_param_set(option->param, values, text, r->err);
+    r->texts[k] = text;
+    if (option->place == VXS_OF_METHOD)
+        return VXS_OK; /* as soon as the method is known */
+    return vxs_param_set(option->param, own ? (void *)r->parsed->values.bytes : &r->parsed->shared,
+                         text, r->err);
 }
 
 /* Sets option k from text or, when text is NULL and it wants a value, from the next argument,
@@ -200,6 +226,27 @@ static vxs_status read_operand(reader *r, char *text)
     return VXS_OK;
 }
 
+/* Methods have rows of their own for what may have the same name; the chosen one's count. */
+static vxs_status settle_method(const reader *r)
+{
+    const vxs_method *method = vxs_methods;
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < r->count; k++)
+        if (r->options[k].place == VXS_OWN && strcmp(r->options[k].param->name, "method") == 0)
+            method +=
+                *(const int *)(const void *)(r->parsed->values.bytes + r->options[k].param->offset);
+    vxs_params_defaults(method->params, &r->parsed->method);
+    for (size_t k = 0; k < r->count && !status; k++) {
+        if (r->options[k].place != VXS_OF_METHOD || !r->given[k])
+            continue;
+        const vxs_param *param = vxs_method_param(method, r->options[k].param->name);
+        status = param ? vxs_param_set(param, &r->parsed->method, r->texts[k], r->err)
+                       : vxs_fail(r->err, VXS_MISUSE, "method '%s' has no option '--%s'",
+                                  method->name, r->options[k].param->name);
+    }
+    return status;
+}
+
 /* Help is given whatever else is missing. */
 static vxs_status check_complete(const reader *r)
 {
@@ -232,8 +279,6 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
         vxs_params_defaults(command->params, parsed->values.bytes);
     if (command->more_params)
         vxs_params_defaults(command->more_params, parsed->values.bytes);
-    if (command->takes & VXS_TAKES_METHOD)
-        vxs_params_defaults(vxs_methods[0].params, parsed->method.bytes);
     for (int i = 0; i < argc; i++) {
         vxs_status status = VXS_OK;
         int used = 0;
@@ -252,5 +297,6 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
     }
     argv[r.operands] = NULL;
     parsed->operands = argv;
-    return check_complete(&r);
+    vxs_status status = command->takes & VXS_TAKES_METHOD ? settle_method(&r) : VXS_OK;
+    return status ? status : check_complete(&r);
 }

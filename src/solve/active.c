@@ -13,6 +13,7 @@
 #define EPOCHS     10    /* K: rounds of descent between looks at the gap */
 #define FLAT       1e-13 /* of the value, which rounding hides */
 #define MOST_FLAT  8
+#define ROUNDING   1e-12 /* over the edge of the dual's domain, which the conjugate forgives */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -239,9 +240,9 @@ static void bring_inside(const vxs_active *a, double lambda, double *theta)
     for (size_t i = 0; i < a->n; i++) {
         double u = vxs_sample_weight(a->problem, i), y = a->problem->y[i];
         double t = u > 0 ? y * lambda * theta[i] / u : 0, inside = u > 0 ? y * a->inside[i] / u : 0;
-        if (t < 0 && inside > t)
+        if (t < -ROUNDING && inside > t)
             share = fmax(share, -t / (inside - t));
-        else if (t > 1 && inside < t)
+        else if (t > 1 + ROUNDING && inside < t)
             share = fmax(share, (t - 1) / (t - inside));
     }
     share = fmin(share, 1);

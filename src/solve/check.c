@@ -8,11 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 64
+#define BLOCK    64
+#define ROUNDING 1e-12 /* of 1: so little over the edge of the dual's domain is on it */
+
+/* A forest, from its leaves inwards: node k hangs by edge k on node `on`, when what hung on it is
+ * gone. What is left in the end are roots. */
+typedef struct {
+    size_t count, trees;
+    size_t *node, *edge, *on;
+    size_t *root;          /* of each node, numbered */
+    double *value, *start; /* p: x_j'theta, and the same of the empty model */
+} leaves;
 
 typedef struct {
     const vxs_problem *problem;
-    size_t n, p, q;
+    size_t n, p;
+    size_t q;      /* columns that are not penalised */
+    double *free;  /* n x q: the problem's, and behind them the sums of the graph's pieces */
     double *z;     /* n: predictions of the answer */
     double *zero;  /* n: of the empty model */
     double *theta; /* n: of the answer */
@@ -22,6 +34,7 @@ typedef struct {
     double *gram;  /* q x q, and a right side */
     double *b;     /* q */
     bool *used;    /* q */
+    leaves leaves; /* of the graph, if there is one */
 } check;
 
 static double inner(const double *a, const double *b, size_t n)
@@ -72,6 +85,117 @@ static double dual_term(const check *c, size_t i, double s)
     return -u * ((t > 0 ? t * log(t) : 0) + (t < 1 ? (1 - t) * log(1 - t) : 0));
 }
 
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+static void free_leaves(leaves *v)
+{
+    free(v->node);
+    free(v->edge);
+    free(v->on);
+    free(v->root);
+    free(v->value);
+    free(v->start);
+}
+
+/* Takes leaves off until none are left. The edges at a node are kept as their number and the
+ * exclusive or of their names: of a leaf that is its only edge. */
+static void take_leaves_off(const vxs_graph *g, leaves *v, size_t *degree, size_t *names)
+{
+    for (size_t e = 0; e < g->count; e++) {
+        degree[g->from[e]]++;
+        degree[g->to[e]]++;
+        names[g->from[e]] ^= e;
+        names[g->to[e]] ^= e;
+    }
+    for (size_t k = 0; k < g->nodes; k++)
+        for (size_t leaf = k; degree[leaf] == 1;) {
+            size_t e = names[leaf], on = g->from[e] == leaf ? g->to[e] : g->from[e];
+            v->node[v->count] = leaf;
+            v->edge[v->count] = e;
+            v->on[v->count++] = on;
+            degree[leaf] = 0;
+            degree[on]--;
+            names[on] ^= e;
+            leaf = on;
+        }
+}
+
+static void name_roots(const vxs_graph *g, leaves *v)
+{
+    for (size_t k = 0; k < g->nodes; k++)
+        v->root[k] = SIZE_MAX;
+    for (size_t k = 0; k < v->count; k++)
+        v->root[v->node[k]] = 0; /* no roots */
+    for (size_t k = 0; k < g->nodes; k++)
+        if (v->root[k] == SIZE_MAX)
+            v->root[k] = v->trees++;
+    for (size_t k = v->count; k-- > 0;)
+        v->root[v->node[k]] = v->root[v->on[k]];
+}
+
+static vxs_status find_leaves(const vxs_graph *g, leaves *v, vxs_error *err)
+{
+    size_t *degree = vxs_alloc(2 * g->nodes, sizeof(*degree), err);
+    v->node = vxs_alloc(g->nodes, sizeof(*v->node), err);
+    v->edge = vxs_alloc(g->nodes, sizeof(*v->edge), err);
+    v->on = vxs_alloc(g->nodes, sizeof(*v->on), err);
+    v->root = vxs_alloc(g->nodes, sizeof(*v->root), err);
+    v->value = vxs_alloc(g->nodes, sizeof(*v->value), err);
+    v->start = vxs_alloc(g->nodes, sizeof(*v->start), err);
+    vxs_status status = degree && v->node && v->edge && v->on && v->root && v->value && v->start
+                            ? VXS_OK
+                            : VXS_FAILED;
+    if (!status) {
+        take_leaves_off(g, v, degree, degree + g->nodes);
+        if (v->count < g->count)
+            status = vxs_fail(err, VXS_MISUSE, "graphs with loops are not checked");
+    }
+    if (!status)
+        name_roots(g, v);
+    free(degree);
+    return status;
+}
+
+/* The sums of each tree's columns, which are not penalised. */
+static void sum_trees(check *c)
+{
+    double *sums = c->free + c->problem->free_count * c->n;
+    for (size_t j = 0; j < c->p; j++) {
+        double *sum = sums + c->leaves.root[j] * c->n;
+        vxs_design_fetch(c->problem->design, &j, 1, c->block);
+        for (size_t i = 0; i < c->n; i++)
+            sum[i] += c->block[i];
+    }
+}
+
+/* Sums over what hangs on an edge may be as large as its weight: by how much the largest is more.
+ */
+static double steepest_edge(const check *c, double *value)
+{
+    double most = 0;
+    for (size_t k = 0; k < c->leaves.count; k++) {
+        double hangs = value[c->leaves.node[k]];
+        most = fmax(most, fabs(hangs) / c->problem->graph->weight[c->leaves.edge[k]]);
+        value[c->leaves.on[k]] += hangs;
+    }
+    return most;
+}
+
+static double penalty(const check *c, const vxs_solution *s)
+{
+    const vxs_graph *g = c->problem->graph;
+    double sum = 0, *w = c->leaves.value;
+    for (size_t k = 0; k < s->count && !g; k++)
+        sum += fabs(s->weight[k]);
+    for (size_t j = 0; j < c->p && g; j++)
+        w[j] = 0;
+    for (size_t k = 0; k < s->count && g; k++)
+        w[s->index[k]] = s->weight[k];
+    for (size_t e = 0; g && e < g->count; e++)
+        sum += g->weight[e] * fabs(w[g->from[e]] - w[g->to[e]]);
+    return s->certificate.lambda * sum;
+}
+
 /* ---- The empty model ------------------------------------------------------------------------- */
 
 /* Takes variable v out of all other equations of the q x q system; the right side is behind it. */
@@ -115,7 +239,7 @@ static double empty_value(const check *c, const double *b, double *z)
     memset(z, 0, c->n * sizeof(*z));
     for (size_t k = 0; k < c->q; k++)
         for (size_t i = 0; i < c->n; i++)
-            z[i] += b[k] * c->problem->free[k * c->n + i];
+            z[i] += b[k] * c->free[k * c->n + i];
     for (size_t i = 0; i < c->n; i++)
         sum += loss(c, i, z[i]);
     return sum;
@@ -131,33 +255,42 @@ static void newton_system(const check *c)
         double share = u > 0 ? fabs(slope) / u : 0;
         double curve = c->problem->loss == VXS_LOSS_SQUARED ? u : u * share * (1 - share);
         for (size_t a = 0; a < q; a++) {
-            double x = c->problem->free[a * n + i];
+            double x = c->free[a * n + i];
             c->gram[q * q + a] -= slope * x;
             for (size_t b = 0; b < q; b++)
-                c->gram[a * q + b] += curve * x * c->problem->free[b * n + i];
+                c->gram[a * q + b] += curve * x * c->free[b * n + i];
         }
     }
 }
 
-/* Newton's method on the free columns, with halved steps where a whole one does not help. */
-static double fit_empty(check *c)
+/* A step along Newton's direction, halved until the value is at most `most`; what it is then. */
+static double newton_step(check *c, double most)
 {
     size_t q = c->q;
-    double value = empty_value(c, c->b, c->zero), next = -INFINITY, *trial = c->block;
-    for (int step = 0; step < 100 && q > 0 && next < value; step++) {
-        value = next > -INFINITY ? next : value;
-        newton_system(c);
-        eliminate(c->gram, q, c->used);
-        next = INFINITY;
-        for (double share = 1; share > 1e-9 && !(next < value); share /= 2) {
-            for (size_t a = 0; a < q; a++)
-                trial[a] = c->b[a] + share * c->gram[q * q + a];
-            next = empty_value(c, trial, c->zero);
-        }
-        if (next < value)
-            memcpy(c->b, trial, q * sizeof(*trial));
+    double next = INFINITY, *trial = c->block;
+    newton_system(c);
+    eliminate(c->gram, q, c->used);
+    for (double share = 1; share > 1e-9 && !(next <= most); share /= 2) {
+        for (size_t a = 0; a < q; a++)
+            trial[a] = c->b[a] + share * c->gram[q * q + a];
+        next = empty_value(c, trial, c->zero);
     }
+    if (next <= most)
+        memcpy(c->b, trial, q * sizeof(*trial));
     return empty_value(c, c->b, c->zero);
+}
+
+/* Newton's method on the free columns until the value no longer falls, and some steps more: slopes
+ * still get better where the value cannot. */
+static double fit_empty(check *c)
+{
+    double value = empty_value(c, c->b, c->zero);
+    for (int step = 0, flat = 0; step < 100 && c->q > 0 && flat < 4; step++) {
+        double next = newton_step(c, value * (1 + 1e-14));
+        flat += !(next < value);
+        value = next;
+    }
+    return value;
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */
@@ -165,17 +298,17 @@ static double fit_empty(check *c)
 static double primal_value(check *c, const vxs_solution *s)
 {
     size_t n = c->n;
-    double sum = 0;
+    double sum = penalty(c, s);
     memset(c->z, 0, n * sizeof(*c->z));
-    for (size_t k = 0; k < c->q; k++)
+    for (size_t k = 0; k < c->problem->free_count; k++)
         for (size_t i = 0; i < n; i++)
-            c->z[i] += s->free[k] * c->problem->free[k * n + i];
+            c->z[i] += s->free[k] * c->free[k * n + i];
     for (size_t k = 0; k < s->count; k++) {
         double w = s->weight[k];
         vxs_design_fetch(c->problem->design, &s->index[k], 1, c->block);
         for (size_t i = 0; i < n; i++)
             c->z[i] += w * c->block[i];
-        sum += s->certificate.lambda * fabs(w) + c->problem->ridge * w * w / 2;
+        sum += c->problem->ridge * w * w / 2;
     }
     for (size_t i = 0; i < n; i++)
         sum += loss(c, i, c->z[i]);
@@ -197,7 +330,7 @@ static size_t span_free(check *c)
     for (size_t k = 0; k < c->q; k++) {
         double *b = c->basis + rank * n;
         for (size_t i = 0; i < n; i++)
-            b[i] = u_of(c, i) > 0 ? c->problem->free[k * n + i] : 0;
+            b[i] = u_of(c, i) > 0 ? c->free[k * n + i] : 0;
         double before = sqrt(inner(b, b, n));
         for (size_t r = 0; r < 2 * rank; r++)
             take_off(b, c->basis + r % rank * n, n);
@@ -210,7 +343,8 @@ static size_t span_free(check *c)
 }
 
 /* The largest |x_j'theta| over all columns (x_j'theta when weights may not be negative), counting
- * the ridge's part of those with a weight; and lambda_max. */
+ * the ridge's part of those with a weight; and lambda_max. On a graph, of sums over what hangs on
+ * an edge. */
 static double steepest(check *c, const vxs_solution *s, double *lambda_max)
 {
     double most = 0;
@@ -228,9 +362,16 @@ static double steepest(check *c, const vxs_solution *s, double *lambda_max)
                 value -= c->problem->ridge * s->weight[next++] / s->certificate.lambda;
             most = fmax(most, c->problem->nonnegative ? value : fabs(value));
             *lambda_max = fmax(*lambda_max, c->problem->nonnegative ? start : fabs(start));
+            if (c->problem->graph) {
+                c->leaves.value[set[k]] = value;
+                c->leaves.start[set[k]] = start;
+            }
         }
     }
-    return most;
+    if (!c->problem->graph)
+        return most;
+    *lambda_max = steepest_edge(c, c->leaves.start);
+    return steepest_edge(c, c->leaves.value);
 }
 
 static double dual_value(const check *c, const vxs_solution *s, double most)
@@ -263,7 +404,7 @@ static void bring_inside(const check *c, double lambda)
         double here = u > 0 ? y * lambda * c->theta[i] / u : 0;
         double there = u > 0 ? y * c->away[i] / u : 0;
         double over = here < 0 ? here : here > 1 ? here - 1 : 0;
-        if (over != 0 && over / (here - there) > share)
+        if (fabs(over) > ROUNDING && over / (here - there) > share)
             share = fmin(1, over / (here - there));
     }
     for (size_t i = 0; i < c->n; i++)
@@ -293,27 +434,49 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
     result->converged = result->gap <= s->certificate.tol * (1 + 1e-6) + 1e-13;
 }
 
+static vxs_status take_room(check *c, vxs_error *err)
+{
+    size_t n = c->n, q = c->q;
+    double *room = vxs_alloc(n * (4 + BLOCK + 2 * q) + q * q + 2 * q + BLOCK, sizeof(*room), err);
+    c->used = vxs_alloc(q, sizeof(*c->used), err);
+    if (!room || !c->used) {
+        free(room);
+        return VXS_FAILED;
+    }
+    c->z = room;
+    c->zero = c->z + n;
+    c->theta = c->zero + n;
+    c->away = c->theta + n;
+    c->free = c->away + n;
+    c->basis = c->free + n * q;
+    c->gram = c->basis + n * q;
+    c->b = c->gram + q * q + q;
+    c->block = c->b + q;
+    for (size_t k = 0; k < n * c->problem->free_count; k++)
+        c->free[k] = c->problem->free[k];
+    return VXS_OK;
+}
+
 vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *solution,
                               vxs_certificate *certificate, vxs_error *err)
 {
-    size_t n = vxs_design_rows(problem->design), q = problem->free_count;
-    check c = { .problem = problem, .n = n, .p = vxs_design_columns(problem->design), .q = q };
-    double *room = vxs_alloc(n * (4 + BLOCK + q) + q * q + 2 * q + BLOCK, sizeof(*room), err);
-    c.used = vxs_alloc(q, sizeof(*c.used), err);
-    vxs_status status = room && c.used ? vxs_design_measure(problem->design, err) : VXS_FAILED;
+    check c = { .problem = problem,
+                .n = vxs_design_rows(problem->design),
+                .p = vxs_design_columns(problem->design) };
     *certificate = (vxs_certificate){ .lambda = 0 };
+    vxs_status status = vxs_design_measure(problem->design, err);
+    if (!status && problem->graph)
+        status = find_leaves(problem->graph, &c.leaves, err);
+    c.q = problem->free_count + c.leaves.trees;
+    if (!status)
+        status = take_room(&c, err);
     if (!status) {
-        c.z = room;
-        c.zero = c.z + n;
-        c.theta = c.zero + n;
-        c.away = c.theta + n;
-        c.basis = c.away + n;
-        c.gram = c.basis + n * q;
-        c.b = c.gram + q * q + q;
-        c.block = c.b + q;
+        if (problem->graph)
+            sum_trees(&c);
         look(&c, solution, certificate);
     }
-    free(room);
+    free(c.z);
     free(c.used);
+    free_leaves(&c.leaves);
     return status;
 }

@@ -9,74 +9,24 @@
 #define SAMPLE    4096
 #define EXPLAINED 1e-9 /* what is left, as a share of the target */
 
-#define AT(member) offsetof(vxs_lasso_settings, member)
-
-static const char *const screens[] = { "saif", "none", "dynamic", "dpp", "strong", NULL };
-static const char *const inners[] = { "auto", "exact", "descent", NULL };
+const char *const vxs_screen_names[] = { "saif", "none", "dynamic", "dpp", "strong", NULL };
+const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
 
 const vxs_param vxs_lasso_params[] = {
-    { .name = "lambda",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = AT(lambda),
-      .initial = NAN,
-      .min = 0,
-      .max = 1e100,
-      .help = "weight of the penalty; larger ones leave fewer features" },
-    { .name = "lambda-ratio",
-      .value = "SHARE",
-      .type = VXS_PARAM_REAL,
-      .offset = AT(lambda_ratio),
-      .initial = NAN,
-      .min = 0,
-      .max = 10,
-      .help = "the same as a share of lambda_max, at which no feature is left: 0.1 for fit when "
-              "neither is given, and where a path ends (0.01)" },
-    { .name = "nlambda",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(nlambda),
-      .initial = 100,
-      .min = 2,
-      .max = 10000,
-      .help = "values of lambda on a path, from lambda_max down" },
-    { .name = "tol",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = AT(tol),
-      .initial = 1e-6,
-      .min = 1e-12,
-      .max = 0.1,
-      .help = "duality gap to reach, as a share of the loss of the empty model" },
+    VXS_LAMBDA_ROWS,
     { .name = "ridge",
       .value = "X",
       .type = VXS_PARAM_REAL,
-      .offset = AT(ridge),
+      .offset = VXS_AT(ridge),
       .initial = 0,
       .min = 0,
       .max = INFINITY,
       .help = "adds X / 2 times the sum of squared weights to the penalty (elastic net)" },
     { .name = "nonnegative",
       .type = VXS_PARAM_FLAG,
-      .offset = AT(nonnegative),
+      .offset = VXS_AT(nonnegative),
       .help = "weights may not be negative" },
-    { .name = "screen",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(screen),
-      .choices = screens,
-      .help =
-          "how features without weight are kept out; saif is the fast one, the others are there "
-          "to be compared with: none, dynamic (gap balls), dpp (sequential, squared loss) and "
-          "strong (unsafe; what it throws away wrongly is counted and mended)" },
-    { .name = "inner",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(inner),
-      .choices = inners,
-      .help = "how the problem on the active set is solved: exact active-set steps, coordinate "
-              "descent, or what suits its size and goes on well; the other screens begin with "
-              "descent" },
+    VXS_SCREEN_ROWS,
     { .name = NULL },
 };
 
@@ -88,10 +38,9 @@ void vxs_solution_release(vxs_solution *solution)
     *solution = (vxs_solution){ .count = 0 };
 }
 
-void vxs_lasso_free(vxs_lasso *l)
+static void release(vxs_solver *solver)
 {
-    if (!l)
-        return;
+    vxs_lasso *l = (vxs_lasso *)solver;
     vxs_active_release(&l->active);
     vxs_scans_release(&l->scans);
     free(l->theta);
@@ -103,9 +52,9 @@ void vxs_lasso_free(vxs_lasso *l)
     free(l);
 }
 
-double vxs_lasso_lambda_max(const vxs_lasso *l)
+static double lambda_max(const vxs_solver *solver)
 {
-    return l->lambda_max;
+    return ((const vxs_lasso *)solver)->lambda_max;
 }
 
 /* ---- The beginning --------------------------------------------------------------------------- */
@@ -144,7 +93,7 @@ static void look_at_first_scan(vxs_lasso *l)
 }
 
 /* The empty model: the free columns alone. */
-static vxs_status begin(vxs_lasso *l, vxs_error *err)
+static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
 {
     vxs_state state;
     vxs_status status = vxs_active_init(&l->active, &l->problem, err);
@@ -164,12 +113,13 @@ static vxs_status begin(vxs_lasso *l, vxs_error *err)
     return VXS_OK;
 }
 
-vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
-                         const vxs_lasso_settings *settings, vxs_lasso **lasso, vxs_error *err)
+static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
     vxs_lasso *l = vxs_alloc(1, sizeof(*l), err);
     if (!l)
         return VXS_FAILED;
+    l->solver.kind = &vxs_lasso_kind;
     l->began = vxs_seconds();
     l->read = vxs_design_read(problem->design);
     l->context = context;
@@ -185,7 +135,7 @@ vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
     l->pool_size = l->p / 64 > 256 ? l->p / 64 : 256;
     l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
     vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool
-                            ? begin(l, err)
+                            ? solve_empty(l, err)
                             : VXS_FAILED;
     l->last_lambda = l->lambda_max;
     for (size_t i = 0; i < l->n && !status && l->lambda_max > 0; i++) {
@@ -194,10 +144,10 @@ vxs_status vxs_lasso_new(const vxs_context *context, const vxs_problem *problem,
     }
     l->active.inside = l->start;
     if (status) {
-        vxs_lasso_free(l);
+        release(&l->solver);
         return status;
     }
-    *lasso = l;
+    *solver = &l->solver;
     return VXS_OK;
 }
 
@@ -274,8 +224,9 @@ static vxs_status take_solution(vxs_lasso *l, vxs_solution *solution, vxs_error 
     return VXS_OK;
 }
 
-vxs_status vxs_lasso_fit(vxs_lasso *l, double lambda, vxs_solution *solution, vxs_error *err)
+static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
+    vxs_lasso *l = (vxs_lasso *)solver;
     *solution = (vxs_solution){
         .certificate = { .lambda = lambda, .lambda_max = l->lambda_max, .tol = l->settings.tol }
     };
@@ -299,3 +250,10 @@ vxs_status vxs_lasso_fit(vxs_lasso *l, double lambda, vxs_solution *solution, vx
     l->began = now;
     return status;
 }
+
+const vxs_solver_kind vxs_lasso_kind = {
+    .begin = begin,
+    .lambda_max = lambda_max,
+    .fit = fit,
+    .release = release,
+};

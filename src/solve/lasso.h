@@ -7,15 +7,17 @@
 
 #include "solve/active.h"
 #include "solve/scans.h"
+#include "solve/solver.h"
 
 #include <math.h>
 
 #define VXS_EDGE 1e-9 /* of 1, for rounding */
 
-struct vxs_lasso {
+typedef struct {
+    vxs_solver solver;
     const vxs_context *context;
     vxs_problem problem;
-    vxs_lasso_settings settings;
+    vxs_method_settings settings;
     size_t n, p;
     vxs_active active;
     vxs_scans scans;
@@ -33,7 +35,7 @@ struct vxs_lasso {
     double last_radius; /* of the ball around the last theta */
     double lambda_max, median, empty; /* of |X'f'(0)|; primal value of the empty model */
     double last_lambda;               /* estimates of -f' at its solution, before anything else */
-};
+} vxs_lasso;
 
 /* How much a column wants a weight. */
 static inline double vxs_lasso_want(const vxs_lasso *l, size_t j)

@@ -14,6 +14,7 @@
 
 #define NOWHERE   SIZE_MAX
 #define DEPENDENT 1e-11 /* pivot, as a share of the diagonal */
+#define ROUNDING  1e-14 /* of the penalty; a value that falls by less does not fall */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -169,6 +170,7 @@ static void settle(vxs_quadratic *q, uint64_t *steps)
         }
         cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)q->count, q->factor,
                     (int)q->room, q->step, 1);
+        double reach = cblas_ddot((int)q->count, q->step, 1, q->step, 1); /* slope along the step */
         solve_transposed(q, q->step);
         ++*steps;
         who = NOWHERE;
@@ -178,11 +180,17 @@ static void settle(vxs_quadratic *q, uint64_t *steps)
         }
         double share = first_zero(q, q->step, 1, &who);
         move(q, q->step, share);
+        q->fall += share * (1 - share / 2) * reach;
         if (who != NOWHERE) {
             q->z[who] = 0;
             leave(q, who);
         }
     } while (who != NOWHERE);
+}
+
+static double excess(const vxs_quadratic *q, size_t j)
+{
+    return (q->nonnegative ? q->left[j] : fabs(q->left[j])) - q->lambda;
 }
 
 /* j depends on the support: goes along the direction that changes nothing but the penalty until
@@ -199,6 +207,7 @@ static bool make_way(vxs_quadratic *q, size_t j)
         double share = first_zero(q, q->step, INFINITY, &who);
         if (who == NOWHERE || share == INFINITY)
             return false;
+        q->fall += share * excess(q, j);
         move(q, q->step, share);
         q->z[j] += share * direction;
         cblas_daxpy((int)q->m, -share * direction, column(q, j), 1, q->left, 1);
@@ -209,11 +218,6 @@ static bool make_way(vxs_quadratic *q, size_t j)
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
-
-static double excess(const vxs_quadratic *q, size_t j)
-{
-    return (q->nonnegative ? q->left[j] : fabs(q->left[j])) - q->lambda;
-}
 
 /* Lets in those that exceed lambda most, at most `most` of them; how many came in. */
 static size_t let_in(vxs_quadratic *q, size_t most)
@@ -246,6 +250,7 @@ static size_t let_in(vxs_quadratic *q, size_t most)
 static void begin(vxs_quadratic *q)
 {
     q->count = 0;
+    q->fall = 0;
     memcpy(q->left, q->slope, q->m * sizeof(*q->left));
     for (size_t j = 0; j < q->m; j++) {
         q->place[j] = NOWHERE;
@@ -255,6 +260,11 @@ static void begin(vxs_quadratic *q)
         cblas_daxpy((int)q->m, q->z[j], column(q, j), 1, q->left, 1);
         q->z[j] = 0;
     }
+}
+
+static double penalty(const vxs_quadratic *q)
+{
+    return q->lambda * cblas_dasum((int)(q->m - q->q), q->z + q->q, 1);
 }
 
 vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err)
@@ -268,12 +278,14 @@ vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err
     settle(q, steps);
     while (*steps < limit) {
         size_t before = q->count, most = stuck ? 1 : before / 8 + 1;
+        double fallen = q->fall;
         if (let_in(q, most) == 0)
             break;
         settle(q, steps);
-        if (stuck && q->count == before) /* what is left is rounding */
+        bool falls = q->count > before || q->fall - fallen > ROUNDING * penalty(q);
+        if (stuck && !falls) /* what is left is rounding */
             break;
-        stuck = q->count == before;
+        stuck = !falls;
     }
     return VXS_OK;
 }

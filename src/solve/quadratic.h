@@ -20,6 +20,7 @@ typedef struct {
     size_t room;
     double *factor; /* lower, by column, room apart */
     double *left;   /* c - Hz */
+    double fall;    /* of the value, so far */
     double *step, *sign, *along;
     size_t *support; /* variables in the factor, in its order */
     size_t *place;   /* of a variable in it, or SIZE_MAX */

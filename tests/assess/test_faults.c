@@ -53,7 +53,9 @@ static vxs_status fit_and_save(const char *target, const vxs_cohort *cohort, vxs
     vxs_task_settings settings = { .target = target,
                                    .confounds = "age,sex",
                                    .standardize = VXS_STANDARDIZE_UNIT };
-    vxs_lasso_settings method = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 100, .tol = 1e-6 };
+    vxs_method_settings method = {
+        .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 100, .tol = 1e-6
+    };
     vxs_task task;
     vxs_model model;
     settings.confounds = strcmp(target, "sex") == 0 ? "age" : "sex";

@@ -162,7 +162,10 @@ Test(commands, every_table_is_sound)
 static void print_methods(FILE *stream, void *data)
 {
     static const vxs_method methods[] = {
-        { "tree-lasso", "finds branches", "somewhere, section 2", params },
+        { .name = "tree-lasso",
+          .summary = "finds branches",
+          .source = "somewhere, section 2",
+          .params = params },
         { .name = NULL },
     };
     vxs_print_methods(stream, methods, *(bool *)data);

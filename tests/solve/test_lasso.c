@@ -82,6 +82,35 @@ static void release(example *e)
     free(e->free);
 }
 
+/* The same with a random forest: chains, stars and anything between, in one piece or a few. */
+static example make_on_forest(uint64_t number, vxs_graph *graph)
+{
+    vxs_random random = { .seed = 6, .stream = number };
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(number);
+    size_t edges = 0, roots = 1 + vxs_random_below(&random, 0, 3);
+    uint64_t shape = vxs_random_below(&random, 1, 4), at = 2;
+    WORKS(vxs_graph_new(e.p, e.p, graph, &err), err);
+    for (size_t k = roots; k < e.p; k++) {
+        size_t near = k - roots, any = vxs_random_below(&random, at++, k);
+        graph->from[edges] = k;
+        graph->to[edges] = shape == 0 ? near : shape == 1 ? k % roots : any;
+        graph->weight[edges++] = vxs_random_below(&random, at++, 2) ? 1 : 0.3 + (double)(k % 3);
+    }
+    graph->count = edges;
+    e.problem.graph = graph;
+    e.problem.ridge = 0;
+    e.problem.nonnegative = false;
+    return e;
+}
+
+/* Whether the levels leave something to tell apart. */
+static bool is_possible(const example *e)
+{
+    const vxs_graph *g = e->problem.graph;
+    return g->count > 0 && g->nodes - g->count + e->problem.free_count < e->n;
+}
+
 /* The certificate holds when somebody else computes it. */
 static void confirm(const example *e, const vxs_solution *s, uint64_t number, size_t way)
 {
@@ -133,22 +162,23 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
                           size_t *missed)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_lasso_settings settings = { .screen = ways[way].screen,
-                                    .inner = ways[way].inner,
-                                    .tol = 1e-9 };
-    vxs_lasso *lasso;
-    WORKS(vxs_lasso_new(NULL, &e->problem, &settings, &lasso, &err), err);
-    double most = vxs_lasso_lambda_max(lasso);
+    vxs_method_settings settings = { .screen = ways[way].screen,
+                                     .inner = ways[way].inner,
+                                     .tol = 1e-9 };
+    const vxs_graph *g = e->problem.graph;
+    vxs_solver *solver;
+    WORKS(vxs_solver_new(NULL, &vxs_methods[g ? 1 : 0], &e->problem, &settings, &solver, &err),
+          err);
+    double most = vxs_solver_lambda_max(solver);
     for (size_t k = 0; k < RATIOS && most > 1e-4; k++) {
         vxs_solution s;
         if (is_slow(way, k))
             continue;
-        WORKS(vxs_lasso_fit(lasso, ratios[k] * most, &s, &err), err);
+        WORKS(vxs_solver_fit(solver, ratios[k] * most, &s, &err), err);
         confirm(e, &s, number, way);
-        cr_assert(ratios[k] < 1 || s.count == 0,
-                  "problem %d, way %zu: %zu features at %g of "
-                  "lambda_max",
-                  (int)number, way, s.count, ratios[k]);
+        bool empty = g ? s.certificate.pieces == g->nodes - g->count : s.count == 0;
+        cr_assert(ratios[k] < 1 || empty, "problem %d, way %zu: not empty at %g of lambda_max",
+                  (int)number, way, ratios[k]);
         if (way == 0)
             primals[k] = s.certificate.primal;
         cr_assert(fabs(s.certificate.primal - primals[k]) <= 1e-8 * primals[0],
@@ -159,7 +189,7 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
                   "problem %d: way %zu is not safe", (int)number, way);
         vxs_solution_release(&s);
     }
-    vxs_lasso_free(lasso);
+    vxs_solver_free(solver);
 }
 
 Test(lasso, all_ways_agree_and_certificates_hold)
@@ -174,6 +204,24 @@ Test(lasso, all_ways_agree_and_certificates_hold)
         release(&e);
     }
     cr_assert(missed > 0, "the strong rule never failed: these problems are too easy");
+}
+
+Test(lasso, fused_on_forests_is_certified_too)
+{
+    size_t missed = 0, solved = 0;
+    for (uint64_t number = 0; number < 2000; number++) {
+        vxs_graph graph;
+        example e = make_on_forest(number, &graph);
+        double primals[RATIOS];
+        for (size_t way = 0; way < WAYS && is_possible(&e); way++)
+            if (can(&e, way) && ways[way].inner != VXS_INNER_DESCENT) {
+                solve_one_way(&e, number, way, primals, &missed);
+                solved++;
+            }
+        vxs_graph_release(&graph);
+        release(&e);
+    }
+    cr_assert(solved > 5000 && missed > 0, "%zu paths, %zu missed", solved, missed);
 }
 
 /* The names that an option takes are those of the table's rows. */

@@ -73,32 +73,36 @@ static bool tables_are_shared_for_reading(void)
 
 enum { N = 40, P = 3000 };
 
-/* The weights of a path's last point, by that many threads. */
-static bool fit(const float *x, const double *y, int threads, vxs_solution *s)
+/* The weights of a path's last point, by that many threads; of the fused lasso on a chain. */
+static bool fit(const float *x, const double *y, bool fused, int threads, vxs_solution *s)
 {
     static double ones[N];
     vxs_design *design = NULL;
-    vxs_lasso *lasso = NULL;
+    vxs_solver *solver = NULL;
+    vxs_graph chain;
     vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT };
-    vxs_lasso_settings settings = { .tol = 1e-8 };
+    vxs_method_settings settings = { .tol = 1e-8 };
     for (int i = 0; i < N; i++)
         ones[i] = 1;
-    if (vxs_dense_new(x, N, P, threads, &design, NULL) ||
+    if (vxs_graph_chain(P, &chain, NULL) || vxs_dense_new(x, N, P, threads, &design, NULL) ||
         vxs_view_new(design, false, &view, &design, NULL))
         return false;
     vxs_problem problem = { .design = design, .y = y, .free = ones, .free_count = 1 };
-    bool fine = vxs_lasso_new(NULL, &problem, &settings, &lasso, NULL) == VXS_OK;
+    problem.graph = fused ? &chain : NULL;
+    bool fine =
+        vxs_solver_new(NULL, &vxs_methods[fused], &problem, &settings, &solver, NULL) == VXS_OK;
     for (int k = 1; k <= 4 && fine; k++) {
         vxs_solution_release(s);
-        fine = vxs_lasso_fit(lasso, vxs_lasso_lambda_max(lasso) / (2 * k), s, NULL) == VXS_OK &&
+        fine = vxs_solver_fit(solver, vxs_solver_lambda_max(solver) / (2 * k), s, NULL) == VXS_OK &&
                s->certificate.converged;
     }
-    vxs_lasso_free(lasso);
+    vxs_solver_free(solver);
+    vxs_graph_release(&chain);
     vxs_design_free(design);
     return fine;
 }
 
-static bool fits_have_the_same_bits(void)
+static bool have_the_same_bits(bool fused)
 {
     static float x[N * P];
     double y[N];
@@ -108,15 +112,25 @@ static bool fits_have_the_same_bits(void)
         x[k] = (float)vxs_random_normal(&random, k);
     for (size_t i = 0; i < N; i++)
         y[i] = (double)(x[i] + x[N + i]) + vxs_random_normal(&random, (uint64_t)N * P + i);
-    bool same = fit(x, y, 1, &one);
+    bool same = fit(x, y, fused, 1, &one);
     for (int threads = 2; threads <= 4 && same; threads++)
-        same = fit(x, y, threads, &more) && more.count == one.count &&
+        same = fit(x, y, fused, threads, &more) && more.count == one.count &&
                memcmp(one.index, more.index, one.count * sizeof(*one.index)) == 0 &&
                memcmp(one.weight, more.weight, one.count * sizeof(*one.weight)) == 0 &&
                one.free[0] == more.free[0];
     vxs_solution_release(&one);
     vxs_solution_release(&more);
     return same;
+}
+
+static bool fits_have_the_same_bits(void)
+{
+    return have_the_same_bits(false);
+}
+
+static bool fused_fits_have_the_same_bits(void)
+{
+    return have_the_same_bits(true);
 }
 
 int main(void)
@@ -127,6 +141,7 @@ int main(void)
     } rows[] = {
         { "progress ends with the end", progress_ends_with_the_end },
         { "fits have the same bits", fits_have_the_same_bits },
+        { "fused fits have the same bits", fused_fits_have_the_same_bits },
         { "numbers are read by many", numbers_are_read_by_many },
         { "tables are shared for reading", tables_are_shared_for_reading },
     };

@@ -1,0 +1,78 @@
+/* solver.h - what a method offers; private to the solve room. */
+#ifndef VXS_SOLVE_SOLVER_H
+#define VXS_SOLVE_SOLVER_H
+
+#include "voxsift/solve.h"
+
+typedef struct vxs_solver_kind {
+    vxs_status (*begin)(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err);
+    double (*lambda_max)(const vxs_solver *solver);
+    vxs_status (*fit)(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err);
+    void (*release)(vxs_solver *solver); /* and frees it */
+} vxs_solver_kind;
+
+/* Solvers begin with this. */
+struct vxs_solver {
+    const vxs_solver_kind *kind;
+};
+
+extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind;
+extern const vxs_param vxs_lasso_params[], vxs_fused_params[];
+
+/* ---- Parameters that several methods have ---------------------------------------------------- */
+
+#define VXS_AT(member) offsetof(vxs_method_settings, member)
+
+#define VXS_LAMBDA_ROWS                                                                            \
+    { .name = "lambda",                                                                            \
+      .value = "X",                                                                                \
+      .type = VXS_PARAM_REAL,                                                                      \
+      .offset = VXS_AT(lambda),                                                                    \
+      .initial = NAN,                                                                              \
+      .min = 0,                                                                                    \
+      .max = 1e100,                                                                                \
+      .help = "weight of the penalty; larger ones leave fewer features" },                         \
+        { .name = "lambda-ratio",                                                                  \
+          .value = "SHARE",                                                                        \
+          .type = VXS_PARAM_REAL,                                                                  \
+          .offset = VXS_AT(lambda_ratio),                                                          \
+          .initial = NAN,                                                                          \
+          .min = 0,                                                                                \
+          .max = 10,                                                                               \
+          .help = "the same as a share of lambda_max, at which no feature is left: 0.1 for fit "   \
+                  "when neither is given, and where a path ends (0.01)" },                         \
+        { .name = "nlambda",                                                                       \
+          .value = "N",                                                                            \
+          .type = VXS_PARAM_WHOLE,                                                                 \
+          .offset = VXS_AT(nlambda),                                                               \
+          .initial = 100,                                                                          \
+          .min = 2,                                                                                \
+          .max = 10000,                                                                            \
+          .help = "values of lambda on a path, from lambda_max down" },                            \
+    {                                                                                              \
+        .name = "tol", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(tol),                \
+        .initial = 1e-6, .min = 1e-12, .max = 0.1,                                                 \
+        .help = "duality gap to reach, as a share of the loss of the empty model"                  \
+    }
+
+extern const char *const vxs_screen_names[], *const vxs_inner_names[];
+
+#define VXS_SCREEN_ROWS                                                                            \
+    { .name = "screen",                                                                            \
+      .value = "WAY",                                                                              \
+      .type = VXS_PARAM_CHOICE,                                                                    \
+      .offset = VXS_AT(screen),                                                                    \
+      .choices = vxs_screen_names,                                                                 \
+      .help = "how features without weight are kept out; saif is the fast one, the others are "    \
+              "there to be compared with: none, dynamic (gap balls), dpp (sequential, squared "    \
+              "loss) and strong (unsafe; what it throws away wrongly is counted and mended)" },    \
+    {                                                                                              \
+        .name = "inner", .value = "WAY", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(inner),        \
+        .choices = vxs_inner_names,                                                                \
+        .help = "how the problem on the active set is solved: exact active-set steps, "            \
+                "coordinate descent, or what suits its size and goes on well; the other "          \
+                "screens begin with descent"                                                       \
+    }
+
+#endif
