@@ -270,9 +270,12 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         "weights.tsv",      "weights.nii.gz", "mask.nii.gz",
         VXS_PENALTIES_FILE, VXS_GRAPH_FILE,   VXS_MODEL_FILE
     };
-    const bool wanted[FILES] = {
-        true, m->voxels != NULL, m->voxels != NULL, t->penalties != NULL, t->graph.count > 0, true
-    };
+    const bool wanted[FILES] = { true,
+                                 m->voxels != NULL,
+                                 m->voxels != NULL,
+                                 t->penalties != NULL,
+                                 vxs_task_method(t)->needs_graph,
+                                 true };
     vxs_output *output = NULL;
     vxs_status status = vxs_output_new(directory, replace, &output, err);
     for (int k = 0; k < FILES && !status; k++) {

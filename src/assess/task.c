@@ -531,5 +531,5 @@ void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *set
                               .free_count = t->free_count,
                               .ridge = settings->ridge,
                               .nonnegative = settings->nonnegative,
-                              .graph = t->graph.count > 0 ? &t->graph : NULL };
+                              .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL };
 }

@@ -16,8 +16,7 @@
 typedef struct {
     size_t count, trees;
     size_t *node, *edge, *on;
-    size_t *root;          /* of each node, numbered */
-    double *value, *start; /* p: x_j'theta, and the same of the empty model */
+    size_t *root; /* of each node, numbered */
 } leaves;
 
 typedef struct {
@@ -35,6 +34,8 @@ typedef struct {
     double *b;     /* q */
     bool *used;    /* q */
     leaves leaves; /* of the graph, if there is one */
+    double *value; /* p: x_j'theta */
+    double *start; /* p: the same of the empty model */
 } check;
 
 static double inner(const double *a, const double *b, size_t n)
@@ -93,8 +94,6 @@ static void free_leaves(leaves *v)
     free(v->edge);
     free(v->on);
     free(v->root);
-    free(v->value);
-    free(v->start);
 }
 
 /* Takes leaves off until none are left. The edges at a node are kept as their number and the
@@ -140,11 +139,7 @@ static vxs_status find_leaves(const vxs_graph *g, leaves *v, vxs_error *err)
     v->edge = vxs_alloc(g->nodes, sizeof(*v->edge), err);
     v->on = vxs_alloc(g->nodes, sizeof(*v->on), err);
     v->root = vxs_alloc(g->nodes, sizeof(*v->root), err);
-    v->value = vxs_alloc(g->nodes, sizeof(*v->value), err);
-    v->start = vxs_alloc(g->nodes, sizeof(*v->start), err);
-    vxs_status status = degree && v->node && v->edge && v->on && v->root && v->value && v->start
-                            ? VXS_OK
-                            : VXS_FAILED;
+    vxs_status status = degree && v->node && v->edge && v->on && v->root ? VXS_OK : VXS_FAILED;
     if (!status) {
         take_leaves_off(g, v, degree, degree + g->nodes);
         if (v->count < g->count)
@@ -184,7 +179,7 @@ static double steepest_edge(const check *c, double *value)
 static double penalty(const check *c, const vxs_solution *s)
 {
     const vxs_graph *g = c->problem->graph;
-    double sum = 0, *w = c->leaves.value;
+    double sum = 0, *w = c->value;
     for (size_t k = 0; k < s->count && !g; k++)
         sum += fabs(s->weight[k]);
     for (size_t j = 0; j < c->p && g; j++)
@@ -342,36 +337,35 @@ static size_t span_free(check *c)
     return rank;
 }
 
-/* The largest |x_j'theta| over all columns (x_j'theta when weights may not be negative), counting
- * the ridge's part of those with a weight; and lambda_max. On a graph, of sums over what hangs on
- * an edge. */
-static double steepest(check *c, const vxs_solution *s, double *lambda_max)
+/* x_j'theta of all columns, less the ridge's part of those with a weight, and the same of the empty
+ * model. */
+static void correlate(check *c, const vxs_solution *s)
 {
-    double most = 0;
     size_t set[BLOCK], next = 0;
-    *lambda_max = 0;
     for (size_t first = 0; first < c->p; first += BLOCK) {
         size_t count = c->p - first < BLOCK ? c->p - first : BLOCK;
         for (size_t k = 0; k < count; k++)
             set[k] = first + k;
         vxs_design_fetch(c->problem->design, set, count, c->block);
         for (size_t k = 0; k < count; k++) {
-            double value = inner(c->block + k * c->n, c->theta, c->n);
-            double start = inner(c->block + k * c->n, c->away, c->n);
+            c->value[set[k]] = inner(c->block + k * c->n, c->theta, c->n);
+            c->start[set[k]] = inner(c->block + k * c->n, c->away, c->n);
             if (next < s->count && s->index[next] == set[k])
-                value -= c->problem->ridge * s->weight[next++] / s->certificate.lambda;
-            most = fmax(most, c->problem->nonnegative ? value : fabs(value));
-            *lambda_max = fmax(*lambda_max, c->problem->nonnegative ? start : fabs(start));
-            if (c->problem->graph) {
-                c->leaves.value[set[k]] = value;
-                c->leaves.start[set[k]] = start;
-            }
+                c->value[set[k]] -= c->problem->ridge * s->weight[next++] / s->certificate.lambda;
         }
     }
-    if (!c->problem->graph)
-        return most;
-    *lambda_max = steepest_edge(c, c->leaves.start);
-    return steepest_edge(c, c->leaves.value);
+}
+
+/* The largest size of these (the largest, when weights may not be negative); on a graph, of sums
+ * over what hangs on an edge. */
+static double steepest(const check *c, double *value)
+{
+    double most = 0;
+    if (c->problem->graph)
+        return steepest_edge(c, value);
+    for (size_t j = 0; j < c->p; j++)
+        most = fmax(most, c->problem->nonnegative ? value[j] : fabs(value[j]));
+    return most;
 }
 
 static double dual_value(const check *c, const vxs_solution *s, double most)
@@ -425,7 +419,9 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
         take_off(c->away, c->basis + r * c->n, c->n);
     }
     bring_inside(c, lambda);
-    double most = steepest(c, s, &result->lambda_max);
+    correlate(c, s);
+    result->lambda_max = steepest(c, c->start);
+    double most = steepest(c, c->value);
     result->dual = dual_value(c, s, most);
     result->lambda = lambda;
     result->gap = empty > 0 ? (result->primal - result->dual) / empty : 0;
@@ -439,7 +435,9 @@ static vxs_status take_room(check *c, vxs_error *err)
     size_t n = c->n, q = c->q;
     double *room = vxs_alloc(n * (4 + BLOCK + 2 * q) + q * q + 2 * q + BLOCK, sizeof(*room), err);
     c->used = vxs_alloc(q, sizeof(*c->used), err);
-    if (!room || !c->used) {
+    c->value = vxs_alloc(c->p, sizeof(*c->value), err);
+    c->start = vxs_alloc(c->p, sizeof(*c->start), err);
+    if (!room || !c->used || !c->value || !c->start) {
         free(room);
         return VXS_FAILED;
     }
@@ -477,6 +475,8 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
     }
     free(c.z);
     free(c.used);
+    free(c.value);
+    free(c.start);
     free_leaves(&c.leaves);
     return status;
 }

@@ -131,6 +131,17 @@ static vxs_status add_members(vxs_lasso *l, double lambda, const vxs_state *stat
     return vxs_lasso_enter(l, *added, err);
 }
 
+/* Of a problem that is solved there is no order to wait for: whoever exceeds 1 enters. */
+static vxs_status add(vxs_lasso *l, double lambda, const vxs_state *state, double delta,
+                      bool solved, size_t *candidates, size_t *added, vxs_error *err)
+{
+    vxs_status status =
+        add_members(l, lambda, state, delta * state->radius, candidates, added, err);
+    if (!status && *added == 0 && solved)
+        status = add_members(l, lambda, state, 0, candidates, added, err);
+    return status;
+}
+
 /* ---- The pool: a second level of active set ---------------------------------------------------
  *
  * The features outside that want a weight most. They are few enough to be scanned again and again,
@@ -230,7 +241,8 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
             break;
         look_around(l);
         l->level = 1 / fabs(state.scale);
-        status = add_members(l, lambda, &state, delta * state.radius, &candidates, &added, err);
+        bool solved = state.gap <= inner;
+        status = add(l, lambda, &state, delta, solved, &candidates, &added, err);
         if (status)
             break;
         if (added > 0) {
@@ -245,7 +257,7 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         before = state.gap;
         if (candidates == 0 && delta < 1)
             delta = fmin(1, 10 * delta);
-        else if (state.gap <= inner)
+        else if (solved)
             inner /= 10; /* the ball is too wide to tell who is to enter */
         if (inner < 1e-14 * l->empty)
             break;

@@ -3,46 +3,17 @@ of Python make of features.npy and participants.tsv. Runs in an empty directory.
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import nibabel as nib
 import numpy as np
+from oracle import check, finish, near, run, table, write
 
 rng = np.random.default_rng(29)
-bad = 0
 AFFINE = nib.affines.from_matvec(np.diag([-3.0, 3, 3.5]), [30, -40, -20])
 SHAPE = (12, 10, 9)
 N = 30
 KEYS = ("method loss lambda lambda_max nonzero primal dual gap tol converged passes iterations seconds "
         "seconds_total intercept").split()
-
-
-def check(what, condition, details=""):
-    global bad
-    if not condition:
-        bad += 1
-        print("FAIL", what, details)
-
-
-def run(*words, code=0):
-    p = subprocess.run(["voxsift", *words], capture_output=True, text=True)
-    check(" ".join(words), p.returncode == code, f"exit {p.returncode}: {p.stderr}")
-    return p.stdout, p.stderr
-
-
-def near(a, b, rel=1e-8):
-    return bool(np.all(np.abs(np.subtract(a, b)) <= rel * (1e-30 + np.max(np.abs(b)))))
-
-
-def table(lines):
-    rows = [line.rstrip("\n").split("\t") for line in lines]
-    return {name: [r[k] for r in rows[1:]] for k, name in enumerate(rows[0])}
-
-
-def write(path, columns):
-    rows = [columns, *zip(*columns.values())]
-    open(path, "w").write("".join("\t".join(map(str, row)) + "\n" for row in rows))
 
 
 def features(cohort):
@@ -274,4 +245,4 @@ for model, cohort in (("m", "c"), ("fm", "f")):
     out, err = run("check-model", "changed", cohort, code=3)
     check("a changed weight is seen", "does NOT hold" in out and "does not hold" in err, (out, err))
     shutil.rmtree("changed")
-sys.exit(bad > 0)
+finish()

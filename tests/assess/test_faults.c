@@ -48,11 +48,13 @@ static void tear_down(void)
 
 TestSuite(fit_faults, .init = set_up, .fini = tear_down);
 
-static vxs_status fit_and_save(const char *target, const vxs_cohort *cohort, vxs_error *err)
+static vxs_status fit_and_save(const char *target, int method_number, const vxs_cohort *cohort,
+                               vxs_error *err)
 {
     vxs_task_settings settings = { .target = target,
                                    .confounds = "age,sex",
-                                   .standardize = VXS_STANDARDIZE_UNIT };
+                                   .method = method_number,
+                                   .standardize = VXS_STANDARDIZE_AUTO };
     vxs_method_settings method = {
         .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 100, .tol = 1e-6
     };
@@ -90,13 +92,13 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
     return status;
 }
 
-static vxs_status whole(const char *target, vxs_error *err)
+static vxs_status whole(const char *target, int method, vxs_error *err)
 {
     vxs_cohort cohort;
     vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
     if (status)
         return status;
-    status = fit_and_save(target, &cohort, err);
+    status = fit_and_save(target, method, &cohort, err);
     if (!status)
         status = check_and_predict(&cohort, err);
     vxs_cohort_release(&cohort);
@@ -105,12 +107,17 @@ static vxs_status whole(const char *target, vxs_error *err)
 
 static vxs_status score(vxs_error *err)
 {
-    return whole("score", err);
+    return whole("score", 0, err);
 }
 
 static vxs_status class(vxs_error *err)
 {
-    return whole("sex", err);
+    return whole("sex", 0, err);
+}
+
+static vxs_status fused(vxs_error *err)
+{
+    return whole("score", 1, err);
 }
 
 Test(fit_faults, a_score)
@@ -121,4 +128,9 @@ Test(fit_faults, a_score)
 Test(fit_faults, a_class)
 {
     cr_assert(fail_each_request(class) > 100);
+}
+
+Test(fit_faults, a_tree)
+{
+    cr_assert(fail_each_request(fused) > 150);
 }

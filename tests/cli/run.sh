@@ -2,7 +2,7 @@
 # Runs the command-line tests: every test_*.sh in a fresh directory. BUILD is the build directory.
 set -u
 top=$(pwd)
-export PATH="$BUILD:$PATH" LC_ALL=C.UTF-8
+export PATH="$BUILD:$PATH" LC_ALL=C.UTF-8 PYTHONPATH="$top/tests" PYTHONDONTWRITEBYTECODE=1
 unset VOXSIFT_NTHREADS SLURM_CPUS_PER_TASK OMP_NUM_THREADS
 work=$(mktemp -d)
 trap 'chmod -R u+rwx "$work" 2> /dev/null; rm -rf "$work"' EXIT

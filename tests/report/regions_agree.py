@@ -9,22 +9,14 @@ import sys
 
 import nibabel as nib
 import numpy as np
+from oracle import check, finish
+from oracle import run as voxsift
 
 rng = np.random.default_rng(11)
-bad = 0
-
-
-def check(what, condition, details=""):
-    global bad
-    if not condition:
-        bad += 1
-        print("FAIL", what, details)
 
 
 def run(*words, code=0):
-    p = subprocess.run(["voxsift", "regions", *words], capture_output=True, text=True)
-    check(" ".join(words), p.returncode == code, f"exit {p.returncode}: {p.stderr}")
-    return p.stdout, p.stderr
+    return voxsift("regions", *words, code=code)
 
 
 # a left-handed, oblique, off-centre grid
@@ -183,4 +175,4 @@ check("second volume", said["clusters"][0]["sign"] == -1)
 save(np.linspace(0, 1, data.size).reshape(shape), "prob.nii.gz")
 out, err = run("map.nii.gz", "--atlas", "prob.nii.gz", code=65)
 check("a probability map is no atlas", "labels are whole numbers" in err, err)
-sys.exit(bad > 0)
+finish()

@@ -1,0 +1,186 @@
+"""The fused lasso against numpy: trees, objectives and optimality as a few lines of Python see them, and
+the same answer from the lasso on columns that are added up by hand. Runs in an empty directory."""
+import json
+import os
+
+import nibabel as nib
+import numpy as np
+from oracle import check, finish, near, run, table, write
+
+rng = np.random.default_rng(31)
+SHAPE, N = (9, 8, 7), 40
+AFFINE = nib.affines.from_matvec(np.diag([-3.0, 3, 3]), [30, -40, -20])
+
+
+def weights(model, p):
+    w, t = np.zeros(p), table(open(model + "/weights.tsv"))
+    w[[int(k) for k in t["index"]]] = [float(v) for v in t["weight"]]
+    return w
+
+
+def about(model):
+    return json.load(open(model + "/model.json"))
+
+
+def edges(model):
+    t = table(open(model + "/graph.tsv"))
+    return [int(k[1:]) for k in t["from"]], [int(k[1:]) for k in t["to"]], np.array(t["weight"], float)
+
+
+def pieces_of(p, pairs):
+    """A name for each node: the smallest node that edges lead to."""
+    name = np.arange(p)
+    for a, b in pairs:
+        a, b = name[a], name[b]
+        name[name == max(a, b)] = min(a, b)
+    return name
+
+
+def sums_below(p, a, b, values):
+    """For each edge the sum over the nodes on the far side, by taking leaves off."""
+    near_by, left, total = [[] for _ in range(p)], set(range(p)), np.array(values, float)
+    for e, (x, y) in enumerate(zip(a, b)):
+        near_by[x].append((e, y)), near_by[y].append((e, x))
+    sums, ends, waiting = np.zeros(len(a)), np.zeros(len(a), int), [k for k in range(p) if len(near_by[k]) == 1]
+    while waiting:
+        leaf = waiting.pop()
+        rest = [(e, y) for e, y in near_by[leaf] if y in left]
+        if leaf not in left or not rest:
+            continue
+        (e, on), = rest
+        sums[e], ends[e] = total[leaf], leaf
+        total[on] += total[leaf]
+        left.remove(leaf)
+        if sum(y in left for _, y in near_by[on]) == 1:
+            waiting.append(on)
+    return sums, ends, total[sorted(left)]
+
+
+def confirm(what, model, X, y, free, logistic=False):
+    """Objective, optimality and pieces of the model, from its files and the data."""
+    p, said = X.shape[1], about(model)["outputs"][0]
+    w, (a, b, c), lam = weights(model, p), edges(model), said["lambda"]
+    z = X @ w + free @ said["unpenalised_weights"]
+    loss = np.logaddexp(0, -y * z).sum() if logistic else ((y - z) ** 2).sum() / 2
+    check(what + ": primal", near(said["primal"], loss + lam * (c * abs(w[a] - w[b])).sum()), said["primal"])
+    left = y / (1 + np.exp(y * z)) if logistic else y - z
+    slope, ends, roots = sums_below(p, a, b, X.T @ left)
+    others = np.where(ends == a, b, a)
+    small = 1e-4 * lam
+    check(what + ": levels", abs(roots).max() < small and abs(free.T @ left).max() < small, roots)
+    check(what + ": no edge wants more", (abs(slope) <= lam * c + small).all(), (abs(slope) / c).max() / lam)
+    jumps = w[ends] - w[others]
+    broken = abs(jumps) > 1e-12
+    check(what + ": steps go where they should", broken.any() and near(slope[broken], (lam * c * np.sign(jumps))[broken], 1e-4))
+    check(what + ": pieces", said["pieces"] == broken.sum() + len(roots), (said["pieces"], broken.sum()))
+
+
+# ---- Voxels: an ellipsoid, and two pieces beside it ---------------------------------------------------
+x, y, z = np.indices(SHAPE)
+mask = (x - 4) ** 2 + (y - 4) ** 2 + (z - 3) ** 2 < 9
+mask[0, 0, 0] = mask[8, 7, 6] = mask[8, 7, 5] = True
+region = mask & (x < 4)
+ids = [f"sub-{k:02}" for k in range(N)]
+age, score = rng.uniform(20, 60, N).round(1), rng.normal(size=N)
+os.makedirs("img")
+for k, name in enumerate(ids):
+    data = 100 + 10 * rng.normal() + rng.normal(size=SHAPE) + score[k] * region
+    nib.save(nib.Nifti1Image((data * mask).astype("f4"), AFFINE), f"img/{name}.nii.gz")
+write("people.tsv", {"participant_id": ids, "image": [f"img/{k}.nii.gz" for k in ids], "age": age, "score": score,
+                     "dx": np.where(score + 0.3 * rng.normal(size=N) > 0, "yes", "no")})
+nib.save(nib.Nifti1Image(mask.astype("u1"), AFFINE), "mask.nii.gz")
+run("cohort", "people.tsv", "--image-column", "image", "--mask", "mask.nii.gz", "-q", "-o", "c")
+X = np.load("c/features.npy").T.astype(float)
+p = X.shape[1]
+ones = np.ones((N, 1))
+out, err = run("fit", "c", "--target", "score", "--method", "fused", "--confounds", "age", "-q", "-o", "m", "--json", "--lambda-ratio", "0.2")
+said = json.loads(out)
+check("keys", said["method"] == "fused" and said["pieces"] > 1 and said["converged"], out)
+confirm("voxels", "m", X, score, np.column_stack([ones, age]))
+check("voxels that matter weigh more", weights("m", p)[region.T[mask.T]].mean() > weights("m", p)[~region.T[mask.T]].mean() + 1e-3)
+a, b, c = edges("m")
+check("one tree", len(a) == p - 1 and (pieces_of(p, zip(a, b)) == 0).all() and (c == 1).all())
+at = np.argwhere(mask.T)[:, ::-1]
+steps = abs(at[a] - at[b]).sum(1)
+check("edges are faces, and two links", (np.sort(steps)[:-2] == 1).all() and (steps == 1).sum() == p - 3, np.sort(steps)[-3:])
+r = abs(np.corrcoef(X.T))
+faces = sorted((1 - r[i, j], i, j) for i in range(p) for j in range(i) if abs(at[i] - at[j]).sum() == 1)
+name, cost = np.arange(p), 0
+for price, i, j in faces:
+    if name[i] != name[j]:
+        name[name == name[i]], cost = name[j], cost + price
+check("the cheapest tree", near(cost, (1 - r[a, b])[steps == 1].sum()), cost)
+run("fit", "c", "--target", "dx", "--method", "fused", "-q", "-o", "cm", "--lambda-ratio", "0.1", "--tol", "1e-10")
+confirm("classes", "cm", X, np.where(score * 0 + [k == "yes" for k in table(open("people.tsv"))["dx"]], 1, -1), ones, True)
+for model in ("m", "cm"):
+    check("check-model", json.loads(run("check-model", model, "c", "--json")[0])["holds"] is True)
+out, err = run("predict", "m", "c")
+want = X @ weights("m", p) + np.column_stack([ones, age]) @ about("m")["outputs"][0]["unpenalised_weights"]
+check("predictions", near([float(v) for v in table(out.splitlines())["predicted"]], want))
+out, err = run("predict", "m", "people.tsv", "--image-column", "image")
+check("predictions of images", near([float(v) for v in table(out.splitlines())["predicted"]], want))
+volume = np.asarray(nib.load("m/weights.nii.gz").dataobj)
+check("the map", near(volume.T[mask.T], weights("m", p), 1e-6) and (volume[~mask] == 0).all())
+run("fit", "c", "--target", "score", "--method", "fused", "--confounds", "age", "--graph", "m/graph.tsv", "-q", "-o", "again", "--lambda-ratio", "0.2")
+check("a graph that was written is read", open("m/weights.tsv").read() == open("again/weights.tsv").read())
+run("fit", "c", "--target", "score", "--method", "fused", "--confounds", "age", "-q", "-o", "one", "--lambda-ratio", "0.2", "--nthreads", "1")
+run("fit", "c", "--target", "score", "--method", "fused", "--confounds", "age", "-q", "-o", "two", "--lambda-ratio", "0.2", "--nthreads", "2")
+check("threads change nothing", all(open("one/" + f).read() == open("two/" + f).read() for f in ("weights.tsv", "graph.tsv")))
+run("fit", "c", "--target", "score", "--method", "fused", "-q", "-o", "empty", "--lambda-ratio", "1.1")
+check("an empty model is one piece", about("empty")["outputs"][0]["pieces"] == 1 and np.ptp(weights("empty", p)) == 0)
+points = json.loads(run("path", "c", "--target", "score", "--method", "fused", "--nlambda", "5", "--json")[0])["outputs"][0]["points"]
+check("a path", points[0]["pieces"] == 1 < points[-1]["pieces"] and all(q["gap"] <= q["tol"] for q in points), points)
+check("as a table", [int(v) for v in table(run("path", "c", "--target", "score", "--method", "fused", "--nlambda", "5")[0].splitlines())["pieces"]]
+      == [q["pieces"] for q in points])
+
+# ---- A chain is the lasso on columns that are added up, the last sum being free of the penalty ----------
+p = 25
+small = rng.integers(-3, 4, (N, p)).astype(float)  # sums are exact in single precision
+names = [f"roi {k}" for k in range(p)]
+write("features.tsv", {"participant_id": ids, **{k: small[:, j] for j, k in enumerate(names)}})
+run("cohort", "--features", "features.tsv", "--participants", "people.tsv", "-q", "-o", "f")
+os.makedirs("few")
+write("few/people.tsv", {k: v[:20] for k, v in table(open("people.tsv")).items()})
+write("few/features.tsv", {k: v[:20] for k, v in table(open("features.tsv")).items()})
+run("cohort", "--features", "few/features.tsv", "--participants", "few/people.tsv", "-q", "-o", "small")
+sums = np.cumsum(small[:, ::-1], 1)[:, ::-1]  # of each column and all behind it
+write("sums.tsv", {"participant_id": ids, **{f"s{j}": sums[:, j] for j in range(1, p)}})
+t = table(open("people.tsv"))
+write("with_level.tsv", {**t, "level": sums[:, 0]})
+run("cohort", "--features", "sums.tsv", "--participants", "with_level.tsv", "-q", "-o", "s")
+for target in ("score", "dx"):
+    words = ["--target", target, "--lambda", "2", "--tol", "1e-9", "-q", "--standardize", "none"]
+    run("fit", "f", *words, "--method", "fused", "--graph", "chain", "-o", "fm", "--force")
+    run("fit", "s", *words, "--confounds", "level", "-o", "sm", "--force")
+    one, other = about("fm")["outputs"][0], about("sm")["outputs"][0]
+    check(f"chain, {target}", near(one["primal"], other["primal"]) and near(one["lambda_max"], other["lambda_max"]), (one, other))
+    w = np.cumsum(np.concatenate([[other["unpenalised_weights"][1]], weights("sm", p - 1)]))
+    check(f"chain, {target}, weights", near(weights("fm", p), w, 1e-5), (weights("fm", p), w))
+    check(f"chain, {target}, intercept", abs(one["intercept"] - other["intercept"]) < 1e-5)
+    run("check-model", "fm", "f")
+
+# ---- Weights of edges: twice the weight is half the column; several trees have several levels -----------
+c = rng.choice([0.25, 0.5, 2, 4], p - 1)
+write("edges.tsv", {"to": names[1:], "from": names[:-1], "weight": c})
+write("divided.tsv", {"participant_id": ids, **{f"s{j}": sums[:, j] / c[j - 1] for j in range(1, p)}})
+run("cohort", "--features", "divided.tsv", "--participants", "with_level.tsv", "-q", "-o", "d")
+words = ["--target", "score", "--lambda", "2", "--tol", "1e-9", "-q", "--standardize", "none"]
+run("fit", "f", *words, "--method", "fused", "--graph", "edges.tsv", "-o", "wm")
+run("fit", "d", *words, "--confounds", "level", "-o", "dm")
+check("weights of edges", near(about("wm")["outputs"][0]["primal"], about("dm")["outputs"][0]["primal"]))
+check("and their model", near(weights("wm", p), np.cumsum(np.concatenate([[about("dm")["outputs"][0]["unpenalised_weights"][1]],
+                                                                         weights("dm", p - 1) / c])), 1e-5))
+run("check-model", "wm", "f")
+write("two.tsv", {"from": names[:9] + names[10:-1], "to": names[1:10] + names[11:]})
+run("fit", "f", *words, "--method", "fused", "--graph", "two.tsv", "-o", "tm")
+check("two trees", len(table(open("tm/graph.tsv"))["to"]) == p - 2 and about("tm")["outputs"][0]["pieces"] > 2)
+run("check-model", "tm", "f")
+run("fit", "f", "--target", "score", "--method", "fused", "-q", "-o", "rm")
+t = table(open("rm/graph.tsv"))
+a, b, r = [names.index(k) for k in t["from"]], [names.index(k) for k in t["to"]], abs(np.corrcoef(small.T))
+name, cost = np.arange(p), 0
+for price, i, j in sorted((1 - r[i, j], i, j) for i in range(p) for j in range(i)):
+    if name[i] != name[j]:
+        name[name == name[i]], cost = name[j], cost + price
+check("the cheapest tree of all pairs", near(cost, (1 - r[a, b]).sum()), cost)
+finish()

@@ -1,0 +1,39 @@
+"""What the oracles share: words of Python that check the program's work by other means. They run in an empty
+directory, with voxsift on the PATH, and end with finish()."""
+import subprocess
+import sys
+
+import numpy as np
+
+bad = 0
+
+
+def check(what, condition, details=""):
+    global bad
+    if not condition:
+        bad += 1
+        print("FAIL", what, details)
+
+
+def run(*words, code=0):
+    p = subprocess.run(["voxsift", *words], capture_output=True, text=True)
+    check(" ".join(words), p.returncode == code, f"exit {p.returncode}: {p.stderr}")
+    return p.stdout, p.stderr
+
+
+def near(a, b, rel=1e-8):
+    return bool(np.all(np.abs(np.subtract(a, b)) <= rel * (1e-30 + np.max(np.abs(b)))))
+
+
+def table(lines):
+    rows = [line.rstrip("\n").split("\t") for line in lines]
+    return {name: [r[k] for r in rows[1:]] for k, name in enumerate(rows[0])}
+
+
+def write(path, columns):
+    rows = [columns, *zip(*columns.values())]
+    open(path, "w").write("".join("\t".join(map(str, row)) + "\n" for row in rows))
+
+
+def finish():
+    sys.exit(bad > 0)
