@@ -37,6 +37,17 @@ static void set_up(void)
                                      .voxel_size = NAN,
                                      .mem = 1 << 26 };
     WORKS(vxs_cohort_make(NULL, &settings, NULL, in("cohort"), false, &summary, &err), err);
+    cr_assert(!summary.sparse);
+    FILE *text = fopen(in("x.svm"), "w");
+    for (int i = 0; i < 12; i++)
+        fprintf(text, "0 %d:1 %d:%d\n", 1 + i * 7 % 5, 6 + i * 3 % 4, 1 + i % 3);
+    cr_assert(fclose(text) == 0);
+    settings = (vxs_cohort_settings){ .svmlight = in("x.svm"), .mem = 1 << 26 };
+    WORKS(vxs_cohort_make(NULL, &settings, NULL, in("sparse"), false, &summary, &err), err);
+    cr_assert(summary.sparse && summary.stored == 24);
+    snprintf(command, sizeof(command), "cp '%s' '%s'", in("people.tsv"),
+             in("sparse/participants.tsv"));
+    cr_assert(system(command) == 0);
 }
 
 static void tear_down(void)
@@ -88,10 +99,10 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
     return status;
 }
 
-static vxs_status whole(const char *target, vxs_error *err)
+static vxs_status whole(const char *name, const char *target, vxs_error *err)
 {
     vxs_cohort cohort;
-    vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
+    vxs_status status = vxs_cohort_open(in(name), &cohort, err);
     if (status)
         return status;
     status = fit_and_save(target, &cohort, err);
@@ -103,12 +114,17 @@ static vxs_status whole(const char *target, vxs_error *err)
 
 static vxs_status score(vxs_error *err)
 {
-    return whole("score", err);
+    return whole("cohort", "score", err);
 }
 
 static vxs_status class(vxs_error *err)
 {
-    return whole("sex", err);
+    return whole("cohort", "sex", err);
+}
+
+static vxs_status sparse(vxs_error *err)
+{
+    return whole("sparse", "score", err);
 }
 
 Test(fit_faults, a_score)
@@ -119,4 +135,9 @@ Test(fit_faults, a_score)
 Test(fit_faults, a_class)
 {
     cr_assert(fail_each_request(class) > 100);
+}
+
+Test(fit_faults, a_sparse_cohort)
+{
+    cr_assert(fail_each_request(sparse) > 100);
 }
