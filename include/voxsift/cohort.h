@@ -27,6 +27,7 @@ typedef struct {
     bool resample, regions, drop_bad, dry_run;
     const char *onto; /* an image on whose grid they must be; NULL: that of most of them */
     bool single;      /* one subject is enough */
+    size_t width;     /* svmlight text has at least this many features, named or not */
     int scale, nan;
     int64_t mem;
 } vxs_cohort_settings;
@@ -34,11 +35,13 @@ extern const vxs_param vxs_source_params[], vxs_cohort_params[];
 
 /* What came of it. */
 typedef struct {
-    size_t subjects, dropped, features,
-        edges;                        /* edges: pairs of voxels in the mask that share a face */
+    size_t subjects, dropped, features;
+    size_t edges;                     /* pairs of voxels in the mask that share a face */
     bool voxels;                      /* features are voxels */
+    bool sparse;                      /* only values that are not 0 are stored */
+    size_t stored;                    /* of a sparse one: so many */
     double seconds, expected_seconds; /* spent, and for the part that a dry run leaves out */
-    uint64_t expected_bytes;          /* features.npy */
+    uint64_t expected_bytes;          /* of the features' files */
     uint64_t expected_memory;         /* peak */
 } vxs_cohort_summary;
 
@@ -56,13 +59,19 @@ VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
 
 typedef enum { VXS_FEATURES_VOXELS, VXS_FEATURES_REGIONS, VXS_FEATURES_COLUMNS } vxs_feature_kind;
 
-/* A cohort directory that is open; features are mapped, not read. */
+/* A cohort directory that is open; features are mapped, not read. Dense ones are p x n: the values
+ * of a feature stand together. Of sparse ones only the values that are not 0 are there: those of
+ * feature j stand at starts[j] ... starts[j + 1] - 1, with their subjects in `rows`, which ascend.
+ */
 typedef struct {
     char *path;
     size_t n, p;
     vxs_feature_kind kind;
-    const float *features; /* p x n: the values of a feature stand together */
-    vxs_table *people;     /* n rows, in the order of the features' columns */
+    const float *features; /* NULL when sparse */
+    const float *values;   /* these three are NULL when dense */
+    const int32_t *rows;
+    const size_t *starts;
+    vxs_table *people; /* n rows, in the order of the features' columns */
     size_t id_column;
     vxs_json *about; /* cohort.json */
     vxs_grid grid;   /* of voxels and regions */
@@ -70,7 +79,7 @@ typedef struct {
     size_t voxel_count;
     vxs_table *names; /* features that are not voxels have them in column `name_column`; or NULL */
     size_t name_column;
-    vxs_npy npy; /* private */
+    vxs_npy npy[3]; /* private */
 } vxs_cohort;
 VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
 void vxs_cohort_release(vxs_cohort *cohort);

@@ -148,13 +148,12 @@ static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, do
     return status;
 }
 
-static void add_features(const vxs_cohort *c, const vxs_solution *fit, double *scores)
+static void add_feature(const vxs_cohort *c, size_t j, double weight, double *scores)
 {
-    for (size_t j = 0; j < fit->count; j++) {
-        const float *x = c->features + fit->index[j] * c->n;
-        for (size_t i = 0; i < c->n; i++)
-            scores[i] += fit->weight[j] * (double)x[i];
-    }
+    for (size_t i = 0; c->features && i < c->n; i++)
+        scores[i] += weight * (double)c->features[j * c->n + i];
+    for (size_t e = c->starts ? c->starts[j] : 0; c->starts && e < c->starts[j + 1]; e++)
+        scores[c->rows[e]] += weight * (double)c->values[e];
 }
 
 vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
@@ -167,8 +166,11 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
     memset(scores, 0, m->output_count * n * sizeof(*scores));
     for (size_t f = 0; f < m->free_count && !status; f++)
         status = add_free(m, c, f, values, scores, err);
-    for (size_t k = 0; k < m->output_count && !status; k++)
-        add_features(c, &m->outputs[k].fit, scores + k * n);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        const vxs_solution *fit = &m->outputs[k].fit;
+        for (size_t j = 0; j < fit->count; j++)
+            add_feature(c, fit->index[j], fit->weight[j], scores + k * n);
+    }
     free(values);
     return status;
 }
@@ -208,10 +210,17 @@ static vxs_status repeat_preprocessing(const vxs_model *m, vxs_cohort_settings *
 /* Its files stay readable as long as they are open. */
 static void remove_cohort(const char *folder, const char *directory)
 {
-    static const char *const files[] = { "features.npy",    "participants.tsv",
-                                         "cohort.json",     "mask.nii.gz",
-                                         "coverage.nii.gz", "features.tsv",
-                                         ".voxsift",        NULL };
+    static const char *const files[] = { "features.npy",
+                                         "participants.tsv",
+                                         "cohort.json",
+                                         "mask.nii.gz",
+                                         "coverage.nii.gz",
+                                         "features.tsv",
+                                         "features.values.npy",
+                                         "features.rows.npy",
+                                         "features.starts.npy",
+                                         ".voxsift",
+                                         NULL };
     for (int k = 0; files[k]; k++) {
         char *path = vxs_format(NULL, "%s/%s", directory, files[k]);
         if (path)
@@ -254,6 +263,7 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
         vxs_format(err, "%s/voxsift-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     settings.mask = settings.onto = mask;
     settings.single = true;
+    settings.width = m->voxels ? 0 : m->p; /* what a text does not name is 0 */
     if (!folder || (m->voxels && !mask))
         status = VXS_FAILED;
     else if (!mkdtemp(folder))

@@ -454,13 +454,19 @@ static vxs_status read_weights(maker *m, vxs_error *err)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+static vxs_status make_base(const vxs_cohort *c, int threads, vxs_design **base, vxs_error *err)
+{
+    return c->features
+               ? vxs_dense_new(c->features, c->n, c->p, threads, base, err)
+               : vxs_sparse_new(c->values, c->rows, c->starts, c->n, c->p, threads, base, err);
+}
+
 static vxs_status make_design(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     int threads = context && context->nthreads > 1 ? context->nthreads : 1;
     vxs_design *base = NULL;
     vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize };
-    vxs_status status =
-        vxs_dense_new(t->cohort->features, t->cohort->n, t->cohort->p, threads, &base, err);
+    vxs_status status = make_base(t->cohort, threads, &base, err);
     if (status)
         return status;
     if (t->settings.penalties) {

@@ -34,12 +34,34 @@ static void print_json(const vxs_call *call, const vxs_cohort_summary *s, bool d
     vxs_json_whole(&w, "dropped", (int64_t)s->dropped);
     vxs_json_whole(&w, s->voxels ? "voxels" : "features", (int64_t)s->features);
     vxs_json_whole(&w, "edges", (int64_t)s->edges);
+    if (s->sparse)
+        vxs_json_whole(&w, "stored_values", (int64_t)s->stored);
     vxs_json_whole(&w, "bytes", (int64_t)s->expected_bytes);
     vxs_json_whole(&w, "memory", (int64_t)s->expected_memory);
     vxs_json_real(&w, "seconds", s->seconds);
     if (dry)
         vxs_json_real(&w, "expected_seconds", s->expected_seconds);
     vxs_json_close_object(&w);
+}
+
+static void print_files(FILE *out, const char *folder, const vxs_cohort_summary *s)
+{
+    if (s->sparse)
+        fprintf(out,
+                "  %s/features.values.npy  the values that are not 0, feature by feature\n"
+                "  %s/features.rows.npy    the subject of each value, counted from 0\n"
+                "  %s/features.starts.npy  where the values of each feature begin, and their end\n",
+                folder, folder, folder);
+    else
+        fprintf(out, "  %s/features.npy      the data, one row a feature, one column a subject\n",
+                folder);
+    fprintf(out,
+            "  %s/participants.tsv  who they are\n"
+            "  %s/cohort.json       where everything came from, and who was left out why\n",
+            folder, folder);
+    if (s->voxels)
+        fprintf(out, "  %s/mask.nii.gz       the voxels; coverage.nii.gz: subjects with signal\n",
+                folder);
 }
 
 static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool dry)
@@ -50,6 +72,8 @@ static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool 
     fprintf(call->out, " with %zu %s each", s->features, s->voxels ? "voxels" : "features");
     if (s->edges > 0)
         fprintf(call->out, ", %zu pairs of neighbours", s->edges);
+    if (s->sparse)
+        fprintf(call->out, "; %zu values are not 0", s->stored);
     fprintf(call->out, ".\n");
     if (dry) {
         fprintf(call->out,
@@ -59,16 +83,7 @@ static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool 
                 s->expected_seconds);
         return;
     }
-    fprintf(call->out,
-            "  %s/features.npy      the data, one row a feature, one column a subject\n"
-            "  %s/participants.tsv  who they are\n"
-            "  %s/cohort.json       where everything came from, and who was left out why\n",
-            call->shared->out, call->shared->out, call->shared->out);
-    if (s->voxels)
-        fprintf(call->out,
-                "  %s/mask.nii.gz       the voxels; coverage.nii.gz: subjects with "
-                "signal\n",
-                call->shared->out);
+    print_files(call->out, call->shared->out, s);
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
@@ -102,6 +117,11 @@ const vxs_command vxs_cmd_cohort = {
         "The cohort is a directory that other programs can read: features.npy (float32, voxels x "
         "subjects), participants.tsv, mask.nii.gz, coverage.nii.gz and cohort.json, which records "
         "every source with its SHA-256, what was done to it, and who was left out why.\n\n"
+        "Of svmlight text only the values that are not 0 are stored when they are fewer than a "
+        "quarter of all. Instead of features.npy there are features.values.npy (float32, feature "
+        "by feature), features.rows.npy (int32, the subject of each value) and features.starts.npy "
+        "(uint64, where the values of each feature begin, and where they end); "
+        "scipy.sparse.csc_matrix((values, rows, starts)) is subjects x features.\n\n"
         "In this order: images are brought onto one grid (--resample, --voxel-size), values that "
         "are not finite are settled (--nan), each image is scaled (--scale) and smoothed inside "
         "the mask (--smooth), and voxels of the mask or means of regions (--regions) are taken. "

@@ -33,6 +33,13 @@ static bool is_count(const vxs_json *object, const char *key)
     return value >= 0 && value < 9e15 && value == floor(value);
 }
 
+/* With a count of the values that are not 0. */
+static bool is_sparse(const vxs_json *about)
+{
+    const char *stored = vxs_json_get_text(about, "features_stored");
+    return stored && strcmp(stored, "sparse") == 0 && is_count(about, "stored_values");
+}
+
 static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
 {
     const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
@@ -44,6 +51,10 @@ static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
     vxs_json_real(&w, strcmp(unit, "voxels") == 0 ? "voxels" : "features",
                   vxs_json_get_number(about, "features"));
     vxs_json_text(&w, "features_are", unit);
+    if (is_sparse(about)) {
+        vxs_json_text(&w, "features_stored", "sparse");
+        vxs_json_real(&w, "stored_values", vxs_json_get_number(about, "stored_values"));
+    }
     vxs_json_real(&w, "dropped", vxs_json_get_number(about, "dropped"));
     if (shape) {
         vxs_json_open_array(&w, "shape");
@@ -74,6 +85,9 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
     FILE *out = call->out;
     fprintf(out, "'%s' is a cohort of %.0f subjects with %.0f %s each.\n", call->operands[0],
             vxs_json_get_number(about, "subjects"), vxs_json_get_number(about, "features"), unit);
+    if (is_sparse(about))
+        fprintf(out, "  stored      sparse: %.0f values that are not 0\n",
+                vxs_json_get_number(about, "stored_values"));
     if (shape) {
         const char *orientation = vxs_json_get_text(grid, "orientation");
         fprintf(out, "  grid        ");

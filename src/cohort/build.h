@@ -48,6 +48,8 @@ typedef struct {
     double *sum;      /* over subjects, by voxel */
     size_t *voxels;   /* those of the mask, ascending */
     size_t p;         /* features */
+    bool sparse;      /* of a table: only what is not 0 is written */
+    size_t stored;    /* of a table: values that are written */
     int32_t *region;  /* of each voxel of the mask: index of its feature, or -1 */
     vxs_atlas atlas;
     double *weights;     /* voxels a region */

@@ -100,6 +100,9 @@ static void write_about(const vxs_build *build, FILE *stream)
                   !build->mask               ? "columns"
                   : build->settings->regions ? "regions"
                                              : "voxels");
+    vxs_json_text(&w, "features_stored", build->sparse ? "sparse" : "dense");
+    if (build->sparse)
+        vxs_json_whole(&w, "stored_values", (int64_t)build->stored);
     if (build->mask)
         vxs_json_whole(&w, "constant_voxels", (int64_t)build->constant);
     if (build->mask) {

@@ -1,7 +1,6 @@
 /* open.c - a cohort directory, as methods use it. */
-#include "voxsift/cohort.h"
+#include "cohort/tables.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,13 @@
 static char *inside(const vxs_cohort *c, const char *name, vxs_error *err)
 {
     return vxs_format(err, "%s/%s", c->path, name);
+}
+
+/* Cohorts that do not say are dense. */
+static bool is_sparse(const vxs_cohort *c)
+{
+    const char *stored = vxs_json_get_text(c->about, "features_stored");
+    return stored && strcmp(stored, "sparse") == 0;
 }
 
 static vxs_status read_about(vxs_cohort *c, vxs_error *err)
@@ -30,14 +36,21 @@ static vxs_status read_about(vxs_cohort *c, vxs_error *err)
     return status;
 }
 
+/* Where n and p were found. */
+static const char *sizes_of(const vxs_cohort *c)
+{
+    return c->features ? "features.npy has" : VXS_COHORT_FILE " says";
+}
+
 static vxs_status map_features(vxs_cohort *c, vxs_error *err)
 {
     char *path = inside(c, "features.npy", err);
-    vxs_status status = path ? vxs_npy_open(path, &c->npy, err) : VXS_FAILED;
+    vxs_npy *npy = &c->npy[0];
+    vxs_status status = path ? vxs_npy_open(path, npy, err) : VXS_FAILED;
     if (!status) {
-        c->features = vxs_npy_floats(&c->npy);
-        c->p = c->npy.ndim == 2 ? c->npy.shape[0] : 0;
-        c->n = c->npy.ndim == 2 ? c->npy.shape[1] : 0;
+        c->features = vxs_npy_floats(npy);
+        c->p = npy->ndim == 2 ? npy->shape[0] : 0;
+        c->n = npy->ndim == 2 ? npy->shape[1] : 0;
         if (!c->features || c->n == 0 || c->p == 0)
             status = vxs_fail(err, VXS_BAD_DATA,
                               "cannot use '%s': a matrix of float32 is wanted, features x subjects",
@@ -54,8 +67,8 @@ static vxs_status read_people(vxs_cohort *c, vxs_error *err)
     if (!status)
         status = vxs_table_find(c->people, "participant_id", &c->id_column, err);
     if (!status && vxs_table_rows(c->people) != c->n)
-        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu rows, but features.npy has %zu subjects",
-                          path, vxs_table_rows(c->people), c->n);
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu rows, but %s %zu subjects", path,
+                          vxs_table_rows(c->people), sizes_of(c), c->n);
     free(path);
     return status;
 }
@@ -79,8 +92,8 @@ static vxs_status read_mask(vxs_cohort *c, vxs_error *err)
     if (!status && !c->voxels)
         status = VXS_FAILED;
     if (!status && c->kind == VXS_FEATURES_VOXELS && c->voxel_count != c->p)
-        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu voxels, but features.npy has %zu rows",
-                          path, c->voxel_count, c->p);
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu voxels, but %s %zu features", path,
+                          c->voxel_count, sizes_of(c), c->p);
     vxs_volume_release(&mask);
     vxs_image_release(&image);
     free(path);
@@ -99,8 +112,8 @@ static vxs_status read_names(vxs_cohort *c, vxs_error *err)
         if (!status)
             status = vxs_table_find(c->names, "feature", &c->name_column, err);
         if (!status && vxs_table_rows(c->names) != c->p)
-            status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu rows, but features.npy has %zu",
-                              path, vxs_table_rows(c->names), c->p);
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu rows, but %s %zu features", path,
+                              vxs_table_rows(c->names), sizes_of(c), c->p);
     }
     free(path);
     return status;
@@ -111,7 +124,7 @@ vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
     *c = (vxs_cohort){ .path = vxs_format(err, "%s", path) };
     vxs_status status = c->path ? read_about(c, err) : VXS_FAILED;
     if (!status)
-        status = map_features(c, err);
+        status = is_sparse(c) ? vxs_nonzeros_open(c, err) : map_features(c, err);
     if (!status)
         status = read_people(c, err);
     if (!status && c->kind != VXS_FEATURES_COLUMNS)
@@ -126,7 +139,8 @@ vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
 void vxs_cohort_release(vxs_cohort *c)
 {
     free(c->path);
-    vxs_npy_release(&c->npy);
+    for (int k = 0; k < 3; k++)
+        vxs_npy_release(&c->npy[k]);
     vxs_table_free(c->people);
     vxs_table_free(c->names);
     vxs_json_free(c->about);

@@ -54,7 +54,8 @@ const vxs_param vxs_source_params[] = {
       .value = "FILE",
       .type = VXS_PARAM_PATH,
       .offset = AT(svmlight),
-      .help = "instead of images: targets and features as svmlight text" },
+      .help = "instead of images: targets and features as svmlight text; features that a line "
+              "does not name are 0" },
     { .name = "resample",
       .type = VXS_PARAM_FLAG,
       .offset = AT(resample),

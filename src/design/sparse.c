@@ -48,22 +48,41 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
             block[c * design->n + (size_t)d->rows[e]] = (double)d->values[e];
 }
 
-/* The origin is 0, the value that most have. */
+/* 0, the value that most have; but a column without a 0 in the rows that are seen is taken from its
+ * first value there, so that one that is constant has no variance left. */
+static double origin_of(const sparse *d, size_t j, const double *rows, size_t seen)
+{
+    double origin = 0;
+    size_t found = 0;
+    if (d->starts[j + 1] - d->starts[j] < seen)
+        return 0;
+    for (size_t e = d->starts[j + 1]; e-- > d->starts[j];)
+        if (!rows || rows[d->rows[e]] != 0) {
+            origin = (double)d->values[e];
+            found++;
+        }
+    return found == seen ? origin : 0;
+}
+
+/* v is 0 in rows that are not seen: with an origin, what is not stored adds nothing. */
 static void moments(vxs_design *design, const double *rows, const double *v,
                     const vxs_moments *result)
 {
     const sparse *d = (const sparse *)design;
+    size_t seen = 0;
+    for (size_t i = 0; i < design->n; i++)
+        seen += !rows || rows[i] != 0;
     design->read += design->p;
 #pragma omp parallel for num_threads(design->nthreads) schedule(static)
     for (size_t j = 0; j < design->p; j++) {
-        double s = 0, sum = 0, square = 0;
+        double s = 0, sum = 0, square = 0, origin = origin_of(d, j, rows, seen);
         for (size_t e = d->starts[j]; e < d->starts[j + 1]; e++) {
-            double x = (double)d->values[e], r = rows ? rows[d->rows[e]] : 1;
+            double x = (double)d->values[e] - origin, r = rows ? rows[d->rows[e]] : 1;
             s += v ? x * v[d->rows[e]] : 0;
             sum += r * x;
             square += r * x * x;
         }
-        result->origin[j] = 0;
+        result->origin[j] = origin;
         result->sum[j] = sum;
         result->square[j] = square;
         if (v)

@@ -245,4 +245,63 @@ for model, cohort in (("m", "c"), ("fm", "f")):
     out, err = run("check-model", "changed", cohort, code=3)
     check("a changed weight is seen", "does NOT hold" in out and "does not hold" in err, (out, err))
     shutil.rmtree("changed")
+
+# ---- Sparse cohorts: the answers of the same data given dense ----------------------------------------
+n, q = 80, 500
+S = ((rng.random((n, q)) < 0.1) * rng.normal(size=(n, q))).astype("f4")
+S[:, 0], S[:, 1] = 0.1, 1000 + rng.normal(size=n)  # constant, and far from 0
+S[:, 480:], S[0, 499] = 0, 1
+score = S[:, 5:25].astype(float) @ rng.normal(size=20) + 0.2 * rng.normal(size=n)
+
+
+def svmlight(path, x, y):
+    open(path, "w").write("".join(f"{t!r} " + " ".join(
+        f"{j + 1}:{v!r}" for j, v in enumerate(row) if v != 0) + "\n" for t, row in zip(y.tolist(), x.tolist())))
+
+
+S_new = (rng.random((9, q)) < 0.1) * rng.normal(size=(9, q)).astype("f4")
+S_new[:, 400:] = 0  # fewer features are named than the model has
+svmlight("new.svm", S_new, np.arange(9.0))
+for name, y in [("score", score), ("class", np.sign(score - np.median(score)))]:
+    svmlight("sparse.svm", S, y)
+    np.save("whole.npy", S)
+    halves = ["ab"[k % 2] for k in range(n)]
+    write("whole.tsv", {"participant_id": [f"row-{k + 1:06d}" for k in range(n)],
+                        "target": [repr(v).removesuffix(".0") for v in y.tolist()], "half": halves, "age": list(range(n))})
+    run("cohort", "--svmlight", "sparse.svm", "-q", "-o", "sparse", "--force")
+    run("cohort", "--npy", "whole.npy", "--rows", "whole.tsv", "-q", "-o", "whole", "--force")
+    check("one is sparse", not os.path.exists("sparse/features.npy") and os.path.exists("whole/features.npy"))
+    shutil.copy("whole.tsv", "sparse/participants.tsv")  # more columns
+    for words in (["--standardize", "unit"], ["--standardize", "center"], ["--standardize", "none"],
+                  ["--ridge", "2"], ["--nonnegative"], ["--only", "half=b"], ["--confounds", "age"],
+                  ["--screen", "strong"]):
+        for k, cohort in enumerate(("sparse", "sparse", "whole")):
+            run("fit", cohort, "--target", "target", *words, "--lambda-ratio", "0.1", "--tol", "1e-10",
+                "--nthreads", str(2 - k % 2), "-q", "-o", f"s{k}", "--force")
+        one, two, dense = [about(f"s{k}")["outputs"][0] for k in range(3)]
+        same = open("s0/weights.tsv").read() == open("s1/weights.tsv").read()
+        check(f"{name} {words}: threads", same and one["primal"] == two["primal"])
+        check(f"{name} {words}: weights", near(weights("s0", q), weights("s2", q), 1e-9) and dense["nonzero"] > 5)
+        check(f"{name} {words}: primal", near([one[k] for k in ("primal", "lambda_max", "intercept")],
+                                              [dense[k] for k in ("primal", "lambda_max", "intercept")], 1e-9))
+        check(f"{name} {words}: constant", weights("s0", q)[0] == 0 or "none" in words)
+        for model, cohort in (("s0", "sparse"), ("s0", "whole"), ("s2", "sparse")):
+            check(f"{name} {words}: certificate", json.loads(run("check-model", model, cohort, "--json")[0])["holds"])
+    run("fit", "sparse", "--target", "target", "-q", "-o", "s0", "--force")
+    want = S.astype(float) @ weights("s0", q) + about("s0")["outputs"][0]["intercept"]
+    column = "predicted" if name == "score" else "p_1"
+    link = (lambda z: z) if name == "score" else sigmoid
+    for source in (["sparse"], ["whole"], ["--svmlight", "sparse.svm"]):
+        got = numbers(table(run("predict", "s0", *source)[0].splitlines())[column])
+        check(f"{name} from {source}", near(got, link(want)))
+    got = numbers(table(run("predict", "s0", "--svmlight", "new.svm")[0].splitlines())[column])
+    want = S_new @ weights("s0", q) + about("s0")["outputs"][0]["intercept"]
+    check(f"{name} from a narrower text", near(got, link(want)))
+    points = [json.loads(run("path", c, "--target", "target", "--nlambda", "5", "--tol", "1e-10", "--json")[0])
+              ["outputs"][0]["points"] for c in ("sparse", "whole")]
+    check(f"{name} path", near(*[[v["primal"] for v in path] for path in points], 1e-9))
+svmlight("wide.svm", np.c_[S, np.ones(n)], score)
+out, err = run("predict", "s0", "--svmlight", "wide.svm", code=65)
+check("a wider text", "it has 501 features, the model 500" in err, err)
+check("nothing left of cohorts made to predict", not os.listdir("tmp"))
 finish()

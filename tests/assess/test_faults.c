@@ -37,6 +37,17 @@ static void set_up(void)
                                      .voxel_size = NAN,
                                      .mem = 1 << 26 };
     WORKS(vxs_cohort_make(NULL, &settings, NULL, in("cohort"), false, &summary, &err), err);
+    cr_assert(!summary.sparse);
+    FILE *text = fopen(in("x.svm"), "w");
+    for (int i = 0; i < 12; i++)
+        fprintf(text, "0 %d:1 %d:%d\n", 1 + i * 7 % 5, 6 + i * 3 % 4, 1 + i % 3);
+    cr_assert(fclose(text) == 0);
+    settings = (vxs_cohort_settings){ .svmlight = in("x.svm"), .mem = 1 << 26 };
+    WORKS(vxs_cohort_make(NULL, &settings, NULL, in("sparse"), false, &summary, &err), err);
+    cr_assert(summary.sparse && summary.stored == 24);
+    snprintf(command, sizeof(command), "cp '%s' '%s'", in("people.tsv"),
+             in("sparse/participants.tsv"));
+    cr_assert(system(command) == 0);
 }
 
 static void tear_down(void)
@@ -92,10 +103,10 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
     return status;
 }
 
-static vxs_status whole(const char *target, int method, vxs_error *err)
+static vxs_status whole(const char *name, const char *target, int method, vxs_error *err)
 {
     vxs_cohort cohort;
-    vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
+    vxs_status status = vxs_cohort_open(in(name), &cohort, err);
     if (status)
         return status;
     status = fit_and_save(target, method, &cohort, err);
@@ -107,17 +118,22 @@ static vxs_status whole(const char *target, int method, vxs_error *err)
 
 static vxs_status score(vxs_error *err)
 {
-    return whole("score", 0, err);
+    return whole("cohort", "score", 0, err);
 }
 
 static vxs_status class(vxs_error *err)
 {
-    return whole("sex", 0, err);
+    return whole("cohort", "sex", 0, err);
 }
 
 static vxs_status fused(vxs_error *err)
 {
-    return whole("score", 1, err);
+    return whole("cohort", "score", 1, err);
+}
+
+static vxs_status sparse(vxs_error *err)
+{
+    return whole("sparse", "score", 0, err);
 }
 
 Test(fit_faults, a_score)
@@ -133,4 +149,9 @@ Test(fit_faults, a_class)
 Test(fit_faults, a_tree)
 {
     cr_assert(fail_each_request(fused) > 150);
+}
+
+Test(fit_faults, a_sparse_cohort)
+{
+    cr_assert(fail_each_request(sparse) > 100);
 }

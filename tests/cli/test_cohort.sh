@@ -16,6 +16,17 @@ refuses 65 "has 6 volumes, but 'r.tsv' has 4 rows" voxsift cohort bold.nii.gz --
 refuses 65 "'x.npy' is not a matrix of 5 rows" voxsift cohort --npy x.npy --rows t.tsv -o x
 echo "1 1:2 x" > bad.svm
 refuses 65 "'bad.svm' line 1: a pair such as 3:0.5" voxsift cohort --svmlight bad.svm -o x
+printf '1 3:1 2:5\n\n1 3:1 7:2 2:5 7:0\n' > bad.svm
+refuses 65 "'bad.svm' line 3: index 7 stands twice" voxsift cohort --svmlight bad.svm -o x
+printf '1 3:1\n1 2\0:5\n' > bad.svm
+refuses 65 "'bad.svm' line 2: it holds a zero byte" voxsift cohort --svmlight bad.svm -o x
+printf '1 1:1\n2 300000000:1\n' > bad.svm
+refuses 1 "2 subjects with 300000000 features, 2 values of which are not 0, take 2289 MB; raise --mem" \
+    voxsift cohort --svmlight bad.svm -o x
+works "info on a sparse cohort" voxsift info sp
+holds "how it is stored" "sparse: $("$PYTHON" -c 'import numpy; print(len(numpy.load("sp/features.rows.npy")))') values" "$work/out"
+works "info on a sparse cohort in JSON" voxsift info --json sp
+holds "its way to store" '"features_stored": "sparse"' "$work/out"
 refuses 66 "no file is called like 'none/*.nii'" voxsift cohort 'none/*.nii' -o x
 mkdir none
 refuses 66 "no image was found" voxsift cohort none -o x

@@ -71,6 +71,72 @@ refuses 65 "not the cohort that the model was fitted on" voxsift check-model fm 
 refuses 65 "not the cohort that the model was fitted on" voxsift check-model m f
 [ -e x ] && fail "a refused fit left its output" || pass
 
+# sparse cohorts whose files are not believed: what is changed in a copy of the cohort sparse (500
+# features of 80 subjects, all of whom have a value of the first), the exit code, what is said
+cat > damage << 'EOF'
+cut["values"] = 4	65	cannot read 'b/features.values.npy': 
+cut["rows"] = 1	65	is it truncated?
+cut["starts"] = 8	65	is it truncated?
+lost = "values"	66	cannot read 'b/features.values.npy': No such file or directory
+lost = "rows"	66	cannot read 'b/features.rows.npy': No such file or directory
+lost = "starts"	66	cannot read 'b/features.starts.npy': No such file or directory
+a["values"] = a["values"][:-1]	65	cannot use 'b/features.values.npy': a list of STORED float32 is wanted, as cohort.json has it
+a["values"] = a["values"].astype("f8")	65	cannot use 'b/features.values.npy': a list of STORED float32
+a["values"] = a["values"].astype(">f4")	65	cannot use 'b/features.values.npy': a list of STORED float32
+a["values"] = a["values"][None]	65	cannot use 'b/features.values.npy': a list of STORED float32
+a["rows"] = a["rows"][list(range(STORED)) + [-1]]	65	cannot use 'b/features.rows.npy': a list of STORED int32
+a["rows"] = a["rows"].astype("u4")	65	cannot use 'b/features.rows.npy': a list of STORED int32
+a["starts"] = a["starts"][:-1]	65	cannot use 'b/features.starts.npy': a list of 501 uint64
+a["starts"] = a["starts"].astype("i4")	65	cannot use 'b/features.starts.npy': a list of 501 uint64
+a["rows"][79] = 80	65	cannot use 'b/features.rows.npy': feature 0 has a value of subject 80; they go from 0 to 79
+a["rows"][-1] = 2**31 - 1	65	cannot use 'b/features.rows.npy': feature 499 has a value of subject 2147483647
+a["rows"][3] = -1	65	cannot use 'b/features.rows.npy': feature 0 has a value of subject -1
+a["rows"][[3, 4]] = 4, 3	65	cannot use 'b/features.rows.npy': the subjects of feature 0 do not rise
+a["rows"][4] = 3	65	cannot use 'b/features.rows.npy': the subjects of feature 0 do not rise
+a["starts"][0] = 1	65	cannot use 'b/features.starts.npy': it goes from 1 to STORED, not from 0 to STORED
+a["starts"][-1] += 1	65	cannot use 'b/features.starts.npy': it goes from 0 to 
+a["starts"][1] = 2**63	65	cannot use 'b/features.starts.npy': feature 1 begins at 9223372036854775808 and ends at
+a["starts"][7] = a["starts"][6] - 1	65	cannot use 'b/features.starts.npy': feature 6 begins at
+about["subjects"] = 81	65	'b/participants.tsv' has 80 rows, but cohort.json says 81 subjects
+about["subjects"] = 79	65	feature 0 has a value of subject 79; they go from 0 to 78
+about["subjects"] = 1e300	65	cannot use 'b/cohort.json': its 'subjects' is not a whole number from 1 to 2147483647
+about["features"] = 499	65	cannot use 'b/features.starts.npy': a list of 500 uint64
+about["features"] = 0	65	cannot use 'b/cohort.json': its 'features' is not a whole number from 1
+del about["stored_values"]	65	cannot use 'b/cohort.json': its 'stored_values' is not a whole number
+about["stored_values"] = -1	65	cannot use 'b/cohort.json': its 'stored_values' is not a whole number
+about["stored_values"] -= 0.5	65	cannot use 'b/cohort.json': its 'stored_values' is not a whole number
+about["stored_values"] -= 1	65	cannot use 'b/features.values.npy': a list of 
+about["features_stored"] = "dense"	66	cannot read 'b/features.npy': No such file or directory
+EOF
+"$PYTHON" - << 'EOF'
+import json, os, shutil
+import numpy as np
+STORED = len(np.load("sparse/features.rows.npy"))
+for k, line in enumerate(open("damage")):
+    folder, cut, lost = f"damaged/{k}", {}, ""
+    shutil.copytree("sparse", folder)
+    paths = {name: f"{folder}/features.{name}.npy" for name in ("values", "rows", "starts")}
+    a = {name: np.load(path) for name, path in paths.items()}
+    about = json.load(open(folder + "/cohort.json"))
+    exec(line.split("\t")[0])
+    for name, path in paths.items():
+        np.save(path, a[name])
+        os.truncate(path, os.path.getsize(path) - cut.get(name, 0))
+        if name == lost:
+            os.remove(path)
+    json.dump(about, open(folder + "/cohort.json", "w"))
+EOF
+stored=$("$PYTHON" -c 'import numpy; print(len(numpy.load("sparse/features.rows.npy")))')
+k=0
+while IFS=$'\t' read -r _ wanted said; do
+    rm -rf b && mv damaged/$k b && k=$((k + 1))
+    refuses "$wanted" "${said//STORED/$stored}" voxsift fit b --target target -o x
+    refuses "$wanted" "${said//STORED/$stored}" voxsift predict s0 b
+    refuses "$wanted" "${said//STORED/$stored}" voxsift check-model s0 b
+done < damage
+same "each damage was tried" "$k $(ls damaged)" "$(wc -l < damage) "
+[ -e x ] && fail "a refused fit left its output" || pass
+
 # models that are none, or broken
 refuses 66 "cannot read 'nowhere/model.json': No such file or directory" voxsift predict nowhere c
 refuses 66 "cannot read 'c/model.json': No such file or directory" voxsift check-model c c

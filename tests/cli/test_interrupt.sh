@@ -24,7 +24,8 @@ EOF
 done
 # work without progress of its own stops as well
 voxsift simulate lasso --subjects 20000 --features 5000 -o long > "$work/out" 2>&1
-for words in "info long/features.npy" "simulate lasso --subjects 2 --features 5000000 --nonzero 1 -o big"; do
+yes "1 $(seq -s ':1 ' 400):1" | head -n 10000 > long/text.svm
+for words in "info long/features.npy" "cohort --svmlight long/text.svm -o big" "simulate lasso --subjects 2 --features 5000000 --nonzero 1 -o big"; do
     run timeout --foreground -s INT 0.1 voxsift $words
     same "$words: stopped soon" "$code $(cat "$work/out")" "124 "
     holds "$words: says so" "interrupted" "$work/err"

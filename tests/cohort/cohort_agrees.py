@@ -42,9 +42,27 @@ def brain():
     return x**2 / 25 + y**2 / 16 + z**2 / 12 < 1
 
 
+def dense_of(folder, about):
+    """features x subjects, from the three arrays of a sparse cohort."""
+    values, rows, starts = (np.load(f"{folder}/features.{k}.npy") for k in ("values", "rows", "starts"))
+    check(folder + " types", (values.dtype, rows.dtype, starts.dtype) == ("f4", "i4", "u8"))
+    check(folder + " sizes", values.shape == rows.shape == (about["stored_values"],) and
+          starts.shape == (about["features"] + 1,) and starts[0] == 0 and starts[-1] == len(values))
+    x = np.zeros((about["features"], about["subjects"]), "f4")
+    for j in range(len(x)):
+        own = slice(int(starts[j]), int(starts[j + 1]))
+        check(f"{folder} feature {j}", (np.diff(rows[own]) > 0).all() and (values[own] != 0).all())
+        x[j, rows[own]] = values[own]
+    return x
+
+
 def load(folder):
     about = json.load(open(folder + "/cohort.json"))
-    x = np.load(folder + "/features.npy", mmap_mode="r")
+    sparse = about["features_stored"] == "sparse"
+    parts = sorted(n for n in os.listdir(folder) if n.startswith("features.") and n.endswith(".npy"))
+    check(folder + " one way to store", parts == (
+        ["features.rows.npy", "features.starts.npy", "features.values.npy"] if sparse else ["features.npy"]), parts)
+    x = dense_of(folder, about) if sparse else np.load(folder + "/features.npy", mmap_mode="r")
     rows = [line.rstrip("\n").split("\t") for line in open(folder + "/participants.tsv")]
     check(folder + " shape", x.shape == (about["features"], about["subjects"]) and x.dtype == "f4")
     check(folder + " rows", len(rows) == about["subjects"] + 1 and rows[0][0] == "participant_id")
@@ -243,6 +261,66 @@ open("x.svm", "w").write("+1 1:0.5 4:-2 # note\n\n-1 2:1e-3\n1\n")
 run("--svmlight", "x.svm", "-o", "s")
 check("svmlight", (load("s")[1] == np.array([[.5, 0, 0], [0, 1e-3, 0], [0, 0, 0], [-2, 0, 0]], "f4")).all())
 check("targets", [r[1] for r in load("s")[2]] == ["target", "1", "-1", "1"])
+
+# svmlight text with few values: sparse, and the same numbers; whatever the order in a line
+x = ((rng.random((40, 90)) < 0.1) * rng.normal(size=(40, 90))).astype("f4")
+x[:, 3], x[:, 60:80], x[7] = 0.1, 0, 0
+x[0, 89] = 2
+
+
+def lines(x, shuffle=False):
+    for row in x:
+        pairs = [f"{j + 1}:{v!r}" for j, v in enumerate(row.tolist()) if v != 0 or (shuffle and j % 7 == 0)]
+        yield f"{row[np.isfinite(row)].sum():.3f} qid:4 " + " ".join(rng.permutation(pairs) if shuffle else pairs) + " # note\r\n"
+
+
+open("few.svm", "w", newline="").write("# a title\n" + "".join(lines(x, shuffle=True))[:-2])
+out, err = run("--svmlight", "few.svm", "-o", "sp")
+about, y, rows = load("sp")
+check("sparse", about["features_stored"] == "sparse" and about["stored_values"] == (x != 0).sum(), about)
+check("sparse values", y.shape == (90, 40) and (y == x.T).all())
+check("sparse targets", [r[1] for r in rows[1:]] == [f"{float(f'{v:.3f}'):.15g}" for v in x.sum(1)], rows)
+check("sparse is said", f"{(x != 0).sum()} values are not 0" in out and "sp/features.starts.npy" in out, out)
+said = json.loads(run("--svmlight", "few.svm", "--dry-run", "--json")[0])
+size = sum(os.path.getsize(f"sp/features.{k}.npy") for k in ("values", "rows", "starts")) - 3 * 128
+check("sparse size", said["bytes"] == size and said["stored_values"] == (x != 0).sum(), (said, size))
+for stored, way in [(9, "sparse"), (10, "dense")]:  # of 40 values
+    z = np.zeros((4, 10), "f4")
+    z.flat[rng.choice(39, stored - 1, replace=False)] = 1
+    z[3, 9] = 1
+    open("edge.svm", "w").write("".join(lines(z, shuffle=True)))
+    run("--svmlight", "edge.svm", "-o", "edge", "--force")
+    about, y, rows = load("edge")
+    check(f"{stored} of 40", about["features_stored"] == way and (y == z.T).all())
+open("zeros.svm", "w").write("1 1:0 5:0\n2 2:1e-60\n")
+run("--svmlight", "zeros.svm", "-o", "zeros")
+about, y, rows = load("zeros")
+check("nothing but zeros", about["stored_values"] == 0 and y.shape == (5, 2) and not y.any())
+
+# what float32 does not hold is missing
+x[5, 11], x[9, 30], x[9, 31] = [np.inf] * 3
+open("inf.svm", "w").write("".join(lines(x)).replace(":inf", ":1e39"))
+out, err = run("--svmlight", "inf.svm", "-o", "sp0")
+check("missing as 0", (load("sp0")[1] == np.where(np.isinf(x), 0, x).T).all() and "3 missing values count as 0" in err)
+out, err = run("--svmlight", "inf.svm", "--nan", "drop", "-o", "sp1")
+check("missing dropped", (load("sp1")[1] == np.delete(x, [11, 30, 31], 1).T).all() and "left out 3 of 90" in err, err)
+out, err = run("--svmlight", "inf.svm", "--nan", "error", "-o", "sp2", code=65)
+check("missing refused", "cannot use 'row-000010': 2 of its values are missing" in err, err)
+run("--svmlight", "inf.svm", "--nan", "error", "--drop-bad", "-o", "sp2")
+about, y, rows = load("sp2")
+check("subjects left out", (y == np.delete(x, [5, 9], 0).T).all() and about["dropped"] == 2)
+check("and the others' ids", [r[0] for r in rows[1:]] == [f"row-{k + 1:06d}" for k in range(40) if k not in (5, 9)])
+
+# wide: what is not there takes no memory, and little time
+open("broad.svm", "w").write("".join(
+    f"{k} " + " ".join(f"{j}:1.5" for j in sorted(rng.choice(10**6, 20, replace=False) + 1)) + "\n" for k in range(300)))
+p = subprocess.run([sys.executable, "-c", "import resource, subprocess, sys\n"
+                    "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)",
+                    "voxsift", "cohort", "--svmlight", "broad.svm", "--mem", "64M", "-o", "broad"],
+                   capture_output=True, text=True)
+check("a wide text", p.returncode == 0 and int(p.stdout) < 64 * 1024, (p.stdout, p.stderr))  # dense: 1.2 GB
+check("its values", json.load(open("broad/cohort.json"))["stored_values"] == 6000)
 
 # everything that is wrong with a cohort is found at once, named, and nothing is written
 shutil.copytree("img", "ill")

@@ -51,6 +51,7 @@ static void set_up(void)
     write_text("table.tsv", "participant_id\tage\timage\na\t1\ta.nii.gz\nb\t2\tb.nii.gz\n"
                             "c\t3\tc.nii.gz\nd\t4\tmissing.nii.gz\n");
     write_text("x.tsv", "participant_id\tf1\tf2\na\t1\t2\nb\t2\t3\n");
+    write_text("x.svm", "1 900:2 7:1e39 5:0.5\n2 7:1 8:0 20:2\n");
 }
 
 static void tear_down(void)
@@ -108,6 +109,22 @@ static vxs_status make_table(vxs_error *err)
     return make(&settings, NULL, err);
 }
 
+static vxs_status make_sparse(vxs_error *err)
+{
+    vxs_cohort_settings settings = usual();
+    vxs_cohort cohort;
+    settings.image_column = NULL;
+    settings.svmlight = in("x.svm");
+    vxs_status status = make(&settings, NULL, err);
+    if (!status)
+        status = vxs_cohort_open(in("out"), &cohort, err);
+    if (status)
+        return status;
+    cr_assert(!cohort.features && cohort.p == 900 && cohort.starts[900] == 4);
+    vxs_cohort_release(&cohort);
+    return VXS_OK;
+}
+
 static vxs_status list_regions(vxs_error *err)
 {
     vxs_regions_settings settings = { .threshold = 3, .min_size = 1, .atlas = in("atlas.nii.gz") };
@@ -131,6 +148,11 @@ Test(faults, cohort_of_regions)
 Test(faults, cohort_of_a_table)
 {
     cr_assert(fail_each_request(make_table) > 10);
+}
+
+Test(faults, sparse_cohort)
+{
+    cr_assert(fail_each_request(make_sparse) > 30);
 }
 
 Test(faults, regions_of_a_map)

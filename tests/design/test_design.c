@@ -180,10 +180,12 @@ Test(design, confounds_are_taken_out)
     release(&e);
 }
 
+enum { ROWS = 1000 };
+
 Test(design, sparse_is_dense_with_zeros)
 {
     vxs_error err = VXS_ERROR_INIT;
-    example e = make(2, 30, 80);
+    example e = make(2, ROWS, 80); /* as many as rounding needs to show */
     float *values = malloc(e.n * e.p * sizeof(*values));
     int32_t *rows = malloc(e.n * e.p * sizeof(*rows));
     size_t *starts = malloc((e.p + 1) * sizeof(*starts)), used = 0;
@@ -191,7 +193,8 @@ Test(design, sparse_is_dense_with_zeros)
         starts[j] = used;
         for (size_t i = 0; i < e.n; i++) {
             float *at = &e.x[j * e.n + i];
-            *at = (i + j) % 7 ? 0 : *at;
+            bool whole = j % 9 == 4; /* of these every second is constant, the others far from 0 */
+            *at = !whole && (i + j) % 7 ? 0 : whole && j % 2 ? 0.1F * (float)j : *at;
             if (*at != 0) {
                 values[used] = *at;
                 rows[used++] = (int32_t)i;
@@ -199,13 +202,20 @@ Test(design, sparse_is_dense_with_zeros)
         }
     }
     starts[e.p] = used;
-    for (int k = 0; k < 3; k++) {
-        vxs_view view = { .standardize = (vxs_standardize)k };
+    size_t seen[ROWS / 2]; /* every second one, from the end */
+    for (size_t i = 0; i < ROWS / 2; i++)
+        seen[i] = ROWS - 1 - 2 * i;
+    for (int k = 0; k < 6; k++) {
+        vxs_view view = { .standardize = (vxs_standardize)(k % 3),
+                          .rows = k < 3 ? NULL : seen,
+                          .row_count = ROWS / 2 };
         vxs_design *sparse;
         double *x = by_the_book(&e, &view);
         WORKS(vxs_sparse_new(values, rows, starts, e.n, e.p, 2, &sparse, &err), err);
         WORKS(vxs_view_new(sparse, false, &view, &sparse, &err), err);
         compare(sparse, x, e.v);
+        for (size_t j = 13; j < e.p && view.standardize == VXS_STANDARDIZE_UNIT; j += 18)
+            cr_assert(vxs_view_factor(sparse)[j] == 0, "column %zu is constant", j);
         vxs_design_free(sparse);
         free(x);
     }

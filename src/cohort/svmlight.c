@@ -1,0 +1,331 @@
+/* svmlight.c - "target index:value index:value ... # comment" lines become subjects and a matrix.
+ *
+ * The text is gone through twice: for targets and sizes, then for the values. It stays in memory
+ * meanwhile, because it may come through a pipe. */
+#include "cohort/tables.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sparse when fewer of the values than this share are not 0: each takes 8 bytes then, not 4, so a
+ * sparse cohort has at most half the bytes of the dense one. */
+#define SPARSE_BELOW 0.25
+
+typedef struct {
+    int32_t index; /* from 1 */
+    float value;
+} pair;
+
+typedef struct {
+    vxs_build *build;
+    vxs_matrix *m;
+    const char *path;
+    char *text;
+    size_t length;
+    char *copy; /* of a line, to cut words off */
+    size_t copy_room;
+    char *at; /* in it */
+    size_t line;
+    double target; /* of the line, and its pairs, whose indices ascend */
+    pair *pairs;
+    size_t count, room;
+    size_t largest, stored; /* index, and values that are not 0, of all lines */
+    FILE *targets;
+    int32_t *features; /* a sparse matrix in the order of the text; subject i ends before ends[i] */
+    float *values;
+    size_t *ends;
+    size_t used;
+    vxs_error *err;
+} reader;
+
+/* ---- A line ---------------------------------------------------------------------------------- */
+
+static vxs_status bad_line(const reader *r, const char *why)
+{
+    return vxs_fail(r->err, VXS_BAD_DATA, "'%s' line %zu: %s", r->path, r->line, why);
+}
+
+/* The next word of the line, cut off with a zero; NULL at its end or at a comment. */
+static char *next_word(reader *r)
+{
+    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
+        r->at++;
+    if (*r->at == '\0' || *r->at == '#')
+        return NULL;
+    char *word = r->at;
+    while (*r->at && !isspace((unsigned char)*r->at))
+        r->at++;
+    if (*r->at)
+        *r->at++ = '\0';
+    return word;
+}
+
+static vxs_status add_pair(reader *r, int64_t index, double value)
+{
+    if (r->count == r->room) {
+        size_t room = r->room ? 2 * r->room : 64;
+        pair *larger = vxs_resize(r->pairs, room, sizeof(*larger), r->err);
+        if (!larger)
+            return VXS_FAILED;
+        r->pairs = larger;
+        r->room = room;
+    }
+    r->pairs[r->count++] = (pair){ (int32_t)index, (float)value };
+    return VXS_OK;
+}
+
+/* "12:0.5"; indices count from 1. */
+static vxs_status read_pair(reader *r, char *word)
+{
+    char *colon = strchr(word, ':');
+    int64_t index = 0;
+    double value = 0;
+    if (!colon)
+        return bad_line(r, "a pair such as 3:0.5 should stand here");
+    *colon = '\0';
+    if (strcmp(word, "qid") == 0)
+        return VXS_OK;
+    if (!vxs_parse_whole(word, &index) || index < 1 || index > INT32_MAX)
+        return bad_line(r, "an index is not a number from 1 on");
+    if (!vxs_parse_real(colon + 1, &value))
+        return bad_line(r, "a value is not a number");
+    return add_pair(r, index, value);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    int32_t left = ((const pair *)a)->index, right = ((const pair *)b)->index;
+    return (left > right) - (left < right);
+}
+
+/* Nearly all texts have them in order already. Of two values for one feature neither is the right
+ * one. */
+static vxs_status sort_pairs(reader *r)
+{
+    bool sorted = true;
+    for (size_t k = 1; k < r->count; k++)
+        sorted = sorted && r->pairs[k - 1].index < r->pairs[k].index;
+    if (sorted)
+        return VXS_OK;
+    qsort(r->pairs, r->count, sizeof(*r->pairs), by_index);
+    for (size_t k = 1; k < r->count; k++)
+        if (r->pairs[k - 1].index == r->pairs[k].index)
+            return vxs_fail(r->err, VXS_BAD_DATA, "'%s' line %zu: index %d stands twice", r->path,
+                            r->line, (int)r->pairs[k].index);
+    return VXS_OK;
+}
+
+static vxs_status read_line(reader *r)
+{
+    vxs_status status = VXS_OK;
+    r->at = r->copy;
+    r->count = 0;
+    char *word = next_word(r);
+    if (!word || !vxs_parse_real(word, &r->target))
+        return bad_line(r, "a target should stand first");
+    for (word = next_word(r); word && !status; word = next_word(r))
+        status = read_pair(r, word);
+    return status ? status : sort_pairs(r);
+}
+
+/* ---- All lines ------------------------------------------------------------------------------- */
+
+/* What is done with the line of subject i. */
+typedef vxs_status taker(reader *r, size_t i);
+
+static vxs_status copy_line(reader *r, const char *line, size_t length)
+{
+    if (memchr(line, '\0', length))
+        return bad_line(r, "it holds a zero byte; is this text?");
+    if (length >= r->copy_room) {
+        char *larger = vxs_resize(r->copy, length + 1, 2, r->err);
+        if (!larger)
+            return VXS_FAILED;
+        r->copy = larger;
+        r->copy_room = 2 * (length + 1);
+    }
+    memcpy(r->copy, line, length);
+    r->copy[length] = '\0';
+    return VXS_OK;
+}
+
+static bool is_empty(const char *line)
+{
+    line += strspn(line, " \t\r");
+    return *line == '\0' || *line == '#';
+}
+
+static vxs_status each_line(reader *r, taker *take)
+{
+    const char *end = r->text + r->length;
+    vxs_status status = VXS_OK;
+    size_t i = 0;
+    r->line = 0;
+    for (const char *line = r->text; line < end && !status;) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        stop = stop ? stop : end;
+        r->line++;
+        status = vxs_check_interrupted(r->build->context, r->err);
+        if (!status)
+            status = copy_line(r, line, (size_t)(stop - line));
+        line = stop + 1;
+        if (status || is_empty(r->copy))
+            continue;
+        status = read_line(r);
+        if (!status)
+            status = take(r, i++);
+    }
+    return status;
+}
+
+static vxs_status take_sizes(reader *r, size_t i)
+{
+    char id[32], text[VXS_REAL_TEXT];
+    for (size_t k = 0; k < r->count; k++)
+        r->stored += r->pairs[k].value != 0;
+    size_t last = r->count > 0 ? (size_t)r->pairs[r->count - 1].index : 0;
+    r->largest = last > r->largest ? last : r->largest;
+    snprintf(id, sizeof(id), "row-%06zu", i + 1);
+    fprintf(r->targets, "%s\t%s\n", id, vxs_real_text(r->target, text));
+    return vxs_build_add(r->build, id, NULL, 0, i, r->err);
+}
+
+/* Subjects, their targets as a table, and the size of the matrix. */
+static vxs_status read_sizes(reader *r)
+{
+    char *targets = NULL;
+    size_t length = 0;
+    r->targets = open_memstream(&targets, &length);
+    if (!r->targets)
+        return vxs_fail(r->err, VXS_FAILED, "not enough memory to read '%s'", r->path);
+    fputs("participant_id\ttarget\n", r->targets);
+    vxs_status status = each_line(r, take_sizes);
+    if (fclose(r->targets) != 0 && !status)
+        status = vxs_fail(r->err, VXS_FAILED, "not enough memory to read '%s'", r->path);
+    size_t width = r->build->settings->width;
+    r->m->n = r->build->count;
+    r->m->p = r->largest > width ? r->largest : width;
+    if (!status && (r->m->n == 0 || r->m->p == 0))
+        status = vxs_fail(r->err, VXS_BAD_DATA, "'%s' has no rows with features", r->path);
+    if (!status)
+        status = vxs_table_parse(targets, length, r->path, &r->build->table, r->err);
+    free(targets);
+    return status;
+}
+
+/* ---- Dense ----------------------------------------------------------------------------------- */
+
+static vxs_status take_dense(reader *r, size_t i)
+{
+    for (size_t k = 0; k < r->count; k++)
+        r->m->values[(size_t)(r->pairs[k].index - 1) * r->m->n + i] = r->pairs[k].value;
+    return VXS_OK;
+}
+
+static vxs_status read_dense(reader *r)
+{
+    vxs_status status = vxs_matrix_dense(r->build, r->m, r->err);
+    return status ? status : each_line(r, take_dense);
+}
+
+/* ---- Sparse ---------------------------------------------------------------------------------- */
+
+/* Starts count the values of each feature until they are turned into places. */
+static vxs_status take_sparse(reader *r, size_t i)
+{
+    for (size_t k = 0; k < r->count; k++) {
+        if (r->pairs[k].value == 0)
+            continue;
+        r->features[r->used] = r->pairs[k].index - 1;
+        r->values[r->used++] = r->pairs[k].value;
+        r->m->starts[r->pairs[k].index - 1]++;
+    }
+    r->ends[i] = r->used;
+    return VXS_OK;
+}
+
+/* By feature; subjects come in their order, so they ascend. */
+static void transpose(const reader *r)
+{
+    vxs_matrix *m = r->m;
+    size_t sum = 0, e = 0;
+    for (size_t j = 0; j <= m->p; j++) {
+        size_t count = m->starts[j];
+        m->starts[j] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        for (; e < r->ends[i]; e++) {
+            size_t to = m->starts[r->features[e]]++;
+            m->values[to] = r->values[e];
+            m->rows[to] = (int32_t)i;
+        }
+    memmove(m->starts + 1, m->starts, m->p * sizeof(*m->starts)); /* each was left at its end */
+    m->starts[0] = 0;
+}
+
+/* The values by subject are there together with the text first, then with those by feature. */
+static vxs_status check_memory(const reader *r)
+{
+    vxs_matrix *m = r->m;
+    double value = sizeof(*r->values) + sizeof(*r->features), values = value * (double)r->stored;
+    double places = sizeof(size_t) * ((double)m->p + 1 + (double)m->n);
+    double bytes = values + places + fmax((double)r->length, values);
+    if (bytes > (double)r->build->settings->mem)
+        return vxs_fail(r->err, VXS_FAILED,
+                        "%zu subjects with %zu features, %zu values of which are not 0, take %.0f "
+                        "MB; raise --mem to allow that",
+                        m->n, m->p, r->stored, bytes / 1048576);
+    m->memory = (uint64_t)bytes;
+    return VXS_OK;
+}
+
+static vxs_status read_sparse(reader *r)
+{
+    vxs_matrix *m = r->m;
+    vxs_status status = check_memory(r);
+    if (status)
+        return status;
+    m->starts = vxs_alloc(m->p + 1, sizeof(*m->starts), r->err);
+    r->ends = m->starts ? vxs_alloc(m->n, sizeof(*r->ends), r->err) : NULL;
+    r->features = r->ends ? vxs_alloc(r->stored, sizeof(*r->features), r->err) : NULL;
+    r->values = r->features ? vxs_alloc(r->stored, sizeof(*r->values), r->err) : NULL;
+    status = r->values ? each_line(r, take_sparse) : VXS_FAILED;
+    if (status)
+        return status;
+    free(r->text);
+    r->text = NULL;
+    m->rows = vxs_alloc(r->stored, sizeof(*m->rows), r->err);
+    m->values = m->rows ? vxs_alloc(r->stored, sizeof(*m->values), r->err) : NULL;
+    if (!m->values)
+        return VXS_FAILED;
+    transpose(r);
+    return VXS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static bool is_sparse(const reader *r)
+{
+    double all = (double)r->m->n * (double)r->m->p;
+    return (double)r->stored < SPARSE_BELOW * all && r->m->n <= INT32_MAX;
+}
+
+vxs_status vxs_matrix_svmlight(vxs_build *build, vxs_matrix *m, vxs_error *err)
+{
+    reader r = { .build = build, .m = m, .path = build->settings->svmlight, .err = err };
+    vxs_status status = vxs_file_read(r.path, &r.text, &r.length, err);
+    if (!status)
+        status = read_sizes(&r);
+    if (!status)
+        status = is_sparse(&r) ? read_sparse(&r) : read_dense(&r);
+    free(r.text);
+    free(r.copy);
+    free(r.pairs);
+    free(r.features);
+    free(r.values);
+    free(r.ends);
+    return status;
+}
