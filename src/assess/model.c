@@ -12,6 +12,11 @@ void vxs_free_texts(char **texts, size_t count)
     free(texts);
 }
 
+char *vxs_model_inside(const vxs_model *m, const char *name, vxs_error *err)
+{
+    return vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path), m->path, name);
+}
+
 void vxs_model_release(vxs_model *m)
 {
     vxs_free_texts(m->classes, m->class_count);
@@ -244,12 +249,6 @@ static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *er
                            t->cohort->path);
 }
 
-/* A file of the model's directory. */
-static char *inside(const vxs_model *m, const char *name, vxs_error *err)
-{
-    return vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path), m->path, name);
-}
-
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
@@ -257,8 +256,9 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     vxs_method_settings settings = { .lambda = NAN };
     vxs_problem problem;
     vxs_task_settings again = m->task;
-    char *penalties = again.penalties ? inside(m, VXS_PENALTIES_FILE, err) : NULL;
-    char *graph = vxs_methods[again.method].needs_graph ? inside(m, VXS_GRAPH_FILE, err) : NULL;
+    char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
+    char *graph =
+        vxs_methods[again.method].needs_graph ? vxs_model_inside(m, VXS_GRAPH_FILE, err) : NULL;
     vxs_status status =
         (again.penalties && !penalties) || (vxs_methods[again.method].needs_graph && !graph)
             ? VXS_FAILED

@@ -13,6 +13,8 @@ void vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution);
 /* The method's parameters of a model that was read. */
 VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_method_settings *settings,
                                            vxs_error *err);
+/* The path of a file of a model that was read; freed by the caller. */
+VXS_MUST_CHECK char *vxs_model_inside(const vxs_model *model, const char *name, vxs_error *err);
 #define VXS_PENALTIES_FILE "penalties.npy"
 #define VXS_GRAPH_FILE     "graph.tsv"
 /* names.c: features by their names. */

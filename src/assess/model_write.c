@@ -2,6 +2,7 @@
  */
 #include "assess/model.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,24 +262,56 @@ static vxs_status write_penalties(const vxs_task *t, FILE *stream, vxs_error *er
     return status;
 }
 
+static bool has_scale(const vxs_cohort *c, const char *wanted)
+{
+    const char *scale = vxs_json_get_text(vxs_json_get(c->about, "preprocessing"), "scale");
+    return scale && strcmp(scale, wanted) == 0;
+}
+
+/* As the cohort has it: what images of new subjects are prepared with. */
+static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream, vxs_error *err)
+{
+    char buffer[1 << 14];
+    char *path = vxs_format(err, "%s/%s", c->path, name);
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    vxs_status status = path ? VXS_OK : VXS_FAILED;
+    if (path && !file)
+        status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+    for (size_t got = 1; file && got > 0;) {
+        got = fread(buffer, 1, sizeof(buffer), file);
+        fwrite(buffer, 1, got, stream);
+    }
+    if (file && ferror(file))
+        status = vxs_fail(err, VXS_MISSING, "cannot read '%s'", path);
+    if (file)
+        fclose(file);
+    free(path);
+    return status;
+}
+
 vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
                           const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    enum { TABLE, MAP, MASK, PENALTIES, GRAPH, ABOUT, FILES };
-    static const char *const files[FILES] = {
-        "weights.tsv",      "weights.nii.gz", "mask.nii.gz",
-        VXS_PENALTIES_FILE, VXS_GRAPH_FILE,   VXS_MODEL_FILE
-    };
-    const bool wanted[FILES] = { true,
-                                 m->voxels != NULL,
-                                 m->voxels != NULL,
-                                 t->penalties != NULL,
-                                 vxs_task_method(t)->needs_graph,
-                                 true };
+    enum { TABLE, MAP, MASK, PENALTIES, GRAPH, ABOUT };
+    static const char *const files[] = { "weights.tsv",      "weights.nii.gz", "mask.nii.gz",
+                                         VXS_PENALTIES_FILE, VXS_GRAPH_FILE,   VXS_MODEL_FILE,
+                                         "mask.nii.gz",      "regions.nii.gz", "regions.tsv",
+                                         "reference.nii.gz" };
+    const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
+    const bool wanted[] = { true,
+                            voxels,
+                            voxels,
+                            t->penalties != NULL,
+                            vxs_task_method(t)->needs_graph,
+                            true,
+                            regions,
+                            regions,
+                            regions,
+                            has_scale(t->cohort, "suvr") };
     vxs_output *output = NULL;
     vxs_status status = vxs_output_new(directory, replace, &output, err);
-    for (int k = 0; k < FILES && !status; k++) {
+    for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {
         FILE *stream;
         if (!wanted[k])
             continue;
@@ -295,8 +328,10 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
             status = write_penalties(t, stream, err);
         else if (k == GRAPH)
             vxs_graph_write(&t->graph, t->cohort, stream);
-        else
+        else if (k == ABOUT)
             write_about(context, m, t, settings, stream);
+        else
+            status = copy_file(t->cohort, files[k], stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);
         status = status ? status : closed;
     }

@@ -187,18 +187,45 @@ static vxs_status repeat_choice(const vxs_model *m, const char *name, vxs_cohort
     return VXS_OK;
 }
 
-/* Scaling by a reference and means of regions need files that a model does not have. */
-static vxs_status repeat_preprocessing(const vxs_model *m, vxs_cohort_settings *s, vxs_error *err)
+/* What the settings of a cohort point to in the model's directory. */
+typedef struct {
+    char *mask, *reference, *regions, *names;
+} paths;
+
+static void release_paths(paths *p)
+{
+    free(p->mask);
+    free(p->reference);
+    free(p->regions);
+    free(p->names);
+}
+
+static vxs_status name_files(const vxs_model *m, paths *p, vxs_error *err)
+{
+    *p = (paths){ .mask = vxs_model_inside(m, "mask.nii.gz", err) };
+    p->reference = vxs_model_inside(m, "reference.nii.gz", err);
+    p->regions = vxs_model_inside(m, "regions.nii.gz", err);
+    p->names = vxs_model_inside(m, "regions.tsv", err);
+    return p->mask && p->reference && p->regions && p->names ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status repeat_preprocessing(const vxs_model *m, const paths *p, vxs_cohort_settings *s,
+                                       vxs_error *err)
 {
     const vxs_json *done = vxs_json_get(m->about, "preprocessing");
-    const char *scale = vxs_json_get_text(done, "scale");
+    const char *scale = vxs_json_get_text(done, "scale"),
+               *kind = vxs_json_get_text(m->about, "features_are");
     vxs_params_defaults(vxs_cohort_params, s);
-    if (!m->voxels)
+    s->single = true;
+    if (!kind || strcmp(kind, "columns") == 0) {
+        s->width = m->p; /* what a text does not name is 0 */
         return VXS_OK;
-    if (scale && strcmp(scale, "suvr") == 0)
-        return vxs_fail(err, VXS_MISUSE,
-                        "the model's images were scaled by a reference region; make a cohort with "
-                        "the same --reference and --mask MODEL/mask.nii.gz, and predict for that");
+    }
+    s->mask = s->onto = p->mask;
+    s->regions = strcmp(kind, "regions") == 0;
+    s->atlas = s->regions ? p->regions : NULL;
+    s->atlas_names = s->regions ? p->names : NULL;
+    s->reference = scale && strcmp(scale, "suvr") == 0 ? p->reference : NULL;
     s->smooth = vxs_json_get_number(done, "smooth");
     s->smooth = isnan(s->smooth) ? 0 : s->smooth;
     /* voxels of another size than the images' were asked for: onto the model's grid, then */
@@ -219,6 +246,9 @@ static void remove_cohort(const char *folder, const char *directory)
                                          "features.values.npy",
                                          "features.rows.npy",
                                          "features.starts.npy",
+                                         "regions.tsv",
+                                         "regions.nii.gz",
+                                         "reference.nii.gz",
                                          ".voxsift",
                                          NULL };
     for (int k = 0; files[k]; k++) {
@@ -253,23 +283,18 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
 {
     vxs_cohort_settings settings = *sources;
     const char *temporary = getenv("TMPDIR");
-    vxs_status status = repeat_preprocessing(m, &settings, err);
-    if (status)
-        return status;
-    char *mask = m->voxels ? vxs_format(err, "%.*s/mask.nii.gz",
-                                        (int)(strrchr(m->path, '/') - m->path), m->path)
-                           : NULL;
+    paths files;
     char *folder =
         vxs_format(err, "%s/voxsift-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    settings.mask = settings.onto = mask;
-    settings.single = true;
-    settings.width = m->voxels ? 0 : m->p; /* what a text does not name is 0 */
-    if (!folder || (m->voxels && !mask))
+    vxs_status status = name_files(m, &files, err);
+    if (!status && folder)
+        status = repeat_preprocessing(m, &files, &settings, err);
+    if (!folder)
         status = VXS_FAILED;
-    else if (!mkdtemp(folder))
+    else if (!status && !mkdtemp(folder))
         status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot make a folder for temporary files: '%s'",
                           folder);
-    else
+    if (!status)
         status = make_and_open(context, &settings, names, folder, cohort, err);
     if (!status) { /* for messages: what it was made of */
         char *said = vxs_format(err, "%s", names && names[0] ? names[0] : "the table");
@@ -277,7 +302,7 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
         cohort->path = said;
         status = said ? VXS_OK : VXS_FAILED;
     }
-    free(mask);
+    release_paths(&files);
     free(folder);
     return status;
 }

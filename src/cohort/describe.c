@@ -217,6 +217,10 @@ static vxs_status write_images(const vxs_build *build, vxs_output *output, vxs_e
         status = write_image(build, output, "coverage.nii.gz", &coverage, build->signal, err);
     if (!status && build->settings->regions)
         status = write_labels(build, output, err);
+    mask.intent_name = "reference";
+    mask.descrip = "voxsift " VXS_VERSION " reference region";
+    if (!status && build->reference)
+        status = write_image(build, output, "reference.nii.gz", &mask, build->reference, err);
     return status;
 }
 

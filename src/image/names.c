@@ -6,8 +6,8 @@
  *   1 255 0 0 1 1 1 "Left Hippocampus"    ITK-SNAP
  *   1 Left Hippocampus                    MRIcroGL
  *   1 Precentral_L 2001                   MRIcroGL's AAL: what tells names apart is before the code
- *   index<tab>name<tab>...                BIDS
- *   <label index="0" x= ...>name</label>  FSL
+ *   index<tab>name<tab>...                BIDS; or feature<tab>index<tab>..., of a cohort of
+ * regions <label index="0" x= ...>name</label>  FSL
  */
 #include "image/names.h"
 
@@ -199,7 +199,8 @@ static bool is_dseg(const char *text)
 {
     char first[256];
     snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, "\r\n"), text);
-    return strchr(first, '\t') && strstr(first, "index") && strstr(first, "name");
+    return strchr(first, '\t') && strstr(first, "index") &&
+           (strstr(first, "name") || strstr(first, "feature"));
 }
 
 static vxs_status read_dseg(vxs_label_names *names, const char *text, const char *path,
@@ -212,7 +213,9 @@ static vxs_status read_dseg(vxs_label_names *names, const char *text, const char
     if (!status)
         status = vxs_table_find(table, "index", &index, err);
     if (!status)
-        status = vxs_table_find(table, "name", &name, err);
+        status = vxs_table_find(table, "feature", &name, NULL)
+                     ? vxs_table_find(table, "name", &name, err)
+                     : VXS_OK;
     for (size_t i = 0; !status && i < vxs_table_rows(table); i++) {
         const char *cell = vxs_table_cell(table, i, name);
         status = vxs_table_real(table, i, index, &value, err);

@@ -114,14 +114,21 @@ want = [np.corrcoef(y, fitted)[0, 1], np.abs(y - fitted).mean(), ((y - fitted) *
 check("metrics", near([said["metrics"][k] for k in ("r", "mae", "rmse")], want))
 os.mkdir("tmp")
 os.environ["TMPDIR"] = os.path.abspath("tmp")
-for options in ([], ["--smooth", "6"], ["--scale", "global"], ["--smooth", "5", "--scale", "global"]):
+corner, parcels = np.zeros(SHAPE), np.indices(SHAPE)[0] // 3 + 4 * (np.indices(SHAPE)[1] // 5) + 5
+corner[5:8, 4:7, 3:6] = 1
+nib.save(nib.Nifti1Image(corner.astype("u1"), AFFINE), "corner.nii.gz")
+nib.save(nib.Nifti1Image(parcels.astype("i2"), AFFINE), "parcels.nii.gz")
+write("parcels.tsv", {"index": range(5, 13), "name": [f"area {k}" for k in range(5, 13)]})
+suvr, regions = ["--scale", "suvr", "--reference", "corner.nii.gz"], ["--regions", "--atlas", "parcels.nii.gz", "--atlas-names", "parcels.tsv"]
+for options in (suvr, regions, [*suvr, *regions], [], ["--smooth", "6"], ["--scale", "global"], ["--smooth", "5", "--scale", "global"]):
     run("cohort", "people.tsv", *make, *options, "-o", "pre", "--force")
     run("fit", "pre", "--target", "score", "-q", "-o", "prem", "--force")
     write("new.tsv", {k: v[:7] for k, v in people.items()})
     run("cohort", "new.tsv", *make, *options, "--mask", "prem/mask.nii.gz", "-o", "new", "--force")
     out, err = run("predict", "prem", "new.tsv", "--image-column", "image")
     check(f"images {options}", out == run("predict", "prem", "new")[0], out)
-    want = features("pre")[:, :7].T @ weights("prem", p) + about("prem")["outputs"][0]["intercept"]
+    want = features("pre")[:, :7].T @ weights("prem", len(features("pre"))) + about("prem")["outputs"][0]["intercept"]
+    check(f"a model {options}", about("prem")["outputs"][0]["nonzero"] > 0)
     check(f"images {options} as numpy", near(numbers(table(out.splitlines())["predicted"]), want, 1e-6))
     check("nothing left in TMPDIR", not os.listdir("tmp"))
 run("predict", "prem", "c", code=65)  # not smoothed

@@ -9,24 +9,16 @@ import sys
 
 import nibabel as nib
 import numpy as np
+from oracle import check, finish
+from oracle import run as voxsift
 
 rng = np.random.default_rng(7)
-bad = 0
 AFFINE = nib.affines.from_matvec(np.diag([-3.0, 3, 3]), [30, -40, -20])
 SHAPE = (12, 10, 9)
 
 
-def check(what, condition, details=""):
-    global bad
-    if not condition:
-        bad += 1
-        print("FAIL", what, details)
-
-
 def run(*words, code=0):
-    p = subprocess.run(["voxsift", "cohort", *words], capture_output=True, text=True)
-    check(" ".join(words), p.returncode == code, f"exit {p.returncode}: {p.stderr}")
-    return p.stdout, p.stderr
+    return voxsift("cohort", *words, code=code)
 
 
 def save(data, path, affine=AFFINE, dtype="f4"):
@@ -362,4 +354,4 @@ check("dry run", json.loads(out)["voxels"] == inside.sum() and json.loads(out)["
 n = sum((inside[s] & inside[e]).sum() for s, e in [
     (np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1]), (np.s_[:, :, 1:], np.s_[:, :, :-1])])
 check("edges", json.loads(out)["edges"] == n)
-sys.exit(bad > 0)
+finish()
