@@ -203,11 +203,12 @@ $(BUILD)/read_images $(BUILD)/scan: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(B
 # Verifies, then times, peers in the same run; docs/benchmarks.md says what came out where.
 bench: deps-peers
 	@$(MAKE) --no-print-directory all $(BUILD)/read_images $(BUILD)/scan
-	@mkdir -p $(BUILD)/bench/lasso $(BUILD)/bench/screens
+	@mkdir -p $(BUILD)/bench/lasso $(BUILD)/bench/screens $(BUILD)/bench/trees
 	@$(PYTHON) tests/bench/images.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench
 	@echo "One scan of 400 x 200,000 floats:" && $(BUILD)/scan
 	@$(PYTHON) tests/bench/lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/lasso
 	@$(PYTHON) tests/bench/screens.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/screens
+	@$(PYTHON) tests/bench/trees.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/trees examples
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
 # The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
