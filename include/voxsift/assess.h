@@ -13,11 +13,12 @@ extern "C" {
 
 enum { VXS_LOSS_AUTO, VXS_LOSS_CHOOSE_SQUARED, VXS_LOSS_CHOOSE_LOGISTIC };
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* as suits the method */
+enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCED };
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
     const char *target, *confounds, *weights, *only, *penalties, *graph;
-    int method, loss, standardize;
+    int method, loss, standardize, class_weights;
     bool no_intercept;
 } vxs_task_settings;
 extern const vxs_param vxs_task_params[];
@@ -32,7 +33,7 @@ typedef struct {
     double *score;  /* the target, or the number of the class */
     char **classes; /* sorted; class_count is 0 for a score */
     size_t class_count;
-    double *weights;   /* of subjects, or NULL */
+    double *weights;   /* of subjects, as the table has them, or NULL */
     double *free;      /* n x free_count by column: ones for the intercept, confounds */
     char **free_names; /* "intercept", "age", "sex=M" */
     size_t free_count;
@@ -41,7 +42,7 @@ typedef struct {
     double *penalties; /* of features, or NULL */
     vxs_graph graph;   /* of features, for methods that need one */
     vxs_design *design;
-    double *y; /* room for one output */
+    double *y, *u; /* room for one output, and for its weights */
 } vxs_task;
 /* Subjects without target or confound are left out, and named. The cohort must stay. */
 VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
@@ -52,7 +53,12 @@ void vxs_task_release(vxs_task *task);
 size_t vxs_task_outputs(const vxs_task *task);
 /* The method of the task. */
 const vxs_method *vxs_task_method(const vxs_task *task);
-/* Sets y. */
+/* As the table calls subject i. */
+const char *vxs_task_id(const vxs_task *task, size_t i);
+/* Whether one class is more than half as large again as another; then class weights that are left
+ * open become balanced. */
+bool vxs_task_balance(vxs_task *task);
+/* Sets y and u. */
 void vxs_task_problem(vxs_task *task, size_t output, const vxs_method_settings *settings,
                       vxs_problem *problem);
 
@@ -127,21 +133,117 @@ VXS_MUST_CHECK vxs_status vxs_model_cohort(const vxs_context *context, const vxs
                                            const vxs_cohort_settings *sources,
                                            const char *const *names, vxs_cohort *cohort,
                                            vxs_error *err);
-/* How near predictions are to what they should be. NAN where a number cannot be had. */
+/* Predictions of scores, or of classes by one score each (two classes share one). */
+typedef struct {
+    size_t n, class_count;       /* 0 for scores */
+    const double *truth;         /* NAN when it is not known; the number of the class */
+    const double *scores;        /* outputs x n; NAN where there is none */
+    const double *probabilities; /* classes x n; NULL: as the scores have it */
+} vxs_predictions;
+/* The class of subject i, by number. */
+size_t vxs_predicted_class(const vxs_predictions *predictions, size_t i);
+/* Its probability of being of class k. */
+double vxs_predicted_probability(const vxs_predictions *predictions, size_t i, size_t k);
+
+/* How near predictions are to what they should be. NAN where a number cannot be had, such as an
+ * area under a curve with one class only; predictions that are all the same score as chance does.
+ */
 typedef struct {
     size_t count;
-    double r, mae, rmse;                     /* of scores */
-    double accuracy, balanced_accuracy, auc; /* of classes; auc of two */
+    double r, r2, mae, rmse; /* of scores; the others of classes */
+    double balanced_accuracy, accuracy, auc, sensitivity, specificity, f1, brier, calibration_slope;
 } vxs_metrics;
+/* One row a metric, the most telling first; ends with name == NULL. */
+typedef struct {
+    const char *name;
+    size_t offset;
+    bool of_classes;
+    const char *help;
+} vxs_metric_row;
+extern const vxs_metric_row vxs_metric_rows[];
+double *vxs_metric(vxs_metrics *metrics, const vxs_metric_row *row);
+VXS_MUST_CHECK vxs_status vxs_measure(const vxs_predictions *predictions, vxs_metrics *metrics,
+                                      vxs_error *err);
 /* Of a cohort whose table has the model's target; count is 0 when it has not. */
 VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_cohort *cohort,
                                             const double *scores, vxs_metrics *metrics,
                                             vxs_error *err);
-/* The class of subject i among n, by number. */
-size_t vxs_model_class(const vxs_model *model, const double *scores, size_t n, size_t i);
-/* Its probability of being of class k. */
-double vxs_model_probability(const vxs_model *model, const double *scores, size_t n, size_t i,
-                             size_t k);
+
+/* ---- Cross-validation ------------------------------------------------------------------------ */
+
+enum { VXS_SELECT_BEST, VXS_SELECT_1SE };
+
+/* Every field is a row of vxs_task_params or vxs_cv_params. */
+typedef struct {
+    vxs_task_settings task;
+    int64_t folds, repeats, inner_folds, bootstraps, seed;
+    const char *group, *folds_from, *prefilter;
+    int select;
+} vxs_cv_settings;
+extern const vxs_param vxs_cv_params[];
+
+/* Who is kept back when. */
+typedef struct {
+    size_t n, repeats, count;
+    size_t *fold;  /* repeats x n: the fold in which a subject is kept back */
+    char **names;  /* of folds that are given, or NULL */
+    size_t *group; /* subjects of one group, or of one person, are in one fold */
+    size_t groups;
+} vxs_folds;
+/* Dealt out evenly over classes or quantiles of the score, or as a column or file says. What would
+ * leak is refused: an image, a person or a group on both sides. */
+VXS_MUST_CHECK vxs_status vxs_folds_make(const vxs_task *task, const vxs_cv_settings *settings,
+                                         vxs_folds *folds, vxs_error *err);
+void vxs_folds_write(const vxs_task *task, const vxs_folds *folds, FILE *stream);
+void vxs_folds_release(vxs_folds *folds);
+
+enum { VXS_BASELINE_CONSTANT, VXS_BASELINE_CONFOUNDS, VXS_BASELINE_VOLUME, VXS_BASELINES };
+extern const char *const vxs_baseline_names[VXS_BASELINES];
+
+/* One outer fold of one repeat. */
+typedef struct {
+    size_t repeat, fold, train, test; /* how many subjects */
+    double ratio;                     /* of lambda_max, as the inner folds chose */
+    vxs_metrics outer, inner;         /* of subjects kept back; of the choice among lambdas */
+    vxs_metrics baselines[VXS_BASELINES];
+    vxs_solution *fits;     /* one an output, of features as they stand */
+    double *pattern;        /* outputs x p: what the score goes with (Haufe) */
+    double passes, seconds; /* of all that was solved for it */
+    bool converged;
+} vxs_cv_fold;
+
+typedef struct {
+    vxs_cv_settings settings;
+    vxs_method_settings method;
+    const vxs_task *task;
+    vxs_folds folds;
+    size_t fold_count; /* repeats x folds */
+    vxs_cv_fold *each;
+    double *ratios; /* of lambda_max */
+    size_t ratio_count;
+    double *scores;                   /* repeats x outputs x n, each by a model that did not learn
+                                         from the subject */
+    double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */
+    double *baselines[VXS_BASELINES]; /* repeats x outputs x n, or NULL */
+    size_t *inner;                    /* repeats x folds x n: inner folds; SIZE_MAX: kept back */
+    vxs_metrics pooled, low, high;    /* over all subjects, and the bootstrap's interval */
+    vxs_metrics pooled_baselines[VXS_BASELINES];
+    double passes, seconds;
+    bool converged;
+} vxs_cv;
+/* Everything is learned inside of training folds: standardisation, tree, class weights, prefilter,
+ * lambda, calibration. */
+VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
+                                     const vxs_cv_settings *settings,
+                                     const vxs_method_settings *method, vxs_cv *cv, vxs_error *err);
+void vxs_cv_release(vxs_cv *cv);
+/* {metric: {mean, sd, per_fold}} under "outer" and "inner", and more. */
+void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
+/* A directory: cv.json, predictions.tsv, scores.tsv, folds.tsv, inner_folds.tsv, weights.tsv, and
+ * maps of voxels. */
+#define VXS_CV_FILE "cv.json"
+VXS_MUST_CHECK vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv,
+                                      const char *directory, bool replace, vxs_error *err);
 
 #ifdef __cplusplus
 }

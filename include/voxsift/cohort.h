@@ -83,6 +83,8 @@ typedef struct {
 } vxs_cohort;
 VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
 void vxs_cohort_release(vxs_cohort *cohort);
+/* Adds weight times feature j to a sum for each subject. */
+void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *sums);
 /* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix. */
 const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[32]);
 

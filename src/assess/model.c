@@ -37,7 +37,7 @@ void vxs_model_release(vxs_model *m)
 
 /* ---- Fitting --------------------------------------------------------------------------------- */
 
-static vxs_status copy_texts(char *const *texts, size_t count, char ***copy, vxs_error *err)
+vxs_status vxs_copy_texts(char *const *texts, size_t count, char ***copy, vxs_error *err)
 {
     *copy = vxs_alloc(count, sizeof(**copy), err);
     for (size_t k = 0; *copy && k < count; k++) {
@@ -73,11 +73,11 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
                       .output_count = vxs_task_outputs(t),
                       .p = c->p,
                       .grid = c->grid };
-    vxs_status status = copy_texts(t->classes, t->class_count, &m->classes, err);
+    vxs_status status = vxs_copy_texts(t->classes, t->class_count, &m->classes, err);
     if (!status)
-        status = copy_texts(t->free_names, t->free_count, &m->free_names, err);
+        status = vxs_copy_texts(t->free_names, t->free_count, &m->free_names, err);
     if (!status)
-        status = copy_texts(t->levels, t->level_count, &m->levels, err);
+        status = vxs_copy_texts(t->levels, t->level_count, &m->levels, err);
     if (!status)
         status = begin_outputs(t, m, err);
     if (!status && c->kind == VXS_FEATURES_VOXELS) {

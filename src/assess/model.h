@@ -6,6 +6,58 @@
 
 /* Frees an array of texts; NULL has none. */
 void vxs_free_texts(char **texts, size_t count);
+VXS_MUST_CHECK vxs_status vxs_copy_texts(char *const *texts, size_t count, char ***copy,
+                                         vxs_error *err);
+/* The task on some of its subjects, with a design over these alone, and the tree that they have;
+ * released as a task. */
+VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole,
+                                        const size_t *which, size_t count, vxs_task *part,
+                                        vxs_error *err);
+/* For one output. */
+VXS_MUST_CHECK vxs_status vxs_task_make_room(vxs_task *task, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *task,
+                                               vxs_error *err);
+/* prefilter.c: "ttest:0.05" keeps features that go with output y, "variance:0.5" the half that
+ * varies most; the design is made anew with the others out of reach. */
+VXS_MUST_CHECK vxs_status vxs_prefilter_check(const char *text, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part,
+                                        const char *text, size_t output, vxs_error *err);
+/* The p-value of a correlation of n pairs, two-sided. */
+double vxs_correlation_p(double r, size_t n);
+
+/* Streams of random numbers. */
+enum { VXS_STREAM_FOLDS = 1000, VXS_STREAM_INNER = 1000000, VXS_STREAM_BOOTSTRAP = 2000000000 };
+/* folds.c: each subject's fold; groups stay together. */
+VXS_MUST_CHECK vxs_status vxs_folds_deal(const vxs_task *task, const size_t *group, size_t groups,
+                                         size_t count, const vxs_random *random, size_t *fold,
+                                         vxs_error *err);
+/* leaks.c */
+VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_cv_settings *settings,
+                                          const vxs_folds *folds, vxs_error *err);
+
+/* jobs.c: a path on some subjects, and what it predicts for others. */
+typedef struct {
+    const size_t *train, *test; /* subjects of the task */
+    size_t train_count, test_count;
+    const double *ratios; /* of lambda_max, falling */
+    size_t ratio_count;
+    bool keep;      /* the last fit and its pattern */
+    double *scores; /* outputs x ratios x test */
+    vxs_solution *fits;
+    double *pattern;
+    double passes, seconds;
+    bool converged;
+} vxs_job;
+VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task,
+                                       const vxs_cv_settings *settings,
+                                       const vxs_method_settings *method, vxs_job *jobs,
+                                       size_t count, const char *what, vxs_error *err);
+void vxs_job_release(vxs_job *job, size_t outputs);
+
+/* baselines.c: predictions from columns alone, without features: score = columns x b. */
+VXS_MUST_CHECK vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights,
+                                          const double *columns, size_t n, size_t count, double *b,
+                                          vxs_error *err);
 /* An empty model of a task; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
 /* Weights of standardised columns become weights of features as they stand in the cohort. */
@@ -39,6 +91,9 @@ void vxs_graph_write(const vxs_graph *graph, const vxs_cohort *cohort, FILE *str
  * the caller, whatever is returned. */
 VXS_MUST_CHECK vxs_status vxs_penalties_read(const char *path, const vxs_cohort *cohort,
                                              double **penalties, vxs_error *err);
+/* i, j, k, and x, y, z in mm of a voxel, as cells of a table. */
+void vxs_write_place_header(vxs_tsv_writer *writer);
+void vxs_write_place(vxs_tsv_writer *writer, const vxs_grid *grid, size_t voxel);
 /* Of an output's weights. */
 double vxs_model_sum(const vxs_solution *fit);
 /* Whether the cohort's features are those of the model, and why not. */

@@ -150,12 +150,19 @@ static double weight_of(const vxs_solution *s, size_t feature, size_t *next)
     return 0;
 }
 
-static void write_place(vxs_tsv_writer *w, const vxs_model *m, size_t feature)
+void vxs_write_place_header(vxs_tsv_writer *w)
+{
+    static const char *const place[] = { "i", "j", "k", "x", "y", "z" };
+    for (int d = 0; d < 6; d++)
+        vxs_tsv_text(w, place[d]);
+}
+
+void vxs_write_place(vxs_tsv_writer *w, const vxs_grid *grid, size_t voxel)
 {
     double index[3], at[3];
     char text[32];
-    vxs_grid_index(&m->grid, m->voxels[feature], index);
-    vxs_grid_position(&m->grid, index, at);
+    vxs_grid_index(grid, voxel, index);
+    vxs_grid_position(grid, index, at);
     for (int d = 0; d < 3; d++)
         vxs_tsv_real(w, index[d]);
     for (int d = 0; d < 3; d++) {
@@ -182,7 +189,6 @@ static vxs_status write_headers(const vxs_model *m, vxs_tsv_writer *w, vxs_error
  * output. */
 static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *stream, vxs_error *err)
 {
-    static const char *const place[] = { "i", "j", "k", "x", "y", "z" };
     bool *any = any_weight(m, err);
     size_t *next = any ? vxs_alloc(m->output_count, sizeof(*next), err) : NULL;
     vxs_tsv_writer w;
@@ -195,8 +201,8 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     vxs_tsv_init(&w, stream);
     vxs_tsv_text(&w, "index");
     vxs_tsv_text(&w, "feature");
-    for (int d = 0; m->voxels && d < 6; d++)
-        vxs_tsv_text(&w, place[d]);
+    if (m->voxels)
+        vxs_write_place_header(&w);
     status = write_headers(m, &w, err);
     vxs_tsv_end_row(&w);
     for (size_t j = 0; j < m->p; j++) {
@@ -205,7 +211,7 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
         vxs_tsv_real(&w, (double)j);
         vxs_tsv_text(&w, vxs_cohort_feature(c, j, name));
         if (m->voxels)
-            write_place(&w, m, j);
+            vxs_write_place(&w, &m->grid, m->voxels[j]);
         for (size_t k = 0; k < m->output_count; k++)
             vxs_tsv_real(&w, weight_of(&m->outputs[k].fit, j, &next[k]));
         vxs_tsv_end_row(&w);

@@ -148,14 +148,6 @@ static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, do
     return status;
 }
 
-static void add_feature(const vxs_cohort *c, size_t j, double weight, double *scores)
-{
-    for (size_t i = 0; c->features && i < c->n; i++)
-        scores[i] += weight * (double)c->features[j * c->n + i];
-    for (size_t e = c->starts ? c->starts[j] : 0; c->starts && e < c->starts[j + 1]; e++)
-        scores[c->rows[e]] += weight * (double)c->values[e];
-}
-
 vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
 {
     size_t n = c->n;
@@ -169,7 +161,7 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
     for (size_t k = 0; k < m->output_count && !status; k++) {
         const vxs_solution *fit = &m->outputs[k].fit;
         for (size_t j = 0; j < fit->count; j++)
-            add_feature(c, fit->index[j], fit->weight[j], scores + k * n);
+            vxs_cohort_add(c, fit->index[j], fit->weight[j], scores + k * n);
     }
     free(values);
     return status;

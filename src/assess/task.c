@@ -8,6 +8,7 @@
 #define AT(member) offsetof(vxs_task_settings, member)
 
 static const char *const losses[] = { "auto", "squared", "logistic", NULL };
+static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
 
 const vxs_param vxs_task_params[] = {
@@ -56,6 +57,14 @@ const vxs_param vxs_task_params[] = {
               "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
               "|correlation|), chain (features in their order), or a table with the columns from "
               "and to, names of features, and perhaps weight" },
+    { .name = "class-weights",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(class_weights),
+      .choices = class_weights,
+      .help = "balanced: all classes weigh the same, however many subjects they have; auto is "
+              "balanced in cv when one class is more than half as large again as another, and none "
+              "in fit and path" },
     { .name = "only",
       .value = "COLUMN=VALUE",
       .type = VXS_PARAM_TEXT,
@@ -89,8 +98,15 @@ void vxs_task_release(vxs_task *t)
     vxs_graph_release(&t->graph);
     free(t->free);
     free(t->y);
+    free(t->u);
     vxs_design_free(t->design);
     *t = (vxs_task){ .n = 0 };
+}
+
+const char *vxs_task_id(const vxs_task *t, size_t i)
+{
+    const char *id = vxs_table_cell(t->cohort->people, t->rows[i], t->cohort->id_column);
+    return id ? id : "?";
 }
 
 const vxs_method *vxs_task_method(const vxs_task *t)
@@ -461,28 +477,27 @@ static vxs_status make_base(const vxs_cohort *c, int threads, vxs_design **base,
                : vxs_sparse_new(c->values, c->rows, c->starts, c->n, c->p, threads, base, err);
 }
 
-static vxs_status make_design(const vxs_context *context, vxs_task *t, vxs_error *err)
+vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     int threads = context && context->nthreads > 1 ? context->nthreads : 1;
     vxs_design *base = NULL;
-    vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize };
+    vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize,
+                      .penalties = t->penalties };
     vxs_status status = make_base(t->cohort, threads, &base, err);
     if (status)
         return status;
-    if (t->settings.penalties) {
-        status = vxs_penalties_read(t->settings.penalties, t->cohort, &t->penalties, err);
-        view.penalties = t->penalties;
-    }
     if (t->n < t->cohort->n) {
         view.rows = t->rows;
         view.row_count = t->n;
     }
-    t->y = vxs_alloc(t->n, sizeof(*t->y), err);
-    if (!t->y || status) {
-        vxs_design_free(base);
-        return status ? status : VXS_FAILED;
-    }
     return vxs_view_new(base, false, &view, &t->design, err);
+}
+
+vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
+{
+    t->y = vxs_alloc(t->n, sizeof(*t->y), err);
+    t->u = vxs_alloc(t->n, sizeof(*t->u), err);
+    return t->y && t->u ? VXS_OK : VXS_FAILED;
 }
 
 vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
@@ -510,8 +525,12 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = read_free(&m, err);
     if (!status)
         status = read_weights(&m, err);
+    if (!status && settings->penalties)
+        status = vxs_penalties_read(settings->penalties, cohort, &task->penalties, err);
     if (!status)
-        status = make_design(context, task, err);
+        status = vxs_task_make_room(task, err);
+    if (!status)
+        status = vxs_task_make_design(context, task, err);
     if (!status)
         status = vxs_task_make_graph(context, task, err);
     for (size_t k = 0; k < m.confound_count; k++)
@@ -523,16 +542,31 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     return status;
 }
 
+/* Either side of the output weighs as much as the other; together they weigh what they did. */
+static void balance(vxs_task *t)
+{
+    double side[2] = { 0, 0 };
+    for (size_t i = 0; i < t->n; i++)
+        side[t->y[i] > 0] += t->u[i];
+    for (size_t i = 0; i < t->n; i++)
+        t->u[i] *= side[t->y[i] > 0] > 0 ? (side[0] + side[1]) / (2 * side[t->y[i] > 0]) : 1;
+}
+
 void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *settings,
                       vxs_problem *problem)
 {
     size_t positive = t->class_count == 2 ? 1 : output;
-    for (size_t i = 0; i < t->n; i++)
+    bool balanced = t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
+    for (size_t i = 0; i < t->n; i++) {
         t->y[i] = t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
+        t->u[i] = t->weights ? t->weights[i] : 1;
+    }
+    if (balanced)
+        balance(t);
     *problem = (vxs_problem){ .design = t->design,
                               .loss = t->loss,
                               .y = t->y,
-                              .weights = t->weights,
+                              .weights = balanced || t->weights ? t->u : NULL,
                               .free = t->free,
                               .free_count = t->free_count,
                               .ridge = settings->ridge,

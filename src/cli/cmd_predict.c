@@ -28,6 +28,7 @@ typedef struct {
     const vxs_model *model;
     const vxs_cohort *cohort;
     double *scores;
+    vxs_predictions said;
     size_t target; /* column of the table, or SIZE_MAX */
     vxs_metrics metrics;
 } predictions;
@@ -75,9 +76,9 @@ static void print_table(const predictions *p)
         if (m->class_count == 0)
             vxs_tsv_real(&w, p->scores[i]);
         else
-            vxs_tsv_text(&w, known ? m->classes[vxs_model_class(m, p->scores, n, i)] : NULL);
+            vxs_tsv_text(&w, known ? m->classes[vxs_predicted_class(&p->said, i)] : NULL);
         for (size_t k = 0; k < m->class_count; k++)
-            vxs_tsv_real(&w, known ? vxs_model_probability(m, p->scores, n, i, k) : NAN);
+            vxs_tsv_real(&w, known ? vxs_predicted_probability(&p->said, i, k) : NAN);
         vxs_tsv_end_row(&w);
     }
 }
@@ -87,7 +88,6 @@ static void print_table(const predictions *p)
 static void print_subject(const predictions *p, vxs_json_writer *w, size_t i)
 {
     const vxs_model *m = p->model;
-    size_t n = p->cohort->n;
     bool known = !isnan(p->scores[i]);
     vxs_json_open_object(w, NULL);
     vxs_json_text(w, "participant_id", id_of(p, i));
@@ -96,13 +96,12 @@ static void print_subject(const predictions *p, vxs_json_writer *w, size_t i)
     if (m->class_count == 0)
         vxs_json_real(w, "predicted", p->scores[i]);
     else
-        vxs_json_text(w, "predicted",
-                      known ? m->classes[vxs_model_class(m, p->scores, n, i)] : NULL);
+        vxs_json_text(w, "predicted", known ? m->classes[vxs_predicted_class(&p->said, i)] : NULL);
     if (m->class_count > 0) {
         vxs_json_open_object(w, "probability");
         for (size_t k = 0; k < m->class_count; k++)
             vxs_json_real(w, m->classes[k],
-                          known ? vxs_model_probability(m, p->scores, n, i, k) : NAN);
+                          known ? vxs_predicted_probability(&p->said, i, k) : NAN);
         vxs_json_close_object(w);
     }
     vxs_json_close_object(w);
@@ -120,15 +119,11 @@ static void print_json(const predictions *p)
     vxs_json_close_array(&w);
     vxs_json_open_object(&w, "metrics");
     vxs_json_whole(&w, "subjects", (int64_t)p->metrics.count);
-    if (p->model->class_count == 0) {
-        vxs_json_real(&w, "r", p->metrics.r);
-        vxs_json_real(&w, "mae", p->metrics.mae);
-        vxs_json_real(&w, "rmse", p->metrics.rmse);
-    } else {
-        vxs_json_real(&w, "accuracy", p->metrics.accuracy);
-        vxs_json_real(&w, "balanced_accuracy", p->metrics.balanced_accuracy);
-        vxs_json_real(&w, "auc", p->metrics.auc);
-    }
+    for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
+        if (row->of_classes == (p->model->class_count > 0))
+            vxs_json_real(&w, row->name,
+                          p->metrics.count > 0 ? *vxs_metric((vxs_metrics *)&p->metrics, row)
+                                               : NAN);
     vxs_json_close_object(&w);
     vxs_json_close_object(&w);
 }
@@ -172,6 +167,8 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     if (vxs_table_find(cohort->people, model->task.target, &p.target, NULL))
         p.target = SIZE_MAX;
     p.scores = vxs_alloc(model->output_count * cohort->n, sizeof(*p.scores), err);
+    p.said =
+        (vxs_predictions){ .n = cohort->n, .class_count = model->class_count, .scores = p.scores };
     vxs_status status = p.scores ? vxs_model_scores(model, cohort, p.scores, err) : VXS_FAILED;
     if (!status)
         status = vxs_model_compare(model, cohort, p.scores, &p.metrics, err);

@@ -148,6 +148,14 @@ void vxs_cohort_release(vxs_cohort *c)
     *c = (vxs_cohort){ .path = NULL };
 }
 
+void vxs_cohort_add(const vxs_cohort *c, size_t j, double weight, double *sums)
+{
+    for (size_t i = 0; c->features && i < c->n; i++)
+        sums[i] += weight * (double)c->features[j * c->n + i];
+    for (size_t e = c->starts ? c->starts[j] : 0; c->starts && e < c->starts[j + 1]; e++)
+        sums[c->rows[e]] += weight * (double)c->values[e];
+}
+
 const char *vxs_cohort_feature(const vxs_cohort *c, size_t j, char buffer[32])
 {
     const char *name = c->names ? vxs_table_cell(c->names, j, c->name_column) : NULL;

@@ -1,0 +1,147 @@
+/* choose.c - the lambda that the inner folds speak for, and what they say of probabilities. */
+#include "assess/cv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double vxs_output_truth(const vxs_task *t, size_t output, size_t i)
+{
+    size_t positive = t->class_count == 2 ? 1 : output;
+    return t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
+}
+
+static double loss_of(vxs_loss loss, double y, double s)
+{
+    double margin = -y * s;
+    if (loss == VXS_LOSS_SQUARED)
+        return (y - s) * (y - s) / 2;
+    return margin > 0 ? margin + log1p(exp(-margin)) : log1p(exp(margin));
+}
+
+/* Weights of the fold's subjects for one output: classes weigh as they do in the fits. */
+static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
+{
+    const vxs_task *t = w->cv->task;
+    double side[2] = { 0, 0 };
+    weight[0] = weight[1] = 1;
+    for (size_t k = 0; k < w->train_count; k++)
+        side[vxs_output_truth(t, output, w->train[k]) > 0]++;
+    if (t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
+        for (int k = 0; k < 2; k++)
+            weight[k] = side[k] > 0 ? (double)w->train_count / (2 * side[k]) : 1;
+}
+
+/* Mean loss of an inner job at a ratio, over all outputs. */
+static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t ratio)
+{
+    const vxs_task *t = w->cv->task;
+    double sum = 0, whole = 0, weight[2];
+    for (size_t o = 0; o < vxs_task_outputs(t); o++) {
+        const double *s = job->scores + (o * job->ratio_count + ratio) * job->test_count;
+        weigh(w, o, weight);
+        for (size_t k = 0; k < job->test_count; k++) {
+            double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
+            u *= t->weights ? t->weights[job->test[k]] : 1;
+            sum += u * loss_of(t->loss, y, s[k]);
+            whole += u;
+        }
+    }
+    return whole > 0 ? sum / whole : 0;
+}
+
+/* The ratio with the least mean loss; or, with 1se, the largest that is not a standard error worse.
+ */
+static void choose_ratio(vxs_fold_work *w)
+{
+    double best = INFINITY, limit = INFINITY, jobs = (double)w->inner_count;
+    for (size_t k = 0; k < w->cv->ratio_count; k++) {
+        double mean = 0, square = 0;
+        for (size_t g = 0; g < w->inner_count; g++) {
+            double loss = job_loss(w, &w->inner[g], k);
+            mean += loss / jobs;
+            square += loss * loss;
+        }
+        if (mean < best) {
+            double variance = jobs > 1 ? (square - jobs * mean * mean) / (jobs - 1) : 0;
+            best = mean;
+            limit = best + sqrt(fmax(0, variance) / jobs);
+            w->chosen = k;
+        }
+    }
+    for (size_t k = 0; k < w->chosen && w->cv->settings.select == VXS_SELECT_1SE; k++) {
+        double mean = 0;
+        for (size_t g = 0; g < w->inner_count; g++)
+            mean += job_loss(w, &w->inner[g], k) / jobs;
+        if (mean <= limit)
+            w->chosen = k;
+    }
+}
+
+static void take_inner_scores(vxs_fold_work *w)
+{
+    size_t n = w->cv->task->n, outputs = vxs_task_outputs(w->cv->task);
+    for (size_t k = 0; k < outputs * n; k++)
+        w->inner_scores[k] = NAN;
+    for (size_t g = 0; g < w->inner_count; g++) {
+        const vxs_job *job = &w->inner[g];
+        for (size_t o = 0; o < outputs; o++)
+            for (size_t k = 0; k < job->test_count; k++)
+                w->inner_scores[o * n + job->test[k]] =
+                    job->scores[(o * job->ratio_count + w->chosen) * job->test_count + k];
+    }
+}
+
+/* Logistic regression of an output on its inner score (Platt); where that would turn the score
+ * round, the share of the class. */
+static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
+{
+    const vxs_task *t = w->cv->task;
+    size_t m = w->train_count;
+    double *y = vxs_alloc(m, sizeof(*y), err), *columns = vxs_alloc(2 * m, sizeof(*columns), err);
+    double b[2] = { 0, 0 };
+    vxs_status status = y && columns ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < m && !status; k++) {
+        y[k] = vxs_output_truth(t, output, w->train[k]);
+        columns[k] = 1;
+        columns[m + k] = w->inner_scores[output * t->n + w->train[k]];
+    }
+    if (!status)
+        status = vxs_fit_columns(t->loss, y, NULL, columns, m, 2, b, err);
+    if (!status && !(b[1] > 0)) {
+        b[1] = 0;
+        status = vxs_fit_columns(t->loss, y, NULL, columns, m, 1, b, err);
+    }
+    w->offset[output] = b[0];
+    w->slope[output] = b[1];
+    free(y);
+    free(columns);
+    return status;
+}
+
+static vxs_status measure_inner(vxs_fold_work *w, vxs_error *err)
+{
+    const vxs_task *t = w->cv->task;
+    vxs_predictions p = {
+        .n = t->n, .class_count = t->class_count, .truth = t->score, .scores = w->inner_scores
+    };
+    return vxs_measure(&p, &w->cv->each[w->number].inner, err);
+}
+
+vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
+{
+    size_t outputs = vxs_task_outputs(w->cv->task);
+    vxs_status status = VXS_OK;
+    for (size_t o = 0; o < outputs; o++)
+        w->slope[o] = 1;
+    if (w->inner_count > 0) {
+        choose_ratio(w);
+        take_inner_scores(w);
+        status = measure_inner(w, err);
+    }
+    for (size_t o = 0; o < outputs && !status; o++)
+        if (w->cv->task->class_count > 0 && w->inner_count > 0)
+            status = calibrate(w, o, err);
+    w->cv->each[w->number].ratio = w->cv->ratios[w->chosen];
+    return status;
+}

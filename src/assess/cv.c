@@ -1,0 +1,436 @@
+/* cv.c - nested cross-validation: a lambda is chosen by inner folds of the training subjects, and
+ * the model fitted with it is measured on those that were kept back. */
+#include "assess/cv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_cv_settings, member)
+
+static const char *const selections[] = { "best", "1se", NULL };
+
+const vxs_param vxs_cv_params[] = {
+    { .name = "folds",
+      .value = "K",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(folds),
+      .initial = 5,
+      .min = 2,
+      .max = 100000,
+      .help = "folds, dealt out evenly over classes, or over quantiles of a score" },
+    { .name = "repeats",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(repeats),
+      .initial = 1,
+      .min = 1,
+      .max = 1000,
+      .help = "times that folds are dealt out anew" },
+    { .name = "group",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(group),
+      .help = "subjects with the same value, such as site, scanner or family, stay in one fold; "
+              "without it the sessions of one person do" },
+    { .name = "folds-from",
+      .value = "WHERE",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(folds_from),
+      .help = "the folds themselves: a column, of which each value is one fold (leave one site or "
+              "run out), or a table with participant_id, fold and perhaps repeat, such as the "
+              "folds.tsv of another run" },
+    { .name = "inner-folds",
+      .value = "K",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(inner_folds),
+      .initial = 5,
+      .min = 0,
+      .max = 1000,
+      .help = "folds of the training subjects that choose lambda; 0: none, --lambda-ratio is it" },
+    { .name = "select",
+      .value = "RULE",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(select),
+      .choices = selections,
+      .help = "the lambda with the least inner loss, or the largest that is not a standard error "
+              "worse" },
+    { .name = "prefilter",
+      .value = "RULE",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(prefilter),
+      .help = "keep features by a test on the training subjects alone: ttest:0.05 those whose "
+              "correlation with the target has that p-value, variance:0.5 the half that varies "
+              "most" },
+    { .name = "bootstraps",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(bootstraps),
+      .initial = 1000,
+      .min = 100,
+      .max = 100000,
+      .help = "draws of subjects for the 95 % intervals" },
+    { .name = "seed",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(seed),
+      .initial = 1,
+      .min = 0,
+      .max = 1e15,
+      .help = "of everything that is drawn: folds and intervals" },
+    { .name = NULL },
+};
+
+void vxs_cv_release(vxs_cv *cv)
+{
+    size_t outputs = cv->task ? vxs_task_outputs(cv->task) : 0;
+    for (size_t k = 0; cv->each && k < cv->fold_count; k++) {
+        for (size_t o = 0; cv->each[k].fits && o < outputs; o++)
+            vxs_solution_release(&cv->each[k].fits[o]);
+        free(cv->each[k].fits);
+        free(cv->each[k].pattern);
+    }
+    vxs_folds_release(&cv->folds);
+    free(cv->each);
+    free(cv->ratios);
+    free(cv->scores);
+    free(cv->probabilities);
+    for (int b = 0; b < VXS_BASELINES; b++)
+        free(cv->baselines[b]);
+    free(cv->inner);
+    *cv = (vxs_cv){ .fold_count = 0 };
+}
+
+/* ---- What is to be tried --------------------------------------------------------------------- */
+
+static vxs_status make_ratios(vxs_cv *cv, vxs_error *err)
+{
+    const vxs_method_settings *m = &cv->method;
+    bool tuned = cv->settings.inner_folds > 0;
+    double least = isnan(m->lambda_ratio) ? (tuned ? 0.01 : 0.1) : m->lambda_ratio;
+    cv->ratio_count = tuned ? (size_t)m->nlambda : 1;
+    cv->ratios = vxs_alloc(cv->ratio_count, sizeof(*cv->ratios), err);
+    if (!cv->ratios)
+        return VXS_FAILED;
+    for (size_t k = 0; k < cv->ratio_count; k++)
+        cv->ratios[k] = tuned ? pow(least, (double)k / (double)(cv->ratio_count - 1)) : least;
+    return VXS_OK;
+}
+
+static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
+{
+    const vxs_cv_settings *s = &cv->settings;
+    const vxs_method_settings *m = &cv->method;
+    if (!isnan(m->lambda))
+        return vxs_fail(err, VXS_MISUSE,
+                        "lambda means something else in every fold; give --lambda-ratio, the share "
+                        "of lambda_max");
+    if (m->lambda_ratio <= 0 || (m->lambda_ratio >= 1 && s->inner_folds > 0))
+        return vxs_fail(err, VXS_MISUSE, "'--lambda-ratio' must lie between 0 and 1 here");
+    if (s->inner_folds == 1)
+        return vxs_fail(err, VXS_MISUSE, "'--inner-folds' wants 0, or 2 and more");
+    if (s->prefilter && vxs_task_method(cv->task)->needs_graph)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--prefilter' does not go with method '%s': it would tear its graph apart",
+                        vxs_task_method(cv->task)->name);
+    return s->prefilter ? vxs_prefilter_check(s->prefilter, err) : VXS_OK;
+}
+
+/* ---- Folds ----------------------------------------------------------------------------------- */
+
+static void split(const size_t *fold, size_t n, size_t kept, size_t *train, size_t *train_count,
+                  size_t *test, size_t *test_count)
+{
+    *train_count = *test_count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fold[i] == kept)
+            test[(*test_count)++] = i;
+        else if (fold[i] != SIZE_MAX)
+            train[(*train_count)++] = i;
+}
+
+/* Groups of the training subjects, numbered anew. */
+static size_t regroup(const vxs_fold_work *w, const size_t *group, size_t *number, size_t *first)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < w->train_count; k++) {
+        size_t g = group[w->train[k]];
+        if (first[g] == SIZE_MAX)
+            first[g] = count++;
+        number[k] = first[g];
+    }
+    return count;
+}
+
+static vxs_status deal_inner(vxs_fold_work *w, size_t *inner, vxs_error *err)
+{
+    vxs_cv *cv = w->cv;
+    const vxs_task *t = cv->task;
+    size_t *number = vxs_alloc(3 * t->n, sizeof(*number), err);
+    size_t *first = vxs_alloc(cv->folds.groups, sizeof(*first), err);
+    vxs_task part = { .n = w->train_count,
+                      .class_count = t->class_count,
+                      .score = vxs_alloc(w->train_count, sizeof(*part.score), err) };
+    vxs_random random = { (uint64_t)cv->settings.seed, VXS_STREAM_INNER + w->number };
+    vxs_status status = number && first && part.score ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        for (size_t g = 0; g < cv->folds.groups; g++)
+            first[g] = SIZE_MAX;
+        for (size_t k = 0; k < w->train_count; k++)
+            part.score[k] = t->score[w->train[k]];
+        size_t groups = regroup(w, cv->folds.group, number, first), *fold = number + t->n;
+        if (groups < w->inner_count)
+            status = vxs_fail(err, VXS_MISUSE,
+                              "%zu inner folds want at least as many %s among the training "
+                              "subjects; there are %zu",
+                              w->inner_count, cv->settings.group ? "groups" : "people", groups);
+        else
+            status = vxs_folds_deal(&part, number, groups, w->inner_count, &random, fold, err);
+        for (size_t k = 0; k < w->train_count && !status; k++)
+            inner[w->train[k]] = fold[k];
+    }
+    free(number);
+    free(first);
+    free(part.score);
+    return status;
+}
+
+static vxs_status make_inner_jobs(vxs_fold_work *w, const size_t *inner, vxs_error *err)
+{
+    vxs_cv *cv = w->cv;
+    size_t n = cv->task->n;
+    for (size_t g = 0; g < w->inner_count; g++) {
+        vxs_job *job = &w->inner[g];
+        w->inner_train[g] = vxs_alloc(n, sizeof(size_t), err);
+        w->inner_test[g] = vxs_alloc(n, sizeof(size_t), err);
+        if (!w->inner_train[g] || !w->inner_test[g])
+            return VXS_FAILED;
+        split(inner, n, g, w->inner_train[g], &job->train_count, w->inner_test[g],
+              &job->test_count);
+        job->train = w->inner_train[g];
+        job->test = w->inner_test[g];
+        job->ratios = cv->ratios;
+        job->ratio_count = cv->ratio_count;
+    }
+    return VXS_OK;
+}
+
+static vxs_status begin_fold(vxs_fold_work *w, vxs_cv *cv, size_t number, vxs_error *err)
+{
+    size_t n = cv->task->n, outputs = vxs_task_outputs(cv->task);
+    size_t repeat = number / cv->folds.count, kept = number % cv->folds.count;
+    *w = (vxs_fold_work){ .cv = cv, .number = number };
+    w->inner_count = (size_t)cv->settings.inner_folds;
+    w->train = vxs_alloc(n, sizeof(*w->train), err);
+    w->test = vxs_alloc(n, sizeof(*w->test), err);
+    w->inner = vxs_alloc(w->inner_count, sizeof(*w->inner), err);
+    w->inner_train = vxs_alloc(w->inner_count, sizeof(*w->inner_train), err);
+    w->inner_test = vxs_alloc(w->inner_count, sizeof(*w->inner_test), err);
+    w->inner_scores = vxs_alloc(outputs, n * sizeof(*w->inner_scores), err);
+    w->slope = vxs_alloc(outputs, sizeof(*w->slope), err);
+    w->offset = vxs_alloc(outputs, sizeof(*w->offset), err);
+    if (!w->train || !w->test || !w->inner || !w->inner_train || !w->inner_test ||
+        !w->inner_scores || !w->slope || !w->offset)
+        return VXS_FAILED;
+    split(cv->folds.fold + repeat * n, n, kept, w->train, &w->train_count, w->test, &w->test_count);
+    size_t *inner = cv->inner + number * n;
+    for (size_t i = 0; i < n; i++)
+        inner[i] = SIZE_MAX;
+    cv->each[number] = (vxs_cv_fold){ .repeat = repeat,
+                                      .fold = kept,
+                                      .train = w->train_count,
+                                      .test = w->test_count,
+                                      .converged = true };
+    if (w->inner_count == 0)
+        return VXS_OK;
+    vxs_status status = deal_inner(w, inner, err);
+    return status ? status : make_inner_jobs(w, inner, err);
+}
+
+static void end_fold(vxs_fold_work *w, size_t outputs)
+{
+    for (size_t g = 0; g < w->inner_count; g++) {
+        if (w->inner)
+            vxs_job_release(&w->inner[g], outputs);
+        if (w->inner_train)
+            free(w->inner_train[g]);
+        if (w->inner_test)
+            free(w->inner_test[g]);
+    }
+    free(w->train);
+    free(w->test);
+    free(w->inner);
+    free((void *)w->inner_train);
+    free((void *)w->inner_test);
+    free(w->inner_scores);
+    free(w->slope);
+    free(w->offset);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void count_costs(vxs_cv *cv, size_t number, const vxs_job *job)
+{
+    cv->each[number].passes += job->passes;
+    cv->each[number].seconds += job->seconds;
+    cv->each[number].converged = cv->each[number].converged && job->converged;
+}
+
+/* The jobs of all folds at once; results go back to their folds. */
+static vxs_status run_inner(const vxs_context *context, vxs_cv *cv, vxs_fold_work *works,
+                            vxs_error *err)
+{
+    size_t each = (size_t)cv->settings.inner_folds, count = cv->fold_count * each;
+    vxs_job *jobs = vxs_alloc(count, sizeof(*jobs), err);
+    if (!jobs)
+        return VXS_FAILED;
+    for (size_t k = 0; k < count; k++)
+        jobs[k] = works[k / each].inner[k % each];
+    vxs_status status = vxs_jobs_run(context, cv->task, &cv->settings, &cv->method, jobs, count,
+                                     "choosing lambda", err);
+    for (size_t k = 0; k < count; k++) {
+        works[k / each].inner[k % each] = jobs[k];
+        count_costs(cv, k / each, &jobs[k]);
+    }
+    free(jobs);
+    return status;
+}
+
+static vxs_status run_outer(const vxs_context *context, vxs_cv *cv, const vxs_fold_work *works,
+                            vxs_job *jobs, vxs_error *err)
+{
+    for (size_t k = 0; k < cv->fold_count; k++)
+        jobs[k] = (vxs_job){ .train = works[k].train,
+                             .train_count = works[k].train_count,
+                             .test = works[k].test,
+                             .test_count = works[k].test_count,
+                             .ratios = cv->ratios,
+                             .ratio_count = works[k].chosen + 1,
+                             .keep = true };
+    vxs_status status = vxs_jobs_run(context, cv->task, &cv->settings, &cv->method, jobs,
+                                     cv->fold_count, "fitting", err);
+    for (size_t k = 0; k < cv->fold_count; k++) {
+        count_costs(cv, k, &jobs[k]);
+        cv->each[k].fits = jobs[k].fits;
+        cv->each[k].pattern = jobs[k].pattern;
+        jobs[k].fits = NULL;
+        jobs[k].pattern = NULL;
+    }
+    return status;
+}
+
+/* The sum of all features of each subject, in units of the largest. */
+static vxs_status sum_features(const vxs_task *t, double **volume, vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    double largest = 0, *sums = vxs_alloc(c->n, sizeof(*sums), err);
+    *volume = sums ? vxs_alloc(t->n, sizeof(**volume), err) : NULL;
+    for (size_t j = 0; *volume && j < c->p; j++)
+        vxs_cohort_add(c, j, 1, sums);
+    for (size_t i = 0; *volume && i < t->n; i++) {
+        (*volume)[i] = sums[t->rows[i]];
+        largest = fmax(largest, fabs((*volume)[i]));
+    }
+    for (size_t i = 0; *volume && i < t->n && largest > 0; i++)
+        (*volume)[i] /= largest;
+    free(sums);
+    return *volume ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status run_folds(const vxs_context *context, vxs_cv *cv, vxs_fold_work *works,
+                            vxs_job *jobs, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    double *volume = NULL;
+    for (size_t k = 0; k < cv->fold_count && !status; k++)
+        status = begin_fold(&works[k], cv, k, err);
+    if (!status && cv->settings.inner_folds > 0)
+        status = run_inner(context, cv, works, err);
+    for (size_t k = 0; k < cv->fold_count && !status; k++)
+        status = vxs_choose(&works[k], err);
+    if (!status)
+        status = run_outer(context, cv, works, jobs, err);
+    if (!status)
+        status = sum_features(cv->task, &volume, err);
+    for (size_t k = 0; k < cv->fold_count && !status; k++)
+        status = vxs_evaluate_fold(&works[k], &jobs[k], volume, err);
+    free(volume);
+    return status;
+}
+
+static vxs_status run_all(const vxs_context *context, vxs_cv *cv, vxs_error *err)
+{
+    size_t outputs = vxs_task_outputs(cv->task);
+    vxs_fold_work *works = vxs_alloc(cv->fold_count, sizeof(*works), err);
+    vxs_job *jobs = works ? vxs_alloc(cv->fold_count, sizeof(*jobs), err) : NULL;
+    vxs_status status = jobs ? run_folds(context, cv, works, jobs, err) : VXS_FAILED;
+    for (size_t k = 0; k < cv->fold_count; k++) {
+        if (works)
+            end_fold(&works[k], outputs);
+        if (jobs)
+            vxs_job_release(&jobs[k], outputs);
+    }
+    free(works);
+    free(jobs);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status make_room(vxs_cv *cv, vxs_error *err)
+{
+    const vxs_task *t = cv->task;
+    size_t rows = cv->folds.repeats * vxs_task_outputs(t);
+    bool confounds = t->free_count > (t->settings.no_intercept ? 0 : 1);
+    cv->fold_count = cv->folds.repeats * cv->folds.count;
+    cv->each = vxs_alloc(cv->fold_count, sizeof(*cv->each), err);
+    cv->inner = vxs_alloc(cv->fold_count, t->n * sizeof(*cv->inner), err);
+    cv->scores = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
+    bool fine = cv->each && cv->inner && cv->scores;
+    for (int b = 0; b < VXS_BASELINES && fine; b++)
+        if (b != VXS_BASELINE_CONFOUNDS || confounds) {
+            cv->baselines[b] = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
+            fine = cv->baselines[b] != NULL;
+        }
+    if (fine && t->class_count > 0) {
+        cv->probabilities =
+            vxs_alloc(cv->folds.repeats * t->class_count, t->n * sizeof(*cv->scores), err);
+        fine = cv->probabilities != NULL;
+    }
+    return fine ? VXS_OK : VXS_FAILED;
+}
+
+static void add_costs(vxs_cv *cv)
+{
+    cv->converged = true;
+    for (size_t k = 0; k < cv->fold_count; k++) {
+        cv->passes += cv->each[k].passes;
+        cv->converged = cv->converged && cv->each[k].converged;
+    }
+}
+
+vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
+                      const vxs_cv_settings *settings, const vxs_method_settings *method,
+                      vxs_cv *cv, vxs_error *err)
+{
+    double start = vxs_seconds();
+    *cv = (vxs_cv){ .settings = *settings, .method = *method, .task = task };
+    vxs_status status = check_settings(cv, err);
+    if (!status)
+        status = make_ratios(cv, err);
+    if (!status)
+        status = vxs_folds_make(task, settings, &cv->folds, err);
+    if (!status)
+        status = make_room(cv, err);
+    if (!status)
+        status = run_all(context, cv, err);
+    if (!status)
+        status = vxs_evaluate_all(context, cv, err);
+    if (status) {
+        vxs_cv_release(cv);
+        return status;
+    }
+    add_costs(cv);
+    cv->seconds = vxs_seconds() - start;
+    return VXS_OK;
+}

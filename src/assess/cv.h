@@ -1,0 +1,34 @@
+/* cv.h - a cross-validation in the making; private to the assess room.
+ *
+ * Data moves one way: folds.c says who is kept back, cv.c lists the inner jobs, choose.c takes the
+ * lambda that they speak for and calibrates, cv.c solves the outer jobs, evaluate.c measures. */
+#ifndef VXS_ASSESS_CV_H
+#define VXS_ASSESS_CV_H
+
+#include "assess/model.h"
+
+/* One outer fold of one repeat, while it lasts. */
+typedef struct {
+    vxs_cv *cv;
+    size_t number; /* repeat x folds + fold */
+    size_t *train, *test;
+    size_t train_count, test_count;
+    size_t inner_count; /* inner jobs, one a fold */
+    vxs_job *inner;
+    size_t **inner_train, **inner_test; /* subjects of the task */
+    size_t chosen;                      /* number of the ratio */
+    double *inner_scores;               /* outputs x n, at the chosen ratio */
+    double *slope, *offset;             /* an output each: logit of the calibrated probability */
+} vxs_fold_work;
+
+/* choose.c: the ratio, the inner scores at it and their metrics, and the calibration. */
+VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
+/* evaluate.c: scores, probabilities, baselines and metrics of the subjects kept back. */
+VXS_MUST_CHECK vxs_status vxs_evaluate_fold(vxs_fold_work *work, const vxs_job *outer,
+                                            const double *volume, vxs_error *err);
+/* Pooled over subjects, with intervals. */
+VXS_MUST_CHECK vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err);
+/* 1 or -1 for an output; the score itself when there are no classes. */
+double vxs_output_truth(const vxs_task *task, size_t output, size_t i);
+
+#endif

@@ -1,0 +1,181 @@
+/* jobs.c - paths on some subjects with predictions for others, many at a time.
+ *
+ * A job runs on one thread from end to end, so that its result does not depend on how many there
+ * are; it has a design of its own over the same data. */
+#include "assess/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    vxs_context context; /* of one thread, silent */
+    const vxs_task *whole;
+    const vxs_cv_settings *settings;
+    const vxs_method_settings *method;
+    vxs_job *job;
+    vxs_task part;
+    double *wide; /* a value for every subject of the cohort */
+} runner;
+
+void vxs_job_release(vxs_job *job, size_t outputs)
+{
+    for (size_t k = 0; job->fits && k < outputs; k++)
+        vxs_solution_release(&job->fits[k]);
+    free(job->fits);
+    free(job->scores);
+    free(job->pattern);
+    job->fits = NULL;
+    job->scores = job->pattern = NULL;
+}
+
+/* ---- Predictions ----------------------------------------------------------------------------- */
+
+/* Scores of the subjects that are kept back. */
+static void predict(const runner *r, const vxs_solution *fit, double *scores)
+{
+    const vxs_cohort *c = r->whole->cohort;
+    size_t n = r->whole->n;
+    memset(r->wide, 0, c->n * sizeof(*r->wide));
+    for (size_t k = 0; k < fit->count; k++)
+        vxs_cohort_add(c, fit->index[k], fit->weight[k], r->wide);
+    for (size_t i = 0; i < r->job->test_count; i++) {
+        size_t subject = r->job->test[i];
+        scores[i] = r->wide[r->whole->rows[subject]];
+        for (size_t f = 0; f < r->whole->free_count; f++)
+            scores[i] += fit->free[f] * r->whole->free[f * n + subject];
+    }
+}
+
+/* What the model's score goes with: cov(x, s) / var(s), of features as they stand. */
+static vxs_status find_pattern(const runner *r, const vxs_solution *fit, double *pattern,
+                               vxs_error *err)
+{
+    const vxs_task *t = &r->part;
+    const double *factor = vxs_view_factor(t->design);
+    double *v = vxs_alloc(t->n, sizeof(*v), err), mean = 0, square = 0;
+    if (!v)
+        return VXS_FAILED;
+    memset(r->wide, 0, t->cohort->n * sizeof(*r->wide));
+    for (size_t k = 0; k < fit->count; k++)
+        vxs_cohort_add(t->cohort, fit->index[k], fit->weight[k], r->wide);
+    for (size_t i = 0; i < t->n; i++)
+        mean += r->wide[t->rows[i]] / (double)t->n;
+    for (size_t i = 0; i < t->n; i++) {
+        v[i] = r->wide[t->rows[i]] - mean;
+        square += v[i] * v[i];
+    }
+    for (size_t i = 0; i < t->n; i++)
+        v[i] = square > 0 ? v[i] / square : 0;
+    vxs_design_scan(t->design, v, 1, pattern);
+    for (size_t j = 0; j < t->cohort->p; j++)
+        pattern[j] = factor[j] > 0 ? pattern[j] / factor[j] : 0;
+    free(v);
+    return VXS_OK;
+}
+
+/* ---- One job --------------------------------------------------------------------------------- */
+
+/* Where nothing varies, or the confounds explain it all, the model is the empty one. */
+static double lambda_of(const vxs_solver *solver, double ratio)
+{
+    double most = vxs_solver_lambda_max(solver);
+    return most > 0 ? most * ratio : 1;
+}
+
+static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t k, vxs_error *err)
+{
+    vxs_job *job = r->job;
+    vxs_solution fit;
+    bool last = k + 1 == job->ratio_count;
+    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->ratios[k]), &fit, err);
+    if (status)
+        return status;
+    job->passes += fit.certificate.passes;
+    job->seconds += fit.certificate.seconds;
+    job->converged = job->converged && fit.certificate.converged;
+    vxs_model_unstandardise(&r->part, &fit);
+    predict(r, &fit, job->scores + (output * job->ratio_count + k) * job->test_count);
+    if (!job->keep || !last) {
+        vxs_solution_release(&fit);
+        return VXS_OK;
+    }
+    job->fits[output] = fit;
+    return find_pattern(r, &fit, job->pattern + output * r->whole->cohort->p, err);
+}
+
+static vxs_status fit_output(runner *r, size_t output, vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_solver *solver = NULL;
+    vxs_status status = r->settings->prefilter ? vxs_prefilter(&r->context, &r->part,
+                                                               r->settings->prefilter, output, err)
+                                               : VXS_OK;
+    if (status)
+        return status;
+    vxs_task_problem(&r->part, output, r->method, &problem);
+    status =
+        vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, r->method, &solver, err);
+    for (size_t k = 0; k < r->job->ratio_count && !status; k++)
+        status = fit_ratio(r, solver, output, k, err);
+    vxs_solver_free(solver);
+    return status;
+}
+
+static vxs_status make_room(runner *r, vxs_error *err)
+{
+    vxs_job *job = r->job;
+    size_t outputs = vxs_task_outputs(r->whole), p = r->whole->cohort->p;
+    job->converged = true;
+    job->scores =
+        vxs_alloc(outputs * job->ratio_count, job->test_count * sizeof(*job->scores), err);
+    r->wide = vxs_alloc(r->whole->cohort->n, sizeof(*r->wide), err);
+    if (!job->scores || !r->wide)
+        return VXS_FAILED;
+    if (!job->keep)
+        return VXS_OK;
+    job->fits = vxs_alloc(outputs, sizeof(*job->fits), err);
+    job->pattern = vxs_alloc(outputs, p * sizeof(*job->pattern), err);
+    return job->fits && job->pattern ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status run_job(runner *r, vxs_error *err)
+{
+    vxs_status status = make_room(r, err);
+    if (!status)
+        status =
+            vxs_task_part(&r->context, r->whole, r->job->train, r->job->train_count, &r->part, err);
+    if (!status) {
+        for (size_t k = 0; k < vxs_task_outputs(r->whole) && !status; k++)
+            status = fit_output(r, k, err);
+        vxs_task_release(&r->part);
+    }
+    free(r->wide);
+    return status;
+}
+
+/* ---- All jobs -------------------------------------------------------------------------------- */
+
+vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task,
+                        const vxs_cv_settings *settings, const vxs_method_settings *method,
+                        vxs_job *jobs, size_t count, const char *what, vxs_error *err)
+{
+    int threads = context && context->nthreads > 1 ? context->nthreads : 1, stop = 0;
+    vxs_status status = VXS_OK;
+    vxs_progress progress;
+    vxs_progress_start(&progress, context, what, "fits", count);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (size_t k = 0; k < count; k++) {
+        vxs_error why = VXS_ERROR_INIT;
+        runner r = { .whole = task, .settings = settings, .method = method, .job = &jobs[k] };
+        r.context.interrupted = context ? context->interrupted : NULL;
+        if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
+            continue;
+        if (!run_job(&r, &why) && !vxs_progress_step(&progress, 1, &why))
+            continue;
+        __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+#pragma omp critical
+        status = vxs_fail(err, why.status, "%s", why.message);
+    }
+    return status;
+}

@@ -1,0 +1,118 @@
+/* part.c - a task on some of its subjects: whatever is learned from subjects is learned from these.
+ */
+#include "assess/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool vxs_task_balance(vxs_task *t)
+{
+    size_t least = t->n, most = 0;
+    for (size_t k = 0; k < t->class_count; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < t->n; i++)
+            count += t->score[i] == (double)k;
+        least = count < least ? count : least;
+        most = count > most ? count : most;
+    }
+    bool unbalanced = t->class_count > 0 && 2 * most > 3 * least;
+    if (t->settings.class_weights == VXS_CLASS_WEIGHTS_AUTO)
+        t->settings.class_weights =
+            unbalanced ? VXS_CLASS_WEIGHTS_BALANCED : VXS_CLASS_WEIGHTS_NONE;
+    return unbalanced;
+}
+
+static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_task *part,
+                                vxs_error *err)
+{
+    size_t n = part->n, q = whole->free_count;
+    part->rows = vxs_alloc(n, sizeof(*part->rows), err);
+    part->score = vxs_alloc(n, sizeof(*part->score), err);
+    part->free = vxs_alloc(n * q, sizeof(*part->free), err);
+    part->weights = whole->weights ? vxs_alloc(n, sizeof(*part->weights), err) : NULL;
+    if (!part->rows || !part->score || !part->free || (whole->weights && !part->weights))
+        return VXS_FAILED;
+    for (size_t i = 0; i < n; i++) {
+        part->rows[i] = whole->rows[which[i]];
+        part->score[i] = whole->score[which[i]];
+        if (whole->weights)
+            part->weights[i] = whole->weights[which[i]];
+        for (size_t k = 0; k < q; k++)
+            part->free[k * n + i] = whole->free[k * whole->n + which[i]];
+    }
+    return VXS_OK;
+}
+
+static vxs_status copy_penalties(const vxs_task *whole, vxs_task *part, vxs_error *err)
+{
+    size_t p = whole->cohort->p;
+    if (!whole->penalties)
+        return VXS_OK;
+    part->penalties = vxs_alloc(p, sizeof(*part->penalties), err);
+    if (!part->penalties)
+        return VXS_FAILED;
+    memcpy(part->penalties, whole->penalties, p * sizeof(*part->penalties));
+    return VXS_OK;
+}
+
+/* Every class must be there to learn from. */
+static vxs_status check_classes(const vxs_task *part, vxs_error *err)
+{
+    for (size_t k = 0; k < part->class_count; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < part->n; i++)
+            count += part->score[i] == (double)k;
+        if (count == 0)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "a training fold has nobody whose '%s' is '%s'; fewer folds, or other "
+                            "ones, are wanted",
+                            part->settings.target, part->classes[k]);
+    }
+    return VXS_OK;
+}
+
+/* A graph that does not come from the subjects. */
+static bool is_given(const vxs_task *whole)
+{
+    return whole->graph.count > 0 && whole->settings.graph &&
+           strcmp(whole->settings.graph, "tree") != 0;
+}
+
+static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *err)
+{
+    vxs_status status = vxs_graph_new(from->nodes, from->count, to, err);
+    if (status)
+        return status;
+    memcpy(to->from, from->from, from->count * sizeof(*to->from));
+    memcpy(to->to, from->to, from->count * sizeof(*to->to));
+    memcpy(to->weight, from->weight, from->count * sizeof(*to->weight));
+    return VXS_OK;
+}
+
+vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, const size_t *which,
+                         size_t count, vxs_task *part, vxs_error *err)
+{
+    *part = (vxs_task){ .cohort = whole->cohort,
+                        .settings = whole->settings,
+                        .loss = whole->loss,
+                        .n = count,
+                        .class_count = whole->class_count,
+                        .free_count = whole->free_count };
+    vxs_status status = vxs_copy_texts(whole->classes, whole->class_count, &part->classes, err);
+    if (!status)
+        status = copy_subjects(whole, which, part, err);
+    if (!status)
+        status = check_classes(part, err);
+    if (!status)
+        status = copy_penalties(whole, part, err);
+    if (!status)
+        status = vxs_task_make_room(part, err);
+    if (!status)
+        status = vxs_task_make_design(context, part, err);
+    if (!status)
+        status = is_given(whole) ? copy_graph(&whole->graph, &part->graph, err)
+                                 : vxs_task_make_graph(context, part, err);
+    if (status)
+        vxs_task_release(part);
+    return status;
+}

@@ -1,0 +1,151 @@
+/* cmd_cv.c - voxsift cv. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+static const vxs_operand operands[] = {
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = NULL },
+};
+
+static const vxs_example examples[] = {
+    { "voxsift cv t1w --target age --folds 10 --repeats 3 -o age-cv",
+      "say how well age is predicted, by nested cross-validation" },
+    { "voxsift cv pet --target diagnosis --confounds age,sex --folds-from site -o sites",
+      "leave one site out at a time" },
+    { NULL, NULL },
+};
+
+static const vxs_metric_row *row_called(const char *name)
+{
+    const vxs_metric_row *row = vxs_metric_rows;
+    while (strcmp(row->name, name) != 0)
+        row++;
+    return row;
+}
+
+static double value_of(const vxs_metrics *m, const char *name)
+{
+    return *vxs_metric((vxs_metrics *)m, row_called(name));
+}
+
+/* The metrics that are told in words; the files have all. */
+static void print_scores(const vxs_call *call, const vxs_cv *cv)
+{
+    static const char *const of_scores[] = { "r", "r2", "mae", NULL };
+    static const char *const of_classes[] = { "balanced_accuracy", "auc", "accuracy", "brier",
+                                              NULL };
+    const char *const *names = cv->task->class_count > 0 ? of_classes : of_scores;
+    FILE *out = call->out;
+    fprintf(out, "  %-20s%10s  %-22s", "", "model", "95 % interval");
+    for (int b = 0; b < VXS_BASELINES; b++)
+        if (cv->baselines[b])
+            fprintf(out, "%12s", vxs_baseline_names[b]);
+    fprintf(out, "\n");
+    for (; *names; names++) {
+        char interval[64];
+        snprintf(interval, sizeof(interval), "%.3g to %.3g", value_of(&cv->low, *names),
+                 value_of(&cv->high, *names));
+        fprintf(out, "  %-20s%10.3f  %-22s", *names, value_of(&cv->pooled, *names), interval);
+        for (int b = 0; b < VXS_BASELINES; b++)
+            if (cv->baselines[b])
+                fprintf(out, "%12.3f", value_of(&cv->pooled_baselines[b], *names));
+        fprintf(out, "\n");
+    }
+}
+
+static void print_words(const vxs_call *call, const vxs_cv *cv)
+{
+    const vxs_task *t = cv->task;
+    FILE *out = call->out;
+    const char *dir = call->shared->out;
+    fprintf(out,
+            "Predicted '%s' of %zu subjects by %s (%s loss), each by models that had not seen ",
+            t->settings.target, t->n, vxs_task_method(t)->name, vxs_loss_names[t->loss]);
+    fprintf(out, "them:\n  %zu folds, %zu %s, lambda chosen by %lld inner folds%s\n",
+            cv->folds.count, cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
+            (long long)cv->settings.inner_folds,
+            t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", classes weigh the same"
+                                                                    : "");
+    print_scores(call, cv);
+    fprintf(out, "  %.1f passes over the data, %.3g s\n", cv->passes, cv->seconds);
+    fprintf(out, "  %s/predictions.tsv  of every subject\n", dir);
+    fprintf(out, "  %s/scores.tsv       all metrics: outer, inner (of the choice), baselines\n",
+            dir);
+    fprintf(out, "  %s/weights.tsv      mean, spread and selected share over folds%s\n", dir,
+            t->cohort->kind == VXS_FEATURES_VOXELS ? "; maps beside it" : "");
+    fprintf(out, "  %s/cv.json          all of it, and how it was made\n", dir);
+}
+
+static vxs_status report(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
+{
+    vxs_status status = vxs_cv_save(call->context, cv, call->shared->out, call->shared->force, err);
+    if (!status && call->shared->json) {
+        vxs_json_writer w;
+        vxs_json_init(&w, call->out);
+        vxs_json_open_object(&w, NULL);
+        vxs_json_text(&w, "output", call->shared->out);
+        vxs_cv_json(&w, cv);
+        vxs_json_close_object(&w);
+    } else if (!status) {
+        print_words(call, cv);
+    }
+    if (!status && !cv->converged)
+        status = vxs_fail(err, VXS_NOT_CONVERGED,
+                          "some fits did not reach the gap that was asked for; cv.json marks their "
+                          "folds");
+    return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_cv_settings *settings = call->values;
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_cv cv;
+    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(call->context, &cohort, &settings->task, &task, err);
+    if (!status) {
+        if (vxs_task_balance(&task) && task.settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
+            vxs_log(
+                call->context, VXS_LOG_INFO,
+                "classes differ in size: each weighs the same (--class-weights none: as they are)");
+        status = vxs_cv_run(call->context, &task, settings, call->method, &cv, err);
+        if (!status) {
+            status = report(call, &cv, err);
+            vxs_cv_release(&cv);
+        }
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+const vxs_command vxs_cmd_cv = {
+    .name = "cv",
+    .heading = "Predict",
+    .summary = "say how well a column is predicted, by nested cross-validation",
+    .details =
+        "Every subject is predicted by models that had no part of it: standardisation, the tree of "
+        "--method fused, class weights, prefilter, lambda and the calibration of probabilities are "
+        "learned from the training subjects of a fold alone. Lambda is chosen among shares of "
+        "lambda_max (--nlambda of them down to --lambda-ratio) by inner folds of these. Scores of "
+        "that choice are called inner, and are no estimate of anything; outer scores are.\n\n"
+        "Folds are dealt out evenly over classes or quantiles, kept together by --group, or given "
+        "by --folds-from. An image, a person or a group on both sides is refused.\n\n"
+        "Baselines stand beside the model: constant (the mean, or the commonest class), confounds "
+        "(what is not penalised, alone) and volume (these and the sum of all features). Intervals "
+        "are of bootstrap draws of subjects, with their groups; they do not know of the spread "
+        "that other training subjects would bring.\n\n"
+        "The pattern is what each feature shares with the model's score (Haufe); a weight of its "
+        "own says what the model reads, not what the disease does.",
+    .operands = operands,
+    .params = vxs_task_params,
+    .more_params = vxs_cv_params,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,212 @@
+"""Nested cross-validation against numpy and against fits on the training subjects alone: whatever is in the
+directory of `voxsift cv` must follow from folds.tsv and the data. Runs in an empty directory."""
+import json
+import os
+
+import numpy as np
+from oracle import check, finish, near, run, table, write
+
+rng = np.random.default_rng(43)
+N, P = 60, 80
+ids = [f"sub-{k:02}" for k in range(N)]
+X = rng.normal(size=(N, P)).astype("f4")
+X[:, 3] = 2.5  # constant
+age, site = rng.uniform(20, 60, N).round(1), rng.choice(["a", "b", "c"], N)
+score = X[:, :4].astype(float) @ [2, -1, 1, 0] + 0.05 * age + rng.normal(size=N)
+dx = np.where(X[:, 0] + X[:, 5] + 0.8 * rng.normal(size=N) > 0.7, "yes", "no")
+kind = np.array(["x", "y", "z"])[(X[:, 1] > 0.4).astype(int) + (X[:, 2] + 0.3 * rng.normal(size=N) > 0.3)]
+family = rng.integers(0, 25, N)
+write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
+people = {"participant_id": ids, "age": age, "site": site, "score": score, "dx": dx, "kind": kind, "family": family}
+write("people.tsv", people)
+run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
+X = np.load("c/features.npy").T.astype(float)
+
+
+def cv(target, *words):
+    out, err = run("cv", "c", "--target", target, *words, "-o", "cv", "--force", "--json", "-q")
+    said = json.loads(out)
+    check(target + " as in cv.json", {k: v for k, v in json.load(open("cv/cv.json")).items() if k in said}
+          == {k: v for k, v in said.items() if k != "output"})
+    return said, table(open("cv/predictions.tsv")), table(open("cv/folds.tsv"))
+
+
+def train_on(rows, target, lam, *words):
+    """Scores of all subjects by a fit on some of them."""
+    os.makedirs("part", exist_ok=True)
+    for f in ("features.npy", "cohort.json", "features.tsv"):
+        if not os.path.exists("part/" + f):
+            os.symlink("../c/" + f, "part/" + f)
+    write("part/participants.tsv", {**people, "use": np.where(rows, "yes", "no")})
+    run("fit", "part", "--target", target, "--only", "use=yes", "--lambda", repr(lam), *words, "-o", "m", "--force", "-q")
+    about = json.load(open("m/model.json"))
+    t, scores = table(open("m/weights.tsv")), []
+    for k, o in enumerate(about["outputs"]):
+        column = "weight" if len(about["outputs"]) == 1 else "weight_" + o["name"]
+        w = np.zeros(P)
+        w[[int(i) for i in t["index"]]] = [float(v) for v in t[column]]
+        free = {"intercept": np.ones(N), "age": age, **{f"site={s}": (site == s).astype(float) for s in "abc"}}
+        scores.append(X @ w + sum(b * free[name] for b, name in zip(o["unpenalised_weights"], about["unpenalised"])))
+        if k == 0:
+            train_on.weights = w
+    return np.array(scores), about["outputs"]
+
+
+def auc(y, s):
+    return np.mean([(a > b) + 0.5 * (a == b) for a in s[y] for b in s[~y]])
+
+
+def newton(A, y, u=None):
+    """Logistic regression, y in {0, 1}."""
+    b, u = np.zeros(A.shape[1]), np.ones(len(y)) if u is None else u
+    for _ in range(60):
+        p = 1 / (1 + np.exp(-A @ b))
+        b = b + np.linalg.lstsq((A.T * (u * p * (1 - p))) @ A, A.T @ (u * (y - p)), rcond=None)[0]
+    return b
+
+
+# ---- Scores: predictions, choice of lambda, baselines, weights, pattern --------------------------------
+words = ["--confounds", "age,site", "--nlambda", "8", "--folds", "4", "--inner-folds", "3"]
+said, p, folds = cv("score", *words)
+fold, truth, predicted = np.array(folds["fold"], int), np.array(p["truth"], float), np.array(p["predicted"], float)
+check("truth", near(truth, score) and p["participant_id"] == ids and p["fold"] == folds["fold"])
+check("folds are even", np.ptp(np.bincount(fold)[1:]) <= 1)
+rank = np.argsort(np.argsort(score)) * 10 // N
+check("and so are quantiles", all(np.ptp(np.bincount(fold[rank == q], minlength=5)[1:]) <= 1 for q in range(10)))
+inner, ratios = table(open("cv/inner_folds.tsv")), 0.01 ** (np.arange(8) / 7)
+mean, square, pattern = np.zeros(P), np.zeros((4, P)), np.zeros(P)
+for k, f in enumerate(said["each_fold"]):
+    train = fold != f["fold"]
+    scores, outputs = train_on(train, "score", f["lambda"][0], "--confounds", "age,site")
+    check(f"fold {k + 1} is predicted by the others", near(predicted[~train], scores[0, ~train], 1e-5))
+    check("sizes", (f["training"], f["kept_back"], f["nonzero"]) == (train.sum(), (~train).sum(), [outputs[0]["nonzero"]]))
+    check("lambda", near(f["lambda"][0], f["lambda_ratio"] * outputs[0]["lambda_max"]))
+    square[k] = train_on.weights
+    s = X[train] @ train_on.weights
+    pattern += (X[train] - X[train].mean(0)).T @ (s - s.mean()) / ((s - s.mean()) ** 2).sum() / 4
+    part = {i: int(g) for i, r, g in zip(inner["participant_id"], inner["fold"], inner["inner_fold"]) if int(r) == f["fold"]}
+    check("inner folds are of the training subjects", set(part) == set(np.array(ids)[train]))
+    part = np.array([part.get(i, 0) for i in ids])
+    losses, held = np.zeros((3, 8)), np.zeros((8, N))
+    for g in (1, 2, 3):
+        learn = (part > 0) & (part != g)
+        most = train_on(learn, "score", 1e6, "--confounds", "age,site")[1][0]["lambda_max"]
+        for q, ratio in enumerate(ratios):
+            s = train_on(learn, "score", most * ratio, "--confounds", "age,site")[0][0]
+            losses[g - 1, q] = ((score - s)[part == g] ** 2).mean() / 2
+            held[q, part == g] = s[part == g]
+    best = losses.mean(0).argmin()
+    check("the lambda with the least inner loss", near(f["lambda_ratio"], ratios[best]), (f["lambda_ratio"], losses.mean(0)))
+    check("inner scores", near(said["inner"]["mae"]["per_fold"][k], abs(score - held[best])[train].mean(), 1e-5))
+want = {"mae": lambda y, s: abs(y - s).mean(), "rmse": lambda y, s: ((y - s) ** 2).mean() ** 0.5,
+        "r": lambda y, s: np.corrcoef(y, s)[0, 1], "r2": lambda y, s: 1 - ((y - s) ** 2).sum() / ((y - y.mean()) ** 2).sum()}
+for name, f in want.items():
+    each = [f(score[fold == k], predicted[fold == k]) for k in (1, 2, 3, 4)]
+    got = said["outer"][name]
+    check(name, near(got["per_fold"], each) and near([got["mean"], got["sd"]], [np.mean(each), np.std(each, ddof=1)]), (got, each))
+    check(name + " of all", near(got["pooled"], f(score, predicted)) and got["low"] < got["pooled"] < got["high"], got)
+C = np.column_stack([np.ones(N), np.ones(N), age, site == "b", site == "c"]).astype(float)
+for name, A in (("constant", C[:, :1]), ("confounds", C), ("volume", np.column_stack([C, X.sum(1)]))):
+    each = []
+    for k in (1, 2, 3, 4):
+        b = np.linalg.lstsq(A[fold != k], score[fold != k], rcond=None)[0]
+        each.append(abs(score - A @ b)[fold == k].mean())
+    check("baseline " + name, near(said["baseline"][name]["mae"], np.mean(each), 1e-6), (said["baseline"][name], each))
+t, any_ = table(open("cv/weights.tsv")), np.flatnonzero((square != 0).any(0))
+check("weights of features that some fold selected", [int(i) for i in t["index"]] == list(any_))
+for name, v in (("mean", square.mean(0)), ("sd", square.std(0, ddof=1)), ("selected", (square != 0).mean(0)), ("pattern", pattern)):
+    check(name, near(np.array(t[name], float), v[any_], 1e-4), (t[name], v[any_]))
+
+# ---- Folds: written, read, given; threads; groups ------------------------------------------------------
+before = open("cv/predictions.tsv").read()
+os.rename("cv/folds.tsv", "given.tsv")
+cv("score", *words, "--folds-from", "given.tsv", "--nthreads", "1")
+check("folds that were written are read, threads change nothing", open("cv/predictions.tsv").read() == before)
+cv("score", *words, "--seed", "2")
+check("another seed, other folds", open("cv/folds.tsv").read() != open("given.tsv").read())
+said, p, folds = cv("score", "--folds-from", "site", "--nlambda", "5")
+check("a fold a site", folds["fold"] == list(site) and [f["fold"] for f in said["each_fold"]] == ["a", "b", "c"])
+said, p, folds = cv("score", "--group", "family", "--repeats", "3", "--nlambda", "5", "--folds", "3")
+for r in "123":
+    where = {}
+    for i, q, f in zip(folds["participant_id"], folds["repeat"], folds["fold"]):
+        if q == r:
+            where.setdefault(family[ids.index(i)], set()).add(f)
+    check("groups stay together", all(len(v) == 1 for v in where.values()))
+check("repeats differ", len({tuple(f for q, f in zip(folds["repeat"], folds["fold"]) if q == r) for r in "123"}) == 3)
+inner = table(open("cv/inner_folds.tsv"))
+where = {}
+for i, r, f, g in zip(*(inner[k] for k in ("participant_id", "repeat", "fold", "inner_fold"))):
+    where.setdefault((family[ids.index(i)], r, f), set()).add(g)
+check("in inner folds too", all(len(v) == 1 for v in where.values()))
+
+# ---- Classes: weights, calibration, metrics --------------------------------------------------------------
+said, p, folds = cv("dx", "--nlambda", "6", "--folds", "3", "--class-weights", "balanced")
+fold, y = np.array(folds["fold"], int), dx == "yes"
+check("classes", said["classes"] == {"no": int((~y).sum()), "yes": int(y.sum())} and said["class_weights"] == "balanced")
+check("folds have both", all(np.ptp(np.bincount(fold[v], minlength=4)[1:]) <= 1 for v in (y, ~y)))
+s, q = np.array(p["score_yes"], float), np.array(p["p_yes"], float)
+inner = table(open("cv/inner_folds.tsv"))
+for k, f in enumerate(said["each_fold"]):
+    train = fold != f["fold"]
+    scores, outputs = train_on(train, "dx", f["lambda"][0], "--class-weights", "balanced")
+    check("kept back", near(s[~train], scores[0, ~train], 1e-4), abs(s - scores[0])[~train].max())
+    part = {i: int(g) for i, r, g in zip(inner["participant_id"], inner["fold"], inner["inner_fold"]) if int(r) == f["fold"]}
+    part, held = np.array([part.get(i, 0) for i in ids]), np.zeros(N)
+    for g in range(1, 6):
+        learn = (part > 0) & (part != g)
+        most = train_on(learn, "dx", 1e6, "--class-weights", "balanced")[1][0]["lambda_max"]
+        held[part == g] = train_on(learn, "dx", most * f["lambda_ratio"], "--class-weights", "balanced")[0][0][part == g]
+    b = newton(np.column_stack([np.ones(N), held])[train], y[train].astype(float))
+    check("calibrated on inner scores", near(q[~train], 1 / (1 + np.exp(-(b[0] + b[1] * s[~train]))), 1e-3), abs(q[~train] - 1 / (1 + np.exp(-(b[0] + b[1] * s[~train])))).max())
+for k in (1, 2, 3):
+    at, got = fold == k, {m: v["per_fold"][k - 1] for m, v in said["outer"].items()}
+    hit = (s > 0) == y
+    sens, spec = hit[at & y].mean(), hit[at & ~y].mean()
+    want = {"sensitivity": sens, "specificity": spec, "balanced_accuracy": (sens + spec) / 2, "accuracy": hit[at].mean(),
+            "auc": auc(y[at], s[at]), "brier": ((q - y)[at] ** 2).mean(),
+            "f1": 2 * (y & hit)[at].sum() / (y[at].sum() + (s > 0)[at].sum())}
+    logit = np.log(q / (1 - q))
+    want["calibration_slope"] = newton(np.column_stack([np.ones(N), logit])[at], y[at].astype(float))[1]
+    check("metrics of classes", near(list(got.values()), [want[m] for m in got], 1e-6), (got, want))
+check("the commonest class", near(said["baseline"]["constant"]["balanced_accuracy"], 0.5) and near(said["baseline"]["constant"]["auc"], 0.5))
+said, p, folds = cv("kind", "--nlambda", "6", "--folds", "3")
+total = np.sum([np.array(p["p_" + k], float) for k in "xyz"], 0)
+check("probabilities of three classes", near(total, np.ones(N)) and said["outer"]["sensitivity"]["mean"] is None)
+best = np.array(["x", "y", "z"])[np.argmax([np.array(p["score_" + k], float) for k in "xyz"], 0)]
+check("their predictions", p["predicted"] == list(best) and near(said["outer"]["accuracy"]["pooled"], (best == kind).mean()))
+
+# ---- Empty models are as good as chance, never undefined ------------------------------------------------
+for target, chance in (("score", {"r": 0}), ("dx", {"balanced_accuracy": 0.5, "auc": 0.5, "calibration_slope": 0}),
+                       ("kind", {"auc": 0.5})):
+    said, p, folds = cv(target, "--inner-folds", "0", "--lambda-ratio", "1.5")
+    for name, value in chance.items():
+        got = said["outer"][name]["per_fold"]
+        check(f"empty: {name}", all(v is not None and abs(v - value) < 1e-9 for v in got), got)
+    check("nobody selected", table(open("cv/weights.tsv"))["index"] == [] and "inner" not in said)
+
+# ---- The prefilter is learned inside --------------------------------------------------------------------
+for rule in ("ttest:0.05", "variance:0.5"):
+    said, p, folds = cv("score", "--prefilter", rule, "--inner-folds", "0", "--lambda-ratio", "0.02", "--folds", "3")
+    fold, t = np.array(folds["fold"], int), table(open("cv/weights.tsv"))
+    passed = []
+    for k in (1, 2, 3):
+        at = fold != k
+        Z = X[at] - X[at].mean(0)
+        if rule[0] == "v":
+            passed.append(Z.std(0) >= np.sort(Z.std(0))[P - 1 - int(0.5 * (P - 1))])
+        else:
+            v = score[at] - score[at].mean()
+            r = Z.T @ v / np.maximum(1e-9, np.linalg.norm(Z, axis=0) * np.linalg.norm(v))
+            n = at.sum()
+            draws = rng.standard_t(n - 2, 400000)  # the p-value without a table of t
+            tcrit = np.quantile(abs(draws), 0.95)
+            passed.append((abs(r) * ((n - 2) / (1 - r**2)) ** 0.5, tcrit))
+    chosen = [int(i) for i in t["index"]]
+    if rule[0] == "v":
+        check(rule, all(any(q[j] for q in passed) for j in chosen))
+    else:
+        check(rule, all(any(q[0][j] > q[1] * 0.99 for q in passed) for j in chosen), chosen)
+        check("many do not pass", len(chosen) < 30 and sum(f["nonzero"][0] for f in said["each_fold"]) > 3)
+cv("score", "--method", "fused", "--graph", "chain", "--nlambda", "4", "--folds", "3")
+finish()

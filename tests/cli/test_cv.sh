@@ -1,0 +1,63 @@
+# Cross-validation against numpy and fits; then its mistakes, and what would leak.
+run "$PYTHON" "$top/tests/assess/cv_agrees.py"
+same "cv agrees with numpy and fits" "$code$(cat "$work/out" "$work/err")" 0
+
+# what cv_agrees.py made: cohort c, people.tsv, given.tsv
+cv() { refuses "$1" "$2" voxsift cv c --target score -o x "${@:3}"; }
+cv 2 "lambda means something else in every fold; give --lambda-ratio" --lambda 3
+cv 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 1
+cv 2 "'--inner-folds' wants 0, or 2 and more" --inner-folds 1
+cv 2 "100 folds want at least as many people; there are 60" --folds 100
+cv 2 "5 folds want at least as many groups; there are 3" --group site
+cv 2 "50 inner folds want at least as many people among the training subjects; there are 48" --inner-folds 50
+cv 2 "wants ttest:P or variance:SHARE with a number between 0 and 1, not 'ttest'" --prefilter ttest
+cv 2 "not 'anova:0.05'" --prefilter anova:0.05
+cv 2 "'--prefilter' does not go with method 'fused'" --prefilter ttest:0.05 --method fused --graph chain
+cv 65 "has no column 'sites'; did you mean 'site'?" --group sites
+cv 66 "cannot read 'sites'" --folds-from sites
+refuses 73 "it exists; pass --force" voxsift cv c --target score --folds 2 --inner-folds 0 -o cv
+sed '5d' given.tsv > short.tsv
+cv 65 "'short.tsv' has no fold for 'sub-03' in repeat 1" --folds-from short.tsv
+{ cat given.tsv; sed -n 5p given.tsv | sed 's/[0-9]*$/9/'; } > twice.tsv
+cv 65 "'twice.tsv' line 62: 'sub-03' is in fold" --folds-from twice.tsv
+sed '2,$s/[0-9]*$/1/' given.tsv > one.tsv
+cv 65 "all subjects are in fold '1'; two are the least" --folds-from one.tsv
+sed '1s/fold/part/' given.tsv > unnamed.tsv
+cv 65 "'unnamed.tsv' has no column 'fold'" --folds-from unnamed.tsv
+sed '3s/\t1\t/\t0\t/' given.tsv > zero.tsv
+cv 65 "'zero.tsv' line 3: repeats are numbered from 1 on" --folds-from zero.tsv
+run voxsift cv c --target score -o x --folds-from given.tsv --group family
+same "a group on both sides" "$code" 65
+holds "is named" "are of one group, but are in folds" "$work/err"
+
+# images and people
+"$PYTHON" - << 'EOP'
+import nibabel as nib
+import numpy as np
+rng = np.random.default_rng(1)
+for k in range(12):
+    data = rng.normal(size=(5, 5, 5)).astype("f4") + 9
+    nib.save(nib.Nifti1Image(data, np.eye(4)), f"sub-{k // 2:02}_ses-{k % 2 + 1}.nii.gz")
+EOP
+{ printf 'participant_id\timage\tscore\thalf\n'
+  for f in sub-*.nii.gz; do printf '%s\t%s\t%s\t%s\n' "${f%.nii.gz}" "$f" "$(cksum < "$f" | cut -c 1-3)" "${f: -8:1}"; done
+} > scans.tsv
+works "scans" voxsift cohort scans.tsv --image-column image --mask-fraction 0.5 -q -o scans
+cp -r scans copies
+"$PYTHON" - << 'EOP'
+import json
+about = json.load(open("copies/cohort.json"))
+about["subject_list"][8]["sha256"] = about["subject_list"][0]["sha256"]
+json.dump(about, open("copies/cohort.json", "w"))
+EOP
+refuses 65 "'sub-00_ses-1' and 'sub-04_ses-1' have the same image, but are in folds" \
+    voxsift cv copies --target score --folds 6 --inner-folds 2 --nlambda 3 -o x -q
+refuses 65 "'sub-00_ses-1' and 'sub-00_ses-2' are of one person, but are in folds 1 and 2" \
+    voxsift cv scans --target score --folds-from half -o x -q
+run voxsift cv scans --target score --folds 3 --inner-folds 2 --nlambda 3 -o y -q
+same "sessions" "$code" 0
+same "of one person are in one fold" "$(sed 's/_ses-.//' y/folds.tsv | sort -u | wc -l)" 7
+same "maps" "$(ls y | tr '\n' ' ')" "cv.json folds.tsv inner_folds.tsv pattern.nii.gz predictions.tsv scores.tsv selection.nii.gz weights.tsv weights_mean.nii.gz weights_sd.nii.gz "
+[ -e x ] && fail "a refused cv left its output" || pass
+rm -rf ./*
+nothing_left "cv"
