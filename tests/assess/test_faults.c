@@ -155,3 +155,49 @@ Test(fit_faults, a_sparse_cohort)
 {
     cr_assert(fail_each_request(sparse) > 100);
 }
+
+static vxs_status cross_validate(const char *target, int method, vxs_error *err)
+{
+    vxs_cv_settings settings = {
+        .task = { .target = target, .method = method, .standardize = VXS_STANDARDIZE_AUTO },
+        .folds = 2,
+        .repeats = 1,
+        .inner_folds = 2,
+        .bootstraps = 3,
+        .prefilter = method == 0 ? "variance:0.7" : NULL,
+    };
+    vxs_method_settings how = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 2, .tol = 1e-6 };
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_cv cv;
+    vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(NULL, &cohort, &settings.task, &task, err);
+    if (!status) {
+        status = vxs_cv_run(NULL, &task, &settings, &how, &cv, err);
+        if (!status) {
+            status = vxs_cv_save(NULL, &cv, in("model"), true, err);
+            vxs_cv_release(&cv);
+        }
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+static vxs_status cv_of_a_score(vxs_error *err)
+{
+    return cross_validate("score", 1, err);
+}
+
+static vxs_status cv_of_a_class(vxs_error *err)
+{
+    return cross_validate("sex", 0, err);
+}
+
+Test(fit_faults, cross_validation)
+{
+    cr_assert(fail_each_request(cv_of_a_score) > 400);
+    cr_assert(fail_each_request(cv_of_a_class) > 400);
+}
