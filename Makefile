@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -61,6 +61,7 @@ help:
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
 ## make peers           the same answers as scikit-learn and glmnet (MATRICES=folder for more data)
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
+## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
@@ -203,13 +204,21 @@ $(BUILD)/read_images $(BUILD)/scan: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(B
 # Verifies, then times, peers in the same run; docs/benchmarks.md says what came out where.
 bench: deps-peers
 	@$(MAKE) --no-print-directory all $(BUILD)/read_images $(BUILD)/scan
-	@mkdir -p $(BUILD)/bench/lasso $(BUILD)/bench/screens $(BUILD)/bench/trees
+	@mkdir -p $(BUILD)/bench/lasso $(BUILD)/bench/trees
 	@$(PYTHON) tests/bench/images.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench
 	@echo "One scan of 400 x 200,000 floats:" && $(BUILD)/scan
 	@$(PYTHON) tests/bench/lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/lasso
-	@$(PYTHON) tests/bench/screens.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/screens
+	@$(MAKE) --no-print-directory screens
 	@$(PYTHON) tests/bench/trees.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/trees examples
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
+
+# The fifth part alone: two minutes, Python's own library, figures into build/bench/screens.
+screens: all
+	@mkdir -p $(BUILD)/bench/screens
+	@$(PYTHON) tests/bench/screens.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/screens
+
+figures: screens
+	cp $(BUILD)/bench/screens/*.svg docs/figures
 
 # The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
 # matrices/*.svm; without it the images in examples/ alone are used.

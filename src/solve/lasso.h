@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-#define VXS_EDGE 1e-9 /* of 1, for rounding */
+#define VXS_EDGE     1e-9 /* of 1, for rounding */
+#define VXS_PATIENCE 10   /* rounds without a smaller gap; under descent it does not always fall */
 
 typedef struct {
     vxs_solver solver;
@@ -36,6 +37,14 @@ typedef struct {
     double lambda_max, median, empty; /* of |X'f'(0)|; primal value of the empty model */
     double last_lambda;               /* estimates of -f' at its solution, before anything else */
 } vxs_lasso;
+
+/* Whether the gap has not fallen for so long that rounding must be in the way. */
+static inline bool vxs_is_stuck(double gap, double *best, int *rounds)
+{
+    *rounds = gap < 0.999 * *best ? 0 : *rounds + 1;
+    *best = gap < *best ? gap : *best;
+    return *rounds >= VXS_PATIENCE;
+}
 
 /* How much a column wants a weight. */
 static inline double vxs_lasso_want(const vxs_lasso *l, size_t j)

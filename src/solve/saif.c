@@ -137,7 +137,7 @@ static vxs_status add(vxs_lasso *l, double lambda, const vxs_state *state, doubl
 {
     vxs_status status =
         add_members(l, lambda, state, delta * state->radius, candidates, added, err);
-    if (!status && *added == 0 && solved)
+    if (!status && *added == 0 && *candidates > 0 && solved)
         status = add_members(l, lambda, state, 0, candidates, added, err);
     return status;
 }
@@ -231,7 +231,8 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
                     vxs_error *err)
 {
     double target = l->settings.tol * l->empty, inner = 0.1 * target;
-    double delta = fmin(1, lambda / l->last_lambda), before = INFINITY;
+    double delta = fmin(1, lambda / l->last_lambda), best = INFINITY;
+    int rounds = 0;
     vxs_state state;
     vxs_status status = approach(l, lambda, err);
     for (c->iterations = 0; c->iterations < MOST_ROUNDS && !status; c->iterations++) {
@@ -252,9 +253,8 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         vxs_lasso_certify(l, lambda, full);
         if (full->gap <= target)
             break;
-        if (state.gap > inner && state.gap > 0.999 * before) /* rounding is in the way */
+        if (vxs_is_stuck(state.gap, &best, &rounds) && state.gap > inner)
             break;
-        before = state.gap;
         if (candidates == 0 && delta < 1)
             delta = fmin(1, 10 * delta);
         else if (solved)

@@ -121,7 +121,8 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
                       vxs_error *err)
 {
     double target = l->settings.tol * l->empty, inner = target / 2;
-    double before = INFINITY;
+    double best = INFINITY;
+    int rounds = 0;
     size_t count = 0;
     vxs_state state;
     vxs_status status = check_rule(l, err);
@@ -137,9 +138,8 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
             break;
         if (l->settings.screen == VXS_SCREEN_DYNAMIC)
             vxs_lasso_delete(l, &state);
-        bool falls = state.gap < 0.999 * before;
-        before = state.gap;
-        if (state.gap > inner && falls)
+        bool stuck = vxs_is_stuck(state.gap, &best, &rounds);
+        if (state.gap > inner && !stuck)
             continue; /* more steps */
         scan_all(l, lambda, full);
         status = mend(l, &state, &count, err);
