@@ -179,6 +179,7 @@ typedef struct {
     int64_t folds, repeats, inner_folds, bootstraps, seed;
     const char *group, *folds_from, *prefilter;
     int select;
+    bool scores_only; /* without baselines, intervals and patterns: for permutations */
 } vxs_cv_settings;
 extern const vxs_param vxs_cv_params[];
 
@@ -244,6 +245,42 @@ void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
 #define VXS_CV_FILE "cv.json"
 VXS_MUST_CHECK vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv,
                                       const char *directory, bool replace, vxs_error *err);
+
+/* ---- Permutations ---------------------------------------------------------------------------- */
+
+/* Every field is a row of vxs_task_params, vxs_cv_params or vxs_permute_params. */
+typedef struct {
+    vxs_cv_settings cv;
+    int64_t permutations, stop_at;
+    const char *blocks, *metric;
+    bool whole, resume;
+} vxs_permute_settings;
+extern const vxs_param vxs_permute_params[];
+
+/* The whole of a cross-validation, again and again with targets that were given to other subjects.
+ */
+typedef struct {
+    const vxs_metric_row *metric;
+    double observed;
+    double *null;                   /* in the order of their numbers; NAN beyond `count` */
+    size_t wanted, count, reached;  /* permutations; those as good as the observed one */
+    double p, smallest_p, distinct; /* distinct: how many ways there are, perhaps INFINITY */
+    double seconds;
+} vxs_permutation;
+/* The checkpoint is a file of finished permutations, or NULL; it is read with settings->resume. */
+VXS_MUST_CHECK vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
+                                      const vxs_permute_settings *settings,
+                                      const vxs_method_settings *method, const char *checkpoint,
+                                      vxs_permutation *result, vxs_error *err);
+void vxs_permutation_release(vxs_permutation *result);
+/* The keys p, smallest_p, permutations, observed, and more. */
+void vxs_permutation_json(vxs_json_writer *writer, const vxs_permutation *result);
+#define VXS_PERMUTE_FILE "permute.json"
+VXS_MUST_CHECK vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task,
+                                               const vxs_permute_settings *settings,
+                                               const vxs_method_settings *method,
+                                               const vxs_permutation *result, const char *directory,
+                                               bool replace, vxs_error *err);
 
 #ifdef __cplusplus
 }

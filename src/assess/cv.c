@@ -306,7 +306,7 @@ static vxs_status run_outer(const vxs_context *context, vxs_cv *cv, const vxs_fo
                              .test_count = works[k].test_count,
                              .ratios = cv->ratios,
                              .ratio_count = works[k].chosen + 1,
-                             .keep = true };
+                             .keep = !cv->settings.scores_only };
     vxs_status status = vxs_jobs_run(context, cv->task, &cv->settings, &cv->method, jobs,
                                      cv->fold_count, "fitting", err);
     for (size_t k = 0; k < cv->fold_count; k++) {
@@ -350,7 +350,7 @@ static vxs_status run_folds(const vxs_context *context, vxs_cv *cv, vxs_fold_wor
         status = vxs_choose(&works[k], err);
     if (!status)
         status = run_outer(context, cv, works, jobs, err);
-    if (!status)
+    if (!status && !cv->settings.scores_only)
         status = sum_features(cv->task, &volume, err);
     for (size_t k = 0; k < cv->fold_count && !status; k++)
         status = vxs_evaluate_fold(&works[k], &jobs[k], volume, err);
@@ -387,7 +387,7 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     cv->inner = vxs_alloc(cv->fold_count, t->n * sizeof(*cv->inner), err);
     cv->scores = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
     bool fine = cv->each && cv->inner && cv->scores;
-    for (int b = 0; b < VXS_BASELINES && fine; b++)
+    for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
         if (b != VXS_BASELINE_CONFOUNDS || confounds) {
             cv->baselines[b] = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
             fine = cv->baselines[b] != NULL;

@@ -308,5 +308,5 @@ vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *e
         if (cv->baselines[b])
             status =
                 measure_repeats(cv, truth, cv->baselines[b], NULL, &cv->pooled_baselines[b], err);
-    return status ? status : bootstrap(context, cv, err);
+    return status || cv->settings.scores_only ? status : bootstrap(context, cv, err);
 }

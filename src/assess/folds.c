@@ -87,6 +87,14 @@ static vxs_status find_groups(const vxs_task *t, const vxs_cv_settings *s, vxs_f
     return status ? status : number_cells(t, column, !s->group, f->group, &f->groups, err);
 }
 
+vxs_status vxs_task_number_groups(const vxs_task *t, const char *column, size_t *group,
+                                  size_t *groups, vxs_error *err)
+{
+    size_t at = 0;
+    vxs_status status = vxs_table_find(t->cohort->people, column, &at, err);
+    return status ? status : number_cells(t, at, false, group, groups, err);
+}
+
 /* ---- Dealing --------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -26,7 +26,15 @@ VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *pa
 double vxs_correlation_p(double r, size_t n);
 
 /* Streams of random numbers. */
-enum { VXS_STREAM_FOLDS = 1000, VXS_STREAM_INNER = 1000000, VXS_STREAM_BOOTSTRAP = 2000000000 };
+enum {
+    VXS_STREAM_FOLDS = 1000,
+    VXS_STREAM_INNER = 1000000,
+    VXS_STREAM_PERMUTE = 100000000,
+    VXS_STREAM_BOOTSTRAP = 2000000000
+};
+/* folds.c: numbers the different cells of a column; all subjects must have one. */
+VXS_MUST_CHECK vxs_status vxs_task_number_groups(const vxs_task *task, const char *column,
+                                                 size_t *group, size_t *groups, vxs_error *err);
 /* folds.c: each subject's fold; groups stay together. */
 VXS_MUST_CHECK vxs_status vxs_folds_deal(const vxs_task *task, const size_t *group, size_t groups,
                                          size_t count, const vxs_random *random, size_t *fold,

@@ -48,7 +48,7 @@ typedef struct {
     const char *summary; /* a phrase, without full stop */
     const char *details; /* paragraphs, separated by empty lines */
     const vxs_operand *operands;
-    const vxs_param *params, *more_params; /* its own options; may be NULL */
+    const vxs_param *params, *more_params, *most_params; /* its own options; may be NULL */
     unsigned takes;
     const vxs_example *examples;
     vxs_status (*run)(const vxs_call *call, vxs_error *err);

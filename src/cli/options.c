@@ -112,6 +112,7 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
 {
     size_t count = add_table(command->params, VXS_OWN, options, 0);
     count = add_table(command->more_params, VXS_OWN, options, count);
+    count = add_table(command->most_params, VXS_OWN, options, count);
     if (command->takes & VXS_TAKES_METHOD)
         count = add_methods(options, count);
     if (command->takes & VXS_TAKES_OUTPUT)
@@ -279,6 +280,8 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
         vxs_params_defaults(command->params, parsed->values.bytes);
     if (command->more_params)
         vxs_params_defaults(command->more_params, parsed->values.bytes);
+    if (command->most_params)
+        vxs_params_defaults(command->most_params, parsed->values.bytes);
     for (int i = 0; i < argc; i++) {
         vxs_status status = VXS_OK;
         int used = 0;

@@ -1,0 +1,481 @@
+/* permute.c - how often a target that was given to other subjects is predicted as well.
+ *
+ * Every permutation goes through the whole of the cross-validation: folds, choice of lambda, fits.
+ * p = (C + 1) / (N + 1), C of N being as good as the observed one or better. Permutations are
+ * numbered, and number k is the same whoever computes it, so that a run can go on where another was
+ * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
+ * is asked for in the order of the numbers, so that threads change nothing. */
+#include "assess/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_permute_settings, member)
+
+const vxs_param vxs_permute_params[] = {
+    { .name = "permutations",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(permutations),
+      .initial = 1000,
+      .min = 1,
+      .max = 1e7,
+      .help = "permutations of the target" },
+    { .name = "metric",
+      .value = "METRIC",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(metric),
+      .help = "what is compared, over all subjects that were kept back: r for scores, auc for "
+              "classes when it is not given" },
+    { .name = "blocks",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(blocks),
+      .help =
+          "exchangeability: targets change places only among subjects with the same value, such "
+          "as a site" },
+    { .name = "whole-blocks",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(whole),
+      .help =
+          "with --blocks: whole blocks change places, such as families, and nobody within; only "
+          "with blocks of the same size" },
+    { .name = "stop-at",
+      .value = "C",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(stop_at),
+      .initial = 50,
+      .min = 0,
+      .max = 1e7,
+      .help = "stop when so many permutations are as good as the observed target, for then p is "
+              "clear; 0: never" },
+    { .name = "resume",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(resume),
+      .help = "go on where a run with the same words was stopped" },
+    { .name = NULL },
+};
+
+void vxs_permutation_release(vxs_permutation *r)
+{
+    free(r->null);
+    *r = (vxs_permutation){ .count = 0 };
+}
+
+/* ---- Exchangeability ------------------------------------------------------------------------- */
+
+typedef struct {
+    const vxs_context *context;
+    const vxs_task *task;
+    const vxs_permute_settings *settings;
+    const vxs_method_settings *method;
+    vxs_permutation *result;
+    size_t *member; /* subjects, block by block */
+    size_t *start;  /* of a block; count + 1 of them */
+    size_t blocks;
+    FILE *checkpoint;
+    const char *path; /* its */
+} permuter;
+
+static vxs_status find_blocks(permuter *m, vxs_error *err)
+{
+    const vxs_task *t = m->task;
+    size_t n = t->n, *block = vxs_alloc(n, sizeof(*block), err);
+    m->member = vxs_alloc(n, sizeof(*m->member), err);
+    m->start = vxs_alloc(n + 2, sizeof(*m->start), err);
+    vxs_status status = block && m->member && m->start ? VXS_OK : VXS_FAILED;
+    m->blocks = 1;
+    if (!status && m->settings->blocks)
+        status = vxs_task_number_groups(t, m->settings->blocks, block, &m->blocks, err);
+    for (size_t i = 0; i < n && !status; i++)
+        m->start[block[i] + 2]++;
+    for (size_t b = 0; b < m->blocks && !status; b++)
+        m->start[b + 2] += m->start[b + 1];
+    for (size_t i = 0; i < n && !status; i++)
+        m->member[m->start[block[i] + 1]++] = i;
+    free(block);
+    return status;
+}
+
+static vxs_status check_blocks(const permuter *m, vxs_error *err)
+{
+    size_t size = m->start[1];
+    if (m->settings->whole && !m->settings->blocks)
+        return vxs_fail(err, VXS_MISUSE, "'--whole-blocks' goes with '--blocks'");
+    for (size_t b = 1; b < m->blocks && m->settings->whole; b++)
+        if (m->start[b + 1] - m->start[b] != size)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "blocks of column '%s' have %zu and %zu subjects; whole blocks change "
+                            "places only when they have the same size",
+                            m->settings->blocks, size, m->start[b + 1] - m->start[b]);
+    return VXS_OK;
+}
+
+/* ln of how many ways there are to give out the targets of these subjects. */
+static double log_ways(const permuter *m, const size_t *member, size_t count)
+{
+    double sum = lgamma((double)count + 1);
+    for (size_t k = 0; k < count; k++) { /* targets that are the same can change places unseen */
+        double same = 0;
+        for (size_t j = 0; j <= k; j++)
+            same += m->task->score[member[j]] == m->task->score[member[k]];
+        sum -= log(same);
+    }
+    return sum;
+}
+
+static void count_ways(permuter *m)
+{
+    vxs_permutation *r = m->result;
+    double sum = m->settings->whole ? lgamma((double)m->blocks + 1) : 0;
+    for (size_t b = 0; b < m->blocks && !m->settings->whole; b++)
+        sum += log_ways(m, m->member + m->start[b], m->start[b + 1] - m->start[b]);
+    r->distinct = sum < 36 ? round(exp(sum)) : INFINITY;
+    r->smallest_p = fmax(1 / ((double)r->wanted + 1), 1 / r->distinct);
+}
+
+/* Number k gives the subject at a place the target of the one at another. */
+static vxs_status permute_scores(const permuter *m, size_t k, double *score, vxs_error *err)
+{
+    const double *truth = m->task->score;
+    vxs_random random = { (uint64_t)m->settings->cv.seed, VXS_STREAM_PERMUTE + k };
+    size_t *order = vxs_alloc(m->task->n, sizeof(*order), err);
+    if (!order)
+        return VXS_FAILED;
+    if (m->settings->whole) {
+        size_t size = m->start[1];
+        vxs_random_permutation(&random, order, m->blocks);
+        for (size_t i = 0; i < m->task->n; i++)
+            score[m->member[i]] = truth[m->member[order[i / size] * size + i % size]];
+    } else {
+        for (size_t b = 0; b < m->blocks; b++) {
+            size_t first = m->start[b], count = m->start[b + 1] - first;
+            vxs_random of_block = { random.seed, random.stream + (b << 40) };
+            vxs_random_permutation(&of_block, order, count);
+            for (size_t i = 0; i < count; i++)
+                score[m->member[first + i]] = truth[m->member[first + order[i]]];
+        }
+    }
+    free(order);
+    return VXS_OK;
+}
+
+/* ---- One permutation ------------------------------------------------------------------------- */
+
+static vxs_status measure(const permuter *m, const vxs_context *context, const double *score,
+                          double *value, vxs_error *err)
+{
+    vxs_cv_settings settings = m->settings->cv;
+    vxs_task task = *m->task; /* nothing of it is released */
+    vxs_cv cv;
+    settings.scores_only = true;
+    task.score = (double *)score;
+    vxs_status status = vxs_cv_run(context, &task, &settings, m->method, &cv, err);
+    if (status)
+        return status;
+    *value = *vxs_metric(&cv.pooled, m->result->metric);
+    vxs_cv_release(&cv);
+    return VXS_OK;
+}
+
+/* Errors are better when they are small. */
+static bool is_as_good(const permuter *m, double value)
+{
+    const char *name = m->result->metric->name;
+    bool error =
+        strcmp(name, "mae") == 0 || strcmp(name, "rmse") == 0 || strcmp(name, "brier") == 0;
+    double observed = m->result->observed,
+           slack = 1e-12 * fabs(observed); /* ties, up to rounding */
+    return error ? value <= observed + slack : value >= observed - slack;
+}
+
+static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
+{
+    vxs_context alone = { .interrupted = m->context ? m->context->interrupted : NULL };
+    char text[VXS_REAL_TEXT];
+    double *score = vxs_alloc(m->task->n, sizeof(*score), err), value = NAN;
+    vxs_status status = score ? permute_scores(m, k, score, err) : VXS_FAILED;
+    if (!status)
+        status = measure(m, &alone, score, &value, err);
+    free(score);
+    m->result->null[k] = value;
+    if (status || !m->checkpoint)
+        return status;
+#pragma omp critical(checkpoint)
+    {
+        fprintf(m->checkpoint, "%zu\t%s\n", k + 1, vxs_real_text(value, text));
+        fflush(m->checkpoint);
+    }
+    return VXS_OK;
+}
+
+/* ---- The checkpoint -------------------------------------------------------------------------- */
+
+/* What must be the same for permutations to belong together. */
+static char *fingerprint(const permuter *m, vxs_error *err)
+{
+    char *text = NULL, hash[VXS_HASH_TEXT];
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    vxs_json_writer w;
+    if (!stream) {
+        (void)vxs_fail(err, VXS_FAILED, "not enough memory");
+        return NULL;
+    }
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_params(&w, "task", vxs_task_params, &m->task->settings);
+    vxs_json_params(&w, "cv", vxs_cv_params, &m->settings->cv);
+    vxs_json_params(&w, "method", vxs_task_method(m->task)->params, m->method);
+    vxs_json_text(&w, "blocks", m->settings->blocks);
+    vxs_json_bool(&w, "whole", m->settings->whole);
+    vxs_json_text(&w, "metric", m->result->metric->name);
+    vxs_json_real(&w, "observed", m->result->observed);
+    for (size_t i = 0; i < m->task->n; i++)
+        vxs_json_real(&w, vxs_task_id(m->task, i), m->task->score[i]);
+    vxs_json_close_object(&w);
+    fclose(stream);
+    vxs_sha256(text, length, "", 0, hash);
+    free(text);
+    return vxs_format(err, "%s", hash);
+}
+
+static vxs_status read_checkpoint(permuter *m, const char *mark, vxs_error *err)
+{
+    vxs_table *table = NULL;
+    size_t number = 0, value = 0;
+    double k = 0;
+    vxs_status status = vxs_table_read(m->path, &table, err);
+    if (!status && (vxs_table_columns(table) < 2 || strcmp(vxs_table_header(table, 1), mark) != 0))
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "'%s' is of another run: the cohort or the options differ; remove it, or "
+                          "leave --resume out",
+                          m->path);
+    value = 1;
+    for (size_t row = 0; !status && row < vxs_table_rows(table); row++) {
+        status = vxs_table_real(table, row, number, &k, err);
+        if (!status && k >= 1 && k <= (double)m->result->wanted)
+            status = vxs_table_real(table, row, value, &m->result->null[(size_t)k - 1], err);
+    }
+    vxs_table_free(table);
+    return status;
+}
+
+static vxs_status open_checkpoint(permuter *m, vxs_error *err)
+{
+    if (!m->path)
+        return VXS_OK;
+    char *mark = fingerprint(m, err);
+    FILE *old = mark && m->settings->resume ? fopen(m->path, "r") : NULL;
+    vxs_status status = mark ? VXS_OK : VXS_FAILED;
+    if (old) {
+        fclose(old);
+        status = read_checkpoint(m, mark, err);
+    }
+    m->checkpoint = status ? NULL : fopen(m->path, old ? "a" : "w");
+    if (!status && !m->checkpoint)
+        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", m->path, strerror(errno));
+    if (!status && !old)
+        fprintf(m->checkpoint, "permutation\t%s\n", mark);
+    free(mark);
+    return status;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* Those known without a gap from the first on, up to where it may stop. */
+static bool is_clear(permuter *m)
+{
+    vxs_permutation *r = m->result;
+    r->count = r->reached = 0;
+    while (r->count < r->wanted && !isnan(r->null[r->count])) {
+        r->reached += is_as_good(m, r->null[r->count++]);
+        if (m->settings->stop_at > 0 && r->reached >= (size_t)m->settings->stop_at)
+            return true;
+    }
+    return r->count == r->wanted;
+}
+
+static vxs_status run_all(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    int threads = m->context && m->context->nthreads > 1 ? m->context->nthreads : 1;
+    int stop = is_clear(m);
+    vxs_status status = VXS_OK;
+    vxs_progress progress;
+    vxs_progress_start(&progress, m->context, "permuting", "permutations", r->wanted);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (size_t k = 0; k < r->wanted; k++) {
+        vxs_error why = VXS_ERROR_INIT;
+        if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
+            continue;
+        vxs_status one = isnan(r->null[k]) ? run_one(m, k, &why) : VXS_OK;
+        if (!one)
+            one = vxs_progress_step(&progress, 1, &why);
+#pragma omp critical
+        {
+            if (one)
+                status = vxs_fail(err, why.status, "%s", why.message);
+            if (one || is_clear(m))
+                __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+        }
+    }
+    return status;
+}
+
+static void settle(permuter *m)
+{
+    vxs_permutation *r = m->result;
+    (void)is_clear(m);
+    for (size_t k = r->count; k < r->wanted; k++)
+        r->null[k] = NAN; /* computed ahead by other threads */
+    r->p = fmax(((double)r->reached + 1) / ((double)r->count + 1), 1 / r->distinct);
+}
+
+static vxs_status find_metric(permuter *m, vxs_error *err)
+{
+    bool classes = m->task->class_count > 0;
+    const char *name = m->settings->metric ? m->settings->metric : classes ? "auc" : "r";
+    const char *names[32] = { NULL };
+    size_t count = 0;
+    for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++) {
+        if (row->of_classes != classes)
+            continue;
+        if (strcmp(row->name, name) == 0)
+            m->result->metric = row;
+        names[count++] = row->name;
+    }
+    const char *near = m->result->metric ? NULL : vxs_nearest(name, names);
+    if (m->result->metric)
+        return VXS_OK;
+    return vxs_fail(err, VXS_MISUSE, "'%s' is no metric of %s%s%s%s", name,
+                    classes ? "classes" : "scores", near ? "; did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
+}
+
+static vxs_status run_permuter(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    vxs_status status = find_metric(m, err);
+    if (!status)
+        status = find_blocks(m, err);
+    if (!status)
+        status = check_blocks(m, err);
+    if (status)
+        return status;
+    count_ways(m);
+    vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);
+    status = measure(m, m->context, m->task->score, &r->observed, err);
+    if (!status && isnan(r->observed))
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' cannot be computed for these subjects",
+                          r->metric->name);
+    if (!status)
+        status = open_checkpoint(m, err);
+    if (!status)
+        status = run_all(m, err);
+    if (!status)
+        settle(m);
+    return status;
+}
+
+vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
+                       const vxs_permute_settings *settings, const vxs_method_settings *method,
+                       const char *checkpoint, vxs_permutation *result, vxs_error *err)
+{
+    double start = vxs_seconds();
+    permuter m = { .context = context,
+                   .task = task,
+                   .settings = settings,
+                   .method = method,
+                   .result = result,
+                   .path = checkpoint };
+    *result = (vxs_permutation){ .wanted = (size_t)settings->permutations };
+    result->null = vxs_alloc(result->wanted, sizeof(*result->null), err);
+    for (size_t k = 0; result->null && k < result->wanted; k++)
+        result->null[k] = NAN;
+    vxs_status status = result->null ? run_permuter(&m, err) : VXS_FAILED;
+    if (m.checkpoint)
+        fclose(m.checkpoint);
+    free(m.member);
+    free(m.start);
+    result->seconds = vxs_seconds() - start;
+    if (status)
+        vxs_permutation_release(result);
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+void vxs_permutation_json(vxs_json_writer *w, const vxs_permutation *r)
+{
+    vxs_json_real(w, "p", r->p);
+    vxs_json_real(w, "smallest_p", r->smallest_p);
+    vxs_json_whole(w, "permutations", (int64_t)r->count);
+    vxs_json_whole(w, "asked_for", (int64_t)r->wanted);
+    vxs_json_whole(w, "as_good", (int64_t)r->reached);
+    vxs_json_text(w, "metric", r->metric->name);
+    vxs_json_real(w, "observed", r->observed);
+    vxs_json_real(w, "distinct_permutations", r->distinct);
+    vxs_json_real(w, "seconds", r->seconds);
+}
+
+static void write_about(const vxs_context *context, const vxs_task *task,
+                        const vxs_permute_settings *settings, const vxs_method_settings *method,
+                        const vxs_permutation *r, FILE *stream)
+{
+    vxs_json_writer w;
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "format", "voxsift permutations");
+    vxs_json_whole(&w, "format_version", 1);
+    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "cohort", task->cohort->path);
+    vxs_json_params(&w, "task", vxs_task_params, &task->settings);
+    vxs_json_params(&w, "cross_validation", vxs_cv_params, &settings->cv);
+    vxs_json_params(&w, "permuting", vxs_permute_params, settings);
+    vxs_json_params(&w, "parameters", vxs_task_method(task)->params, method);
+    vxs_permutation_json(&w, r);
+    vxs_json_close_object(&w);
+}
+
+static void write_null(const vxs_permutation *r, FILE *stream)
+{
+    vxs_tsv_writer w;
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, "permutation");
+    vxs_tsv_text(&w, r->metric->name);
+    vxs_tsv_end_row(&w);
+    for (size_t k = 0; k < r->count; k++) {
+        vxs_tsv_real(&w, (double)(k + 1));
+        vxs_tsv_real(&w, r->null[k]);
+        vxs_tsv_end_row(&w);
+    }
+}
+
+vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task,
+                                const vxs_permute_settings *settings,
+                                const vxs_method_settings *method, const vxs_permutation *r,
+                                const char *directory, bool replace, vxs_error *err)
+{
+    static const char *const files[] = { VXS_PERMUTE_FILE, "null.tsv" };
+    vxs_output *output = NULL;
+    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    for (int k = 0; k < 2 && !status; k++) {
+        FILE *stream;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            break;
+        if (k == 0)
+            write_about(context, task, settings, method, r, stream);
+        else
+            write_null(r, stream);
+        status = vxs_output_close(output, stream, files[k], err);
+    }
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* cmd_permute.c - voxsift permute. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const vxs_operand operands[] = {
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = NULL },
+};
+
+static const vxs_example examples[] = {
+    { "voxsift permute t1w --target age --permutations 1000 -o age-p",
+      "ask whether age is predicted better than by chance" },
+    { "voxsift permute pet --target diagnosis --blocks site -o p --resume",
+      "change diagnoses within sites only; go on after an interruption" },
+    { NULL, NULL },
+};
+
+static void print_words(const vxs_call *call, const vxs_task *task, const vxs_permutation *r)
+{
+    FILE *out = call->out;
+    fprintf(out, "'%s' of %zu subjects is predicted with %s %.4g by nested cross-validation.\n",
+            task->settings.target, task->n, r->metric->name, r->observed);
+    fprintf(out, "  %zu of %zu permutations were as good: p = %.4g\n", r->reached, r->count, r->p);
+    if (r->count < r->wanted)
+        fprintf(out, "  stopped before %zu, since that is clear (--stop-at)\n", r->wanted);
+    fprintf(out, "  the smallest p that could have come out: %.3g\n", r->smallest_p);
+    fprintf(out, "  %s/permute.json  all of it, and how it was made; null.tsv: every permutation\n",
+            call->shared->out);
+}
+
+/* Finished permutations beside the output, until it is whole. */
+static vxs_status permute(const vxs_call *call, const vxs_task *task, vxs_error *err)
+{
+    const vxs_permute_settings *settings = call->values;
+    vxs_permutation r;
+    char *checkpoint = vxs_format(err, "%s.permutations.tsv", call->shared->out);
+    if (!checkpoint)
+        return VXS_FAILED;
+    vxs_status status =
+        vxs_permute(call->context, task, settings, call->method, checkpoint, &r, err);
+    if (!status) {
+        status = vxs_permutation_save(call->context, task, settings, call->method, &r,
+                                      call->shared->out, call->shared->force, err);
+        if (!status)
+            unlink(checkpoint);
+        if (!status && call->shared->json) {
+            vxs_json_writer w;
+            vxs_json_init(&w, call->out);
+            vxs_json_open_object(&w, NULL);
+            vxs_json_text(&w, "output", call->shared->out);
+            vxs_permutation_json(&w, &r);
+            vxs_json_close_object(&w);
+        } else if (!status) {
+            print_words(call, task, &r);
+        }
+        vxs_permutation_release(&r);
+    }
+    free(checkpoint);
+    return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_permute_settings *settings = call->values;
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(call->context, &cohort, &settings->cv.task, &task, err);
+    if (!status) {
+        (void)vxs_task_balance(&task);
+        if (access(call->shared->out, F_OK) == 0 && !call->shared->force)
+            status = vxs_fail(err, VXS_CANNOT_WRITE,
+                              "cannot write '%s': it exists; pass --force to replace it",
+                              call->shared->out);
+        else
+            status = permute(call, &task, err);
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+const vxs_command vxs_cmd_permute = {
+    .name = "permute",
+    .heading = "Predict",
+    .summary = "say how often chance alone predicts as well: a p-value of the whole pipeline",
+    .details =
+        "Gives the target to other subjects, again and again, and sends each such cohort through "
+        "the whole of 'voxsift cv' with the same options: folds, prefilter, choice of lambda, "
+        "fits. "
+        "p is (C + 1) / (N + 1), C of N permutations being as good as the observed one. Confounds "
+        "stay with the features: what is tested is that the target goes with neither.\n\n"
+        "The smallest p that can come out is said before it begins. Permutations that are finished "
+        "stand in OUT.permutations.tsv until all are; --resume goes on from there.",
+    .operands = operands,
+    .params = vxs_task_params,
+    .more_params = vxs_cv_params,
+    .most_params = vxs_permute_params,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .examples = examples,
+    .run = run,
+};
