@@ -203,7 +203,7 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
     m->result->null[k] = value;
     if (status || !m->checkpoint)
         return status;
-#pragma omp critical(checkpoint)
+#pragma omp critical
     {
         fprintf(m->checkpoint, "%zu\t%s\n", k + 1, vxs_real_text(value, text));
         fflush(m->checkpoint);
