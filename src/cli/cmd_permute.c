@@ -87,7 +87,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_permute = {
     .name = "permute",
     .heading = "Predict",
-    .summary = "say how often chance alone predicts as well: a p-value of the whole pipeline",
+    .summary = "say how often chance alone predicts as well: a p-value",
     .details =
         "Gives the target to other subjects, again and again, and sends each such cohort through "
         "the whole of 'voxsift cv' with the same options: folds, prefilter, choice of lambda, "
