@@ -282,6 +282,45 @@ VXS_MUST_CHECK vxs_status vxs_permutation_save(const vxs_context *context, const
                                                const vxs_permutation *result, const char *directory,
                                                bool replace, vxs_error *err);
 
+/* ---- Stability ------------------------------------------------------------------------------- */
+
+/* Every field is a row of vxs_task_params or vxs_stability_params. */
+typedef struct {
+    vxs_task_settings task;
+    int64_t pairs, features, seed;
+    double threshold, wrong;
+    const char *group;
+} vxs_stability_settings;
+extern const vxs_param vxs_stability_params[];
+
+/* How often features are among the first that a path selects, over halves of the subjects. */
+typedef struct {
+    size_t halves, features; /* halves: two a pair; features: the most that a half may select */
+    double threshold;
+    uint8_t *half;      /* pairs x n: 1 or 2 */
+    double *frequency;  /* outputs x p */
+    size_t *stable;     /* an output each: features whose frequency reaches the threshold */
+    double error_bound; /* of how many of these are wrong, each output for itself */
+    double mean_selected, dice, nogueira; /* over outputs: means */
+    double passes, seconds;
+    bool converged;
+} vxs_stability;
+VXS_MUST_CHECK vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
+                                            const vxs_stability_settings *settings,
+                                            const vxs_method_settings *method,
+                                            vxs_stability *result, vxs_error *err);
+void vxs_stability_release(vxs_stability *result);
+/* The keys selected, threshold, error_bound, nogueira, and more. */
+void vxs_stability_json(vxs_json_writer *writer, const vxs_task *task, const vxs_stability *result);
+/* A directory: stability.json, halves.tsv, frequencies.tsv, and for voxels frequency.nii.gz and
+ * stable.nii.gz, in which only those that reach the threshold are. */
+#define VXS_STABILITY_FILE "stability.json"
+VXS_MUST_CHECK vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *task,
+                                             const vxs_stability_settings *settings,
+                                             const vxs_method_settings *method,
+                                             const vxs_stability *result, const char *directory,
+                                             bool replace, vxs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

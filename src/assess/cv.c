@@ -286,8 +286,8 @@ static vxs_status run_inner(const vxs_context *context, vxs_cv *cv, vxs_fold_wor
         return VXS_FAILED;
     for (size_t k = 0; k < count; k++)
         jobs[k] = works[k / each].inner[k % each];
-    vxs_status status = vxs_jobs_run(context, cv->task, &cv->settings, &cv->method, jobs, count,
-                                     "choosing lambda", err);
+    vxs_status status = vxs_jobs_run(context, cv->task, cv->settings.prefilter, &cv->method, jobs,
+                                     count, "choosing lambda", err);
     for (size_t k = 0; k < count; k++) {
         works[k / each].inner[k % each] = jobs[k];
         count_costs(cv, k / each, &jobs[k]);
@@ -307,7 +307,7 @@ static vxs_status run_outer(const vxs_context *context, vxs_cv *cv, const vxs_fo
                              .ratios = cv->ratios,
                              .ratio_count = works[k].chosen + 1,
                              .keep = !cv->settings.scores_only };
-    vxs_status status = vxs_jobs_run(context, cv->task, &cv->settings, &cv->method, jobs,
+    vxs_status status = vxs_jobs_run(context, cv->task, cv->settings.prefilter, &cv->method, jobs,
                                      cv->fold_count, "fitting", err);
     for (size_t k = 0; k < cv->fold_count; k++) {
         count_costs(cv, k, &jobs[k]);

@@ -76,8 +76,8 @@ static vxs_status number_cells(const vxs_task *t, size_t column, bool persons, s
     return status;
 }
 
-static vxs_status find_groups(const vxs_task *t, const vxs_cv_settings *s, vxs_folds *f,
-                              vxs_error *err)
+vxs_status vxs_folds_group(const vxs_task *t, const vxs_cv_settings *s, vxs_folds *f,
+                           vxs_error *err)
 {
     size_t column = t->cohort->id_column;
     f->group = vxs_alloc(t->n, sizeof(*f->group), err);
@@ -399,7 +399,7 @@ vxs_status vxs_folds_make(const vxs_task *t, const vxs_cv_settings *s, vxs_folds
 {
     size_t column = 0;
     *f = (vxs_folds){ .n = t->n };
-    vxs_status status = find_groups(t, s, f, err);
+    vxs_status status = vxs_folds_group(t, s, f, err);
     if (status) {
         vxs_folds_release(f);
         return status;

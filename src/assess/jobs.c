@@ -11,7 +11,7 @@
 typedef struct {
     vxs_context context; /* of one thread, silent */
     const vxs_task *whole;
-    const vxs_cv_settings *settings;
+    const char *prefilter; /* or NULL */
     const vxs_method_settings *method;
     vxs_job *job;
     vxs_task part;
@@ -25,8 +25,10 @@ void vxs_job_release(vxs_job *job, size_t outputs)
     free(job->fits);
     free(job->scores);
     free(job->pattern);
+    free(job->selected);
     job->fits = NULL;
     job->scores = job->pattern = NULL;
+    job->selected = NULL;
 }
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
@@ -37,7 +39,7 @@ static void predict(const runner *r, const vxs_solution *fit, double *scores)
     const vxs_cohort *c = r->whole->cohort;
     size_t n = r->whole->n;
     memset(r->wide, 0, c->n * sizeof(*r->wide));
-    for (size_t k = 0; k < fit->count; k++)
+    for (size_t k = 0; k < fit->count && r->job->test_count > 0; k++)
         vxs_cohort_add(c, fit->index[k], fit->weight[k], r->wide);
     for (size_t i = 0; i < r->job->test_count; i++) {
         size_t subject = r->job->test[i];
@@ -83,7 +85,22 @@ static double lambda_of(const vxs_solver *solver, double ratio)
     return most > 0 ? most * ratio : 1;
 }
 
-static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t k, vxs_error *err)
+/* Adds the fit's features to those that were selected, unless that would be too many. */
+static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
+{
+    size_t p = r->whole->cohort->p, count = 0;
+    bool *selected = r->job->selected + output * p;
+    for (size_t j = 0; j < p; j++)
+        count += selected[j];
+    for (size_t k = 0; k < fit->count; k++)
+        count += !selected[fit->index[k]];
+    for (size_t k = 0; k < fit->count && count <= r->job->limit; k++)
+        selected[fit->index[k]] = true;
+    return count < r->job->limit;
+}
+
+static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t k, bool *more,
+                            vxs_error *err)
 {
     vxs_job *job = r->job;
     vxs_solution fit;
@@ -94,6 +111,7 @@ static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t
     job->passes += fit.certificate.passes;
     job->seconds += fit.certificate.seconds;
     job->converged = job->converged && fit.certificate.converged;
+    *more = job->limit == 0 || has_room(r, &fit, output);
     vxs_model_unstandardise(&r->part, &fit);
     predict(r, &fit, job->scores + (output * job->ratio_count + k) * job->test_count);
     if (!job->keep || !last) {
@@ -108,16 +126,16 @@ static vxs_status fit_output(runner *r, size_t output, vxs_error *err)
 {
     vxs_problem problem;
     vxs_solver *solver = NULL;
-    vxs_status status = r->settings->prefilter ? vxs_prefilter(&r->context, &r->part,
-                                                               r->settings->prefilter, output, err)
-                                               : VXS_OK;
+    bool more = true;
+    vxs_status status =
+        r->prefilter ? vxs_prefilter(&r->context, &r->part, r->prefilter, output, err) : VXS_OK;
     if (status)
         return status;
     vxs_task_problem(&r->part, output, r->method, &problem);
     status =
         vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, r->method, &solver, err);
-    for (size_t k = 0; k < r->job->ratio_count && !status; k++)
-        status = fit_ratio(r, solver, output, k, err);
+    for (size_t k = 0; k < r->job->ratio_count && !status && more; k++)
+        status = fit_ratio(r, solver, output, k, &more, err);
     vxs_solver_free(solver);
     return status;
 }
@@ -130,7 +148,8 @@ static vxs_status make_room(runner *r, vxs_error *err)
     job->scores =
         vxs_alloc(outputs * job->ratio_count, job->test_count * sizeof(*job->scores), err);
     r->wide = vxs_alloc(r->whole->cohort->n, sizeof(*r->wide), err);
-    if (!job->scores || !r->wide)
+    job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
+    if (!job->scores || !r->wide || (job->limit > 0 && !job->selected))
         return VXS_FAILED;
     if (!job->keep)
         return VXS_OK;
@@ -156,9 +175,9 @@ static vxs_status run_job(runner *r, vxs_error *err)
 
 /* ---- All jobs -------------------------------------------------------------------------------- */
 
-vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task,
-                        const vxs_cv_settings *settings, const vxs_method_settings *method,
-                        vxs_job *jobs, size_t count, const char *what, vxs_error *err)
+vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task, const char *prefilter,
+                        const vxs_method_settings *method, vxs_job *jobs, size_t count,
+                        const char *what, vxs_error *err)
 {
     int threads = context && context->nthreads > 1 ? context->nthreads : 1, stop = 0;
     vxs_status status = VXS_OK;
@@ -167,7 +186,7 @@ vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task,
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (size_t k = 0; k < count; k++) {
         vxs_error why = VXS_ERROR_INIT;
-        runner r = { .whole = task, .settings = settings, .method = method, .job = &jobs[k] };
+        runner r = { .whole = task, .prefilter = prefilter, .method = method, .job = &jobs[k] };
         r.context.interrupted = context ? context->interrupted : NULL;
         if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
             continue;

@@ -29,12 +29,18 @@ double vxs_correlation_p(double r, size_t n);
 enum {
     VXS_STREAM_FOLDS = 1000,
     VXS_STREAM_INNER = 1000000,
+    VXS_STREAM_HALVES = 50000000,
     VXS_STREAM_PERMUTE = 100000000,
     VXS_STREAM_BOOTSTRAP = 2000000000
 };
 /* folds.c: numbers the different cells of a column; all subjects must have one. */
 VXS_MUST_CHECK vxs_status vxs_task_number_groups(const vxs_task *task, const char *column,
                                                  size_t *group, size_t *groups, vxs_error *err);
+/* folds.c: who must stay together. */
+VXS_MUST_CHECK vxs_status vxs_folds_group(const vxs_task *task, const vxs_cv_settings *settings,
+                                          vxs_folds *folds, vxs_error *err);
+/* stability.c: the bound on how many of the stable features are wrong. */
+double vxs_stability_bound(double threshold, double pairs, double q, double p);
 /* folds.c: each subject's fold; groups stay together. */
 VXS_MUST_CHECK vxs_status vxs_folds_deal(const vxs_task *task, const size_t *group, size_t groups,
                                          size_t count, const vxs_random *random, size_t *fold,
@@ -50,6 +56,8 @@ typedef struct {
     const double *ratios; /* of lambda_max, falling */
     size_t ratio_count;
     bool keep;      /* the last fit and its pattern */
+    size_t limit;   /* stop before more features than that have had a weight; 0: go on */
+    bool *selected; /* outputs x p: those that had one; with a limit */
     double *scores; /* outputs x ratios x test */
     vxs_solution *fits;
     double *pattern;
@@ -57,9 +65,9 @@ typedef struct {
     bool converged;
 } vxs_job;
 VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task,
-                                       const vxs_cv_settings *settings,
-                                       const vxs_method_settings *method, vxs_job *jobs,
-                                       size_t count, const char *what, vxs_error *err);
+                                       const char *prefilter, const vxs_method_settings *method,
+                                       vxs_job *jobs, size_t count, const char *what,
+                                       vxs_error *err);
 void vxs_job_release(vxs_job *job, size_t outputs);
 
 /* baselines.c: predictions from columns alone, without features: score = columns x b. */

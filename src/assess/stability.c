@@ -1,0 +1,421 @@
+/* stability.c - features that are selected whoever the subjects are.
+ *
+ * The subjects are halved, again and again, and on each half a path goes on until it has selected q
+ * features. What is selected in at least the share pi of the halves is stable. With complementary
+ * pairs and frequencies that have one peak, at most C(pi) q^2 / p of these are wrong on average,
+ * wrong being features that a half selects no oftener than by chance, q / p (Shah and Samworth
+ * 2013, theorem 2); without the peak, q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
+#include "assess/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_stability_settings, member)
+
+const vxs_param vxs_stability_params[] = {
+    { .name = "pairs",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(pairs),
+      .initial = 50,
+      .min = 2,
+      .max = 100000,
+      .help = "times that the subjects are halved; both halves are used" },
+    { .name = "threshold",
+      .value = "SHARE",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(threshold),
+      .initial = 0.75,
+      .min = 0.55,
+      .max = 1,
+      .help = "share of the halves that must select a feature for it to be stable" },
+    { .name = "wrong",
+      .value = "N",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(wrong),
+      .initial = 1,
+      .min = 1e-6,
+      .max = 1e6,
+      .help = "stable features that may be wrong, on average: says how many a half may select" },
+    { .name = "select-features",
+      .value = "Q",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(features),
+      .initial = NAN,
+      .min = 1,
+      .max = 1e9,
+      .help = "features that a half may select, instead of --wrong" },
+    { .name = "group",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(group),
+      .help = "subjects with the same value, such as family, stay in one half; without it the "
+              "sessions of one person do" },
+    { .name = "seed",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(seed),
+      .initial = 1,
+      .min = 0,
+      .max = 1e15,
+      .help = "of the halves" },
+    { .name = NULL },
+};
+
+void vxs_stability_release(vxs_stability *r)
+{
+    free(r->half);
+    free(r->frequency);
+    free(r->stable);
+    *r = (vxs_stability){ .halves = 0 };
+}
+
+/* C(pi) of Shah and Samworth for B pairs; INFINITY where they give no bound. */
+static double unimodal_factor(double threshold, double pairs, double theta)
+{
+    double least = fmin(0.5 + theta * theta, 0.5 + 1 / (2 * pairs) + 0.75 * theta * theta);
+    if (!(threshold > least) || theta > 1 / sqrt(3))
+        return INFINITY;
+    return threshold <= 0.75 ? 1 / (2 * (2 * threshold - 1 - 1 / (2 * pairs)))
+                             : 4 * (1 - threshold + 1 / (2 * pairs)) / (1 + 1 / pairs);
+}
+
+double vxs_stability_bound(double threshold, double pairs, double q, double p)
+{
+    double plain = 1 / (2 * threshold - 1), sharp = unimodal_factor(threshold, pairs, q / p);
+    return fmin(plain, sharp) * q * q / p;
+}
+
+/* As many as the bound allows, and at least one. */
+static size_t choose_features(const vxs_stability_settings *s, size_t p)
+{
+    size_t q = 1;
+    if (s->features > 0)
+        return (size_t)s->features;
+    while (q < p && vxs_stability_bound(s->threshold, (double)s->pairs, (double)(q + 1),
+                                        (double)p) <= s->wrong)
+        q++;
+    return q;
+}
+
+/* ---- Halves ---------------------------------------------------------------------------------- */
+
+static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s, uint8_t *halves,
+                              size_t *subjects, vxs_job *jobs, vxs_error *err)
+{
+    vxs_folds f = { .n = t->n };
+    vxs_cv_settings like = { .group = s->group };
+    size_t *half = vxs_alloc(t->n, sizeof(*half), err);
+    vxs_status status = half ? vxs_folds_group(t, &like, &f, err) : VXS_FAILED;
+    for (size_t k = 0; k < (size_t)s->pairs && !status; k++) {
+        vxs_random random = { (uint64_t)s->seed, VXS_STREAM_HALVES + k };
+        status = vxs_folds_deal(t, f.group, f.groups, 2, &random, half, err);
+        size_t count[2] = { 0, 0 };
+        for (size_t i = 0; i < t->n && !status; i++) {
+            count[half[i]]++;
+            halves[k * t->n + i] = (uint8_t)(half[i] + 1);
+        }
+        size_t *first = subjects + k * t->n, at[2] = { 0, count[0] }; /* one behind the other */
+        for (size_t i = 0; i < t->n && !status; i++)
+            first[at[half[i]]++] = i;
+        jobs[2 * k].train = first;
+        jobs[2 * k].train_count = count[0];
+        jobs[2 * k + 1].train = first + count[0];
+        jobs[2 * k + 1].train_count = count[1];
+    }
+    vxs_folds_release(&f);
+    free(half);
+    return status;
+}
+
+/* ---- What they say --------------------------------------------------------------------------- */
+
+static size_t count_selected(const bool *selected, size_t p)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < p; j++)
+        count += selected[j];
+    return count;
+}
+
+/* Of all pairs of halves, twice what both select as a share of what either does; two that select
+ * nothing agree. */
+static double mean_dice(const vxs_job *jobs, size_t halves, size_t output, size_t p)
+{
+    double sum = 0, pairs = 0;
+    for (size_t a = 0; a < halves; a++)
+        for (size_t b = 0; b < a; b++) {
+            const bool *one = jobs[a].selected + output * p, *other = jobs[b].selected + output * p;
+            double both = 0, either = 0;
+            for (size_t j = 0; j < p; j++) {
+                both += one[j] && other[j];
+                either += (double)one[j] + (double)other[j];
+            }
+            sum += either > 0 ? 2 * both / either : 1;
+            pairs++;
+        }
+    return sum / pairs;
+}
+
+/* 1 - variance of the selections over what chance would give (Nogueira, Sechidis, Brown 2018); NAN
+ * where nothing or everything is selected. */
+static double nogueira_index(const double *frequency, size_t p, double halves)
+{
+    double variance = 0, mean = 0;
+    for (size_t j = 0; j < p; j++) {
+        variance += halves / (halves - 1) * frequency[j] * (1 - frequency[j]) / (double)p;
+        mean += frequency[j] / (double)p;
+    }
+    return mean > 0 && mean < 1 ? 1 - variance / (mean * (1 - mean)) : NAN;
+}
+
+static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, const vxs_job *jobs,
+                         vxs_stability *r, vxs_error *err)
+{
+    size_t p = t->cohort->p, outputs = vxs_task_outputs(t);
+    r->frequency = vxs_alloc(outputs, p * sizeof(*r->frequency), err);
+    r->stable = vxs_alloc(outputs, sizeof(*r->stable), err);
+    if (!r->frequency || !r->stable)
+        return VXS_FAILED;
+    r->converged = true;
+    for (size_t h = 0; h < r->halves; h++) {
+        r->passes += jobs[h].passes;
+        r->converged = r->converged && jobs[h].converged;
+        for (size_t j = 0; j < outputs * p; j++)
+            r->frequency[j] += jobs[h].selected[j]; /* whole numbers, so that shares are exact */
+        r->mean_selected +=
+            (double)count_selected(jobs[h].selected, outputs * p) / (double)(r->halves * outputs);
+    }
+    for (size_t j = 0; j < outputs * p; j++)
+        r->frequency[j] /= (double)r->halves;
+    for (size_t o = 0; o < outputs; o++) {
+        for (size_t j = 0; j < p; j++)
+            r->stable[o] += r->frequency[o * p + j] >= s->threshold;
+        r->dice += mean_dice(jobs, r->halves, o, p) / (double)outputs;
+        r->nogueira += nogueira_index(r->frequency + o * p, p, (double)r->halves) / (double)outputs;
+    }
+    return VXS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
+{
+    if (vxs_task_method(t)->needs_graph)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' gives nearly all features a weight; there is no selection to "
+                        "be stable",
+                        vxs_task_method(t)->name);
+    if (!isnan(m->lambda))
+        return vxs_fail(err, VXS_MISUSE,
+                        "lambda means something else in every half; give --lambda-ratio, where a "
+                        "path ends");
+    if (m->lambda_ratio <= 0 || m->lambda_ratio >= 1)
+        return vxs_fail(err, VXS_MISUSE, "'--lambda-ratio' must lie between 0 and 1 here");
+    return VXS_OK;
+}
+
+static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
+                             const vxs_stability_settings *s, const vxs_method_settings *m,
+                             vxs_stability *r, vxs_error *err)
+{
+    size_t count = (size_t)m->nlambda;
+    double least = isnan(m->lambda_ratio) ? 0.01 : m->lambda_ratio;
+    double *ratios = vxs_alloc(count, sizeof(*ratios), err);
+    vxs_job *jobs = vxs_alloc(r->halves, sizeof(*jobs), err);
+    size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
+    r->half = vxs_alloc((size_t)s->pairs, t->n * sizeof(*r->half), err);
+    vxs_status status = ratios && jobs && subjects && r->half
+                            ? deal_halves(t, s, r->half, subjects, jobs, err)
+                            : VXS_FAILED;
+    for (size_t k = 0; k < count && !status; k++)
+        ratios[k] = pow(least, (double)k / (double)(count - 1));
+    for (size_t h = 0; h < r->halves && !status; h++) {
+        jobs[h].ratios = ratios;
+        jobs[h].ratio_count = count;
+        jobs[h].limit = r->features;
+    }
+    if (!status)
+        status = vxs_jobs_run(context, t, NULL, m, jobs, r->halves, "halving", err);
+    if (!status)
+        status = sum_up(t, s, jobs, r, err);
+    for (size_t h = 0; h < r->halves && jobs; h++)
+        vxs_job_release(&jobs[h], vxs_task_outputs(t));
+    free(jobs);
+    free(ratios);
+    free(subjects);
+    return status;
+}
+
+vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
+                             const vxs_stability_settings *settings,
+                             const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
+{
+    double start = vxs_seconds();
+    size_t p = task->cohort->p;
+    *r = (vxs_stability){ .halves = 2 * (size_t)settings->pairs,
+                          .features = choose_features(settings, p),
+                          .threshold = settings->threshold };
+    r->error_bound = vxs_stability_bound(settings->threshold, (double)settings->pairs,
+                                         (double)r->features, (double)p);
+    vxs_status status = check_settings(task, method, err);
+    if (!status)
+        status = run_halves(context, task, settings, method, r, err);
+    r->seconds = vxs_seconds() - start;
+    if (status)
+        vxs_stability_release(r);
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+void vxs_stability_json(vxs_json_writer *w, const vxs_task *t, const vxs_stability *r)
+{
+    size_t outputs = vxs_task_outputs(t);
+    if (outputs == 1) {
+        vxs_json_whole(w, "selected", (int64_t)r->stable[0]);
+    } else {
+        vxs_json_open_object(w, "selected");
+        for (size_t o = 0; o < outputs; o++)
+            vxs_json_whole(w, t->classes[o], (int64_t)r->stable[o]);
+        vxs_json_close_object(w);
+    }
+    vxs_json_real(w, "threshold", r->threshold);
+    vxs_json_real(w, "error_bound", r->error_bound);
+    vxs_json_whole(w, "halves", (int64_t)r->halves);
+    vxs_json_whole(w, "features_a_half", (int64_t)r->features);
+    vxs_json_real(w, "mean_selected", r->mean_selected);
+    vxs_json_real(w, "dice", r->dice);
+    vxs_json_real(w, "nogueira", r->nogueira);
+    vxs_json_bool(w, "converged", r->converged);
+    vxs_json_real(w, "passes", r->passes);
+    vxs_json_real(w, "seconds", r->seconds);
+}
+
+static void write_about(const vxs_context *context, const vxs_task *t,
+                        const vxs_stability_settings *s, const vxs_method_settings *m,
+                        const vxs_stability *r, FILE *stream)
+{
+    vxs_json_writer w;
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "format", "voxsift stability");
+    vxs_json_whole(&w, "format_version", 1);
+    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "cohort", t->cohort->path);
+    vxs_json_params(&w, "task", vxs_task_params, &t->settings);
+    vxs_json_params(&w, "halving", vxs_stability_params, s);
+    vxs_json_params(&w, "parameters", vxs_task_method(t)->params, m);
+    vxs_stability_json(&w, t, r);
+    vxs_json_close_object(&w);
+}
+
+/* A column a pair. */
+static void write_halves(const vxs_task *t, const vxs_stability *r, FILE *stream)
+{
+    vxs_tsv_writer w;
+    char name[32];
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, "participant_id");
+    for (size_t k = 0; k < r->halves / 2; k++) {
+        snprintf(name, sizeof(name), "pair_%zu", k + 1);
+        vxs_tsv_text(&w, name);
+    }
+    vxs_tsv_end_row(&w);
+    for (size_t i = 0; i < t->n; i++) {
+        vxs_tsv_text(&w, vxs_task_id(t, i));
+        for (size_t k = 0; k < r->halves / 2; k++)
+            vxs_tsv_real(&w, r->half[k * t->n + i]);
+        vxs_tsv_end_row(&w);
+    }
+}
+
+/* Features that any half selected. */
+static void write_table(const vxs_task *t, const vxs_stability *r, FILE *stream)
+{
+    const vxs_cohort *c = t->cohort;
+    size_t outputs = vxs_task_outputs(t);
+    bool voxels = c->kind == VXS_FEATURES_VOXELS;
+    char name[300];
+    vxs_tsv_writer w;
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, "index");
+    vxs_tsv_text(&w, "feature");
+    if (voxels)
+        vxs_write_place_header(&w);
+    for (size_t o = 0; o < outputs; o++) {
+        snprintf(name, sizeof(name), "frequency%s%s", outputs > 1 ? "_" : "",
+                 outputs > 1 ? t->classes[o] : "");
+        vxs_tsv_text(&w, name);
+    }
+    vxs_tsv_end_row(&w);
+    for (size_t j = 0; j < c->p; j++) {
+        bool any = false;
+        for (size_t o = 0; o < outputs; o++)
+            any = any || r->frequency[o * c->p + j] > 0;
+        if (!any)
+            continue;
+        vxs_tsv_real(&w, (double)j);
+        vxs_tsv_text(&w, vxs_cohort_feature(c, j, name));
+        if (voxels)
+            vxs_write_place(&w, &c->grid, c->voxels[j]);
+        for (size_t o = 0; o < outputs; o++)
+            vxs_tsv_real(&w, r->frequency[o * c->p + j]);
+        vxs_tsv_end_row(&w);
+    }
+}
+
+static vxs_status write_map(const vxs_task *t, const vxs_stability *r, bool stable,
+                            const char *file, FILE *stream, vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    size_t outputs = vxs_task_outputs(t), voxels = vxs_grid_voxels(&c->grid);
+    float *values = vxs_alloc(outputs, voxels * sizeof(*values), err);
+    if (!values)
+        return VXS_FAILED;
+    for (size_t k = 0; k < outputs * c->p; k++)
+        if (!stable || r->frequency[k] >= r->threshold)
+            values[k / c->p * voxels + c->voxels[k % c->p]] = (float)r->frequency[k];
+    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
+                                  .volumes = outputs,
+                                  .intent_name = stable ? "stable" : "frequency",
+                                  .cal_max = 1,
+                                  .descrip = "voxsift " VXS_VERSION " selection frequency" };
+    vxs_status status = vxs_image_write(stream, file, &c->grid, &options, values, err);
+    free(values);
+    return status;
+}
+
+vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
+                              const vxs_stability_settings *settings,
+                              const vxs_method_settings *method, const vxs_stability *r,
+                              const char *directory, bool replace, vxs_error *err)
+{
+    static const char *const files[] = { VXS_STABILITY_FILE, "halves.tsv", "frequencies.tsv",
+                                         "frequency.nii.gz", "stable.nii.gz" };
+    int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 5 : 3;
+    vxs_output *output = NULL;
+    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    for (int k = 0; k < count && !status; k++) {
+        FILE *stream;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            break;
+        if (k == 0)
+            write_about(context, t, settings, method, r, stream);
+        else if (k == 1)
+            write_halves(t, r, stream);
+        else if (k == 2)
+            write_table(t, r, stream);
+        else
+            status = write_map(t, r, k == 4, files[k], stream, err);
+        vxs_status closed = vxs_output_close(output, stream, files[k], err);
+        status = status ? status : closed;
+    }
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    return status;
+}

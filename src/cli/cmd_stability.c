@@ -1,0 +1,113 @@
+/* cmd_stability.c - voxsift stability. */
+#include "cli/cli.h"
+
+static const vxs_operand operands[] = {
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = NULL },
+};
+
+static const vxs_example examples[] = {
+    { "voxsift stability lesion --target severity -o stable",
+      "find the voxels that are selected whoever the subjects are" },
+    { "voxsift stability t1w --target age --threshold 0.9 --pairs 100 -o stable --json",
+      "be stricter; for a script" },
+    { NULL, NULL },
+};
+
+static void print_words(const vxs_call *call, const vxs_task *task, const vxs_stability *r)
+{
+    FILE *out = call->out;
+    const char *dir = call->shared->out;
+    fprintf(
+        out,
+        "Selected at most %zu of %zu features for '%s' on each of %zu halves of %zu subjects.\n",
+        r->features, task->cohort->p, task->settings.target, r->halves, task->n);
+    for (size_t o = 0; o < vxs_task_outputs(task); o++) {
+        if (vxs_task_outputs(task) > 1)
+            fprintf(out, "  %s against the rest: ", task->classes[o]);
+        else
+            fprintf(out, "  ");
+        fprintf(out, "%zu are stable: selected in %.3g of the halves or more\n", r->stable[o],
+                r->threshold);
+    }
+    fprintf(out,
+            "  on average at most %.3g of them are wrong (Shah and Samworth, Meinshausen and "
+            "Buehlmann)\n",
+            r->error_bound);
+    fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
+            r->dice, r->nogueira);
+    fprintf(out, "  %s/frequencies.tsv  how often each feature was selected\n", dir);
+    if (task->cohort->kind == VXS_FEATURES_VOXELS)
+        fprintf(out,
+                "  %s/stable.nii.gz    those that are stable; frequency.nii.gz: all\n"
+                "  voxsift regions %s/stable.nii.gz --atlas schaefer100    where they are\n",
+                dir, dir);
+}
+
+static vxs_status report(const vxs_call *call, const vxs_task *task, const vxs_stability *r,
+                         vxs_error *err)
+{
+    vxs_status status = vxs_stability_save(call->context, task, call->values, call->method, r,
+                                           call->shared->out, call->shared->force, err);
+    if (!status && call->shared->json) {
+        vxs_json_writer w;
+        vxs_json_init(&w, call->out);
+        vxs_json_open_object(&w, NULL);
+        vxs_json_text(&w, "output", call->shared->out);
+        vxs_stability_json(&w, task, r);
+        vxs_json_close_object(&w);
+    } else if (!status) {
+        print_words(call, task, r);
+    }
+    if (!status && !r->converged)
+        status =
+            vxs_fail(err, VXS_NOT_CONVERGED,
+                     "some fits did not reach the gap that was asked for; stability.json says so");
+    return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_stability_settings *settings = call->values;
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_stability result;
+    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(call->context, &cohort, &settings->task, &task, err);
+    if (!status) {
+        (void)vxs_task_balance(&task);
+        status = vxs_stability_run(call->context, &task, settings, call->method, &result, err);
+        if (!status) {
+            status = report(call, &task, &result, err);
+            vxs_stability_release(&result);
+        }
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+const vxs_command vxs_cmd_stability = {
+    .name = "stability",
+    .heading = "Predict",
+    .summary = "find features that are selected whoever the subjects are",
+    .details =
+        "Halves the subjects again and again, evenly over classes or quantiles, and on each half "
+        "follows the path from lambda_max down until as many features have had a weight as the "
+        "bound allows (--wrong), or as --select-features says. What is selected in --threshold of "
+        "the halves is stable.\n\n"
+        "The bound is on how many of the stable features are wrong on average, wrong being those "
+        "that a half selects no oftener than chance would. It is the smaller of that of Shah and "
+        "Samworth for complementary pairs, whose frequencies must have one peak, and that of "
+        "Meinshausen and Buehlmann, for which features that tell nothing must be selected alike. "
+        "Neighbours in a smooth image stand in for each other: a region may be stable though none "
+        "of its voxels is.",
+    .operands = operands,
+    .params = vxs_task_params,
+    .more_params = vxs_stability_params,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,18 @@
+# Stability against numpy; then its mistakes.
+run "$PYTHON" "$top/tests/assess/stability_agrees.py"
+same "stability agrees with numpy" "$code$(cat "$work/out" "$work/err")" 0
+
+st() { refuses "$1" "$2" voxsift stability c --target score -o x -q "${@:3}"; }
+st 2 "lambda means something else in every half" --lambda 1
+st 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 2
+st 2 "method 'fused' gives nearly all features a weight" --method fused --graph chain
+st 2 "between 0.55 and 1, not '0.5'" --threshold 0.5
+st 65 "has no column 'pairs'; did you mean 'pair'?" --group pairs
+refuses 66 "cannot read 'nowhere/cohort.json'" voxsift stability nowhere --target score -o x
+[ -e x ] && fail "a refused run left its output" || pass
+run voxsift stability c --target dx --pairs 3 --nlambda 5 -o x -q
+same "in words" "$code" 0
+holds "stable" "are stable: selected in 0.75 of the halves or more" "$work/out"
+refuses 73 "it exists" voxsift stability c --target dx --pairs 3 --nlambda 5 -o x -q
+rm -rf ./*
+nothing_left "stability"
