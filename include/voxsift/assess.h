@@ -222,6 +222,7 @@ typedef struct {
     vxs_cv_fold *each;
     double *ratios; /* of lambda_max */
     size_t ratio_count;
+    double *losses;                   /* folds x ratios: what the inner folds say */
     double *scores;                   /* repeats x outputs x n, each by a model that did not learn
                                          from the subject */
     double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */

@@ -54,28 +54,26 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t ratio)
  */
 static void choose_ratio(vxs_fold_work *w)
 {
-    double best = INFINITY, limit = INFINITY, jobs = (double)w->inner_count;
+    double *means = w->cv->losses + w->number * w->cv->ratio_count;
+    double limit = INFINITY, jobs = (double)w->inner_count;
+    w->chosen = 0;
     for (size_t k = 0; k < w->cv->ratio_count; k++) {
-        double mean = 0, square = 0;
+        double square = 0;
+        means[k] = 0;
         for (size_t g = 0; g < w->inner_count; g++) {
             double loss = job_loss(w, &w->inner[g], k);
-            mean += loss / jobs;
+            means[k] += loss / jobs;
             square += loss * loss;
         }
-        if (mean < best) {
-            double variance = jobs > 1 ? (square - jobs * mean * mean) / (jobs - 1) : 0;
-            best = mean;
-            limit = best + sqrt(fmax(0, variance) / jobs);
+        if (k == 0 || means[k] < means[w->chosen]) {
+            double variance = jobs > 1 ? (square - jobs * means[k] * means[k]) / (jobs - 1) : 0;
+            limit = means[k] + sqrt(fmax(0, variance) / jobs);
             w->chosen = k;
         }
     }
-    for (size_t k = 0; k < w->chosen && w->cv->settings.select == VXS_SELECT_1SE; k++) {
-        double mean = 0;
-        for (size_t g = 0; g < w->inner_count; g++)
-            mean += job_loss(w, &w->inner[g], k) / jobs;
-        if (mean <= limit)
+    for (size_t k = 0; k < w->chosen && w->cv->settings.select == VXS_SELECT_1SE; k++)
+        if (means[k] <= limit)
             w->chosen = k;
-    }
 }
 
 static void take_inner_scores(vxs_fold_work *w)

@@ -93,6 +93,7 @@ void vxs_cv_release(vxs_cv *cv)
     vxs_folds_release(&cv->folds);
     free(cv->each);
     free(cv->ratios);
+    free(cv->losses);
     free(cv->scores);
     free(cv->probabilities);
     for (int b = 0; b < VXS_BASELINES; b++)
@@ -386,7 +387,8 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     cv->each = vxs_alloc(cv->fold_count, sizeof(*cv->each), err);
     cv->inner = vxs_alloc(cv->fold_count, t->n * sizeof(*cv->inner), err);
     cv->scores = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
-    bool fine = cv->each && cv->inner && cv->scores;
+    cv->losses = vxs_alloc(cv->fold_count, cv->ratio_count * sizeof(*cv->losses), err);
+    bool fine = cv->each && cv->inner && cv->scores && cv->losses;
     for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
         if (b != VXS_BASELINE_CONFOUNDS || confounds) {
             cv->baselines[b] = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);

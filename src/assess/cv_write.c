@@ -158,8 +158,26 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_json_real(w, "seconds", cv->seconds);
 }
 
+/* What the inner folds said of each lambda, fold by fold. */
+static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
+{
+    vxs_json_open_array(w, "lambda_ratios");
+    for (size_t k = 0; k < cv->ratio_count; k++)
+        vxs_json_real(w, NULL, cv->ratios[k]);
+    vxs_json_close_array(w);
+    vxs_json_open_array(w, "inner_losses");
+    for (size_t f = 0; f < cv->fold_count && cv->settings.inner_folds > 0; f++) {
+        vxs_json_open_array(w, NULL);
+        for (size_t k = 0; k < cv->ratio_count; k++)
+            vxs_json_real(w, NULL, cv->losses[f * cv->ratio_count + k]);
+        vxs_json_close_array(w);
+    }
+    vxs_json_close_array(w);
+}
+
 static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stream)
 {
+    static const char *const facts[] = { "features_are", "grid", "preprocessing", "dropped_list" };
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
@@ -172,6 +190,10 @@ static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stre
     vxs_json_params(&w, "cross_validation", vxs_cv_params, &cv->settings);
     vxs_json_params(&w, "parameters", vxs_task_method(cv->task)->params, &cv->method);
     vxs_cv_json(&w, cv);
+    curve_json(&w, cv);
+    vxs_json_whole(&w, "features", (int64_t)cv->task->cohort->p);
+    for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
+        vxs_copy_json(&w, facts[k], vxs_json_get(cv->task->cohort->about, facts[k]));
     vxs_json_close_object(&w);
 }
 

@@ -40,7 +40,7 @@ static void write_texts(vxs_json_writer *w, const char *key, char *const *texts,
 }
 
 /* A value read from JSON, written again. */
-static void copy_json(vxs_json_writer *w, const char *key, const vxs_json *value)
+void vxs_copy_json(vxs_json_writer *w, const char *key, const vxs_json *value)
 {
     if (!value || value->kind == VXS_JSON_NULL)
         vxs_json_text(w, key, NULL);
@@ -53,12 +53,12 @@ static void copy_json(vxs_json_writer *w, const char *key, const vxs_json *value
     else if (value->kind == VXS_JSON_ARRAY) {
         vxs_json_open_array(w, key);
         for (const vxs_json *m = value->first; m; m = m->next)
-            copy_json(w, NULL, m);
+            vxs_copy_json(w, NULL, m);
         vxs_json_close_array(w);
     } else {
         vxs_json_open_object(w, key);
         for (const vxs_json *m = value->first; m; m = m->next)
-            copy_json(w, m->key, m);
+            vxs_copy_json(w, m->key, m);
         vxs_json_close_object(w);
     }
 }
@@ -125,8 +125,9 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     write_outputs(&w, m);
     vxs_json_whole(&w, "features", (int64_t)m->p);
     vxs_json_text(&w, "features_are", kinds[t->cohort->kind]);
-    copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
-    copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
+    vxs_copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
+    vxs_copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
+    vxs_copy_json(&w, "dropped_list", vxs_json_get(t->cohort->about, "dropped_list"));
     write_training(&w, t);
     vxs_json_close_object(&w);
 }

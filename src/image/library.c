@@ -14,6 +14,7 @@ static const struct {
     { "schaefer100", "Schaefer2018_100Parcels_7Networks_order_FSLMNI152_2mm" },
     { "schaefer200", "Schaefer2018_200Parcels_7Networks_order_FSLMNI152_2mm" },
     { "jhu", "JHU-WhiteMatter-labels-1mm" },
+    { "icbm152", "icbm152_t1_2mm" }, /* the underlay */
 };
 
 static const char *file_name(const char *name)
