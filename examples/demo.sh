@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make demo` shows: real images and a table become cohorts, and a map becomes a region table.
+# What `make demo` shows: real images and a table become cohorts, models and pages to read.
 # BUILD is the build directory, the one beside this folder when it is not set.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -58,6 +58,22 @@ learn() { # images, column, words, unit, more options of 'voxsift cohort'
 }
 learn lesion wab_aq "Severity of aphasia" points --mask-fraction 0.05 --smooth 8
 learn t1w age_at_stroke "Age" years --smooth 8
+echo "6. How good is that for anybody, and is it more than the volume of the lesion tells?"
+echo "   Everybody is predicted by models that had not seen them, five times dealt anew."
+echo
+judge() { # images, column, words, more options of 'voxsift cohort'
+    images=$1 column=$2 words=$3
+    shift 3
+    "$voxsift" cohort "$table" --image-column "$images" "$@" -o "$out/all_$images" --force -q > "$out/log.txt"
+    "$voxsift" cv "$out/all_$images" --target "$column" --repeats 5 -o "$out/${column}_cv" --force -q > "$out/log.txt"
+    echo "   $words from $images:"
+    sed -n '3,6s/^/   /p' "$out/log.txt"
+    "$voxsift" report "$out/${column}_cv" --atlas schaefer100 --underlay icbm152 -o "$out/${column}_report.html" --force > "$out/log.txt"
+    echo "     all of it on a page: $out/${column}_report.html"
+    echo
+}
+judge lesion wab_aq "Severity of aphasia" --mask-fraction 0.05 --smooth 8
+judge t1w age_at_stroke Age --smooth 8
 echo "Open $out/lesion/coverage.nii.gz in a viewer to see how often each voxel is damaged,"
 echo "$out/wab_aq/weights.nii.gz for the voxels that tell severity (FSLeyes: sh $out/wab_aq_regions/open_fsleyes.sh),"
 echo "$out/wab_aq_regions/clusters.tsv for the table, and $out/wab_aq/model.json for the certificate."

@@ -71,6 +71,20 @@ VXS_MUST_CHECK vxs_status vxs_regions(const vxs_context *context,
                                       const char *directory, bool replace, bool json, FILE *stream,
                                       vxs_error *err);
 
+/* ---- A page to read -------------------------------------------------------------------------- */
+
+/* Every field is a row of vxs_report_params. */
+typedef struct {
+    const char *out, *atlas, *atlas_names, *underlay;
+    bool force;
+} vxs_report_settings;
+extern const vxs_param vxs_report_params[];
+
+/* One page of HTML that needs no other file, of a model or a cross-validation. */
+VXS_MUST_CHECK vxs_status vxs_report(const vxs_context *context,
+                                     const vxs_report_settings *settings, const char *directory,
+                                     vxs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -441,12 +441,12 @@ static vxs_status write_map(const vxs_cv *cv, const double *map, const char *fil
 static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *const maps[KINDS],
                        vxs_output *output, vxs_error *err)
 {
-    enum { ABOUT, PREDICTIONS, SCORES, FOLDS, INNER, WEIGHTS, MAPS, FILES = MAPS + KINDS };
-    static const char *const files[FILES] = { VXS_CV_FILE,           "predictions.tsv",
-                                              "scores.tsv",          "folds.tsv",
-                                              "inner_folds.tsv",     "weights.tsv",
-                                              "weights_mean.nii.gz", "weights_sd.nii.gz",
-                                              "selection.nii.gz",    "pattern.nii.gz" };
+    enum { ABOUT, PREDICTIONS, SCORES, FOLDS, INNER, WEIGHTS, MAPS, MASK = MAPS + KINDS, FILES };
+    static const char *const files[FILES] = {
+        VXS_CV_FILE,        "predictions.tsv", "scores.tsv",          "folds.tsv",
+        "inner_folds.tsv",  "weights.tsv",     "weights_mean.nii.gz", "weights_sd.nii.gz",
+        "selection.nii.gz", "pattern.nii.gz",  "mask.nii.gz"
+    };
     bool voxels = cv->task->cohort->kind == VXS_FEATURES_VOXELS;
     vxs_status status = VXS_OK;
     for (int k = 0; k < (voxels ? FILES : MAPS) && !status; k++) {
@@ -468,6 +468,9 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
             write_inner(cv, stream);
         else if (k == WEIGHTS)
             write_weights(cv, maps, stream);
+        else if (k == MASK)
+            status = vxs_write_mask(&cv->task->cohort->grid, cv->task->cohort->voxels,
+                                    cv->task->cohort->voxel_count, stream, err);
         else
             status = write_map(cv, maps[k - MAPS], files[k], k - MAPS, stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);

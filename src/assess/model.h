@@ -107,6 +107,8 @@ void vxs_graph_write(const vxs_graph *graph, const vxs_cohort *cohort, FILE *str
  * the caller, whatever is returned. */
 VXS_MUST_CHECK vxs_status vxs_penalties_read(const char *path, const vxs_cohort *cohort,
                                              double **penalties, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_write_mask(const vxs_grid *grid, const size_t *voxels, size_t count,
+                                         FILE *stream, vxs_error *err);
 /* A value that was read from JSON, written again. */
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);
 /* i, j, k, and x, y, z in mm of a voxel, as cells of a table. */

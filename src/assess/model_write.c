@@ -247,17 +247,18 @@ static vxs_status write_map(const vxs_model *m, FILE *stream, vxs_error *err)
     return status;
 }
 
-static vxs_status write_mask(const vxs_model *m, FILE *stream, vxs_error *err)
+vxs_status vxs_write_mask(const vxs_grid *grid, const size_t *voxels, size_t count, FILE *stream,
+                          vxs_error *err)
 {
-    uint8_t *mask = vxs_alloc(vxs_grid_voxels(&m->grid), sizeof(*mask), err);
+    uint8_t *mask = vxs_alloc(vxs_grid_voxels(grid), sizeof(*mask), err);
     vxs_write_options options = { .type = VXS_WRITE_UINT8,
                                   .intent_name = "mask",
                                   .descrip = "voxsift " VXS_VERSION " cohort mask" };
     if (!mask)
         return VXS_FAILED;
-    for (size_t j = 0; j < m->voxel_count; j++)
-        mask[m->voxels[j]] = 1;
-    vxs_status status = vxs_image_write(stream, "mask.nii.gz", &m->grid, &options, mask, err);
+    for (size_t j = 0; j < count; j++)
+        mask[voxels[j]] = 1;
+    vxs_status status = vxs_image_write(stream, "mask.nii.gz", grid, &options, mask, err);
     free(mask);
     return status;
 }
@@ -330,7 +331,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         else if (k == MAP)
             status = write_map(m, stream, err);
         else if (k == MASK)
-            status = write_mask(m, stream, err);
+            status = vxs_write_mask(&m->grid, m->voxels, m->voxel_count, stream, err);
         else if (k == PENALTIES)
             status = write_penalties(t, stream, err);
         else if (k == GRAPH)

@@ -1,0 +1,41 @@
+/* cmd_report.c - voxsift report. */
+#include "cli/cli.h"
+
+static const vxs_operand operands[] = {
+    { .name = "DIR", .help = "directory made by 'voxsift cv' or 'voxsift fit'" },
+    { .name = NULL },
+};
+
+static const vxs_example examples[] = {
+    { "voxsift report age-cv --atlas schaefer100 -o age.html",
+      "make a page to read, print or attach to a paper" },
+    { NULL, NULL },
+};
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_report_settings *settings = call->values;
+    vxs_status status = vxs_report(call->context, settings, call->operands[0], err);
+    if (!status)
+        fprintf(call->out, "Made '%s': one page that needs no other file.\n", settings->out);
+    return status;
+}
+
+const vxs_command vxs_cmd_report = {
+    .name = "report",
+    .heading = "Predict",
+    .summary = "make a page to read of a model or a cross-validation",
+    .details =
+        "One page of HTML with its figures inside, which needs neither scripts nor a network: "
+        "scores "
+        "beside baselines, with spread; true and predicted values or the ROC; how lambda was "
+        "chosen; "
+        "maps over an underlay with left on the left, and their regions; what was done and to "
+        "whom, "
+        "who was left out and why; the certificate; a paragraph for a paper; and where it comes "
+        "from.",
+    .operands = operands,
+    .params = vxs_report_params,
+    .examples = examples,
+    .run = run,
+};

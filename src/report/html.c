@@ -1,0 +1,75 @@
+/* html.c - text in a page. */
+#include "report/page.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Control characters and bytes that end a tag or an attribute are no markup here. */
+static void put_text(FILE *out, const char *text)
+{
+    for (; text && *text; text++) {
+        switch (*text) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\'':
+            fputs("&#39;", out);
+            break;
+        default:
+            fputc((unsigned char)*text < ' ' && *text != '\n' && *text != '\t' ? '?' : *text, out);
+        }
+    }
+}
+
+static void put_number(FILE *out, double value, const char *format)
+{
+    char text[64];
+    if (!isfinite(value)) {
+        fputs("&ndash;", out);
+        return;
+    }
+    bool whole = value == floor(value) && fabs(value) < 1e9;
+    snprintf(text, sizeof(text), whole ? "%.0f" : format, value == 0 ? 0 : value);
+    fputs(strcmp(text, "-0.0") == 0 ? "0.0" : text, out);
+}
+
+void vxs_put(FILE *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    for (; *format; format++) {
+        if (*format != '%') {
+            fputc(*format, out);
+            continue;
+        }
+        switch (*++format) {
+        case 's':
+            put_text(out, va_arg(args, const char *));
+            break;
+        case 'd':
+            fprintf(out, "%d", va_arg(args, int));
+            break;
+        case 'z':
+            fprintf(out, "%zu", va_arg(args, size_t));
+            break;
+        case 'g':
+            put_number(out, va_arg(args, double), "%.4g");
+            break;
+        case 'f':
+            put_number(out, va_arg(args, double), "%.1f");
+            break;
+        default:
+            fputc(*format, out);
+        }
+    }
+    va_end(args);
+}

@@ -1,0 +1,213 @@
+/* maps.c - where: maps over an underlay, and the regions in them. */
+#include "report/story.h"
+
+#include "image/names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_ROWS 15
+
+typedef struct {
+    const vxs_story *s;
+    vxs_volume mask, underlay;
+    uint8_t *inside;
+    vxs_atlas atlas;
+    bool has_atlas;
+} maps;
+
+static vxs_status read_volume(const char *path, size_t number, vxs_volume *volume, size_t *volumes,
+                              vxs_error *err)
+{
+    vxs_image image;
+    vxs_status status = vxs_image_read(path, &image, err);
+    if (status)
+        return status;
+    *volumes = image.volumes;
+    if (number < image.volumes)
+        status = vxs_volume_of_image(&image, number, volume, err);
+    vxs_image_release(&image);
+    return status;
+}
+
+/* The average brain, when the images are said to be in its space, or what the user says. */
+static vxs_status read_underlay(maps *m, vxs_error *err)
+{
+    const char *wanted = m->s->settings->underlay;
+    size_t volumes = 0;
+    char *path = NULL;
+    if (wanted && strcmp(wanted, "none") == 0)
+        return VXS_OK;
+    if (!wanted && m->mask.grid.sform_code != 4)
+        return VXS_OK;
+    vxs_status status = vxs_atlas_locate(wanted ? wanted : "icbm152", &path, wanted ? err : NULL);
+    if (!status)
+        status = read_volume(path, 0, &m->underlay, &volumes, err);
+    else if (!wanted) /* it was not asked for */
+        status = VXS_OK;
+    free(path);
+    return status;
+}
+
+static vxs_status begin(maps *m, vxs_error *err)
+{
+    size_t volumes = 0;
+    char *path = vxs_format(err, "%s/mask.nii.gz", m->s->directory);
+    vxs_status status = path ? read_volume(path, 0, &m->mask, &volumes, err) : VXS_FAILED;
+    free(path);
+    size_t voxels = status ? 0 : vxs_grid_voxels(&m->mask.grid);
+    m->inside = status ? NULL : vxs_alloc(voxels, sizeof(*m->inside), err);
+    for (size_t v = 0; v < voxels && m->inside; v++)
+        m->inside[v] = m->mask.values[v] != 0;
+    if (!status)
+        status = m->inside ? read_underlay(m, err) : VXS_FAILED;
+    if (!status && m->s->settings->atlas) {
+        status = vxs_atlas_read(m->s->settings->atlas, m->s->settings->atlas_names, &m->atlas, err);
+        m->has_atlas = !status;
+    }
+    return status;
+}
+
+static void end(maps *m)
+{
+    vxs_volume_release(&m->mask);
+    vxs_volume_release(&m->underlay);
+    free(m->inside);
+    if (m->has_atlas)
+        vxs_atlas_release(&m->atlas);
+}
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+static vxs_status put_regions(const maps *m, const vxs_clusters *clusters, vxs_error *err)
+{
+    FILE *out = m->s->out;
+    vxs_overlap *overlap = vxs_alloc(clusters->count, sizeof(*overlap), err);
+    vxs_status status = overlap ? VXS_OK : VXS_FAILED;
+    if (!status && m->has_atlas)
+        status = vxs_clusters_overlap(clusters, &m->atlas, overlap, err);
+    if (!status) {
+        vxs_put(out,
+                "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>peak</th><th>x</th>"
+                "<th>y</th><th>z</th>%s</tr>\n",
+                "");
+        for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++) {
+            const vxs_cluster *c = &clusters->rows[k];
+            vxs_put(out, "<tr><td>%z</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td>",
+                    c->voxels, c->volume, c->peak_value, c->peak[0], c->peak[1], c->peak[2]);
+            if (m->has_atlas)
+                vxs_put(out, "<td class=\"t\">%s</td>",
+                        overlap[k].peak_label ? overlap[k].peak_label
+                        : overlap[k].label    ? overlap[k].label
+                                              : "");
+            fputs("</tr>\n", out);
+        }
+        fputs("</table>\n", out);
+        if (clusters->count > MOST_ROWS)
+            vxs_put(out, "<p class=\"small\">The largest %d of %z clusters.</p>\n", MOST_ROWS,
+                    clusters->count);
+    }
+    free(overlap);
+    return status;
+}
+
+static size_t strongest(const vxs_clusters *clusters)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < clusters->count; k++)
+        if (fabs(clusters->rows[k].peak_value) > fabs(clusters->rows[best].peak_value))
+            best = k;
+    return best;
+}
+
+static vxs_status put_map(const maps *m, const vxs_volume *map, const char *caption, bool regions,
+                          vxs_error *err)
+{
+    vxs_clusters clusters;
+    vxs_status status = vxs_clusters_find(map, 0, 26, 1, &clusters, err);
+    if (status)
+        return status;
+    if (clusters.count == 0) {
+        vxs_put(m->s->out, "<p>%s Nothing is there: all values are 0.</p>\n", caption);
+    } else {
+        vxs_slices slices = { .map = map,
+                              .underlay = m->underlay.values ? &m->underlay : NULL,
+                              .mask = m->inside };
+        memcpy(slices.peak, clusters.rows[strongest(&clusters)].peak, sizeof(slices.peak));
+        status = vxs_slices_put(m->s->out, &slices, caption, err);
+        if (!status && regions)
+            status = put_regions(m, &clusters, err);
+    }
+    vxs_clusters_release(&clusters);
+    return status;
+}
+
+/* ---- Maps ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *file, *words;
+    bool regions;
+} row;
+
+static const row of_cv[] = {
+    { "weights_mean.nii.gz", "Weights, mean over folds.", true },
+    { "selection.nii.gz", "Share of folds in which a voxel has a weight.", false },
+    { "pattern.nii.gz",
+      "Pattern: what each voxel shares with the score of the model, mean over folds (Haufe).",
+      false },
+    { NULL, NULL, false },
+};
+static const row of_model[] = {
+    { "weights.nii.gz", "Weights.", true },
+    { NULL, NULL, false },
+};
+
+/* One volume an output: of more than two classes each has its own. */
+static const char *output_name(const vxs_story *s, size_t k)
+{
+    const vxs_json *classes = vxs_json_get(s->about, "classes");
+    const vxs_json *c = classes ? classes->first : NULL;
+    for (; c && k > 0; k--)
+        c = c->next;
+    return !c ? "" : c->key ? c->key : c->text ? c->text : "";
+}
+
+static vxs_status put_file(const maps *m, const row *r, vxs_error *err)
+{
+    size_t volumes = 1;
+    char *path = vxs_format(err, "%s/%s", m->s->directory, r->file);
+    vxs_status status = path ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < volumes && !status; k++) {
+        vxs_volume map = { .values = NULL };
+        status = read_volume(path, k, &map, &volumes, err);
+        char *caption =
+            volumes > 1 ? vxs_format(err, "%s against the rest. %s", output_name(m->s, k), r->words)
+                        : vxs_format(err, "%s", r->words);
+        if (!status)
+            status = caption ? put_map(m, &map, caption, r->regions, err) : VXS_FAILED;
+        free(caption);
+        vxs_volume_release(&map);
+    }
+    free(path);
+    return status;
+}
+
+vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
+{
+    maps m = { .s = s };
+    if (strcmp(vxs_story_text(s->about, "features_are"), "voxels") != 0)
+        return VXS_OK;
+    fputs("<h2>Where</h2>\n<p class=\"warn\">A weight says what the model reads at a voxel beside "
+          "all "
+          "others, not that the voxel is changed; a voxel without one may be as telling as its "
+          "neighbour that stands for it. Patterns show what goes with the score, and may hold what "
+          "the model never used.</p>\n",
+          s->out);
+    vxs_status status = begin(&m, err);
+    for (const row *r = s->is_cv ? of_cv : of_model; r->file && !status; r++)
+        status = put_file(&m, r, err);
+    end(&m);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* page.h - one self-contained page of HTML; private to the report room.
+ *
+ * Whatever is written goes through vxs_put, which escapes every text, so that nothing that comes
+ * from a table or a file name can be markup. */
+#ifndef VXS_REPORT_PAGE_H
+#define VXS_REPORT_PAGE_H
+
+#include "voxsift/report.h"
+
+/* The format is markup; %s is a text and is escaped, %d an int, %z a size_t, %g a double with four
+ * digits, %f one with one decimal, %% a per cent sign. */
+void vxs_put(FILE *out, const char *format, ...);
+
+/* charts.c: figures as SVG. A series is drawn as points, or as a line where `line` is set. */
+typedef struct {
+    const char *name; /* in the legend; NULL: none */
+    const char *colour;
+    const double *x, *y;
+    size_t count;
+    bool line;
+} vxs_series;
+typedef struct {
+    const char *title, *x_label, *y_label;
+    bool log_x;
+    bool square;   /* both axes have the same range */
+    bool diagonal; /* a dashed line where x = y */
+} vxs_chart;
+void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, size_t count);
+/* A row a value with its parts as dots, and lines at values to compare with. */
+typedef struct {
+    const char *name, *colour;
+    const double *values; /* a dot each; NAN: none */
+    size_t count;
+    double mean;
+} vxs_dots;
+void vxs_dots_put(FILE *out, const char *title, const char *label, const vxs_dots *rows,
+                  size_t count);
+
+/* slices.c: a map over an underlay, as PNG in the page. Left is left. */
+typedef struct {
+    const vxs_volume *map, *underlay; /* underlay may be NULL: then where the mask is */
+    const uint8_t *mask;              /* of the map's grid */
+    double peak[3];                   /* mm: where the three views meet */
+} vxs_slices;
+VXS_MUST_CHECK vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *caption,
+                                         vxs_error *err);
+
+/* png.c: rows of red, green and blue as a data address. */
+VXS_MUST_CHECK vxs_status vxs_png_put(FILE *out, const uint8_t *pixels, size_t width, size_t height,
+                                      vxs_error *err);
+
+#endif

@@ -1,0 +1,336 @@
+/* scores.c - how well a cross-validation predicts, in numbers and figures. */
+#include "report/story.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INK   "#1f4e79" /* the model */
+#define OTHER "#b8860b" /* baselines */
+
+/* What is told first, and what its words are. */
+static const struct {
+    const char *key, *words;
+    bool of_classes;
+} told[] = {
+    { "r", "correlation r", false },
+    { "r2", "R\xc2\xb2", false },
+    { "mae", "mean absolute error", false },
+    { "rmse", "root mean square error", false },
+    { "balanced_accuracy", "balanced accuracy", true },
+    { "auc", "area under the curve", true },
+    { "accuracy", "accuracy", true },
+    { "sensitivity", "sensitivity", true },
+    { "specificity", "specificity", true },
+    { "f1", "F1", true },
+    { "brier", "Brier score", true },
+    { "calibration_slope", "calibration slope", true },
+};
+#define TOLD (sizeof(told) / sizeof(told[0]))
+
+static const vxs_json *outer(const vxs_story *s, const char *metric)
+{
+    return vxs_json_get(vxs_json_get(s->about, "outer"), metric);
+}
+
+static const char *main_metric(const vxs_story *s)
+{
+    return s->classes ? "balanced_accuracy" : "r";
+}
+
+/* ---- In words -------------------------------------------------------------------------------- */
+
+static void put_verdict(const vxs_story *s)
+{
+    const vxs_json *m = outer(s, main_metric(s)), *other = vxs_json_get(s->about, "baseline");
+    double best = -INFINITY, mean = vxs_story_number(m, "mean");
+    const char *name = "";
+    for (const vxs_json *b = other ? other->first : NULL; b; b = b->next) {
+        double value = vxs_story_number(b, main_metric(s));
+        if (value > best) {
+            best = value;
+            name = b->key;
+        }
+    }
+    vxs_put(s->out,
+            "<p class=\"lead\">%s of %g subjects, each predicted by models that had not seen them: "
+            "%s <b>%g</b> (95 %% interval %g to %g).",
+            vxs_story_text(s->about, "target"), vxs_story_number(s->about, "subjects"),
+            s->classes ? "balanced accuracy" : "correlation", vxs_story_number(m, "pooled"),
+            vxs_story_number(m, "low"), vxs_story_number(m, "high"));
+    if (isfinite(best))
+        vxs_put(
+            s->out,
+            " Over folds the mean is %g; the best of the simpler predictions beside it, \"%s\", "
+            "has %g.",
+            mean, name, best);
+    fputs("</p>\n", s->out);
+    if (isfinite(best) && best >= mean)
+        vxs_put(
+            s->out,
+            "<p class=\"warn\">The baseline \"%s\" predicts as well as the model or better. What "
+            "the map shows adds nothing to it here.</p>\n",
+            name);
+}
+
+static void put_table(const vxs_story *s)
+{
+    const vxs_json *other = vxs_json_get(s->about, "baseline");
+    fputs("<table class=\"n\"><tr><th></th><th>mean over folds</th><th>sd</th><th>all "
+          "subjects</th><th>95&nbsp;% interval</th>",
+          s->out);
+    for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
+        vxs_put(s->out, "<th>%s</th>", b->key);
+    fputs("</tr>\n", s->out);
+    for (size_t k = 0; k < TOLD; k++) {
+        const vxs_json *m = outer(s, told[k].key);
+        if (told[k].of_classes != s->classes || !m)
+            continue;
+        vxs_put(s->out, "<tr><th>%s</th><td>%g</td><td>%g</td><td>%g</td><td>%g to %g</td>",
+                told[k].words, vxs_story_number(m, "mean"), vxs_story_number(m, "sd"),
+                vxs_story_number(m, "pooled"), vxs_story_number(m, "low"),
+                vxs_story_number(m, "high"));
+        for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
+            vxs_put(s->out, "<td>%g</td>", vxs_story_number(b, told[k].key));
+        fputs("</tr>\n", s->out);
+    }
+    fputs("</table>\n<p class=\"small\">Outer scores: of subjects that had no part in learning. "
+          "Baselines are means over the same folds: constant is the mean or the commonest class, "
+          "confounds the columns without penalty alone, volume these and the sum of all features. "
+          "Inner scores, which chose lambda, are in scores.tsv and estimate nothing.</p>\n",
+          s->out);
+}
+
+static void put_warnings(const vxs_story *s)
+{
+    double n = vxs_story_number(s->about, "subjects");
+    if (n < 100)
+        vxs_put(s->out,
+                "<p class=\"warn\">%g subjects are few: the interval above is of these subjects, "
+                "another sample may lie outside of it.</p>\n",
+                n);
+}
+
+/* ---- Figures --------------------------------------------------------------------------------- */
+
+/* The numbers of a column of predictions.tsv, of the first repeat; freed by the caller, whatever is
+ * returned. */
+static vxs_status read_column(const vxs_story *s, const char *name, double **values, size_t *count,
+                              vxs_error *err)
+{
+    const vxs_table *t = s->predictions;
+    size_t column = 0, repeat = 0;
+    *count = 0;
+    *values = vxs_alloc(vxs_table_rows(t), sizeof(**values), err);
+    vxs_status status = *values ? vxs_table_find(t, name, &column, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_table_find(t, "repeat", &repeat, err);
+    for (size_t r = 0; r < vxs_table_rows(t) && !status; r++) {
+        double number = 0;
+        status = vxs_table_real(t, r, repeat, &number, err);
+        if (!status && number == 1)
+            status = vxs_table_real(t, r, column, &(*values)[(*count)++], err);
+    }
+    return status;
+}
+
+static vxs_status put_scatter(const vxs_story *s, vxs_error *err)
+{
+    size_t count = 0;
+    double *x = NULL, *y = NULL;
+    vxs_status status = read_column(s, "truth", &x, &count, err);
+    if (!status)
+        status = read_column(s, "predicted", &y, &count, err);
+    vxs_chart chart = { .title = "Predicted and true",
+                        .x_label = vxs_story_text(s->about, "target"),
+                        .y_label = "predicted",
+                        .square = true,
+                        .diagonal = true };
+    vxs_series series = { .colour = INK, .x = x, .y = y, .count = count };
+    if (!status)
+        vxs_chart_put(s->out, &chart, &series, 1);
+    free(x);
+    free(y);
+    return status;
+}
+
+typedef struct {
+    double score;
+    bool positive;
+} ranked;
+
+static int falling(const void *a, const void *b)
+{
+    double left = ((const ranked *)a)->score, right = ((const ranked *)b)->score;
+    return (left < right) - (left > right);
+}
+
+/* A class of predictions.tsv: whether each subject of the first repeat is of it. */
+static vxs_status rank_class(const vxs_story *s, const char *class, ranked **list, size_t *count,
+                             vxs_error *err)
+{
+    char name[300];
+    size_t truth = 0, repeat = 0, at = 0;
+    snprintf(name, sizeof(name), "score_%s", class);
+    double *score = NULL;
+    vxs_status status = read_column(s, name, &score, count, err);
+    *list = status ? NULL : vxs_alloc(*count, sizeof(**list), err);
+    if (!status)
+        status = *list ? vxs_table_find(s->predictions, "truth", &truth, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_table_find(s->predictions, "repeat", &repeat, err);
+    for (size_t r = 0; r < vxs_table_rows(s->predictions) && !status; r++) {
+        const char *cell = vxs_table_cell(s->predictions, r, truth);
+        const char *of = vxs_table_cell(s->predictions, r, repeat);
+        if (!of || strcmp(of, "1") != 0 || at >= *count)
+            continue;
+        (*list)[at] = (ranked){ score[at], cell && strcmp(cell, class) == 0 };
+        at++;
+    }
+    free(score);
+    return status;
+}
+
+/* False alarms and hits, from the boldest threshold to the most timid. */
+static size_t trace_roc(ranked *list, size_t count, double *x, double *y)
+{
+    double up = 0, down = 0, positives = 0;
+    size_t points = 1;
+    qsort(list, count, sizeof(*list), falling);
+    for (size_t k = 0; k < count; k++)
+        positives += list[k].positive;
+    x[0] = y[0] = 0;
+    for (size_t k = 0; k < count; k++) {
+        up += list[k].positive;
+        down += !list[k].positive;
+        if (k + 1 < count && list[k + 1].score == list[k].score)
+            continue;
+        x[points] = down / ((double)count - positives);
+        y[points++] = up / positives;
+    }
+    return points;
+}
+
+static const char *class_called(const vxs_story *s, size_t k)
+{
+    const vxs_json *classes = vxs_json_get(s->about, "classes");
+    const vxs_json *c = classes ? classes->first : NULL;
+    for (; c && k > 0; k--)
+        c = c->next;
+    return c && c->key ? c->key : "";
+}
+
+#define MOST_CURVES 8
+
+static vxs_status put_roc(const vxs_story *s, vxs_error *err)
+{
+    static const char *const colours[MOST_CURVES] = { "#1f4e79", "#b8860b", "#2e7d32", "#8e24aa",
+                                                      "#c62828", "#00838f", "#5d4037", "#455a64" };
+    size_t rows = vxs_table_rows(s->predictions) + 1,
+           curves = s->class_count > 2 ? s->class_count : 1;
+    curves = curves < MOST_CURVES ? curves : MOST_CURVES;
+    double *points = vxs_alloc(2 * curves, rows * sizeof(*points), err);
+    vxs_series series[MOST_CURVES];
+    vxs_chart chart = { .title = "ROC",
+                        .x_label = "false alarms (1 - specificity)",
+                        .y_label = "hits (sensitivity)",
+                        .square = true,
+                        .diagonal = true };
+    vxs_status status = points ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < curves && !status; k++) {
+        const char *class = class_called(s, s->class_count > 2 ? k : 1);
+        double *x = points + 2 * k * rows, *y = x + rows;
+        ranked *list = NULL;
+        size_t count = 0;
+        status = rank_class(s, class, &list, &count, err);
+        if (!status)
+            series[k] = (vxs_series){ .name = class,
+                                      .colour = colours[k],
+                                      .x = x,
+                                      .y = y,
+                                      .count = trace_roc(list, count, x, y),
+                                      .line = true };
+        free(list);
+    }
+    if (!status)
+        vxs_chart_put(s->out, &chart, series, curves);
+    free(points);
+    return status;
+}
+
+#define MOST_FOLDS 1000
+
+static void put_dots(const vxs_story *s)
+{
+    static double values[MOST_FOLDS];
+    const vxs_json *m = outer(s, main_metric(s)), *other = vxs_json_get(s->about, "baseline");
+    const vxs_json *per_fold = vxs_json_get(m, "per_fold");
+    vxs_dots rows[8] = { { "model", INK, values, 0, vxs_story_number(m, "mean") } };
+    size_t count = 1;
+    for (const vxs_json *v = per_fold ? per_fold->first : NULL; v && rows[0].count < MOST_FOLDS;
+         v = v->next)
+        values[rows[0].count++] = v->kind == VXS_JSON_NUMBER ? v->number : NAN;
+    for (const vxs_json *b = other ? other->first : NULL; b && count < 8; b = b->next)
+        rows[count++] = (vxs_dots){ b->key, OTHER, NULL, 0, vxs_story_number(b, main_metric(s)) };
+    vxs_dots_put(s->out, "Folds, and simpler predictions", s->classes ? "balanced accuracy" : "r",
+                 rows, count);
+}
+
+/* The numbers of an array. */
+static size_t take_numbers(const vxs_json *array, double *values, size_t most)
+{
+    size_t count = 0;
+    for (const vxs_json *v = array ? array->first : NULL; v && count < most; v = v->next)
+        values[count++] = v->kind == VXS_JSON_NUMBER ? v->number : NAN;
+    return count;
+}
+
+/* Inner loss against lambda: a line an outer fold. */
+static vxs_status put_selection(const vxs_story *s, vxs_error *err)
+{
+    const vxs_json *ratios = vxs_json_get(s->about, "lambda_ratios"),
+                   *losses = vxs_json_get(s->about, "inner_losses");
+    size_t count = ratios ? ratios->length : 0, folds = losses ? losses->length : 0;
+    if (count < 2 || folds == 0)
+        return VXS_OK;
+    double *x = vxs_alloc(count * (folds + 1), sizeof(*x), err);
+    vxs_series *series = x ? vxs_alloc(folds, sizeof(*series), err) : NULL;
+    if (!series) {
+        free(x);
+        return VXS_FAILED;
+    }
+    take_numbers(ratios, x, count);
+    size_t k = 0;
+    for (const vxs_json *f = losses->first; f && k < folds; f = f->next, k++) {
+        double *y = x + (k + 1) * count;
+        series[k] = (vxs_series){ .colour = INK, .x = x, .y = y, .line = true };
+        series[k].count = take_numbers(f, y, count);
+    }
+    vxs_chart chart = { .title = "How lambda was chosen",
+                        .x_label = "lambda / lambda_max",
+                        .y_label = "inner loss, a line a fold",
+                        .log_x = true };
+    vxs_chart_put(s->out, &chart, series, folds);
+    free(x);
+    free(series);
+    return VXS_OK;
+}
+
+vxs_status vxs_story_scores(const vxs_story *s, vxs_error *err)
+{
+    fputs("<h2>How well it predicts</h2>\n", s->out);
+    put_table(s);
+    put_warnings(s);
+    fputs("<div class=\"row\">\n", s->out);
+    vxs_status status = s->classes ? put_roc(s, err) : put_scatter(s, err);
+    put_dots(s);
+    if (!status)
+        status = put_selection(s, err);
+    fputs("</div>\n", s->out);
+    return status;
+}
+
+void vxs_story_lead(const vxs_story *s)
+{
+    put_verdict(s);
+}
