@@ -436,3 +436,35 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
     cv->seconds = vxs_seconds() - start;
     return VXS_OK;
 }
+
+/* One fold in which everybody is learned from, and nobody kept back. */
+vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
+                         const vxs_cv_settings *settings, const vxs_method_settings *method,
+                         double *ratio, vxs_error *err)
+{
+    vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
+    vxs_fold_work work = { .cv = NULL };
+    cv.settings.scores_only = true;
+    vxs_status status = check_settings(&cv, err);
+    if (!status)
+        status = make_ratios(&cv, err);
+    if (!status)
+        status = vxs_folds_group(task, settings, &cv.folds, err);
+    cv.folds.n = task->n;
+    cv.folds.repeats = cv.folds.count = 1;
+    cv.folds.fold = status ? NULL : vxs_alloc(task->n, sizeof(*cv.folds.fold), err);
+    for (size_t i = 0; cv.folds.fold && i < task->n; i++)
+        cv.folds.fold[i] = 1; /* not 0, the only one */
+    if (!status)
+        status = cv.folds.fold ? make_room(&cv, err) : VXS_FAILED;
+    if (!status)
+        status = begin_fold(&work, &cv, 0, err);
+    if (!status)
+        status = run_inner(context, &cv, &work, err);
+    if (!status)
+        status = vxs_choose(&work, err);
+    *ratio = status ? NAN : cv.each[0].ratio;
+    end_fold(&work, vxs_task_outputs(task));
+    vxs_cv_release(&cv);
+    return status;
+}

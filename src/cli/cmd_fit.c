@@ -1,7 +1,41 @@
 /* cmd_fit.c - voxsift fit. */
 #include "cli/cli.h"
 
+#include <math.h>
 #include <sys/stat.h>
+
+/* The task first, so that its rows fit. */
+typedef struct {
+    vxs_task_settings task;
+    int64_t choose, seed;
+    const char *group;
+} fit_settings;
+
+static const vxs_param choose_params[] = {
+    { .name = "choose-lambda",
+      .value = "K",
+      .type = VXS_PARAM_WHOLE,
+      .offset = offsetof(fit_settings, choose),
+      .initial = 0,
+      .min = 0,
+      .max = 1000,
+      .help = "choose lambda by K-fold cross-validation over --nlambda values down to "
+              "--lambda-ratio (0.01); how good the model is, only 'voxsift cv' tells" },
+    { .name = "group",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = offsetof(fit_settings, group),
+      .help = "with --choose-lambda: subjects with the same value stay in one fold" },
+    { .name = "seed",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = offsetof(fit_settings, seed),
+      .initial = 1,
+      .min = 0,
+      .max = 1e15,
+      .help = "with --choose-lambda: of its folds" },
+    { .name = NULL },
+};
 
 static const vxs_operand operands[] = {
     { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
@@ -13,6 +47,7 @@ static const vxs_example examples[] = {
       "find the voxels that tell age, and write their weights as an overlay" },
     { "voxsift fit t1w --target age --method fused --graph tree -o pieces",
       "find pieces of the brain whose voxels count alike" },
+    { "voxsift fit t1w --target age --choose-lambda 10 -o age", "let ten folds choose lambda" },
     { "voxsift fit pet --target diagnosis --confounds age,sex -o model --json",
       "classify beside age and sex, which are not penalised; for a script" },
     { NULL, NULL },
@@ -89,17 +124,40 @@ static vxs_status settle(const vxs_model *m, vxs_error *err)
     return VXS_OK;
 }
 
+/* The chosen share takes the place of --lambda-ratio. */
+static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
+                                vxs_method_settings *method, vxs_error *err)
+{
+    const fit_settings *s = call->values;
+    vxs_cv_settings settings = {
+        .task = s->task, .inner_folds = s->choose, .seed = s->seed, .group = s->group
+    };
+    double ratio = NAN, start = vxs_seconds();
+    vxs_status status = vxs_cv_choose(call->context, task, &settings, call->method, &ratio, err);
+    if (!status)
+        vxs_log(call->context, VXS_LOG_INFO,
+                "%lld folds speak for %.4g of lambda_max; asking them took %.3g s",
+                (long long)s->choose, ratio, vxs_seconds() - start);
+    method->lambda_ratio = ratio;
+    return status;
+}
+
 static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error *err)
 {
     vxs_task task;
     vxs_model model;
     double start = vxs_seconds();
-    vxs_status status = vxs_task_new(call->context, cohort, call->values, &task, err);
+    const fit_settings *settings = call->values;
+    vxs_method_settings method = *call->method;
+    vxs_status status = vxs_task_new(call->context, cohort, &settings->task, &task, err);
     if (status)
         return status;
-    status = vxs_model_fit(call->context, &task, call->method, &model, err);
+    if (settings->choose > 0)
+        status = choose_lambda(call, &task, &method, err);
+    if (!status)
+        status = vxs_model_fit(call->context, &task, &method, &model, err);
     if (!status) {
-        status = vxs_model_save(call->context, &model, &task, call->method, call->shared->out,
+        status = vxs_model_save(call->context, &model, &task, &method, call->shared->out,
                                 call->shared->force, err);
         if (!status && call->shared->json)
             print_json(call, &model, vxs_seconds() - start);
@@ -154,6 +212,7 @@ const vxs_command vxs_cmd_fit = {
         "all the same, and marked.",
     .operands = operands,
     .params = vxs_task_params,
+    .more_params = choose_params,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
     .examples = examples,
     .run = run,

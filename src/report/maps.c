@@ -81,6 +81,14 @@ static void end(maps *m)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
+static void put_region(FILE *out, const vxs_cluster *c, const vxs_overlap *overlap)
+{
+    const char *label = overlap->peak_label ? overlap->peak_label : overlap->label;
+    vxs_put(out, "<tr><td>%z</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td>",
+            c->voxels, c->volume, c->peak_value, c->peak[0], c->peak[1], c->peak[2]);
+    vxs_put(out, "<td class=\"t\">%s</td></tr>\n", label ? label : "");
+}
+
 static vxs_status put_regions(const maps *m, const vxs_clusters *clusters, vxs_error *err)
 {
     FILE *out = m->s->out;
@@ -89,26 +97,16 @@ static vxs_status put_regions(const maps *m, const vxs_clusters *clusters, vxs_e
     if (!status && m->has_atlas)
         status = vxs_clusters_overlap(clusters, &m->atlas, overlap, err);
     if (!status) {
-        vxs_put(out,
-                "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>peak</th><th>x</th>"
-                "<th>y</th><th>z</th>%s</tr>\n",
-                "");
-        for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++) {
-            const vxs_cluster *c = &clusters->rows[k];
-            vxs_put(out, "<tr><td>%z</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td>",
-                    c->voxels, c->volume, c->peak_value, c->peak[0], c->peak[1], c->peak[2]);
-            if (m->has_atlas)
-                vxs_put(out, "<td class=\"t\">%s</td>",
-                        overlap[k].peak_label ? overlap[k].peak_label
-                        : overlap[k].label    ? overlap[k].label
-                                              : "");
-            fputs("</tr>\n", out);
-        }
+        fputs("<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>peak</th><th>x</th>"
+              "<th>y</th><th>z</th><th></th></tr>\n",
+              out);
+        for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++)
+            put_region(out, &clusters->rows[k], &overlap[k]);
         fputs("</table>\n", out);
-        if (clusters->count > MOST_ROWS)
-            vxs_put(out, "<p class=\"small\">The largest %d of %z clusters.</p>\n", MOST_ROWS,
-                    clusters->count);
     }
+    if (!status && clusters->count > MOST_ROWS)
+        vxs_put(out, "<p class=\"small\">The largest %d of %z clusters.</p>\n", MOST_ROWS,
+                clusters->count);
     free(overlap);
     return status;
 }

@@ -45,14 +45,15 @@ static const char style[] =
     "lid #ccc;margin-top:2.2rem}.lead{font-size:1.1rem}.small,figcaption,.cite{font-size:.85rem;c"
     "olor:#555}table{border-collapse:collapse;margin:.6rem 0;display:block;overflow-x:auto}th,td{"
     "text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top;border-bottom:1px solid #ee"
-    "e}th{font-weight:600}td{overflow-wrap:anywhere}.n td{text-align:right;overflow-wrap:normal}."
+    "e}th{font-weight:600}td{overflow-wrap:anywhere}.n "
+    "td{text-align:right;white-space:nowrap;overflow-wrap:normal}."
     "n .t{text-align:left}.warn{background:#fff6df;border-left:4px solid #d9a400;padding:.4rem .8"
     "rem}.row{display:flex;flex-wrap:wrap;gap:1rem}svg{max-width:100%;height:auto}svg text{font-s"
     "ize:12px;fill:#333}svg .m{text-anchor:middle}svg .e{text-anchor:end}svg .b{font-weight:600}s"
     "vg .axis{stroke:#888;fill:none}svg .dash{stroke:#999;stroke-dasharray:5 4;fill:none}figure{m"
-    "argin:1rem 0}.brain{position:relative;display:inline-block;max-width:100%;background:#000;ma"
-    "rgin-bottom:.3rem}.brain img{max-width:100%;height:auto;display:block}.brain span{position:a"
-    "bsolute;top:2px;color:#fff;font:bold 13px sans-serif}.brain .l{left:4px}";
+    "argin:1rem 0}.brain{position:relative;display:table;max-width:100%;background:#000;margin-bo"
+    "ttom:.3rem}.brain img{max-width:100%;height:auto;display:block}.brain span{position:absolute"
+    ";top:2px;color:#fff;font:bold 13px sans-serif}.brain .l{left:4px}";
 
 /* ---- The files ------------------------------------------------------------------------------- */
 

@@ -25,26 +25,34 @@ typedef struct {
 
 /* ---- What is shown --------------------------------------------------------------------------- */
 
+static void widen_box(canvas *c, const vxs_grid *grid, size_t voxel)
+{
+    double index[3], at[3];
+    vxs_grid_index(grid, voxel, index);
+    vxs_grid_position(grid, index, at);
+    for (int d = 0; d < 3; d++) {
+        c->low[d] = fmin(c->low[d], at[d] - MARGIN);
+        c->high[d] = fmax(c->high[d], at[d] + MARGIN);
+    }
+}
+
+/* The mask, and the whole head under it: half a brain does not tell which half it is. */
 static void find_box(canvas *c)
 {
-    const vxs_grid *grid = &c->s->map->grid;
+    const vxs_volume *map = c->s->map, *u = c->s->underlay;
     for (int d = 0; d < 3; d++) {
         c->low[d] = INFINITY;
         c->high[d] = -INFINITY;
     }
-    for (size_t v = 0; v < vxs_grid_voxels(grid); v++) {
-        double index[3], at[3];
+    for (size_t v = 0; v < vxs_grid_voxels(&map->grid); v++) {
         if (!c->s->mask[v])
             continue;
-        vxs_grid_index(grid, v, index);
-        vxs_grid_position(grid, index, at);
-        for (int d = 0; d < 3; d++) {
-            c->low[d] = fmin(c->low[d], at[d] - MARGIN);
-            c->high[d] = fmax(c->high[d], at[d] + MARGIN);
-        }
-        if (c->s->map->values[v] != 0)
-            c->map_most = fmax(c->map_most, fabs((double)c->s->map->values[v]));
+        widen_box(c, &map->grid, v);
+        c->map_most = fmax(c->map_most, fabs((double)map->values[v]));
     }
+    for (size_t v = 0; u && v < vxs_grid_voxels(&u->grid); v++)
+        if (u->values[v] > 0)
+            widen_box(c, &u->grid, v);
 }
 
 static int by_value(const void *a, const void *b)

@@ -208,5 +208,15 @@ for rule in ("ttest:0.05", "variance:0.5"):
     else:
         check(rule, all(any(q[0][j] > q[1] * 0.99 for q in passed) for j in chosen), chosen)
         check("many do not pass", len(chosen) < 30 and sum(f["nonzero"][0] for f in said["each_fold"]) > 3)
+# ---- A model whose lambda is chosen on all subjects is that of a fold that keeps nobody back -------------
+out, err = run("fit", "c", "--target", "score", "--choose-lambda", "4", "--nlambda", "7", "-o", "chosen", "--json")
+said = json.loads(out)
+ratio = said["lambda"] / said["lambda_max"]
+check("one of the path's", min(abs(np.log(ratio) - np.log(0.01) * np.arange(7) / 6)) < 1e-9 and f"{ratio:.4g} of lambda_max" in err, (ratio, err))
+run("fit", "c", "--target", "score", "--lambda-ratio", repr(ratio), "-o", "given", "-q")
+check("the same model", open("chosen/weights.tsv").read() == open("given/weights.tsv").read())
+for threads in "12":
+    run("fit", "c", "--target", "dx", "--choose-lambda", "5", "--group", "family", "--nthreads", threads, "-o", "g" + threads, "-q")
+check("by any number of threads", open("g1/weights.tsv").read() == open("g2/weights.tsv").read())
 cv("score", "--method", "fused", "--graph", "chain", "--nlambda", "4", "--folds", "3")
 finish()

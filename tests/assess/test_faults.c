@@ -201,3 +201,60 @@ Test(fit_faults, cross_validation)
     cr_assert(fail_each_request(cv_of_a_score) > 400);
     cr_assert(fail_each_request(cv_of_a_class) > 400);
 }
+
+static vxs_status permute_and_halve(vxs_error *err)
+{
+    vxs_permute_settings settings = {
+        .cv = { .task = { .target = "score", .standardize = VXS_STANDARDIZE_AUTO },
+                .folds = 2,
+                .repeats = 1 },
+        .permutations = 2,
+        .blocks = "sex",
+    };
+    vxs_stability_settings halves = {
+        .task = settings.cv.task, .pairs = 2, .features = 2, .threshold = 0.75
+    };
+    vxs_method_settings how = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 2, .tol = 1e-6 };
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_permutation p;
+    vxs_stability r;
+    vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(NULL, &cohort, &settings.cv.task, &task, err);
+    if (!status) {
+        status = vxs_permute(NULL, &task, &settings, &how, NULL, &p, err);
+        if (!status) {
+            status = vxs_permutation_save(NULL, &task, &settings, &how, &p, in("model"), true, err);
+            vxs_permutation_release(&p);
+        }
+        if (!status)
+            status = vxs_stability_run(NULL, &task, &halves, &how, &r, err);
+        if (!status) {
+            status = vxs_stability_save(NULL, &task, &halves, &how, &r, in("model"), true, err);
+            vxs_stability_release(&r);
+        }
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+Test(fit_faults, permutations_and_stability)
+{
+    cr_assert(fail_each_request(permute_and_halve) > 400);
+}
+
+static vxs_status report_a_class(vxs_error *err)
+{
+    vxs_report_settings settings = { .out = in("page.html"), .force = true };
+    return vxs_report(NULL, &settings, in("model"), err);
+}
+
+Test(fit_faults, reports)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    cr_assert(cv_of_a_class(&err) == VXS_OK);
+    cr_assert(fail_each_request(report_a_class) > 20);
+}
