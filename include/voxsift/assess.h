@@ -42,6 +42,7 @@ typedef struct {
     double *penalties; /* of features, or NULL */
     vxs_graph graph;   /* of features, for methods that need one */
     vxs_design *design;
+    vxs_hub *hub;  /* whose solvers wait for each other's scans, or NULL */
     double *y, *u; /* room for one output, and for its weights */
 } vxs_task;
 /* Subjects without target or confound are left out, and named. The cohort must stay. */

@@ -79,6 +79,21 @@ VXS_MUST_CHECK vxs_status vxs_tree_new(vxs_design *base, bool shared, const vxs_
 /* Sums of whole trees, n x trees by column; known once it is measured. */
 const double *vxs_tree_levels(const vxs_design *tree);
 
+/* Solvers over the same base, each in a thread of its own, whose whole scans wait for each other:
+ * one reading serves all. The base is taken over. */
+typedef struct vxs_hub vxs_hub;
+VXS_MUST_CHECK vxs_status vxs_hub_new(vxs_design *base, size_t solvers, size_t slots, vxs_hub **hub,
+                                      vxs_error *err);
+void vxs_hub_free(vxs_hub *hub);
+/* What a solver uses, around a design of its own over the same columns, which is taken over. */
+VXS_MUST_CHECK vxs_status vxs_hub_design(vxs_hub *hub, vxs_design *own, vxs_design **design,
+                                         vxs_error *err);
+/* A solver's thread begins, when one of the slots is free, and ends; every solver must do both. */
+void vxs_hub_begin(vxs_hub *hub);
+void vxs_hub_end(vxs_hub *hub);
+/* Serves until all have ended. */
+void vxs_hub_serve(vxs_hub *hub);
+
 /* The spanning trees of a graph whose edges cost 1 - |r|, r being the correlation of the columns at
  * their ends; without a graph, of all pairs of columns. */
 VXS_MUST_CHECK vxs_status vxs_correlation_tree(const vxs_context *context, vxs_design *design,

@@ -5,6 +5,7 @@
 #include "assess/model.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,28 +174,105 @@ static vxs_status run_job(runner *r, vxs_error *err)
     return status;
 }
 
-/* ---- All jobs -------------------------------------------------------------------------------- */
+/* ---- All jobs --------------------------------------------------------------------------------
+ *
+ * Data that stays in cache is read by every job for itself. Larger data is read for all of them at
+ * once: their whole scans wait for each other. */
+
+#define SOLVERS 8              /* at a time, whatever the number of threads */
+double vxs_jobs_cached = 64e6; /* bytes; tests make it 0 */
+
+typedef struct {
+    const vxs_context *context;
+    vxs_task task; /* as it was given, but for the hub */
+    const char *prefilter;
+    const vxs_method_settings *method;
+    vxs_job *jobs;
+    size_t count, next;
+    int stop;
+    pthread_mutex_t lock;
+    vxs_progress progress;
+    vxs_status status;
+    vxs_error *err;
+} queue;
+
+/* Takes jobs until there are none; the first failure stops all. */
+static void work_off(queue *q)
+{
+    for (;;) {
+        vxs_error why = VXS_ERROR_INIT;
+        size_t k = __atomic_fetch_add(&q->next, 1, __ATOMIC_RELAXED);
+        if (k >= q->count || __atomic_load_n(&q->stop, __ATOMIC_RELAXED))
+            return;
+        runner r = {
+            .whole = &q->task, .prefilter = q->prefilter, .method = q->method, .job = &q->jobs[k]
+        };
+        r.context.interrupted = q->context ? q->context->interrupted : NULL;
+        if (!run_job(&r, &why) && !vxs_progress_step(&q->progress, 1, &why))
+            continue;
+        pthread_mutex_lock(&q->lock);
+        q->status = vxs_fail(q->err, why.status, "%s", why.message);
+        pthread_mutex_unlock(&q->lock);
+        __atomic_store_n(&q->stop, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void *work_with_others(void *data)
+{
+    queue *q = data;
+    vxs_hub_begin(q->task.hub);
+    work_off(q);
+    vxs_hub_end(q->task.hub);
+    return NULL;
+}
+
+/* A solver whose thread cannot be made ends before it began; without any the caller does the work.
+ */
+static vxs_status run_together(queue *q, int threads)
+{
+    size_t solvers = q->count < SOLVERS ? q->count : SOLVERS, made = 0;
+    pthread_t thread[SOLVERS];
+    vxs_design *base = NULL;
+    vxs_status status = vxs_cohort_design(q->task.cohort, threads, &base, q->err);
+    if (!status)
+        status = vxs_hub_new(base, solvers, (size_t)threads, &q->task.hub, q->err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < solvers; k++)
+        made += pthread_create(&thread[made], NULL, work_with_others, q) == 0;
+    for (size_t k = made; k < solvers; k++) {
+        vxs_hub_begin(q->task.hub);
+        vxs_hub_end(q->task.hub);
+    }
+    vxs_hub_serve(q->task.hub);
+    for (size_t k = 0; k < made; k++)
+        pthread_join(thread[k], NULL);
+    vxs_hub_free(q->task.hub);
+    q->task.hub = NULL;
+    work_off(q); /* what nobody took */
+    return VXS_OK;
+}
 
 vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task, const char *prefilter,
                         const vxs_method_settings *method, vxs_job *jobs, size_t count,
                         const char *what, vxs_error *err)
 {
-    int threads = context && context->nthreads > 1 ? context->nthreads : 1, stop = 0;
-    vxs_status status = VXS_OK;
-    vxs_progress progress;
-    vxs_progress_start(&progress, context, what, "fits", count);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (size_t k = 0; k < count; k++) {
-        vxs_error why = VXS_ERROR_INIT;
-        runner r = { .whole = task, .prefilter = prefilter, .method = method, .job = &jobs[k] };
-        r.context.interrupted = context ? context->interrupted : NULL;
-        if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
-            continue;
-        if (!run_job(&r, &why) && !vxs_progress_step(&progress, 1, &why))
-            continue;
-        __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-#pragma omp critical
-        status = vxs_fail(err, why.status, "%s", why.message);
+    int threads = context && context->nthreads > 1 ? context->nthreads : 1;
+    double bytes = (double)task->cohort->n * (double)task->cohort->p * sizeof(float);
+    queue q = { .context = context,
+                .task = *task,
+                .prefilter = prefilter,
+                .method = method,
+                .jobs = jobs,
+                .count = count,
+                .lock = PTHREAD_MUTEX_INITIALIZER,
+                .err = err };
+    vxs_progress_start(&q.progress, context, what, "fits", count);
+    if (bytes > vxs_jobs_cached && task->cohort->features) {
+        vxs_status status = run_together(&q, threads);
+        return status ? status : q.status;
     }
-    return status;
+#pragma omp parallel num_threads(threads)
+    work_off(&q);
+    return q.status;
 }

@@ -13,6 +13,9 @@ VXS_MUST_CHECK vxs_status vxs_copy_texts(char *const *texts, size_t count, char 
 VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole,
                                         const size_t *which, size_t count, vxs_task *part,
                                         vxs_error *err);
+/* All columns of a cohort, as they stand. */
+VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
+                                            vxs_design **base, vxs_error *err);
 /* For one output. */
 VXS_MUST_CHECK vxs_status vxs_task_make_room(vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *task,
@@ -68,6 +71,7 @@ VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_context *context, const vxs_tas
                                        const char *prefilter, const vxs_method_settings *method,
                                        vxs_job *jobs, size_t count, const char *what,
                                        vxs_error *err);
+extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for itself */
 void vxs_job_release(vxs_job *job, size_t outputs);
 
 /* baselines.c: predictions from columns alone, without features: score = columns x b. */

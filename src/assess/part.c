@@ -95,6 +95,7 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     *part = (vxs_task){ .cohort = whole->cohort,
                         .settings = whole->settings,
                         .loss = whole->loss,
+                        .hub = whole->hub,
                         .n = count,
                         .class_count = whole->class_count,
                         .free_count = whole->free_count };

@@ -470,7 +470,7 @@ static vxs_status read_weights(maker *m, vxs_error *err)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static vxs_status make_base(const vxs_cohort *c, int threads, vxs_design **base, vxs_error *err)
+vxs_status vxs_cohort_design(const vxs_cohort *c, int threads, vxs_design **base, vxs_error *err)
 {
     return c->features
                ? vxs_dense_new(c->features, c->n, c->p, threads, base, err)
@@ -483,7 +483,9 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
     vxs_design *base = NULL;
     vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize,
                       .penalties = t->penalties };
-    vxs_status status = make_base(t->cohort, threads, &base, err);
+    vxs_status status = vxs_cohort_design(t->cohort, threads, &base, err);
+    if (!status && t->hub)
+        status = vxs_hub_design(t->hub, base, &base, err);
     if (status)
         return status;
     if (t->n < t->cohort->n) {

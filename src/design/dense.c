@@ -2,8 +2,6 @@
 #include "design/design.h"
 
 #include <cblas.h>
-#include <omp.h>
-#include <stdlib.h>
 
 #define BLOCK 64 /* columns that one thread works on at a time */
 
@@ -11,18 +9,7 @@ typedef struct {
     vxs_design design;
     const float *columns;
     const vxs_kernels *kernels;
-    double *room; /* BLOCK columns as doubles, for each thread */
 } dense;
-
-static void scan_one(dense *d, const double *v, double *s)
-{
-    size_t n = d->design.n, p = d->design.p;
-#pragma omp parallel for num_threads(d->design.nthreads) schedule(static)
-    for (size_t first = 0; first < p; first += BLOCK) {
-        size_t count = p - first < BLOCK ? p - first : BLOCK;
-        d->kernels->dots(d->columns + first * n, n, count, v, s + first);
-    }
-}
 
 static void to_doubles(const float *x, size_t count, double *out)
 {
@@ -31,23 +18,17 @@ static void to_doubles(const float *x, size_t count, double *out)
         out[i] = (double)x[i];
 }
 
-/* Several vectors are a matrix product, block by block. */
+/* A block stays in cache for all vectors; each has the bits that it has alone. */
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     dense *d = (dense *)design;
     size_t n = design->n, p = design->p;
     design->read += p;
-    if (k == 1) {
-        scan_one(d, v, s);
-        return;
-    }
 #pragma omp parallel for num_threads(design->nthreads) schedule(static)
     for (size_t first = 0; first < p; first += BLOCK) {
         size_t count = p - first < BLOCK ? p - first : BLOCK;
-        double *block = d->room + (size_t)omp_get_thread_num() * BLOCK * n;
-        to_doubles(d->columns + first * n, count * n, block);
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)count, (int)k, (int)n, 1, block,
-                    (int)n, v, (int)n, 0, s + first, (int)p);
+        for (size_t c = 0; c < k; c++)
+            d->kernels->dots(d->columns + first * n, n, count, v + c * n, s + c * p + first);
     }
 }
 
@@ -85,7 +66,7 @@ static void moments(vxs_design *design, const double *rows, const double *v,
 
 static void release(vxs_design *design)
 {
-    free(((dense *)design)->room);
+    (void)design;
 }
 
 static const vxs_design_kind kind = {
@@ -108,11 +89,6 @@ vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
     made->design = (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = threads };
     made->columns = columns;
     made->kernels = vxs_choose_kernels();
-    made->room = vxs_alloc((size_t)threads * BLOCK, n * sizeof(double), err);
-    if (!made->room) {
-        vxs_design_free(&made->design);
-        return VXS_FAILED;
-    }
     *design = &made->design;
     return VXS_OK;
 }

@@ -55,9 +55,10 @@ const double *vxs_design_norms(const vxs_design *design)
 
 uint64_t vxs_design_read(const vxs_design *design)
 {
-    while (design->base)
-        design = design->base;
-    return design->read;
+    uint64_t shared = 0;
+    for (; design->base; design = design->base)
+        shared += design->kind->shared ? design->kind->shared(design) : 0;
+    return shared + design->read;
 }
 
 void vxs_design_free(vxs_design *design)

@@ -21,6 +21,8 @@ typedef struct {
     /* Only of designs that a view can look through. */
     void (*moments)(vxs_design *design, const double *rows, const double *v,
                     const vxs_moments *moments);
+    /* Columns read together with others; NULL: none. */
+    uint64_t (*shared)(const vxs_design *design);
     void (*release)(vxs_design *design);
 } vxs_design_kind;
 

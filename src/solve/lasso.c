@@ -49,6 +49,8 @@ static void release(vxs_solver *solver)
     free(l->keep);
     free(l->order);
     free(l->pool);
+    free(l->pool_reach);
+    free(l->pool_theta);
     free(l);
 }
 
@@ -134,7 +136,10 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     l->order = vxs_alloc(l->p, sizeof(*l->order), err);
     l->pool_size = l->p / 64 > 256 ? l->p / 64 : 256;
     l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
-    vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool
+    l->pool_reach = vxs_alloc(l->pool_size, sizeof(*l->pool_reach), err);
+    l->pool_theta = vxs_alloc(l->n, sizeof(*l->pool_theta), err);
+    vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool &&
+                                l->pool_reach && l->pool_theta
                             ? solve_empty(l, err)
                             : VXS_FAILED;
     l->last_lambda = l->lambda_max;

@@ -29,6 +29,8 @@ typedef struct {
     size_t *order; /* p */
     size_t *pool;
     size_t pool_size, pool_count;
+    double *pool_reach; /* what |x_j'theta| was at most, at pool_theta */
+    double *pool_theta;
     double level; /* at which estimates stand for 1, as of the last solution */
     double began; /* when, and columns read by then: the first fit pays for the beginning */
     uint64_t read;

@@ -147,6 +147,18 @@ static vxs_status add(vxs_lasso *l, double lambda, const vxs_state *state, doubl
  * The features outside that want a weight most. They are few enough to be scanned again and again,
  * so that a scan of all columns is made for a solution that is right on thousands of them. */
 
+/* All of the pool are known at theta: that is what later moves are measured from. Members are not,
+ * and may leave. */
+static void remember_pool(vxs_lasso *l)
+{
+    memcpy(l->pool_theta, l->theta, l->n * sizeof(*l->theta));
+    for (size_t k = 0; k < l->pool_count; k++) {
+        size_t j = l->pool[k];
+        double most = fabs(l->scans.estimate[j]) + (double)l->scans.doubt[j];
+        l->pool_reach[k] = l->member[j] ? INFINITY : most;
+    }
+}
+
 /* For a lambda that is `ratio` of the one that the estimates are for: who is far from its level has
  * no part in it. */
 static void choose_pool(vxs_lasso *l, double ratio)
@@ -158,22 +170,49 @@ static void choose_pool(vxs_lasso *l, double ratio)
             l->order[count++] = j;
     l->pool_count = select_top(l, count, l->pool_size);
     memcpy(l->pool, l->order, l->pool_count * sizeof(*l->pool));
+    remember_pool(l);
+}
+
+/* Of the pool and outside: those that may exceed the level, by what was known of them and how far
+ * theta has moved since, into order; all of them when that is most. */
+static size_t list_pool(vxs_lasso *l, double level, bool *all)
+{
+    size_t count = 0, outside = 0;
+    double moved = 0;
+    for (size_t i = 0; i < l->n; i++)
+        moved += (l->theta[i] - l->pool_theta[i]) * (l->theta[i] - l->pool_theta[i]);
+    moved = sqrt(moved);
+    for (size_t k = 0; k < l->pool_count; k++) {
+        size_t j = l->pool[k];
+        outside += !l->member[j];
+        if (!l->member[j] && l->pool_reach[k] + l->norms[j] * moved >= level)
+            l->order[count++] = j;
+    }
+    *all = 2 * count > outside;
+    if (!*all)
+        return count;
+    count = 0;
+    for (size_t k = 0; k < l->pool_count; k++)
+        if (!l->member[l->pool[k]])
+            l->order[count++] = l->pool[k];
+    return count;
 }
 
 /* Those of the pool that exceed 1 enter, h at most. */
 static vxs_status add_from_pool(vxs_lasso *l, double lambda, double scale, size_t *added,
                                 vxs_error *err)
 {
-    size_t outside = 0, count = 0;
-    for (size_t k = 0; k < l->pool_count; k++)
-        if (!l->member[l->pool[k]])
-            l->order[outside++] = l->pool[k];
-    vxs_design_scan_some(l->problem.design, l->order, outside, l->theta, l->scans.some);
-    for (size_t k = 0; k < outside; k++) {
-        vxs_scans_know(&l->scans, l->order[k], l->scans.some[k]);
-        if (vxs_lasso_want(l, l->order[k]) * fabs(scale) >= 1 + VXS_EDGE)
-            l->order[count++] = l->order[k];
+    bool all;
+    size_t count = 0, listed = list_pool(l, 1 / fabs(scale), &all);
+    vxs_design_scan_some(l->problem.design, l->order, listed, l->theta, l->scans.some);
+    for (size_t k = 0; k < listed; k++) {
+        size_t j = l->order[k];
+        vxs_scans_know(&l->scans, j, l->scans.some[k]);
+        if (vxs_lasso_want(l, j) * fabs(scale) >= 1 + VXS_EDGE)
+            l->order[count++] = j;
     }
+    if (all)
+        remember_pool(l);
     *added = select_top(l, count, how_many(l, lambda));
     return vxs_lasso_enter(l, *added, err);
 }

@@ -2,6 +2,8 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
+#include <pthread.h>
+
 typedef struct {
     size_t n, p;
     float *x;  /* p x n */
@@ -246,6 +248,114 @@ Test(design, threads_change_no_bit)
         }
     free(one);
     free(more);
+    release(&e);
+}
+
+/* Whatever the kind, a vector has the bits that it has alone. */
+Test(design, vectors_together_have_the_bits_of_each)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (size_t k = 0; k < SHAPES; k++) {
+        example e = make(k, shapes[k][0], shapes[k][1]);
+        double *together = malloc(3 * e.p * sizeof(*together)),
+               *alone = malloc(e.p * sizeof(*alone));
+        vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT };
+        WORKS(vxs_dense_new(e.x, e.n, e.p, 2, &e.design, &err), err);
+        WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
+        WORKS(vxs_design_measure(e.design, &err), err);
+        vxs_design_scan(e.design, e.v, 3, together);
+        for (size_t c = 0; c < 3; c++) {
+            vxs_design_scan(e.design, e.v + c * e.n, 1, alone);
+            cr_assert(memcmp(alone, together + c * e.p, e.p * sizeof(*alone)) == 0);
+        }
+        free(together);
+        free(alone);
+        release(&e);
+    }
+}
+
+/* ---- A hub ----------------------------------------------------------------------------------- */
+
+enum { SOLVERS = 5, ROUNDS = 7 };
+
+typedef struct {
+    vxs_hub *hub;
+    vxs_design *design;
+    const double *v;
+    double *s;
+    size_t rounds; /* solvers end at different times */
+} solver;
+
+static void *solve(void *data)
+{
+    solver *w = data;
+    size_t n = vxs_design_rows(w->design), p = vxs_design_columns(w->design);
+    double *v = malloc(n * sizeof(*v));
+    memcpy(v, w->v, n * sizeof(*v));
+    vxs_hub_begin(w->hub);
+    for (size_t r = 0; r < w->rounds; r++) {
+        vxs_design_scan(w->design, v, 1, w->s);
+        for (size_t i = 0; i < n; i++) /* what comes next depends on what was found */
+            v[i] = sin(v[i] + w->s[i % p]);
+    }
+    vxs_hub_end(w->hub);
+    free(v);
+    return NULL;
+}
+
+static void solve_together(const example *e, size_t slots, double *s, uint64_t *read)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    pthread_t threads[SOLVERS];
+    solver solvers[SOLVERS];
+    vxs_design *base;
+    vxs_hub *hub;
+    WORKS(vxs_dense_new(e->x, e->n, e->p, 2, &base, &err), err);
+    WORKS(vxs_hub_new(base, SOLVERS, slots, &hub, &err), err);
+    for (size_t k = 0; k < SOLVERS; k++) {
+        vxs_design *own;
+        WORKS(vxs_dense_new(e->x, e->n, e->p, 1, &own, &err), err);
+        WORKS(vxs_hub_design(hub, own, &own, &err), err);
+        solvers[k] = (solver){ hub, own, e->v + k % 3 * e->n, s + k * e->p, ROUNDS - k % 4 };
+        cr_assert(pthread_create(&threads[k], NULL, solve, &solvers[k]) == 0);
+    }
+    vxs_hub_serve(hub);
+    *read = 0;
+    for (size_t k = 0; k < SOLVERS; k++) {
+        pthread_join(threads[k], NULL);
+        *read += vxs_design_read(solvers[k].design);
+        vxs_design_free(solvers[k].design);
+    }
+    vxs_hub_free(hub);
+}
+
+Test(design, a_hub_reads_once_for_all_and_changes_no_bit)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(7, 40, 150);
+    double *together = malloc(SOLVERS * e.p * sizeof(*together));
+    double *alone = malloc(e.p * sizeof(*alone));
+    uint64_t read = 0;
+    for (size_t slots = 1; slots <= 3; slots++) {
+        solve_together(&e, slots, together, &read);
+        cr_assert(read <= ROUNDS * e.p && read + SOLVERS * ROUNDS > ROUNDS * e.p,
+                  "%d columns were read", (int)read); /* shares are rounded down */
+        for (size_t k = 0; k < SOLVERS; k++) {
+            vxs_design *base;
+            vxs_hub *hub;
+            WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &base, &err), err);
+            WORKS(vxs_hub_new(base, 1, 1, &hub, &err), err);
+            WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &base, &err), err);
+            solver w = { hub, base, e.v + k % 3 * e.n, alone, ROUNDS - k % 4 };
+            solve(&w); /* with a design that has no hub */
+            cr_assert(memcmp(alone, together + k * e.p, e.p * sizeof(*alone)) == 0,
+                      "solver %zu, %zu slots", k, slots);
+            vxs_design_free(base);
+            vxs_hub_free(hub);
+        }
+    }
+    free(together);
+    free(alone);
     release(&e);
 }
 

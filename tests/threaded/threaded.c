@@ -2,8 +2,11 @@
  *
  * A program of its own: Criterion runs each test in a process whose memory it lays out itself, and
  * ThreadSanitizer cannot follow it there. One row below a thing that is shared. */
+#include "assess/model.h"
+
 #include "voxsift.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +126,45 @@ static bool have_the_same_bits(bool fused)
     return same;
 }
 
+/* Cross-validation of data that is read for several solvers at once, and by each for itself. */
+static bool solvers_share_scans(void)
+{
+    char folder[] = "/tmp/voxsift-threaded-XXXXXX", command[400];
+    vxs_lasso_simulation simulation = {
+        .subjects = 40, .features = 500, .nonzero = 0.02, .noise = 1
+    };
+    vxs_cv_settings settings = { .task = { .target = "score", .standardize = VXS_STANDARDIZE_UNIT },
+                                 .folds = 3,
+                                 .repeats = 2,
+                                 .inner_folds = 3,
+                                 .bootstraps = 10 };
+    vxs_method_settings method = { .lambda = NAN, .lambda_ratio = 0.1, .nlambda = 6, .tol = 1e-6 };
+    vxs_context context = { .nthreads = 2 };
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_cv together, alone;
+    if (!mkdtemp(folder))
+        return false;
+    snprintf(command, sizeof(command), "%s/sim", folder);
+    bool same = !vxs_simulate_lasso(NULL, &simulation, command, false, NULL) &&
+                !vxs_cohort_open(command, &cohort, NULL) &&
+                !vxs_task_new(NULL, &cohort, &settings.task, &task, NULL);
+    if (same) {
+        vxs_jobs_cached = 0;
+        same = !vxs_cv_run(&context, &task, &settings, &method, &together, NULL);
+        vxs_jobs_cached = 64e6;
+        same = same && !vxs_cv_run(NULL, &task, &settings, &method, &alone, NULL);
+        same = same && memcmp(together.scores, alone.scores, 2 * 40 * sizeof(double)) == 0 &&
+               together.passes < alone.passes;
+        vxs_cv_release(&together);
+        vxs_cv_release(&alone);
+        vxs_task_release(&task);
+        vxs_cohort_release(&cohort);
+    }
+    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    return system(command) == 0 && same;
+}
+
 static bool fits_have_the_same_bits(void)
 {
     return have_the_same_bits(false);
@@ -142,6 +184,7 @@ int main(void)
         { "progress ends with the end", progress_ends_with_the_end },
         { "fits have the same bits", fits_have_the_same_bits },
         { "fused fits have the same bits", fused_fits_have_the_same_bits },
+        { "solvers share scans", solvers_share_scans },
         { "numbers are read by many", numbers_are_read_by_many },
         { "tables are shared for reading", tables_are_shared_for_reading },
     };
