@@ -13,12 +13,13 @@ extern "C" {
 
 enum { VXS_LOSS_AUTO, VXS_LOSS_CHOOSE_SQUARED, VXS_LOSS_CHOOSE_LOGISTIC };
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* as suits the method */
+enum { VXS_CONFOUNDS_BESIDE, VXS_CONFOUNDS_OUT };
 enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCED };
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
-    const char *target, *confounds, *weights, *only, *penalties, *graph;
-    int method, loss, standardize, class_weights;
+    const char *target, *confounds, *weights, *only, *penalties, *graph, *regress_on;
+    int method, loss, standardize, class_weights, confounds_as;
     bool no_intercept;
 } vxs_task_settings;
 extern const vxs_param vxs_task_params[];
@@ -37,6 +38,7 @@ typedef struct {
     double *free;      /* n x free_count by column: ones for the intercept, confounds */
     char **free_names; /* "intercept", "age", "sex=M" */
     size_t free_count;
+    bool *learn;   /* subjects that the regression on confounds is learned on; NULL: all */
     char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
     size_t level_count;
     double *penalties; /* of features, or NULL */

@@ -61,6 +61,7 @@ typedef struct {
     const double *confounds; /* columns are replaced by what is left of them after regression on
                                 these, row_count x confound_count by column; NULL: none */
     size_t confound_count;
+    const bool *learn; /* of the rows: those that the regression is learned on; NULL: all */
 } vxs_view;
 /* Takes the base over: it is freed with the view, unless `shared`. What `view` points to is
  * copied. */

@@ -113,11 +113,12 @@ static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t
     job->seconds += fit.certificate.seconds;
     job->converged = job->converged && fit.certificate.converged;
     *more = job->limit == 0 || has_room(r, &fit, output);
-    vxs_model_unstandardise(&r->part, &fit);
-    predict(r, &fit, job->scores + (output * job->ratio_count + k) * job->test_count);
-    if (!job->keep || !last) {
+    status = vxs_model_unstandardise(&r->part, &fit, err);
+    if (!status)
+        predict(r, &fit, job->scores + (output * job->ratio_count + k) * job->test_count);
+    if (status || !job->keep || !last) {
         vxs_solution_release(&fit);
-        return VXS_OK;
+        return status;
     }
     job->fits[output] = fit;
     return find_pattern(r, &fit, job->pattern + output * r->whole->cohort->p, err);

@@ -93,14 +93,16 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
 }
 
 /* Weights of standardised columns become weights of features as they stand in the cohort. */
-void vxs_model_unstandardise(const vxs_task *t, vxs_solution *s)
+vxs_status vxs_model_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    bool regresses = vxs_task_regresses(t);
     for (size_t k = 0; k < s->count; k++) {
         s->weight[k] *= factor[s->index[k]];
-        if (!t->settings.no_intercept)
+        if (!t->settings.no_intercept && !regresses)
             s->free[0] -= s->weight[k] * shift[s->index[k]];
     }
+    return regresses ? vxs_regress_out(t, s, err) : VXS_OK;
 }
 
 /* Lambda as given, or as a share of lambda_max. */
@@ -150,8 +152,7 @@ static vxs_status fit_output(const vxs_context *context, vxs_task *t,
     vxs_solver_free(solver);
     if (status)
         return status;
-    vxs_model_unstandardise(t, &fit->fit);
-    return VXS_OK;
+    return vxs_model_unstandardise(t, &fit->fit, err);
 }
 
 vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
@@ -167,13 +168,12 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
     return status;
 }
 
-/* A copy, so that the solver's next fit begins where this one ended. */
-static vxs_status hand_over(const vxs_task *t, const vxs_solution *fit, size_t number,
-                            vxs_take_fit *take, void *user, vxs_error *err)
+static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number, vxs_take_fit *take,
+                            void *user, vxs_error *err)
 {
+    vxs_status status = vxs_model_unstandardise(t, fit, err); /* the solver keeps its own weights */
     vxs_output_fit raw = { .name = NULL, .fit = *fit };
-    vxs_model_unstandardise(t, &raw.fit); /* the solver keeps its own weights */
-    return take(user, number, &raw, err);
+    return status ? status : take(user, number, &raw, err);
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
@@ -208,15 +208,61 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-9;
+}
+
+/* Where confounds are taken out of features, the model's weights of them follow from the others. */
+static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    double *explained = vxs_alloc(t->free_count, sizeof(*explained), err);
+    vxs_status status = explained ? vxs_regress_score(t, s, explained, err) : VXS_FAILED;
+    for (size_t c = 1; c < t->free_count && !status; c++)
+        if (!is_near(s->free[c], -explained[c]))
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "the model's weight of '%s' is not what is taken out of its features",
+                              t->free_names[c]);
+    if (!status)
+        s->free[0] += explained[0];
+    free(explained);
+    return status;
+}
+
 /* Back to weights of standardised columns. */
-static void standardise(const vxs_task *t, vxs_solution *s)
+static vxs_status standardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    bool regresses = vxs_task_regresses(t);
+    vxs_status status = regresses ? take_regression_back(t, s, err) : VXS_OK;
     for (size_t k = 0; k < s->count; k++) {
-        if (!t->settings.no_intercept)
+        if (!t->settings.no_intercept && !regresses)
             s->free[0] += s->weight[k] * shift[s->index[k]];
         s->weight[k] = factor[s->index[k]] > 0 ? s->weight[k] / factor[s->index[k]] : 0;
     }
+    return status;
+}
+
+/* The certificate of an output, whose weights stay as they are. */
+static vxs_status check_output(const vxs_task *t, const vxs_problem *problem,
+                               const vxs_solution *fit, vxs_certificate *certificate,
+                               vxs_error *err)
+{
+    vxs_solution copy = *fit;
+    copy.weight = vxs_alloc(fit->count, sizeof(*copy.weight), err);
+    copy.free = vxs_alloc(t->free_count, sizeof(*copy.free), err);
+    vxs_status status = copy.weight && copy.free ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < fit->count && !status; k++)
+        copy.weight[k] = fit->weight[k];
+    for (size_t c = 0; c < t->free_count && !status; c++)
+        copy.free[c] = fit->free[c];
+    if (!status)
+        status = standardise(t, &copy, err);
+    if (!status)
+        status = vxs_check_solution(problem, &copy, certificate, err);
+    free(copy.weight);
+    free(copy.free);
+    return status;
 }
 
 static bool same_subjects(const vxs_model *m, const vxs_task *t)
@@ -279,11 +325,8 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     if (!status)
         status = vxs_design_measure(t.design, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
-        vxs_solution *fit = &m->outputs[k].fit;
         vxs_task_problem(&t, k, &settings, &problem);
-        standardise(&t, fit);
-        status = vxs_check_solution(&problem, fit, &certificates[k], err);
-        vxs_model_unstandardise(&t, fit);
+        status = check_output(&t, &problem, &m->outputs[k].fit, &certificates[k], err);
     }
     vxs_task_release(&t);
     return status;

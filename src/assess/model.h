@@ -80,8 +80,18 @@ VXS_MUST_CHECK vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const 
                                           vxs_error *err);
 /* An empty model of a task; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
-/* Weights of standardised columns become weights of features as they stand in the cohort. */
-void vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution);
+/* Weights of standardised columns become weights of features as they stand in the cohort, and the
+ * free ones have a place for every confound. */
+VXS_MUST_CHECK vxs_status vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution,
+                                                  vxs_error *err);
+/* regress.c: whether confounds are taken out of the features. */
+bool vxs_task_regresses(const vxs_task *task);
+VXS_MUST_CHECK vxs_status vxs_check_learners(const vxs_task *task, size_t count, vxs_error *err);
+/* What intercept and confounds explain of the score of features as they stand. */
+VXS_MUST_CHECK vxs_status vxs_regress_score(const vxs_task *task, const vxs_solution *solution,
+                                            double *explained, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_regress_out(const vxs_task *task, vxs_solution *solution,
+                                          vxs_error *err);
 /* The method's parameters of a model that was read. */
 VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_method_settings *settings,
                                            vxs_error *err);

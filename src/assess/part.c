@@ -29,18 +29,23 @@ static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_
     part->rows = vxs_alloc(n, sizeof(*part->rows), err);
     part->score = vxs_alloc(n, sizeof(*part->score), err);
     part->free = vxs_alloc(n * q, sizeof(*part->free), err);
+    part->learn = whole->learn ? vxs_alloc(n, sizeof(*part->learn), err) : NULL;
     part->weights = whole->weights ? vxs_alloc(n, sizeof(*part->weights), err) : NULL;
-    if (!part->rows || !part->score || !part->free || (whole->weights && !part->weights))
+    if (!part->rows || !part->score || !part->free || (whole->weights && !part->weights) ||
+        (whole->learn && !part->learn))
         return VXS_FAILED;
+    size_t learners = 0;
     for (size_t i = 0; i < n; i++) {
         part->rows[i] = whole->rows[which[i]];
         part->score[i] = whole->score[which[i]];
+        if (whole->learn)
+            learners += part->learn[i] = whole->learn[which[i]];
         if (whole->weights)
             part->weights[i] = whole->weights[which[i]];
         for (size_t k = 0; k < q; k++)
             part->free[k * n + i] = whole->free[k * whole->n + which[i]];
     }
-    return VXS_OK;
+    return whole->learn ? vxs_check_learners(part, learners, err) : VXS_OK;
 }
 
 static vxs_status copy_penalties(const vxs_task *whole, vxs_task *part, vxs_error *err)

@@ -9,6 +9,7 @@
 
 static const char *const losses[] = { "auto", "squared", "logistic", NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
+static const char *const confound_ways[] = { "beside", "out", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
 
 const vxs_param vxs_task_params[] = {
@@ -37,6 +38,20 @@ const vxs_param vxs_task_params[] = {
       .offset = AT(confounds),
       .help = "columns that are in the model without penalty, such as age,sex,site; text becomes a "
               "column a value" },
+    { .name = "confounds-as",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(confounds_as),
+      .choices = confound_ways,
+      .help =
+          "beside: they predict along with the features; out: what they explain of each feature "
+          "is taken out of it, and they predict nothing" },
+    { .name = "regress-on",
+      .value = "COLUMN=VALUE",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(regress_on),
+      .help = "with --confounds-as out: learn what confounds explain on these subjects alone, such "
+              "as controls" },
     { .name = "weights",
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,
@@ -97,6 +112,7 @@ void vxs_task_release(vxs_task *t)
     free(t->penalties);
     vxs_graph_release(&t->graph);
     free(t->free);
+    free(t->learn);
     free(t->y);
     free(t->u);
     vxs_design_free(t->design);
@@ -139,19 +155,25 @@ typedef struct {
 } maker;
 #define NONE SIZE_MAX
 
-static vxs_status find_only(maker *m, vxs_error *err)
+/* Splits "COLUMN=VALUE"; the value is freed by the caller. */
+static vxs_status find_condition(const maker *m, const char *option, const char *text,
+                                 size_t *column, char **value, vxs_error *err)
 {
-    const char *text = m->task->settings.only, *equals = text ? strchr(text, '=') : NULL;
-    if (!text)
-        return VXS_OK;
+    const char *equals = strchr(text, '=');
     if (!equals)
-        return vxs_fail(err, VXS_MISUSE, "option '--only' wants COLUMN=VALUE, not '%s'", text);
+        return vxs_fail(err, VXS_MISUSE, "option '--%s' wants COLUMN=VALUE, not '%s'", option,
+                        text);
     char *name = vxs_format(err, "%.*s", (int)(equals - text), text);
-    m->only_value = vxs_format(err, "%s", equals + 1);
-    vxs_status status =
-        name && m->only_value ? vxs_table_find(m->table, name, &m->only, err) : VXS_FAILED;
+    *value = vxs_format(err, "%s", equals + 1);
+    vxs_status status = name && *value ? vxs_table_find(m->table, name, column, err) : VXS_FAILED;
     free(name);
     return status;
+}
+
+static vxs_status find_only(maker *m, vxs_error *err)
+{
+    const char *text = m->task->settings.only;
+    return text ? find_condition(m, "only", text, &m->only, &m->only_value, err) : VXS_OK;
 }
 
 static vxs_status add_confound(maker *m, const char *name, vxs_error *err)
@@ -454,6 +476,30 @@ static vxs_status read_free(maker *m, vxs_error *err)
     return status;
 }
 
+/* Who the regression on confounds is learned on. */
+static vxs_status read_learners(const maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    size_t column = 0, count = 0;
+    char *value = NULL;
+    if (!t->settings.regress_on)
+        return VXS_OK;
+    if (t->settings.confounds_as != VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE, "'--regress-on' goes with '--confounds-as out'");
+    vxs_status status =
+        find_condition(m, "regress-on", t->settings.regress_on, &column, &value, err);
+    t->learn = status ? NULL : vxs_alloc(t->n, sizeof(*t->learn), err);
+    for (size_t i = 0; i < t->n && t->learn; i++) {
+        const char *cell = vxs_table_cell(m->table, t->rows[i], column);
+        t->learn[i] = cell && strcmp(cell, value) == 0;
+        count += t->learn[i];
+    }
+    free(value);
+    if (!status && !t->learn)
+        status = VXS_FAILED;
+    return status ? status : vxs_check_learners(t, count, err);
+}
+
 static vxs_status read_weights(maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
@@ -492,6 +538,11 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
         view.rows = t->rows;
         view.row_count = t->n;
     }
+    if (vxs_task_regresses(t)) {
+        view.confounds = t->free;
+        view.confound_count = t->free_count;
+        view.learn = t->learn;
+    }
     return vxs_view_new(base, false, &view, &t->design, err);
 }
 
@@ -518,6 +569,10 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         return vxs_fail(err, VXS_MISUSE,
                         "'--no-intercept' goes with '--standardize none': features without their "
                         "mean have an intercept in them");
+    if (settings->no_intercept && settings->confounds_as == VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--confounds-as out' takes the mean out as well; it does "
+                        "not go with '--no-intercept'");
     vxs_status status = find_columns(&m, err);
     if (!status)
         status = choose_subjects(&m, err);
@@ -527,6 +582,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = read_free(&m, err);
     if (!status)
         status = read_weights(&m, err);
+    if (!status)
+        status = read_learners(&m, err);
     if (!status && settings->penalties)
         status = vxs_penalties_read(settings->penalties, cohort, &task->penalties, err);
     if (!status)
@@ -570,7 +627,7 @@ void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *set
                               .y = t->y,
                               .weights = balanced || t->weights ? t->u : NULL,
                               .free = t->free,
-                              .free_count = t->free_count,
+                              .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
                               .ridge = settings->ridge,
                               .nonnegative = settings->nonnegative,
                               .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL };

@@ -1,7 +1,9 @@
 /* view.c - a design through some of its rows, centred, scaled and without confounds.
  *
- * A column is P (x - m) f, P the projection away from the confounds. So X'v is f (x'Pv - m 1'Pv):
- * the vector is changed before the scan and the sums after it, and no column is copied. */
+ * A column is P (x - m) f, P = 1 - UQ' taking out what the confounds explain: Q spans them over the
+ * rows that the regression is learned on, and is 0 elsewhere; U is what goes with it over all rows,
+ * and is Q itself when all are learned on. So X'v is f (x'P'v - m 1'P'v): the vector is changed
+ * before the scan and the sums after it, and no column is copied. */
 #include "design/design.h"
 
 #include <math.h>
@@ -15,30 +17,36 @@ typedef struct {
     size_t *rows;      /* NULL: all */
     double *weights;   /* 1 for the rows that are seen, 0 for others, or NULL */
     double *penalties; /* or NULL */
-    double *q;         /* n x k, orthonormal: what the confounds span */
+    double *q, *u;     /* n x k; u is q when all rows are learned on */
     size_t k;
     double *shift, *factor; /* known once measured */
+    double *square;         /* p, while norms are measured */
     double *inner;          /* a vector of n, for Pv */
     double *outer;          /* a vector of the base's rows, for it among them */
 } view;
 
-/* P v into inner; returns its sum. */
-static double project(const view *w, const double *v)
+/* (1 - to from') v into inner; returns its sum. */
+static double take_out(const view *w, const double *from, const double *to, const double *v)
 {
     size_t n = w->design.n;
     double sum = 0;
     memcpy(w->inner, v, n * sizeof(*v));
     for (size_t c = 0; c < w->k; c++) {
-        const double *q = w->q + c * n;
         double along = 0;
         for (size_t i = 0; i < n; i++)
-            along += q[i] * w->inner[i];
+            along += from[c * n + i] * w->inner[i];
         for (size_t i = 0; i < n; i++)
-            w->inner[i] -= along * q[i];
+            w->inner[i] -= along * to[c * n + i];
     }
     for (size_t i = 0; i < n; i++)
         sum += w->inner[i];
     return sum;
+}
+
+/* P'v into inner; returns its sum. */
+static double project(const view *w, const double *v)
+{
+    return take_out(w, w->u, w->q, v);
 }
 
 /* The vector that the base is scanned with. */
@@ -109,7 +117,7 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
         for (size_t i = 0; i < n; i++)
             column[i] = factor * (whole[w->rows ? w->rows[i] : i] - shift);
         if (w->k > 0) {
-            project(w, column);
+            (void)take_out(w, w->q, w->u, column);
             memcpy(column, w->inner, n * sizeof(*column));
         }
     }
@@ -137,30 +145,44 @@ static void take_moments(view *w, const vxs_moments *m)
     }
 }
 
-/* |Px|^2 = |x|^2 - |Q'x|^2, and not less than what rounding leaves of it. */
+/* |Px|^2 = |x|^2 - 2 x'U Q'x + |U Q'x|^2, and not less than what rounding leaves of it. With U = Q
+ * that is |x|^2 - |Q'x|^2. */
 static vxs_status take_confounds_off_norms(view *w, vxs_error *err)
 {
-    size_t p = w->design.p, k = w->k;
-    double *along = vxs_alloc(p, sizeof(*along), err);
-    double *square = vxs_alloc(p, sizeof(*square), err);
-    if (along && square) {
-        w->k = 0; /* the vectors are scanned as they are */
-        for (size_t c = 0; c < k; c++) {
-            scan(&w->design, w->q + c * w->design.n, 1, along);
-            for (size_t j = 0; j < p; j++)
-                square[j] += along[j] * along[j];
-        }
-        w->k = k;
-        for (size_t j = 0; j < p; j++) {
-            double whole = w->design.norms[j] * w->design.norms[j];
-            double left = whole - square[j], floor = 1e-14 * whole;
-            w->design.norms[j] = sqrt(left > floor ? left : floor);
-        }
+    size_t p = w->design.p, n = w->design.n, k = w->k;
+    double *on_q = vxs_alloc(k * p, sizeof(*on_q), err), *on_u = on_q;
+    if (w->u != w->q)
+        on_u = vxs_alloc(k * p, sizeof(*on_u), err);
+    if (!on_q || !on_u) {
+        free(on_q);
+        return VXS_FAILED;
     }
-    vxs_status status = along && square ? VXS_OK : VXS_FAILED;
-    free(along);
-    free(square);
-    return status;
+    w->k = 0; /* the vectors are scanned as they are */
+    scan(&w->design, w->q, k, on_q);
+    if (on_u != on_q)
+        scan(&w->design, w->u, k, on_u);
+    w->k = k;
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = 0; b < k; b++) {
+            double gram = 0;
+            for (size_t i = 0; i < n; i++)
+                gram += w->u[a * n + i] * w->u[b * n + i];
+            gram -= a == b && on_u == on_q ? 2 : 0; /* the middle term, which is the same then */
+            for (size_t j = 0; j < p; j++)
+                w->square[j] += gram * on_q[a * p + j] * on_q[b * p + j];
+        }
+    for (size_t c = 0; c < k && on_u != on_q; c++)
+        for (size_t j = 0; j < p; j++)
+            w->square[j] -= 2 * on_u[c * p + j] * on_q[c * p + j];
+    for (size_t j = 0; j < p; j++) {
+        double whole = w->design.norms[j] * w->design.norms[j];
+        double left = whole + w->square[j], floor = 1e-14 * whole;
+        w->design.norms[j] = sqrt(left > floor ? left : floor);
+    }
+    if (on_u != on_q)
+        free(on_u);
+    free(on_q);
+    return VXS_OK;
 }
 
 static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_error *err)
@@ -184,7 +206,13 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     for (size_t j = 0; v && j < p; j++)
         s[j] = w->factor[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);
     free(room);
-    return w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
+    if (w->k == 0)
+        return VXS_OK;
+    w->square = vxs_alloc(p, sizeof(*w->square), err);
+    vxs_status status = w->square ? take_confounds_off_norms(w, err) : VXS_FAILED;
+    free(w->square);
+    w->square = NULL;
+    return status;
 }
 
 static void release(vxs_design *design)
@@ -195,6 +223,8 @@ static void release(vxs_design *design)
     free(w->rows);
     free(w->weights);
     free(w->penalties);
+    if (w->u != w->q)
+        free(w->u);
     free(w->q);
     free(w->shift);
     free(w->factor);
@@ -210,24 +240,36 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
-/* Gram-Schmidt, twice, so that nothing is left of what was taken off; columns that depend on others
- * are left out. Centred columns are free of the mean, so the confounds may be as well. */
-static void orthonormalise(view *w, const double *columns, size_t count)
+/* Gram-Schmidt over the rows that are learned on, twice, so that nothing is left of what was taken
+ * off; columns that depend on others are left out. u has the same steps over all rows. */
+static void orthonormalise(view *w, const double *columns, size_t count, const bool *learn)
 {
     size_t n = w->design.n;
     for (size_t c = 0; c < count; c++) {
-        double before = 0, after = 0, *q = w->q + w->k * n;
+        double before = 0, after = 0, *q = w->q + w->k * n, *u = w->u + w->k * n;
+        for (size_t i = 0; i < n; i++) {
+            u[i] = columns[c * n + i];
+            q[i] = learn && !learn[i] ? 0 : u[i];
+            before += q[i] * q[i];
+        }
+        for (size_t r = 0; r < 2 * w->k; r++) {
+            const double *done = w->q + r % w->k * n, *wide = w->u + r % w->k * n;
+            double along = 0;
+            for (size_t i = 0; i < n; i++)
+                along += done[i] * q[i];
+            for (size_t i = 0; i < n; i++) {
+                u[i] -= along * wide[i];
+                q[i] = learn && !learn[i] ? 0 : u[i];
+            }
+        }
         for (size_t i = 0; i < n; i++)
-            before += columns[c * n + i] * columns[c * n + i];
-        project(w, columns + c * n);
-        memcpy(q, w->inner, n * sizeof(*q));
-        project(w, q);
-        for (size_t i = 0; i < n; i++)
-            after += w->inner[i] * w->inner[i];
+            after += q[i] * q[i];
         if (!(after > 1e-20 * before))
             continue;
-        for (size_t i = 0; i < n; i++)
-            q[i] = w->inner[i] / sqrt(after);
+        for (size_t i = 0; i < n; i++) {
+            u[i] /= sqrt(after);
+            q[i] = learn && !learn[i] ? 0 : u[i];
+        }
         w->k++;
     }
 }
@@ -238,13 +280,16 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
     w->inner = vxs_alloc(n, sizeof(*w->inner), err);
     w->outer = vxs_alloc(m, sizeof(*w->outer), err);
     w->q = vxs_alloc(settings->confound_count + 1, n * sizeof(*w->q), err);
+    w->u = w->q;
+    if (settings->learn)
+        w->u = vxs_alloc(settings->confound_count + 1, n * sizeof(*w->u), err);
     if (settings->rows) {
         w->rows = vxs_alloc(n, sizeof(*w->rows), err);
         w->weights = vxs_alloc(m, sizeof(*w->weights), err);
     }
     if (settings->penalties)
         w->penalties = vxs_alloc(p, sizeof(*w->penalties), err);
-    if (!w->inner || !w->outer || !w->q || (settings->rows && (!w->rows || !w->weights)) ||
+    if (!w->inner || !w->outer || !w->q || !w->u || (settings->rows && (!w->rows || !w->weights)) ||
         (settings->penalties && !w->penalties))
         return VXS_FAILED;
     for (size_t i = 0; settings->rows && i < n; i++) {
@@ -253,7 +298,7 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
     }
     if (settings->penalties)
         memcpy(w->penalties, settings->penalties, p * sizeof(*w->penalties));
-    orthonormalise(w, settings->confounds, settings->confound_count);
+    orthonormalise(w, settings->confounds, settings->confound_count, settings->learn);
     return VXS_OK;
 }
 

@@ -184,6 +184,58 @@ Test(design, confounds_are_taken_out)
 
 enum { ROWS = 1000 };
 
+/* A regression that is learned on some rows only: slope and level from these, taken off all. */
+static void take_out_learned(double *x, size_t n, size_t p, const double *confound,
+                             const bool *learn)
+{
+    for (size_t j = 0; j < p; j++) {
+        double count = 0, cx = 0, cc = 0, c1 = 0, x1 = 0;
+        for (size_t i = 0; i < n; i++) {
+            count += learn[i];
+            c1 += learn[i] ? confound[i] : 0;
+            x1 += learn[i] ? x[j * n + i] : 0;
+        }
+        for (size_t i = 0; i < n; i++) {
+            double c = confound[i] - c1 / count;
+            cx += learn[i] ? c * (x[j * n + i] - x1 / count) : 0;
+            cc += learn[i] ? c * c : 0;
+        }
+        for (size_t i = 0; i < n; i++)
+            x[j * n + i] -= x1 / count + cx / cc * (confound[i] - c1 / count);
+    }
+}
+
+Test(design, confounds_may_be_learned_on_some_rows)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (int way = 0; way < 3; way++) {
+        example e = make(4, 30, 70);
+        double *confounds = malloc(3 * e.n * sizeof(*confounds));
+        bool *learn = malloc(e.n * sizeof(*learn));
+        memcpy(e.x + 4 * e.n, e.x + 3 * e.n,
+               e.n * sizeof(*e.x)); /* nothing is left of a constant */
+        for (size_t i = 0; i < e.n; i++) {
+            confounds[i] = 1;
+            confounds[e.n + i] = sin((double)i) * 5;
+            confounds[2 * e.n + i] = 2 - confounds[e.n + i]; /* depends on the others */
+            learn[i] = i % 3 != 1;
+        }
+        vxs_view view = { .standardize = (vxs_standardize)way,
+                          .confounds = confounds,
+                          .confound_count = 3,
+                          .learn = learn };
+        double *x = by_the_book(&e, &view);
+        take_out_learned(x, e.n, e.p, confounds + e.n, learn);
+        WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+        WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
+        compare(e.design, x, e.v);
+        free(x);
+        free(confounds);
+        free(learn);
+        release(&e);
+    }
+}
+
 Test(design, sparse_is_dense_with_zeros)
 {
     vxs_error err = VXS_ERROR_INIT;
