@@ -20,7 +20,6 @@ typedef struct {
     double *q, *u;     /* n x k; u is q when all rows are learned on */
     size_t k;
     double *shift, *factor; /* known once measured */
-    double *square;         /* p, while norms are measured */
     double *inner;          /* a vector of n, for Pv */
     double *outer;          /* a vector of the base's rows, for it among them */
 } view;
@@ -145,44 +144,57 @@ static void take_moments(view *w, const vxs_moments *m)
     }
 }
 
-/* |Px|^2 = |x|^2 - 2 x'U Q'x + |U Q'x|^2, and not less than what rounding leaves of it. With U = Q
- * that is |x|^2 - |Q'x|^2. */
+static double inner_product(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* |Px|^2 - |x|^2 = |U Q'x|^2 - 2 x'U Q'x of all columns; with U = Q that is -|Q'x|^2. */
+static void change_of_squares(const view *w, size_t k, const double *on_q, const double *on_u,
+                              double *change)
+{
+    size_t p = w->design.p, n = w->design.n;
+    for (size_t a = 0; a < k; a++) {
+        for (size_t b = 0; b < k; b++) {
+            double gram = inner_product(w->u + a * n, w->u + b * n, n);
+            for (size_t j = 0; j < p; j++)
+                change[j] += gram * on_q[a * p + j] * on_q[b * p + j];
+        }
+        for (size_t j = 0; j < p; j++)
+            change[j] -= 2 * on_u[a * p + j] * on_q[a * p + j];
+    }
+}
+
+/* A norm is not less than what rounding leaves of it. */
 static vxs_status take_confounds_off_norms(view *w, vxs_error *err)
 {
-    size_t p = w->design.p, n = w->design.n, k = w->k;
-    double *on_q = vxs_alloc(k * p, sizeof(*on_q), err), *on_u = on_q;
-    if (w->u != w->q)
-        on_u = vxs_alloc(k * p, sizeof(*on_u), err);
-    if (!on_q || !on_u) {
-        free(on_q);
-        return VXS_FAILED;
+    size_t p = w->design.p, k = w->k;
+    bool same = w->u == w->q;
+    double *change = vxs_alloc(p, sizeof(*change), err);
+    double *on_q = vxs_alloc(k * p, sizeof(*on_q), err);
+    double *on_u = same ? on_q : vxs_alloc(k * p, sizeof(*on_u), err);
+    bool fine = change && on_q && on_u;
+    if (fine) {
+        w->k = 0; /* the vectors are scanned as they are */
+        scan(&w->design, w->q, k, on_q);
+        if (!same)
+            scan(&w->design, w->u, k, on_u);
+        w->k = k;
+        change_of_squares(w, k, on_q, on_u, change);
     }
-    w->k = 0; /* the vectors are scanned as they are */
-    scan(&w->design, w->q, k, on_q);
-    if (on_u != on_q)
-        scan(&w->design, w->u, k, on_u);
-    w->k = k;
-    for (size_t a = 0; a < k; a++)
-        for (size_t b = 0; b < k; b++) {
-            double gram = 0;
-            for (size_t i = 0; i < n; i++)
-                gram += w->u[a * n + i] * w->u[b * n + i];
-            gram -= a == b && on_u == on_q ? 2 : 0; /* the middle term, which is the same then */
-            for (size_t j = 0; j < p; j++)
-                w->square[j] += gram * on_q[a * p + j] * on_q[b * p + j];
-        }
-    for (size_t c = 0; c < k && on_u != on_q; c++)
-        for (size_t j = 0; j < p; j++)
-            w->square[j] -= 2 * on_u[c * p + j] * on_q[c * p + j];
-    for (size_t j = 0; j < p; j++) {
+    for (size_t j = 0; j < p && fine; j++) {
         double whole = w->design.norms[j] * w->design.norms[j];
-        double left = whole + w->square[j], floor = 1e-14 * whole;
+        double left = whole + change[j], floor = 1e-14 * whole;
         w->design.norms[j] = sqrt(left > floor ? left : floor);
     }
-    if (on_u != on_q)
+    if (!same)
         free(on_u);
     free(on_q);
-    return VXS_OK;
+    free(change);
+    return fine ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_error *err)
@@ -206,13 +218,7 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     for (size_t j = 0; v && j < p; j++)
         s[j] = w->factor[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);
     free(room);
-    if (w->k == 0)
-        return VXS_OK;
-    w->square = vxs_alloc(p, sizeof(*w->square), err);
-    vxs_status status = w->square ? take_confounds_off_norms(w, err) : VXS_FAILED;
-    free(w->square);
-    w->square = NULL;
-    return status;
+    return w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
 }
 
 static void release(vxs_design *design)
@@ -240,36 +246,35 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
+/* q is u over the rows that are learned on. */
+static void restrict_rows(const double *u, const bool *learn, size_t n, double *q)
+{
+    for (size_t i = 0; i < n; i++)
+        q[i] = learn && !learn[i] ? 0 : u[i];
+}
+
 /* Gram-Schmidt over the rows that are learned on, twice, so that nothing is left of what was taken
  * off; columns that depend on others are left out. u has the same steps over all rows. */
 static void orthonormalise(view *w, const double *columns, size_t count, const bool *learn)
 {
     size_t n = w->design.n;
     for (size_t c = 0; c < count; c++) {
-        double before = 0, after = 0, *q = w->q + w->k * n, *u = w->u + w->k * n;
-        for (size_t i = 0; i < n; i++) {
-            u[i] = columns[c * n + i];
-            q[i] = learn && !learn[i] ? 0 : u[i];
-            before += q[i] * q[i];
-        }
+        double *q = w->q + w->k * n, *u = w->u + w->k * n;
+        memcpy(u, columns + c * n, n * sizeof(*u));
+        restrict_rows(u, learn, n, q);
+        double before = inner_product(q, q, n);
         for (size_t r = 0; r < 2 * w->k; r++) {
-            const double *done = w->q + r % w->k * n, *wide = w->u + r % w->k * n;
-            double along = 0;
+            double along = inner_product(w->q + r % w->k * n, q, n);
             for (size_t i = 0; i < n; i++)
-                along += done[i] * q[i];
-            for (size_t i = 0; i < n; i++) {
-                u[i] -= along * wide[i];
-                q[i] = learn && !learn[i] ? 0 : u[i];
-            }
+                u[i] -= along * w->u[r % w->k * n + i];
+            restrict_rows(u, learn, n, q);
         }
-        for (size_t i = 0; i < n; i++)
-            after += q[i] * q[i];
+        double after = inner_product(q, q, n);
         if (!(after > 1e-20 * before))
             continue;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             u[i] /= sqrt(after);
-            q[i] = learn && !learn[i] ? 0 : u[i];
-        }
+        restrict_rows(u, learn, n, q);
         w->k++;
     }
 }
