@@ -5,23 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool vxs_task_balance(vxs_task *t)
-{
-    size_t least = t->n, most = 0;
-    for (size_t k = 0; k < t->class_count; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < t->n; i++)
-            count += t->score[i] == (double)k;
-        least = count < least ? count : least;
-        most = count > most ? count : most;
-    }
-    bool unbalanced = t->class_count > 0 && 2 * most > 3 * least;
-    if (t->settings.class_weights == VXS_CLASS_WEIGHTS_AUTO)
-        t->settings.class_weights =
-            unbalanced ? VXS_CLASS_WEIGHTS_BALANCED : VXS_CLASS_WEIGHTS_NONE;
-    return unbalanced;
-}
-
 static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_task *part,
                                 vxs_error *err)
 {

@@ -516,43 +516,6 @@ static vxs_status read_weights(maker *m, vxs_error *err)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-vxs_status vxs_cohort_design(const vxs_cohort *c, int threads, vxs_design **base, vxs_error *err)
-{
-    return c->features
-               ? vxs_dense_new(c->features, c->n, c->p, threads, base, err)
-               : vxs_sparse_new(c->values, c->rows, c->starts, c->n, c->p, threads, base, err);
-}
-
-vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_error *err)
-{
-    int threads = context && context->nthreads > 1 ? context->nthreads : 1;
-    vxs_design *base = NULL;
-    vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize,
-                      .penalties = t->penalties };
-    vxs_status status = vxs_cohort_design(t->cohort, threads, &base, err);
-    if (!status && t->hub)
-        status = vxs_hub_design(t->hub, base, &base, err);
-    if (status)
-        return status;
-    if (t->n < t->cohort->n) {
-        view.rows = t->rows;
-        view.row_count = t->n;
-    }
-    if (vxs_task_regresses(t)) {
-        view.confounds = t->free;
-        view.confound_count = t->free_count;
-        view.learn = t->learn;
-    }
-    return vxs_view_new(base, false, &view, &t->design, err);
-}
-
-vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
-{
-    t->y = vxs_alloc(t->n, sizeof(*t->y), err);
-    t->u = vxs_alloc(t->n, sizeof(*t->u), err);
-    return t->y && t->u ? VXS_OK : VXS_FAILED;
-}
-
 vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
                         const vxs_task_settings *settings, vxs_task *task, vxs_error *err)
 {
@@ -599,36 +562,4 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     if (status)
         vxs_task_release(task);
     return status;
-}
-
-/* Either side of the output weighs as much as the other; together they weigh what they did. */
-static void balance(vxs_task *t)
-{
-    double side[2] = { 0, 0 };
-    for (size_t i = 0; i < t->n; i++)
-        side[t->y[i] > 0] += t->u[i];
-    for (size_t i = 0; i < t->n; i++)
-        t->u[i] *= side[t->y[i] > 0] > 0 ? (side[0] + side[1]) / (2 * side[t->y[i] > 0]) : 1;
-}
-
-void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *settings,
-                      vxs_problem *problem)
-{
-    size_t positive = t->class_count == 2 ? 1 : output;
-    bool balanced = t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
-    for (size_t i = 0; i < t->n; i++) {
-        t->y[i] = t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
-        t->u[i] = t->weights ? t->weights[i] : 1;
-    }
-    if (balanced)
-        balance(t);
-    *problem = (vxs_problem){ .design = t->design,
-                              .loss = t->loss,
-                              .y = t->y,
-                              .weights = balanced || t->weights ? t->u : NULL,
-                              .free = t->free,
-                              .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
-                              .ridge = settings->ridge,
-                              .nonnegative = settings->nonnegative,
-                              .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL };
 }
