@@ -8,6 +8,7 @@ import sys
 import time
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+sys.dont_write_bytecode = True
 import numpy as np
 from sklearn.linear_model import Lasso, lars_path
 from sklearn.exceptions import ConvergenceWarning
