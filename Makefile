@@ -222,7 +222,7 @@ screens: all
 figures: screens
 	cp $(BUILD)/bench/screens/*.svg docs/figures
 
-# What cross-validation and permutations give on real brains: a quarter of an hour. HAXBY: a folder with bold.nii.gz,
+# What cross-validation and permutations give on real brains: twenty minutes. HAXBY: a folder with bold.nii.gz,
 # mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.
 cv-figures: deps-peers
 	@$(MAKE) --no-print-directory all
