@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench cv-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -61,6 +61,7 @@ help:
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
 ## make peers           the same answers as scikit-learn and glmnet (MATRICES=folder for more data)
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
+## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder for more)
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
@@ -210,6 +211,7 @@ bench: deps-peers
 	@$(PYTHON) tests/bench/lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/lasso
 	@$(MAKE) --no-print-directory screens
 	@$(PYTHON) tests/bench/trees.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/trees examples
+	@$(MAKE) --no-print-directory cv-figures
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
 # The fifth part alone: two minutes, Python's own library, figures into build/bench/screens.
@@ -219,6 +221,12 @@ screens: all
 
 figures: screens
 	cp $(BUILD)/bench/screens/*.svg docs/figures
+
+# What cross-validation and permutations give on real brains: twenty minutes. HAXBY: a folder with bold.nii.gz,
+# mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.
+cv-figures: deps-peers
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) tests/bench/cv.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/cv examples '$(HAXBY)' $(CV_PARTS)
 
 # The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
 # matrices/*.svm; without it the images in examples/ alone are used.

@@ -8,40 +8,17 @@ import sys
 import time
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+sys.dont_write_bytecode = True
 import numpy as np
-from scipy.ndimage import gaussian_filter
 from sklearn.linear_model import Lasso, lars_path
 from sklearn.exceptions import ConvergenceWarning
 import warnings
 
+import problems
+
 warnings.simplefilter("ignore", ConvergenceWarning)
 build, folder = sys.argv[1:3]
 here = os.path.dirname(os.path.abspath(__file__))
-rng = np.random.default_rng(1)
-
-
-def small():
-    """The dissertation's simulation: n = 100, p = 5,000."""
-    X = rng.uniform(-10, 10, (100, 5000)).astype("f4")
-    w = rng.uniform(-1, 1, 5000) * (rng.random(5000) < 0.2)
-    return X, X @ w + rng.normal(size=100)
-
-
-def brains(n=400, p=200_000):
-    """Noise on a grid, smoothed with sigma 1.5 voxels, four spheres that count."""
-    shape = (74, 74, 74)
-    at = np.indices(shape) - 36.5
-    inside = np.flatnonzero(((at / 37.5) ** 2).sum(0).ravel() < 1)[:p]
-    X = np.empty((n, p), "f4")
-    for i in range(n):
-        v = gaussian_filter(rng.normal(size=shape).astype("f4"), 1.5).ravel()[inside]
-        X[i] = v / v.std()
-    place = np.array(np.unravel_index(inside, shape)).T
-    y = np.zeros(n)
-    for centre in [(20, 30, 30), (50, 40, 25), (36, 20, 50), (40, 55, 40)]:
-        s = X[:, ((place - centre) ** 2).sum(1) <= 16].mean(1)
-        y += s / s.std()
-    return X, y + rng.normal(size=n)
 
 
 def gap(X, y, w, lam, loss):
@@ -66,14 +43,8 @@ def steepest(X, theta):
 class Problem:
     def __init__(self, name, X, y):
         self.X, self.y, self.dir = X, y, f"{folder}/{name}"
-        os.makedirs(self.dir, exist_ok=True)
-        np.save(self.dir + "/x.npy", X)
+        problems.cohort(build, self.dir, X, y)
         X.astype("f8").T.tofile(self.dir + "/x.f64")
-        with open(self.dir + "/rows.tsv", "w") as f:
-            f.write("participant_id\tscore\tclass\n")
-            f.writelines(f"s{i}\t{v!r}\t{int(v > 0)}\n" for i, v in enumerate(map(float, y)))
-        subprocess.run([build + "/voxsift", "cohort", "--npy", self.dir + "/x.npy", "--rows", self.dir + "/rows.tsv",
-                        "--mem", "4G", "-o", self.dir + "/cohort", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
 
     def target(self, loss):
         return self.y if loss == "squared" else np.where(self.y > 0, 1.0, -1.0)
@@ -126,7 +97,7 @@ def single(problem, loss, ratio, peers):
 
 
 print("n = 100, p = 5,000, the dissertation's simulation:", flush=True)
-X, y = small()
+(X, y), large = problems.both()
 problem = Problem("small", X, y)
 Xf = np.asfortranarray(X.astype(float))
 for ratio in (0.3, 0.05, 0.01, 0.001):
@@ -142,7 +113,7 @@ for ratio in (0.3, 0.05, 0.01, 0.001):
     single(problem, "squared", ratio, {"LARS": lars, "descent": descent})
 
 print("n = 400, p = 200,000, smooth:", flush=True)
-X, y = brains()
+X, y = large
 problem = Problem("brains", X, y)
 for loss in ("squared", "logistic"):
     for ratio in (0.1, 0.01):

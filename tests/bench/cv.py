@@ -1,0 +1,228 @@
+"""What cross-validation, permutations and stability give on real brains, and how long they take: cv.py BUILD FOLDER
+EXAMPLES [HAXBY] [PARTS], parts being some of PARTS below (all when not given). Options of voxsift are its own
+defaults. Prints what docs/benchmarks.md holds."""
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+sys.dont_write_bytecode = True
+import nibabel as nib
+import numpy as np
+
+import problems
+
+build, folder, examples = (os.path.abspath(p) for p in sys.argv[1:4])
+haxby = sys.argv[4] if len(sys.argv) > 4 else ""
+PARTS = "scores,times,lambda,haxby,categories,permutations,stability"
+parts = (sys.argv[5] if len(sys.argv) > 5 else PARTS).split(",")
+COHORTS = {"lesion": ("--mask-fraction", "0.05", "--smooth", "8"), "t1w": ("--smooth", "8")}
+SCORES = [("wab_aq", "lesion"), ("age_at_stroke", "t1w")]
+CLASSES = [("broca_anomic", "lesion"), ("sex", "t1w")]
+# Plain kernel ridge in 10-fold cross-validation of the 228 subjects of which 114 are here.
+ANCHORS, ANCHOR_N = {"wab_aq": 0.65, "age_at_stroke": 0.74}, 228
+
+
+def voxsift(command, *words, threads=2, out=True):
+    words = [build + "/voxsift", command, *words, "--json", "-q", "--nthreads", str(threads)]
+    words += ["-o", f"{folder}/{command}", "--force"] if out else []
+    return json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+
+
+def least(run):
+    """The fastest of three, or the first when it takes ten seconds."""
+    said = run()
+    for _ in range(2):
+        if said["seconds"] < 10:
+            said = min(said, run(), key=lambda s: s["seconds"])
+    return said
+
+
+def row(*cells):
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def heads(*cells):
+    row(*cells)
+    row(*("---" for _ in cells))
+
+
+def cohorts():
+    """Of the shipped subjects; a column more has two kinds of aphasia, and n/a for the others."""
+    rows = list(csv.DictReader(open(examples + "/arc/participants.tsv"), delimiter="\t"))
+    for r in rows:
+        r["broca_anomic"] = r["wab_type"] if r["wab_type"] in ("Broca", "Anomic") else "n/a"
+        r.update({k: f"{examples}/arc/{r[k]}" for k in COHORTS})
+    with open(folder + "/people.tsv", "w") as f:
+        table = csv.DictWriter(f, rows[0], delimiter="\t", lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    for name, words in COHORTS.items():
+        subprocess.run([build + "/voxsift", "cohort", folder + "/people.tsv", "--image-column", name, *words, "-o",
+                        f"{folder}/{name}", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
+
+
+def table_of(said, what, metrics):
+    base = {(r["scores"], r["metric"]): float(r["pooled"]) for r in csv.DictReader(open(folder + "/cv/scores.tsv"), delimiter="\t")
+            if r["pooled"] != "n/a"}
+    for metric in metrics:
+        m = said["outer"][metric]
+        row(what, metric, f"{m['pooled']:.3f}", f"{m['low']:.3f} to {m['high']:.3f}", f"{m['mean']:.3f} ({m['sd']:.3f})",
+            *(f"{base[b, metric]:.3f}" for b in ("constant", "volume")), f"{said['inner'][metric]['mean']:.3f}")
+
+
+HEADS = ("what", "metric", "all subjects", "95 %", "mean over folds (sd)", "constant", "volume", "inner")
+
+
+def ridge(cohort, target):
+    """Plain kernel ridge on the folds that voxsift cv has just used, its penalty chosen by five inner folds: r, R2 and MAE of
+    all subjects, the mean of the repeats."""
+    X = np.load(f"{folder}/{cohort}/features.npy").T.astype(float)
+    people = {r["participant_id"]: r for r in csv.DictReader(open(f"{folder}/{cohort}/participants.tsv"), delimiter="\t")}
+    ids, y = list(people), np.array([float(r[target]) for r in people.values()])
+    K, alphas, scores = X @ X.T, np.logspace(-6, 3, 28), []
+
+    def predict(train, test, level):
+        centre = np.eye(len(train)) - 1 / len(train)
+        own = centre @ K[np.ix_(train, train)] @ centre
+        cross = (K[np.ix_(test, train)] - K[np.ix_(train, train)].mean(0)) @ centre
+        e, V = np.linalg.eigh(own)
+        z = V.T @ (y[train] - y[train].mean())
+        return y[train].mean() + (cross @ V) @ (z[:, None] / (e[:, None] + np.atleast_1d(level) * e.mean()))
+
+    folds = list(csv.DictReader(open(folder + "/cv/folds.tsv"), delimiter="\t"))
+    for repeat in sorted({r["repeat"] for r in folds}):
+        at, guess = {r["participant_id"]: r["fold"] for r in folds if r["repeat"] == repeat}, np.zeros(len(y))
+        fold = np.array([at[i] for i in ids])
+        for k in set(fold):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            inner = np.random.default_rng(1).permutation(len(train)) % 5
+            loss = sum(((predict(train[inner != j], train[inner == j], alphas) - y[train[inner == j], None]) ** 2).sum(0) for j in range(5))
+            guess[test] = predict(train, test, alphas[loss.argmin()])[:, 0]
+        scores.append((np.corrcoef(guess, y)[0, 1], 1 - ((y - guess) ** 2).sum() / ((y - y.mean()) ** 2).sum(), abs(y - guess).mean()))
+    return np.mean(scores, 0)
+
+
+def scores():
+    print("The shipped 114 subjects, --repeats 5:", flush=True)
+    heads(*HEADS)
+    notes = []
+    for target, cohort in SCORES + CLASSES:
+        metrics = ("r", "r2", "mae") if target in ANCHORS else ("balanced_accuracy", "auc")
+        for method in ("lasso", "fused"):
+            said = voxsift("cv", f"{folder}/{cohort}", "--target", target, "--repeats", "5", "--method", method)
+            table_of(said, f"{target} from {cohort}, {method}, n = {said['subjects']}", metrics)
+            if target in ANCHORS:
+                r, error = said["outer"]["r"]["pooled"], 1.96 / (said["subjects"] - 3) ** 0.5
+                bound = np.tanh(np.arctanh(ANCHORS[target]) - error)
+                notes.append(f"{target}, {method}: r = {r:.3f}; anchor {ANCHORS[target]} (n = {ANCHOR_N}), less its uncertainty with "
+                             f"{said['subjects']} subjects {bound:.3f}: {'reached' if r >= bound else 'not reached'}")
+            notes.append(f"{target}, {method}: {said['seconds']:.1f} s")
+        if target in ANCHORS:
+            r, r2, mae = ridge(cohort, target)
+            notes.append(f"{target}, plain kernel ridge on the same folds: r {r:.3f}, R2 {r2:.3f}, MAE {mae:.3f}")
+    print("\n".join(notes), flush=True)
+
+
+def times():
+    print("One nested cross-validation (5 folds, 5 inner folds, 100 lambdas), seconds:", flush=True)
+    heads("what", "method", "one thread", "two threads")
+    for target, cohort in SCORES + CLASSES:
+        for method in ("lasso", "fused"):
+            words = (f"{folder}/{cohort}", "--target", target, "--method", method)
+            said = [least(lambda: voxsift("cv", *words, threads=t)) for t in (1, 2)]
+            row(f"{target} from {cohort}", method, *(f"{s['seconds']:.2f}" for s in said))
+
+
+def choosing():
+    """Five folds' choice among 50 lambdas beside a single path of them."""
+    brains = os.path.dirname(folder) + "/lasso/brains"
+    if not os.path.exists(brains + "/cohort/cohort.json"):
+        problems.cohort(build, brains, *problems.both()[1])
+    print("A choice among 50 lambdas by 5 folds, n = 400, p = 200,000, seconds:", flush=True)
+    heads("threads", "path", "asking the folds", "ratio")
+    for threads in (1, 2):
+        path = asking = np.inf
+        for _ in range(3):
+            said = voxsift("path", brains + "/cohort", "--target", "score", "--nlambda", "50", threads=threads, out=False)
+            path = min(path, sum(q["seconds"] for q in said["outputs"][0]["points"]))
+            told = subprocess.run([build + "/voxsift", "fit", brains + "/cohort", "--target", "score", "--choose-lambda", "5",
+                                   "--nlambda", "50", "--nthreads", str(threads), "-o", folder + "/fit", "--force"],
+                                  check=True, capture_output=True, text=True)
+            asking = min(asking, float(re.search(r"asking them took (\S+) s", told.stderr)[1]))
+        row(threads, f"{path:.2f}", f"{asking:.2f}", f"{asking / path:.2f}")
+
+
+def permutations():
+    print("1,000 permutations, --nlambda 20 --lambda-ratio 0.05 --stop-at 0, two threads:", flush=True)
+    heads("what", "r", "p", "smallest p", "seconds")
+    for target, cohort in SCORES:
+        said = voxsift("permute", f"{folder}/{cohort}", "--target", target, "--nlambda", "20", "--lambda-ratio", "0.05", "--stop-at", "0")
+        row(f"{target} from {cohort}", f"{said['observed']:.3f}", f"{said['p']:.6f}", f"{said['smallest_p']:.6f}", f"{said['seconds']:.0f}")
+
+
+def stable():
+    said = least(lambda: voxsift("stability", folder + "/lesion", "--target", "wab_aq"))
+    print(f"Stability of wab_aq from lesions: {said['selected']} stable voxels, at most {said['features_a_half']} a half ({said['mean_selected']:.1f} "
+          f"on average), Dice {said['dice']:.3f}, Nogueira {said['nogueira']:.3f}, bound {said['error_bound']:.3f}, {said['seconds']:.2f} s", flush=True)
+
+
+def prepared(image, runs):
+    """Each run without its straight line, and with unit standard deviation in every voxel."""
+    bold = nib.load(image)
+    data = bold.get_fdata()
+    for run in sorted(set(runs)):
+        at = np.flatnonzero(np.array(runs) == run)
+        line = np.vander(np.linspace(-1, 1, len(at)), 2)
+        flat = data[..., at].reshape(-1, len(at)).T
+        flat -= line @ np.linalg.lstsq(line, flat, rcond=None)[0]
+        data[..., at] = (flat / np.maximum(flat.std(0), 1e-6)).T.reshape(*data.shape[:3], len(at))
+    nib.save(nib.Nifti1Image(data.astype("f4"), bold.affine), folder + "/prepared.nii.gz")
+    return folder + "/prepared.nii.gz"
+
+
+PAIRS = [("face", "house", 0.99), ("cat", "chair", 0.81), ("bottle", "shoe", 0.75)]
+
+
+def viewing(all_at_once=False):
+    """Volumes of one person: what was looked at, told by the other runs. Rest has n/a as target and is left out; voxsift
+    numbers the volumes."""
+    if not os.path.exists(haxby + "/attributes_literal.txt"):
+        print(f"Haxby: no attributes_literal.txt in '{haxby}' (HAXBY=folder): left out", flush=True)
+        return
+    rows = [line.split() for line in open(haxby + "/attributes_literal.txt")]
+    kinds = sorted({c for c, _ in rows} - {"rest"})
+    columns = {"run": [f"run{int(r) + 1:02}" for _, r in rows], "category": [c if c in kinds else "n/a" for c, _ in rows]}
+    columns.update({f"{a}_{b}": [c if c in (a, b) else "n/a" for c, _ in rows] for a, b, _ in PAIRS})
+    columns.update({k: [{k: "yes", "rest": "n/a"}.get(c, "no") for c, _ in rows] for k in kinds})
+    with open(folder + "/volumes.tsv", "w") as f:
+        f.writelines("\t".join(r) + "\n" for r in [columns, *zip(*columns.values())])
+    print("Haxby, one run left out at a time:", flush=True)
+    heads("what", "n", "balanced accuracy (sd over runs)", "95 %", "AUC (sd over runs)", "inner balanced accuracy", "seconds")
+    bold, plain, together = haxby + "/bold.nii.gz", (), ("--group", "run")
+    for name, image in (("as they are", bold), ("prepared", prepared(bold, columns["run"]))):
+        subprocess.run([build + "/voxsift", "cohort", image, "--rows", folder + "/volumes.tsv", "--mask", haxby + "/mask.nii.gz", "-o",
+                        folder + "/haxby", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
+        asked = [(f"{a}_{b}", words) for a, b, _ in PAIRS for words in (plain, together)] + [(k, together) for k in kinds if name == "prepared"]
+        if all_at_once:
+            asked = [("category", plain), ("category", together)] if name == "as they are" else [("category", together)]
+        for target, words in asked:
+            said = voxsift("cv", folder + "/haxby", "--target", target, "--folds-from", "run", *words)
+            a, b = said["outer"]["balanced_accuracy"], said["outer"]["auc"]
+            row(f"{target}, {name}{', ' if words else ''}{' '.join(words)}", said["subjects"], f"{a['mean']:.3f} ({a['sd']:.3f})",
+                f"{a['low']:.3f} to {a['high']:.3f}", f"{b['mean']:.3f} ({b['sd']:.3f})", f"{said['inner']['balanced_accuracy']['mean']:.3f}",
+                f"{said['seconds']:.1f}")
+
+
+os.makedirs(folder, exist_ok=True)
+cohorts()
+started = time.time()
+for part, run in (("scores", scores), ("times", times), ("lambda", choosing), ("haxby", viewing), ("categories", lambda: viewing(True)),
+                  ("permutations", permutations), ("stability", stable)):
+    if part in parts:
+        run()
+print(f"All of it took {time.time() - started:.0f} s", flush=True)
