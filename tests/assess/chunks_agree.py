@@ -14,7 +14,7 @@ ids = [f"s{k:02}" for k in range(N)]
 X = rng.normal(size=(N, P)).astype("f4")
 score = X[:, 0] - X[:, 3] + 0.7 * rng.normal(size=N)
 people = {"participant_id": ids, "score": score, "dx": np.where(score > 0.6, "yes", "no"), "age": rng.uniform(20, 60, N),
-          "kind": np.array(["x", "y", "z"])[(score > 0.5).astype(int) + (X[:, 2] > 0)], "family": rng.integers(0, 20, N),
+          "kind": np.array(["x", "y", "z"])[(score > 0).astype(int) + (X[:, 2] > 0)], "family": rng.integers(0, 20, N), "pair": np.arange(N) // 2,
           "site": np.repeat(["a", "b", "c", "d"], N // 4), "dice": rng.normal(size=N), "w": rng.uniform(0.5, 2, N)}
 write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
 write("people.tsv", people)
@@ -76,7 +76,7 @@ check("stopped early", about["as_good"] == 5 and about["permutations"] < 60, abo
 chunks("permute", "v", "--target", "dx", *permute, "--permutations", "12", "--blocks", "site", "--metric", "brier", n=2)
 stable = ["--pairs", "7", "--nlambda", "8", "--threshold", "0.6"]
 chunks("stability", "c", "--target", "score", *stable)
-chunks("stability", "c", "--target", "kind", *stable, "--group", "family", "--select-features", "4")
+chunks("stability", "c", "--target", "kind", *stable, "--group", "pair", "--select-features", "4")
 chunks("stability", "v", "--target", "dx", *stable, n=7)
 
 # A chunk of permutations that is resumed is the same.
