@@ -172,6 +172,25 @@ VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_co
                                             const double *scores, vxs_metrics *metrics,
                                             vxs_error *err);
 
+/* ---- Runs in pieces -------------------------------------------------------------------------- */
+
+/* Chunk number 1 ... count of a cross-validation (its outer folds), of permutations, or of pairs of
+ * halves. Whatever is drawn is drawn for a fold, permutation or pair by its number, so that pieces
+ * are those of the whole. A count of 0 or 1 means the whole. */
+typedef struct {
+    size_t number, count;
+} vxs_chunk;
+#define VXS_MAX_CHUNKS 1000000
+bool vxs_chunk_is_part(vxs_chunk chunk);
+/* Which one, and why. Order: wanted ("2/5", or NULL), SLURM_ARRAY_TASK_ID of
+ * SLURM_ARRAY_TASK_COUNT from SLURM_ARRAY_TASK_MIN on, the whole; then source is NULL. */
+typedef struct {
+    vxs_chunk chunk;
+    const char *source;
+} vxs_chunk_choice;
+VXS_MUST_CHECK vxs_status vxs_choose_chunk(const char *wanted, vxs_chunk_choice *choice,
+                                           vxs_error *err);
+
 /* ---- Cross-validation ------------------------------------------------------------------------ */
 
 enum { VXS_SELECT_BEST, VXS_SELECT_1SE };
@@ -183,6 +202,7 @@ typedef struct {
     const char *group, *folds_from, *prefilter;
     int select;
     bool scores_only; /* without baselines, intervals and patterns: for permutations */
+    vxs_chunk chunk;  /* of a run in pieces: no row */
 } vxs_cv_settings;
 extern const vxs_param vxs_cv_params[];
 
@@ -222,6 +242,7 @@ typedef struct {
     const vxs_task *task;
     vxs_folds folds;
     size_t fold_count; /* repeats x folds */
+    size_t first, end; /* those of the chunk; of the others nothing is known, and nothing of all */
     vxs_cv_fold *each;
     double *ratios; /* of lambda_max */
     size_t ratio_count;
@@ -251,7 +272,7 @@ VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_ta
 /* {metric: {mean, sd, per_fold}} under "outer" and "inner", and more. */
 void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
 /* A directory: cv.json, predictions.tsv, scores.tsv, folds.tsv, inner_folds.tsv, weights.tsv, and
- * maps of voxels. */
+ * maps of voxels; of a chunk a part for vxs_merge. */
 #define VXS_CV_FILE "cv.json"
 VXS_MUST_CHECK vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv,
                                       const char *directory, bool replace, vxs_error *err);
@@ -264,6 +285,7 @@ typedef struct {
     int64_t permutations, stop_at;
     const char *blocks, *metric;
     bool whole, resume;
+    vxs_chunk chunk; /* no row; a chunk does not stop early, that is for vxs_merge */
 } vxs_permute_settings;
 extern const vxs_param vxs_permute_params[];
 
@@ -275,6 +297,7 @@ typedef struct {
     double *null;                   /* in the order of their numbers; NAN beyond `count` */
     size_t wanted, count, reached;  /* permutations; those as good as the observed one */
     double p, smallest_p, distinct; /* distinct: how many ways there are, perhaps INFINITY */
+    size_t first, end;              /* those of the chunk; then there is no p */
     double seconds;
 } vxs_permutation;
 /* The checkpoint is a file of finished permutations, or NULL; it is read with settings->resume. */
@@ -300,6 +323,7 @@ typedef struct {
     int64_t pairs, features, seed;
     double threshold, wrong;
     const char *group;
+    vxs_chunk chunk; /* no row */
 } vxs_stability_settings;
 extern const vxs_param vxs_stability_params[];
 
@@ -314,6 +338,8 @@ typedef struct {
     double mean_selected, dice, nogueira; /* over outputs: means */
     double passes, seconds;
     bool converged;
+    size_t first, end;     /* pairs of the chunk; of all nothing is known then */
+    struct vxs_job *units; /* private: what the halves of a chunk selected */
 } vxs_stability;
 VXS_MUST_CHECK vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
                                             const vxs_stability_settings *settings,
@@ -330,6 +356,36 @@ VXS_MUST_CHECK vxs_status vxs_stability_save(const vxs_context *context, const v
                                              const vxs_method_settings *method,
                                              const vxs_stability *result, const char *directory,
                                              bool replace, vxs_error *err);
+
+/* ---- Parts become the whole ------------------------------------------------------------------ */
+
+enum { VXS_RUN_CV, VXS_RUN_PERMUTE, VXS_RUN_STABILITY };
+
+/* What a run of all chunks at once would have come to, but for its seconds, which are the sum. */
+typedef struct {
+    int kind;
+    size_t parts;
+    char *path; /* of the cohort */
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_method_settings method;
+    union {
+        vxs_cv_settings cv;
+        vxs_permute_settings permute;
+        vxs_stability_settings stability;
+    } settings;
+    union {
+        vxs_cv cv;
+        vxs_permutation permutation;
+        vxs_stability stability;
+    } result;
+    vxs_json *about; /* private: texts of the settings */
+} vxs_merged;
+/* Parts in any order, `paths` ending with NULL; refused when one is missing, there twice or of
+ * another run. The cohort must be there, where the parts say or at `cohort`. */
+VXS_MUST_CHECK vxs_status vxs_merge(const vxs_context *context, const char *const *paths,
+                                    const char *cohort, vxs_merged *merged, vxs_error *err);
+void vxs_merged_release(vxs_merged *merged);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* cv.c - nested cross-validation: a lambda is chosen by inner folds of the training subjects, and
  * the model fitted with it is measured on those that were kept back. */
 #include "assess/cv.h"
+#include "assess/chunk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -281,17 +282,17 @@ static void count_costs(vxs_cv *cv, size_t number, const vxs_job *job)
 static vxs_status run_inner(const vxs_context *context, vxs_cv *cv, vxs_fold_work *works,
                             vxs_error *err)
 {
-    size_t each = (size_t)cv->settings.inner_folds, count = cv->fold_count * each;
+    size_t each = (size_t)cv->settings.inner_folds, count = (cv->end - cv->first) * each;
     vxs_job *jobs = vxs_alloc(count, sizeof(*jobs), err);
     if (!jobs)
         return VXS_FAILED;
     for (size_t k = 0; k < count; k++)
-        jobs[k] = works[k / each].inner[k % each];
+        jobs[k] = works[cv->first + k / each].inner[k % each];
     vxs_status status = vxs_jobs_run(context, cv->task, cv->settings.prefilter, &cv->method, jobs,
                                      count, "choosing lambda", err);
     for (size_t k = 0; k < count; k++) {
-        works[k / each].inner[k % each] = jobs[k];
-        count_costs(cv, k / each, &jobs[k]);
+        works[cv->first + k / each].inner[k % each] = jobs[k];
+        count_costs(cv, cv->first + k / each, &jobs[k]);
     }
     free(jobs);
     return status;
@@ -300,7 +301,7 @@ static vxs_status run_inner(const vxs_context *context, vxs_cv *cv, vxs_fold_wor
 static vxs_status run_outer(const vxs_context *context, vxs_cv *cv, const vxs_fold_work *works,
                             vxs_job *jobs, vxs_error *err)
 {
-    for (size_t k = 0; k < cv->fold_count; k++)
+    for (size_t k = cv->first; k < cv->end; k++)
         jobs[k] = (vxs_job){ .train = works[k].train,
                              .train_count = works[k].train_count,
                              .test = works[k].test,
@@ -308,9 +309,9 @@ static vxs_status run_outer(const vxs_context *context, vxs_cv *cv, const vxs_fo
                              .ratios = cv->ratios,
                              .ratio_count = works[k].chosen + 1,
                              .keep = !cv->settings.scores_only };
-    vxs_status status = vxs_jobs_run(context, cv->task, cv->settings.prefilter, &cv->method, jobs,
-                                     cv->fold_count, "fitting", err);
-    for (size_t k = 0; k < cv->fold_count; k++) {
+    vxs_status status = vxs_jobs_run(context, cv->task, cv->settings.prefilter, &cv->method,
+                                     jobs + cv->first, cv->end - cv->first, "fitting", err);
+    for (size_t k = cv->first; k < cv->end; k++) {
         count_costs(cv, k, &jobs[k]);
         cv->each[k].fits = jobs[k].fits;
         cv->each[k].pattern = jobs[k].pattern;
@@ -343,17 +344,17 @@ static vxs_status run_folds(const vxs_context *context, vxs_cv *cv, vxs_fold_wor
 {
     vxs_status status = VXS_OK;
     double *volume = NULL;
-    for (size_t k = 0; k < cv->fold_count && !status; k++)
+    for (size_t k = cv->first; k < cv->end && !status; k++)
         status = begin_fold(&works[k], cv, k, err);
     if (!status && cv->settings.inner_folds > 0)
         status = run_inner(context, cv, works, err);
-    for (size_t k = 0; k < cv->fold_count && !status; k++)
+    for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_choose(&works[k], err);
     if (!status)
         status = run_outer(context, cv, works, jobs, err);
     if (!status && !cv->settings.scores_only)
         status = sum_features(cv->task, &volume, err);
-    for (size_t k = 0; k < cv->fold_count && !status; k++)
+    for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_evaluate_fold(&works[k], &jobs[k], volume, err);
     free(volume);
     return status;
@@ -384,6 +385,10 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     size_t rows = cv->folds.repeats * vxs_task_outputs(t);
     bool confounds = t->free_count > (t->settings.no_intercept ? 0 : 1);
     cv->fold_count = cv->folds.repeats * cv->folds.count;
+    vxs_status status = vxs_chunk_share(cv->settings.chunk, cv->fold_count,
+                                        vxs_run_kinds[VXS_RUN_CV].units, &cv->first, &cv->end, err);
+    if (status)
+        return status;
     cv->each = vxs_alloc(cv->fold_count, sizeof(*cv->each), err);
     cv->inner = vxs_alloc(cv->fold_count, t->n * sizeof(*cv->inner), err);
     cv->scores = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
@@ -402,13 +407,27 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     return fine ? VXS_OK : VXS_FAILED;
 }
 
-static void add_costs(vxs_cv *cv)
+vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
+                        const vxs_method_settings *method, vxs_cv *cv, vxs_error *err)
 {
+    *cv = (vxs_cv){ .settings = *settings, .method = *method, .task = task };
+    vxs_status status = check_settings(cv, err);
+    if (!status)
+        status = make_ratios(cv, err);
+    if (!status)
+        status = vxs_folds_make(task, settings, &cv->folds, err);
+    return status ? status : make_room(cv, err);
+}
+
+vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err)
+{
+    bool part = vxs_chunk_is_part(cv->settings.chunk);
     cv->converged = true;
-    for (size_t k = 0; k < cv->fold_count; k++) {
+    for (size_t k = cv->first; k < cv->end; k++) {
         cv->passes += cv->each[k].passes;
         cv->converged = cv->converged && cv->each[k].converged;
     }
+    return part ? VXS_OK : vxs_evaluate_all(context, cv, err);
 }
 
 vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
@@ -416,23 +435,15 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
                       vxs_cv *cv, vxs_error *err)
 {
     double start = vxs_seconds();
-    *cv = (vxs_cv){ .settings = *settings, .method = *method, .task = task };
-    vxs_status status = check_settings(cv, err);
-    if (!status)
-        status = make_ratios(cv, err);
-    if (!status)
-        status = vxs_folds_make(task, settings, &cv->folds, err);
-    if (!status)
-        status = make_room(cv, err);
+    vxs_status status = vxs_cv_begin(task, settings, method, cv, err);
     if (!status)
         status = run_all(context, cv, err);
     if (!status)
-        status = vxs_evaluate_all(context, cv, err);
+        status = vxs_cv_finish(context, cv, err);
     if (status) {
         vxs_cv_release(cv);
         return status;
     }
-    add_costs(cv);
     cv->seconds = vxs_seconds() - start;
     return VXS_OK;
 }

@@ -21,6 +21,15 @@ typedef struct {
     double *slope, *offset;             /* an output each: logit of the calibrated probability */
 } vxs_fold_work;
 
+/* cv.c: folds and room for a cross-validation, which is released whatever is returned; and what is
+ * said of all folds when each is known. */
+VXS_MUST_CHECK vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
+                                       const vxs_method_settings *method, vxs_cv *cv,
+                                       vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err);
+/* cv_chunk.c: the part of a cross-validation that is a chunk. */
+VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
+                                           const char *directory, bool replace, vxs_error *err);
 /* choose.c: the ratio, the inner scores at it and their metrics, and the calibration. */
 VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
 /* evaluate.c: scores, probabilities, baselines and metrics of the subjects kept back. */

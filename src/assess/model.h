@@ -53,7 +53,7 @@ VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_cv_set
                                           const vxs_folds *folds, vxs_error *err);
 
 /* jobs.c: a path on some subjects, and what it predicts for others. */
-typedef struct {
+typedef struct vxs_job {
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
     const double *ratios; /* of lambda_max, falling */
@@ -92,6 +92,9 @@ VXS_MUST_CHECK vxs_status vxs_regress_score(const vxs_task *task, const vxs_solu
                                             double *explained, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_regress_out(const vxs_task *task, vxs_solution *solution,
                                           vxs_error *err);
+/* Settings by the same table that wrote them; what is null keeps its default, texts belong to the
+ * JSON. NULL, or the name of a row that is missing or cannot be. */
+const char *vxs_read_params(const vxs_json *object, const vxs_param *table, void *values);
 /* The method's parameters of a model that was read. */
 VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_method_settings *settings,
                                            vxs_error *err);

@@ -36,24 +36,30 @@ static bool set_param(const vxs_param *row, const vxs_json *value, void *values)
     }
     if (value->kind == VXS_JSON_NULL)
         return !row->required;
+    if (row->type == VXS_PARAM_WHOLE && value->number == 0 && isnan(row->initial))
+        return value->kind == VXS_JSON_NUMBER; /* not given */
     if (is_text || row->type == VXS_PARAM_CHOICE)
         return value->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, value->text, NULL);
     return value->kind == VXS_JSON_NUMBER &&
            !vxs_param_set(row, values, vxs_real_text(value->number, number), NULL);
 }
 
-/* By the same table that wrote them. What is null keeps its default. */
-static vxs_status read_params(const reader *r, const char *key, const vxs_param *table,
-                              void *values, vxs_error *err)
+const char *vxs_read_params(const vxs_json *object, const vxs_param *table, void *values)
 {
-    const vxs_json *object = vxs_json_get(r->model->about, key);
     vxs_params_defaults(table, values);
     for (; table->name; table++) {
         const vxs_json *value = vxs_json_get(object, table->name);
         if (!value || !set_param(table, value, values))
-            return broken(r, table->name, err);
+            return table->name;
     }
-    return VXS_OK;
+    return NULL;
+}
+
+static vxs_status read_params(const reader *r, const char *key, const vxs_param *table,
+                              void *values, vxs_error *err)
+{
+    const char *bad = vxs_read_params(vxs_json_get(r->model->about, key), table, values);
+    return bad ? broken(r, bad, err) : VXS_OK;
 }
 
 vxs_status vxs_model_method(const vxs_model *m, vxs_method_settings *settings, vxs_error *err)

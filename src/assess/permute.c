@@ -5,7 +5,7 @@
  * numbered, and number k is the same whoever computes it, so that a run can go on where another was
  * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
  * is asked for in the order of the numbers, so that threads change nothing. */
-#include "assess/model.h"
+#include "assess/chunk.h"
 
 #include <errno.h>
 #include <math.h>
@@ -50,7 +50,7 @@ const vxs_param vxs_permute_params[] = {
       .min = 0,
       .max = 1e7,
       .help = "stop when so many permutations are as good as the observed target, for then p is "
-              "clear; 0: never" },
+              "clear; 0: never; a chunk does not stop, but 'voxsift merge' counts no further" },
     { .name = "resume",
       .type = VXS_PARAM_FLAG,
       .offset = AT(resume),
@@ -213,33 +213,18 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
 
 /* ---- The checkpoint -------------------------------------------------------------------------- */
 
-/* What must be the same for permutations to belong together. */
+/* How many are wanted and where to stop may differ: permutations belong together all the same. */
 static char *fingerprint(const permuter *m, vxs_error *err)
 {
-    char *text = NULL, hash[VXS_HASH_TEXT];
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    vxs_json_writer w;
-    if (!stream) {
-        (void)vxs_fail(err, VXS_FAILED, "not enough memory");
-        return NULL;
-    }
-    vxs_json_init(&w, stream);
-    vxs_json_open_object(&w, NULL);
-    vxs_json_params(&w, "task", vxs_task_params, &m->task->settings);
-    vxs_json_params(&w, "cv", vxs_cv_params, &m->settings->cv);
-    vxs_json_params(&w, "method", vxs_task_method(m->task)->params, m->method);
-    vxs_json_text(&w, "blocks", m->settings->blocks);
-    vxs_json_bool(&w, "whole", m->settings->whole);
-    vxs_json_text(&w, "metric", m->result->metric->name);
-    vxs_json_real(&w, "observed", m->result->observed);
-    for (size_t i = 0; i < m->task->n; i++)
-        vxs_json_real(&w, vxs_task_id(m->task, i), m->task->score[i]);
-    vxs_json_close_object(&w);
-    fclose(stream);
-    vxs_sha256(text, length, "", 0, hash);
-    free(text);
-    return vxs_format(err, "%s", hash);
+    vxs_permute_settings same = *m->settings;
+    vxs_run run = { .kind = VXS_RUN_PERMUTE,
+                    .task = m->task,
+                    .settings = &same,
+                    .method = m->method,
+                    .observed = m->result->observed };
+    same.permutations = same.stop_at = 0;
+    same.resume = false;
+    return vxs_run_fingerprint(&run, err);
 }
 
 static vxs_status read_checkpoint(permuter *m, const char *mark, vxs_error *err)
@@ -285,11 +270,14 @@ static vxs_status open_checkpoint(permuter *m, vxs_error *err)
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
-/* Those known without a gap from the first on, up to where it may stop. */
+/* Those known without a gap from the first on, up to where it may stop. What is clear is not for a
+ * chunk to say. */
 static bool is_clear(permuter *m)
 {
     vxs_permutation *r = m->result;
     r->count = r->reached = 0;
+    if (vxs_chunk_is_part(m->settings->chunk))
+        return false;
     while (r->count < r->wanted && !isnan(r->null[r->count])) {
         r->reached += is_as_good(m, r->null[r->count++]);
         if (m->settings->stop_at > 0 && r->reached >= (size_t)m->settings->stop_at)
@@ -305,9 +293,9 @@ static vxs_status run_all(permuter *m, vxs_error *err)
     int stop = is_clear(m);
     vxs_status status = VXS_OK;
     vxs_progress progress;
-    vxs_progress_start(&progress, m->context, "permuting", "permutations", r->wanted);
+    vxs_progress_start(&progress, m->context, "permuting", "permutations", r->end - r->first);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (size_t k = 0; k < r->wanted; k++) {
+    for (size_t k = r->first; k < r->end; k++) {
         vxs_error why = VXS_ERROR_INIT;
         if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
             continue;
@@ -328,6 +316,8 @@ static vxs_status run_all(permuter *m, vxs_error *err)
 static void settle(permuter *m)
 {
     vxs_permutation *r = m->result;
+    if (vxs_chunk_is_part(m->settings->chunk))
+        return;
     (void)is_clear(m);
     for (size_t k = r->count; k < r->wanted; k++)
         r->null[k] = NAN; /* computed ahead by other threads */
@@ -355,17 +345,28 @@ static vxs_status find_metric(permuter *m, vxs_error *err)
                     near ? near : "", near ? "'?" : "");
 }
 
-static vxs_status run_permuter(permuter *m, vxs_error *err)
+static vxs_status prepare(permuter *m, vxs_error *err)
 {
     vxs_permutation *r = m->result;
     vxs_status status = find_metric(m, err);
     if (!status)
+        status = vxs_chunk_share(m->settings->chunk, r->wanted,
+                                 vxs_run_kinds[VXS_RUN_PERMUTE].units, &r->first, &r->end, err);
+    if (!status)
         status = find_blocks(m, err);
     if (!status)
         status = check_blocks(m, err);
+    if (!status)
+        count_ways(m);
+    return status;
+}
+
+static vxs_status run_permuter(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    vxs_status status = prepare(m, err);
     if (status)
         return status;
-    count_ways(m);
     vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);
     status = measure(m, m->context, m->task->score, &r->observed, err);
     if (!status && isnan(r->observed))
@@ -380,6 +381,17 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
     return status;
 }
 
+/* A permuter with room for all permutations, of which none is known yet. */
+static vxs_status begin(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    *r = (vxs_permutation){ .wanted = (size_t)m->settings->permutations };
+    r->null = vxs_alloc(r->wanted, sizeof(*r->null), err);
+    for (size_t k = 0; r->null && k < r->wanted; k++)
+        r->null[k] = NAN;
+    return r->null ? VXS_OK : VXS_FAILED;
+}
+
 vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
                        const vxs_permute_settings *settings, const vxs_method_settings *method,
                        const char *checkpoint, vxs_permutation *result, vxs_error *err)
@@ -391,11 +403,9 @@ vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
                    .method = method,
                    .result = result,
                    .path = checkpoint };
-    *result = (vxs_permutation){ .wanted = (size_t)settings->permutations };
-    result->null = vxs_alloc(result->wanted, sizeof(*result->null), err);
-    for (size_t k = 0; result->null && k < result->wanted; k++)
-        result->null[k] = NAN;
-    vxs_status status = result->null ? run_permuter(&m, err) : VXS_FAILED;
+    vxs_status status = begin(&m, err);
+    if (!status)
+        status = run_permuter(&m, err);
     if (m.checkpoint)
         fclose(m.checkpoint);
     free(m.member);
@@ -403,6 +413,54 @@ vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
     result->seconds = vxs_seconds() - start;
     if (status)
         vxs_permutation_release(result);
+    return status;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+static void pack_value(vxs_pack *p, void *run, size_t unit)
+{
+    vxs_permutation *r = run;
+    vxs_pack_reals(p, &r->null[unit], 1);
+}
+
+static vxs_status save_part(const vxs_context *context, const vxs_task *task,
+                            const vxs_permute_settings *settings, const vxs_method_settings *method,
+                            const vxs_permutation *r, const char *directory, bool replace,
+                            vxs_error *err)
+{
+    vxs_permute_settings same = *settings;
+    vxs_run run = { .kind = VXS_RUN_PERMUTE,
+                    .task = task,
+                    .settings = &same,
+                    .method = method,
+                    .observed = r->observed };
+    same.resume = false;
+    return vxs_part_save(context, &run, settings->chunk, r->wanted, r->seconds, pack_value,
+                         (void *)r, directory, replace, err);
+}
+
+vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts, vxs_merged *merged,
+                             vxs_error *err)
+{
+    vxs_permutation *r = &merged->result.permutation;
+    permuter m = { .context = context,
+                   .task = &merged->task,
+                   .settings = &merged->settings.permute,
+                   .method = &merged->method,
+                   .result = r };
+    vxs_status status = begin(&m, err);
+    if (!status)
+        status = prepare(&m, err);
+    if (!status)
+        status = vxs_parts_unpack(parts, r->wanted, pack_value, r, err);
+    if (!status) {
+        r->observed = parts->observed;
+        r->seconds = parts->seconds;
+        settle(&m);
+    }
+    free(m.member);
+    free(m.start);
     return status;
 }
 
@@ -462,6 +520,8 @@ vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task
 {
     static const char *const files[] = { VXS_PERMUTE_FILE, "null.tsv" };
     vxs_output *output = NULL;
+    if (vxs_chunk_is_part(settings->chunk))
+        return save_part(context, task, settings, method, r, directory, replace, err);
     vxs_status status = vxs_output_new(directory, replace, &output, err);
     for (int k = 0; k < 2 && !status; k++) {
         FILE *stream;

@@ -5,7 +5,7 @@
  * pairs and frequencies that have one peak, at most C(pi) q^2 / p of these are wrong on average,
  * wrong being features that a half selects no oftener than by chance, q / p (Shah and Samworth
  * 2013, theorem 2); without the peak, q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
-#include "assess/model.h"
+#include "assess/chunk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,6 +68,9 @@ void vxs_stability_release(vxs_stability *r)
     free(r->half);
     free(r->frequency);
     free(r->stable);
+    for (size_t h = 0; r->units && h < r->halves; h++)
+        vxs_job_release(&r->units[h], 0); /* no fits are kept */
+    free(r->units);
     *r = (vxs_stability){ .halves = 0 };
 }
 
@@ -170,18 +173,28 @@ static double nogueira_index(const double *frequency, size_t p, double halves)
     return mean > 0 && mean < 1 ? 1 - variance / (mean * (1 - mean)) : NAN;
 }
 
-static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, const vxs_job *jobs,
-                         vxs_stability *r, vxs_error *err)
+static void count_costs(vxs_stability *r)
 {
+    r->converged = true;
+    for (size_t h = 2 * r->first; h < 2 * r->end; h++) {
+        r->passes += r->units[h].passes;
+        r->converged = r->converged && r->units[h].converged;
+    }
+}
+
+static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs_stability *r,
+                         vxs_error *err)
+{
+    const vxs_job *jobs = r->units;
     size_t p = t->cohort->p, outputs = vxs_task_outputs(t);
+    count_costs(r);
+    if (vxs_chunk_is_part(s->chunk))
+        return VXS_OK;
     r->frequency = vxs_alloc(outputs, p * sizeof(*r->frequency), err);
     r->stable = vxs_alloc(outputs, sizeof(*r->stable), err);
     if (!r->frequency || !r->stable)
         return VXS_FAILED;
-    r->converged = true;
     for (size_t h = 0; h < r->halves; h++) {
-        r->passes += jobs[h].passes;
-        r->converged = r->converged && jobs[h].converged;
         for (size_t j = 0; j < outputs * p; j++)
             r->frequency[j] += jobs[h].selected[j]; /* whole numbers, so that shares are exact */
         r->mean_selected +=
@@ -223,29 +236,43 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     size_t count = (size_t)m->nlambda;
     double least = isnan(m->lambda_ratio) ? 0.01 : m->lambda_ratio;
     double *ratios = vxs_alloc(count, sizeof(*ratios), err);
-    vxs_job *jobs = vxs_alloc(r->halves, sizeof(*jobs), err);
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
-    r->half = vxs_alloc((size_t)s->pairs, t->n * sizeof(*r->half), err);
-    vxs_status status = ratios && jobs && subjects && r->half
-                            ? deal_halves(t, s, r->half, subjects, jobs, err)
-                            : VXS_FAILED;
+    vxs_status status =
+        ratios && subjects ? deal_halves(t, s, r->half, subjects, r->units, err) : VXS_FAILED;
     for (size_t k = 0; k < count && !status; k++)
         ratios[k] = pow(least, (double)k / (double)(count - 1));
     for (size_t h = 0; h < r->halves && !status; h++) {
-        jobs[h].ratios = ratios;
-        jobs[h].ratio_count = count;
-        jobs[h].limit = r->features;
+        r->units[h].ratios = ratios;
+        r->units[h].ratio_count = count;
+        r->units[h].limit = r->features;
     }
     if (!status)
-        status = vxs_jobs_run(context, t, NULL, m, jobs, r->halves, "halving", err);
-    if (!status)
-        status = sum_up(t, s, jobs, r, err);
-    for (size_t h = 0; h < r->halves && jobs; h++)
-        vxs_job_release(&jobs[h], vxs_task_outputs(t));
-    free(jobs);
+        status = vxs_jobs_run(context, t, NULL, m, r->units + 2 * r->first, 2 * (r->end - r->first),
+                              "halving", err);
     free(ratios);
     free(subjects);
     return status;
+}
+
+/* Room for all pairs, of which none is known yet. */
+static vxs_status begin(const vxs_task *t, const vxs_stability_settings *s,
+                        const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
+{
+    size_t p = t->cohort->p;
+    *r = (vxs_stability){ .halves = 2 * (size_t)s->pairs,
+                          .features = choose_features(s, p),
+                          .threshold = s->threshold };
+    r->error_bound =
+        vxs_stability_bound(s->threshold, (double)s->pairs, (double)r->features, (double)p);
+    vxs_status status = check_settings(t, method, err);
+    if (!status)
+        status = vxs_chunk_share(s->chunk, (size_t)s->pairs, vxs_run_kinds[VXS_RUN_STABILITY].units,
+                                 &r->first, &r->end, err);
+    if (status)
+        return status;
+    r->units = vxs_alloc(r->halves, sizeof(*r->units), err);
+    r->half = vxs_alloc((size_t)s->pairs, t->n * sizeof(*r->half), err);
+    return r->units && r->half ? VXS_OK : VXS_FAILED;
 }
 
 vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
@@ -253,18 +280,82 @@ vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
                              const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
 {
     double start = vxs_seconds();
-    size_t p = task->cohort->p;
-    *r = (vxs_stability){ .halves = 2 * (size_t)settings->pairs,
-                          .features = choose_features(settings, p),
-                          .threshold = settings->threshold };
-    r->error_bound = vxs_stability_bound(settings->threshold, (double)settings->pairs,
-                                         (double)r->features, (double)p);
-    vxs_status status = check_settings(task, method, err);
+    vxs_status status = begin(task, settings, method, r, err);
     if (!status)
         status = run_halves(context, task, settings, method, r, err);
+    if (!status)
+        status = sum_up(task, settings, r, err);
     r->seconds = vxs_seconds() - start;
     if (status)
         vxs_stability_release(r);
+    return status;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const vxs_task *task;
+    vxs_stability *result;
+} halver;
+
+static void pack_half(vxs_pack *p, const halver *h, vxs_job *job)
+{
+    size_t features = h->task->cohort->p, outputs = vxs_task_outputs(h->task);
+    if (p->from)
+        job->selected = vxs_pack_room(p, outputs, features * sizeof(*job->selected));
+    vxs_pack_reals(p, &job->passes, 1);
+    vxs_pack_flag(p, &job->converged);
+    for (size_t o = 0; o < outputs && !p->status; o++) {
+        bool *selected = job->selected + o * features;
+        size_t count = count_selected(selected, features), at = 0;
+        vxs_pack_size(p, &count, features);
+        for (size_t k = 0; k < count && !p->status; k++, at++) {
+            while (!p->from && !selected[at])
+                at++;
+            vxs_pack_size(p, &at, features - 1);
+            selected[at] = true;
+        }
+    }
+}
+
+static void pack_pair(vxs_pack *p, void *run, size_t unit)
+{
+    const halver *h = run;
+    for (size_t i = 0; i < h->task->n; i++) {
+        size_t side = h->result->half[unit * h->task->n + i];
+        vxs_pack_size(p, &side, 2);
+        h->result->half[unit * h->task->n + i] = (uint8_t)side;
+    }
+    pack_half(p, h, &h->result->units[2 * unit]);
+    pack_half(p, h, &h->result->units[2 * unit + 1]);
+}
+
+static vxs_status save_part(const vxs_context *context, const vxs_task *t,
+                            const vxs_stability_settings *settings,
+                            const vxs_method_settings *method, const vxs_stability *r,
+                            const char *directory, bool replace, vxs_error *err)
+{
+    halver h = { t, (vxs_stability *)r };
+    vxs_run run = { .kind = VXS_RUN_STABILITY,
+                    .task = t,
+                    .settings = settings,
+                    .method = method,
+                    .observed = NAN };
+    return vxs_part_save(context, &run, settings->chunk, r->halves / 2, r->seconds, pack_pair, &h,
+                         directory, replace, err);
+}
+
+vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged, vxs_error *err)
+{
+    vxs_stability *r = &merged->result.stability;
+    const vxs_stability_settings *settings = &merged->settings.stability;
+    halver h = { &merged->task, r };
+    vxs_status status = begin(h.task, settings, &merged->method, r, err);
+    if (!status)
+        status = vxs_parts_unpack(parts, r->halves / 2, pack_pair, &h, err);
+    if (!status)
+        status = sum_up(h.task, settings, r, err);
+    r->seconds = parts->seconds;
     return status;
 }
 
@@ -397,6 +488,8 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
                                          "frequency.nii.gz", "stable.nii.gz" };
     int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 5 : 3;
     vxs_output *output = NULL;
+    if (vxs_chunk_is_part(settings->chunk))
+        return save_part(context, t, settings, method, r, directory, replace, err);
     vxs_status status = vxs_output_new(directory, replace, &output, err);
     for (int k = 0; k < count && !status; k++) {
         FILE *stream;

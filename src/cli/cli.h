@@ -32,12 +32,13 @@ enum {
     VXS_TAKES_OUTPUT = 2, /* --out and --force */
     VXS_TAKES_THREADS = 4,
     VXS_OUTPUT_OPTIONAL = 8, /* the command checks for --out itself */
-    VXS_TAKES_METHOD = 16    /* the parameters of the methods */
+    VXS_TAKES_METHOD = 16,   /* the parameters of the methods */
+    VXS_TAKES_CHUNK = 32     /* a share of the work */
 };
 typedef struct {
     bool help, quiet, verbose, json, force;
     int64_t nthreads;
-    const char *out;
+    const char *out, *chunk;
 } vxs_shared;
 
 typedef struct vxs_call vxs_call;
@@ -59,6 +60,7 @@ struct vxs_call {
     const void *values; /* its own options */
     const vxs_method_settings *method;
     const vxs_shared *shared;
+    vxs_chunk chunk;
     char **operands; /* ends with NULL */
     const vxs_context *context;
     FILE *out; /* results go here, everything else through the context's log */
@@ -123,6 +125,21 @@ void vxs_wrap(FILE *out, const char *text, int indent, int column, int width);
 
 /* A text from a file, in which nothing can move a terminal's cursor or break a line. */
 void vxs_print_clean(FILE *out, const char *text);
+
+/* Saves a result, prints it in words or as JSON, and says what there is to say of it in the end;
+ * of a run that is whole, of a chunk, or merged. */
+VXS_MUST_CHECK vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
+                                                 const vxs_permute_settings *settings,
+                                                 const vxs_method_settings *method,
+                                                 const vxs_permutation *result, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
+                                               const vxs_stability_settings *settings,
+                                               const vxs_method_settings *method,
+                                               const vxs_stability *result, vxs_error *err);
+/* Of a chunk: units first ... end - 1 of so many. */
+void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_t end,
+                    size_t count);
 
 /* Prints the methods of a table; --json as well. */
 void vxs_print_methods(FILE *out, const vxs_method *methods, bool json);

@@ -78,10 +78,13 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     fprintf(out, "  %s/cv.json          all of it, and how it was made\n", dir);
 }
 
-static vxs_status report(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
+vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
 {
+    bool part = vxs_chunk_is_part(cv->settings.chunk);
     vxs_status status = vxs_cv_save(call->context, cv, call->shared->out, call->shared->force, err);
-    if (!status && call->shared->json) {
+    if (!status && part) {
+        vxs_print_part(call, "folds", cv->first, cv->end, cv->fold_count);
+    } else if (!status && call->shared->json) {
         vxs_json_writer w;
         vxs_json_init(&w, call->out);
         vxs_json_open_object(&w, NULL);
@@ -93,29 +96,31 @@ static vxs_status report(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
     }
     if (!status && !cv->converged)
         status = vxs_fail(err, VXS_NOT_CONVERGED,
-                          "some fits did not reach the gap that was asked for; cv.json marks their "
-                          "folds");
+                          "some fits did not reach the gap that was asked for; cv.json %s their "
+                          "folds",
+                          part ? "will mark" : "marks");
     return status;
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
-    const vxs_cv_settings *settings = call->values;
+    vxs_cv_settings settings = *(const vxs_cv_settings *)call->values;
     vxs_cohort cohort;
     vxs_task task;
     vxs_cv cv;
     vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
     if (status)
         return status;
-    status = vxs_task_new(call->context, &cohort, &settings->task, &task, err);
+    settings.chunk = call->chunk;
+    status = vxs_task_new(call->context, &cohort, &settings.task, &task, err);
     if (!status) {
         if (vxs_task_balance(&task) && task.settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
             vxs_log(
                 call->context, VXS_LOG_INFO,
                 "classes differ in size: each weighs the same (--class-weights none: as they are)");
-        status = vxs_cv_run(call->context, &task, settings, call->method, &cv, err);
+        status = vxs_cv_run(call->context, &task, &settings, call->method, &cv, err);
         if (!status) {
-            status = report(call, &cv, err);
+            status = vxs_report_cv(call, &cv, err);
             vxs_cv_release(&cv);
         }
         vxs_task_release(&task);
@@ -145,7 +150,8 @@ const vxs_command vxs_cmd_cv = {
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_cv_params,
-    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .takes =
+        VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
     .examples = examples,
     .run = run,
 };

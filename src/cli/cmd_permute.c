@@ -30,10 +30,32 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_pe
             call->shared->out);
 }
 
-/* Finished permutations beside the output, until it is whole. */
-static vxs_status permute(const vxs_call *call, const vxs_task *task, vxs_error *err)
+vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
+                                  const vxs_permute_settings *settings,
+                                  const vxs_method_settings *method, const vxs_permutation *r,
+                                  vxs_error *err)
 {
-    const vxs_permute_settings *settings = call->values;
+    vxs_status status = vxs_permutation_save(call->context, task, settings, method, r,
+                                             call->shared->out, call->shared->force, err);
+    if (!status && vxs_chunk_is_part(settings->chunk)) {
+        vxs_print_part(call, "permutations", r->first, r->end, r->wanted);
+    } else if (!status && call->shared->json) {
+        vxs_json_writer w;
+        vxs_json_init(&w, call->out);
+        vxs_json_open_object(&w, NULL);
+        vxs_json_text(&w, "output", call->shared->out);
+        vxs_permutation_json(&w, r);
+        vxs_json_close_object(&w);
+    } else if (!status) {
+        print_words(call, task, r);
+    }
+    return status;
+}
+
+/* Finished permutations beside the output, until it is whole. */
+static vxs_status permute(const vxs_call *call, const vxs_task *task,
+                          const vxs_permute_settings *settings, vxs_error *err)
+{
     vxs_permutation r;
     char *checkpoint = vxs_format(err, "%s.permutations.tsv", call->shared->out);
     if (!checkpoint)
@@ -41,20 +63,9 @@ static vxs_status permute(const vxs_call *call, const vxs_task *task, vxs_error 
     vxs_status status =
         vxs_permute(call->context, task, settings, call->method, checkpoint, &r, err);
     if (!status) {
-        status = vxs_permutation_save(call->context, task, settings, call->method, &r,
-                                      call->shared->out, call->shared->force, err);
+        status = vxs_report_permutation(call, task, settings, call->method, &r, err);
         if (!status)
             unlink(checkpoint);
-        if (!status && call->shared->json) {
-            vxs_json_writer w;
-            vxs_json_init(&w, call->out);
-            vxs_json_open_object(&w, NULL);
-            vxs_json_text(&w, "output", call->shared->out);
-            vxs_permutation_json(&w, &r);
-            vxs_json_close_object(&w);
-        } else if (!status) {
-            print_words(call, task, &r);
-        }
         vxs_permutation_release(&r);
     }
     free(checkpoint);
@@ -63,13 +74,14 @@ static vxs_status permute(const vxs_call *call, const vxs_task *task, vxs_error 
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
-    const vxs_permute_settings *settings = call->values;
+    vxs_permute_settings settings = *(const vxs_permute_settings *)call->values;
     vxs_cohort cohort;
     vxs_task task;
     vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
     if (status)
         return status;
-    status = vxs_task_new(call->context, &cohort, &settings->cv.task, &task, err);
+    settings.chunk = call->chunk;
+    status = vxs_task_new(call->context, &cohort, &settings.cv.task, &task, err);
     if (!status) {
         (void)vxs_task_balance(&task);
         if (access(call->shared->out, F_OK) == 0 && !call->shared->force)
@@ -77,7 +89,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
                               "cannot write '%s': it exists; pass --force to replace it",
                               call->shared->out);
         else
-            status = permute(call, &task, err);
+            status = permute(call, &task, &settings, err);
         vxs_task_release(&task);
     }
     vxs_cohort_release(&cohort);
@@ -100,7 +112,8 @@ const vxs_command vxs_cmd_permute = {
     .params = vxs_task_params,
     .more_params = vxs_cv_params,
     .most_params = vxs_permute_params,
-    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .takes =
+        VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
     .examples = examples,
     .run = run,
 };

@@ -44,12 +44,16 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
                 dir, dir);
 }
 
-static vxs_status report(const vxs_call *call, const vxs_task *task, const vxs_stability *r,
-                         vxs_error *err)
+vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
+                                const vxs_stability_settings *settings,
+                                const vxs_method_settings *method, const vxs_stability *r,
+                                vxs_error *err)
 {
-    vxs_status status = vxs_stability_save(call->context, task, call->values, call->method, r,
+    vxs_status status = vxs_stability_save(call->context, task, settings, method, r,
                                            call->shared->out, call->shared->force, err);
-    if (!status && call->shared->json) {
+    if (!status && vxs_chunk_is_part(settings->chunk)) {
+        vxs_print_part(call, "pairs of halves", r->first, r->end, r->halves / 2);
+    } else if (!status && call->shared->json) {
         vxs_json_writer w;
         vxs_json_init(&w, call->out);
         vxs_json_open_object(&w, NULL);
@@ -68,19 +72,20 @@ static vxs_status report(const vxs_call *call, const vxs_task *task, const vxs_s
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
-    const vxs_stability_settings *settings = call->values;
+    vxs_stability_settings settings = *(const vxs_stability_settings *)call->values;
     vxs_cohort cohort;
     vxs_task task;
     vxs_stability result;
     vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
     if (status)
         return status;
-    status = vxs_task_new(call->context, &cohort, &settings->task, &task, err);
+    settings.chunk = call->chunk;
+    status = vxs_task_new(call->context, &cohort, &settings.task, &task, err);
     if (!status) {
         (void)vxs_task_balance(&task);
-        status = vxs_stability_run(call->context, &task, settings, call->method, &result, err);
+        status = vxs_stability_run(call->context, &task, &settings, call->method, &result, err);
         if (!status) {
-            status = report(call, &task, &result, err);
+            status = vxs_report_stability(call, &task, &settings, call->method, &result, err);
             vxs_stability_release(&result);
         }
         vxs_task_release(&task);
@@ -107,7 +112,8 @@ const vxs_command vxs_cmd_stability = {
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_stability_params,
-    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,
+    .takes =
+        VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
     .examples = examples,
     .run = run,
 };

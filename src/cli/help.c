@@ -10,6 +10,9 @@ const vxs_variable vxs_variables[] = {
     { "VOXSIFT_NTHREADS", "threads, when --nthreads is not given" },
     { "SLURM_CPUS_PER_TASK", "the same, when VOXSIFT_NTHREADS is not set" },
     { "OMP_NUM_THREADS", "the same, when neither is set" },
+    { "SLURM_ARRAY_TASK_ID",
+      "with SLURM_ARRAY_TASK_COUNT, and with SLURM_ARRAY_TASK_MIN where they do not begin at 1: "
+      "the chunk of a command that has --chunk, when that is not given" },
     { NULL, NULL },
 };
 

@@ -67,6 +67,16 @@ static const vxs_param thread_params[] = {
     { .name = NULL },
 };
 
+static const vxs_param chunk_params[] = {
+    { .name = "chunk",
+      .value = "I/N",
+      .help = "compute the I-th of N shares only, for 'voxsift merge' to put together; without it "
+              "SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT decide; 1/1: the whole",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(chunk) },
+    { .name = NULL },
+};
+
 typedef struct {
     const vxs_command *command;
     vxs_option options[VXS_MAX_OPTIONS];
@@ -121,6 +131,8 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
                       VXS_SHARED, options, count);
     if (command->takes & VXS_TAKES_JSON)
         count = add_table(json_params, VXS_SHARED, options, count);
+    if (command->takes & VXS_TAKES_CHUNK)
+        count = add_table(chunk_params, VXS_SHARED, options, count);
     if (command->takes & VXS_TAKES_THREADS)
         count = add_table(thread_params, VXS_SHARED, options, count);
     return add_table(talk_params, VXS_SHARED, options, count);

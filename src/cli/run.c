@@ -30,10 +30,21 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
         context.nthreads = threads.count;
         vxs_log(&context, VXS_LOG_DEBUG, "threads: %d (from %s)", threads.count, threads.source);
     }
+    vxs_chunk_choice choice = { { 1, 1 }, NULL };
+    if (command->takes & VXS_TAKES_CHUNK) {
+        vxs_status status = vxs_choose_chunk(parsed->shared.chunk, &choice, err);
+        if (status)
+            return status;
+        if (choice.source)
+            vxs_log(&context, parsed->shared.chunk ? VXS_LOG_DEBUG : VXS_LOG_INFO,
+                    "chunk %zu of %zu (from %s)", choice.chunk.number, choice.chunk.count,
+                    choice.source);
+    }
     vxs_call call = { .command = command,
                       .values = parsed->values.bytes,
                       .method = &parsed->method,
                       .shared = &parsed->shared,
+                      .chunk = choice.chunk,
                       .operands = parsed->operands,
                       .context = &context,
                       .out = out };

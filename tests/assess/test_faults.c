@@ -246,6 +246,105 @@ Test(fit_faults, permutations_and_stability)
     cr_assert(fail_each_request(permute_and_halve) > 400);
 }
 
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+static vxs_chunk chunk;
+
+static vxs_status save_cv(const vxs_task *task, const vxs_method_settings *how, const char *out,
+                          vxs_error *err)
+{
+    vxs_cv_settings settings = {
+        .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100, .chunk = chunk
+    };
+    vxs_cv cv;
+    vxs_status status = vxs_cv_run(NULL, task, &settings, how, &cv, err);
+    if (status)
+        return status;
+    status = vxs_cv_save(NULL, &cv, out, true, err);
+    vxs_cv_release(&cv);
+    return status;
+}
+
+static vxs_status save_permutations(const vxs_task *task, const vxs_method_settings *how,
+                                    const char *out, vxs_error *err)
+{
+    vxs_permute_settings settings = {
+        .cv = { .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100 },
+        .permutations = 2,
+        .chunk = chunk
+    };
+    vxs_permutation p;
+    vxs_status status = vxs_permute(NULL, task, &settings, how, NULL, &p, err);
+    if (status)
+        return status;
+    status = vxs_permutation_save(NULL, task, &settings, how, &p, out, true, err);
+    vxs_permutation_release(&p);
+    return status;
+}
+
+static vxs_status save_stability(const vxs_task *task, const vxs_method_settings *how,
+                                 const char *out, vxs_error *err)
+{
+    vxs_stability_settings settings = { .task = task->settings,
+                                        .pairs = 2,
+                                        .features = 2,
+                                        .threshold = 0.75,
+                                        .wrong = 1,
+                                        .chunk = chunk };
+    vxs_stability r;
+    vxs_status status = vxs_stability_run(NULL, task, &settings, how, &r, err);
+    if (status)
+        return status;
+    status = vxs_stability_save(NULL, task, &settings, how, &r, out, true, err);
+    vxs_stability_release(&r);
+    return status;
+}
+
+static vxs_status (*save)(const vxs_task *task, const vxs_method_settings *how, const char *out,
+                          vxs_error *err);
+
+static vxs_status save_chunk(vxs_error *err)
+{
+    vxs_task_settings settings = { .target = "score", .standardize = VXS_STANDARDIZE_AUTO };
+    vxs_method_settings how = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 2, .tol = 1e-6 };
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(NULL, &cohort, &settings, &task, err);
+    if (!status) {
+        status = save(&task, &how, in(chunk.number == 1 ? "one" : "two"), err);
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+static vxs_status merge_chunks(vxs_error *err)
+{
+    const char *const paths[] = { in("two"), in("one"), NULL };
+    vxs_merged merged;
+    vxs_status status = vxs_merge(NULL, paths, NULL, &merged, err);
+    if (!status)
+        vxs_merged_release(&merged);
+    return status;
+}
+
+Test(fit_faults, chunks)
+{
+    vxs_status (*const saves[])(const vxs_task *, const vxs_method_settings *, const char *,
+                                vxs_error *) = { save_cv, save_permutations, save_stability };
+    for (size_t k = 0; k < sizeof(saves) / sizeof(saves[0]); k++) {
+        save = saves[k];
+        chunk = (vxs_chunk){ 1, 2 };
+        cr_assert(fail_each_request(save_chunk) > 100);
+        chunk.number = 2;
+        cr_assert(fail_each_request(save_chunk) > 100);
+        cr_assert(fail_each_request(merge_chunks) > 50);
+    }
+}
+
 static vxs_status report_a_class(vxs_error *err)
 {
     vxs_report_settings settings = { .out = in("page.html"), .force = true };

@@ -1,6 +1,6 @@
 # Every command answers -h on standard output, with nothing else needed, in 80 columns.
 commands=$(voxsift help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
-same "help lists the commands" "$(echo $commands)" "info regions cohort simulate fit path cv permute stability predict report check-model methods version completion help"
+same "help lists the commands" "$(echo $commands)" "info regions cohort simulate fit path cv permute stability merge predict report check-model methods version completion help"
 works "overview" voxsift help
 cp "$work/out" overview
 for alias in --help -h; do

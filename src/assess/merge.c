@@ -1,0 +1,106 @@
+/* merge.c - the parts of a run become what the whole would have been. */
+#include "assess/chunk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void vxs_merged_release(vxs_merged *m)
+{
+    if (m->kind == VXS_RUN_CV)
+        vxs_cv_release(&m->result.cv);
+    else if (m->kind == VXS_RUN_PERMUTE)
+        vxs_permutation_release(&m->result.permutation);
+    else
+        vxs_stability_release(&m->result.stability);
+    vxs_task_release(&m->task);
+    vxs_cohort_release(&m->cohort);
+    vxs_json_free(m->about);
+    free(m->path);
+    *m = (vxs_merged){ .kind = m->kind };
+}
+
+static vxs_status broken(const vxs_part *part, const char *what, vxs_error *err)
+{
+    return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' does not describe a run: %s", part->path,
+                    VXS_PART_FILE, what);
+}
+
+static vxs_status read_settings(const vxs_part *part, vxs_merged *m, vxs_error *err)
+{
+    const vxs_run_kind *kind = &vxs_run_kinds[m->kind];
+    const char *bad = NULL;
+    for (int g = 0; kind->groups[g].key && !bad; g++)
+        bad = vxs_read_params(vxs_json_get(m->about, kind->groups[g].key), kind->groups[g].table,
+                              &m->settings);
+    const vxs_task_settings *task = (const void *)&m->settings;
+    if (!bad)
+        bad = vxs_read_params(vxs_json_get(m->about, "parameters"),
+                              vxs_methods[task->method].params, &m->method);
+    return bad ? broken(part, bad, err) : VXS_OK;
+}
+
+static vxs_status open_cohort(const vxs_context *context, const vxs_part *part, const char *cohort,
+                              vxs_merged *m, vxs_error *err)
+{
+    const char *path = cohort ? cohort : vxs_json_get_text(m->about, "cohort");
+    if (!path)
+        return broken(part, "cohort", err);
+    m->path = vxs_format(err, "%s", path);
+    vxs_status status = m->path ? vxs_cohort_open(m->path, &m->cohort, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_task_new(context, &m->cohort, (const void *)&m->settings, &m->task, err);
+    if (!status)
+        (void)vxs_task_balance(&m->task);
+    return status;
+}
+
+/* The cohort as it is now is the one that the parts were made of. */
+static vxs_status check_fingerprint(const vxs_part *part, const vxs_parts *parts, vxs_merged *m,
+                                    vxs_error *err)
+{
+    vxs_run run = { .kind = m->kind,
+                    .task = &m->task,
+                    .settings = &m->settings,
+                    .method = &m->method,
+                    .observed = parts->observed };
+    char *now = vxs_run_fingerprint(&run, err);
+    bool same = now && strcmp(now, vxs_json_get_text(m->about, "fingerprint")) == 0;
+    free(now);
+    if (same || !now)
+        return now ? VXS_OK : VXS_FAILED;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "'%s' was made of another cohort than '%s' is now, or by another version of "
+                    "voxsift",
+                    part->path, m->path);
+}
+
+vxs_status vxs_merge(const vxs_context *context, const char *const *paths, const char *cohort,
+                     vxs_merged *m, vxs_error *err)
+{
+    vxs_parts parts;
+    *m = (vxs_merged){ .kind = VXS_RUN_CV };
+    vxs_status status = vxs_parts_read(paths, &parts, err);
+    if (status)
+        return status;
+    vxs_part *first = &parts.each[0];
+    m->kind = parts.kind;
+    m->parts = parts.count;
+    m->about = first->about; /* settings point into it */
+    status = read_settings(first, m, err);
+    if (!status)
+        status = open_cohort(context, first, cohort, m, err);
+    if (!status)
+        status = check_fingerprint(first, &parts, m, err);
+    if (!status && m->kind == VXS_RUN_CV)
+        status = vxs_cv_merge(context, &parts, m, err);
+    else if (!status && m->kind == VXS_RUN_PERMUTE)
+        status = vxs_permute_merge(context, &parts, m, err);
+    else if (!status)
+        status = vxs_stability_merge(&parts, m, err);
+    first->about = NULL;
+    vxs_parts_release(&parts);
+    if (status)
+        vxs_merged_release(m);
+    return status;
+}

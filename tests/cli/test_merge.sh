@@ -1,0 +1,118 @@
+# Runs in chunks against whole ones; then parts that do not belong together, and the job array's words.
+run "$PYTHON" "$top/tests/assess/chunks_agree.py"
+same "merged chunks are the whole" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf p? merged whole q
+
+# what chunks_agree.py made: cohorts c and v, people.tsv
+words="--target score --nlambda 4 --folds 4 --inner-folds 2 --bootstraps 100"
+chunk() { run voxsift cv c $words -q "$@"; }
+for k in 1 2 3; do chunk --chunk $k/3 -o p$k; done
+merge() { refuses "$1" "$2" voxsift merge "${@:3}" -o x; }
+merge 65 "chunk 2 of 3 is missing" p3 p1
+merge 65 "chunk 3 of 3 is missing" p1 p2
+merge 65 "chunk 1 is there twice: 'p1' and 'copy'" $(cp -r p1 copy; echo p1 p2 copy p3)
+merge 2 "PART is missing"
+merge 66 "cannot read 'nowhere/part.json'" p1 nowhere
+merge 66 "cannot read 'c/part.json'" c
+chunk --chunk 4/4 -o of4
+merge 65 "'p1' is one of 3 chunks, but 'of4' one of 4" p1 p2 of4
+chunk --chunk 2/3 --seed 2 -o seed
+merge 65 "'p1' and 'seed' are of different runs: seed is 1 in one and 2 in the other" p1 seed p3
+chunk --chunk 2/3 --confounds age -o age
+merge 65 "'p1' and 'age' are of different runs: confounds is not given in one and age in the other" p1 age p3
+run voxsift stability c --target score --pairs 3 --nlambda 4 --chunk 2/3 -o s2 -q
+merge 65 "'p1' is of 'voxsift cv', but 's2' of 'voxsift stability'" p1 s2
+run voxsift permute c --target score --nlambda 4 --folds 2 --permutations 4 --chunk 2/2 -o half -q
+same "a chunk of permutations" "$code$(ls)" "0$(ls)"
+[ -e half.permutations.tsv ] && fail "a finished chunk left its checkpoint" || pass
+[ -e x ] && fail "a refused merge left its output" || pass
+
+# parts that were tampered with
+cp -r p2 short && head -c -8 p2/numbers.npy > short/numbers.npy
+merge 65 "short/numbers.npy" p1 short p3
+npy() { rm -rf t && cp -r p2 t && "$PYTHON" -c "
+import numpy as np
+x = np.load('p2/numbers.npy')
+$1
+np.save('t/numbers.npy', x)"; }
+npy "x = x[:-1]"
+merge 65 "'t/numbers.npy' ends too early" p1 t p3
+npy "x = np.append(x, 1)"
+merge 65 "'t/numbers.npy' has 1 numbers too many" p1 t p3
+npy "x = x.astype('f4')"
+merge 65 "'t/numbers.npy' is no list of 64-bit numbers" p1 t p3
+npy "x[0] = 1 - x[0]"
+merge 65 "'t/numbers.npy' was made with other folds: 's00' was" p1 t p3
+npy "x[0] = 0.5"
+merge 65 "'t/numbers.npy' has at place 0 what is no whole number up to 1" p1 t p3
+npy "x[48] = 1e9"
+merge 65 "'t/numbers.npy' has at place 48 what is no whole number up to 48" p1 t p3
+json() { rm -rf t && cp -r p2 t && sed -i "$1" t/part.json; }
+json 's/"voxsift part"/"voxsift model"/'
+merge 65 "'t/part.json' is not of a part" p1 t p3
+json 's/"format_version": 1/"format_version": 2/'
+merge 65 "'t/part.json' is of a version that is not known here" p1 t p3
+json 's/"chunk": 2/"chunk": 2.5/'
+merge 65 "'t/part.json' does not say of which run and chunk it is" p1 t p3
+json 's/"chunk": 2/"chunk": 4/'
+merge 65 "'t/part.json' does not say of which run and chunk it is" p1 t p3
+json 's/"fingerprint": "/"fingerprint": "0/'
+merge 65 "'p1' and 't' are of different runs: the cohort" p1 t p3
+rm -rf a && mkdir a && for k in 1 2 3; do cp -r p$k a && sed -i 's/"kind": "cv"/"kind": "cw"/' a/p$k/part.json; done
+merge 65 "'a/p1' is of 'voxsift cw', which is not known here" a/p1 a/p2 a/p3
+for k in 1 2 3; do cp p$k/part.json a/p$k && sed -i 's/"folds": 4/"folds": 1/' a/p$k/part.json; done
+merge 65 "'a/p1/part.json' does not describe a run: folds" a/p1 a/p2 a/p3
+
+# the cohort: elsewhere, changed, gone
+run voxsift merge p1 p2 p3 -o m -q
+same "merged" "$code" 0
+refuses 73 "cannot write 'm': it exists; pass --force" voxsift merge p1 p2 p3 -o m
+works "--force" voxsift merge p1 p2 p3 -o m --force
+holds "the words of cv" "each by models that had not seen them" "$work/out"
+cp -r c elsewhere && mv c away
+merge 66 "cannot read 'c/cohort.json'" p1 p2 p3
+works "--cohort" voxsift merge p1 p2 p3 --cohort elsewhere -o e
+same "the same" "$(cat m/predictions.tsv m/weights.tsv | cksum)" "$(cat e/predictions.tsv e/weights.tsv | cksum)"
+sed -i '2s/\t[^\t]*/\t3.25/' elsewhere/participants.tsv
+merge 65 "'p1' was made of another cohort than 'elsewhere' is now" p1 p2 p3 --cohort elsewhere
+mv away c
+
+# which chunk
+bad() { refuses 2 "'--chunk' wants I/N such as 2/5, I between 1 and N" voxsift cv c $words --chunk "$1" -o x; }
+for text in 3/2 0/4 a/b 1 1/ /3 1/2/3 -1/2 1.5/2 1/9999999 ' '; do bad "$text"; done
+refuses 2 "4 folds cannot be shared by 5 chunks" voxsift cv c $words --chunk 1/5 -o x
+refuses 2 "3 pairs of halves cannot be shared by 4 chunks" \
+    voxsift stability c --target score --pairs 3 --nlambda 4 --chunk 4/4 -o x -q
+refuses 2 "7 permutations cannot be shared by 8 chunks" \
+    voxsift permute c --target score --permutations 7 --chunk 8/8 -o x -q
+chunk --chunk 1/1 -o one
+same "1/1 is the whole" "$code$(cat m/predictions.tsv | cksum)" "0$(cat one/predictions.tsv | cksum)"
+array() { # id, count, least: part k is the array's
+    run env SLURM_ARRAY_TASK_ID="$1" SLURM_ARRAY_TASK_COUNT="$2" ${3:+SLURM_ARRAY_TASK_MIN="$3"} voxsift cv c $words "${@:4}"
+}
+array 2 3 "" -o e2
+same "the array's task" "$code$(cksum < e2/numbers.npy | cut -d ' ' -f 2)" "0$(cksum < p2/numbers.npy | cut -d ' ' -f 2)"
+holds "is said" "voxsift cv: chunk 2 of 3 (from SLURM_ARRAY_TASK_ID)" "$work/err"
+array 0 3 0 -o e1 -q
+array 12 3 10 -o e3 -q
+works "parts of arrays that begin anywhere" voxsift merge e1 e2 e3 -o em
+same "are the same" "$(cat m/predictions.tsv | cksum)" "$(cat em/predictions.tsv | cksum)"
+array 2 3 "" --chunk 1/1 -o e4
+same "--chunk comes first" "$code$(ls e4 | grep -c part.json)$(cat "$work/err" | grep -c chunk)" 000
+array 4 1 4 -o e5 -q
+same "an array of one task is the whole" "$code$(ls e5 | grep -c cv.json)" 01
+array 4 3 "" -o x
+same "no task of it" "$code" 2
+holds "says why" "SLURM_ARRAY_TASK_ID is 4, and no task of an array of 3 from 1 on; give --chunk" "$work/err"
+array two 3 "" -o x
+holds "no number" "SLURM_ARRAY_TASK_ID wants a whole number, not 'two'" "$work/err"
+run env SLURM_ARRAY_TASK_ID=2 voxsift cv c $words -q -o e6
+same "without a count it says nothing" "$code$(ls e6 | grep -c cv.json)" 01
+array 2 3 "" -h
+same "help comes first" "$code" 0
+
+# a chunk that is stopped leaves nothing
+run timeout --foreground -s INT 0.3 voxsift cv v --target score --repeats 400 --chunk 1/2 -o x -q
+same "stopped" "$code$(ls -d x .x* 2> /dev/null)" 124
+rm -rf ./*
+nothing_left "merge"
