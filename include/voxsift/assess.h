@@ -213,6 +213,7 @@ typedef struct {
     char **names;  /* of folds that are given, or NULL */
     size_t *group; /* subjects of one group, or of one person, are in one fold */
     size_t groups;
+    bool by_folds; /* the groups are the folds themselves */
 } vxs_folds;
 /* Dealt out evenly over classes or quantiles of the score, or as a column or file says. What would
  * leak is refused: an image, a person or a group on both sides. */

@@ -38,9 +38,11 @@ const vxs_param vxs_cv_params[] = {
       .value = "WHERE",
       .type = VXS_PARAM_TEXT,
       .offset = AT(folds_from),
-      .help = "the folds themselves: a column, of which each value is one fold (leave one site or "
-              "run out), or a table with participant_id, fold and perhaps repeat, such as the "
-              "folds.tsv of another run" },
+      .help =
+          "the folds themselves: a column, of which each value is one fold (leave one site or "
+          "run out), or a table with participant_id, fold and perhaps repeat, such as the "
+          "folds.tsv of another run; with a column, subjects of one value stay together in inner "
+          "folds too, of which there are fewer than values" },
     { .name = "inner-folds",
       .value = "K",
       .type = VXS_PARAM_WHOLE,
@@ -416,6 +418,8 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
         status = make_ratios(cv, err);
     if (!status)
         status = vxs_folds_make(task, settings, &cv->folds, err);
+    if (!status && cv->folds.by_folds && settings->inner_folds >= (int64_t)cv->folds.count)
+        cv->settings.inner_folds = (int64_t)cv->folds.count - 1; /* groups that a fold leaves */
     return status ? status : make_room(cv, err);
 }
 

@@ -92,6 +92,22 @@ static void baselines_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_json_close_object(w);
 }
 
+/* Over all subjects, as "pooled" of outer scores. */
+static void pooled_baselines_json(vxs_json_writer *w, const vxs_cv *cv)
+{
+    vxs_json_open_object(w, "baseline_pooled");
+    for (int b = 0; b < VXS_BASELINES; b++) {
+        if (!cv->baselines[b])
+            continue;
+        vxs_json_open_object(w, vxs_baseline_names[b]);
+        for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
+            if (is_ours(cv, row))
+                vxs_json_real(w, row->name, value_of(&cv->pooled_baselines[b], row));
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_object(w);
+}
+
 static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     vxs_json_open_array(w, "each_fold");
@@ -152,6 +168,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     if (cv->settings.inner_folds > 0)
         metrics_json(w, cv, "inner", offsetof(vxs_cv_fold, inner), false);
     baselines_json(w, cv);
+    pooled_baselines_json(w, cv);
     folds_json(w, cv);
     vxs_json_bool(w, "converged", cv->converged);
     vxs_json_real(w, "passes", cv->passes);

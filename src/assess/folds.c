@@ -395,9 +395,20 @@ static vxs_status from_file(const vxs_task *t, const char *path, vxs_folds *f, v
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Given folds are runs, sites and the like: what belongs together outside does so inside, and in
+ * the bootstrap. */
+static void group_by_folds(vxs_folds *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        f->group[i] = f->fold[i];
+    f->groups = f->count;
+    f->by_folds = true;
+}
+
 vxs_status vxs_folds_make(const vxs_task *t, const vxs_cv_settings *s, vxs_folds *f, vxs_error *err)
 {
     size_t column = 0;
+    bool given = s->folds_from && !vxs_table_find(t->cohort->people, s->folds_from, &column, NULL);
     *f = (vxs_folds){ .n = t->n };
     vxs_status status = vxs_folds_group(t, s, f, err);
     if (status) {
@@ -406,12 +417,14 @@ vxs_status vxs_folds_make(const vxs_task *t, const vxs_cv_settings *s, vxs_folds
     }
     if (!s->folds_from)
         status = deal_all(t, s, f, err);
-    else if (!vxs_table_find(t->cohort->people, s->folds_from, &column, NULL))
+    else if (given)
         status = from_column(t, column, f, err);
     else
         status = from_file(t, s->folds_from, f, err);
     if (!status)
         status = vxs_folds_check(t, s, f, err);
+    if (!status && given && !s->group && f->count > 2)
+        group_by_folds(f);
     if (status)
         vxs_folds_release(f);
     return status;

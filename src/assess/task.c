@@ -240,6 +240,8 @@ static const char *lacks(const maker *m, size_t row)
     return NULL;
 }
 
+#define MOST_NAMED 20
+
 static vxs_status choose_subjects(maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
@@ -254,13 +256,16 @@ static vxs_status choose_subjects(maker *m, vxs_error *err)
         const char *column = lacks(m, row);
         if (column) {
             const char *id = vxs_table_cell(m->table, row, t->cohort->id_column);
-            vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
-                    id ? id : "?", column);
-            out++;
+            if (out++ < MOST_NAMED)
+                vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
+                        id ? id : "?", column);
             continue;
         }
         t->rows[t->n++] = row;
     }
+    if (out > MOST_NAMED)
+        vxs_log(m->context, VXS_LOG_WARNING, "left out %zu more, for want of a value",
+                out - MOST_NAMED);
     if (t->n < 2)
         return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s; a model needs two",
                         t->n, all, out > 0 ? " (the others have no value, above)" : "");

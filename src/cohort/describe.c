@@ -117,6 +117,14 @@ static void write_about(const vxs_build *build, FILE *stream)
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* participant_id first, then the columns of the table in their order, a row a kept subject. */
+/* The column of ids is written first; another of that name, as of the rows of a 4D image, gets one
+ * of its own. */
+static const char *header_of(const vxs_build *build, size_t column)
+{
+    const char *header = vxs_table_header(build->table, column);
+    return strcmp(header, "participant_id") == 0 ? "given_id" : header;
+}
+
 static void write_participants(const vxs_build *build, FILE *stream)
 {
     vxs_tsv_writer w;
@@ -125,7 +133,7 @@ static void write_participants(const vxs_build *build, FILE *stream)
     vxs_tsv_text(&w, "participant_id");
     for (size_t j = 0; j < columns; j++)
         if (j != build->id_column)
-            vxs_tsv_text(&w, vxs_table_header(build->table, j));
+            vxs_tsv_text(&w, header_of(build, j));
     vxs_tsv_end_row(&w);
     for (size_t i = 0; i < build->count; i++) {
         const vxs_subject *s = &build->subjects[i];

@@ -125,6 +125,12 @@ check("folds that were written are read, threads change nothing", open("cv/predi
 cv("score", *words, "--seed", "2")
 check("another seed, other folds", open("cv/folds.tsv").read() != open("given.tsv").read())
 said, p, folds = cv("score", "--folds-from", "site", "--nlambda", "5")
+inner = table(open("cv/inner_folds.tsv"))
+where = {}
+for i, f, g in zip(*(inner[k] for k in ("participant_id", "fold", "inner_fold"))):
+    where.setdefault((site[ids.index(i)], f), set()).add(g)
+check("a site is not split inside either", said["inner_folds"] == 2 and all(len(v) == 1 for v in where.values()))
+check("pooled baselines", set(said["baseline_pooled"]) == set(said["baseline"]))
 check("a fold a site", folds["fold"] == list(site) and [f["fold"] for f in said["each_fold"]] == ["a", "b", "c"])
 said, p, folds = cv("score", "--group", "family", "--repeats", "3", "--nlambda", "5", "--folds", "3")
 for r in "123":
