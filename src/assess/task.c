@@ -242,6 +242,14 @@ static const char *lacks(const maker *m, size_t row)
 
 #define MOST_NAMED 20
 
+static void name_left_out(const maker *m, size_t row, const char *column, size_t before)
+{
+    const char *id = vxs_table_cell(m->table, row, m->task->cohort->id_column);
+    if (before < MOST_NAMED)
+        vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
+                id ? id : "?", column);
+}
+
 static vxs_status choose_subjects(maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
@@ -255,10 +263,7 @@ static vxs_status choose_subjects(maker *m, vxs_error *err)
             continue;
         const char *column = lacks(m, row);
         if (column) {
-            const char *id = vxs_table_cell(m->table, row, t->cohort->id_column);
-            if (out++ < MOST_NAMED)
-                vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
-                        id ? id : "?", column);
+            name_left_out(m, row, column, out++);
             continue;
         }
         t->rows[t->n++] = row;
