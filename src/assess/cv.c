@@ -107,30 +107,28 @@ void vxs_cv_release(vxs_cv *cv)
 
 /* ---- What is to be tried --------------------------------------------------------------------- */
 
+/* A path to choose from, or the one that is given. */
 static vxs_status make_ratios(vxs_cv *cv, vxs_error *err)
 {
     const vxs_method_settings *m = &cv->method;
-    bool tuned = cv->settings.inner_folds > 0;
-    double least = isnan(m->lambda_ratio) ? (tuned ? 0.01 : 0.1) : m->lambda_ratio;
-    cv->ratio_count = tuned ? (size_t)m->nlambda : 1;
-    cv->ratios = vxs_alloc(cv->ratio_count, sizeof(*cv->ratios), err);
+    if (cv->settings.inner_folds > 0) {
+        cv->ratio_count = (size_t)m->nlambda;
+        return vxs_path_ratios(m, &cv->ratios, err);
+    }
+    cv->ratio_count = 1;
+    cv->ratios = vxs_alloc(1, sizeof(*cv->ratios), err);
     if (!cv->ratios)
         return VXS_FAILED;
-    for (size_t k = 0; k < cv->ratio_count; k++)
-        cv->ratios[k] = tuned ? pow(least, (double)k / (double)(cv->ratio_count - 1)) : least;
+    cv->ratios[0] = isnan(m->lambda_ratio) ? 0.1 : m->lambda_ratio;
     return VXS_OK;
 }
 
 static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
 {
     const vxs_cv_settings *s = &cv->settings;
-    const vxs_method_settings *m = &cv->method;
-    if (!isnan(m->lambda))
-        return vxs_fail(err, VXS_MISUSE,
-                        "lambda means something else in every fold; give --lambda-ratio, the share "
-                        "of lambda_max");
-    if (m->lambda_ratio <= 0 || (m->lambda_ratio >= 1 && s->inner_folds > 0))
-        return vxs_fail(err, VXS_MISUSE, "'--lambda-ratio' must lie between 0 and 1 here");
+    vxs_status status = vxs_check_ratio(&cv->method, "fold", s->inner_folds > 0, err);
+    if (status)
+        return status;
     if (s->inner_folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--inner-folds' wants 0, or 2 and more");
     if (s->prefilter && vxs_task_method(cv->task)->needs_graph)

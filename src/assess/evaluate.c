@@ -7,11 +7,6 @@
 
 /* ---- One fold -------------------------------------------------------------------------------- */
 
-static double logistic(double z)
-{
-    return z > 0 ? 1 / (1 + exp(-z)) : exp(z) / (1 + exp(z));
-}
-
 /* Calibrated; of more than two classes as a share of their sum. */
 static void set_probabilities(const vxs_fold_work *w, const double *scores, size_t i,
                               double *probabilities)
@@ -19,13 +14,13 @@ static void set_probabilities(const vxs_fold_work *w, const double *scores, size
     size_t classes = w->cv->task->class_count, n = w->cv->task->n;
     double sum = 0;
     if (classes == 2) {
-        double p = logistic(w->offset[0] + w->slope[0] * scores[i]);
+        double p = vxs_sigmoid(w->offset[0] + w->slope[0] * scores[i]);
         probabilities[i] = 1 - p;
         probabilities[n + i] = p;
         return;
     }
     for (size_t c = 0; c < classes; c++) {
-        probabilities[c * n + i] = logistic(w->offset[c] + w->slope[c] * scores[c * n + i]);
+        probabilities[c * n + i] = vxs_sigmoid(w->offset[c] + w->slope[c] * scores[c * n + i]);
         sum += probabilities[c * n + i];
     }
     for (size_t c = 0; c < classes; c++)
@@ -71,15 +66,12 @@ static void baseline_columns(const vxs_task *t, int baseline, const double *volu
 static void weigh(const vxs_fold_work *w, int baseline, const double *y, double *u)
 {
     const vxs_task *t = w->cv->task;
-    double side[2] = { 0, 0 };
     bool balanced = t->class_count > 0 && baseline != VXS_BASELINE_CONSTANT &&
                     t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
-    for (size_t k = 0; k < w->train_count; k++) {
+    for (size_t k = 0; k < w->train_count; k++)
         u[k] = t->weights ? t->weights[w->train[k]] : 1;
-        side[y[k] > 0] += u[k];
-    }
-    for (size_t k = 0; k < w->train_count && balanced; k++)
-        u[k] *= side[y[k] > 0] > 0 ? (side[0] + side[1]) / (2 * side[y[k] > 0]) : 1;
+    if (balanced)
+        vxs_balance_weights(y, u, w->train_count);
 }
 
 static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *volume, size_t output,

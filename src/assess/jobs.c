@@ -175,6 +175,31 @@ static vxs_status run_job(runner *r, vxs_error *err)
     return status;
 }
 
+/* ---- Lambdas --------------------------------------------------------------------------------- */
+
+vxs_status vxs_check_ratio(const vxs_method_settings *m, const char *part, bool path,
+                           vxs_error *err)
+{
+    if (!isnan(m->lambda))
+        return vxs_fail(err, VXS_MISUSE,
+                        "lambda means something else in every %s; give --lambda-ratio, the share "
+                        "of lambda_max",
+                        part);
+    if (m->lambda_ratio <= 0 || (m->lambda_ratio >= 1 && path))
+        return vxs_fail(err, VXS_MISUSE, "'--lambda-ratio' must lie between 0 and 1 here");
+    return VXS_OK;
+}
+
+vxs_status vxs_path_ratios(const vxs_method_settings *m, double **ratios, vxs_error *err)
+{
+    size_t count = (size_t)m->nlambda;
+    double least = isnan(m->lambda_ratio) ? 0.01 : m->lambda_ratio;
+    *ratios = vxs_alloc(count, sizeof(**ratios), err);
+    for (size_t k = 0; *ratios && k < count; k++)
+        (*ratios)[k] = pow(least, (double)k / (double)(count - 1));
+    return *ratios ? VXS_OK : VXS_FAILED;
+}
+
 /* ---- All jobs --------------------------------------------------------------------------------
  *
  * Data that stays in cache is read by every job for itself. Larger data is read for all of them at

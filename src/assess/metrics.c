@@ -30,7 +30,7 @@ double *vxs_metric(vxs_metrics *m, const vxs_metric_row *row)
     return (double *)(void *)((char *)m + row->offset);
 }
 
-static double sigmoid(double score)
+double vxs_sigmoid(double score)
 {
     return score > 0 ? 1 / (1 + exp(-score)) : exp(score) / (1 + exp(score));
 }
@@ -41,10 +41,10 @@ double vxs_predicted_probability(const vxs_predictions *p, size_t i, size_t k)
     if (p->probabilities)
         return p->probabilities[k * p->n + i];
     if (p->class_count == 2)
-        return sigmoid(k == 1 ? p->scores[i] : -p->scores[i]);
+        return vxs_sigmoid(k == 1 ? p->scores[i] : -p->scores[i]);
     for (size_t c = 0; c < p->class_count; c++)
-        sum += sigmoid(p->scores[c * p->n + i]);
-    return sigmoid(p->scores[k * p->n + i]) / sum;
+        sum += vxs_sigmoid(p->scores[c * p->n + i]);
+    return vxs_sigmoid(p->scores[k * p->n + i]) / sum;
 }
 
 size_t vxs_predicted_class(const vxs_predictions *p, size_t i)
@@ -215,7 +215,7 @@ static bool newton_step(const vxs_predictions *p, double *a, double *b)
             continue;
         double q = vxs_predicted_probability(p, i, 1);
         q = q < 1e-12 ? 1e-12 : q > 1 - 1e-12 ? 1 - 1e-12 : q;
-        double x = log(q / (1 - q)), s = sigmoid(*a + *b * x), d = (p->truth[i] == 1) - s;
+        double x = log(q / (1 - q)), s = vxs_sigmoid(*a + *b * x), d = (p->truth[i] == 1) - s;
         double h = s * (1 - s);
         g0 += d;
         g1 += d * x;

@@ -16,6 +16,10 @@ VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_ta
 /* All columns of a cohort, as they stand. */
 VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
                                             vxs_design **base, vxs_error *err);
+/* Either side of an output weighs as much as the other; together they weigh what they did. */
+void vxs_balance_weights(const double *y, double *u, size_t n);
+/* 1 / (1 + exp(-score)), without overflow. */
+double vxs_sigmoid(double score);
 /* For one output. */
 VXS_MUST_CHECK vxs_status vxs_task_make_room(vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *task,
@@ -71,6 +75,13 @@ VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_context *context, const vxs_tas
                                        const char *prefilter, const vxs_method_settings *method,
                                        vxs_job *jobs, size_t count, const char *what,
                                        vxs_error *err);
+/* Where lambda differs from part to part ("fold", "half"), only its share of lambda_max can be
+ * given; on a path that lies below 1. */
+VXS_MUST_CHECK vxs_status vxs_check_ratio(const vxs_method_settings *method, const char *part,
+                                          bool path, vxs_error *err);
+/* nlambda shares from 1 down to lambda_ratio, or 0.01; freed by the caller. */
+VXS_MUST_CHECK vxs_status vxs_path_ratios(const vxs_method_settings *method, double **ratios,
+                                          vxs_error *err);
 extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for itself */
 void vxs_job_release(vxs_job *job, size_t outputs);
 

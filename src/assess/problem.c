@@ -58,14 +58,13 @@ bool vxs_task_balance(vxs_task *t)
     return unbalanced;
 }
 
-/* Either side of the output weighs as much as the other; together they weigh what they did. */
-static void balance(vxs_task *t)
+void vxs_balance_weights(const double *y, double *u, size_t n)
 {
     double side[2] = { 0, 0 };
-    for (size_t i = 0; i < t->n; i++)
-        side[t->y[i] > 0] += t->u[i];
-    for (size_t i = 0; i < t->n; i++)
-        t->u[i] *= side[t->y[i] > 0] > 0 ? (side[0] + side[1]) / (2 * side[t->y[i] > 0]) : 1;
+    for (size_t i = 0; i < n; i++)
+        side[y[i] > 0] += u[i];
+    for (size_t i = 0; i < n; i++)
+        u[i] *= side[y[i] > 0] > 0 ? (side[0] + side[1]) / (2 * side[y[i] > 0]) : 1;
 }
 
 void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *settings,
@@ -78,7 +77,7 @@ void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *set
         t->u[i] = t->weights ? t->weights[i] : 1;
     }
     if (balanced)
-        balance(t);
+        vxs_balance_weights(t->y, t->u, t->n);
     *problem = (vxs_problem){ .design = t->design,
                               .loss = t->loss,
                               .y = t->y,

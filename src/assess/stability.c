@@ -220,30 +220,21 @@ static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m
                         "method '%s' gives nearly all features a weight; there is no selection to "
                         "be stable",
                         vxs_task_method(t)->name);
-    if (!isnan(m->lambda))
-        return vxs_fail(err, VXS_MISUSE,
-                        "lambda means something else in every half; give --lambda-ratio, where a "
-                        "path ends");
-    if (m->lambda_ratio <= 0 || m->lambda_ratio >= 1)
-        return vxs_fail(err, VXS_MISUSE, "'--lambda-ratio' must lie between 0 and 1 here");
-    return VXS_OK;
+    return vxs_check_ratio(m, "half", true, err);
 }
 
 static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              const vxs_stability_settings *s, const vxs_method_settings *m,
                              vxs_stability *r, vxs_error *err)
 {
-    size_t count = (size_t)m->nlambda;
-    double least = isnan(m->lambda_ratio) ? 0.01 : m->lambda_ratio;
-    double *ratios = vxs_alloc(count, sizeof(*ratios), err);
+    double *ratios = NULL;
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
-    vxs_status status =
-        ratios && subjects ? deal_halves(t, s, r->half, subjects, r->units, err) : VXS_FAILED;
-    for (size_t k = 0; k < count && !status; k++)
-        ratios[k] = pow(least, (double)k / (double)(count - 1));
+    vxs_status status = subjects ? vxs_path_ratios(m, &ratios, err) : VXS_FAILED;
+    if (!status)
+        status = deal_halves(t, s, r->half, subjects, r->units, err);
     for (size_t h = 0; h < r->halves && !status; h++) {
         r->units[h].ratios = ratios;
-        r->units[h].ratio_count = count;
+        r->units[h].ratio_count = (size_t)m->nlambda;
         r->units[h].limit = r->features;
     }
     if (!status)
