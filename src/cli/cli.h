@@ -123,6 +123,11 @@ extern const vxs_variable vxs_variables[];
  * `indent`, and `column` says where the first one starts. Ends with a line end. */
 void vxs_wrap(FILE *out, const char *text, int indent, int column, int width);
 
+/* Opens the cohort that is the first operand, makes the task, does the work, and closes both. */
+typedef vxs_status vxs_task_work(const vxs_call *call, vxs_task *task, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings,
+                                        vxs_task_work *work, vxs_error *err);
+
 /* A text from a file, in which nothing can move a terminal's cursor or break a line. */
 void vxs_print_clean(FILE *out, const char *text);
 

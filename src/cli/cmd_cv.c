@@ -102,31 +102,26 @@ vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
     return status;
 }
 
-static vxs_status run(const vxs_call *call, vxs_error *err)
+static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_cv_settings settings = *(const vxs_cv_settings *)call->values;
-    vxs_cohort cohort;
-    vxs_task task;
     vxs_cv cv;
-    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    settings.chunk = call->chunk;
+    if (vxs_task_balance(task) && task->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
+        vxs_log(call->context, VXS_LOG_INFO,
+                "classes differ in size: each weighs the same (--class-weights none: as they are)");
+    vxs_status status = vxs_cv_run(call->context, task, &settings, call->method, &cv, err);
     if (status)
         return status;
-    settings.chunk = call->chunk;
-    status = vxs_task_new(call->context, &cohort, &settings.task, &task, err);
-    if (!status) {
-        if (vxs_task_balance(&task) && task.settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
-            vxs_log(
-                call->context, VXS_LOG_INFO,
-                "classes differ in size: each weighs the same (--class-weights none: as they are)");
-        status = vxs_cv_run(call->context, &task, &settings, call->method, &cv, err);
-        if (!status) {
-            status = vxs_report_cv(call, &cv, err);
-            vxs_cv_release(&cv);
-        }
-        vxs_task_release(&task);
-    }
-    vxs_cohort_release(&cohort);
+    status = vxs_report_cv(call, &cv, err);
+    vxs_cv_release(&cv);
     return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_cv_settings *settings = call->values;
+    return vxs_with_task(call, &settings->task, validate, err);
 }
 
 const vxs_command vxs_cmd_cv = {

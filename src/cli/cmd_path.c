@@ -84,25 +84,20 @@ static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
     return status;
 }
 
+static vxs_status follow(const vxs_call *call, vxs_task *task, vxs_error *err)
+{
+    printer p = { .call = call, .task = task };
+    vxs_status status = print_outputs(&p, task, err);
+    if (!status && p.worst)
+        status = vxs_fail(err, VXS_NOT_CONVERGED,
+                          "at lambda %g the relative gap is %.2g, more than %.2g", p.worst->lambda,
+                          p.worst->gap, p.worst->tol);
+    return status;
+}
+
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
-    vxs_cohort cohort;
-    vxs_task task;
-    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
-    if (status)
-        return status;
-    status = vxs_task_new(call->context, &cohort, call->values, &task, err);
-    if (!status) {
-        printer p = { .call = call, .task = &task };
-        status = print_outputs(&p, &task, err);
-        if (!status && p.worst)
-            status = vxs_fail(err, VXS_NOT_CONVERGED,
-                              "at lambda %g the relative gap is %.2g, more than %.2g",
-                              p.worst->lambda, p.worst->gap, p.worst->tol);
-        vxs_task_release(&task);
-    }
-    vxs_cohort_release(&cohort);
-    return status;
+    return vxs_with_task(call, call->values, follow, err);
 }
 
 const vxs_command vxs_cmd_path = {

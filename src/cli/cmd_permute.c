@@ -72,28 +72,22 @@ static vxs_status permute(const vxs_call *call, const vxs_task *task,
     return status;
 }
 
-static vxs_status run(const vxs_call *call, vxs_error *err)
+static vxs_status begin(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_permute_settings settings = *(const vxs_permute_settings *)call->values;
-    vxs_cohort cohort;
-    vxs_task task;
-    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
-    if (status)
-        return status;
     settings.chunk = call->chunk;
-    status = vxs_task_new(call->context, &cohort, &settings.cv.task, &task, err);
-    if (!status) {
-        (void)vxs_task_balance(&task);
-        if (access(call->shared->out, F_OK) == 0 && !call->shared->force)
-            status = vxs_fail(err, VXS_CANNOT_WRITE,
-                              "cannot write '%s': it exists; pass --force to replace it",
-                              call->shared->out);
-        else
-            status = permute(call, &task, &settings, err);
-        vxs_task_release(&task);
-    }
-    vxs_cohort_release(&cohort);
-    return status;
+    (void)vxs_task_balance(task);
+    if (access(call->shared->out, F_OK) == 0 && !call->shared->force)
+        return vxs_fail(err, VXS_CANNOT_WRITE,
+                        "cannot write '%s': it exists; pass --force to replace it",
+                        call->shared->out);
+    return permute(call, task, &settings, err);
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_permute_settings *settings = call->values;
+    return vxs_with_task(call, &settings->cv.task, begin, err);
 }
 
 const vxs_command vxs_cmd_permute = {

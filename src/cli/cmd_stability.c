@@ -70,28 +70,25 @@ vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
     return status;
 }
 
-static vxs_status run(const vxs_call *call, vxs_error *err)
+static vxs_status halve(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_stability_settings settings = *(const vxs_stability_settings *)call->values;
-    vxs_cohort cohort;
-    vxs_task task;
     vxs_stability result;
-    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    settings.chunk = call->chunk;
+    (void)vxs_task_balance(task);
+    vxs_status status =
+        vxs_stability_run(call->context, task, &settings, call->method, &result, err);
     if (status)
         return status;
-    settings.chunk = call->chunk;
-    status = vxs_task_new(call->context, &cohort, &settings.task, &task, err);
-    if (!status) {
-        (void)vxs_task_balance(&task);
-        status = vxs_stability_run(call->context, &task, &settings, call->method, &result, err);
-        if (!status) {
-            status = vxs_report_stability(call, &task, &settings, call->method, &result, err);
-            vxs_stability_release(&result);
-        }
-        vxs_task_release(&task);
-    }
-    vxs_cohort_release(&cohort);
+    status = vxs_report_stability(call, task, &settings, call->method, &result, err);
+    vxs_stability_release(&result);
     return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const vxs_stability_settings *settings = call->values;
+    return vxs_with_task(call, &settings->task, halve, err);
 }
 
 const vxs_command vxs_cmd_stability = {
