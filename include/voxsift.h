@@ -6,6 +6,7 @@
 #include "voxsift/cohort.h"
 #include "voxsift/core.h"
 #include "voxsift/design.h"
+#include "voxsift/evaluate.h"
 #include "voxsift/graph.h"
 #include "voxsift/image.h"
 #include "voxsift/report.h"

@@ -1,5 +1,7 @@
 """What the oracles share: words of Python that check the program's work by other means. They run in an empty
 directory, with voxsift on the PATH, and end with finish()."""
+import json
+import os
 import subprocess
 import sys
 
@@ -33,6 +35,18 @@ def table(lines):
 def write(path, columns):
     rows = [columns, *zip(*columns.values())]
     open(path, "w").write("".join("\t".join(map(str, row)) + "\n" for row in rows))
+
+
+def same(what, one, other, but=("command", "seconds")):
+    """Two directories of results."""
+    check(what + ": the same files", sorted(os.listdir(one)) == sorted(os.listdir(other)), (os.listdir(one), os.listdir(other)))
+    for f in sorted(os.listdir(one)):
+        a, b = (open(f"{d}/{f}", "rb").read() for d in (one, other))
+        if f.endswith(".json"):
+            a, b = json.loads(a), json.loads(b)
+            check(f"{what}: keys of {f}", list(a) == list(b))
+            a, b = ({k: v for k, v in t.items() if k not in but} for t in (a, b))
+        check(f"{what}: {f}", a == b)
 
 
 def finish():

@@ -16,10 +16,10 @@ VXS_MUST_CHECK vxs_status vxs_chunk_share(vxs_chunk chunk, size_t units, const c
 /* pack.c: numbers on their way out, or in when `from` is set. What fails is kept in `status`, and
  * nothing is done from then on; what comes in then is 0. */
 typedef struct {
-    const vxs_npy *from;
-    const char *name; /* of the file, for messages */
-    double *numbers;  /* on their way out */
-    size_t count, room, at;
+    const double *from;
+    const char *name;       /* of the file, for messages */
+    double *numbers;        /* on their way out */
+    size_t count, room, at; /* count: of numbers or from */
     vxs_status status;
     vxs_error *err;
 } vxs_pack;
@@ -29,7 +29,18 @@ void vxs_pack_size(vxs_pack *pack, size_t *value, size_t most);
 void vxs_pack_flag(vxs_pack *pack, bool *value);
 /* Zeroed memory for what comes in; NULL when that fails or something had failed. */
 void *vxs_pack_room(vxs_pack *pack, size_t count, size_t size);
+/* Of what comes in nothing may be left. */
+VXS_MUST_CHECK vxs_status vxs_pack_end(vxs_pack *pack);
 typedef void vxs_pack_unit(vxs_pack *pack, void *run, size_t unit);
+/* job_pack.c: a fit of the task, and the features that each output selected. */
+void vxs_pack_fit(vxs_pack *pack, const vxs_task *task, vxs_solution *fit);
+void vxs_pack_selected(vxs_pack *pack, const vxs_task *task, bool *selected);
+/* A job whose subjects and ratios are known and which has room for its results. */
+typedef struct {
+    const vxs_task *task;
+    vxs_job *job;
+} vxs_packed_job;
+void vxs_pack_job(vxs_pack *pack, void *packed_job, size_t unit);
 
 /* What kinds of run there are. Their settings are structs that begin with those of the task. */
 typedef struct {
@@ -54,6 +65,19 @@ typedef struct {
  * freed by the caller. */
 VXS_MUST_CHECK char *vxs_run_fingerprint(const vxs_run *run, vxs_error *err);
 
+/* ledger.c: units that are finished, kept where the pieces say; NULL keeps nothing. What a run
+ * finds there it need not do again. Threads may share a ledger. */
+typedef struct vxs_ledger vxs_ledger;
+VXS_MUST_CHECK vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces,
+                                          const vxs_run *run, size_t units, vxs_ledger **ledger,
+                                          vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_ledger_find(const vxs_ledger *ledger, size_t unit,
+                                          vxs_pack_unit *pack_unit, void *what, bool *found,
+                                          vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_ledger_add(vxs_ledger *ledger, size_t unit, vxs_pack_unit *pack_unit,
+                                         void *what, vxs_error *err);
+void vxs_ledger_close(vxs_ledger *ledger);
+
 /* part_write.c: a directory of a chunk's units. */
 VXS_MUST_CHECK vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run,
                                         vxs_chunk chunk, size_t units, double seconds,
@@ -66,7 +90,8 @@ VXS_MUST_CHECK vxs_status vxs_part_save(const vxs_context *context, const vxs_ru
 typedef struct {
     const char *path;
     vxs_json *about;
-    vxs_npy numbers;
+    double *numbers;
+    size_t count;
     vxs_chunk chunk;
 } vxs_part;
 typedef struct {

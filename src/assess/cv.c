@@ -279,17 +279,20 @@ static void count_costs(vxs_cv *cv, size_t number, const vxs_job *job)
 }
 
 /* The jobs of all folds at once; results go back to their folds. */
-static vxs_status run_inner(const vxs_context *context, vxs_cv *cv, vxs_fold_work *works,
+static vxs_status run_inner(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work *works,
                             vxs_error *err)
 {
     size_t each = (size_t)cv->settings.inner_folds, count = (cv->end - cv->first) * each;
     vxs_job *jobs = vxs_alloc(count, sizeof(*jobs), err);
     if (!jobs)
         return VXS_FAILED;
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
         jobs[k] = works[cv->first + k / each].inner[k % each];
-    vxs_status status = vxs_jobs_run(context, cv->task, cv->settings.prefilter, &cv->method, jobs,
-                                     count, "choosing lambda", err);
+        jobs[k].number = (cv->first + k / each) * (each + 1) + k % each;
+    }
+    vxs_labour choosing = *labour;
+    choosing.doing = "choosing lambda";
+    vxs_status status = vxs_jobs_run(&choosing, jobs, count, err);
     for (size_t k = 0; k < count; k++) {
         works[cv->first + k / each].inner[k % each] = jobs[k];
         count_costs(cv, cv->first + k / each, &jobs[k]);
@@ -298,19 +301,22 @@ static vxs_status run_inner(const vxs_context *context, vxs_cv *cv, vxs_fold_wor
     return status;
 }
 
-static vxs_status run_outer(const vxs_context *context, vxs_cv *cv, const vxs_fold_work *works,
+static vxs_status run_outer(const vxs_labour *labour, vxs_cv *cv, const vxs_fold_work *works,
                             vxs_job *jobs, vxs_error *err)
 {
+    size_t inner = (size_t)cv->settings.inner_folds;
     for (size_t k = cv->first; k < cv->end; k++)
-        jobs[k] = (vxs_job){ .train = works[k].train,
+        jobs[k] = (vxs_job){ .number = k * (inner + 1) + inner,
+                             .train = works[k].train,
                              .train_count = works[k].train_count,
                              .test = works[k].test,
                              .test_count = works[k].test_count,
                              .ratios = cv->ratios,
                              .ratio_count = works[k].chosen + 1,
                              .keep = !cv->settings.scores_only };
-    vxs_status status = vxs_jobs_run(context, cv->task, cv->settings.prefilter, &cv->method,
-                                     jobs + cv->first, cv->end - cv->first, "fitting", err);
+    vxs_labour fitting = *labour;
+    fitting.doing = "fitting";
+    vxs_status status = vxs_jobs_run(&fitting, jobs + cv->first, cv->end - cv->first, err);
     for (size_t k = cv->first; k < cv->end; k++) {
         count_costs(cv, k, &jobs[k]);
         cv->each[k].fits = jobs[k].fits;
@@ -339,7 +345,7 @@ static vxs_status sum_features(const vxs_task *t, double **volume, vxs_error *er
     return *volume ? VXS_OK : VXS_FAILED;
 }
 
-static vxs_status run_folds(const vxs_context *context, vxs_cv *cv, vxs_fold_work *works,
+static vxs_status run_folds(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work *works,
                             vxs_job *jobs, vxs_error *err)
 {
     vxs_status status = VXS_OK;
@@ -347,11 +353,11 @@ static vxs_status run_folds(const vxs_context *context, vxs_cv *cv, vxs_fold_wor
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = begin_fold(&works[k], cv, k, err);
     if (!status && cv->settings.inner_folds > 0)
-        status = run_inner(context, cv, works, err);
+        status = run_inner(labour, cv, works, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_choose(&works[k], err);
     if (!status)
-        status = run_outer(context, cv, works, jobs, err);
+        status = run_outer(labour, cv, works, jobs, err);
     if (!status && !cv->settings.scores_only)
         status = sum_features(cv->task, &volume, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
@@ -360,12 +366,35 @@ static vxs_status run_folds(const vxs_context *context, vxs_cv *cv, vxs_fold_wor
     return status;
 }
 
+static vxs_labour labour_of(const vxs_context *context, const vxs_cv *cv)
+{
+    return (vxs_labour){ .context = context,
+                         .task = cv->task,
+                         .prefilter = cv->settings.prefilter,
+                         .method = &cv->method };
+}
+
+static vxs_status open_ledger(const vxs_context *context, const vxs_cv *cv, vxs_ledger **ledger,
+                              vxs_error *err)
+{
+    vxs_run run = vxs_cv_as_run(cv);
+    size_t jobs = cv->fold_count * ((size_t)cv->settings.inner_folds + 1);
+    *ledger = NULL;
+    return cv->settings.scores_only
+               ? VXS_OK
+               : vxs_ledger_open(context, &cv->settings.pieces, &run, jobs, ledger, err);
+}
+
 static vxs_status run_all(const vxs_context *context, vxs_cv *cv, vxs_error *err)
 {
+    vxs_labour labour = labour_of(context, cv);
     size_t outputs = vxs_task_outputs(cv->task);
     vxs_fold_work *works = vxs_alloc(cv->fold_count, sizeof(*works), err);
     vxs_job *jobs = works ? vxs_alloc(cv->fold_count, sizeof(*jobs), err) : NULL;
-    vxs_status status = jobs ? run_folds(context, cv, works, jobs, err) : VXS_FAILED;
+    vxs_status status = jobs ? open_ledger(context, cv, &labour.ledger, err) : VXS_FAILED;
+    if (!status)
+        status = run_folds(&labour, cv, works, jobs, err);
+    vxs_ledger_close(labour.ledger);
     for (size_t k = 0; k < cv->fold_count; k++) {
         if (works)
             end_fold(&works[k], outputs);
@@ -385,7 +414,7 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     size_t rows = cv->folds.repeats * vxs_task_outputs(t);
     bool confounds = t->free_count > (t->settings.no_intercept ? 0 : 1);
     cv->fold_count = cv->folds.repeats * cv->folds.count;
-    vxs_status status = vxs_chunk_share(cv->settings.chunk, cv->fold_count,
+    vxs_status status = vxs_chunk_share(cv->settings.pieces.chunk, cv->fold_count,
                                         vxs_run_kinds[VXS_RUN_CV].units, &cv->first, &cv->end, err);
     if (status)
         return status;
@@ -423,7 +452,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
 
 vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err)
 {
-    bool part = vxs_chunk_is_part(cv->settings.chunk);
+    bool part = vxs_chunk_is_part(cv->settings.pieces.chunk);
     cv->converged = true;
     for (size_t k = cv->first; k < cv->end; k++) {
         cv->passes += cv->each[k].passes;
@@ -457,6 +486,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
 {
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
     vxs_fold_work work = { .cv = NULL };
+    vxs_labour labour = labour_of(context, &cv);
     cv.settings.scores_only = true;
     vxs_status status = check_settings(&cv, err);
     if (!status)
@@ -473,7 +503,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = begin_fold(&work, &cv, 0, err);
     if (!status)
-        status = run_inner(context, &cv, &work, err);
+        status = run_inner(&labour, &cv, &work, err);
     if (!status)
         status = vxs_choose(&work, err);
     *ratio = status ? NAN : cv.each[0].ratio;

@@ -5,7 +5,7 @@
 #ifndef VXS_ASSESS_CV_H
 #define VXS_ASSESS_CV_H
 
-#include "assess/model.h"
+#include "assess/chunk.h"
 
 /* One outer fold of one repeat, while it lasts. */
 typedef struct {
@@ -27,7 +27,9 @@ VXS_MUST_CHECK vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settin
                                        const vxs_method_settings *method, vxs_cv *cv,
                                        vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err);
-/* cv_chunk.c: the part of a cross-validation that is a chunk. */
+/* cv_chunk.c: for its fingerprint. */
+vxs_run vxs_cv_as_run(const vxs_cv *cv);
+/* The part of a cross-validation that is a chunk. */
 VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
                                            const char *directory, bool replace, vxs_error *err);
 /* choose.c: the ratio, the inner scores at it and their metrics, and the calibration. */

@@ -11,40 +11,6 @@ static void pack_metrics(vxs_pack *p, const vxs_cv *cv, vxs_metrics *m)
         vxs_pack_reals(p, vxs_metric(m, row), 1);
 }
 
-static void pack_certificate(vxs_pack *p, vxs_certificate *c)
-{
-    double *const reals[] = { &c->lambda, &c->lambda_max, &c->primal, &c->dual,
-                              &c->gap,    &c->tol,        &c->passes, &c->seconds };
-    size_t iterations = (size_t)c->iterations;
-    for (size_t k = 0; k < sizeof(reals) / sizeof(reals[0]); k++)
-        vxs_pack_reals(p, reals[k], 1);
-    vxs_pack_flag(p, &c->converged);
-    vxs_pack_size(p, &c->nonzero, SIZE_MAX >> 11); /* a double has them exactly */
-    vxs_pack_size(p, &c->pieces, SIZE_MAX >> 11);
-    vxs_pack_size(p, &c->missed, SIZE_MAX >> 11);
-    vxs_pack_size(p, &iterations, SIZE_MAX >> 11);
-    c->iterations = iterations;
-}
-
-static void pack_fit(vxs_pack *p, const vxs_task *t, vxs_solution *fit)
-{
-    size_t count = fit->count;
-    vxs_pack_size(p, &count, t->cohort->p);
-    if (p->from) {
-        fit->index = vxs_pack_room(p, count, sizeof(*fit->index));
-        fit->weight = vxs_pack_room(p, count, sizeof(*fit->weight));
-        fit->free = vxs_pack_room(p, t->free_count, sizeof(*fit->free));
-    }
-    if (p->status)
-        return;
-    fit->count = count;
-    for (size_t k = 0; k < count; k++)
-        vxs_pack_size(p, &fit->index[k], t->cohort->p - 1);
-    vxs_pack_reals(p, fit->weight, count);
-    vxs_pack_reals(p, fit->free, t->free_count);
-    pack_certificate(p, &fit->certificate);
-}
-
 static void pack_fits(vxs_pack *p, const vxs_cv *cv, vxs_cv_fold *f)
 {
     size_t outputs = vxs_task_outputs(cv->task);
@@ -55,7 +21,7 @@ static void pack_fits(vxs_pack *p, const vxs_cv *cv, vxs_cv_fold *f)
     if (p->status)
         return;
     for (size_t o = 0; o < outputs; o++)
-        pack_fit(p, cv->task, &f->fits[o]);
+        vxs_pack_fit(p, cv->task, &f->fits[o]);
     vxs_pack_reals(p, f->pattern, outputs * cv->task->cohort->p);
 }
 
@@ -123,16 +89,21 @@ static void pack_fold(vxs_pack *p, void *run, size_t unit)
     pack_fits(p, cv, f);
 }
 
+vxs_run vxs_cv_as_run(const vxs_cv *cv)
+{
+    return (vxs_run){ .kind = VXS_RUN_CV,
+                      .task = cv->task,
+                      .settings = &cv->settings,
+                      .method = &cv->method,
+                      .observed = NAN };
+}
+
 vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv, const char *directory,
                             bool replace, vxs_error *err)
 {
-    vxs_run run = { .kind = VXS_RUN_CV,
-                    .task = cv->task,
-                    .settings = &cv->settings,
-                    .method = &cv->method,
-                    .observed = NAN };
-    return vxs_part_save(context, &run, cv->settings.chunk, cv->fold_count, cv->seconds, pack_fold,
-                         (void *)cv, directory, replace, err);
+    vxs_run run = vxs_cv_as_run(cv);
+    return vxs_part_save(context, &run, cv->settings.pieces.chunk, cv->fold_count, cv->seconds,
+                         pack_fold, (void *)cv, directory, replace, err);
 }
 
 vxs_status vxs_cv_merge(const vxs_context *context, const vxs_parts *parts, vxs_merged *m,

@@ -501,7 +501,7 @@ vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv, const char 
 {
     double *maps[KINDS] = { NULL };
     vxs_output *output = NULL;
-    if (vxs_chunk_is_part(cv->settings.chunk))
+    if (vxs_chunk_is_part(cv->settings.pieces.chunk))
         return vxs_cv_save_part(context, cv, directory, replace, err);
     vxs_status status = sum_up(cv, maps, err);
     if (!status)

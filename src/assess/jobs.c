@@ -2,7 +2,7 @@
  *
  * A job runs on one thread from end to end, so that its result does not depend on how many there
  * are; it has a design of its own over the same data. */
-#include "assess/model.h"
+#include "assess/chunk.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -11,9 +11,8 @@
 
 typedef struct {
     vxs_context context; /* of one thread, silent */
+    const vxs_labour *labour;
     const vxs_task *whole;
-    const char *prefilter; /* or NULL */
-    const vxs_method_settings *method;
     vxs_job *job;
     vxs_task part;
     double *wide; /* a value for every subject of the cohort */
@@ -89,10 +88,9 @@ static double lambda_of(const vxs_solver *solver, double ratio)
 /* Adds the fit's features to those that were selected, unless that would be too many. */
 static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
 {
-    size_t p = r->whole->cohort->p, count = 0;
+    size_t p = r->whole->cohort->p;
     bool *selected = r->job->selected + output * p;
-    for (size_t j = 0; j < p; j++)
-        count += selected[j];
+    size_t count = vxs_count_selected(selected, p);
     for (size_t k = 0; k < fit->count; k++)
         count += !selected[fit->index[k]];
     for (size_t k = 0; k < fit->count && count <= r->job->limit; k++)
@@ -129,13 +127,14 @@ static vxs_status fit_output(runner *r, size_t output, vxs_error *err)
     vxs_problem problem;
     vxs_solver *solver = NULL;
     bool more = true;
+    const char *prefilter = r->labour->prefilter;
+    const vxs_method_settings *method = r->labour->method;
     vxs_status status =
-        r->prefilter ? vxs_prefilter(&r->context, &r->part, r->prefilter, output, err) : VXS_OK;
+        prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, output, err) : VXS_OK;
     if (status)
         return status;
-    vxs_task_problem(&r->part, output, r->method, &problem);
-    status =
-        vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, r->method, &solver, err);
+    vxs_task_problem(&r->part, output, method, &problem);
+    status = vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, method, &solver, err);
     for (size_t k = 0; k < r->job->ratio_count && !status && more; k++)
         status = fit_ratio(r, solver, output, k, &more, err);
     vxs_solver_free(solver);
@@ -160,17 +159,30 @@ static vxs_status make_room(runner *r, vxs_error *err)
     return job->fits && job->pattern ? VXS_OK : VXS_FAILED;
 }
 
+static vxs_status compute(runner *r, vxs_error *err)
+{
+    vxs_status status =
+        vxs_task_part(&r->context, r->whole, r->job->train, r->job->train_count, &r->part, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < vxs_task_outputs(r->whole) && !status; k++)
+        status = fit_output(r, k, err);
+    vxs_task_release(&r->part);
+    return status;
+}
+
 static vxs_status run_job(runner *r, vxs_error *err)
 {
+    vxs_ledger *ledger = r->labour->ledger;
+    vxs_packed_job packed = { r->whole, r->job };
+    bool known = false;
     vxs_status status = make_room(r, err);
     if (!status)
-        status =
-            vxs_task_part(&r->context, r->whole, r->job->train, r->job->train_count, &r->part, err);
-    if (!status) {
-        for (size_t k = 0; k < vxs_task_outputs(r->whole) && !status; k++)
-            status = fit_output(r, k, err);
-        vxs_task_release(&r->part);
-    }
+        status = vxs_ledger_find(ledger, r->job->number, vxs_pack_job, &packed, &known, err);
+    if (!status && !known)
+        status = compute(r, err);
+    if (!status && !known)
+        status = vxs_ledger_add(ledger, r->job->number, vxs_pack_job, &packed, err);
     free(r->wide);
     return status;
 }
@@ -209,10 +221,8 @@ vxs_status vxs_path_ratios(const vxs_method_settings *m, double **ratios, vxs_er
 double vxs_jobs_cached = 64e6; /* bytes; tests make it 0 */
 
 typedef struct {
-    const vxs_context *context;
+    const vxs_labour *labour;
     vxs_task task; /* as it was given, but for the hub */
-    const char *prefilter;
-    const vxs_method_settings *method;
     vxs_job *jobs;
     size_t count, next;
     int stop;
@@ -230,10 +240,11 @@ static void work_off(queue *q)
         size_t k = __atomic_fetch_add(&q->next, 1, __ATOMIC_RELAXED);
         if (k >= q->count || __atomic_load_n(&q->stop, __ATOMIC_RELAXED))
             return;
-        runner r = {
-            .whole = &q->task, .prefilter = q->prefilter, .method = q->method, .job = &q->jobs[k]
-        };
-        r.context.interrupted = q->context ? q->context->interrupted : NULL;
+        const vxs_context *context = q->labour->context;
+        runner r = { .context = { .interrupted = context ? context->interrupted : NULL },
+                     .labour = q->labour,
+                     .whole = &q->task,
+                     .job = &q->jobs[k] };
         if (!run_job(&r, &why) && !vxs_progress_step(&q->progress, 1, &why))
             continue;
         pthread_mutex_lock(&q->lock);
@@ -279,22 +290,20 @@ static vxs_status run_together(queue *q, int threads)
     return VXS_OK;
 }
 
-vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task, const char *prefilter,
-                        const vxs_method_settings *method, vxs_job *jobs, size_t count,
-                        const char *what, vxs_error *err)
+vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count, vxs_error *err)
 {
+    const vxs_context *context = labour->context;
+    const vxs_cohort *c = labour->task->cohort;
     int threads = context && context->nthreads > 1 ? context->nthreads : 1;
-    double bytes = (double)task->cohort->n * (double)task->cohort->p * sizeof(float);
-    queue q = { .context = context,
-                .task = *task,
-                .prefilter = prefilter,
-                .method = method,
+    double bytes = (double)c->n * (double)c->p * sizeof(float);
+    queue q = { .labour = labour,
+                .task = *labour->task,
                 .jobs = jobs,
                 .count = count,
                 .lock = PTHREAD_MUTEX_INITIALIZER,
                 .err = err };
-    vxs_progress_start(&q.progress, context, what, "fits", count);
-    if (bytes > vxs_jobs_cached && task->cohort->features) {
+    vxs_progress_start(&q.progress, context, labour->doing, "fits", count);
+    if (bytes > vxs_jobs_cached && c->features) {
         vxs_status status = run_together(&q, threads);
         return status ? status : q.status;
     }

@@ -2,7 +2,7 @@
 #ifndef VXS_ASSESS_MODEL_H
 #define VXS_ASSESS_MODEL_H
 
-#include "voxsift/assess.h"
+#include "voxsift/evaluate.h"
 
 /* Frees an array of texts; NULL has none. */
 void vxs_free_texts(char **texts, size_t count);
@@ -58,6 +58,7 @@ VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_cv_set
 
 /* jobs.c: a path on some subjects, and what it predicts for others. */
 typedef struct vxs_job {
+    size_t number;              /* in the ledger */
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
     const double *ratios; /* of lambda_max, falling */
@@ -71,9 +72,15 @@ typedef struct vxs_job {
     double passes, seconds;
     bool converged;
 } vxs_job;
-VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_context *context, const vxs_task *task,
-                                       const char *prefilter, const vxs_method_settings *method,
-                                       vxs_job *jobs, size_t count, const char *what,
+typedef struct {
+    const vxs_context *context;
+    const vxs_task *task;
+    const char *prefilter; /* or NULL */
+    const vxs_method_settings *method;
+    struct vxs_ledger *ledger; /* of jobs that are finished, or NULL */
+    const char *doing;         /* for the progress line */
+} vxs_labour;
+VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count,
                                        vxs_error *err);
 /* Where lambda differs from part to part ("fold", "half"), only its share of lambda_max can be
  * given; on a path that lies below 1. */
@@ -84,6 +91,7 @@ VXS_MUST_CHECK vxs_status vxs_path_ratios(const vxs_method_settings *method, dou
                                           vxs_error *err);
 extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for itself */
 void vxs_job_release(vxs_job *job, size_t outputs);
+size_t vxs_count_selected(const bool *selected, size_t p);
 
 /* baselines.c: predictions from columns alone, without features: score = columns x b. */
 VXS_MUST_CHECK vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights,

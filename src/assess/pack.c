@@ -20,8 +20,8 @@ static void put(vxs_pack *p, double value)
 
 static double take(vxs_pack *p)
 {
-    if (p->at < p->from->count)
-        return vxs_npy_item(p->from, p->at++);
+    if (p->at < p->count)
+        return p->from[p->at++];
     p->status = vxs_fail(p->err, VXS_BAD_DATA, "'%s' ends too early", p->name);
     return 0;
 }
@@ -62,4 +62,12 @@ void *vxs_pack_room(vxs_pack *p, size_t count, size_t size)
     if (!memory && !p->status)
         p->status = VXS_FAILED;
     return memory;
+}
+
+vxs_status vxs_pack_end(vxs_pack *p)
+{
+    if (!p->status && p->at != p->count)
+        p->status = vxs_fail(p->err, VXS_BAD_DATA, "'%s' has %zu numbers too many", p->name,
+                             p->count - p->at);
+    return p->status;
 }

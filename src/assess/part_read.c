@@ -9,7 +9,7 @@ void vxs_parts_release(vxs_parts *parts)
 {
     for (size_t k = 0; parts->each && k < parts->count; k++) {
         vxs_json_free(parts->each[k].about);
-        vxs_npy_release(&parts->each[k].numbers);
+        free(parts->each[k].numbers);
     }
     free(parts->each);
     *parts = (vxs_parts){ .count = 0 };
@@ -42,11 +42,26 @@ static vxs_status read_about(vxs_part *part, vxs_error *err)
 
 static vxs_status read_numbers(vxs_part *part, vxs_error *err)
 {
-    char *file = vxs_format(err, "%s/%s", part->path, VXS_NUMBERS_FILE);
-    vxs_status status = file ? vxs_npy_open(file, &part->numbers, err) : VXS_FAILED;
-    const vxs_npy *n = &part->numbers;
-    if (!status && (n->kind != 'f' || n->item_size != 8 || n->ndim != 1))
+    vxs_npy n = { .count = 0 };
+    char hash[VXS_HASH_TEXT], *file = vxs_format(err, "%s/%s", part->path, VXS_NUMBERS_FILE);
+    const char *wanted = vxs_json_get_text(part->about, "numbers_sha256");
+    vxs_status status = file ? vxs_npy_open(file, &n, err) : VXS_FAILED;
+    if (!status && (n.kind != 'f' || n.item_size != 8 || n.ndim != 1))
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' is no list of 64-bit numbers", file);
+    part->numbers = status ? NULL : vxs_alloc(n.count + 1, sizeof(*part->numbers), err);
+    if (!status && !part->numbers)
+        status = VXS_FAILED;
+    for (; !status && part->count < n.count; part->count++)
+        part->numbers[part->count] = vxs_npy_item(&n, part->count);
+    if (!status) {
+        vxs_sha256(part->numbers, part->count * sizeof(*part->numbers), "", 0, hash);
+        if (!wanted || strcmp(hash, wanted) != 0)
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "'%s' is not as it was written: its SHA-256 is "
+                              "not that of '%s'",
+                              file, VXS_PART_FILE);
+    }
+    vxs_npy_release(&n);
     free(file);
     return status;
 }
@@ -79,7 +94,7 @@ static vxs_status tell_difference(const vxs_part *a, const vxs_part *b, vxs_erro
         const vxs_json *theirs = vxs_json_get(b->about, group->key);
         for (const vxs_json *m = group->kind == VXS_JSON_OBJECT ? group->first : NULL; m;
              m = m->next)
-            if (strcmp(m->key, "resume") != 0 && !same_value(m, vxs_json_get(theirs, m->key)))
+            if (!same_value(m, vxs_json_get(theirs, m->key)))
                 return vxs_fail(err, VXS_BAD_DATA,
                                 "'%s' and '%s' are of different runs: %s is %s in one and %s in "
                                 "the other",
@@ -180,7 +195,7 @@ static vxs_status unpack_part(const vxs_part *part, const vxs_parts *parts, size
                               vxs_pack_unit *pack_unit, void *what, vxs_error *err)
 {
     char *file = vxs_format(err, "%s/%s", part->path, VXS_NUMBERS_FILE);
-    vxs_pack pack = { .from = &part->numbers, .name = file, .err = err };
+    vxs_pack pack = { .from = part->numbers, .count = part->count, .name = file, .err = err };
     size_t first = 0, end = 0;
     vxs_status status = file ? vxs_chunk_share(part->chunk, units, vxs_run_kinds[parts->kind].units,
                                                &first, &end, err)
@@ -189,9 +204,8 @@ static vxs_status unpack_part(const vxs_part *part, const vxs_parts *parts, size
         pack_unit(&pack, what, k);
         status = pack.status;
     }
-    if (!status && pack.at != part->numbers.count)
-        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu numbers too many", file,
-                          part->numbers.count - pack.at);
+    if (!status)
+        status = vxs_pack_end(&pack);
     free(file);
     return status;
 }

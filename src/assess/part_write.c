@@ -35,6 +35,17 @@ static void reals_json(vxs_json_writer *w, const char *key, const double *values
     vxs_json_close_array(w);
 }
 
+static void graph_json(vxs_json_writer *w, const vxs_graph *graph)
+{
+    vxs_json_open_array(w, "edges");
+    for (size_t e = 0; e < graph->count; e++) {
+        vxs_json_whole(w, NULL, (int64_t)graph->from[e]);
+        vxs_json_whole(w, NULL, (int64_t)graph->to[e]);
+        vxs_json_real(w, NULL, graph->weight ? graph->weight[e] : 1);
+    }
+    vxs_json_close_array(w);
+}
+
 static void run_json(vxs_json_writer *w, const vxs_run *run)
 {
     const vxs_task *t = run->task;
@@ -51,6 +62,7 @@ static void run_json(vxs_json_writer *w, const vxs_run *run)
     reals_json(w, "free", t->free, t->n * t->free_count);
     reals_json(w, "weights", t->weights, t->n);
     reals_json(w, "penalties", t->penalties, t->cohort->p);
+    graph_json(w, &t->graph);
     vxs_copy_json(w, "cohort", t->cohort->about);
     vxs_json_close_object(w);
 }
@@ -89,6 +101,8 @@ static void write_about(const writer *p, FILE *stream)
 {
     vxs_json_writer w;
     const vxs_run_kind *kind = &vxs_run_kinds[p->run->kind];
+    char hash[VXS_HASH_TEXT];
+    vxs_sha256(p->pack.numbers, p->pack.count * sizeof(double), "", 0, hash);
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "format", "voxsift part");
@@ -104,6 +118,7 @@ static void write_about(const writer *p, FILE *stream)
     vxs_json_whole(&w, "first", (int64_t)p->first + 1);
     vxs_json_whole(&w, "last", (int64_t)p->end);
     vxs_json_text(&w, "fingerprint", p->fingerprint);
+    vxs_json_text(&w, "numbers_sha256", hash);
     settings_json(&w, p->run);
     vxs_json_real(&w, "observed", p->run->observed);
     vxs_json_real(&w, "seconds", p->seconds);

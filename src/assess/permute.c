@@ -51,10 +51,6 @@ const vxs_param vxs_permute_params[] = {
       .max = 1e7,
       .help = "stop when so many permutations are as good as the observed target, for then p is "
               "clear; 0: never; a chunk does not stop, but 'voxsift merge' counts no further" },
-    { .name = "resume",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(resume),
-      .help = "go on where a run with the same words was stopped" },
     { .name = NULL },
 };
 
@@ -75,8 +71,7 @@ typedef struct {
     size_t *member; /* subjects, block by block */
     size_t *start;  /* of a block; count + 1 of them */
     size_t blocks;
-    FILE *checkpoint;
-    const char *path; /* its */
+    vxs_ledger *ledger;
 } permuter;
 
 static vxs_status find_blocks(permuter *m, vxs_error *err)
@@ -162,6 +157,25 @@ static vxs_status permute_scores(const permuter *m, size_t k, double *score, vxs
     return VXS_OK;
 }
 
+/* ---- Permutations as units ----------------------------------------------------------------------
+ */
+
+static void pack_value(vxs_pack *p, void *run, size_t unit)
+{
+    vxs_permutation *r = run;
+    vxs_pack_reals(p, &r->null[unit], 1);
+}
+
+static vxs_run as_run(const vxs_task *task, const vxs_permute_settings *settings,
+                      const vxs_method_settings *method, double observed)
+{
+    return (vxs_run){ .kind = VXS_RUN_PERMUTE,
+                      .task = task,
+                      .settings = settings,
+                      .method = method,
+                      .observed = observed };
+}
+
 /* ---- One permutation ------------------------------------------------------------------------- */
 
 static vxs_status measure(const permuter *m, const vxs_context *context, const double *score,
@@ -194,77 +208,27 @@ static bool is_as_good(const permuter *m, double value)
 static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
 {
     vxs_context alone = { .interrupted = m->context ? m->context->interrupted : NULL };
-    char text[VXS_REAL_TEXT];
     double *score = vxs_alloc(m->task->n, sizeof(*score), err), value = NAN;
     vxs_status status = score ? permute_scores(m, k, score, err) : VXS_FAILED;
     if (!status)
         status = measure(m, &alone, score, &value, err);
     free(score);
     m->result->null[k] = value;
-    if (status || !m->checkpoint)
-        return status;
-#pragma omp critical
-    {
-        fprintf(m->checkpoint, "%zu\t%s\n", k + 1, vxs_real_text(value, text));
-        fflush(m->checkpoint);
-    }
-    return VXS_OK;
+    return status ? status : vxs_ledger_add(m->ledger, k, pack_value, m->result, err);
 }
-
-/* ---- The checkpoint -------------------------------------------------------------------------- */
 
 /* How many are wanted and where to stop may differ: permutations belong together all the same. */
-static char *fingerprint(const permuter *m, vxs_error *err)
-{
-    vxs_permute_settings same = *m->settings;
-    vxs_run run = { .kind = VXS_RUN_PERMUTE,
-                    .task = m->task,
-                    .settings = &same,
-                    .method = m->method,
-                    .observed = m->result->observed };
-    same.permutations = same.stop_at = 0;
-    same.resume = false;
-    return vxs_run_fingerprint(&run, err);
-}
-
-static vxs_status read_checkpoint(permuter *m, const char *mark, vxs_error *err)
-{
-    vxs_table *table = NULL;
-    size_t number = 0, value = 0;
-    double k = 0;
-    vxs_status status = vxs_table_read(m->path, &table, err);
-    if (!status && (vxs_table_columns(table) < 2 || strcmp(vxs_table_header(table, 1), mark) != 0))
-        status = vxs_fail(err, VXS_BAD_DATA,
-                          "'%s' is of another run: the cohort or the options differ; remove it, or "
-                          "leave --resume out",
-                          m->path);
-    value = 1;
-    for (size_t row = 0; !status && row < vxs_table_rows(table); row++) {
-        status = vxs_table_real(table, row, number, &k, err);
-        if (!status && k >= 1 && k <= (double)m->result->wanted)
-            status = vxs_table_real(table, row, value, &m->result->null[(size_t)k - 1], err);
-    }
-    vxs_table_free(table);
-    return status;
-}
-
 static vxs_status open_checkpoint(permuter *m, vxs_error *err)
 {
-    if (!m->path)
-        return VXS_OK;
-    char *mark = fingerprint(m, err);
-    FILE *old = mark && m->settings->resume ? fopen(m->path, "r") : NULL;
-    vxs_status status = mark ? VXS_OK : VXS_FAILED;
-    if (old) {
-        fclose(old);
-        status = read_checkpoint(m, mark, err);
+    vxs_permute_settings same = *m->settings;
+    vxs_run run = as_run(m->task, &same, m->method, m->result->observed);
+    same.permutations = same.stop_at = 0;
+    vxs_status status =
+        vxs_ledger_open(m->context, &m->settings->pieces, &run, m->result->wanted, &m->ledger, err);
+    for (size_t k = 0; k < m->result->wanted && !status; k++) {
+        bool found;
+        status = vxs_ledger_find(m->ledger, k, pack_value, m->result, &found, err);
     }
-    m->checkpoint = status ? NULL : fopen(m->path, old ? "a" : "w");
-    if (!status && !m->checkpoint)
-        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", m->path, strerror(errno));
-    if (!status && !old)
-        fprintf(m->checkpoint, "permutation\t%s\n", mark);
-    free(mark);
     return status;
 }
 
@@ -276,7 +240,7 @@ static bool is_clear(permuter *m)
 {
     vxs_permutation *r = m->result;
     r->count = r->reached = 0;
-    if (vxs_chunk_is_part(m->settings->chunk))
+    if (vxs_chunk_is_part(m->settings->pieces.chunk))
         return false;
     while (r->count < r->wanted && !isnan(r->null[r->count])) {
         r->reached += is_as_good(m, r->null[r->count++]);
@@ -316,7 +280,7 @@ static vxs_status run_all(permuter *m, vxs_error *err)
 static void settle(permuter *m)
 {
     vxs_permutation *r = m->result;
-    if (vxs_chunk_is_part(m->settings->chunk))
+    if (vxs_chunk_is_part(m->settings->pieces.chunk))
         return;
     (void)is_clear(m);
     for (size_t k = r->count; k < r->wanted; k++)
@@ -350,7 +314,7 @@ static vxs_status prepare(permuter *m, vxs_error *err)
     vxs_permutation *r = m->result;
     vxs_status status = find_metric(m, err);
     if (!status)
-        status = vxs_chunk_share(m->settings->chunk, r->wanted,
+        status = vxs_chunk_share(m->settings->pieces.chunk, r->wanted,
                                  vxs_run_kinds[VXS_RUN_PERMUTE].units, &r->first, &r->end, err);
     if (!status)
         status = find_blocks(m, err);
@@ -394,20 +358,16 @@ static vxs_status begin(permuter *m, vxs_error *err)
 
 vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
                        const vxs_permute_settings *settings, const vxs_method_settings *method,
-                       const char *checkpoint, vxs_permutation *result, vxs_error *err)
+                       vxs_permutation *result, vxs_error *err)
 {
     double start = vxs_seconds();
-    permuter m = { .context = context,
-                   .task = task,
-                   .settings = settings,
-                   .method = method,
-                   .result = result,
-                   .path = checkpoint };
+    permuter m = {
+        .context = context, .task = task, .settings = settings, .method = method, .result = result
+    };
     vxs_status status = begin(&m, err);
     if (!status)
         status = run_permuter(&m, err);
-    if (m.checkpoint)
-        fclose(m.checkpoint);
+    vxs_ledger_close(m.ledger);
     free(m.member);
     free(m.start);
     result->seconds = vxs_seconds() - start;
@@ -418,25 +378,13 @@ vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-static void pack_value(vxs_pack *p, void *run, size_t unit)
-{
-    vxs_permutation *r = run;
-    vxs_pack_reals(p, &r->null[unit], 1);
-}
-
 static vxs_status save_part(const vxs_context *context, const vxs_task *task,
                             const vxs_permute_settings *settings, const vxs_method_settings *method,
                             const vxs_permutation *r, const char *directory, bool replace,
                             vxs_error *err)
 {
-    vxs_permute_settings same = *settings;
-    vxs_run run = { .kind = VXS_RUN_PERMUTE,
-                    .task = task,
-                    .settings = &same,
-                    .method = method,
-                    .observed = r->observed };
-    same.resume = false;
-    return vxs_part_save(context, &run, settings->chunk, r->wanted, r->seconds, pack_value,
+    vxs_run run = as_run(task, settings, method, r->observed);
+    return vxs_part_save(context, &run, settings->pieces.chunk, r->wanted, r->seconds, pack_value,
                          (void *)r, directory, replace, err);
 }
 
@@ -520,7 +468,7 @@ vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task
 {
     static const char *const files[] = { VXS_PERMUTE_FILE, "null.tsv" };
     vxs_output *output = NULL;
-    if (vxs_chunk_is_part(settings->chunk))
+    if (vxs_chunk_is_part(settings->pieces.chunk))
         return save_part(context, task, settings, method, r, directory, replace, err);
     vxs_status status = vxs_output_new(directory, replace, &output, err);
     for (int k = 0; k < 2 && !status; k++) {

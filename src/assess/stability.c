@@ -134,14 +134,6 @@ static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s
 
 /* ---- What they say --------------------------------------------------------------------------- */
 
-static size_t count_selected(const bool *selected, size_t p)
-{
-    size_t count = 0;
-    for (size_t j = 0; j < p; j++)
-        count += selected[j];
-    return count;
-}
-
 /* Of all pairs of halves, twice what both select as a share of what either does; two that select
  * nothing agree. */
 static double mean_dice(const vxs_job *jobs, size_t halves, size_t output, size_t p)
@@ -188,7 +180,7 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
     const vxs_job *jobs = r->units;
     size_t p = t->cohort->p, outputs = vxs_task_outputs(t);
     count_costs(r);
-    if (vxs_chunk_is_part(s->chunk))
+    if (vxs_chunk_is_part(s->pieces.chunk))
         return VXS_OK;
     r->frequency = vxs_alloc(outputs, p * sizeof(*r->frequency), err);
     r->stable = vxs_alloc(outputs, sizeof(*r->stable), err);
@@ -197,8 +189,8 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
     for (size_t h = 0; h < r->halves; h++) {
         for (size_t j = 0; j < outputs * p; j++)
             r->frequency[j] += jobs[h].selected[j]; /* whole numbers, so that shares are exact */
-        r->mean_selected +=
-            (double)count_selected(jobs[h].selected, outputs * p) / (double)(r->halves * outputs);
+        r->mean_selected += (double)vxs_count_selected(jobs[h].selected, outputs * p) /
+                            (double)(r->halves * outputs);
     }
     for (size_t j = 0; j < outputs * p; j++)
         r->frequency[j] /= (double)r->halves;
@@ -223,6 +215,14 @@ static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m
     return vxs_check_ratio(m, "half", true, err);
 }
 
+static vxs_run as_run(const vxs_task *t, const vxs_stability_settings *s,
+                      const vxs_method_settings *m)
+{
+    return (vxs_run){
+        .kind = VXS_RUN_STABILITY, .task = t, .settings = s, .method = m, .observed = NAN
+    };
+}
+
 static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              const vxs_stability_settings *s, const vxs_method_settings *m,
                              vxs_stability *r, vxs_error *err)
@@ -233,13 +233,18 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     if (!status)
         status = deal_halves(t, s, r->half, subjects, r->units, err);
     for (size_t h = 0; h < r->halves && !status; h++) {
+        r->units[h].number = h;
         r->units[h].ratios = ratios;
         r->units[h].ratio_count = (size_t)m->nlambda;
         r->units[h].limit = r->features;
     }
+    vxs_labour labour = { .context = context, .task = t, .method = m, .doing = "halving" };
+    vxs_run run = as_run(t, s, m);
     if (!status)
-        status = vxs_jobs_run(context, t, NULL, m, r->units + 2 * r->first, 2 * (r->end - r->first),
-                              "halving", err);
+        status = vxs_ledger_open(context, &s->pieces, &run, r->halves, &labour.ledger, err);
+    if (!status)
+        status = vxs_jobs_run(&labour, r->units + 2 * r->first, 2 * (r->end - r->first), err);
+    vxs_ledger_close(labour.ledger);
     free(ratios);
     free(subjects);
     return status;
@@ -257,8 +262,8 @@ static vxs_status begin(const vxs_task *t, const vxs_stability_settings *s,
         vxs_stability_bound(s->threshold, (double)s->pairs, (double)r->features, (double)p);
     vxs_status status = check_settings(t, method, err);
     if (!status)
-        status = vxs_chunk_share(s->chunk, (size_t)s->pairs, vxs_run_kinds[VXS_RUN_STABILITY].units,
-                                 &r->first, &r->end, err);
+        status = vxs_chunk_share(s->pieces.chunk, (size_t)s->pairs,
+                                 vxs_run_kinds[VXS_RUN_STABILITY].units, &r->first, &r->end, err);
     if (status)
         return status;
     r->units = vxs_alloc(r->halves, sizeof(*r->units), err);
@@ -296,17 +301,7 @@ static void pack_half(vxs_pack *p, const halver *h, vxs_job *job)
         job->selected = vxs_pack_room(p, outputs, features * sizeof(*job->selected));
     vxs_pack_reals(p, &job->passes, 1);
     vxs_pack_flag(p, &job->converged);
-    for (size_t o = 0; o < outputs && !p->status; o++) {
-        bool *selected = job->selected + o * features;
-        size_t count = count_selected(selected, features), at = 0;
-        vxs_pack_size(p, &count, features);
-        for (size_t k = 0; k < count && !p->status; k++, at++) {
-            while (!p->from && !selected[at])
-                at++;
-            vxs_pack_size(p, &at, features - 1);
-            selected[at] = true;
-        }
-    }
+    vxs_pack_selected(p, h->task, job->selected);
 }
 
 static void pack_pair(vxs_pack *p, void *run, size_t unit)
@@ -327,13 +322,9 @@ static vxs_status save_part(const vxs_context *context, const vxs_task *t,
                             const char *directory, bool replace, vxs_error *err)
 {
     halver h = { t, (vxs_stability *)r };
-    vxs_run run = { .kind = VXS_RUN_STABILITY,
-                    .task = t,
-                    .settings = settings,
-                    .method = method,
-                    .observed = NAN };
-    return vxs_part_save(context, &run, settings->chunk, r->halves / 2, r->seconds, pack_pair, &h,
-                         directory, replace, err);
+    vxs_run run = as_run(t, settings, method);
+    return vxs_part_save(context, &run, settings->pieces.chunk, r->halves / 2, r->seconds,
+                         pack_pair, &h, directory, replace, err);
 }
 
 vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged, vxs_error *err)
@@ -479,7 +470,7 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
                                          "frequency.nii.gz", "stable.nii.gz" };
     int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 5 : 3;
     vxs_output *output = NULL;
-    if (vxs_chunk_is_part(settings->chunk))
+    if (vxs_chunk_is_part(settings->pieces.chunk))
         return save_part(context, t, settings, method, r, directory, replace, err);
     vxs_status status = vxs_output_new(directory, replace, &output, err);
     for (int k = 0; k < count && !status; k++) {

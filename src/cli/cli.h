@@ -33,10 +33,10 @@ enum {
     VXS_TAKES_THREADS = 4,
     VXS_OUTPUT_OPTIONAL = 8, /* the command checks for --out itself */
     VXS_TAKES_METHOD = 16,   /* the parameters of the methods */
-    VXS_TAKES_CHUNK = 32     /* a share of the work */
+    VXS_TAKES_CHUNK = 32     /* a share of the work, and going on with it */
 };
 typedef struct {
-    bool help, quiet, verbose, json, force;
+    bool help, quiet, verbose, json, force, resume;
     int64_t nthreads;
     const char *out, *chunk;
 } vxs_shared;
@@ -60,7 +60,7 @@ struct vxs_call {
     const void *values; /* its own options */
     const vxs_method_settings *method;
     const vxs_shared *shared;
-    vxs_chunk chunk;
+    vxs_pieces pieces;
     char **operands; /* ends with NULL */
     const vxs_context *context;
     FILE *out; /* results go here, everything else through the context's log */

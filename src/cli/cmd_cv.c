@@ -80,7 +80,7 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
 
 vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
 {
-    bool part = vxs_chunk_is_part(cv->settings.chunk);
+    bool part = vxs_chunk_is_part(cv->settings.pieces.chunk);
     vxs_status status = vxs_cv_save(call->context, cv, call->shared->out, call->shared->force, err);
     if (!status && part) {
         vxs_print_part(call, "folds", cv->first, cv->end, cv->fold_count);
@@ -106,7 +106,7 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_cv_settings settings = *(const vxs_cv_settings *)call->values;
     vxs_cv cv;
-    settings.chunk = call->chunk;
+    settings.pieces = call->pieces;
     if (vxs_task_balance(task) && task->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
         vxs_log(call->context, VXS_LOG_INFO,
                 "classes differ in size: each weighs the same (--class-weights none: as they are)");

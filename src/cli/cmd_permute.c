@@ -1,9 +1,6 @@
 /* cmd_permute.c - voxsift permute. */
 #include "cli/cli.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 static const vxs_operand operands[] = {
     { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
     { .name = NULL },
@@ -37,7 +34,7 @@ vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
 {
     vxs_status status = vxs_permutation_save(call->context, task, settings, method, r,
                                              call->shared->out, call->shared->force, err);
-    if (!status && vxs_chunk_is_part(settings->chunk)) {
+    if (!status && vxs_chunk_is_part(settings->pieces.chunk)) {
         vxs_print_part(call, "permutations", r->first, r->end, r->wanted);
     } else if (!status && call->shared->json) {
         vxs_json_writer w;
@@ -52,42 +49,24 @@ vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
     return status;
 }
 
-/* Finished permutations beside the output, until it is whole. */
-static vxs_status permute(const vxs_call *call, const vxs_task *task,
-                          const vxs_permute_settings *settings, vxs_error *err)
-{
-    vxs_permutation r;
-    char *checkpoint = vxs_format(err, "%s.permutations.tsv", call->shared->out);
-    if (!checkpoint)
-        return VXS_FAILED;
-    vxs_status status =
-        vxs_permute(call->context, task, settings, call->method, checkpoint, &r, err);
-    if (!status) {
-        status = vxs_report_permutation(call, task, settings, call->method, &r, err);
-        if (!status)
-            unlink(checkpoint);
-        vxs_permutation_release(&r);
-    }
-    free(checkpoint);
-    return status;
-}
-
-static vxs_status begin(const vxs_call *call, vxs_task *task, vxs_error *err)
+static vxs_status permute(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_permute_settings settings = *(const vxs_permute_settings *)call->values;
-    settings.chunk = call->chunk;
+    vxs_permutation r;
+    settings.pieces = call->pieces;
     (void)vxs_task_balance(task);
-    if (access(call->shared->out, F_OK) == 0 && !call->shared->force)
-        return vxs_fail(err, VXS_CANNOT_WRITE,
-                        "cannot write '%s': it exists; pass --force to replace it",
-                        call->shared->out);
-    return permute(call, task, &settings, err);
+    vxs_status status = vxs_permute(call->context, task, &settings, call->method, &r, err);
+    if (status)
+        return status;
+    status = vxs_report_permutation(call, task, &settings, call->method, &r, err);
+    vxs_permutation_release(&r);
+    return status;
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     const vxs_permute_settings *settings = call->values;
-    return vxs_with_task(call, &settings->cv.task, begin, err);
+    return vxs_with_task(call, &settings->cv.task, permute, err);
 }
 
 const vxs_command vxs_cmd_permute = {
@@ -101,7 +80,7 @@ const vxs_command vxs_cmd_permute = {
         "p is (C + 1) / (N + 1), C of N permutations being as good as the observed one. Confounds "
         "stay with the features: what is tested is that the target goes with neither.\n\n"
         "The smallest p that can come out is said before it begins. Permutations that are finished "
-        "stand in OUT.permutations.tsv until all are; --resume goes on from there.",
+        "stand in OUT.checkpoint until all are; --resume goes on from there.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_cv_params,

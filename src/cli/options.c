@@ -74,6 +74,11 @@ static const vxs_param chunk_params[] = {
               "SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT decide; 1/1: the whole",
       .type = VXS_PARAM_TEXT,
       .offset = AT(chunk) },
+    { .name = "resume",
+      .help = "go on where a run with the same words was stopped: what it had finished stands in "
+              "OUT.checkpoint",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(resume) },
     { .name = NULL },
 };
 

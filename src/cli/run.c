@@ -3,10 +3,54 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static vxs_log_level level_of(const vxs_shared *shared)
 {
     return shared->quiet ? VXS_LOG_ERROR : shared->verbose ? VXS_LOG_DEBUG : VXS_LOG_INFO;
+}
+
+/* ---- Runs in pieces -------------------------------------------------------------------------- */
+
+static vxs_status find_pieces(const vxs_call *call, vxs_pieces *pieces, vxs_error *err)
+{
+    const vxs_shared *shared = call->shared;
+    vxs_chunk_choice choice;
+    vxs_status status = vxs_choose_chunk(shared->chunk, &choice, err);
+    if (status)
+        return status;
+    if (choice.source)
+        vxs_log(call->context, shared->chunk ? VXS_LOG_DEBUG : VXS_LOG_INFO,
+                "chunk %zu of %zu (from %s)", choice.chunk.number, choice.chunk.count,
+                choice.source);
+    *pieces = (vxs_pieces){ .chunk = choice.chunk, .resume = shared->resume };
+    if (access(shared->out, F_OK) == 0 && !shared->force) /* before the work, not behind it */
+        return vxs_fail(err, VXS_CANNOT_WRITE,
+                        "cannot write '%s': it exists; pass --force to replace it", shared->out);
+    return VXS_OK;
+}
+
+/* What is finished stands beside the output until that is whole. */
+static vxs_status run_in_pieces(vxs_call *call, vxs_error *err)
+{
+    size_t length = strlen(call->shared->out);
+    vxs_status status = find_pieces(call, &call->pieces, err);
+    if (status)
+        return status;
+    while (length > 1 && call->shared->out[length - 1] == '/')
+        length--;
+    char *checkpoint = vxs_format(err, "%.*s.checkpoint", (int)length, call->shared->out);
+    if (!checkpoint)
+        return VXS_FAILED;
+    call->pieces.checkpoint = checkpoint;
+    status = call->command->run(call, err);
+    if (!status || status == VXS_NOT_CONVERGED)
+        (void)unlink(checkpoint);
+    else if (access(checkpoint, F_OK) == 0)
+        vxs_log(call->context, VXS_LOG_INFO, "what was finished stands in '%s', for --resume",
+                checkpoint);
+    free(checkpoint);
+    return status;
 }
 
 static vxs_status run_command(const vxs_command *command, const vxs_parsed *parsed,
@@ -30,25 +74,14 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
         context.nthreads = threads.count;
         vxs_log(&context, VXS_LOG_DEBUG, "threads: %d (from %s)", threads.count, threads.source);
     }
-    vxs_chunk_choice choice = { { 1, 1 }, NULL };
-    if (command->takes & VXS_TAKES_CHUNK) {
-        vxs_status status = vxs_choose_chunk(parsed->shared.chunk, &choice, err);
-        if (status)
-            return status;
-        if (choice.source)
-            vxs_log(&context, parsed->shared.chunk ? VXS_LOG_DEBUG : VXS_LOG_INFO,
-                    "chunk %zu of %zu (from %s)", choice.chunk.number, choice.chunk.count,
-                    choice.source);
-    }
     vxs_call call = { .command = command,
                       .values = parsed->values.bytes,
                       .method = &parsed->method,
                       .shared = &parsed->shared,
-                      .chunk = choice.chunk,
                       .operands = parsed->operands,
                       .context = &context,
                       .out = out };
-    return command->run(&call, err);
+    return command->takes & VXS_TAKES_CHUNK ? run_in_pieces(&call, err) : command->run(&call, err);
 }
 
 /* A call that failed because it was told to stop was stopped, whatever it made of that. */

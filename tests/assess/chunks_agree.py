@@ -6,7 +6,7 @@ import shutil
 
 import nibabel as nib
 import numpy as np
-from oracle import check, finish, run, write
+from oracle import check, finish, run, same, write
 
 rng = np.random.default_rng(59)
 N, P = 48, 70
@@ -26,18 +26,6 @@ for k, name in enumerate(ids):
     volume[2, 2, 1:3] += score[k]
     nib.save(nib.Nifti1Image(volume, np.diag([3, 3, 3, 1])), f"i/{name}.nii.gz")
 run("cohort", "i", "--participants", "people.tsv", "--mask-fraction", "0.5", "-q", "-o", "v")
-
-
-def same(what, one, other, but=("command", "seconds")):
-    """Two directories of results."""
-    check(what + ": the same files", sorted(os.listdir(one)) == sorted(os.listdir(other)), (os.listdir(one), os.listdir(other)))
-    for f in sorted(os.listdir(one)):
-        a, b = (open(f"{d}/{f}", "rb").read() for d in (one, other))
-        if f.endswith(".json"):
-            a, b = json.loads(a), json.loads(b)
-            check(f"{what}: keys of {f}", list(a) == list(b))
-            a, b = ({k: v for k, v in t.items() if k not in but} for t in (a, b))
-        check(f"{what}: {f}", a == b)
 
 
 def chunks(command, cohort, *words, n=3, code=0):
@@ -79,13 +67,4 @@ chunks("stability", "c", "--target", "score", *stable)
 chunks("stability", "c", "--target", "kind", *stable, "--group", "pair", "--select-features", "4")
 chunks("stability", "v", "--target", "dx", *stable, n=7)
 
-# A chunk of permutations that is resumed is the same.
-words = ["permute", "c", "--target", "score", *permute, "--permutations", "20", "--chunk", "2/2", "-q"]
-run(*words, "-o", "q")
-check("the second half", len(np.load("q/numbers.npy")) == 10)
-check("one number a permutation", (np.load("q/numbers.npy") != 0).all())
-mark = open("q/part.json").read()
-run(*words, "-o", "q", "--force", "--resume")
-a, b = json.loads(mark), json.load(open("q/part.json"))
-check("resumed or not, of the same run", a["fingerprint"] == b["fingerprint"] and a["permuting"] == b["permuting"])
 finish()

@@ -254,7 +254,7 @@ static vxs_status save_cv(const vxs_task *task, const vxs_method_settings *how, 
                           vxs_error *err)
 {
     vxs_cv_settings settings = {
-        .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100, .chunk = chunk
+        .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100, .pieces.chunk = chunk
     };
     vxs_cv cv;
     vxs_status status = vxs_cv_run(NULL, task, &settings, how, &cv, err);
@@ -271,7 +271,7 @@ static vxs_status save_permutations(const vxs_task *task, const vxs_method_setti
     vxs_permute_settings settings = {
         .cv = { .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100 },
         .permutations = 2,
-        .chunk = chunk
+        .pieces.chunk = chunk
     };
     vxs_permutation p;
     vxs_status status = vxs_permute(NULL, task, &settings, how, NULL, &p, err);
@@ -290,7 +290,7 @@ static vxs_status save_stability(const vxs_task *task, const vxs_method_settings
                                         .features = 2,
                                         .threshold = 0.75,
                                         .wrong = 1,
-                                        .chunk = chunk };
+                                        .pieces.chunk = chunk };
     vxs_stability r;
     vxs_status status = vxs_stability_run(NULL, task, &settings, how, &r, err);
     if (status)

@@ -24,17 +24,28 @@ run voxsift stability c --target score --pairs 3 --nlambda 4 --chunk 2/3 -o s2 -
 merge 65 "'p1' is of 'voxsift cv', but 's2' of 'voxsift stability'" p1 s2
 run voxsift permute c --target score --nlambda 4 --folds 2 --permutations 4 --chunk 2/2 -o half -q
 same "a chunk of permutations" "$code$(ls)" "0$(ls)"
-[ -e half.permutations.tsv ] && fail "a finished chunk left its checkpoint" || pass
+[ -e half.checkpoint ] && fail "a finished chunk left its checkpoint" || pass
 [ -e x ] && fail "a refused merge left its output" || pass
 
 # parts that were tampered with
 cp -r p2 short && head -c -8 p2/numbers.npy > short/numbers.npy
-merge 65 "short/numbers.npy" p1 short p3
+merge 65 "'short/numbers.npy'" p1 short p3
+cp -r p2 changed && "$PYTHON" -c "
+import numpy as np
+x = np.load('p2/numbers.npy')
+x[-1] += 1
+np.save('changed/numbers.npy', x)"
+merge 65 "'changed/numbers.npy' is not as it was written: its SHA-256 is not that of 'part.json'" p1 changed p3
+rm -r changed
+# by somebody who has the checksum right
 npy() { rm -rf t && cp -r p2 t && "$PYTHON" -c "
+import hashlib, re
 import numpy as np
 x = np.load('p2/numbers.npy')
 $1
-np.save('t/numbers.npy', x)"; }
+np.save('t/numbers.npy', x)
+about = open('t/part.json').read()
+open('t/part.json', 'w').write(re.sub('(\"numbers_sha256\": \").*(\")', '\\\\g<1>' + hashlib.sha256(x.tobytes()).hexdigest() + '\\\\2', about))"; }
 npy "x = x[:-1]"
 merge 65 "'t/numbers.npy' ends too early" p1 t p3
 npy "x = np.append(x, 1)"

@@ -1,0 +1,238 @@
+/* voxsift/evaluate.h - honest numbers: cross-validation, permutations, stability, and runs in
+ * pieces. */
+#ifndef VOXSIFT_EVALUATE_H
+#define VOXSIFT_EVALUATE_H
+
+#include "voxsift/assess.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Runs in pieces -------------------------------------------------------------------------- */
+
+/* Chunk number 1 ... count of a cross-validation (its outer folds), of permutations, or of pairs of
+ * halves. Whatever is drawn is drawn for a fold, permutation or pair by its number, so that pieces
+ * are those of the whole. A count of 0 or 1 means the whole. */
+typedef struct {
+    size_t number, count;
+} vxs_chunk;
+#define VXS_MAX_CHUNKS 1000000
+bool vxs_chunk_is_part(vxs_chunk chunk);
+/* Of a run: which chunk of it; and a file in which what is finished stands until all is, or NULL,
+ * and whether to go on from it. Whoever has the results where they belong removes the file. */
+typedef struct {
+    vxs_chunk chunk;
+    const char *checkpoint;
+    bool resume;
+} vxs_pieces;
+/* Which one, and why. Order: wanted ("2/5", or NULL), SLURM_ARRAY_TASK_ID of
+ * SLURM_ARRAY_TASK_COUNT from SLURM_ARRAY_TASK_MIN on, the whole; then source is NULL. */
+typedef struct {
+    vxs_chunk chunk;
+    const char *source;
+} vxs_chunk_choice;
+VXS_MUST_CHECK vxs_status vxs_choose_chunk(const char *wanted, vxs_chunk_choice *choice,
+                                           vxs_error *err);
+
+/* ---- Cross-validation ------------------------------------------------------------------------ */
+
+enum { VXS_SELECT_BEST, VXS_SELECT_1SE };
+
+/* Every field is a row of vxs_task_params or vxs_cv_params. */
+typedef struct {
+    vxs_task_settings task;
+    int64_t folds, repeats, inner_folds, bootstraps, seed;
+    const char *group, *folds_from, *prefilter;
+    int select;
+    bool scores_only;  /* without baselines, intervals and patterns: for permutations */
+    vxs_pieces pieces; /* no row */
+} vxs_cv_settings;
+extern const vxs_param vxs_cv_params[];
+
+/* Who is kept back when. */
+typedef struct {
+    size_t n, repeats, count;
+    size_t *fold;  /* repeats x n: the fold in which a subject is kept back */
+    char **names;  /* of folds that are given, or NULL */
+    size_t *group; /* subjects of one group, or of one person, are in one fold */
+    size_t groups;
+    bool by_folds; /* the groups are the folds themselves */
+} vxs_folds;
+/* Dealt out evenly over classes or quantiles of the score, or as a column or file says. What would
+ * leak is refused: an image, a person or a group on both sides. */
+VXS_MUST_CHECK vxs_status vxs_folds_make(const vxs_task *task, const vxs_cv_settings *settings,
+                                         vxs_folds *folds, vxs_error *err);
+void vxs_folds_write(const vxs_task *task, const vxs_folds *folds, FILE *stream);
+void vxs_folds_release(vxs_folds *folds);
+
+enum { VXS_BASELINE_CONSTANT, VXS_BASELINE_CONFOUNDS, VXS_BASELINE_VOLUME, VXS_BASELINES };
+extern const char *const vxs_baseline_names[VXS_BASELINES];
+
+/* One outer fold of one repeat. */
+typedef struct {
+    size_t repeat, fold, train, test; /* how many subjects */
+    double ratio;                     /* of lambda_max, as the inner folds chose */
+    vxs_metrics outer, inner;         /* of subjects kept back; of the choice among lambdas */
+    vxs_metrics baselines[VXS_BASELINES];
+    vxs_solution *fits;     /* one an output, of features as they stand */
+    double *pattern;        /* outputs x p: what the score goes with (Haufe) */
+    double passes, seconds; /* of all that was solved for it */
+    bool converged;
+} vxs_cv_fold;
+
+typedef struct {
+    vxs_cv_settings settings;
+    vxs_method_settings method;
+    const vxs_task *task;
+    vxs_folds folds;
+    size_t fold_count; /* repeats x folds */
+    size_t first, end; /* those of the chunk; of the others nothing is known, and nothing of all */
+    vxs_cv_fold *each;
+    double *ratios; /* of lambda_max */
+    size_t ratio_count;
+    double *losses;                   /* folds x ratios: what the inner folds say */
+    double *scores;                   /* repeats x outputs x n, each by a model that did not learn
+                                         from the subject */
+    double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */
+    double *baselines[VXS_BASELINES]; /* repeats x outputs x n, or NULL */
+    size_t *inner;                    /* repeats x folds x n: inner folds; SIZE_MAX: kept back */
+    vxs_metrics pooled, low, high;    /* over all subjects, and the bootstrap's interval */
+    vxs_metrics pooled_baselines[VXS_BASELINES];
+    double passes, seconds;
+    bool converged;
+} vxs_cv;
+/* Everything is learned inside of training folds: standardisation, tree, class weights, prefilter,
+ * lambda, calibration. */
+VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
+                                     const vxs_cv_settings *settings,
+                                     const vxs_method_settings *method, vxs_cv *cv, vxs_error *err);
+void vxs_cv_release(vxs_cv *cv);
+/* The share of lambda_max that settings->inner_folds folds of all subjects speak for, among
+ * method->nlambda of them. */
+VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
+                                        const vxs_cv_settings *settings,
+                                        const vxs_method_settings *method, double *ratio,
+                                        vxs_error *err);
+/* {metric: {mean, sd, per_fold}} under "outer" and "inner", and more. */
+void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
+/* A directory: cv.json, predictions.tsv, scores.tsv, folds.tsv, inner_folds.tsv, weights.tsv, and
+ * maps of voxels; of a chunk a part for vxs_merge. */
+#define VXS_CV_FILE "cv.json"
+VXS_MUST_CHECK vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv,
+                                      const char *directory, bool replace, vxs_error *err);
+
+/* ---- Permutations ---------------------------------------------------------------------------- */
+
+/* Every field is a row of vxs_task_params, vxs_cv_params or vxs_permute_params. */
+typedef struct {
+    vxs_cv_settings cv;
+    int64_t permutations, stop_at;
+    const char *blocks, *metric;
+    bool whole;
+    vxs_pieces pieces; /* no row; a chunk does not stop early, that is for vxs_merge */
+} vxs_permute_settings;
+extern const vxs_param vxs_permute_params[];
+
+/* The whole of a cross-validation, again and again with targets that were given to other subjects.
+ */
+typedef struct {
+    const vxs_metric_row *metric;
+    double observed;
+    double *null;                   /* in the order of their numbers; NAN beyond `count` */
+    size_t wanted, count, reached;  /* permutations; those as good as the observed one */
+    double p, smallest_p, distinct; /* distinct: how many ways there are, perhaps INFINITY */
+    size_t first, end;              /* those of the chunk; then there is no p */
+    double seconds;
+} vxs_permutation;
+VXS_MUST_CHECK vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
+                                      const vxs_permute_settings *settings,
+                                      const vxs_method_settings *method, vxs_permutation *result,
+                                      vxs_error *err);
+void vxs_permutation_release(vxs_permutation *result);
+/* The keys p, smallest_p, permutations, observed, and more. */
+void vxs_permutation_json(vxs_json_writer *writer, const vxs_permutation *result);
+#define VXS_PERMUTE_FILE "permute.json"
+VXS_MUST_CHECK vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task,
+                                               const vxs_permute_settings *settings,
+                                               const vxs_method_settings *method,
+                                               const vxs_permutation *result, const char *directory,
+                                               bool replace, vxs_error *err);
+
+/* ---- Stability ------------------------------------------------------------------------------- */
+
+/* Every field is a row of vxs_task_params or vxs_stability_params. */
+typedef struct {
+    vxs_task_settings task;
+    int64_t pairs, features, seed;
+    double threshold, wrong;
+    const char *group;
+    vxs_pieces pieces; /* no row */
+} vxs_stability_settings;
+extern const vxs_param vxs_stability_params[];
+
+/* How often features are among the first that a path selects, over halves of the subjects. */
+typedef struct {
+    size_t halves, features; /* halves: two a pair; features: the most that a half may select */
+    double threshold;
+    uint8_t *half;      /* pairs x n: 1 or 2 */
+    double *frequency;  /* outputs x p */
+    size_t *stable;     /* an output each: features whose frequency reaches the threshold */
+    double error_bound; /* of how many of these are wrong, each output for itself */
+    double mean_selected, dice, nogueira; /* over outputs: means */
+    double passes, seconds;
+    bool converged;
+    size_t first, end;     /* pairs of the chunk; of all nothing is known then */
+    struct vxs_job *units; /* private: what the halves of a chunk selected */
+} vxs_stability;
+VXS_MUST_CHECK vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
+                                            const vxs_stability_settings *settings,
+                                            const vxs_method_settings *method,
+                                            vxs_stability *result, vxs_error *err);
+void vxs_stability_release(vxs_stability *result);
+/* The keys selected, threshold, error_bound, nogueira, and more. */
+void vxs_stability_json(vxs_json_writer *writer, const vxs_task *task, const vxs_stability *result);
+/* A directory: stability.json, halves.tsv, frequencies.tsv, and for voxels frequency.nii.gz and
+ * stable.nii.gz, in which only those that reach the threshold are. */
+#define VXS_STABILITY_FILE "stability.json"
+VXS_MUST_CHECK vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *task,
+                                             const vxs_stability_settings *settings,
+                                             const vxs_method_settings *method,
+                                             const vxs_stability *result, const char *directory,
+                                             bool replace, vxs_error *err);
+
+/* ---- Parts become the whole ------------------------------------------------------------------ */
+
+enum { VXS_RUN_CV, VXS_RUN_PERMUTE, VXS_RUN_STABILITY };
+
+/* What a run of all chunks at once would have come to, but for its seconds, which are the sum. */
+typedef struct {
+    int kind;
+    size_t parts;
+    char *path; /* of the cohort */
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_method_settings method;
+    union {
+        vxs_cv_settings cv;
+        vxs_permute_settings permute;
+        vxs_stability_settings stability;
+    } settings;
+    union {
+        vxs_cv cv;
+        vxs_permutation permutation;
+        vxs_stability stability;
+    } result;
+    vxs_json *about; /* private: texts of the settings */
+} vxs_merged;
+/* Parts in any order, `paths` ending with NULL; refused when one is missing, there twice or of
+ * another run. The cohort must be there, where the parts say or at `cohort`. */
+VXS_MUST_CHECK vxs_status vxs_merge(const vxs_context *context, const char *const *paths,
+                                    const char *cohort, vxs_merged *merged, vxs_error *err);
+void vxs_merged_release(vxs_merged *merged);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
