@@ -224,7 +224,7 @@ static vxs_status permute_and_halve(vxs_error *err)
         return status;
     status = vxs_task_new(NULL, &cohort, &settings.cv.task, &task, err);
     if (!status) {
-        status = vxs_permute(NULL, &task, &settings, &how, NULL, &p, err);
+        status = vxs_permute(NULL, &task, &settings, &how, &p, err);
         if (!status) {
             status = vxs_permutation_save(NULL, &task, &settings, &how, &p, in("model"), true, err);
             vxs_permutation_release(&p);
@@ -248,13 +248,13 @@ Test(fit_faults, permutations_and_stability)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-static vxs_chunk chunk;
+static vxs_pieces pieces; /* a chunk, and what it has finished */
 
 static vxs_status save_cv(const vxs_task *task, const vxs_method_settings *how, const char *out,
                           vxs_error *err)
 {
     vxs_cv_settings settings = {
-        .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100, .pieces.chunk = chunk
+        .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100, .pieces = pieces
     };
     vxs_cv cv;
     vxs_status status = vxs_cv_run(NULL, task, &settings, how, &cv, err);
@@ -271,10 +271,10 @@ static vxs_status save_permutations(const vxs_task *task, const vxs_method_setti
     vxs_permute_settings settings = {
         .cv = { .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100 },
         .permutations = 2,
-        .pieces.chunk = chunk
+        .pieces = pieces
     };
     vxs_permutation p;
-    vxs_status status = vxs_permute(NULL, task, &settings, how, NULL, &p, err);
+    vxs_status status = vxs_permute(NULL, task, &settings, how, &p, err);
     if (status)
         return status;
     status = vxs_permutation_save(NULL, task, &settings, how, &p, out, true, err);
@@ -290,7 +290,7 @@ static vxs_status save_stability(const vxs_task *task, const vxs_method_settings
                                         .features = 2,
                                         .threshold = 0.75,
                                         .wrong = 1,
-                                        .pieces.chunk = chunk };
+                                        .pieces = pieces };
     vxs_stability r;
     vxs_status status = vxs_stability_run(NULL, task, &settings, how, &r, err);
     if (status)
@@ -314,7 +314,7 @@ static vxs_status save_chunk(vxs_error *err)
         return status;
     status = vxs_task_new(NULL, &cohort, &settings, &task, err);
     if (!status) {
-        status = save(&task, &how, in(chunk.number == 1 ? "one" : "two"), err);
+        status = save(&task, &how, in(pieces.chunk.number == 1 ? "one" : "two"), err);
         vxs_task_release(&task);
     }
     vxs_cohort_release(&cohort);
@@ -335,12 +335,16 @@ Test(fit_faults, chunks)
 {
     vxs_status (*const saves[])(const vxs_task *, const vxs_method_settings *, const char *,
                                 vxs_error *) = { save_cv, save_permutations, save_stability };
+    char book[700];
+    snprintf(book, sizeof(book), "%s/book", place);
     for (size_t k = 0; k < sizeof(saves) / sizeof(saves[0]); k++) {
         save = saves[k];
-        chunk = (vxs_chunk){ 1, 2 };
-        cr_assert(fail_each_request(save_chunk) > 100);
-        chunk.number = 2;
-        cr_assert(fail_each_request(save_chunk) > 100);
+        for (size_t number = 1; number <= 2; number++) {
+            pieces = (vxs_pieces){ .chunk = { number, 2 }, .checkpoint = book };
+            cr_assert(fail_each_request(save_chunk) > 100);
+            pieces.resume = true; /* all of it is there now */
+            cr_assert(fail_each_request(save_chunk) > 50);
+        }
         cr_assert(fail_each_request(merge_chunks) > 50);
     }
 }
