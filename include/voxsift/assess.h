@@ -67,6 +67,14 @@ void vxs_task_problem(vxs_task *task, size_t output, const vxs_method_settings *
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 
+/* What folds said of shares of lambda_max: the mean loss of subjects that were kept back, and how
+ * many features had a weight. */
+typedef struct {
+    size_t count;
+    double *ratios, *losses, *sizes;
+} vxs_selection;
+void vxs_selection_release(vxs_selection *selection);
+
 /* Weights are of features as they stand in the cohort: standardisation is in them and in the
  * intercept. */
 typedef struct {
@@ -86,9 +94,10 @@ typedef struct {
     vxs_output_fit *outputs;
     size_t output_count;
     size_t p;
-    char *path;      /* where it was read, or NULL */
-    vxs_json *about; /* model.json, of a model that was read */
-    vxs_grid grid;   /* of voxels */
+    vxs_selection selection; /* when folds chose lambda; else empty */
+    char *path;              /* where it was read, or NULL */
+    vxs_json *about;         /* model.json, of a model that was read */
+    vxs_grid grid;           /* of voxels */
     size_t *voxels;
     size_t voxel_count;
     char **features; /* names of the features with a weight in output 0 ..., as read; or NULL */

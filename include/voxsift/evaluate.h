@@ -92,6 +92,7 @@ typedef struct {
     double *ratios; /* of lambda_max */
     size_t ratio_count;
     double *losses;                   /* folds x ratios: what the inner folds say */
+    double *sizes;                    /* likewise: features with a weight, on average */
     double *scores;                   /* repeats x outputs x n, each by a model that did not learn
                                          from the subject */
     double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */
@@ -109,15 +110,15 @@ VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task 
                                      const vxs_method_settings *method, vxs_cv *cv, vxs_error *err);
 void vxs_cv_release(vxs_cv *cv);
 /* The share of lambda_max that settings->inner_folds folds of all subjects speak for, among
- * method->nlambda of them. */
+ * method->nlambda of them; and what they say of each, which the caller releases. */
 VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                                         const vxs_cv_settings *settings,
                                         const vxs_method_settings *method, double *ratio,
-                                        vxs_error *err);
+                                        vxs_selection *selection, vxs_error *err);
 /* {metric: {mean, sd, per_fold}} under "outer" and "inner", and more. */
 void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
 /* A directory: cv.json, predictions.tsv, scores.tsv, folds.tsv, inner_folds.tsv, weights.tsv, and
- * maps of voxels; of a chunk a part for vxs_merge. */
+ * for voxels maps and clusters.tsv; of a chunk a part for vxs_merge. */
 #define VXS_CV_FILE "cv.json"
 VXS_MUST_CHECK vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv,
                                       const char *directory, bool replace, vxs_error *err);
@@ -192,8 +193,8 @@ VXS_MUST_CHECK vxs_status vxs_stability_run(const vxs_context *context, const vx
 void vxs_stability_release(vxs_stability *result);
 /* The keys selected, threshold, error_bound, nogueira, and more. */
 void vxs_stability_json(vxs_json_writer *writer, const vxs_task *task, const vxs_stability *result);
-/* A directory: stability.json, halves.tsv, frequencies.tsv, and for voxels frequency.nii.gz and
- * stable.nii.gz, in which only those that reach the threshold are. */
+/* A directory: stability.json, halves.tsv, frequencies.tsv, and for voxels frequency.nii.gz,
+ * stable.nii.gz, in which only those that reach the threshold are, and their clusters.tsv. */
 #define VXS_STABILITY_FILE "stability.json"
 VXS_MUST_CHECK vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *task,
                                              const vxs_stability_settings *settings,

@@ -1,4 +1,4 @@
-/* voxsift/report.h - what a map says: clusters, peaks, atlas labels, and files for viewers. */
+/* voxsift/report.h - what a map says, as tables, files for viewers and pages. */
 #ifndef VOXSIFT_REPORT_H
 #define VOXSIFT_REPORT_H
 
@@ -7,42 +7,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- Clusters -------------------------------------------------------------------------------- */
-
-/* Voxels of one sign that hang together. Positions are mm (RAS+), indices count from 0. */
-typedef struct {
-    int sign; /* 1 or -1 */
-    size_t voxels;
-    double volume;     /* mm3 */
-    double peak_value; /* the largest in size, with its sign; the first voxel where several are */
-    double peak[3], peak_index[3];
-    double centre[3], centre_index[3]; /* weighted by the size of the values */
-    double mean, sum;
-} vxs_cluster;
-
-typedef struct {
-    vxs_grid grid;
-    vxs_cluster *rows; /* larger ones first, equal ones by their first voxel; [k] has label k + 1 */
-    size_t count;
-    int32_t *labels; /* of every voxel, 0 outside */
-} vxs_clusters;
-
-/* Clusters of voxels above the threshold in size, positive and negative ones apart; NaN is never
- * above. Those with fewer voxels than min_voxels are left out. */
-VXS_MUST_CHECK vxs_status vxs_clusters_find(const vxs_volume *map, double threshold,
-                                            int connectivity, size_t min_voxels,
-                                            vxs_clusters *clusters, vxs_error *err);
-void vxs_clusters_release(vxs_clusters *clusters);
-
-/* Where a cluster lies in an atlas: the label with most of its voxels (NULL when it touches none),
- * how many per cent that is, and the label at its peak (NULL: none). Texts belong to the atlas. */
-typedef struct {
-    const char *label, *peak_label;
-    double percent;
-} vxs_overlap;
-VXS_MUST_CHECK vxs_status vxs_clusters_overlap(const vxs_clusters *clusters, const vxs_atlas *atlas,
-                                               vxs_overlap *rows, vxs_error *err);
 
 /* ---- The region table of a map -----------------------------------------------------------------
  */

@@ -55,6 +55,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t ratio)
 static void choose_ratio(vxs_fold_work *w)
 {
     double *means = w->cv->losses + w->number * w->cv->ratio_count;
+    double *sizes = w->cv->sizes + w->number * w->cv->ratio_count;
     double limit = INFINITY, jobs = (double)w->inner_count;
     w->chosen = 0;
     for (size_t k = 0; k < w->cv->ratio_count; k++) {
@@ -63,6 +64,7 @@ static void choose_ratio(vxs_fold_work *w)
         for (size_t g = 0; g < w->inner_count; g++) {
             double loss = job_loss(w, &w->inner[g], k);
             means[k] += loss / jobs;
+            sizes[k] += w->inner[g].sizes[k] / jobs;
             square += loss * loss;
         }
         if (k == 0 || means[k] < means[w->chosen]) {

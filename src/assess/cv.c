@@ -97,6 +97,7 @@ void vxs_cv_release(vxs_cv *cv)
     free(cv->each);
     free(cv->ratios);
     free(cv->losses);
+    free(cv->sizes);
     free(cv->scores);
     free(cv->probabilities);
     for (int b = 0; b < VXS_BASELINES; b++)
@@ -422,7 +423,8 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     cv->inner = vxs_alloc(cv->fold_count, t->n * sizeof(*cv->inner), err);
     cv->scores = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
     cv->losses = vxs_alloc(cv->fold_count, cv->ratio_count * sizeof(*cv->losses), err);
-    bool fine = cv->each && cv->inner && cv->scores && cv->losses;
+    cv->sizes = vxs_alloc(cv->fold_count, cv->ratio_count * sizeof(*cv->sizes), err);
+    bool fine = cv->each && cv->inner && cv->scores && cv->losses && cv->sizes;
     for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
         if (b != VXS_BASELINE_CONFOUNDS || confounds) {
             cv->baselines[b] = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
@@ -482,7 +484,7 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
 /* One fold in which everybody is learned from, and nobody kept back. */
 vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                          const vxs_cv_settings *settings, const vxs_method_settings *method,
-                         double *ratio, vxs_error *err)
+                         double *ratio, vxs_selection *selection, vxs_error *err)
 {
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
     vxs_fold_work work = { .cv = NULL };
@@ -507,6 +509,11 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = vxs_choose(&work, err);
     *ratio = status ? NAN : cv.each[0].ratio;
+    *selection = (vxs_selection){ .count = 0 };
+    if (!status) {
+        *selection = (vxs_selection){ cv.ratio_count, cv.ratios, cv.losses, cv.sizes };
+        cv.ratios = cv.losses = cv.sizes = NULL;
+    }
     end_fold(&work, vxs_task_outputs(task));
     vxs_cv_release(&cv);
     return status;

@@ -82,6 +82,7 @@ static void pack_fold(vxs_pack *p, void *run, size_t unit)
         pack_metrics(p, cv, &f->baselines[b]);
     pack_inner(p, cv, cv->inner + unit * t->n);
     vxs_pack_reals(p, cv->losses + unit * cv->ratio_count, cv->ratio_count);
+    vxs_pack_reals(p, cv->sizes + unit * cv->ratio_count, cv->ratio_count);
     pack_kept(p, cv, f, cv->scores, outputs);
     pack_kept(p, cv, f, cv->probabilities, t->class_count);
     for (int b = 0; b < VXS_BASELINES; b++)

@@ -175,21 +175,34 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_json_real(w, "seconds", cv->seconds);
 }
 
-/* What the inner folds said of each lambda, fold by fold. */
-static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
+static void rows_json(vxs_json_writer *w, const char *key, const double *values, size_t rows,
+                      size_t count)
 {
-    vxs_json_open_array(w, "lambda_ratios");
-    for (size_t k = 0; k < cv->ratio_count; k++)
-        vxs_json_real(w, NULL, cv->ratios[k]);
-    vxs_json_close_array(w);
-    vxs_json_open_array(w, "inner_losses");
-    for (size_t f = 0; f < cv->fold_count && cv->settings.inner_folds > 0; f++) {
+    vxs_json_open_array(w, key);
+    for (size_t r = 0; r < rows; r++) {
         vxs_json_open_array(w, NULL);
-        for (size_t k = 0; k < cv->ratio_count; k++)
-            vxs_json_real(w, NULL, cv->losses[f * cv->ratio_count + k]);
+        for (size_t k = 0; k < count; k++)
+            vxs_json_real(w, NULL, values[r * count + k]);
         vxs_json_close_array(w);
     }
     vxs_json_close_array(w);
+}
+
+void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
+{
+    vxs_json_open_array(w, "lambda_ratios");
+    for (size_t k = 0; k < s->count; k++)
+        vxs_json_real(w, NULL, s->ratios[k]);
+    vxs_json_close_array(w);
+    rows_json(w, "inner_losses", s->losses, folds, s->count);
+    rows_json(w, "inner_features", s->sizes, folds, s->count);
+}
+
+static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
+{
+    size_t folds = cv->settings.inner_folds > 0 ? cv->fold_count : 0;
+    vxs_selection s = { cv->ratio_count, cv->ratios, cv->losses, cv->sizes };
+    vxs_selection_json(w, &s, folds);
 }
 
 static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stream)
@@ -458,11 +471,22 @@ static vxs_status write_map(const vxs_cv *cv, const double *map, const char *fil
 static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *const maps[KINDS],
                        vxs_output *output, vxs_error *err)
 {
-    enum { ABOUT, PREDICTIONS, SCORES, FOLDS, INNER, WEIGHTS, MAPS, MASK = MAPS + KINDS, FILES };
+    enum {
+        ABOUT,
+        PREDICTIONS,
+        SCORES,
+        FOLDS,
+        INNER,
+        WEIGHTS,
+        MAPS,
+        MASK = MAPS + KINDS,
+        CLUSTERS,
+        FILES
+    };
     static const char *const files[FILES] = {
         VXS_CV_FILE,        "predictions.tsv", "scores.tsv",          "folds.tsv",
         "inner_folds.tsv",  "weights.tsv",     "weights_mean.nii.gz", "weights_sd.nii.gz",
-        "selection.nii.gz", "pattern.nii.gz",  "mask.nii.gz"
+        "selection.nii.gz", "pattern.nii.gz",  "mask.nii.gz",         "clusters.tsv"
     };
     bool voxels = cv->task->cohort->kind == VXS_FEATURES_VOXELS;
     vxs_status status = VXS_OK;
@@ -488,6 +512,8 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
         else if (k == MASK)
             status = vxs_write_mask(&cv->task->cohort->grid, cv->task->cohort->voxels,
                                     cv->task->cohort->voxel_count, stream, err);
+        else if (k == CLUSTERS)
+            status = vxs_write_clusters(cv->task, maps[MEAN], -INFINITY, stream, err);
         else
             status = write_map(cv, maps[k - MAPS], files[k], k - MAPS, stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);

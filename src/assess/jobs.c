@@ -24,10 +24,11 @@ void vxs_job_release(vxs_job *job, size_t outputs)
         vxs_solution_release(&job->fits[k]);
     free(job->fits);
     free(job->scores);
+    free(job->sizes);
     free(job->pattern);
     free(job->selected);
     job->fits = NULL;
-    job->scores = job->pattern = NULL;
+    job->scores = job->sizes = job->pattern = NULL;
     job->selected = NULL;
 }
 
@@ -110,6 +111,7 @@ static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t
     job->passes += fit.certificate.passes;
     job->seconds += fit.certificate.seconds;
     job->converged = job->converged && fit.certificate.converged;
+    job->sizes[k] += (double)fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
     *more = job->limit == 0 || has_room(r, &fit, output);
     status = vxs_model_unstandardise(&r->part, &fit, err);
     if (!status)
@@ -148,9 +150,10 @@ static vxs_status make_room(runner *r, vxs_error *err)
     job->converged = true;
     job->scores =
         vxs_alloc(outputs * job->ratio_count, job->test_count * sizeof(*job->scores), err);
+    job->sizes = vxs_alloc(job->ratio_count, sizeof(*job->sizes), err);
     r->wide = vxs_alloc(r->whole->cohort->n, sizeof(*r->wide), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
-    if (!job->scores || !r->wide || (job->limit > 0 && !job->selected))
+    if (!job->scores || !job->sizes || !r->wide || (job->limit > 0 && !job->selected))
         return VXS_FAILED;
     if (!job->keep)
         return VXS_OK;

@@ -17,8 +17,17 @@ char *vxs_model_inside(const vxs_model *m, const char *name, vxs_error *err)
     return vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path), m->path, name);
 }
 
+void vxs_selection_release(vxs_selection *s)
+{
+    free(s->ratios);
+    free(s->losses);
+    free(s->sizes);
+    *s = (vxs_selection){ .count = 0 };
+}
+
 void vxs_model_release(vxs_model *m)
 {
+    vxs_selection_release(&m->selection);
     vxs_free_texts(m->classes, m->class_count);
     vxs_free_texts(m->free_names, m->free_count);
     vxs_free_texts(m->levels, m->level_count);

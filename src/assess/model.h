@@ -67,6 +67,7 @@ typedef struct vxs_job {
     size_t limit;   /* stop before more features than that have had a weight; 0: go on */
     bool *selected; /* outputs x p: those that had one; with a limit */
     double *scores; /* outputs x ratios x test */
+    double *sizes;  /* ratios: features with a weight, mean over outputs */
     vxs_solution *fits;
     double *pattern;
     double passes, seconds;
@@ -145,6 +146,12 @@ VXS_MUST_CHECK vxs_status vxs_penalties_read(const char *path, const vxs_cohort 
                                              double **penalties, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_write_mask(const vxs_grid *grid, const size_t *voxels, size_t count,
                                          FILE *stream, vxs_error *err);
+/* clusters.c: those of voxels (26 neighbours) whose value is not 0 and at least that, a map an
+ * output. */
+VXS_MUST_CHECK vxs_status vxs_write_clusters(const vxs_task *task, const double *map, double least,
+                                             FILE *stream, vxs_error *err);
+/* cv_write.c: the keys of a choice among lambdas; losses and sizes of so many folds. */
+void vxs_selection_json(vxs_json_writer *writer, const vxs_selection *selection, size_t folds);
 /* A value that was read from JSON, written again. */
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);
 /* i, j, k, and x, y, z in mm of a voxel, as cells of a table. */

@@ -123,6 +123,8 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_json_params(&w, "task", vxs_task_params, &m->task);
     vxs_json_params(&w, "parameters", vxs_task_method(t)->params, settings);
     write_outputs(&w, m);
+    if (m->selection.count > 0)
+        vxs_selection_json(&w, &m->selection, 1);
     vxs_json_whole(&w, "features", (int64_t)m->p);
     vxs_json_text(&w, "features_are", kinds[t->cohort->kind]);
     vxs_copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));

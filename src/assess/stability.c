@@ -466,9 +466,9 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
                               const vxs_method_settings *method, const vxs_stability *r,
                               const char *directory, bool replace, vxs_error *err)
 {
-    static const char *const files[] = { VXS_STABILITY_FILE, "halves.tsv", "frequencies.tsv",
-                                         "frequency.nii.gz", "stable.nii.gz" };
-    int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 5 : 3;
+    static const char *const files[] = { VXS_STABILITY_FILE, "halves.tsv",       "frequencies.tsv",
+                                         "clusters.tsv",     "frequency.nii.gz", "stable.nii.gz" };
+    int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 6 : 3;
     vxs_output *output = NULL;
     if (vxs_chunk_is_part(settings->pieces.chunk))
         return save_part(context, t, settings, method, r, directory, replace, err);
@@ -484,8 +484,10 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
             write_halves(t, r, stream);
         else if (k == 2)
             write_table(t, r, stream);
+        else if (k == 3)
+            status = vxs_write_clusters(t, r->frequency, r->threshold, stream, err);
         else
-            status = write_map(t, r, k == 4, files[k], stream, err);
+            status = write_map(t, r, k == 5, files[k], stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);
         status = status ? status : closed;
     }

@@ -126,14 +126,16 @@ static vxs_status settle(const vxs_model *m, vxs_error *err)
 
 /* The chosen share takes the place of --lambda-ratio. */
 static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
-                                vxs_method_settings *method, vxs_error *err)
+                                vxs_method_settings *method, vxs_selection *selection,
+                                vxs_error *err)
 {
     const fit_settings *s = call->values;
     vxs_cv_settings settings = {
         .task = s->task, .inner_folds = s->choose, .seed = s->seed, .group = s->group
     };
     double ratio = NAN, start = vxs_seconds();
-    vxs_status status = vxs_cv_choose(call->context, task, &settings, call->method, &ratio, err);
+    vxs_status status =
+        vxs_cv_choose(call->context, task, &settings, call->method, &ratio, selection, err);
     if (!status)
         vxs_log(call->context, VXS_LOG_INFO,
                 "%lld folds speak for %.4g of lambda_max; asking them took %.3g s",
@@ -146,6 +148,7 @@ static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error 
 {
     vxs_task task;
     vxs_model model;
+    vxs_selection selection = { .count = 0 };
     double start = vxs_seconds();
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;
@@ -153,10 +156,13 @@ static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error 
     if (status)
         return status;
     if (settings->choose > 0)
-        status = choose_lambda(call, &task, &method, err);
+        status = choose_lambda(call, &task, &method, &selection, err);
     if (!status)
         status = vxs_model_fit(call->context, &task, &method, &model, err);
-    if (!status) {
+    if (status)
+        vxs_selection_release(&selection);
+    else {
+        model.selection = selection;
         status = vxs_model_save(call->context, &model, &task, &method, call->shared->out,
                                 call->shared->force, err);
         if (!status && call->shared->json)

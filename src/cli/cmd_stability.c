@@ -40,7 +40,7 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
     if (task->cohort->kind == VXS_FEATURES_VOXELS)
         fprintf(out,
                 "  %s/stable.nii.gz    those that are stable; frequency.nii.gz: all\n"
-                "  voxsift regions %s/stable.nii.gz --atlas schaefer100    where they are\n",
+                "  %s/clusters.tsv     where they are; voxsift regions names them by an atlas\n",
                 dir, dir);
 }
 

@@ -3,63 +3,12 @@
 
 #include <string.h>
 
-typedef struct {
-    const char *name, *meaning, *units;
-} column;
-
-/* One row a column: header, data dictionary and JSON come from here. */
-static const column columns[] = {
-    { "index", "number of the cluster, and its value in clusters.nii.gz", "" },
-    { "sign", "1: positive values, -1: negative values", "" },
-    { "n_voxels", "voxels in the cluster", "" },
-    { "volume_mm3", "volume of the cluster", "mm3" },
-    { "peak_x", "position of the peak, to the right", "mm" },
-    { "peak_y", "position of the peak, to the front", "mm" },
-    { "peak_z", "position of the peak, to the top", "mm" },
-    { "peak_value", "the value of largest size", "" },
-    { "cog_x", "centre of gravity, to the right", "mm" },
-    { "cog_y", "centre of gravity, to the front", "mm" },
-    { "cog_z", "centre of gravity, to the top", "mm" },
-    { "mean", "mean of the values", "" },
-    { "sum", "sum of the values", "" },
-};
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
-
-static void numbers(const vxs_region_table *t, size_t k, double values[COLUMNS])
-{
-    const vxs_cluster *c = &t->clusters.rows[k];
-    const double row[COLUMNS] = { vxs_region_index(t, k),
-                                  c->sign,
-                                  (double)c->voxels,
-                                  c->volume,
-                                  c->peak[0],
-                                  c->peak[1],
-                                  c->peak[2],
-                                  c->peak_value,
-                                  c->centre[0],
-                                  c->centre[1],
-                                  c->centre[2],
-                                  c->mean,
-                                  c->sum };
-    memcpy(values, row, sizeof(row));
-}
-
-/* Ten digits: more than anybody reads, and free of the dust of sums. */
-static void write_number(vxs_tsv_writer *w, double value)
-{
-    char text[VXS_REAL_TEXT];
-    double rounded = 0;
-    snprintf(text, sizeof(text), "%.10g", value);
-    vxs_tsv_real(w, vxs_parse_real(text, &rounded) ? rounded : value);
-}
-
 static void write_ours(const vxs_region_table *t, FILE *stream)
 {
     vxs_tsv_writer w;
     char name[256];
     vxs_tsv_init(&w, stream);
-    for (int j = 0; j < COLUMNS; j++)
-        vxs_tsv_text(&w, columns[j].name);
+    vxs_cluster_header(&w);
     for (size_t a = 0; a < t->atlases; a++) {
         static const char *const parts[] = { "label", "percent", "peak" };
         for (int j = 0; j < 3; j++) {
@@ -69,13 +18,10 @@ static void write_ours(const vxs_region_table *t, FILE *stream)
     }
     vxs_tsv_end_row(&w);
     for (size_t k = 0; k < t->clusters.count; k++) {
-        double values[COLUMNS];
-        numbers(t, k, values);
-        for (int j = 0; j < COLUMNS; j++)
-            write_number(&w, values[j]);
+        vxs_cluster_cells(&w, &t->clusters.rows[k], (size_t)vxs_region_index(t, k));
         for (size_t a = 0; a < t->atlases; a++) {
             vxs_tsv_text(&w, t->overlap[a][k].label);
-            write_number(&w, t->overlap[a][k].percent);
+            vxs_write_rounded(&w, t->overlap[a][k].percent);
             vxs_tsv_text(&w, t->overlap[a][k].peak_label);
         }
         vxs_tsv_end_row(&w);
@@ -144,11 +90,11 @@ void vxs_region_write_json(const vxs_region_table *t, FILE *stream)
     write_facts(&w, t);
     vxs_json_open_array(&w, "clusters");
     for (size_t k = 0; k < t->clusters.count; k++) {
-        double values[COLUMNS];
-        numbers(t, k, values);
+        double values[VXS_CLUSTER_COLUMNS];
+        vxs_cluster_numbers(&t->clusters.rows[k], (size_t)vxs_region_index(t, k), values);
         vxs_json_open_object(&w, NULL);
-        for (int j = 0; j < COLUMNS; j++)
-            vxs_json_real(&w, columns[j].name, values[j]);
+        for (int j = 0; j < VXS_CLUSTER_COLUMNS; j++)
+            vxs_json_real(&w, vxs_cluster_columns[j].name, values[j]);
         write_atlases(&w, t, k);
         vxs_json_close_object(&w);
     }
@@ -163,11 +109,12 @@ void vxs_region_dictionary(const vxs_region_table *t, FILE *stream)
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
     write_facts(&w, t);
-    for (int j = 0; j < COLUMNS && t->settings->format == VXS_TABLE_VOXSIFT; j++) {
-        vxs_json_open_object(&w, columns[j].name);
-        vxs_json_text(&w, "Description", columns[j].meaning);
-        if (*columns[j].units)
-            vxs_json_text(&w, "Units", columns[j].units);
+    bool ours = t->settings->format == VXS_TABLE_VOXSIFT;
+    for (const vxs_cluster_column *c = vxs_cluster_columns; c->name && ours; c++) {
+        vxs_json_open_object(&w, c->name);
+        vxs_json_text(&w, "Description", c->meaning);
+        if (*c->units)
+            vxs_json_text(&w, "Units", c->units);
         vxs_json_close_object(&w);
     }
     vxs_json_close_object(&w);

@@ -46,6 +46,18 @@ def chunks(command, cohort, *words, n=3, code=0):
     return about
 
 
+def regions(directory, maps):
+    """Its table is the one that `voxsift regions` makes of its map."""
+    lines = open(f"{directory}/clusters.tsv").read().splitlines()
+    names = sorted({line.split("\t")[0] for line in lines[1:]}) if lines[0].startswith("class") else [None]
+    image = nib.load(f"{directory}/{maps}").get_fdata()
+    check("regions", len(lines) > 1 and (np.atleast_2d(image).any()), lines)
+    for k, name in enumerate(names):
+        mine = [line.split("\t", 1)[1] if name else line for line in lines if not name or line.startswith(("class\t", name + "\t"))]
+        out = run("regions", f"{directory}/{maps}", *(["--volume", str(k + 1)] if name else []), "-q")[0]
+        check(f"regions of {maps}", mine == out.splitlines(), (mine, out))
+
+
 quick = ["--nlambda", "6", "--folds", "3", "--inner-folds", "3", "--bootstraps", "100"]
 chunks("cv", "c", "--target", "score", *quick)
 chunks("cv", "c", "--target", "score", "--confounds", "age,site", *quick, "--repeats", "3", "--group", "family", n=5)
@@ -55,7 +67,10 @@ chunks("cv", "c", "--target", "score", *quick, "--folds-from", "site", n=4)
 chunks("cv", "c", "--target", "score", *quick, "--method", "fused", "--graph", "chain")
 chunks("cv", "c", "--target", "score", "--folds", "4", "--inner-folds", "0", "--lambda-ratio", "0.123456789012345678", n=2)
 chunks("cv", "v", "--target", "score", *quick, "--confounds", "age")
+regions("whole", "weights_mean.nii.gz")
 chunks("cv", "v", "--target", "kind", *quick)
+chunks("cv", "v", "--target", "kind", "--folds", "3", "--inner-folds", "0", "--lambda-ratio", "0.4", "--bootstraps", "100")
+regions("whole", "weights_mean.nii.gz")
 permute = ["--nlambda", "5", "--folds", "3", "--inner-folds", "2"]
 about = chunks("permute", "c", "--target", "score", *permute, "--permutations", "31", "--stop-at", "0")
 check("none stopped", about["permutations"] == 31)
@@ -66,5 +81,7 @@ stable = ["--pairs", "7", "--nlambda", "8", "--threshold", "0.6"]
 chunks("stability", "c", "--target", "score", *stable)
 chunks("stability", "c", "--target", "kind", *stable, "--group", "pair", "--select-features", "4")
 chunks("stability", "v", "--target", "dx", *stable, n=7)
+chunks("stability", "v", "--target", "score", *stable, "--select-features", "5", n=2)
+regions("whole", "stable.nii.gz")
 
 finish()

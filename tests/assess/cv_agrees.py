@@ -87,15 +87,19 @@ for k, f in enumerate(said["each_fold"]):
     part = {i: int(g) for i, r, g in zip(inner["participant_id"], inner["fold"], inner["inner_fold"]) if int(r) == f["fold"]}
     check("inner folds are of the training subjects", set(part) == set(np.array(ids)[train]))
     part = np.array([part.get(i, 0) for i in ids])
-    losses, held = np.zeros((3, 8)), np.zeros((8, N))
+    losses, sizes, held = np.zeros((3, 8)), np.zeros((3, 8)), np.zeros((8, N))
     for g in (1, 2, 3):
         learn = (part > 0) & (part != g)
         most = train_on(learn, "score", 1e6, "--confounds", "age,site")[1][0]["lambda_max"]
         for q, ratio in enumerate(ratios):
-            s = train_on(learn, "score", most * ratio, "--confounds", "age,site")[0][0]
+            s, outputs = train_on(learn, "score", most * ratio, "--confounds", "age,site")
+            s, sizes[g - 1, q] = s[0], outputs[0]["nonzero"]
             losses[g - 1, q] = ((score - s)[part == g] ** 2).mean() / 2
             held[q, part == g] = s[part == g]
     best = losses.mean(0).argmin()
+    told = json.load(open("cv/cv.json"))
+    check("inner losses and sizes are told", near(told["lambda_ratios"], ratios) and near(told["inner_losses"][k], losses.mean(0), 1e-5)
+          and near(told["inner_features"][k], sizes.mean(0)), (told["inner_features"][k], sizes.mean(0)))
     check("the lambda with the least inner loss", near(f["lambda_ratio"], ratios[best]), (f["lambda_ratio"], losses.mean(0)))
     check("inner scores", near(said["inner"]["mae"]["per_fold"][k], abs(score - held[best])[train].mean(), 1e-5))
 want = {"mae": lambda y, s: abs(y - s).mean(), "rmse": lambda y, s: ((y - s) ** 2).mean() ** 0.5,
@@ -220,6 +224,9 @@ said = json.loads(out)
 ratio = said["lambda"] / said["lambda_max"]
 check("one of the path's", min(abs(np.log(ratio) - np.log(0.01) * np.arange(7) / 6)) < 1e-9 and f"{ratio:.4g} of lambda_max" in err, (ratio, err))
 run("fit", "c", "--target", "score", "--lambda-ratio", repr(ratio), "-o", "given", "-q")
+told = json.load(open("chosen/model.json"))
+check("the model tells of the choice", np.allclose(told["lambda_ratios"][int(np.argmin(told["inner_losses"][0]))], ratio)
+      and len(told["inner_features"]) == 1 and told["inner_features"][0][0] == 0 < told["inner_features"][0][6], told["inner_features"])
 check("the same model", open("chosen/weights.tsv").read() == open("given/weights.tsv").read())
 for threads in "12":
     run("fit", "c", "--target", "dx", "--choose-lambda", "5", "--group", "family", "--nthreads", threads, "-o", "g" + threads, "-q")

@@ -1,5 +1,5 @@
 /* clusters.c - voxels that hang together, and what there is to say of them. */
-#include "voxsift/report.h"
+#include "voxsift/image.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -173,4 +173,55 @@ vxs_status vxs_clusters_overlap(const vxs_clusters *clusters, const vxs_atlas *a
     free(counts);
     free(labels);
     return status;
+}
+
+/* ---- As rows of a table ---------------------------------------------------------------------- */
+
+const vxs_cluster_column vxs_cluster_columns[] = {
+    { "index", "number of the cluster, and its value in clusters.nii.gz", "" },
+    { "sign", "1: positive values, -1: negative values", "" },
+    { "n_voxels", "voxels in the cluster", "" },
+    { "volume_mm3", "volume of the cluster", "mm3" },
+    { "peak_x", "position of the peak, to the right", "mm" },
+    { "peak_y", "position of the peak, to the front", "mm" },
+    { "peak_z", "position of the peak, to the top", "mm" },
+    { "peak_value", "the value of largest size", "" },
+    { "cog_x", "centre of gravity, to the right", "mm" },
+    { "cog_y", "centre of gravity, to the front", "mm" },
+    { "cog_z", "centre of gravity, to the top", "mm" },
+    { "mean", "mean of the values", "" },
+    { "sum", "sum of the values", "" },
+    { NULL, NULL, NULL },
+};
+
+void vxs_cluster_numbers(const vxs_cluster *c, size_t number, double values[VXS_CLUSTER_COLUMNS])
+{
+    const double row[VXS_CLUSTER_COLUMNS] = { (double)number, c->sign,       (double)c->voxels,
+                                              c->volume,      c->peak[0],    c->peak[1],
+                                              c->peak[2],     c->peak_value, c->centre[0],
+                                              c->centre[1],   c->centre[2],  c->mean,
+                                              c->sum };
+    memcpy(values, row, sizeof(row));
+}
+
+void vxs_write_rounded(vxs_tsv_writer *w, double value)
+{
+    char text[VXS_REAL_TEXT];
+    double rounded = 0;
+    snprintf(text, sizeof(text), "%.10g", value);
+    vxs_tsv_real(w, vxs_parse_real(text, &rounded) ? rounded : value);
+}
+
+void vxs_cluster_header(vxs_tsv_writer *w)
+{
+    for (const vxs_cluster_column *c = vxs_cluster_columns; c->name; c++)
+        vxs_tsv_text(w, c->name);
+}
+
+void vxs_cluster_cells(vxs_tsv_writer *w, const vxs_cluster *c, size_t number)
+{
+    double values[VXS_CLUSTER_COLUMNS];
+    vxs_cluster_numbers(c, number, values);
+    for (int j = 0; j < VXS_CLUSTER_COLUMNS; j++)
+        vxs_write_rounded(w, values[j]);
 }
