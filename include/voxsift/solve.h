@@ -13,7 +13,8 @@ extern "C" {
 
 typedef enum {
     VXS_LOSS_SQUARED, /* (y - z)^2 / 2 */
-    VXS_LOSS_LOGISTIC /* log(1 + exp(-y z)), y being -1 or 1 */
+    VXS_LOSS_LOGISTIC, /* log(1 + exp(-y z)), y being -1 or 1 */
+    VXS_LOSS_HINGE /* max(0, y - z): y is a margin, the design knows the classes */
 } vxs_loss;
 extern const char *const vxs_loss_names[];
 
@@ -31,6 +32,9 @@ typedef struct {
     const vxs_graph *graph; /* of the features: instead of |w|_1 the penalty is the sum over edges
                                of weight |w_from - w_to|; NULL: none. A piece of the graph has a
                                level that is not penalised */
+    double smooth;          /* with the hinge, where all y are one margin and w >= 0: adds the sum
+                               over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
+                               smooth lambda_max^2 / (y sum u) */
 } vxs_problem;
 
 /* What is known of an answer. The gap bounds how far the primal value is above the least one, over
@@ -41,20 +45,32 @@ typedef struct {
     bool converged;
     size_t nonzero;
     size_t pieces;       /* of equal weight, along the edges of a graph; 0 without one */
+    double smooth;       /* that of the problem */
     size_t missed;       /* features that an unsafe screening rule had thrown away */
     uint64_t iterations; /* of the outer loop */
     double passes;       /* columns read / p; the first fit counts what came before it as well */
     double seconds;      /* likewise */
 } vxs_certificate;
 
+/* What a dual value rests on that the answer does not tell: with the hinge. */
+typedef struct {
+    double *alpha; /* n, between 0 and u */
+    size_t count;
+    size_t *index; /* weights before they were rounded to 0 */
+    double *weight;
+} vxs_bound;
+
 typedef struct {
     size_t count;
     size_t *index;  /* columns with a weight, ascending */
     double *weight; /* theirs */
     double *free;   /* b */
+    vxs_bound *bound; /* or NULL */
     vxs_certificate certificate;
 } vxs_solution;
 void vxs_solution_release(vxs_solution *solution);
+VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err); /* or NULL */
+void vxs_bound_free(vxs_bound *bound);
 
 /* ---- The checker ----------------------------------------------------------------------------- */
 
@@ -76,7 +92,7 @@ typedef struct {
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
     double tol; /* relative gap */
-    double ridge;
+    double ridge, smooth;
     bool nonnegative;
 } vxs_method_settings;
 

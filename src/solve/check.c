@@ -2,7 +2,7 @@
  *
  * Columns are fetched and multiplied by plain loops; nothing of the solvers is used, not even their
  * losses. It is slow and short on purpose: what it says must be seen to be true by reading it. */
-#include "voxsift/solve.h"
+#include "solve/check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -461,6 +461,8 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
     check c = { .problem = problem,
                 .n = vxs_design_rows(problem->design),
                 .p = vxs_design_columns(problem->design) };
+    if (problem->loss == VXS_LOSS_HINGE)
+        return vxs_check_hinge(problem, solution, certificate, err);
     *certificate = (vxs_certificate){ .lambda = 0 };
     vxs_status status = vxs_design_measure(problem->design, err);
     if (!status && problem->graph)

@@ -30,8 +30,34 @@ const vxs_param vxs_lasso_params[] = {
     { .name = NULL },
 };
 
+void vxs_bound_free(vxs_bound *bound)
+{
+    if (!bound)
+        return;
+    free(bound->alpha);
+    free(bound->index);
+    free(bound->weight);
+    free(bound);
+}
+
+vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err)
+{
+    vxs_bound *b = vxs_alloc(1, sizeof(*b), err);
+    if (!b)
+        return NULL;
+    b->alpha = vxs_alloc(n, sizeof(*b->alpha), err);
+    b->index = vxs_alloc(count, sizeof(*b->index), err);
+    b->weight = vxs_alloc(count, sizeof(*b->weight), err);
+    b->count = count;
+    if (b->alpha && b->index && b->weight)
+        return b;
+    vxs_bound_free(b);
+    return NULL;
+}
+
 void vxs_solution_release(vxs_solution *solution)
 {
+    vxs_bound_free(solution->bound);
     free(solution->index);
     free(solution->weight);
     free(solution->free);

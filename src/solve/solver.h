@@ -17,8 +17,8 @@ struct vxs_solver {
     const vxs_solver_kind *kind;
 };
 
-extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind;
-extern const vxs_param vxs_lasso_params[], vxs_fused_params[];
+extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind;
+extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[];
 
 /* ---- Parameters that several methods have ---------------------------------------------------- */
 

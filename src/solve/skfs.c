@@ -1,0 +1,502 @@
+/* skfs.c - structured kernel feature selection: a hinge on kernel scores, weights that are not
+ * negative, an l1 term and a graph's Laplacian, to a certified gap over all voxels.
+ *
+ * The problem is solved in units in which the empty model's value is 1 and lambda_max is 1: with
+ * U = sum u, margins M and c = lambda_max, a = ah M U / c, Z = Zh c / U, lambda = rho c and
+ * lambda2 = S c^2 / (M U). Any alpha between 0 and u bounds the value from below, once alpha and a
+ * are shrunk so that z_i'alpha - 2 S (La)_i <= rho at every voxel: what voxels want is how far they
+ * are from that, and those that want most become members (as in SAIF; chapter 4 of the dissertation
+ * leaves screening for kernels to the future). */
+#include "solve/interior.h"
+#include "solve/solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS  200
+#define EDGE    1e-9 /* of rho, for rounding */
+#define LEAST   64   /* voxels that may enter in a round */
+#define INNER   0.2  /* of the gap that is wanted, for the problem on the members */
+#define FIRST   1e-3 /* gap of the first round, whatever is wanted */
+#define NOWHERE SIZE_MAX
+
+const vxs_param vxs_skfs_params[] = {
+    VXS_LAMBDA_ROWS,
+    { .name = "smooth",
+      .value = "S",
+      .type = VXS_PARAM_REAL,
+      .offset = VXS_AT(smooth),
+      .initial = 1,
+      .min = 0,
+      .max = 1e12,
+      .help = "weight of squared differences between neighbours, in units that do not depend on "
+              "the data: lambda2 is S lambda_max^2 / n^2" },
+    { .name = NULL },
+};
+
+typedef struct {
+    vxs_solver solver;
+    vxs_problem problem;
+    vxs_method_settings settings;
+    size_t n, p, rows; /* rows: samples with a weight */
+    size_t *row;
+    double lambda_max, unit;         /* unit: U / lambda_max */
+    double *u;                       /* rows: weights, which sum to 1 */
+    double *alpha, *wide;            /* rows; n */
+    size_t *start, *neighbour;       /* p + 1: of a voxel's neighbours */
+    double *edge, *degree;           /* their weights; p: and their sums */
+    double *a, *inside, *want;       /* p: the answer, and what it was rounded from */
+    size_t *member, *place;          /* ascending; p: where a voxel is among them, or NOWHERE */
+    size_t count, room;
+    double *z, *column;              /* rows x count; n */
+    size_t *order;                   /* p */
+    size_t *from, *to;               /* edges between members */
+    double *weight;
+    double *member_a, *slack, *member_degree;
+    double last_rho, began;
+    uint64_t read;
+} skfs;
+
+static void release(vxs_solver *solver)
+{
+    skfs *s = (skfs *)solver;
+    void *const all[] = { s->row,   s->u,    s->alpha,  s->wide,  s->start,  s->neighbour,
+                          s->edge,  s->degree, s->a,    s->inside, s->want,  s->member, s->place,
+                          s->z,     s->column, s->order, s->from, s->to,     s->weight,
+                          s->member_a, s->slack, s->member_degree };
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+        free(all[k]);
+    free(s);
+}
+
+static double lambda_max(const vxs_solver *solver)
+{
+    return ((const skfs *)solver)->lambda_max;
+}
+
+/* ---- The beginning --------------------------------------------------------------------------- */
+
+static vxs_status list_neighbours(skfs *s, vxs_error *err)
+{
+    const vxs_graph *g = s->problem.graph;
+    size_t ends = g && s->problem.smooth > 0 ? 2 * g->count : 0;
+    s->start = vxs_alloc(s->p + 2, sizeof(*s->start), err);
+    s->neighbour = vxs_alloc(ends, sizeof(*s->neighbour), err);
+    s->edge = vxs_alloc(ends, sizeof(*s->edge), err);
+    s->degree = vxs_alloc(s->p, sizeof(*s->degree), err);
+    if (!s->start || !s->neighbour || !s->edge || !s->degree)
+        return VXS_FAILED;
+    for (size_t e = 0; e < ends / 2; e++) {
+        s->start[g->from[e] + 2]++;
+        s->start[g->to[e] + 2]++;
+    }
+    for (size_t j = 0; j < s->p; j++)
+        s->start[j + 2] += s->start[j + 1];
+    for (size_t e = 0; e < ends; e++) {
+        size_t one = e % 2 ? g->to[e / 2] : g->from[e / 2];
+        size_t other = e % 2 ? g->from[e / 2] : g->to[e / 2];
+        size_t at = s->start[one + 1]++;
+        s->neighbour[at] = other;
+        s->edge[at] = g->weight[e / 2];
+        s->degree[one] += g->weight[e / 2];
+    }
+    return VXS_OK;
+}
+
+static vxs_status make_room(skfs *s, vxs_error *err)
+{
+    s->row = vxs_alloc(s->n, sizeof(*s->row), err);
+    s->u = vxs_alloc(s->n, sizeof(*s->u), err);
+    s->alpha = vxs_alloc(s->n, sizeof(*s->alpha), err);
+    s->wide = vxs_alloc(s->n, sizeof(*s->wide), err);
+    s->a = vxs_alloc(s->p, sizeof(*s->a), err);
+    s->inside = vxs_alloc(s->p, sizeof(*s->inside), err);
+    s->want = vxs_alloc(s->p, sizeof(*s->want), err);
+    s->member = vxs_alloc(s->p, sizeof(*s->member), err);
+    s->place = vxs_alloc(s->p, sizeof(*s->place), err);
+    s->order = vxs_alloc(s->p, sizeof(*s->order), err);
+    s->column = vxs_alloc(s->n, sizeof(*s->column), err);
+    bool fine = s->row && s->u && s->alpha && s->wide && s->a && s->inside && s->want && s->member &&
+                s->place && s->order && s->column;
+    return fine ? list_neighbours(s, err) : VXS_FAILED;
+}
+
+/* At a = 0 every sample lies within the margin, so that alpha is u. */
+static void look_at_empty(skfs *s)
+{
+    double total = 0;
+    for (size_t m = 0; m < s->n; m++) {
+        double u = s->problem.weights ? s->problem.weights[m] : 1;
+        s->wide[m] = u;
+        total += u;
+        if (u > 0) {
+            s->row[s->rows] = m;
+            s->u[s->rows++] = u;
+        }
+    }
+    vxs_design_scan(s->problem.design, s->wide, 1, s->want);
+    for (size_t j = 0; j < s->p; j++) {
+        s->lambda_max = fmax(s->lambda_max, s->want[j]);
+        s->place[j] = NOWHERE;
+    }
+    s->unit = s->lambda_max > 0 ? total / s->lambda_max : 0;
+    for (size_t m = 0; m < s->rows; m++)
+        s->alpha[m] = s->u[m] /= total;
+    for (size_t j = 0; j < s->p; j++)
+        s->want[j] = s->lambda_max > 0 ? s->want[j] / s->lambda_max : 0;
+    s->last_rho = 1;
+}
+
+static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
+{
+    skfs *s = vxs_alloc(1, sizeof(*s), err);
+    (void)context;
+    if (!s)
+        return VXS_FAILED;
+    s->solver.kind = &vxs_skfs_kind;
+    s->began = vxs_seconds();
+    s->read = vxs_design_read(problem->design);
+    s->problem = *problem;
+    s->settings = *settings;
+    s->n = vxs_design_rows(problem->design);
+    s->p = vxs_design_columns(problem->design);
+    vxs_status status = make_room(s, err);
+    if (status) {
+        release(&s->solver);
+        return status;
+    }
+    look_at_empty(s);
+    *solver = &s->solver;
+    return VXS_OK;
+}
+
+/* ---- Members --------------------------------------------------------------------------------- */
+
+static vxs_status reserve(skfs *s, size_t count, vxs_error *err)
+{
+    if (count <= s->room)
+        return VXS_OK;
+    size_t room = count + count / 2 + LEAST;
+    double *z = vxs_resize(s->z, room * s->rows, sizeof(*z), err);
+    s->z = z ? z : s->z;
+    double **const each[] = { &s->member_a, &s->slack, &s->member_degree };
+    bool fine = z != NULL;
+    for (size_t k = 0; k < 3 && fine; k++) {
+        double *more = vxs_resize(*each[k], room, sizeof(*more), err);
+        *each[k] = more ? more : *each[k];
+        fine = more != NULL;
+    }
+    s->room = fine ? room : s->room;
+    return fine ? VXS_OK : VXS_FAILED;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The first `count` of `order`; the list stays in ascending order, for the band's sake. */
+static vxs_status enter(skfs *s, size_t count, vxs_error *err)
+{
+    vxs_status status = reserve(s, s->count + count, err);
+    if (status)
+        return status;
+    qsort(s->order, count, sizeof(*s->order), by_index);
+    size_t old = s->count, fresh = count;
+    s->count += count;
+    for (size_t at = s->count; fresh > 0; at--) {
+        double *z = s->z + (at - 1) * s->rows;
+        if (old > 0 && s->member[old - 1] > s->order[fresh - 1]) {
+            s->member[at - 1] = s->member[--old];
+            memcpy(z, s->z + old * s->rows, s->rows * sizeof(*z));
+            continue;
+        }
+        size_t voxel = s->member[at - 1] = s->order[--fresh];
+        vxs_design_fetch(s->problem.design, &voxel, 1, s->column);
+        for (size_t m = 0; m < s->rows; m++)
+            z[m] = s->column[s->row[m]] * s->unit;
+    }
+    for (size_t k = 0; k < s->count; k++)
+        s->place[s->member[k]] = k;
+    return VXS_OK;
+}
+
+/* Those without weight that want too little leave. */
+static void leave(skfs *s, double least)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        size_t voxel = s->member[k];
+        s->place[voxel] = NOWHERE;
+        if (s->a[voxel] == 0 && s->want[voxel] < least) {
+            s->inside[voxel] = 0;
+            continue;
+        }
+        if (kept < k)
+            memcpy(s->z + kept * s->rows, s->z + k * s->rows, s->rows * sizeof(*s->z));
+        s->place[voxel] = kept;
+        s->member[kept++] = voxel;
+    }
+    s->count = kept;
+}
+
+static vxs_status list_edges(skfs *s, size_t *edges, vxs_error *err)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < s->count; k++)
+        most += s->start[s->member[k] + 1] - s->start[s->member[k]];
+    free(s->from);
+    free(s->to);
+    free(s->weight);
+    s->from = vxs_alloc(most, sizeof(*s->from), err);
+    s->to = vxs_alloc(most, sizeof(*s->to), err);
+    s->weight = vxs_alloc(most, sizeof(*s->weight), err);
+    *edges = 0;
+    if (!s->from || !s->to || !s->weight)
+        return VXS_FAILED;
+    for (size_t k = 0; k < s->count; k++)
+        for (size_t e = s->start[s->member[k]]; e < s->start[s->member[k] + 1]; e++) {
+            size_t other = s->place[s->neighbour[e]];
+            if (other == NOWHERE || other <= k)
+                continue;
+            s->from[*edges] = k;
+            s->to[*edges] = other;
+            s->weight[(*edges)++] = s->edge[e];
+        }
+    return VXS_OK;
+}
+
+/* What the interior point leaves of a voxel that should be at 0 is less than its slack, both as
+ * shares of what they can be. */
+static void round_off(skfs *s, double rho)
+{
+    double most = 0;
+    for (size_t k = 0; k < s->count; k++)
+        most = fmax(most, s->member_a[k]);
+    for (size_t k = 0; k < s->count; k++) {
+        s->inside[s->member[k]] = s->member_a[k];
+        s->a[s->member[k]] = s->member_a[k] * rho > most * s->slack[k] ? s->member_a[k] : 0;
+    }
+}
+
+static vxs_status solve_members(skfs *s, double rho, double target, vxs_certificate *c,
+                                vxs_error *err)
+{
+    vxs_interior q = { .n = s->rows,
+                       .k = s->count,
+                       .z = s->z,
+                       .u = s->u,
+                       .rho = rho,
+                       .smooth = s->problem.smooth,
+                       .degree = s->member_degree,
+                       .target = target,
+                       .a = s->member_a,
+                       .alpha = s->alpha,
+                       .slack = s->slack };
+    vxs_status status = list_edges(s, &q.edges, err);
+    if (status)
+        return status;
+    q.from = s->from;
+    q.to = s->to;
+    q.weight = s->weight;
+    for (size_t k = 0; k < s->count; k++) {
+        s->member_a[k] = s->a[s->member[k]];
+        s->member_degree[k] = s->degree[s->member[k]];
+    }
+    status = vxs_interior_solve(&q, err);
+    c->iterations += (uint64_t)q.iterations;
+    if (!status)
+        round_off(s, rho);
+    return status;
+}
+
+/* ---- The gap over all voxels ----------------------------------------------------------------- */
+
+/* want = Z'alpha - 2 S La, a as it was before it was rounded: that costs the bound nothing. */
+static void scan(skfs *s)
+{
+    memset(s->wide, 0, s->n * sizeof(*s->wide));
+    for (size_t m = 0; m < s->rows; m++)
+        s->wide[s->row[m]] = s->alpha[m] * s->unit;
+    vxs_design_scan(s->problem.design, s->wide, 1, s->want);
+    for (size_t k = 0; k < s->count; k++) {
+        size_t voxel = s->member[k];
+        double pull = 2 * s->problem.smooth * s->inside[voxel];
+        s->want[voxel] -= pull * s->degree[voxel];
+        for (size_t e = s->start[voxel]; e < s->start[voxel + 1] && pull > 0; e++)
+            s->want[s->neighbour[e]] += pull * s->edge[e];
+    }
+}
+
+/* a'La: each edge from both of its ends, so that a neighbour outside counts as well. */
+static double roughness(const skfs *s, const double *weights)
+{
+    double sum = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        size_t voxel = s->member[k];
+        double a = weights[voxel], around = 0;
+        for (size_t e = s->start[voxel]; e < s->start[voxel + 1] && a > 0; e++)
+            around += s->edge[e] * weights[s->neighbour[e]];
+        sum += a * (s->degree[voxel] * a - around);
+    }
+    return sum;
+}
+
+static void certify(skfs *s, double rho, vxs_certificate *c)
+{
+    double hinge = 0, sum = 0, total = 0, steepest = 0;
+    for (size_t m = 0; m < s->rows; m++)
+        s->column[m] = 1;
+    for (size_t k = 0; k < s->count; k++) {
+        double a = s->a[s->member[k]];
+        sum += a;
+        for (size_t m = 0; m < s->rows && a > 0; m++)
+            s->column[m] -= a * s->z[k * s->rows + m];
+    }
+    for (size_t m = 0; m < s->rows; m++) {
+        hinge += s->u[m] * fmax(0, s->column[m]);
+        total += s->alpha[m];
+    }
+    for (size_t j = 0; j < s->p; j++)
+        steepest = fmax(steepest, s->want[j]);
+    double shrink = steepest > rho ? rho / steepest : 1;
+    c->primal = hinge + rho * sum + s->problem.smooth * roughness(s, s->a);
+    c->dual = shrink * total - shrink * shrink * s->problem.smooth * roughness(s, s->inside);
+    c->gap = c->primal - c->dual;
+}
+
+/* ---- One lambda ------------------------------------------------------------------------------ */
+
+typedef struct {
+    size_t voxel;
+    double want;
+} wish;
+
+static int by_wish(const void *a, const void *b)
+{
+    const wish *left = a, *right = b;
+    return left->want != right->want ? (left->want < right->want) - (left->want > right->want)
+                                     : (left->voxel > right->voxel) - (left->voxel < right->voxel);
+}
+
+/* The voxels outside that want most, of those that want more than `least`. */
+static vxs_status admit(skfs *s, double least, size_t most, size_t *admitted, vxs_error *err)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < s->p; j++)
+        count += s->place[j] == NOWHERE && s->want[j] > least;
+    wish *wishes = vxs_alloc(count, sizeof(*wishes), err);
+    if (!wishes)
+        return VXS_FAILED;
+    count = 0;
+    for (size_t j = 0; j < s->p; j++)
+        if (s->place[j] == NOWHERE && s->want[j] > least)
+            wishes[count++] = (wish){ j, s->want[j] };
+    qsort(wishes, count, sizeof(*wishes), by_wish);
+    *admitted = count < most ? count : most;
+    for (size_t k = 0; k < *admitted; k++)
+        s->order[k] = wishes[k].voxel;
+    free(wishes);
+    return *admitted > 0 ? enter(s, *admitted, err) : VXS_OK;
+}
+
+/* Rounds of members and scans until the gap over all voxels is small enough. */
+static vxs_status grow(skfs *s, double rho, vxs_certificate *c, vxs_error *err)
+{
+    double tol = s->settings.tol, target = fmax(INNER * tol, FIRST), best = INFINITY;
+    size_t admitted = 0;
+    int stuck = 0;
+    leave(s, 2 * rho - s->last_rho);
+    vxs_status status = admit(s, fmax(2 * rho - s->last_rho, 0), s->count + LEAST, &admitted, err);
+    for (int round = 0; round < ROUNDS && !status; round++) {
+        status = s->count > 0 ? solve_members(s, rho, target, c, err) : VXS_OK;
+        if (status)
+            return status;
+        scan(s);
+        certify(s, rho, c);
+        if (c->gap <= tol || stuck > 5)
+            return VXS_OK;
+        stuck = c->gap < 0.99 * best ? 0 : stuck + 1;
+        best = fmin(best, c->gap);
+        status = admit(s, rho * (1 + EDGE), s->count + LEAST, &admitted, err);
+        target = admitted > 0 ? fmax(INNER * tol, fmin(FIRST, c->gap / 10))
+                              : fmax(fmin(target, INNER * tol) / 4, 1e-15);
+    }
+    return status;
+}
+
+static double total_weight(const skfs *s)
+{
+    double total = 0;
+    for (size_t m = 0; m < s->n; m++)
+        total += s->problem.weights ? s->problem.weights[m] : 1;
+    return total;
+}
+
+static void take_weights(const skfs *s, double unit, double total, vxs_solution *solution)
+{
+    vxs_bound *b = solution->bound;
+    for (size_t m = 0; m < s->rows; m++)
+        b->alpha[s->row[m]] = fmin(s->alpha[m], s->u[m]) * total;
+    for (size_t k = 0; k < s->count; k++) {
+        size_t voxel = s->member[k];
+        b->index[k] = voxel;
+        b->weight[k] = s->inside[voxel] * unit;
+        if (s->a[voxel] == 0)
+            continue;
+        solution->index[solution->count] = voxel;
+        solution->weight[solution->count++] = s->a[voxel] * unit;
+    }
+}
+
+static vxs_status take_solution(const skfs *s, vxs_solution *solution, vxs_error *err)
+{
+    double total = total_weight(s), margin = s->n > 0 ? s->problem.y[0] : 0;
+    solution->index = vxs_alloc(s->count, sizeof(*solution->index), err);
+    solution->weight = vxs_alloc(s->count, sizeof(*solution->weight), err);
+    solution->free = vxs_alloc(s->problem.free_count, sizeof(*solution->free), err);
+    solution->bound = vxs_bound_new(s->n, s->count, err);
+    if (!solution->index || !solution->weight || !solution->free || !solution->bound) {
+        vxs_solution_release(solution);
+        return VXS_FAILED;
+    }
+    take_weights(s, s->lambda_max > 0 ? margin * total / s->lambda_max : 0, total, solution);
+    solution->certificate.nonzero = solution->count;
+    solution->certificate.primal *= margin * total;
+    solution->certificate.dual *= margin * total;
+    return VXS_OK;
+}
+
+static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
+{
+    skfs *s = (skfs *)solver;
+    *solution = (vxs_solution){
+        .certificate = { .lambda = lambda,
+                         .lambda_max = s->lambda_max,
+                         .smooth = s->problem.smooth,
+                         .tol = s->settings.tol }
+    };
+    vxs_certificate *c = &solution->certificate;
+    double rho = s->lambda_max > 0 ? lambda / s->lambda_max : 1;
+    c->primal = c->dual = 1; /* of the empty model */
+    vxs_status status = s->lambda_max > 0 ? grow(s, rho, c, err) : VXS_OK;
+    c->converged = c->gap <= s->settings.tol;
+    s->last_rho = fmin(rho, 1);
+    uint64_t read = vxs_design_read(s->problem.design);
+    double now = vxs_seconds();
+    c->passes = s->p > 0 ? (double)(read - s->read) / (double)s->p : 0;
+    c->seconds = now - s->began;
+    s->read = read;
+    s->began = now;
+    return status ? status : take_solution(s, solution, err);
+}
+
+const vxs_solver_kind vxs_skfs_kind = {
+    .begin = begin,
+    .lambda_max = lambda_max,
+    .fit = fit,
+    .release = release,
+};
