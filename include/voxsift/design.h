@@ -101,6 +101,41 @@ VXS_MUST_CHECK vxs_status vxs_correlation_tree(const vxs_context *context, vxs_d
                                                const vxs_graph *graph, vxs_graph *tree,
                                                vxs_error *err);
 
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* g[j] = sum over l of q[l] exp(-(at[j] - x[l])^2 / (2 bandwidth^2)), by the sum itself or by a
+ * fast Gauss transform, whichever is faster for so many points; at may be x. Error below 1e-9 of
+ * sum |q|. */
+VXS_MUST_CHECK vxs_status vxs_gauss_sums(const double *x, const double *q, size_t n,
+                                         const double *at, size_t m, double bandwidth, double *g,
+                                         vxs_error *err);
+/* The median distance of two of the points, the lower one of two in the middle; 0 when at least
+ * half of the distances are, or there are none. */
+VXS_MUST_CHECK vxs_status vxs_median_distance(const double *x, size_t n, double *median,
+                                              vxs_error *err);
+
+/* Kernel scores: column i is yt .* (H K_i yt) of the base's column i, K_i(m, l) =
+ * exp(-(x_mi - x_li)^2 / (2 s_i^2)), H the centring matrix, yt = H y; s_i is `bandwidth`, or with 0
+ * the median distance of the column's values, of those that are not 0 if it is. A column that is
+ * constant is 0. Made at once as float32, in memory, or in a file without a name when it takes more
+ * than `memory` bytes (0: 2 GiB); the base (a view that standardises, typically) is read once and
+ * is not needed afterwards; it is freed with the design unless `shared`. */
+VXS_MUST_CHECK vxs_status vxs_scores_new(const vxs_context *context, vxs_design *base, bool shared,
+                                         const double *y, double bandwidth, size_t memory,
+                                         vxs_design **design, vxs_error *err);
+/* s_i of all columns; 0 where the median of a constant column was asked for. */
+const double *vxs_scores_bandwidths(const vxs_design *design);
+
+/* Kernels as columns (HSIC lasso): column i is the packed upper triangle (column by column,
+ * diagonal included) of H K_i H, off-diagonal entries times sqrt(2), so that inner products of
+ * columns are inner products of matrices; rows are n (n + 1) / 2. Nothing is stored but bandwidths:
+ * columns are made when they are asked for. */
+VXS_MUST_CHECK vxs_status vxs_kernels_new(vxs_design *base, bool shared, double bandwidth,
+                                          vxs_design **design, vxs_error *err);
+const double *vxs_kernels_bandwidths(const vxs_design *design);
+/* y y' of centred y, packed in the same way: what HSIC lasso fits. */
+void vxs_kernels_pack(const double *y, size_t n, double *packed);
+
 #ifdef __cplusplus
 }
 #endif
