@@ -44,6 +44,9 @@ typedef struct {
     double *penalties; /* of features, or NULL */
     vxs_graph graph;   /* of features, for methods that need one */
     vxs_design *design;
+    vxs_design *kernel; /* kernel scores of the features for one output, or NULL */
+    size_t kernel_output;
+    double *margin; /* what kernel scores are to reach */
     vxs_hub *hub;  /* whose solvers wait for each other's scans, or NULL */
     double *y, *u; /* room for one output, and for its weights */
 } vxs_task;
@@ -56,29 +59,47 @@ void vxs_task_release(vxs_task *task);
 size_t vxs_task_outputs(const vxs_task *task);
 /* The method of the task. */
 const vxs_method *vxs_task_method(const vxs_task *task);
+/* The loss that is minimised, in words; `loss` says no more than scores (squared) or classes. */
+const char *vxs_loss_name(const vxs_task_settings *settings, vxs_loss loss);
 /* As the table calls subject i. */
 const char *vxs_task_id(const vxs_task *task, size_t i);
 /* Whether one class is more than half as large again as another; then class weights that are left
  * open become balanced. */
 bool vxs_task_balance(vxs_task *task);
-/* Sets y and u. */
-void vxs_task_problem(vxs_task *task, size_t output, const vxs_method_settings *settings,
-                      vxs_problem *problem);
+/* Sets y and u, and makes kernel scores for methods that work on them. */
+VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task *task,
+                                           size_t output, const vxs_method_settings *settings,
+                                           vxs_problem *problem, vxs_error *err);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 
-/* What folds said of shares of lambda_max: the mean loss of subjects that were kept back, and how
+/* What folds said of all that was tried: the mean loss of subjects that were kept back, and how
  * many features had a weight. */
 typedef struct {
     size_t count;
-    double *ratios, *losses, *sizes;
+    double *ratios;  /* of lambda_max */
+    double *smooths; /* one for each of them, by methods that have it; or NULL */
+} vxs_tries;
+typedef struct {
+    vxs_tries tries;
+    double *losses, *sizes;
 } vxs_selection;
 void vxs_selection_release(vxs_selection *selection);
 
 /* Weights are of features as they stand in the cohort: standardisation is in them and in the
- * intercept. */
+ * intercept. Those of kernels are of the features' kernels, for which the model keeps values of its
+ * training subjects. */
+typedef struct {
+    size_t n, count, free_count;
+    double *y;         /* n: 1 and -1, centred */
+    double *values;    /* count x n: of training subjects, standardised */
+    double *bandwidth; /* count */
+    double *mean;      /* count: of the training subjects' sums */
+    double *scale, *free; /* count; count x free_count: standardised is scale x + free'c */
+} vxs_kept;
 typedef struct {
     char *name;       /* of the class, or of the target */
+    vxs_kept *kept;   /* by methods that work on kernels, or NULL */
     vxs_solution fit; /* index and weight; free: intercept first if there is one, confounds */
     double sum;       /* of the weights, as model.json says */
 } vxs_output_fit;

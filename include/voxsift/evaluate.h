@@ -72,7 +72,7 @@ extern const char *const vxs_baseline_names[VXS_BASELINES];
 /* One outer fold of one repeat. */
 typedef struct {
     size_t repeat, fold, train, test; /* how many subjects */
-    double ratio;                     /* of lambda_max, as the inner folds chose */
+    double ratio, smooth;             /* as the inner folds chose: of lambda_max, and smoothness */
     vxs_metrics outer, inner;         /* of subjects kept back; of the choice among lambdas */
     vxs_metrics baselines[VXS_BASELINES];
     vxs_solution *fits;     /* one an output, of features as they stand */
@@ -89,9 +89,8 @@ typedef struct {
     size_t fold_count; /* repeats x folds */
     size_t first, end; /* those of the chunk; of the others nothing is known, and nothing of all */
     vxs_cv_fold *each;
-    double *ratios; /* of lambda_max */
-    size_t ratio_count;
-    double *losses;                   /* folds x ratios: what the inner folds say */
+    vxs_tries tries;
+    double *losses;                   /* folds x tries: what the inner folds say */
     double *sizes;                    /* likewise: features with a weight, on average */
     double *scores;                   /* repeats x outputs x n, each by a model that did not learn
                                          from the subject */
@@ -110,11 +109,11 @@ VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task 
                                      const vxs_method_settings *method, vxs_cv *cv, vxs_error *err);
 void vxs_cv_release(vxs_cv *cv);
 /* The share of lambda_max that settings->inner_folds folds of all subjects speak for, among
- * method->nlambda of them; and what they say of each, which the caller releases. */
+ * method->nlambda of them, and the smoothness, of methods that have it; and what they say of each, which the caller releases. */
 VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                                         const vxs_cv_settings *settings,
                                         const vxs_method_settings *method, double *ratio,
-                                        vxs_selection *selection, vxs_error *err);
+                                        double *smooth, vxs_selection *selection, vxs_error *err);
 /* {metric: {mean, sd, per_fold}} under "outer" and "inner", and more. */
 void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
 /* A directory: cv.json, predictions.tsv, scores.tsv, folds.tsv, inner_folds.tsv, weights.tsv, and

@@ -27,6 +27,11 @@ VXS_MUST_CHECK vxs_status vxs_graph_chain(size_t nodes, vxs_graph *graph, vxs_er
 VXS_MUST_CHECK vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
                                          vxs_graph *graph, vxs_error *err);
 
+/* Voxels that share a face (6), an edge too (18) or a corner too (26); without links. */
+VXS_MUST_CHECK vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels,
+                                               size_t count, int connectivity, vxs_graph *graph,
+                                               vxs_error *err);
+
 /* The first edge that closes a loop with those before it; graph->count when there is none. Fails
  * only without memory. */
 VXS_MUST_CHECK vxs_status vxs_graph_loop(const vxs_graph *graph, size_t *edge, vxs_error *err);

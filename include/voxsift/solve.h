@@ -92,8 +92,11 @@ typedef struct {
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
     double tol; /* relative gap */
-    double ridge, smooth;
+    double ridge;
     bool nonnegative;
+    const char *smooths, *bandwidth; /* numbers with commas between; a number or "median" */
+    double smooth;                   /* the one of `smooths` that is meant: no row */
+    bool smooth_chosen;              /* whether it is known */
 } vxs_method_settings;
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
@@ -104,6 +107,7 @@ typedef struct {
     const char *source;                 /* paper and section */
     const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
     bool needs_graph;                   /* without one it has no problem */
+    bool kernel;                        /* works on kernel scores, with or without a graph */
     vxs_standardize standardize;        /* what suits it when nothing is said */
     const struct vxs_solver_kind *kind; /* private to the solve room */
 } vxs_method;

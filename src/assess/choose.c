@@ -32,53 +32,32 @@ static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
             weight[k] = side[k] > 0 ? (double)w->train_count / (2 * side[k]) : 1;
 }
 
-/* Mean loss of an inner job at a ratio, over all outputs. */
-static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t ratio)
+/* Mean loss of an inner job at a try, over all outputs, of calibrated scores. */
+static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
 {
     const vxs_task *t = w->cv->task;
     double sum = 0, whole = 0, weight[2];
     for (size_t o = 0; o < vxs_task_outputs(t); o++) {
-        const double *s = job->scores + (o * job->ratio_count + ratio) * job->test_count;
+        const double *s = job->scores + (o * job->ratio_count + number) * job->test_count;
         weigh(w, o, weight);
         for (size_t k = 0; k < job->test_count; k++) {
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
             u *= t->weights ? t->weights[job->test[k]] : 1;
-            sum += u * loss_of(t->loss, y, s[k]);
+            sum += u * loss_of(t->loss, y, w->offset[o] + w->slope[o] * s[k]);
             whole += u;
         }
     }
     return whole > 0 ? sum / whole : 0;
 }
 
-/* The ratio with the least mean loss; or, with 1se, the largest that is not a standard error worse.
- */
-static void choose_ratio(vxs_fold_work *w)
+size_t vxs_first_try(const vxs_tries *t, size_t number)
 {
-    double *means = w->cv->losses + w->number * w->cv->ratio_count;
-    double *sizes = w->cv->sizes + w->number * w->cv->ratio_count;
-    double limit = INFINITY, jobs = (double)w->inner_count;
-    w->chosen = 0;
-    for (size_t k = 0; k < w->cv->ratio_count; k++) {
-        double square = 0;
-        means[k] = 0;
-        for (size_t g = 0; g < w->inner_count; g++) {
-            double loss = job_loss(w, &w->inner[g], k);
-            means[k] += loss / jobs;
-            sizes[k] += w->inner[g].sizes[k] / jobs;
-            square += loss * loss;
-        }
-        if (k == 0 || means[k] < means[w->chosen]) {
-            double variance = jobs > 1 ? (square - jobs * means[k] * means[k]) / (jobs - 1) : 0;
-            limit = means[k] + sqrt(fmax(0, variance) / jobs);
-            w->chosen = k;
-        }
-    }
-    for (size_t k = 0; k < w->chosen && w->cv->settings.select == VXS_SELECT_1SE; k++)
-        if (means[k] <= limit)
-            w->chosen = k;
+    while (number > 0 && t->ratios[number] < t->ratios[number - 1])
+        number--;
+    return number;
 }
 
-static void take_inner_scores(vxs_fold_work *w)
+static void take_inner_scores(vxs_fold_work *w, size_t number)
 {
     size_t n = w->cv->task->n, outputs = vxs_task_outputs(w->cv->task);
     for (size_t k = 0; k < outputs * n; k++)
@@ -88,7 +67,7 @@ static void take_inner_scores(vxs_fold_work *w)
         for (size_t o = 0; o < outputs; o++)
             for (size_t k = 0; k < job->test_count; k++)
                 w->inner_scores[o * n + job->test[k]] =
-                    job->scores[(o * job->ratio_count + w->chosen) * job->test_count + k];
+                    job->scores[(o * job->ratio_count + number) * job->test_count + k];
     }
 }
 
@@ -119,6 +98,58 @@ static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
     return status;
 }
 
+/* Scores of kernels are in no unit: each try is measured by what its scores say when they are
+ * calibrated. Those of a linear model are measured as they are. */
+static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    size_t outputs = vxs_task_outputs(w->cv->task);
+    for (size_t o = 0; o < outputs; o++) {
+        w->slope[o] = 1;
+        w->offset[o] = 0;
+    }
+    if (!vxs_task_is_kernel(w->cv->task))
+        return VXS_OK;
+    take_inner_scores(w, number);
+    for (size_t o = 0; o < outputs && !status; o++)
+        status = calibrate(w, o, err);
+    return status;
+}
+
+/* The try with the least mean loss; or, with 1se, the largest lambda of that smoothness that is not
+ * a standard error worse. */
+static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
+{
+    double *means = w->cv->losses + w->number * w->cv->tries.count;
+    double *sizes = w->cv->sizes + w->number * w->cv->tries.count;
+    double limit = INFINITY, jobs = (double)w->inner_count;
+    w->chosen = 0;
+    for (size_t k = 0; k < w->cv->tries.count; k++) {
+        double square = 0;
+        vxs_status status = calibrate_try(w, k, err);
+        if (status)
+            return status;
+        means[k] = 0;
+        for (size_t g = 0; g < w->inner_count; g++) {
+            double loss = job_loss(w, &w->inner[g], k);
+            means[k] += loss / jobs;
+            sizes[k] += w->inner[g].sizes[k] / jobs;
+            square += loss * loss;
+        }
+        if (k == 0 || means[k] < means[w->chosen]) {
+            double variance = jobs > 1 ? (square - jobs * means[k] * means[k]) / (jobs - 1) : 0;
+            limit = means[k] + sqrt(fmax(0, variance) / jobs);
+            w->chosen = k;
+        }
+    }
+    if (w->cv->settings.select != VXS_SELECT_1SE)
+        return VXS_OK;
+    for (size_t k = vxs_first_try(&w->cv->tries, w->chosen); k < w->chosen; k++)
+        if (means[k] <= limit)
+            w->chosen = k;
+    return VXS_OK;
+}
+
 static vxs_status measure_inner(vxs_fold_work *w, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
@@ -135,13 +166,15 @@ vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
     for (size_t o = 0; o < outputs; o++)
         w->slope[o] = 1;
     if (w->inner_count > 0) {
-        choose_ratio(w);
-        take_inner_scores(w);
-        status = measure_inner(w, err);
+        status = choose_try(w, err);
+        take_inner_scores(w, w->chosen);
+        if (!status)
+            status = measure_inner(w, err);
     }
     for (size_t o = 0; o < outputs && !status; o++)
         if (w->cv->task->class_count > 0 && w->inner_count > 0)
             status = calibrate(w, o, err);
-    w->cv->each[w->number].ratio = w->cv->ratios[w->chosen];
+    w->cv->each[w->number].ratio = w->cv->tries.ratios[w->chosen];
+    w->cv->each[w->number].smooth = w->cv->tries.smooths ? w->cv->tries.smooths[w->chosen] : 0;
     return status;
 }

@@ -95,7 +95,7 @@ void vxs_cv_release(vxs_cv *cv)
     }
     vxs_folds_release(&cv->folds);
     free(cv->each);
-    free(cv->ratios);
+    vxs_tries_release(&cv->tries);
     free(cv->losses);
     free(cv->sizes);
     free(cv->scores);
@@ -106,23 +106,7 @@ void vxs_cv_release(vxs_cv *cv)
     *cv = (vxs_cv){ .fold_count = 0 };
 }
 
-/* ---- What is to be tried --------------------------------------------------------------------- */
-
-/* A path to choose from, or the one that is given. */
-static vxs_status make_ratios(vxs_cv *cv, vxs_error *err)
-{
-    const vxs_method_settings *m = &cv->method;
-    if (cv->settings.inner_folds > 0) {
-        cv->ratio_count = (size_t)m->nlambda;
-        return vxs_path_ratios(m, &cv->ratios, err);
-    }
-    cv->ratio_count = 1;
-    cv->ratios = vxs_alloc(1, sizeof(*cv->ratios), err);
-    if (!cv->ratios)
-        return VXS_FAILED;
-    cv->ratios[0] = isnan(m->lambda_ratio) ? 0.1 : m->lambda_ratio;
-    return VXS_OK;
-}
+/* ---- What is asked for ----------------------------------------------------------------------- */
 
 static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
 {
@@ -132,7 +116,7 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return status;
     if (s->inner_folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--inner-folds' wants 0, or 2 and more");
-    if (s->prefilter && vxs_task_method(cv->task)->needs_graph)
+    if (s->prefilter && (vxs_task_method(cv->task)->needs_graph || vxs_task_is_kernel(cv->task)))
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",
                         vxs_task_method(cv->task)->name);
@@ -212,8 +196,9 @@ static vxs_status make_inner_jobs(vxs_fold_work *w, const size_t *inner, vxs_err
               &job->test_count);
         job->train = w->inner_train[g];
         job->test = w->inner_test[g];
-        job->ratios = cv->ratios;
-        job->ratio_count = cv->ratio_count;
+        job->ratios = cv->tries.ratios;
+        job->smooths = cv->tries.smooths;
+        job->ratio_count = cv->tries.count;
     }
     return VXS_OK;
 }
@@ -306,15 +291,18 @@ static vxs_status run_outer(const vxs_labour *labour, vxs_cv *cv, const vxs_fold
                             vxs_job *jobs, vxs_error *err)
 {
     size_t inner = (size_t)cv->settings.inner_folds;
-    for (size_t k = cv->first; k < cv->end; k++)
+    for (size_t k = cv->first; k < cv->end; k++) {
+        size_t first = vxs_first_try(&cv->tries, works[k].chosen);
         jobs[k] = (vxs_job){ .number = k * (inner + 1) + inner,
                              .train = works[k].train,
                              .train_count = works[k].train_count,
                              .test = works[k].test,
                              .test_count = works[k].test_count,
-                             .ratios = cv->ratios,
-                             .ratio_count = works[k].chosen + 1,
+                             .ratios = cv->tries.ratios + first,
+                             .smooths = cv->tries.smooths ? cv->tries.smooths + first : NULL,
+                             .ratio_count = works[k].chosen - first + 1,
                              .keep = !cv->settings.scores_only };
+    }
     vxs_labour fitting = *labour;
     fitting.doing = "fitting";
     vxs_status status = vxs_jobs_run(&fitting, jobs + cv->first, cv->end - cv->first, err);
@@ -422,8 +410,8 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     cv->each = vxs_alloc(cv->fold_count, sizeof(*cv->each), err);
     cv->inner = vxs_alloc(cv->fold_count, t->n * sizeof(*cv->inner), err);
     cv->scores = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
-    cv->losses = vxs_alloc(cv->fold_count, cv->ratio_count * sizeof(*cv->losses), err);
-    cv->sizes = vxs_alloc(cv->fold_count, cv->ratio_count * sizeof(*cv->sizes), err);
+    cv->losses = vxs_alloc(cv->fold_count, cv->tries.count * sizeof(*cv->losses), err);
+    cv->sizes = vxs_alloc(cv->fold_count, cv->tries.count * sizeof(*cv->sizes), err);
     bool fine = cv->each && cv->inner && cv->scores && cv->losses && cv->sizes;
     for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
         if (b != VXS_BASELINE_CONFOUNDS || confounds) {
@@ -444,7 +432,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
     *cv = (vxs_cv){ .settings = *settings, .method = *method, .task = task };
     vxs_status status = check_settings(cv, err);
     if (!status)
-        status = make_ratios(cv, err);
+        status = vxs_tries_make(task, method, settings->inner_folds > 0, &cv->tries, err);
     if (!status)
         status = vxs_folds_make(task, settings, &cv->folds, err);
     if (!status && cv->folds.by_folds && settings->inner_folds >= (int64_t)cv->folds.count)
@@ -484,7 +472,7 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
 /* One fold in which everybody is learned from, and nobody kept back. */
 vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                          const vxs_cv_settings *settings, const vxs_method_settings *method,
-                         double *ratio, vxs_selection *selection, vxs_error *err)
+                         double *ratio, double *smooth, vxs_selection *selection, vxs_error *err)
 {
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
     vxs_fold_work work = { .cv = NULL };
@@ -492,7 +480,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     cv.settings.scores_only = true;
     vxs_status status = check_settings(&cv, err);
     if (!status)
-        status = make_ratios(&cv, err);
+        status = vxs_tries_make(task, method, true, &cv.tries, err);
     if (!status)
         status = vxs_folds_group(task, settings, &cv.folds, err);
     cv.folds.n = task->n;
@@ -508,11 +496,13 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
         status = run_inner(&labour, &cv, &work, err);
     if (!status)
         status = vxs_choose(&work, err);
-    *ratio = status ? NAN : cv.each[0].ratio;
-    *selection = (vxs_selection){ .count = 0 };
+    *selection = (vxs_selection){ .losses = NULL };
     if (!status) {
-        *selection = (vxs_selection){ cv.ratio_count, cv.ratios, cv.losses, cv.sizes };
-        cv.ratios = cv.losses = cv.sizes = NULL;
+        *ratio = cv.each[0].ratio;
+        *smooth = cv.each[0].smooth;
+        *selection = (vxs_selection){ cv.tries, cv.losses, cv.sizes };
+        cv.tries = (vxs_tries){ .count = 0 };
+        cv.losses = cv.sizes = NULL;
     }
     end_fold(&work, vxs_task_outputs(task));
     vxs_cv_release(&cv);

@@ -16,8 +16,8 @@ typedef struct {
     size_t inner_count; /* inner jobs, one a fold */
     vxs_job *inner;
     size_t **inner_train, **inner_test; /* subjects of the task */
-    size_t chosen;                      /* number of the ratio */
-    double *inner_scores;               /* outputs x n, at the chosen ratio */
+    size_t chosen;                      /* number of the try */
+    double *inner_scores;               /* outputs x n, at the chosen try */
     double *slope, *offset;             /* an output each: logit of the calibrated probability */
 } vxs_fold_work;
 
@@ -32,7 +32,9 @@ vxs_run vxs_cv_as_run(const vxs_cv *cv);
 /* The part of a cross-validation that is a chunk. */
 VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
                                            const char *directory, bool replace, vxs_error *err);
-/* choose.c: the ratio, the inner scores at it and their metrics, and the calibration. */
+/* choose.c: the first try with the same smoothness. */
+size_t vxs_first_try(const vxs_tries *tries, size_t number);
+/* The try, the inner scores at it and their metrics, and the calibration. */
 VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
 /* evaluate.c: scores, probabilities, baselines and metrics of the subjects kept back. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_fold(vxs_fold_work *work, const vxs_job *outer,

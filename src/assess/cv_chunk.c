@@ -73,6 +73,7 @@ static void pack_fold(vxs_pack *p, void *run, size_t unit)
     vxs_pack_size(p, &f->train, t->n);
     vxs_pack_size(p, &f->test, t->n);
     vxs_pack_reals(p, &f->ratio, 1);
+    vxs_pack_reals(p, &f->smooth, 1);
     vxs_pack_reals(p, &f->passes, 1);
     vxs_pack_reals(p, &f->seconds, 1);
     vxs_pack_flag(p, &f->converged);
@@ -81,8 +82,8 @@ static void pack_fold(vxs_pack *p, void *run, size_t unit)
     for (int b = 0; b < VXS_BASELINES; b++)
         pack_metrics(p, cv, &f->baselines[b]);
     pack_inner(p, cv, cv->inner + unit * t->n);
-    vxs_pack_reals(p, cv->losses + unit * cv->ratio_count, cv->ratio_count);
-    vxs_pack_reals(p, cv->sizes + unit * cv->ratio_count, cv->ratio_count);
+    vxs_pack_reals(p, cv->losses + unit * cv->tries.count, cv->tries.count);
+    vxs_pack_reals(p, cv->sizes + unit * cv->tries.count, cv->tries.count);
     pack_kept(p, cv, f, cv->scores, outputs);
     pack_kept(p, cv, f, cv->probabilities, t->class_count);
     for (int b = 0; b < VXS_BASELINES; b++)

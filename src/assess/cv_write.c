@@ -122,6 +122,8 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
         vxs_json_whole(w, "training", (int64_t)f->train);
         vxs_json_whole(w, "kept_back", (int64_t)f->test);
         vxs_json_real(w, "lambda_ratio", f->ratio);
+        if (cv->tries.smooths)
+            vxs_json_real(w, "smooth", f->smooth);
         vxs_json_open_array(w, "nonzero");
         for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)
             vxs_json_whole(w, NULL, (int64_t)f->fits[o].certificate.nonzero);
@@ -158,7 +160,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
     vxs_json_text(w, "method", vxs_task_method(t)->name);
-    vxs_json_text(w, "loss", vxs_loss_names[t->loss]);
+    vxs_json_text(w, "loss", vxs_loss_name(&t->settings, t->loss));
     vxs_json_text(w, "target", t->settings.target);
     subjects_json(w, cv);
     vxs_json_whole(w, "folds", (int64_t)cv->folds.count);
@@ -191,17 +193,23 @@ static void rows_json(vxs_json_writer *w, const char *key, const double *values,
 void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
 {
     vxs_json_open_array(w, "lambda_ratios");
-    for (size_t k = 0; k < s->count; k++)
-        vxs_json_real(w, NULL, s->ratios[k]);
+    for (size_t k = 0; k < s->tries.count; k++)
+        vxs_json_real(w, NULL, s->tries.ratios[k]);
     vxs_json_close_array(w);
-    rows_json(w, "inner_losses", s->losses, folds, s->count);
-    rows_json(w, "inner_features", s->sizes, folds, s->count);
+    if (s->tries.smooths) {
+        vxs_json_open_array(w, "smooths");
+        for (size_t k = 0; k < s->tries.count; k++)
+            vxs_json_real(w, NULL, s->tries.smooths[k]);
+        vxs_json_close_array(w);
+    }
+    rows_json(w, "inner_losses", s->losses, folds, s->tries.count);
+    rows_json(w, "inner_features", s->sizes, folds, s->tries.count);
 }
 
 static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     size_t folds = cv->settings.inner_folds > 0 ? cv->fold_count : 0;
-    vxs_selection s = { cv->ratio_count, cv->ratios, cv->losses, cv->sizes };
+    vxs_selection s = { cv->tries, cv->losses, cv->sizes };
     vxs_selection_json(w, &s, folds);
 }
 

@@ -50,7 +50,7 @@ static vxs_status refuse_loops(const edges *t, const vxs_graph *g, vxs_error *er
     return status;
 }
 
-static vxs_status read_rows(edges *t, vxs_graph *g, vxs_error *err)
+static vxs_status read_rows(edges *t, bool tree, vxs_graph *g, vxs_error *err)
 {
     size_t count = vxs_table_rows(t->table);
     vxs_status status = find_columns(t, err);
@@ -58,10 +58,11 @@ static vxs_status read_rows(edges *t, vxs_graph *g, vxs_error *err)
         status = vxs_graph_new(t->names->cohort->p, count, g, err);
     for (size_t row = 0; row < count && !status; row++)
         status = read_edge(t, row, g, err);
-    return status ? status : refuse_loops(t, g, err);
+    return status || !tree ? status : refuse_loops(t, g, err);
 }
 
-static vxs_status read_table(const char *path, const vxs_cohort *c, vxs_graph *g, vxs_error *err)
+static vxs_status read_table(const char *path, const vxs_cohort *c, bool tree, vxs_graph *g,
+                             vxs_error *err)
 {
     vxs_table *table = NULL;
     vxs_feature_names names = { .order = NULL };
@@ -70,7 +71,7 @@ static vxs_status read_table(const char *path, const vxs_cohort *c, vxs_graph *g
         status = vxs_feature_names_new(c, path, &names, err);
     if (!status) {
         edges t = { .table = table, .names = &names };
-        status = read_rows(&t, g, err);
+        status = read_rows(&t, tree, g, err);
     }
     vxs_feature_names_release(&names);
     vxs_table_free(table);
@@ -113,8 +114,15 @@ static vxs_status make_tree(const vxs_context *context, vxs_task *t, vxs_error *
 static vxs_status check_settings(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
-    if (!method->needs_graph && t->settings.graph)
+    if (!method->needs_graph && !method->kernel && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
+    if (method->kernel && t->settings.penalties)
+        return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--penalties'", method->name);
+    if (method->kernel && t->settings.confounds && t->settings.confounds_as != VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' has nothing beside its kernels: confounds are taken out of "
+                        "the features, with '--confounds-as out'",
+                        method->name);
     if (method->needs_graph && t->settings.penalties)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' penalises differences, not features: instead of '--penalties' "
@@ -128,15 +136,50 @@ static vxs_status check_settings(const vxs_task *t, vxs_error *err)
     return VXS_OK;
 }
 
+/* Voxels side by side; whatever else the features are, they have neighbours only when it is said. */
+static vxs_status make_neighbours(vxs_task *t, const char *graph, vxs_error *err)
+{
+    static const char *const names[] = { "grid6", "grid18", "grid26" };
+    static const int connectivity[] = { 6, 18, 26 };
+    const vxs_cohort *c = t->cohort;
+    bool voxels = c->kind == VXS_FEATURES_VOXELS;
+    if (!graph && !voxels)
+        return vxs_graph_new(c->p, 0, &t->graph, err);
+    for (int k = 0; k < 3; k++) {
+        if (graph ? strcmp(graph, names[k]) != 0 : k > 0)
+            continue;
+        if (!voxels)
+            return vxs_fail(err, VXS_MISUSE, "'--graph %s' is of voxels; the features are not",
+                            graph);
+        return vxs_graph_neighbours(c->grid.shape, c->voxels, c->voxel_count, connectivity[k],
+                                    &t->graph, err);
+    }
+    return strcmp(graph, "chain") == 0 ? vxs_graph_chain(c->p, &t->graph, err)
+                                       : read_table(graph, c, false, &t->graph, err);
+}
+
+bool vxs_graph_is_rule(const char *graph)
+{
+    static const char *const rules[] = { "tree", "chain", "grid6", "grid18", "grid26", NULL };
+    for (int k = 0; rules[k] && graph; k++)
+        if (strcmp(rules[k], graph) == 0)
+            return true;
+    return !graph;
+}
+
 vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     const char *graph = t->settings.graph ? t->settings.graph : "tree";
     vxs_status status = check_settings(t, err);
-    if (status || !vxs_task_method(t)->needs_graph)
+    if (status)
         return status;
+    if (vxs_task_is_kernel(t))
+        return make_neighbours(t, t->settings.graph, err);
+    if (!vxs_task_method(t)->needs_graph)
+        return VXS_OK;
     if (strcmp(graph, "tree") == 0)
         return make_tree(context, t, err);
     if (strcmp(graph, "chain") == 0)
         return vxs_graph_chain(t->cohort->p, &t->graph, err);
-    return read_table(graph, t->cohort, &t->graph, err);
+    return read_table(graph, t->cohort, true, &t->graph, err);
 }

@@ -50,22 +50,62 @@ static void predict(const runner *r, const vxs_solution *fit, double *scores)
     }
 }
 
+/* The same by kernels. */
+static vxs_status predict_by_kernels(const runner *r, const vxs_output_fit *o, double *scores,
+                                     vxs_error *err)
+{
+    const vxs_task *t = r->whole;
+    size_t count = r->job->test_count, q = t->free_count;
+    size_t *rows = vxs_alloc(count, sizeof(*rows), err);
+    double *columns = vxs_alloc(count, q * sizeof(*columns), err);
+    vxs_status status = rows && columns ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < count && !status; i++) {
+        scores[i] = q > 0 ? o->fit.free[0] : 0;
+        rows[i] = t->rows[r->job->test[i]];
+        for (size_t f = 0; f < q; f++)
+            columns[f * count + i] = t->free[f * t->n + r->job->test[i]];
+    }
+    if (!status)
+        status =
+            vxs_kept_score(o->kept, &o->fit, t->cohort, rows, columns, count, count, scores, err);
+    free(rows);
+    free(columns);
+    return status;
+}
+
+/* Scores of those that were learned from, up to a constant. */
+static vxs_status score_training(const runner *r, const vxs_output_fit *o, double *scores,
+                                 vxs_error *err)
+{
+    const vxs_task *t = &r->part;
+    memset(scores, 0, t->n * sizeof(*scores));
+    if (o->kept)
+        return vxs_kept_score(o->kept, &o->fit, t->cohort, t->rows, t->free, t->n, t->n, scores,
+                              err);
+    memset(r->wide, 0, t->cohort->n * sizeof(*r->wide));
+    for (size_t k = 0; k < o->fit.count; k++)
+        vxs_cohort_add(t->cohort, o->fit.index[k], o->fit.weight[k], r->wide);
+    for (size_t i = 0; i < t->n; i++)
+        scores[i] = r->wide[t->rows[i]];
+    return VXS_OK;
+}
+
 /* What the model's score goes with: cov(x, s) / var(s), of features as they stand. */
-static vxs_status find_pattern(const runner *r, const vxs_solution *fit, double *pattern,
+static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double *pattern,
                                vxs_error *err)
 {
     const vxs_task *t = &r->part;
     const double *factor = vxs_view_factor(t->design);
     double *v = vxs_alloc(t->n, sizeof(*v), err), mean = 0, square = 0;
-    if (!v)
-        return VXS_FAILED;
-    memset(r->wide, 0, t->cohort->n * sizeof(*r->wide));
-    for (size_t k = 0; k < fit->count; k++)
-        vxs_cohort_add(t->cohort, fit->index[k], fit->weight[k], r->wide);
+    vxs_status status = v ? score_training(r, o, v, err) : VXS_FAILED;
+    if (status) {
+        free(v);
+        return status;
+    }
     for (size_t i = 0; i < t->n; i++)
-        mean += r->wide[t->rows[i]] / (double)t->n;
+        mean += v[i] / (double)t->n;
     for (size_t i = 0; i < t->n; i++) {
-        v[i] = r->wide[t->rows[i]] - mean;
+        v[i] -= mean;
         square += v[i] * v[i];
     }
     for (size_t i = 0; i < t->n; i++)
@@ -99,46 +139,76 @@ static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
     return count < r->job->limit;
 }
 
+/* Predictions of a fit, which is settled, and kept if it is the last. */
+static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k, vxs_error *err)
+{
+    vxs_job *job = r->job;
+    double *scores = job->scores + (output * job->ratio_count + k) * job->test_count;
+    if (job->test_count == 0 && !job->keep)
+        return VXS_OK;
+    vxs_status status = vxs_model_settle(&r->part, o, err);
+    if (!status && o->kept)
+        status = predict_by_kernels(r, o, scores, err);
+    else if (!status)
+        predict(r, &o->fit, scores);
+    if (status || !job->keep || k + 1 < job->ratio_count)
+        return status;
+    status = find_pattern(r, o, job->pattern + output * r->whole->cohort->p, err);
+    job->fits[output] = o->fit;
+    o->fit = (vxs_solution){ .count = 0 };
+    return status;
+}
+
 static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t k, bool *more,
                             vxs_error *err)
 {
     vxs_job *job = r->job;
-    vxs_solution fit;
-    bool last = k + 1 == job->ratio_count;
-    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->ratios[k]), &fit, err);
+    vxs_output_fit o = { .name = NULL };
+    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->ratios[k]), &o.fit, err);
     if (status)
         return status;
-    job->passes += fit.certificate.passes;
-    job->seconds += fit.certificate.seconds;
-    job->converged = job->converged && fit.certificate.converged;
-    job->sizes[k] += (double)fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
-    *more = job->limit == 0 || has_room(r, &fit, output);
-    status = vxs_model_unstandardise(&r->part, &fit, err);
-    if (!status)
-        predict(r, &fit, job->scores + (output * job->ratio_count + k) * job->test_count);
-    if (status || !job->keep || !last) {
-        vxs_solution_release(&fit);
-        return status;
-    }
-    job->fits[output] = fit;
-    return find_pattern(r, &fit, job->pattern + output * r->whole->cohort->p, err);
+    job->passes += o.fit.certificate.passes;
+    job->seconds += o.fit.certificate.seconds;
+    job->converged = job->converged && o.fit.certificate.converged;
+    job->sizes[k] += (double)o.fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
+    *more = job->limit == 0 || has_room(r, &o.fit, output);
+    status = use_fit(r, &o, output, k, err);
+    vxs_kept_free(o.kept);
+    vxs_solution_release(&o.fit);
+    return status;
+}
+
+/* Another smoothness is another problem, on the same kernel scores. */
+static vxs_status begin_path(runner *r, size_t output, size_t k, vxs_solver **solver,
+                             vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_method_settings method = *r->labour->method;
+    method.smooth = r->job->smooths ? r->job->smooths[k] : 0;
+    vxs_solver_free(*solver);
+    *solver = NULL;
+    vxs_status status = vxs_task_problem(&r->context, &r->part, output, &method, &problem, err);
+    return status ? status
+                  : vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, &method,
+                                   solver, err);
 }
 
 static vxs_status fit_output(runner *r, size_t output, vxs_error *err)
 {
-    vxs_problem problem;
     vxs_solver *solver = NULL;
     bool more = true;
     const char *prefilter = r->labour->prefilter;
-    const vxs_method_settings *method = r->labour->method;
+    const double *smooths = r->job->smooths;
     vxs_status status =
         prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, output, err) : VXS_OK;
     if (status)
         return status;
-    vxs_task_problem(&r->part, output, method, &problem);
-    status = vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, method, &solver, err);
-    for (size_t k = 0; k < r->job->ratio_count && !status && more; k++)
-        status = fit_ratio(r, solver, output, k, &more, err);
+    for (size_t k = 0; k < r->job->ratio_count && !status && more; k++) {
+        if (k == 0 || (smooths && smooths[k] != smooths[k - 1]))
+            status = begin_path(r, output, k, &solver, err);
+        if (!status)
+            status = fit_ratio(r, solver, output, k, &more, err);
+    }
     vxs_solver_free(solver);
     return status;
 }
@@ -205,14 +275,41 @@ vxs_status vxs_check_ratio(const vxs_method_settings *m, const char *part, bool 
     return VXS_OK;
 }
 
-vxs_status vxs_path_ratios(const vxs_method_settings *m, double **ratios, vxs_error *err)
+void vxs_tries_release(vxs_tries *t)
 {
-    size_t count = (size_t)m->nlambda;
-    double least = isnan(m->lambda_ratio) ? 0.01 : m->lambda_ratio;
-    *ratios = vxs_alloc(count, sizeof(**ratios), err);
-    for (size_t k = 0; *ratios && k < count; k++)
-        (*ratios)[k] = pow(least, (double)k / (double)(count - 1));
-    return *ratios ? VXS_OK : VXS_FAILED;
+    free(t->ratios);
+    free(t->smooths);
+    *t = (vxs_tries){ .count = 0 };
+}
+
+vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bool path,
+                          vxs_tries *t, vxs_error *err)
+{
+    double smooths[VXS_MOST_SMOOTHS] = { 1 }, fixed = path ? 0.01 : 0.1;
+    double least = isnan(m->lambda_ratio) ? fixed : m->lambda_ratio;
+    size_t each = path ? (size_t)m->nlambda : 1, count = 1;
+    *t = (vxs_tries){ .count = 0 };
+    vxs_status status =
+        vxs_task_is_kernel(task) && m->smooths ? vxs_read_smooths(m, smooths, &count, err) : VXS_OK;
+    if (!status && count > 1 && !path)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--smooth' has %zu values, and there are no folds to choose one of them",
+                          count);
+    if (status)
+        return status;
+    t->ratios = vxs_alloc(count, each * sizeof(*t->ratios), err);
+    t->smooths = vxs_task_is_kernel(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
+    if (!t->ratios || (vxs_task_is_kernel(task) && !t->smooths)) {
+        vxs_tries_release(t);
+        return VXS_FAILED;
+    }
+    t->count = count * each;
+    for (size_t k = 0; k < t->count; k++) {
+        t->ratios[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
+        if (t->smooths)
+            t->smooths[k] = smooths[k / each];
+    }
+    return VXS_OK;
 }
 
 /* ---- All jobs --------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ bool vxs_task_is_kernel(const vxs_task *t)
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
-vxs_status vxs_read_bandwidth(const vxs_method_settings *settings, double *bandwidth, vxs_error *err)
+static vxs_status read_bandwidth(const vxs_method_settings *settings, double *bandwidth,
+                                 vxs_error *err)
 {
     const char *text = settings->bandwidth ? settings->bandwidth : "1";
     *bandwidth = 0;
@@ -53,6 +54,24 @@ vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[
     return VXS_OK;
 }
 
+vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, vxs_error *err)
+{
+    double smooths[VXS_MOST_SMOOTHS] = { 1 };
+    size_t count = 1;
+    if (!vxs_task_is_kernel(t) || settings->smooth_chosen)
+        return VXS_OK;
+    vxs_status status =
+        settings->smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
+    if (!status && count > 1)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--smooth' has %zu values; one is wanted, unless folds choose "
+                          "(--choose-lambda)",
+                          count);
+    settings->smooth = smooths[0];
+    settings->smooth_chosen = true;
+    return status;
+}
+
 void vxs_task_drop_kernel(vxs_task *t)
 {
     vxs_design_free(t->kernel);
@@ -67,7 +86,7 @@ vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *t, size_t 
     if (t->kernel && t->kernel_output == output)
         return VXS_OK;
     vxs_task_drop_kernel(t);
-    vxs_status status = vxs_read_bandwidth(settings, &bandwidth, err);
+    vxs_status status = read_bandwidth(settings, &bandwidth, err);
     if (!status && !t->margin)
         t->margin = vxs_alloc(t->n, sizeof(*t->margin), err);
     if (!status && !t->margin)
@@ -82,7 +101,7 @@ vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *t, size_t 
 
 /* ---- What is kept ---------------------------------------------------------------------------- */
 
-void vxs_kernels_free(vxs_kernels *k)
+void vxs_kept_free(vxs_kept *k)
 {
     if (!k)
         return;
@@ -95,12 +114,12 @@ void vxs_kernels_free(vxs_kernels *k)
     free(k);
 }
 
-vxs_kernels *vxs_kernels_new(size_t n, size_t count, size_t free_count, vxs_error *err)
+vxs_kept *vxs_kept_new(size_t n, size_t count, size_t free_count, vxs_error *err)
 {
-    vxs_kernels *k = vxs_alloc(1, sizeof(*k), err);
+    vxs_kept *k = vxs_alloc(1, sizeof(*k), err);
     if (!k)
         return NULL;
-    *k = (vxs_kernels){ .n = n, .count = count, .free_count = free_count };
+    *k = (vxs_kept){ .n = n, .count = count, .free_count = free_count };
     k->y = vxs_alloc(n, sizeof(*k->y), err);
     k->values = vxs_alloc(count, n * sizeof(*k->values), err);
     k->bandwidth = vxs_alloc(count, sizeof(*k->bandwidth), err);
@@ -109,7 +128,7 @@ vxs_kernels *vxs_kernels_new(size_t n, size_t count, size_t free_count, vxs_erro
     k->free = vxs_alloc(count, free_count * sizeof(*k->free), err);
     if (k->y && k->values && k->bandwidth && k->mean && k->scale && k->free)
         return k;
-    vxs_kernels_free(k);
+    vxs_kept_free(k);
     return NULL;
 }
 
@@ -129,7 +148,7 @@ static vxs_status find_scale(const vxs_task *t, size_t feature, double *scale, d
 
 /* Values of subjects as the kernel sees them; `wide` has one of the feature for each subject of the
  * cohort, `columns` are free columns `stride` apart. */
-static void standardise(const vxs_kernels *k, size_t at, const double *wide, const size_t *rows,
+static void standardise(const vxs_kept *k, size_t at, const double *wide, const size_t *rows,
                         const double *columns, size_t stride, size_t count, double *values)
 {
     for (size_t i = 0; i < count; i++) {
@@ -139,7 +158,7 @@ static void standardise(const vxs_kernels *k, size_t at, const double *wide, con
     }
 }
 
-static vxs_status keep_feature(const vxs_task *t, vxs_kernels *k, size_t at, size_t feature,
+static vxs_status keep_feature(const vxs_task *t, vxs_kept *k, size_t at, size_t feature,
                                double *wide, double *sums, vxs_error *err)
 {
     double *values = k->values + at * k->n;
@@ -157,10 +176,10 @@ static vxs_status keep_feature(const vxs_task *t, vxs_kernels *k, size_t at, siz
     return status;
 }
 
-vxs_status vxs_kernels_keep(const vxs_task *t, const vxs_solution *fit, vxs_kernels **kernels,
+vxs_status vxs_kept_of(const vxs_task *t, const vxs_solution *fit, vxs_kept **kept,
                             vxs_error *err)
 {
-    vxs_kernels *k = vxs_kernels_new(t->n, fit->count, t->free_count, err);
+    vxs_kept *k = vxs_kept_new(t->n, fit->count, t->free_count, err);
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
     double *sums = vxs_alloc(t->n, sizeof(*sums), err), mean = 0;
     vxs_status status = k && wide && sums ? VXS_OK : VXS_FAILED;
@@ -172,15 +191,15 @@ vxs_status vxs_kernels_keep(const vxs_task *t, const vxs_solution *fit, vxs_kern
         status = keep_feature(t, k, j, fit->index[j], wide, sums, err);
     free(wide);
     free(sums);
-    *kernels = status ? NULL : k;
+    *kept = status ? NULL : k;
     if (status)
-        vxs_kernels_free(k);
+        vxs_kept_free(k);
     return status;
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-vxs_status vxs_kernels_score(const vxs_kernels *k, const vxs_solution *fit, const vxs_cohort *c,
+vxs_status vxs_kept_score(const vxs_kept *k, const vxs_solution *fit, const vxs_cohort *c,
                              const size_t *rows, const double *columns, size_t stride, size_t count,
                              double *scores, vxs_error *err)
 {
@@ -212,13 +231,13 @@ static double find_offset(const vxs_task *t, const double *scores)
     return count[0] > 0 && count[1] > 0 ? -(sum[0] / count[0] + sum[1] / count[1]) / 2 : 0;
 }
 
-vxs_status vxs_kernels_settle(const vxs_task *t, const vxs_kernels *k, vxs_solution *fit,
+vxs_status vxs_kept_settle(const vxs_task *t, const vxs_kept *k, vxs_solution *fit,
                               vxs_error *err)
 {
     double *scores = vxs_alloc(t->n, sizeof(*scores), err);
     double *larger = scores ? vxs_resize(fit->free, t->free_count + 1, sizeof(*larger), err) : NULL;
     fit->free = larger ? larger : fit->free;
-    vxs_status status = larger ? vxs_kernels_score(k, fit, t->cohort, t->rows, t->free, t->n, t->n,
+    vxs_status status = larger ? vxs_kept_score(k, fit, t->cohort, t->rows, t->free, t->n, t->n,
                                                    scores, err)
                                : VXS_FAILED;
     for (size_t c = 0; c < t->free_count && !status; c++)

@@ -19,10 +19,10 @@ char *vxs_model_inside(const vxs_model *m, const char *name, vxs_error *err)
 
 void vxs_selection_release(vxs_selection *s)
 {
-    free(s->ratios);
+    vxs_tries_release(&s->tries);
     free(s->losses);
     free(s->sizes);
-    *s = (vxs_selection){ .count = 0 };
+    *s = (vxs_selection){ .losses = NULL };
 }
 
 void vxs_model_release(vxs_model *m)
@@ -34,6 +34,7 @@ void vxs_model_release(vxs_model *m)
     vxs_free_texts(m->features, m->feature_count);
     for (size_t k = 0; m->outputs && k < m->output_count; k++) {
         free(m->outputs[k].name);
+        vxs_kept_free(m->outputs[k].kept);
         vxs_solution_release(&m->outputs[k].fit);
     }
     free(m->outputs);
@@ -114,6 +115,14 @@ vxs_status vxs_model_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error
     return regresses ? vxs_regress_out(t, s, err) : VXS_OK;
 }
 
+vxs_status vxs_model_settle(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    if (!vxs_task_is_kernel(t))
+        return vxs_model_unstandardise(t, &o->fit, err);
+    vxs_status status = vxs_kept_of(t, &o->fit, &o->kept, err);
+    return status ? status : vxs_kept_settle(t, o->kept, &o->fit, err);
+}
+
 /* Lambda as given, or as a share of lambda_max. */
 static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s, double lambda_max,
                                 double usual_ratio, double *lambda, vxs_error *err)
@@ -141,9 +150,12 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
                                vxs_error *err)
 {
     vxs_problem problem;
-    vxs_task_problem(t, output, settings, &problem);
-    vxs_status status =
-        vxs_solver_new(context, vxs_task_method(t), &problem, settings, solver, err);
+    vxs_method_settings own = *settings;
+    vxs_status status = vxs_settle_smooth(t, &own, err);
+    if (!status)
+        status = vxs_task_problem(context, t, output, &own, &problem, err);
+    if (!status)
+        status = vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
     return status ? status
                   : choose_lambda(t, settings, vxs_solver_lambda_max(*solver), usual_ratio, lambda,
                                   err);
@@ -159,9 +171,7 @@ static vxs_status fit_output(const vxs_context *context, vxs_task *t,
     if (!status)
         status = vxs_solver_fit(solver, lambda, &fit->fit, err);
     vxs_solver_free(solver);
-    if (status)
-        return status;
-    return vxs_model_unstandardise(t, &fit->fit, err);
+    return status ? status : vxs_model_settle(t, fit, err);
 }
 
 vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
@@ -180,9 +190,13 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
 static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number, vxs_take_fit *take,
                             void *user, vxs_error *err)
 {
-    vxs_status status = vxs_model_unstandardise(t, fit, err); /* the solver keeps its own weights */
-    vxs_output_fit raw = { .name = NULL, .fit = *fit };
-    return status ? status : take(user, number, &raw, err);
+    vxs_output_fit raw = { .name = NULL, .fit = *fit }; /* the solver keeps its own weights */
+    vxs_status status = vxs_model_settle(t, &raw, err);
+    if (!status)
+        status = take(user, number, &raw, err);
+    vxs_kept_free(raw.kept);
+    *fit = raw.fit;
+    return status;
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
@@ -265,7 +279,7 @@ static vxs_status check_output(const vxs_task *t, const vxs_problem *problem,
         copy.weight[k] = fit->weight[k];
     for (size_t c = 0; c < t->free_count && !status; c++)
         copy.free[c] = fit->free[c];
-    if (!status)
+    if (!status && !vxs_task_is_kernel(t))
         status = standardise(t, &copy, err);
     if (!status)
         status = vxs_check_solution(problem, &copy, certificate, err);
@@ -312,14 +326,12 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     vxs_problem problem;
     vxs_task_settings again = m->task;
     char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
-    char *graph =
-        vxs_methods[again.method].needs_graph ? vxs_model_inside(m, VXS_GRAPH_FILE, err) : NULL;
+    bool has_graph = vxs_methods[again.method].needs_graph || !vxs_graph_is_rule(again.graph);
+    char *graph = has_graph ? vxs_model_inside(m, VXS_GRAPH_FILE, err) : NULL;
     vxs_status status =
-        (again.penalties && !penalties) || (vxs_methods[again.method].needs_graph && !graph)
-            ? VXS_FAILED
-            : VXS_OK;
+        (again.penalties && !penalties) || (has_graph && !graph) ? VXS_FAILED : VXS_OK;
     again.penalties = penalties; /* the model has copies */
-    again.graph = graph;
+    again.graph = has_graph ? graph : again.graph;
     if (!status)
         status = vxs_task_new(context, cohort, &again, &t, err);
     free(penalties);
@@ -334,8 +346,10 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     if (!status)
         status = vxs_design_measure(t.design, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
-        vxs_task_problem(&t, k, &settings, &problem);
-        status = check_output(&t, &problem, &m->outputs[k].fit, &certificates[k], err);
+        settings.smooth = m->outputs[k].fit.certificate.smooth;
+        status = vxs_task_problem(context, &t, k, &settings, &problem, err);
+        if (!status)
+            status = check_output(&t, &problem, &m->outputs[k].fit, &certificates[k], err);
     }
     vxs_task_release(&t);
     return status;

@@ -20,6 +20,8 @@ VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int thread
 void vxs_balance_weights(const double *y, double *u, size_t n);
 /* 1 / (1 + exp(-score)), without overflow. */
 double vxs_sigmoid(double score);
+/* Sets y and u; whether u says more than 1. */
+bool vxs_task_set_output(vxs_task *task, size_t output);
 /* For one output. */
 VXS_MUST_CHECK vxs_status vxs_task_make_room(vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *task,
@@ -61,7 +63,8 @@ typedef struct vxs_job {
     size_t number;              /* in the ledger */
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
-    const double *ratios; /* of lambda_max, falling */
+    const double *ratios;  /* of lambda_max, falling */
+    const double *smooths; /* one for each of them, equal ones together; or NULL */
     size_t ratio_count;
     bool keep;      /* the last fit and its pattern */
     size_t limit;   /* stop before more features than that have had a weight; 0: go on */
@@ -87,9 +90,11 @@ VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, 
  * given; on a path that lies below 1. */
 VXS_MUST_CHECK vxs_status vxs_check_ratio(const vxs_method_settings *method, const char *part,
                                           bool path, vxs_error *err);
-/* nlambda shares from 1 down to lambda_ratio, or 0.01; freed by the caller. */
-VXS_MUST_CHECK vxs_status vxs_path_ratios(const vxs_method_settings *method, double **ratios,
-                                          vxs_error *err);
+/* What is tried: a path of nlambda shares from 1 down to lambda_ratio, or 0.01, for each smoothness
+ * of methods that have it; without a path lambda_ratio, or 0.1, alone. */
+VXS_MUST_CHECK vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *method,
+                                         bool path, vxs_tries *tries, vxs_error *err);
+void vxs_tries_release(vxs_tries *tries);
 extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for itself */
 void vxs_job_release(vxs_job *job, size_t outputs);
 size_t vxs_count_selected(const bool *selected, size_t p);
@@ -104,6 +109,9 @@ VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model
  * free ones have a place for every confound. */
 VXS_MUST_CHECK vxs_status vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution,
                                                   vxs_error *err);
+/* The same, or for kernels: what the model keeps, and the offset. */
+VXS_MUST_CHECK vxs_status vxs_model_settle(const vxs_task *task, vxs_output_fit *output,
+                                           vxs_error *err);
 /* regress.c: whether confounds are taken out of the features. */
 bool vxs_task_regresses(const vxs_task *task);
 VXS_MUST_CHECK vxs_status vxs_check_learners(const vxs_task *task, size_t count, vxs_error *err);
@@ -135,9 +143,45 @@ VXS_MUST_CHECK vxs_status vxs_feature_names_find(const vxs_feature_names *names,
                                                  const vxs_table *table, size_t row, size_t column,
                                                  size_t *feature, vxs_error *err);
 void vxs_feature_names_release(vxs_feature_names *names);
+/* kernel.c: whether the method works on kernels, and their design for an output, whose y is set. */
+bool vxs_task_is_kernel(const vxs_task *task);
+VXS_MUST_CHECK vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *task,
+                                               size_t output, const vxs_method_settings *settings,
+                                               vxs_error *err);
+void vxs_task_drop_kernel(vxs_task *task);
+#define VXS_MOST_SMOOTHS 16
+/* None for methods without that parameter. */
+VXS_MUST_CHECK vxs_status vxs_read_smooths(const vxs_method_settings *settings,
+                                           double smooths[VXS_MOST_SMOOTHS], size_t *count,
+                                           vxs_error *err);
+/* The smoothness of a fit without a choice. */
+VXS_MUST_CHECK vxs_status vxs_settle_smooth(const vxs_task *task, vxs_method_settings *settings,
+                                            vxs_error *err);
+VXS_MUST_CHECK vxs_kept *vxs_kept_new(size_t n, size_t count, size_t free_count, vxs_error *err);
+void vxs_kept_free(vxs_kept *kept);
+/* What the features with a weight need to be told of others. */
+VXS_MUST_CHECK vxs_status vxs_kept_of(const vxs_task *task, const vxs_solution *fit,
+                                      vxs_kept **kept, vxs_error *err);
+/* Adds to the scores of the cohort's subjects in `rows`, whose free columns stand `stride` apart;
+ * the offset, fit->free[0], is not in it. */
+VXS_MUST_CHECK vxs_status vxs_kept_score(const vxs_kept *kept, const vxs_solution *fit,
+                                         const vxs_cohort *cohort, const size_t *rows,
+                                         const double *columns, size_t stride, size_t count,
+                                         double *scores, vxs_error *err);
+/* Sets fit->free: the offset, and no weights of confounds. */
+VXS_MUST_CHECK vxs_status vxs_kept_settle(const vxs_task *task, const vxs_kept *kept,
+                                          vxs_solution *fit, vxs_error *err);
+/* kernel_files.c: files of a model of kernels, by number; and all of them read again. */
+enum { VXS_KERNEL_FILES = 4 };
+extern const char *const vxs_kernel_files[VXS_KERNEL_FILES];
+VXS_MUST_CHECK vxs_status vxs_kernel_write(const vxs_model *model, int file, FILE *stream,
+                                           vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_kernel_read(vxs_model *model, const char *folder, vxs_error *err);
 /* graph.c: the graph that the method needs, or none; refuses what does not go with it. */
 VXS_MUST_CHECK vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *task,
                                               vxs_error *err);
+/* Not a table's name. */
+bool vxs_graph_is_rule(const char *graph);
 /* Columns from, to and weight, by the names of features. */
 void vxs_graph_write(const vxs_graph *graph, const vxs_cohort *cohort, FILE *stream);
 /* penalties.c: of all features, from a table, an image on the cohort's grid or an array; freed by

@@ -103,6 +103,8 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
         !number_of(about, "primal", &c->primal) || !number_of(about, "dual", &c->dual))
         return broken(r, "outputs", err);
     double pieces = vxs_json_get_number(about, "pieces"); /* NAN without a graph */
+    double smooth = vxs_json_get_number(about, "smooth"); /* NAN without kernels */
+    c->smooth = smooth >= 0 ? smooth : 0;
     c->pieces = pieces >= 1 && pieces <= (double)m->p ? (size_t)pieces : 0;
     output->name = vxs_format(err, "%s", name);
     output->fit.free = vxs_alloc(m->free_count, sizeof(*output->fit.free), err);
@@ -261,7 +263,7 @@ static vxs_status read_about(const reader *r, vxs_error *err)
     if (!number_of(m->about, "features", &p) || !(p >= 1 && p < 1e15))
         return broken(r, "features", err);
     m->p = (size_t)p;
-    m->loss = loss && strcmp(loss, "logistic") == 0 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
+    m->loss = loss && strcmp(loss, "squared") != 0 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
     vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
     if (!status)
         status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
@@ -284,6 +286,8 @@ vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
         status = read_weights(&r, path, err);
     if (!status)
         status = read_mask(&r, path, err);
+    if (!status && vxs_methods[m->task.method].kernel)
+        status = vxs_kernel_read(m, path, err);
     if (status)
         vxs_model_release(m);
     return status;

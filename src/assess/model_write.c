@@ -12,12 +12,14 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task, vxs_loss lo
 {
     const vxs_certificate *c = &fit->certificate;
     vxs_json_text(w, "method", vxs_method_names[task->method]);
-    vxs_json_text(w, "loss", vxs_loss_names[loss]);
+    vxs_json_text(w, "loss", vxs_loss_name(task, loss));
     vxs_json_real(w, "lambda", c->lambda);
     vxs_json_real(w, "lambda_max", c->lambda_max);
     vxs_json_whole(w, "nonzero", (int64_t)c->nonzero);
     if (c->pieces > 0) /* on a graph only */
         vxs_json_whole(w, "pieces", (int64_t)c->pieces);
+    if (vxs_methods[task->method].kernel)
+        vxs_json_real(w, "smooth", c->smooth);
     if (c->missed > 0) /* by the strong rule only */
         vxs_json_whole(w, "missed", (int64_t)c->missed);
     vxs_json_real(w, "primal", c->primal);
@@ -115,7 +117,7 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_json_text(&w, "command", context ? context->command : NULL);
     vxs_json_whole(&w, "threads", context && context->nthreads > 1 ? context->nthreads : 1);
     vxs_json_text(&w, "method", vxs_method_names[m->task.method]);
-    vxs_json_text(&w, "loss", vxs_loss_names[m->loss]);
+    vxs_json_text(&w, "loss", vxs_loss_name(&m->task, m->loss));
     vxs_json_text(&w, "target", m->task.target);
     write_texts(&w, "classes", m->classes, m->class_count);
     write_texts(&w, "unpenalised", m->free_names, m->free_count);
@@ -123,7 +125,7 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_json_params(&w, "task", vxs_task_params, &m->task);
     vxs_json_params(&w, "parameters", vxs_task_method(t)->params, settings);
     write_outputs(&w, m);
-    if (m->selection.count > 0)
+    if (m->selection.tries.count > 0)
         vxs_selection_json(&w, &m->selection, 1);
     vxs_json_whole(&w, "features", (int64_t)m->p);
     vxs_json_text(&w, "features_are", kinds[t->cohort->kind]);
@@ -299,6 +301,21 @@ static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream,
     return status;
 }
 
+static vxs_status write_kernel_files(const vxs_model *m, vxs_output *output, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (int k = 0; k < VXS_KERNEL_FILES && !status; k++) {
+        FILE *stream;
+        status = vxs_output_open(output, vxs_kernel_files[k], &stream, err);
+        if (status)
+            return status;
+        status = vxs_kernel_write(m, k, stream, err);
+        vxs_status closed = vxs_output_close(output, stream, vxs_kernel_files[k], err);
+        status = status ? status : closed;
+    }
+    return status;
+}
+
 vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
                           const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
@@ -313,7 +330,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             voxels,
                             voxels,
                             t->penalties != NULL,
-                            vxs_task_method(t)->needs_graph,
+                            vxs_task_method(t)->needs_graph || !vxs_graph_is_rule(t->settings.graph),
                             true,
                             regions,
                             regions,
@@ -345,6 +362,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         vxs_status closed = vxs_output_close(output, stream, files[k], err);
         status = status ? status : closed;
     }
+    if (!status && vxs_task_is_kernel(t))
+        status = write_kernel_files(m, output, err);
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);

@@ -62,8 +62,8 @@ static vxs_status check_classes(const vxs_task *part, vxs_error *err)
 /* A graph that does not come from the subjects. */
 static bool is_given(const vxs_task *whole)
 {
-    return whole->graph.count > 0 && whole->settings.graph &&
-           strcmp(whole->settings.graph, "tree") != 0;
+    return vxs_task_is_kernel(whole) || (whole->graph.count > 0 && whole->settings.graph &&
+                                         strcmp(whole->settings.graph, "tree") != 0);
 }
 
 static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *err)

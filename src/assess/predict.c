@@ -134,17 +134,42 @@ static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, const cha
     return status;
 }
 
+static vxs_status read_free(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
+                            vxs_error *err)
+{
+    for (size_t i = 0; i < c->n; i++)
+        values[i] = 1;
+    return f > 0 || m->task.no_intercept ? free_column(m, c, m->free_names[f], values, err)
+                                         : VXS_OK;
+}
+
 static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
                            double *scores, vxs_error *err)
 {
-    vxs_status status = VXS_OK;
-    for (size_t i = 0; i < c->n; i++)
-        values[i] = 1;
-    if (f > 0 || m->task.no_intercept)
-        status = free_column(m, c, m->free_names[f], values, err);
+    vxs_status status = read_free(m, c, f, values, err);
     for (size_t k = 0; k < m->output_count && !status; k++)
         for (size_t i = 0; i < c->n; i++)
             scores[k * c->n + i] += m->outputs[k].fit.free[f] * values[i];
+    return status;
+}
+
+/* Kernels see features less what confounds explain of them. */
+static vxs_status score_kernels(const vxs_model *m, const vxs_cohort *c, double *scores,
+                                vxs_error *err)
+{
+    size_t n = c->n;
+    size_t *rows = vxs_alloc(n, sizeof(*rows), err);
+    double *columns = vxs_alloc(n, m->free_count * sizeof(*columns), err);
+    vxs_status status = rows && columns ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < n && !status; i++)
+        rows[i] = i;
+    for (size_t f = 0; f < m->free_count && !status; f++)
+        status = read_free(m, c, f, columns + f * n, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = vxs_kept_score(m->outputs[k].kept, &m->outputs[k].fit, c, rows, columns, n, n,
+                                scores + k * n, err);
+    free(rows);
+    free(columns);
     return status;
 }
 
@@ -158,9 +183,11 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
     memset(scores, 0, m->output_count * n * sizeof(*scores));
     for (size_t f = 0; f < m->free_count && !status; f++)
         status = add_free(m, c, f, values, scores, err);
+    if (!status && vxs_methods[m->task.method].kernel)
+        status = score_kernels(m, c, scores, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
         const vxs_solution *fit = &m->outputs[k].fit;
-        for (size_t j = 0; j < fit->count; j++)
+        for (size_t j = 0; j < fit->count && !m->outputs[k].kept; j++)
             vxs_cohort_add(c, fit->index[j], fit->weight[j], scores + k * n);
     }
     free(values);

@@ -147,15 +147,13 @@ vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part, const char 
     bool ttest = false;
     double share = 0, least = 0, *value = vxs_alloc(part->cohort->p, sizeof(*value), err);
     vxs_task centred = *part; /* variances and correlations are of centred columns */
-    const vxs_method_settings plain = { .lambda = NAN };
-    vxs_problem problem;
     if (!value || !split(text, &ttest, &share)) {
         free(value);
         return VXS_FAILED;
     }
     centred.settings.standardize = VXS_STANDARDIZE_CENTER;
     centred.penalties = NULL;
-    vxs_task_problem(&centred, output, &plain, &problem);
+    (void)vxs_task_set_output(&centred, output);
     vxs_status status = vxs_task_make_design(context, &centred, err);
     if (!status) {
         status = look(&centred, ttest, share, value, &least, err);

@@ -67,8 +67,7 @@ void vxs_balance_weights(const double *y, double *u, size_t n)
         u[i] *= side[y[i] > 0] > 0 ? (side[0] + side[1]) / (2 * side[y[i] > 0]) : 1;
 }
 
-void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *settings,
-                      vxs_problem *problem)
+bool vxs_task_set_output(vxs_task *t, size_t output)
 {
     size_t positive = t->class_count == 2 ? 1 : output;
     bool balanced = t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
@@ -78,13 +77,40 @@ void vxs_task_problem(vxs_task *t, size_t output, const vxs_method_settings *set
     }
     if (balanced)
         vxs_balance_weights(t->y, t->u, t->n);
+    return balanced || t->weights;
+}
+
+/* The classes are in the kernel scores; what is asked of these is a margin. */
+static vxs_status make_kernel_problem(const vxs_context *context, vxs_task *t, size_t output,
+                                      const vxs_method_settings *settings, vxs_problem *problem,
+                                      vxs_error *err)
+{
+    vxs_status status = vxs_task_make_kernel(context, t, output, settings, err);
+    problem->design = t->kernel;
+    problem->loss = VXS_LOSS_HINGE;
+    problem->y = t->margin;
+    problem->free_count = 0;
+    problem->nonnegative = true;
+    problem->smooth = settings->smooth;
+    problem->graph = t->graph.count > 0 ? &t->graph : NULL;
+    return status;
+}
+
+vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t output,
+                            const vxs_method_settings *settings, vxs_problem *problem,
+                            vxs_error *err)
+{
+    bool weighted = vxs_task_set_output(t, output);
     *problem = (vxs_problem){ .design = t->design,
                               .loss = t->loss,
                               .y = t->y,
-                              .weights = balanced || t->weights ? t->u : NULL,
+                              .weights = weighted ? t->u : NULL,
                               .free = t->free,
                               .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
                               .ridge = settings->ridge,
                               .nonnegative = settings->nonnegative,
                               .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL };
+    return vxs_task_is_kernel(t)
+               ? make_kernel_problem(context, t, output, settings, problem, err)
+               : VXS_OK;
 }

@@ -227,15 +227,18 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              const vxs_stability_settings *s, const vxs_method_settings *m,
                              vxs_stability *r, vxs_error *err)
 {
-    double *ratios = NULL;
+    vxs_tries tries = { .count = 0 };
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
-    vxs_status status = subjects ? vxs_path_ratios(m, &ratios, err) : VXS_FAILED;
+    vxs_status status = subjects ? vxs_tries_make(t, m, true, &tries, err) : VXS_FAILED;
+    if (!status && tries.smooths && tries.smooths[0] != tries.smooths[tries.count - 1])
+        status = vxs_fail(err, VXS_MISUSE, "'--smooth' wants one value here; no folds choose");
     if (!status)
         status = deal_halves(t, s, r->half, subjects, r->units, err);
     for (size_t h = 0; h < r->halves && !status; h++) {
         r->units[h].number = h;
-        r->units[h].ratios = ratios;
-        r->units[h].ratio_count = (size_t)m->nlambda;
+        r->units[h].ratios = tries.ratios;
+        r->units[h].smooths = tries.smooths;
+        r->units[h].ratio_count = tries.count;
         r->units[h].limit = r->features;
     }
     vxs_labour labour = { .context = context, .task = t, .method = m, .doing = "halving" };
@@ -245,7 +248,7 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     if (!status)
         status = vxs_jobs_run(&labour, r->units + 2 * r->first, 2 * (r->end - r->first), err);
     vxs_ledger_close(labour.ledger);
-    free(ratios);
+    vxs_tries_release(&tries);
     free(subjects);
     return status;
 }

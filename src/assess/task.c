@@ -115,6 +115,8 @@ void vxs_task_release(vxs_task *t)
     free(t->learn);
     free(t->y);
     free(t->u);
+    free(t->margin);
+    vxs_task_drop_kernel(t);
     vxs_design_free(t->design);
     *t = (vxs_task){ .n = 0 };
 }
@@ -123,6 +125,11 @@ const char *vxs_task_id(const vxs_task *t, size_t i)
 {
     const char *id = vxs_table_cell(t->cohort->people, t->rows[i], t->cohort->id_column);
     return id ? id : "?";
+}
+
+const char *vxs_loss_name(const vxs_task_settings *settings, vxs_loss loss)
+{
+    return vxs_loss_names[vxs_methods[settings->method].kernel ? VXS_LOSS_HINGE : loss];
 }
 
 const vxs_method *vxs_task_method(const vxs_task *t)
@@ -389,6 +396,11 @@ static vxs_status read_target(maker *m, vxs_error *err)
     bool classes = t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
                    (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
     t->loss = classes ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
+    if (!classes && vxs_task_is_kernel(t))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "method '%s' tells classes apart; column '%s' holds scores (or, with "
+                        "--loss logistic, as many classes as values)",
+                        vxs_task_method(t)->name, target);
     if (t->settings.loss == VXS_LOSS_AUTO && !summary.numeric && check_slips(m, err))
         return VXS_BAD_DATA;
     if (!classes && !summary.numeric)

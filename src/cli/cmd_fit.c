@@ -104,7 +104,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     const char *dir = call->shared->out;
     FILE *out = call->out;
     fprintf(out, "Fitted '%s' of %zu subjects by %s (%s loss).\n", t->settings.target, t->n,
-            vxs_method_names[m->task.method], vxs_loss_names[m->loss]);
+            vxs_method_names[m->task.method], vxs_loss_name(&m->task, m->loss));
     for (size_t k = 0; k < m->output_count; k++)
         print_output(out, m, &m->outputs[k]);
     fprintf(out, "  %s/model.json      what it is and how far it can be trusted\n", dir);
@@ -133,14 +133,16 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     vxs_cv_settings settings = {
         .task = s->task, .inner_folds = s->choose, .seed = s->seed, .group = s->group
     };
-    double ratio = NAN, start = vxs_seconds();
+    double ratio = NAN, smooth = 0, start = vxs_seconds();
     vxs_status status =
-        vxs_cv_choose(call->context, task, &settings, call->method, &ratio, selection, err);
+        vxs_cv_choose(call->context, task, &settings, call->method, &ratio, &smooth, selection, err);
     if (!status)
         vxs_log(call->context, VXS_LOG_INFO,
                 "%lld folds speak for %.4g of lambda_max; asking them took %.3g s",
                 (long long)s->choose, ratio, vxs_seconds() - start);
     method->lambda_ratio = ratio;
+    method->smooth = smooth;
+    method->smooth_chosen = true;
     return status;
 }
 
@@ -148,7 +150,7 @@ static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error 
 {
     vxs_task task;
     vxs_model model;
-    vxs_selection selection = { .count = 0 };
+    vxs_selection selection = { .losses = NULL };
     double start = vxs_seconds();
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;

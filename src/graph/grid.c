@@ -201,3 +201,77 @@ vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t co
         vxs_graph_release(g);
     return status;
 }
+
+/* ---- Neighbours alone ------------------------------------------------------------------------ */
+
+/* The half of the neighbours that lie behind, in the order of cells, with their steps. */
+static int list_steps(int connectivity, int steps[13][3])
+{
+    int count = 0;
+    for (int z = 0; z <= 1; z++)
+        for (int y = -1; y <= 1; y++)
+            for (int x = -1; x <= 1; x++) {
+                int size = abs(x) + abs(y) + z;
+                bool behind = z > 0 || y > 0 || (y == 0 && x > 0);
+                if (!behind || size > (connectivity == 6 ? 1 : connectivity == 18 ? 2 : 3))
+                    continue;
+                steps[count][0] = x;
+                steps[count][1] = y;
+                steps[count++][2] = z;
+            }
+    return count;
+}
+
+/* The node at that step from a cell, or NOBODY. */
+static uint32_t node_at(const size_t shape[3], const uint32_t *node, size_t cell, const int step[3])
+{
+    size_t at = 0;
+    for (size_t axis = 3; axis-- > 0;) {
+        size_t here = cell / step_along(shape, axis) % shape[axis] + (size_t)step[axis];
+        if (here >= shape[axis]) /* below 0 as well */
+            return NOBODY;
+        at += here * step_along(shape, axis);
+    }
+    return node[at];
+}
+
+static size_t list_neighbours(const size_t shape[3], const size_t *voxels, size_t nodes,
+                              int connectivity, const uint32_t *node, vxs_graph *g)
+{
+    int steps[13][3], kinds = list_steps(connectivity, steps);
+    size_t count = 0;
+    for (size_t k = 0; k < nodes; k++)
+        for (int s = 0; s < kinds; s++) {
+            uint32_t other = node_at(shape, node, voxels[k], steps[s]);
+            if (other == NOBODY)
+                continue;
+            if (g) {
+                g->from[count] = k;
+                g->to[count] = other;
+            }
+            count++;
+        }
+    return count;
+}
+
+vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels, size_t count,
+                                int connectivity, vxs_graph *g, vxs_error *err)
+{
+    size_t cells = shape[0] * shape[1] * shape[2];
+    *g = (vxs_graph){ .nodes = 0 };
+    if (cells >= NOBODY)
+        return vxs_fail(err, VXS_FAILED,
+                        "graphs of grids of more than 2^32 voxels are not supported");
+    uint32_t *node = vxs_alloc(cells, sizeof(*node), err);
+    if (!node)
+        return VXS_FAILED;
+    memset(node, 0xff, cells * sizeof(*node));
+    for (size_t k = 0; k < count; k++)
+        node[voxels[k]] = (uint32_t)k;
+    size_t edges = list_neighbours(shape, voxels, count, connectivity, node, NULL);
+    vxs_status status = vxs_graph_new(count, edges, g, err);
+    if (!status)
+        list_neighbours(shape, voxels, count, connectivity, node, g);
+    free(node);
+    return status;
+}

@@ -1,7 +1,7 @@
 /* methods.c - the table of methods, and solving by whichever of them. */
 #include "solve/solver.h"
 
-const char *const vxs_method_names[] = { "lasso", "fused", NULL };
+const char *const vxs_method_names[] = { "lasso", "fused", "skfs", NULL };
 
 const vxs_method vxs_methods[] = {
     { .name = "lasso",
@@ -19,6 +19,14 @@ const vxs_method vxs_methods[] = {
       .needs_graph = true,
       .standardize = VXS_STANDARDIZE_CENTER,
       .kind = &vxs_fused_kind },
+    { .name = "skfs",
+      .summary = "few voxels whose kernels tell classes apart, alike among neighbours (structured "
+                 "kernel feature selection); also where the relation is not linear; classes",
+      .source = "Ren, Huang, Qian: scalable structured learning, chapter 4",
+      .params = vxs_skfs_params,
+      .kernel = true,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_skfs_kind },
     { .name = NULL },
 };
 

@@ -24,14 +24,18 @@
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
     { .name = "smooth",
-      .value = "S",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(smooth),
-      .initial = 1,
-      .min = 0,
-      .max = 1e12,
+      .value = "LIST",
+      .type = VXS_PARAM_TEXT,
+      .offset = VXS_AT(smooths),
       .help = "weight of squared differences between neighbours, in units that do not depend on "
-              "the data: lambda2 is S lambda_max^2 / n^2" },
+              "the data: lambda2 = S lambda_max^2 / n^2; several with commas between where folds "
+              "choose; without it 1" },
+    { .name = "bandwidth",
+      .value = "WIDTH",
+      .type = VXS_PARAM_TEXT,
+      .offset = VXS_AT(bandwidth),
+      .help = "standard deviation of the Gaussian kernel, in standard deviations of a voxel; or "
+              "median: the median distance between two subjects, for each voxel; without it 1" },
     { .name = NULL },
 };
 
