@@ -83,6 +83,8 @@ typedef struct {
 typedef struct {
     vxs_tries tries;
     double *losses, *sizes;
+    double ratio, smooth;   /* chosen */
+    double *slope, *offset; /* of an output: the logit of its probability is offset + slope score */
 } vxs_selection;
 void vxs_selection_release(vxs_selection *selection);
 
@@ -115,7 +117,7 @@ typedef struct {
     vxs_output_fit *outputs;
     size_t output_count;
     size_t p;
-    vxs_selection selection; /* when folds chose lambda; else empty */
+    vxs_selection selection; /* when folds chose lambda or calibrated scores; else empty */
     char *path;              /* where it was read, or NULL */
     vxs_json *about;         /* model.json, of a model that was read */
     vxs_grid grid;           /* of voxels */
@@ -172,6 +174,7 @@ typedef struct {
     const double *truth;         /* NAN when it is not known; the number of the class */
     const double *scores;        /* outputs x n; NAN where there is none */
     const double *probabilities; /* classes x n; NULL: as the scores have it */
+    const double *slope, *offset; /* of an output: calibrates its scores; NULL: 1 and 0 */
 } vxs_predictions;
 /* The class of subject i, by number. */
 size_t vxs_predicted_class(const vxs_predictions *predictions, size_t i);

@@ -108,12 +108,12 @@ VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task 
                                      const vxs_cv_settings *settings,
                                      const vxs_method_settings *method, vxs_cv *cv, vxs_error *err);
 void vxs_cv_release(vxs_cv *cv);
-/* The share of lambda_max that settings->inner_folds folds of all subjects speak for, among
- * method->nlambda of them, and the smoothness, of methods that have it; and what they say of each, which the caller releases. */
+/* What settings->inner_folds folds of all subjects speak for, among the lambdas of a path (or of the
+ * one that is given) and the smoothnesses of methods that have them; the caller releases it. */
 VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                                         const vxs_cv_settings *settings,
-                                        const vxs_method_settings *method, double *ratio,
-                                        double *smooth, vxs_selection *selection, vxs_error *err);
+                                        const vxs_method_settings *method, bool path,
+                                        vxs_selection *selection, vxs_error *err);
 /* {metric: {mean, sd, per_fold}} under "outer" and "inner", and more. */
 void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
 /* A directory: cv.json, predictions.tsv, scores.tsv, folds.tsv, inner_folds.tsv, weights.tsv, and

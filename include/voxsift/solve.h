@@ -84,6 +84,8 @@ VXS_MUST_CHECK vxs_status vxs_check_solution(const vxs_problem *problem,
 /* ---- Methods --------------------------------------------------------------------------------- */
 
 enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
+enum { VXS_PENALTY_LAPLACIAN, VXS_PENALTY_HSIC };
+enum { VXS_SOLVER_EXACT, VXS_SOLVER_DUAL_AVERAGE };
 enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
 
 /* What methods can be told; each has rows for what it takes, and the rest is 0. */
@@ -97,6 +99,9 @@ typedef struct {
     const char *smooths, *bandwidth; /* numbers with commas between; a number or "median" */
     double smooth;                   /* the one of `smooths` that is meant: no row */
     bool smooth_chosen;              /* whether it is known */
+    int penalty, solver;
+    int64_t steps, sample_seed;
+    double gamma;
 } vxs_method_settings;
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with

@@ -469,10 +469,28 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
     return VXS_OK;
 }
 
+static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
+{
+    *s = (vxs_selection){ .tries = cv->tries,
+                          .losses = cv->losses,
+                          .sizes = cv->sizes,
+                          .ratio = cv->each[0].ratio,
+                          .smooth = cv->each[0].smooth,
+                          .slope = w->slope,
+                          .offset = w->offset };
+    cv->tries = (vxs_tries){ .count = 0 };
+    cv->losses = cv->sizes = w->slope = w->offset = NULL;
+    if (vxs_task_is_kernel(cv->task))
+        return;
+    free(s->slope); /* scores of a linear model are logits as they are */
+    free(s->offset);
+    s->slope = s->offset = NULL;
+}
+
 /* One fold in which everybody is learned from, and nobody kept back. */
 vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                          const vxs_cv_settings *settings, const vxs_method_settings *method,
-                         double *ratio, double *smooth, vxs_selection *selection, vxs_error *err)
+                         bool path, vxs_selection *selection, vxs_error *err)
 {
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
     vxs_fold_work work = { .cv = NULL };
@@ -480,7 +498,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     cv.settings.scores_only = true;
     vxs_status status = check_settings(&cv, err);
     if (!status)
-        status = vxs_tries_make(task, method, true, &cv.tries, err);
+        status = vxs_tries_make(task, method, path, &cv.tries, err);
     if (!status)
         status = vxs_folds_group(task, settings, &cv.folds, err);
     cv.folds.n = task->n;
@@ -497,13 +515,8 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = vxs_choose(&work, err);
     *selection = (vxs_selection){ .losses = NULL };
-    if (!status) {
-        *ratio = cv.each[0].ratio;
-        *smooth = cv.each[0].smooth;
-        *selection = (vxs_selection){ cv.tries, cv.losses, cv.sizes };
-        cv.tries = (vxs_tries){ .count = 0 };
-        cv.losses = cv.sizes = NULL;
-    }
+    if (!status)
+        hand_over(&cv, &work, selection);
     end_fold(&work, vxs_task_outputs(task));
     vxs_cv_release(&cv);
     return status;

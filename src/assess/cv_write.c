@@ -209,7 +209,7 @@ void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds
 static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     size_t folds = cv->settings.inner_folds > 0 ? cv->fold_count : 0;
-    vxs_selection s = { cv->tries, cv->losses, cv->sizes };
+    vxs_selection s = { .tries = cv->tries, .losses = cv->losses, .sizes = cv->sizes };
     vxs_selection_json(w, &s, folds);
 }
 

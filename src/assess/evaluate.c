@@ -7,24 +7,17 @@
 
 /* ---- One fold -------------------------------------------------------------------------------- */
 
-/* Calibrated; of more than two classes as a share of their sum. */
+/* Calibrated. */
 static void set_probabilities(const vxs_fold_work *w, const double *scores, size_t i,
                               double *probabilities)
 {
-    size_t classes = w->cv->task->class_count, n = w->cv->task->n;
-    double sum = 0;
-    if (classes == 2) {
-        double p = vxs_sigmoid(w->offset[0] + w->slope[0] * scores[i]);
-        probabilities[i] = 1 - p;
-        probabilities[n + i] = p;
-        return;
-    }
-    for (size_t c = 0; c < classes; c++) {
-        probabilities[c * n + i] = vxs_sigmoid(w->offset[c] + w->slope[c] * scores[c * n + i]);
-        sum += probabilities[c * n + i];
-    }
-    for (size_t c = 0; c < classes; c++)
-        probabilities[c * n + i] = sum > 0 ? probabilities[c * n + i] / sum : 1 / (double)classes;
+    vxs_predictions p = { .n = w->cv->task->n,
+                          .class_count = w->cv->task->class_count,
+                          .scores = scores,
+                          .slope = w->slope,
+                          .offset = w->offset };
+    for (size_t c = 0; c < p.class_count; c++)
+        probabilities[c * p.n + i] = vxs_predicted_probability(&p, i, c);
 }
 
 /* Metrics of some subjects only: the others' truth is not known. */

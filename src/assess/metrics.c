@@ -35,16 +35,22 @@ double vxs_sigmoid(double score)
     return score > 0 ? 1 / (1 + exp(-score)) : exp(score) / (1 + exp(score));
 }
 
+static double logit(const vxs_predictions *p, size_t output, size_t i)
+{
+    double score = p->scores[output * p->n + i];
+    return p->slope ? p->offset[output] + p->slope[output] * score : score;
+}
+
 double vxs_predicted_probability(const vxs_predictions *p, size_t i, size_t k)
 {
     double sum = 0;
     if (p->probabilities)
         return p->probabilities[k * p->n + i];
     if (p->class_count == 2)
-        return vxs_sigmoid(k == 1 ? p->scores[i] : -p->scores[i]);
+        return vxs_sigmoid(k == 1 ? logit(p, 0, i) : -logit(p, 0, i));
     for (size_t c = 0; c < p->class_count; c++)
-        sum += vxs_sigmoid(p->scores[c * p->n + i]);
-    return vxs_sigmoid(p->scores[k * p->n + i]) / sum;
+        sum += vxs_sigmoid(logit(p, c, i));
+    return sum > 0 ? vxs_sigmoid(logit(p, k, i)) / sum : 1 / (double)p->class_count;
 }
 
 size_t vxs_predicted_class(const vxs_predictions *p, size_t i)
@@ -291,7 +297,11 @@ vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const doub
                              vxs_metrics *metrics, vxs_error *err)
 {
     size_t column = 0;
-    vxs_predictions p = { .n = c->n, .class_count = m->class_count, .scores = scores };
+    vxs_predictions p = { .n = c->n,
+                          .class_count = m->class_count,
+                          .scores = scores,
+                          .slope = m->selection.slope,
+                          .offset = m->selection.offset };
     *metrics = (vxs_metrics){ .count = 0 };
     if (vxs_table_find(c->people, m->task.target, &column, NULL))
         return VXS_OK;

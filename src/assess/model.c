@@ -22,6 +22,8 @@ void vxs_selection_release(vxs_selection *s)
     vxs_tries_release(&s->tries);
     free(s->losses);
     free(s->sizes);
+    free(s->slope);
+    free(s->offset);
     *s = (vxs_selection){ .losses = NULL };
 }
 

@@ -119,6 +119,21 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     return VXS_OK;
 }
 
+static vxs_status read_calibration(const reader *r, const vxs_json *outputs, vxs_error *err)
+{
+    vxs_selection *s = &r->model->selection;
+    size_t k = 0;
+    s->slope = vxs_alloc(outputs->length, sizeof(*s->slope), err);
+    s->offset = vxs_alloc(outputs->length, sizeof(*s->offset), err);
+    if (!s->slope || !s->offset)
+        return VXS_FAILED;
+    for (const vxs_json *o = outputs->first; o; o = o->next, k++)
+        if (!number_of(o, "calibration_slope", &s->slope[k]) ||
+            !number_of(o, "calibration_offset", &s->offset[k]))
+            return broken(r, "outputs", err);
+    return VXS_OK;
+}
+
 static vxs_status read_outputs(const reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
@@ -134,7 +149,7 @@ static vxs_status read_outputs(const reader *r, vxs_error *err)
     vxs_status status = VXS_OK;
     for (const vxs_json *o = array->first; o && !status; o = o->next)
         status = read_output(r, o, &m->outputs[k++], err);
-    return status;
+    return !status && vxs_methods[m->task.method].kernel ? read_calibration(r, array, err) : status;
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */

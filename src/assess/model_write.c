@@ -86,6 +86,10 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m)
         for (size_t j = 0; j < m->free_count; j++)
             vxs_json_real(w, NULL, m->outputs[k].fit.free[j]);
         vxs_json_close_array(w);
+        if (m->selection.slope) {
+            vxs_json_real(w, "calibration_slope", m->selection.slope[k]);
+            vxs_json_real(w, "calibration_offset", m->selection.offset[k]);
+        }
         vxs_json_close_object(w);
     }
     vxs_json_close_array(w);

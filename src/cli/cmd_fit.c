@@ -4,6 +4,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#define CALIBRATION_FOLDS 5
+
 /* The task first, so that its rows fit. */
 typedef struct {
     vxs_task_settings task;
@@ -124,57 +126,96 @@ static vxs_status settle(const vxs_model *m, vxs_error *err)
     return VXS_OK;
 }
 
+static vxs_status ask_folds(const vxs_call *call, const vxs_task *task, int64_t folds,
+                            const vxs_method_settings *method, vxs_selection *selection,
+                            vxs_error *err)
+{
+    const fit_settings *s = call->values;
+    vxs_cv_settings settings = {
+        .task = s->task, .inner_folds = folds, .seed = s->seed, .group = s->group
+    };
+    bool path = s->choose > 0;
+    return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);
+}
+
 /* The chosen share takes the place of --lambda-ratio. */
 static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
                                 vxs_method_settings *method, vxs_selection *selection,
                                 vxs_error *err)
 {
     const fit_settings *s = call->values;
-    vxs_cv_settings settings = {
-        .task = s->task, .inner_folds = s->choose, .seed = s->seed, .group = s->group
-    };
-    double ratio = NAN, smooth = 0, start = vxs_seconds();
-    vxs_status status =
-        vxs_cv_choose(call->context, task, &settings, call->method, &ratio, &smooth, selection, err);
-    if (!status)
-        vxs_log(call->context, VXS_LOG_INFO,
-                "%lld folds speak for %.4g of lambda_max; asking them took %.3g s",
-                (long long)s->choose, ratio, vxs_seconds() - start);
-    method->lambda_ratio = ratio;
-    method->smooth = smooth;
+    double start = vxs_seconds();
+    vxs_status status = ask_folds(call, task, s->choose, method, selection, err);
+    if (status)
+        return status;
+    vxs_log(call->context, VXS_LOG_INFO,
+            "%lld folds speak for %.4g of lambda_max; asking them took %.3g s",
+            (long long)s->choose, selection->ratio, vxs_seconds() - start);
+    method->lambda_ratio = selection->ratio;
+    method->smooth = selection->smooth;
     method->smooth_chosen = true;
+    return VXS_OK;
+}
+
+/* Scores of kernels are in no unit: what they say of probabilities, folds at the same share of
+ * lambda_max tell. */
+static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
+                            const vxs_method_settings *method, vxs_model *model, vxs_error *err)
+{
+    const vxs_certificate *c = &model->outputs[0].fit.certificate;
+    vxs_method_settings again = *method;
+    if (!vxs_methods[task->settings.method].kernel || model->selection.slope)
+        return VXS_OK;
+    again.lambda = NAN;
+    again.lambda_ratio = fmin(c->lambda / c->lambda_max, 1);
+    return ask_folds(call, task, CALIBRATION_FOLDS, &again, &model->selection, err);
+}
+
+static vxs_status save(const vxs_call *call, const vxs_task *task,
+                       const vxs_method_settings *method, const vxs_model *model, double seconds,
+                       vxs_error *err)
+{
+    vxs_status status = vxs_model_save(call->context, model, task, method, call->shared->out,
+                                       call->shared->force, err);
+    if (!status && call->shared->json)
+        print_json(call, model, seconds);
+    else if (!status)
+        print_words(call, model, task);
+    return status ? status : settle(model, err);
+}
+
+static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, vxs_error *err)
+{
+    vxs_model model;
+    vxs_selection selection = { .losses = NULL };
+    const fit_settings *settings = call->values;
+    vxs_method_settings method = *call->method;
+    vxs_status status = settings->choose > 0
+                            ? choose_lambda(call, task, &method, &selection, err)
+                            : VXS_OK;
+    if (!status)
+        status = vxs_model_fit(call->context, task, &method, &model, err);
+    if (status) {
+        vxs_selection_release(&selection);
+        return status;
+    }
+    model.selection = selection;
+    status = calibrate(call, task, &method, &model, err);
+    if (!status)
+        status = save(call, task, &method, &model, vxs_seconds() - start, err);
+    vxs_model_release(&model);
     return status;
 }
 
 static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error *err)
 {
     vxs_task task;
-    vxs_model model;
-    vxs_selection selection = { .losses = NULL };
     double start = vxs_seconds();
     const fit_settings *settings = call->values;
-    vxs_method_settings method = *call->method;
     vxs_status status = vxs_task_new(call->context, cohort, &settings->task, &task, err);
     if (status)
         return status;
-    if (settings->choose > 0)
-        status = choose_lambda(call, &task, &method, &selection, err);
-    if (!status)
-        status = vxs_model_fit(call->context, &task, &method, &model, err);
-    if (status)
-        vxs_selection_release(&selection);
-    else {
-        model.selection = selection;
-        status = vxs_model_save(call->context, &model, &task, &method, call->shared->out,
-                                call->shared->force, err);
-        if (!status && call->shared->json)
-            print_json(call, &model, vxs_seconds() - start);
-        else if (!status)
-            print_words(call, &model, &task);
-        if (!status)
-            status = settle(&model, err);
-        vxs_model_release(&model);
-    }
+    status = fit_task(call, &task, start, err);
     vxs_task_release(&task);
     return status;
 }

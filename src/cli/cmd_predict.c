@@ -167,8 +167,11 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     if (vxs_table_find(cohort->people, model->task.target, &p.target, NULL))
         p.target = SIZE_MAX;
     p.scores = vxs_alloc(model->output_count * cohort->n, sizeof(*p.scores), err);
-    p.said =
-        (vxs_predictions){ .n = cohort->n, .class_count = model->class_count, .scores = p.scores };
+    p.said = (vxs_predictions){ .n = cohort->n,
+                                .class_count = model->class_count,
+                                .scores = p.scores,
+                                .slope = model->selection.slope,
+                                .offset = model->selection.offset };
     vxs_status status = p.scores ? vxs_model_scores(model, cohort, p.scores, err) : VXS_FAILED;
     if (!status)
         status = vxs_model_compare(model, cohort, p.scores, &p.metrics, err);

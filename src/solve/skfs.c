@@ -7,8 +7,9 @@
  * are shrunk so that z_i'alpha - 2 S (La)_i <= rho at every voxel: what voxels want is how far they
  * are from that, and those that want most become members (as in SAIF; chapter 4 of the dissertation
  * leaves screening for kernels to the future). */
+#include "solve/skfs.h"
+
 #include "solve/interior.h"
-#include "solve/solver.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,9 @@
 #define LEAST   64   /* voxels that may enter in a round */
 #define INNER   0.2  /* of the gap that is wanted, for the problem on the members */
 #define FIRST   1e-3 /* gap of the first round, whatever is wanted */
-#define NOWHERE SIZE_MAX
+
+static const char *const penalties[] = { "laplacian", "hsic-lasso", NULL };
+static const char *const solvers[] = { "exact", "dual-average", NULL };
 
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
@@ -36,39 +39,54 @@ const vxs_param vxs_skfs_params[] = {
       .offset = VXS_AT(bandwidth),
       .help = "standard deviation of the Gaussian kernel, in standard deviations of a voxel; or "
               "median: the median distance between two subjects, for each voxel; without it 1" },
+    { .name = "penalty",
+      .value = "KIND",
+      .type = VXS_PARAM_CHOICE,
+      .offset = VXS_AT(penalty),
+      .choices = penalties,
+      .help = "laplacian: neighbours alike; hsic-lasso: no neighbours, and voxels that say the same "
+              "as others are left out (squared loss on kernels, solved by SAIF)" },
+    { .name = "solver",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = VXS_AT(solver),
+      .choices = solvers,
+      .help = "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
+              "to be compared with" },
+    { .name = "steps",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = VXS_AT(steps),
+      .initial = 100000,
+      .min = 1,
+      .max = 1e12,
+      .help = "of dual-average, a random subject each" },
+    { .name = "gamma",
+      .value = "G",
+      .type = VXS_PARAM_REAL,
+      .offset = VXS_AT(gamma),
+      .initial = 100,
+      .min = 1e-9,
+      .max = 1e12,
+      .help = "of dual-average: larger ones begin more slowly and end more quietly" },
+    { .name = "sample-seed",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = VXS_AT(sample_seed),
+      .initial = 1,
+      .min = 0,
+      .max = 1e15,
+      .help = "of the subjects that dual-average draws" },
     { .name = NULL },
 };
 
-typedef struct {
-    vxs_solver solver;
-    vxs_problem problem;
-    vxs_method_settings settings;
-    size_t n, p, rows; /* rows: samples with a weight */
-    size_t *row;
-    double lambda_max, unit;         /* unit: U / lambda_max */
-    double *u;                       /* rows: weights, which sum to 1 */
-    double *alpha, *wide;            /* rows; n */
-    size_t *start, *neighbour;       /* p + 1: of a voxel's neighbours */
-    double *edge, *degree;           /* their weights; p: and their sums */
-    double *a, *inside, *want;       /* p: the answer, and what it was rounded from */
-    size_t *member, *place;          /* ascending; p: where a voxel is among them, or NOWHERE */
-    size_t count, room;
-    double *z, *column;              /* rows x count; n */
-    size_t *order;                   /* p */
-    size_t *from, *to;               /* edges between members */
-    double *weight;
-    double *member_a, *slack, *member_degree;
-    double last_rho, began;
-    uint64_t read;
-} skfs;
-
 static void release(vxs_solver *solver)
 {
-    skfs *s = (skfs *)solver;
+    vxs_skfs *s = (vxs_skfs *)solver;
     void *const all[] = { s->row,   s->u,    s->alpha,  s->wide,  s->start,  s->neighbour,
                           s->edge,  s->degree, s->a,    s->inside, s->want,  s->member, s->place,
                           s->z,     s->column, s->order, s->from, s->to,     s->weight,
-                          s->member_a, s->slack, s->member_degree };
+                          s->member_a, s->slack, s->member_degree, s->by_row };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
     free(s);
@@ -76,12 +94,12 @@ static void release(vxs_solver *solver)
 
 static double lambda_max(const vxs_solver *solver)
 {
-    return ((const skfs *)solver)->lambda_max;
+    return ((const vxs_skfs *)solver)->lambda_max;
 }
 
 /* ---- The beginning --------------------------------------------------------------------------- */
 
-static vxs_status list_neighbours(skfs *s, vxs_error *err)
+static vxs_status list_neighbours(vxs_skfs *s, vxs_error *err)
 {
     const vxs_graph *g = s->problem.graph;
     size_t ends = g && s->problem.smooth > 0 ? 2 * g->count : 0;
@@ -108,7 +126,7 @@ static vxs_status list_neighbours(skfs *s, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status make_room(skfs *s, vxs_error *err)
+static vxs_status make_room(vxs_skfs *s, vxs_error *err)
 {
     s->row = vxs_alloc(s->n, sizeof(*s->row), err);
     s->u = vxs_alloc(s->n, sizeof(*s->u), err);
@@ -127,7 +145,7 @@ static vxs_status make_room(skfs *s, vxs_error *err)
 }
 
 /* At a = 0 every sample lies within the margin, so that alpha is u. */
-static void look_at_empty(skfs *s)
+static void look_at_empty(vxs_skfs *s)
 {
     double total = 0;
     for (size_t m = 0; m < s->n; m++) {
@@ -142,7 +160,7 @@ static void look_at_empty(skfs *s)
     vxs_design_scan(s->problem.design, s->wide, 1, s->want);
     for (size_t j = 0; j < s->p; j++) {
         s->lambda_max = fmax(s->lambda_max, s->want[j]);
-        s->place[j] = NOWHERE;
+        s->place[j] = VXS_NOWHERE;
     }
     s->unit = s->lambda_max > 0 ? total / s->lambda_max : 0;
     for (size_t m = 0; m < s->rows; m++)
@@ -155,13 +173,15 @@ static void look_at_empty(skfs *s)
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
-    skfs *s = vxs_alloc(1, sizeof(*s), err);
-    (void)context;
+    if (settings->penalty == VXS_PENALTY_HSIC)
+        return vxs_lasso_kind.begin(context, problem, settings, solver, err);
+    vxs_skfs *s = vxs_alloc(1, sizeof(*s), err);
     if (!s)
         return VXS_FAILED;
     s->solver.kind = &vxs_skfs_kind;
     s->began = vxs_seconds();
     s->read = vxs_design_read(problem->design);
+    s->context = context;
     s->problem = *problem;
     s->settings = *settings;
     s->n = vxs_design_rows(problem->design);
@@ -178,7 +198,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 
 /* ---- Members --------------------------------------------------------------------------------- */
 
-static vxs_status reserve(skfs *s, size_t count, vxs_error *err)
+static vxs_status reserve(vxs_skfs *s, size_t count, vxs_error *err)
 {
     if (count <= s->room)
         return VXS_OK;
@@ -203,7 +223,7 @@ static int by_index(const void *a, const void *b)
 }
 
 /* The first `count` of `order`; the list stays in ascending order, for the band's sake. */
-static vxs_status enter(skfs *s, size_t count, vxs_error *err)
+vxs_status vxs_skfs_enter(vxs_skfs *s, size_t count, vxs_error *err)
 {
     vxs_status status = reserve(s, s->count + count, err);
     if (status)
@@ -229,12 +249,12 @@ static vxs_status enter(skfs *s, size_t count, vxs_error *err)
 }
 
 /* Those without weight that want too little leave. */
-static void leave(skfs *s, double least)
+void vxs_skfs_leave(vxs_skfs *s, double least)
 {
     size_t kept = 0;
     for (size_t k = 0; k < s->count; k++) {
         size_t voxel = s->member[k];
-        s->place[voxel] = NOWHERE;
+        s->place[voxel] = VXS_NOWHERE;
         if (s->a[voxel] == 0 && s->want[voxel] < least) {
             s->inside[voxel] = 0;
             continue;
@@ -247,7 +267,7 @@ static void leave(skfs *s, double least)
     s->count = kept;
 }
 
-static vxs_status list_edges(skfs *s, size_t *edges, vxs_error *err)
+static vxs_status list_edges(vxs_skfs *s, size_t *edges, vxs_error *err)
 {
     size_t most = 0;
     for (size_t k = 0; k < s->count; k++)
@@ -264,7 +284,7 @@ static vxs_status list_edges(skfs *s, size_t *edges, vxs_error *err)
     for (size_t k = 0; k < s->count; k++)
         for (size_t e = s->start[s->member[k]]; e < s->start[s->member[k] + 1]; e++) {
             size_t other = s->place[s->neighbour[e]];
-            if (other == NOWHERE || other <= k)
+            if (other == VXS_NOWHERE || other <= k)
                 continue;
             s->from[*edges] = k;
             s->to[*edges] = other;
@@ -275,7 +295,7 @@ static vxs_status list_edges(skfs *s, size_t *edges, vxs_error *err)
 
 /* What the interior point leaves of a voxel that should be at 0 is less than its slack, both as
  * shares of what they can be. */
-static void round_off(skfs *s, double rho)
+static void round_off(vxs_skfs *s, double rho)
 {
     double most = 0;
     for (size_t k = 0; k < s->count; k++)
@@ -286,7 +306,7 @@ static void round_off(skfs *s, double rho)
     }
 }
 
-static vxs_status solve_members(skfs *s, double rho, double target, vxs_certificate *c,
+static vxs_status solve_members(vxs_skfs *s, double rho, double target, vxs_certificate *c,
                                 vxs_error *err)
 {
     vxs_interior q = { .n = s->rows,
@@ -320,7 +340,7 @@ static vxs_status solve_members(skfs *s, double rho, double target, vxs_certific
 /* ---- The gap over all voxels ----------------------------------------------------------------- */
 
 /* want = Z'alpha - 2 S La, a as it was before it was rounded: that costs the bound nothing. */
-static void scan(skfs *s)
+static void scan(vxs_skfs *s)
 {
     memset(s->wide, 0, s->n * sizeof(*s->wide));
     for (size_t m = 0; m < s->rows; m++)
@@ -336,7 +356,7 @@ static void scan(skfs *s)
 }
 
 /* a'La: each edge from both of its ends, so that a neighbour outside counts as well. */
-static double roughness(const skfs *s, const double *weights)
+static double roughness(const vxs_skfs *s, const double *weights)
 {
     double sum = 0;
     for (size_t k = 0; k < s->count; k++) {
@@ -349,8 +369,9 @@ static double roughness(const skfs *s, const double *weights)
     return sum;
 }
 
-static void certify(skfs *s, double rho, vxs_certificate *c)
+void vxs_skfs_certify(vxs_skfs *s, double rho, vxs_certificate *c)
 {
+    scan(s);
     double hinge = 0, sum = 0, total = 0, steepest = 0;
     for (size_t m = 0; m < s->rows; m++)
         s->column[m] = 1;
@@ -387,40 +408,39 @@ static int by_wish(const void *a, const void *b)
 }
 
 /* The voxels outside that want most, of those that want more than `least`. */
-static vxs_status admit(skfs *s, double least, size_t most, size_t *admitted, vxs_error *err)
+static vxs_status admit(vxs_skfs *s, double least, size_t most, size_t *admitted, vxs_error *err)
 {
     size_t count = 0;
     for (size_t j = 0; j < s->p; j++)
-        count += s->place[j] == NOWHERE && s->want[j] > least;
+        count += s->place[j] == VXS_NOWHERE && s->want[j] > least;
     wish *wishes = vxs_alloc(count, sizeof(*wishes), err);
     if (!wishes)
         return VXS_FAILED;
     count = 0;
     for (size_t j = 0; j < s->p; j++)
-        if (s->place[j] == NOWHERE && s->want[j] > least)
+        if (s->place[j] == VXS_NOWHERE && s->want[j] > least)
             wishes[count++] = (wish){ j, s->want[j] };
     qsort(wishes, count, sizeof(*wishes), by_wish);
     *admitted = count < most ? count : most;
     for (size_t k = 0; k < *admitted; k++)
         s->order[k] = wishes[k].voxel;
     free(wishes);
-    return *admitted > 0 ? enter(s, *admitted, err) : VXS_OK;
+    return *admitted > 0 ? vxs_skfs_enter(s, *admitted, err) : VXS_OK;
 }
 
 /* Rounds of members and scans until the gap over all voxels is small enough. */
-static vxs_status grow(skfs *s, double rho, vxs_certificate *c, vxs_error *err)
+static vxs_status grow(vxs_skfs *s, double rho, vxs_certificate *c, vxs_error *err)
 {
     double tol = s->settings.tol, target = fmax(INNER * tol, FIRST), best = INFINITY;
     size_t admitted = 0;
     int stuck = 0;
-    leave(s, 2 * rho - s->last_rho);
+    vxs_skfs_leave(s, 2 * rho - s->last_rho);
     vxs_status status = admit(s, fmax(2 * rho - s->last_rho, 0), s->count + LEAST, &admitted, err);
     for (int round = 0; round < ROUNDS && !status; round++) {
         status = s->count > 0 ? solve_members(s, rho, target, c, err) : VXS_OK;
         if (status)
             return status;
-        scan(s);
-        certify(s, rho, c);
+        vxs_skfs_certify(s, rho, c);
         if (c->gap <= tol || stuck > 5)
             return VXS_OK;
         stuck = c->gap < 0.99 * best ? 0 : stuck + 1;
@@ -432,7 +452,7 @@ static vxs_status grow(skfs *s, double rho, vxs_certificate *c, vxs_error *err)
     return status;
 }
 
-static double total_weight(const skfs *s)
+static double total_weight(const vxs_skfs *s)
 {
     double total = 0;
     for (size_t m = 0; m < s->n; m++)
@@ -440,7 +460,7 @@ static double total_weight(const skfs *s)
     return total;
 }
 
-static void take_weights(const skfs *s, double unit, double total, vxs_solution *solution)
+static void take_weights(const vxs_skfs *s, double unit, double total, vxs_solution *solution)
 {
     vxs_bound *b = solution->bound;
     for (size_t m = 0; m < s->rows; m++)
@@ -456,7 +476,7 @@ static void take_weights(const skfs *s, double unit, double total, vxs_solution 
     }
 }
 
-static vxs_status take_solution(const skfs *s, vxs_solution *solution, vxs_error *err)
+static vxs_status take_solution(const vxs_skfs *s, vxs_solution *solution, vxs_error *err)
 {
     double total = total_weight(s), margin = s->n > 0 ? s->problem.y[0] : 0;
     solution->index = vxs_alloc(s->count, sizeof(*solution->index), err);
@@ -476,7 +496,7 @@ static vxs_status take_solution(const skfs *s, vxs_solution *solution, vxs_error
 
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
-    skfs *s = (skfs *)solver;
+    vxs_skfs *s = (vxs_skfs *)solver;
     *solution = (vxs_solution){
         .certificate = { .lambda = lambda,
                          .lambda_max = s->lambda_max,
@@ -486,7 +506,10 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     vxs_certificate *c = &solution->certificate;
     double rho = s->lambda_max > 0 ? lambda / s->lambda_max : 1;
     c->primal = c->dual = 1; /* of the empty model */
-    vxs_status status = s->lambda_max > 0 ? grow(s, rho, c, err) : VXS_OK;
+    vxs_status status = VXS_OK;
+    if (s->lambda_max > 0)
+        status = s->settings.solver == VXS_SOLVER_DUAL_AVERAGE ? vxs_dual_average(s, rho, c, err)
+                                                               : grow(s, rho, c, err);
     c->converged = c->gap <= s->settings.tol;
     s->last_rho = fmin(rho, 1);
     uint64_t read = vxs_design_read(s->problem.design);
