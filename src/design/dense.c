@@ -8,7 +8,7 @@
 typedef struct {
     vxs_design design;
     const float *columns;
-    const vxs_kernels *kernels;
+    const vxs_products *products;
 } dense;
 
 static void to_doubles(const float *x, size_t count, double *out)
@@ -28,7 +28,7 @@ static void scan(vxs_design *design, const double *v, size_t k, double *s)
     for (size_t first = 0; first < p; first += BLOCK) {
         size_t count = p - first < BLOCK ? p - first : BLOCK;
         for (size_t c = 0; c < k; c++)
-            d->kernels->dots(d->columns + first * n, n, count, v + c * n, s + c * p + first);
+            d->products->dots(d->columns + first * n, n, count, v + c * n, s + c * p + first);
     }
 }
 
@@ -40,7 +40,7 @@ static void scan_some(vxs_design *design, const size_t *set, size_t count, const
     design->read += count;
 #pragma omp parallel for num_threads(design->nthreads) schedule(static) if (count > BLOCK)
     for (size_t c = 0; c < count; c++)
-        d->kernels->dots(d->columns + set[c] * n, n, 1, v, s + c);
+        d->products->dots(d->columns + set[c] * n, n, 1, v, s + c);
 }
 
 static void fetch(vxs_design *design, const size_t *set, size_t count, double *block)
@@ -60,8 +60,8 @@ static void moments(vxs_design *design, const double *rows, const double *v,
     design->read += p;
 #pragma omp parallel for num_threads(design->nthreads) schedule(static)
     for (size_t first = 0; first < p; first += BLOCK)
-        d->kernels->moments(d->columns, n, first, p - first < BLOCK ? p - first : BLOCK, rows, v,
-                            result);
+        d->products->moments(d->columns, n, first, p - first < BLOCK ? p - first : BLOCK, rows, v,
+                             result);
 }
 
 static void release(vxs_design *design)
@@ -88,7 +88,7 @@ vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
     openblas_set_num_threads(1); /* the threads are ours: its own would change the order of sums */
     made->design = (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = threads };
     made->columns = columns;
-    made->kernels = vxs_choose_kernels();
+    made->products = vxs_choose_products();
     *design = &made->design;
     return VXS_OK;
 }

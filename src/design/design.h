@@ -40,14 +40,14 @@ struct vxs_design {
 VXS_MUST_CHECK vxs_status vxs_measure_by_moments(vxs_design *design, const double *v, double *s,
                                                  vxs_error *err);
 
-/* kernels.c: products of float columns with doubles, as fast as the processor can. */
+/* products.c: products of float columns with doubles, as fast as the processor can. */
 typedef struct {
     /* s[c] = x_c'v for `count` columns of n floats, one after the other */
     void (*dots)(const float *x, size_t n, size_t count, const double *v, double *s);
     /* moments of columns first ... first + count - 1 */
     void (*moments)(const float *x, size_t n, size_t first, size_t count, const double *rows,
                     const double *v, const vxs_moments *moments);
-} vxs_kernels;
-const vxs_kernels *vxs_choose_kernels(void);
+} vxs_products;
+const vxs_products *vxs_choose_products(void);
 
 #endif

@@ -1,33 +1,47 @@
-/* exponentials.c - sums and rows of exponentials, by the lanes of kernels.c: the same bits for
+/* exponentials.c - sums and rows of exponentials, by the lanes of products.c: the same bits for
  * every processor, the body that this one can run being chosen once.
  *
  * exp(x) = 2^k exp(f), k the whole number nearest to x / ln 2, |f| <= ln(2) / 2; exp(f) is Taylor's
- * polynomial of degree 11, whose error is below 7e-15, and 2^k is added to the bits of the
- * exponent. */
+ * polynomial of degree 11, whose error is below 7e-15, in four pieces that do not wait for each
+ * other; k is added to the bits of the exponent. */
 #include "design/exponentials.h"
 
 #include <string.h>
 
 typedef double lanes __attribute__((vector_size(64)));
 typedef int64_t whole __attribute__((vector_size(64)));
-enum { LANES = 8, TOGETHER = VXS_POINTS / LANES };
+/* As many as a processor needs in hand to wait for none. */
+typedef struct {
+    lanes a, b, c, d;
+} four;
 
 /* Without this a body would not become part of the function that is compiled for a processor. */
 #define INSIDE static inline __attribute__((always_inline))
 
-INSIDE void load(const double *from, lanes *to)
+INSIDE void load(const double *from, four *to)
 {
     memcpy(to, from, sizeof(*to));
 }
 
-INSIDE void store(const lanes *from, double *to)
+INSIDE void store(const four *from, double *to)
 {
     memcpy(to, from, sizeof(*from));
 }
 
-INSIDE void spread(double value, lanes *to)
+INSIDE void multiply(four *x, const four *by)
 {
-    *to = (lanes){ value, value, value, value, value, value, value, value };
+    x->a *= by->a;
+    x->b *= by->b;
+    x->c *= by->c;
+    x->d *= by->d;
+}
+
+INSIDE void divide(four *x, double by)
+{
+    x->a /= by;
+    x->b /= by;
+    x->c /= by;
+    x->d /= by;
 }
 
 INSIDE double total(const lanes *a)
@@ -39,33 +53,34 @@ INSIDE double total(const lanes *a)
 /* exp(-d^2 / 2) in the place of d; for |d| up to 37.6, where it is 1e-307. */
 INSIDE void bell_of(lanes *d)
 {
-    const double per_log2 = 1.4426950408889634;
+    const double per_ln2 = 1.4426950408889634;
     const double round = 0x1.8p52; /* the last bits of what it is added to are the whole part */
-    const double log2_high = 0x1.62e42feep-1, log2_low = 0x1.a39ef35793c76p-33;
-    lanes x = *d * *d * -0.5, z = x * per_log2 + round, k = z - round;
-    lanes f = x - k * log2_high - k * log2_low, p;
-    spread(1.0 / 39916800, &p);
-    p = p * f + 1.0 / 3628800;
-    p = p * f + 1.0 / 362880;
-    p = p * f + 1.0 / 40320;
-    p = p * f + 1.0 / 5040;
-    p = p * f + 1.0 / 720;
-    p = p * f + 1.0 / 120;
-    p = p * f + 1.0 / 24;
-    p = p * f + 1.0 / 6;
-    p = p * f + 0.5;
-    p = p * f + 1.0;
-    p = p * f + 1.0;
+    const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+    lanes x = *d * *d * -0.5, z = x * per_ln2 + round, k = z - round;
+    lanes f = x - k * ln2_high - k * ln2_low;
+    lanes f2 = f * f, f4 = f2 * f2;
+    lanes a = (f * (1.0 / 39916800) + 1.0 / 3628800) * f2 + (f * (1.0 / 362880) + 1.0 / 40320);
+    lanes b = (f * (1.0 / 5040) + 1.0 / 720) * f2 + (f * (1.0 / 120) + 1.0 / 24);
+    lanes c = (f * (1.0 / 6) + 0.5) * f2 + (f + 1.0);
+    lanes p = (a * f4 + b) * f4 + c;
     *d = (lanes)((whole)p + ((whole)z << 52));
+}
+
+INSIDE void bells_of(four *x)
+{
+    bell_of(&x->a);
+    bell_of(&x->b);
+    bell_of(&x->c);
+    bell_of(&x->d);
 }
 
 INSIDE void bells_body(const double *u, size_t n, double *out)
 {
-    for (size_t l = 0; l < n; l += LANES) {
-        lanes d;
-        load(u + l, &d);
-        bell_of(&d);
-        store(&d, out + l);
+    for (size_t l = 0; l < n; l += VXS_POINTS) {
+        four x;
+        load(u + l, &x);
+        bells_of(&x);
+        store(&x, out + l);
     }
 }
 
@@ -73,19 +88,17 @@ INSIDE void sums_body(const double *u, const double *w, size_t n, const double *
                       double *out)
 {
     for (size_t j = 0; j < m; j += VXS_POINTS) {
-        lanes at[TOGETHER], sum[TOGETHER];
-        for (size_t c = 0; c < TOGETHER; c++) {
-            load(s + j + c * LANES, &at[c]);
-            spread(0, &sum[c]);
+        four at, sum = { { 0 }, { 0 }, { 0 }, { 0 } };
+        load(s + j, &at);
+        for (size_t l = 0; l < n; l++) {
+            four x = { at.a - u[l], at.b - u[l], at.c - u[l], at.d - u[l] };
+            bells_of(&x);
+            sum.a += x.a * w[l];
+            sum.b += x.b * w[l];
+            sum.c += x.c * w[l];
+            sum.d += x.d * w[l];
         }
-        for (size_t l = 0; l < n; l++)
-            for (size_t c = 0; c < TOGETHER; c++) {
-                lanes d = at[c] - u[l];
-                bell_of(&d);
-                sum[c] += d * w[l];
-            }
-        for (size_t c = 0; c < TOGETHER; c++)
-            store(&sum[c], out + j + c * LANES);
+        store(&sum, out + j);
     }
 }
 
@@ -95,19 +108,15 @@ INSIDE void collect_body(const double *u, const double *w, const double *bell, s
     lanes sum[VXS_TERMS];
     memset(sum, 0, terms * sizeof(*sum));
     for (size_t l = 0; l < n; l += VXS_POINTS) {
-        lanes t[TOGETHER], power[TOGETHER];
-        for (size_t c = 0; c < TOGETHER; c++) {
-            lanes e;
-            load(u + l + c * LANES, &t[c]);
-            load(w + l + c * LANES, &power[c]);
-            load(bell + l + c * LANES, &e);
-            t[c] /= scale;
-            power[c] *= e;
-        }
+        four t, power, e;
+        load(u + l, &t);
+        load(w + l, &power);
+        load(bell + l, &e);
+        divide(&t, scale);
+        multiply(&power, &e);
         for (size_t k = 0; k < terms; k++) {
-            sum[k] += (power[0] + power[1]) + (power[2] + power[3]);
-            for (size_t c = 0; c < TOGETHER; c++)
-                power[c] *= t[c];
+            sum[k] += (power.a + power.b) + (power.c + power.d);
+            multiply(&power, &t);
         }
     }
     for (size_t k = 0; k < terms; k++)
@@ -118,51 +127,73 @@ INSIDE void evaluate_body(const double *s, const double *bell, size_t m, double 
                           const double *c, double *out)
 {
     for (size_t j = 0; j < m; j += VXS_POINTS) {
-        lanes t[TOGETHER], sum[TOGETHER], e;
-        for (size_t i = 0; i < TOGETHER; i++) {
-            load(s + j + i * LANES, &t[i]);
-            t[i] /= scale;
-            spread(0, &sum[i]);
+        four t, e, sum = { { 0 }, { 0 }, { 0 }, { 0 } };
+        load(s + j, &t);
+        load(bell + j, &e);
+        divide(&t, scale);
+        for (size_t k = terms; k-- > 0;) {
+            sum.a = sum.a * t.a + c[k];
+            sum.b = sum.b * t.b + c[k];
+            sum.c = sum.c * t.c + c[k];
+            sum.d = sum.d * t.d + c[k];
         }
-        for (size_t k = terms; k-- > 0;)
-            for (size_t i = 0; i < TOGETHER; i++)
-                sum[i] = sum[i] * t[i] + c[k];
-        for (size_t i = 0; i < TOGETHER; i++) {
-            load(bell + j + i * LANES, &e);
-            e *= sum[i];
-            store(&e, out + j + i * LANES);
-        }
+        multiply(&e, &sum);
+        store(&e, out + j);
     }
 }
 
 /* Further than this apart it is 0, so that 2^k stays among the normal numbers. */
 static const double FAR = 37.6;
 
+INSIDE void far_bell_of(double at, double bandwidth, lanes *x)
+{
+    lanes d = (*x - at) / bandwidth;
+    whole near = (d < FAR) & (d > -FAR);
+    d = (lanes)((whole)d & near);
+    bell_of(&d);
+    *x = (lanes)((whole)d & near);
+}
+
 INSIDE void row_body(const double *x, size_t n, double at, double bandwidth, double *out)
 {
-    for (size_t l = 0; l < n; l += LANES) {
-        lanes d;
+    size_t l = 0;
+    for (; l + VXS_POINTS <= n; l += VXS_POINTS) {
+        four d;
         load(x + l, &d);
-        d = (d - at) / bandwidth;
-        whole near = (d < FAR) & (d > -FAR);
-        d = (lanes)((whole)d & near);
-        bell_of(&d);
-        d = (lanes)((whole)d & near);
+        far_bell_of(at, bandwidth, &d.a);
+        far_bell_of(at, bandwidth, &d.b);
+        far_bell_of(at, bandwidth, &d.c);
+        far_bell_of(at, bandwidth, &d.d);
         store(&d, out + l);
+    }
+    for (; l < n; l += VXS_LANES) {
+        lanes d;
+        memcpy(&d, x + l, sizeof(d));
+        far_bell_of(at, bandwidth, &d);
+        memcpy(out + l, &d, sizeof(d));
     }
 }
 
 INSIDE double dot_body(const double *a, const double *b, size_t n)
 {
-    lanes sum[TOGETHER] = { { 0 } }, x, y;
-    for (size_t l = 0; l < n; l += VXS_POINTS)
-        for (size_t c = 0; c < TOGETHER; c++) {
-            load(a + l + c * LANES, &x);
-            load(b + l + c * LANES, &y);
-            sum[c] += x * y;
-        }
-    sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    return total(&sum[0]);
+    four sum = { { 0 }, { 0 }, { 0 }, { 0 } }, x, y;
+    size_t l = 0;
+    for (; l + VXS_POINTS <= n; l += VXS_POINTS) {
+        load(a + l, &x);
+        load(b + l, &y);
+        multiply(&x, &y);
+        sum.a += x.a;
+        sum.b += x.b;
+        sum.c += x.c;
+        sum.d += x.d;
+    }
+    for (; l < n; l += VXS_LANES) {
+        memcpy(&x.a, a + l, sizeof(x.a));
+        memcpy(&y.a, b + l, sizeof(y.a));
+        sum.a += x.a * y.a;
+    }
+    sum.a = (sum.a + sum.b) + (sum.c + sum.d);
+    return total(&sum.a);
 }
 
 #define EXPONENTIALS(name, attribute)                                                              \
@@ -209,14 +240,22 @@ EXPONENTIALS(avx2, target("avx2"))
 EXPONENTIALS(avx512, target("avx512f,avx512dq,avx512vl"))
 #endif
 
-const vxs_exponentials *vxs_choose_exponentials(void)
+size_t vxs_list_exponentials(const vxs_exponentials *list[VXS_EXPONENTIALS])
 {
+    size_t count = 0;
+    list[count++] = &exponentials_plain;
 #if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2"))
+        list[count++] = &exponentials_avx2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
-        return &exponentials_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return &exponentials_avx2;
+        list[count++] = &exponentials_avx512;
 #endif
-    return &exponentials_plain;
+    return count;
+}
+
+const vxs_exponentials *vxs_choose_exponentials(void)
+{
+    const vxs_exponentials *list[VXS_EXPONENTIALS];
+    return list[vxs_list_exponentials(list) - 1];
 }

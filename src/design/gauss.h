@@ -26,13 +26,13 @@ void vxs_gauss_room_release(vxs_gauss_room *room);
 /* As vxs_gauss_sums; the bandwidth is above 0. */
 void vxs_gauss_sums_in(vxs_gauss_room *room, const double *x, const double *q, size_t n,
                        const double *at, size_t m, double bandwidth, double *g);
-/* The median distance of sorted values, or of those distances that are not 0 if it is; 0 when there
- * are none. `room` for VXS_LISTED n values. */
-enum { VXS_LISTED = 4 };
-void vxs_sort_values(double *values, size_t n);
-double vxs_bandwidth_of_sorted(const double *sorted, size_t n, double *room);
+/* `wanted`, or with 0 the median distance of the values, of those that are not 0 if it is; 0 when
+ * there are none. `room` for VXS_BANDWIDTH_ROOM n values. */
+enum { VXS_BANDWIDTH_ROOM = 5 };
+double vxs_bandwidth_of(const double *x, size_t n, double wanted, double *room);
+bool vxs_varies(const double *x, size_t n);
 
-/* n filled up to whole steps of the exponentials. */
+/* The next multiple of VXS_POINTS. */
 size_t vxs_filled(size_t n);
 
 #endif

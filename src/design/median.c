@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* By halves of the numbers' values; then by halves of their bits, which ends after 64. */
-enum { BY_VALUE = 48 };
+enum { BY_VALUE = 48, LISTED = VXS_BANDWIDTH_ROOM - 1 };
 
 static int by_value(const void *a, const void *b)
 {
@@ -88,7 +88,7 @@ static double choose_distance(const double *x, size_t n, size_t k, double above,
 {
     double most = x[n - 1] - x[0];
     size_t within = n * (n - 1) / 2;
-    for (int step = 0; within - below > VXS_LISTED * n; step++) {
+    for (int step = 0; within - below > LISTED * n; step++) {
         double middle = halve(above, most, step);
         if (!(middle > above && middle < most))
             return most; /* all that are left */
@@ -114,25 +114,32 @@ static double median_of_sorted(const double *x, size_t n, bool not_0, double *ro
     return k <= ties ? 0 : choose_distance(x, n, k, 0, ties, room);
 }
 
-double vxs_bandwidth_of_sorted(const double *sorted, size_t n, double *room)
+double vxs_bandwidth_of(const double *x, size_t n, double wanted, double *room)
 {
-    double median = median_of_sorted(sorted, n, false, room);
-    return median > 0 ? median : median_of_sorted(sorted, n, true, room);
+    if (wanted > 0)
+        return wanted;
+    memcpy(room, x, n * sizeof(*x));
+    qsort(room, n, sizeof(*room), by_value);
+    double median = median_of_sorted(room, n, false, room + n);
+    return median > 0 ? median : median_of_sorted(room, n, true, room + n);
 }
 
-void vxs_sort_values(double *values, size_t n)
+bool vxs_varies(const double *x, size_t n)
 {
-    qsort(values, n, sizeof(*values), by_value);
+    for (size_t i = 1; i < n; i++)
+        if (x[i] != x[0])
+            return true;
+    return false;
 }
 
 vxs_status vxs_median_distance(const double *x, size_t n, double *median, vxs_error *err)
 {
-    double *sorted = vxs_alloc(n, (1 + VXS_LISTED) * sizeof(*sorted), err);
-    if (!sorted)
+    double *room = vxs_alloc(n, VXS_BANDWIDTH_ROOM * sizeof(*room), err);
+    if (!room)
         return VXS_FAILED;
-    memcpy(sorted, x, n * sizeof(*x));
-    vxs_sort_values(sorted, n);
-    *median = median_of_sorted(sorted, n, false, sorted + n);
-    free(sorted);
+    memcpy(room, x, n * sizeof(*x));
+    qsort(room, n, sizeof(*room), by_value);
+    *median = median_of_sorted(room, n, false, room + n);
+    free(room);
     return VXS_OK;
 }

@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct {
     vxs_gauss_room gauss;
-    double *sums, *sorted;
+    double *sums, *room;
 } bench;
 
 typedef struct {
@@ -46,30 +46,13 @@ static void centre(double *values, size_t n)
         values[i] -= mean;
 }
 
-static bool varies(const double *x, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        if (x[i] != x[0])
-            return true;
-    return false;
-}
-
-static double choose_bandwidth(const double *x, size_t n, double wanted, double *sorted)
-{
-    if (wanted > 0)
-        return wanted;
-    memcpy(sorted, x, n * sizeof(*x));
-    vxs_sort_values(sorted, n);
-    return vxs_bandwidth_of_sorted(sorted, n, sorted + n);
-}
-
 static void make_column(const maker *m, bench *b, size_t j, const double *x)
 {
     size_t n = m->made->design.n;
     float *column = m->made->storage.values + j * n;
     double *bandwidth = &m->made->bandwidths[j];
-    *bandwidth = choose_bandwidth(x, n, *bandwidth, b->sorted);
-    if (!varies(x, n)) {
+    *bandwidth = vxs_bandwidth_of(x, n, *bandwidth, b->room);
+    if (!vxs_varies(x, n)) {
         memset(column, 0, n * sizeof(*column));
         return;
     }
@@ -110,10 +93,10 @@ static vxs_status set_up(maker *m, const double *y, vxs_error *err)
     centre(m->yt, n);
     for (int t = 0; t < m->threads; t++) {
         bench *b = &m->benches[t];
-        b->sums = vxs_alloc(2 + VXS_LISTED, n * sizeof(*b->sums), err);
+        b->sums = vxs_alloc(1 + VXS_BANDWIDTH_ROOM, n * sizeof(*b->sums), err);
         if (!b->sums || vxs_gauss_room_init(&b->gauss, n, n, err))
             return VXS_FAILED;
-        b->sorted = b->sums + n;
+        b->room = b->sums + n;
     }
     return VXS_OK;
 }

@@ -1,4 +1,4 @@
-/* kernels.c - products of float columns with doubles.
+/* products.c - products of float columns with doubles.
  *
  * Eight lanes of doubles, four of them at a time, then added in one fixed order: the same for every
  * processor and every number of threads. Each body is compiled for the vectors that processors may
@@ -102,7 +102,7 @@ INSIDE void moments_body(const float *x, size_t n, size_t first, size_t count, c
     }
 }
 
-#define KERNELS(name, attribute)                                                                   \
+#define PRODUCTS(name, attribute)                                                                  \
     __attribute__((attribute)) static void dots_##name(const float *x, size_t n, size_t count,     \
                                                        const double *v, double *s)                 \
     {                                                                                              \
@@ -115,23 +115,23 @@ INSIDE void moments_body(const float *x, size_t n, size_t first, size_t count, c
     {                                                                                              \
         moments_body(x, n, first, count, rows, v, moments);                                        \
     }                                                                                              \
-    static const vxs_kernels kernels_##name = { dots_##name, moments_##name };
+    static const vxs_products products_##name = { dots_##name, moments_##name };
 
 /* unused: no attribute that matters, for what every processor of this kind can run */
-KERNELS(plain, unused)
+PRODUCTS(plain, unused)
 #if defined(__x86_64__)
-KERNELS(avx2, target("avx2"))
-KERNELS(avx512, target("avx512f,avx512dq,avx512vl"))
+PRODUCTS(avx2, target("avx2"))
+PRODUCTS(avx512, target("avx512f,avx512dq,avx512vl"))
 #endif
 
-const vxs_kernels *vxs_choose_kernels(void)
+const vxs_products *vxs_choose_products(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
-        return &kernels_avx512;
+        return &products_avx512;
     if (__builtin_cpu_supports("avx2"))
-        return &kernels_avx2;
+        return &products_avx2;
 #endif
-    return &kernels_plain;
+    return &products_plain;
 }
