@@ -46,9 +46,10 @@ typedef struct {
     vxs_design *design;
     vxs_design *kernel; /* kernel scores of the features for one output, or NULL */
     size_t kernel_output;
-    double *margin; /* what kernel scores are to reach */
-    vxs_hub *hub;  /* whose solvers wait for each other's scans, or NULL */
-    double *y, *u; /* room for one output, and for its weights */
+    const double *bandwidths; /* its kernels' */
+    double *margin;           /* what kernel scores are to reach, or kernels to be */
+    vxs_hub *hub;             /* whose solvers wait for each other's scans, or NULL */
+    double *y, *u;            /* room for one output, and for its weights */
 } vxs_task;
 /* Subjects without target or confound are left out, and named. The cohort must stay. */
 VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
@@ -60,7 +61,8 @@ size_t vxs_task_outputs(const vxs_task *task);
 /* The method of the task. */
 const vxs_method *vxs_task_method(const vxs_task *task);
 /* The loss that is minimised, in words; `loss` says no more than scores (squared) or classes. */
-const char *vxs_loss_name(const vxs_task_settings *settings, vxs_loss loss);
+const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
+                          vxs_loss loss);
 /* As the table calls subject i. */
 const char *vxs_task_id(const vxs_task *task, size_t i);
 /* Whether one class is more than half as large again as another; then class weights that are left
@@ -93,10 +95,10 @@ void vxs_selection_release(vxs_selection *selection);
  * training subjects. */
 typedef struct {
     size_t n, count, free_count;
-    double *y;         /* n: 1 and -1, centred */
-    double *values;    /* count x n: of training subjects, standardised */
-    double *bandwidth; /* count */
-    double *mean;      /* count: of the training subjects' sums */
+    double *y;            /* n: 1 and -1, centred */
+    double *values;       /* count x n: of training subjects, standardised */
+    double *bandwidth;    /* count */
+    double *mean;         /* count: of the training subjects' sums */
     double *scale, *free; /* count; count x free_count: standardised is scale x + free'c */
 } vxs_kept;
 typedef struct {
@@ -148,8 +150,8 @@ VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *t
                                          const vxs_method_settings *settings, size_t output,
                                          vxs_take_fit *take, void *user, vxs_error *err);
 /* The keys that every fit has in JSON, into an object that is open. */
-void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task, vxs_loss loss,
-                  const vxs_solution *fit);
+void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task,
+                  const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit);
 /* Recomputes every output's certificate from the cohort's columns. */
 VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_model *model,
                                           const vxs_cohort *cohort, vxs_certificate *certificates,
@@ -170,10 +172,10 @@ VXS_MUST_CHECK vxs_status vxs_model_cohort(const vxs_context *context, const vxs
                                            vxs_error *err);
 /* Predictions of scores, or of classes by one score each (two classes share one). */
 typedef struct {
-    size_t n, class_count;       /* 0 for scores */
-    const double *truth;         /* NAN when it is not known; the number of the class */
-    const double *scores;        /* outputs x n; NAN where there is none */
-    const double *probabilities; /* classes x n; NULL: as the scores have it */
+    size_t n, class_count;        /* 0 for scores */
+    const double *truth;          /* NAN when it is not known; the number of the class */
+    const double *scores;         /* outputs x n; NAN where there is none */
+    const double *probabilities;  /* classes x n; NULL: as the scores have it */
     const double *slope, *offset; /* of an output: calibrates its scores; NULL: 1 and 0 */
 } vxs_predictions;
 /* The class of subject i, by number. */

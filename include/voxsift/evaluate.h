@@ -108,8 +108,8 @@ VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task 
                                      const vxs_cv_settings *settings,
                                      const vxs_method_settings *method, vxs_cv *cv, vxs_error *err);
 void vxs_cv_release(vxs_cv *cv);
-/* What settings->inner_folds folds of all subjects speak for, among the lambdas of a path (or of the
- * one that is given) and the smoothnesses of methods that have them; the caller releases it. */
+/* What settings->inner_folds folds of all subjects speak for, among the lambdas of a path (or of
+ * the one that is given) and the smoothnesses of methods that have them; the caller releases it. */
 VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                                         const vxs_cv_settings *settings,
                                         const vxs_method_settings *method, bool path,

@@ -12,9 +12,9 @@ extern "C" {
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
 typedef enum {
-    VXS_LOSS_SQUARED, /* (y - z)^2 / 2 */
+    VXS_LOSS_SQUARED,  /* (y - z)^2 / 2 */
     VXS_LOSS_LOGISTIC, /* log(1 + exp(-y z)), y being -1 or 1 */
-    VXS_LOSS_HINGE /* max(0, y - z): y is a margin, the design knows the classes */
+    VXS_LOSS_HINGE     /* max(0, y - z): y is a margin, the design knows the classes */
 } vxs_loss;
 extern const char *const vxs_loss_names[];
 
@@ -62,9 +62,9 @@ typedef struct {
 
 typedef struct {
     size_t count;
-    size_t *index;  /* columns with a weight, ascending */
-    double *weight; /* theirs */
-    double *free;   /* b */
+    size_t *index;    /* columns with a weight, ascending */
+    double *weight;   /* theirs */
+    double *free;     /* b */
     vxs_bound *bound; /* or NULL */
     vxs_certificate certificate;
 } vxs_solution;

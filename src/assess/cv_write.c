@@ -160,7 +160,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
     vxs_json_text(w, "method", vxs_task_method(t)->name);
-    vxs_json_text(w, "loss", vxs_loss_name(&t->settings, t->loss));
+    vxs_json_text(w, "loss", vxs_loss_name(&t->settings, &cv->method, t->loss));
     vxs_json_text(w, "target", t->settings.target);
     subjects_json(w, cv);
     vxs_json_whole(w, "folds", (int64_t)cv->folds.count);

@@ -136,7 +136,8 @@ static vxs_status check_settings(const vxs_task *t, vxs_error *err)
     return VXS_OK;
 }
 
-/* Voxels side by side; whatever else the features are, they have neighbours only when it is said. */
+/* Voxels side by side; whatever else the features are, they have neighbours only when it is said.
+ */
 static vxs_status make_neighbours(vxs_task *t, const char *graph, vxs_error *err)
 {
     static const char *const names[] = { "grid6", "grid18", "grid26" };

@@ -298,7 +298,8 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
     if (status)
         return status;
     t->ratios = vxs_alloc(count, each * sizeof(*t->ratios), err);
-    t->smooths = vxs_task_is_kernel(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
+    t->smooths =
+        vxs_task_is_kernel(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
     if (!t->ratios || (vxs_task_is_kernel(task) && !t->smooths)) {
         vxs_tries_release(t);
         return VXS_FAILED;

@@ -75,7 +75,28 @@ vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, v
 void vxs_task_drop_kernel(vxs_task *t)
 {
     vxs_design_free(t->kernel);
+    free(t->margin);
     t->kernel = NULL;
+    t->margin = NULL;
+}
+
+static vxs_status make_scores(const vxs_context *context, vxs_task *t, double bandwidth,
+                              vxs_error *err)
+{
+    t->margin = vxs_alloc(t->n, sizeof(*t->margin), err);
+    for (size_t i = 0; i < t->n && t->margin; i++)
+        t->margin[i] = (double)t->n;
+    return t->margin ? vxs_scores_new(context, t->design, true, t->y, bandwidth, 0, &t->kernel, err)
+                     : VXS_FAILED;
+}
+
+/* HSIC lasso: the centred classes' y y' from the voxels' centred kernels. */
+static vxs_status make_pairs(vxs_task *t, double bandwidth, vxs_error *err)
+{
+    t->margin = vxs_alloc(t->n * (t->n + 1) / 2, sizeof(*t->margin), err);
+    if (t->margin)
+        vxs_kernels_pack(t->y, t->n, t->margin);
+    return t->margin ? vxs_kernels_new(t->design, true, bandwidth, &t->kernel, err) : VXS_FAILED;
 }
 
 /* Made once an output, whatever is tried on it. */
@@ -87,14 +108,12 @@ vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *t, size_t 
         return VXS_OK;
     vxs_task_drop_kernel(t);
     vxs_status status = read_bandwidth(settings, &bandwidth, err);
-    if (!status && !t->margin)
-        t->margin = vxs_alloc(t->n, sizeof(*t->margin), err);
-    if (!status && !t->margin)
-        status = VXS_FAILED;
     if (!status)
-        status = vxs_scores_new(context, t->design, true, t->y, bandwidth, 0, &t->kernel, err);
-    for (size_t i = 0; i < t->n && !status; i++)
-        t->margin[i] = (double)t->n;
+        status = settings->penalty == VXS_PENALTY_HSIC ? make_pairs(t, bandwidth, err)
+                                                       : make_scores(context, t, bandwidth, err);
+    if (!status)
+        t->bandwidths = settings->penalty == VXS_PENALTY_HSIC ? vxs_kernels_bandwidths(t->kernel)
+                                                              : vxs_scores_bandwidths(t->kernel);
     t->kernel_output = output;
     return status;
 }
@@ -162,22 +181,20 @@ static vxs_status keep_feature(const vxs_task *t, vxs_kept *k, size_t at, size_t
                                double *wide, double *sums, vxs_error *err)
 {
     double *values = k->values + at * k->n;
-    vxs_status status =
-        find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
+    vxs_status status = find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
     memset(wide, 0, t->cohort->n * sizeof(*wide));
     if (status)
         return status;
     vxs_cohort_add(t->cohort, feature, 1, wide);
     standardise(k, at, wide, t->rows, t->free, t->n, t->n, values);
-    k->bandwidth[at] = vxs_scores_bandwidths(t->kernel)[feature];
+    k->bandwidth[at] = t->bandwidths[feature];
     status = vxs_gauss_sums(values, k->y, k->n, values, k->n, k->bandwidth[at], sums, err);
     for (size_t i = 0; i < k->n && !status; i++)
         k->mean[at] += sums[i] / (double)k->n;
     return status;
 }
 
-vxs_status vxs_kept_of(const vxs_task *t, const vxs_solution *fit, vxs_kept **kept,
-                            vxs_error *err)
+vxs_status vxs_kept_of(const vxs_task *t, const vxs_solution *fit, vxs_kept **kept, vxs_error *err)
 {
     vxs_kept *k = vxs_kept_new(t->n, fit->count, t->free_count, err);
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
@@ -200,8 +217,8 @@ vxs_status vxs_kept_of(const vxs_task *t, const vxs_solution *fit, vxs_kept **ke
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
 vxs_status vxs_kept_score(const vxs_kept *k, const vxs_solution *fit, const vxs_cohort *c,
-                             const size_t *rows, const double *columns, size_t stride, size_t count,
-                             double *scores, vxs_error *err)
+                          const size_t *rows, const double *columns, size_t stride, size_t count,
+                          double *scores, vxs_error *err)
 {
     double *wide = vxs_alloc(c->n, sizeof(*wide), err);
     double *values = vxs_alloc(2 * count, sizeof(*values), err), *sums = values + count;
@@ -231,15 +248,14 @@ static double find_offset(const vxs_task *t, const double *scores)
     return count[0] > 0 && count[1] > 0 ? -(sum[0] / count[0] + sum[1] / count[1]) / 2 : 0;
 }
 
-vxs_status vxs_kept_settle(const vxs_task *t, const vxs_kept *k, vxs_solution *fit,
-                              vxs_error *err)
+vxs_status vxs_kept_settle(const vxs_task *t, const vxs_kept *k, vxs_solution *fit, vxs_error *err)
 {
     double *scores = vxs_alloc(t->n, sizeof(*scores), err);
     double *larger = scores ? vxs_resize(fit->free, t->free_count + 1, sizeof(*larger), err) : NULL;
     fit->free = larger ? larger : fit->free;
-    vxs_status status = larger ? vxs_kept_score(k, fit, t->cohort, t->rows, t->free, t->n, t->n,
-                                                   scores, err)
-                               : VXS_FAILED;
+    vxs_status status =
+        larger ? vxs_kept_score(k, fit, t->cohort, t->rows, t->free, t->n, t->n, scores, err)
+               : VXS_FAILED;
     for (size_t c = 0; c < t->free_count && !status; c++)
         fit->free[c] = 0;
     if (!status && t->free_count > 0)

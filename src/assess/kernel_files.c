@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const vxs_kernel_files[VXS_KERNEL_FILES] = { "training.npy", "kernels.tsv", "alpha.npy",
                                                          "bound.tsv" };
@@ -58,6 +59,12 @@ static void write_kernels(const vxs_model *m, FILE *stream)
         }
 }
 
+/* With the hinge; other losses need no such files. */
+static bool has_bounds(const vxs_model *m)
+{
+    return m->outputs[0].fit.bound != NULL;
+}
+
 static vxs_status write_alpha(const vxs_model *m, size_t n, FILE *stream, vxs_error *err)
 {
     vxs_status status = write_matrix(stream, m->output_count, n, err);
@@ -83,6 +90,11 @@ static void write_bound(const vxs_model *m, FILE *stream)
             vxs_tsv_end_row(&w);
         }
     }
+}
+
+int vxs_kernel_file_count(const vxs_model *m)
+{
+    return has_bounds(m) ? VXS_KERNEL_FILES : 2;
 }
 
 vxs_status vxs_kernel_write(const vxs_model *m, int file, FILE *stream, vxs_error *err)
@@ -138,7 +150,8 @@ static vxs_status read_kernel(reader *r, size_t row, size_t o, size_t k, vxs_err
     vxs_kept *kept = output->kept;
     size_t number = 0, index = 0;
     double *const reals[] = { &kept->bandwidth[k], &kept->mean[k], &kept->scale[k] };
-    vxs_status status = read_whole(r->names[1], r->kernels, row, 0, r->model->output_count, &number, err);
+    vxs_status status =
+        read_whole(r->names[1], r->kernels, row, 0, r->model->output_count, &number, err);
     if (!status)
         status = read_whole(r->names[1], r->kernels, row, 1, r->model->p, &index, err);
     if (!status && (number != o + 1 || index != output->fit.index[k]))
@@ -216,8 +229,9 @@ static vxs_status read_files(reader *r, vxs_error *err)
         status = vxs_table_read(r->names[1], &r->kernels, err);
     if (!status)
         status = read_outputs(r, err);
-    if (!status)
-        status = vxs_npy_open(r->names[2], &r->alpha, err);
+    if (status || access(r->names[2], F_OK) != 0)
+        return status;
+    status = vxs_npy_open(r->names[2], &r->alpha, err);
     if (!status)
         status = check_matrix(r->names[2], &r->alpha, r->model->output_count, err);
     if (!status && r->alpha.shape[1] != r->training.shape[1])

@@ -174,6 +174,7 @@ VXS_MUST_CHECK vxs_status vxs_kept_settle(const vxs_task *task, const vxs_kept *
 /* kernel_files.c: files of a model of kernels, by number; and all of them read again. */
 enum { VXS_KERNEL_FILES = 4 };
 extern const char *const vxs_kernel_files[VXS_KERNEL_FILES];
+int vxs_kernel_file_count(const vxs_model *model);
 VXS_MUST_CHECK vxs_status vxs_kernel_write(const vxs_model *model, int file, FILE *stream,
                                            vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_kernel_read(vxs_model *model, const char *folder, vxs_error *err);

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task, vxs_loss loss,
-                  const vxs_solution *fit)
+void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
+                  const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit)
 {
     const vxs_certificate *c = &fit->certificate;
     vxs_json_text(w, "method", vxs_method_names[task->method]);
-    vxs_json_text(w, "loss", vxs_loss_name(task, loss));
+    vxs_json_text(w, "loss", vxs_loss_name(task, method, loss));
     vxs_json_real(w, "lambda", c->lambda);
     vxs_json_real(w, "lambda_max", c->lambda_max);
     vxs_json_whole(w, "nonzero", (int64_t)c->nonzero);
     if (c->pieces > 0) /* on a graph only */
         vxs_json_whole(w, "pieces", (int64_t)c->pieces);
-    if (vxs_methods[task->method].kernel)
+    if (fit->bound)
         vxs_json_real(w, "smooth", c->smooth);
     if (c->missed > 0) /* by the strong rule only */
         vxs_json_whole(w, "missed", (int64_t)c->missed);
@@ -74,13 +74,14 @@ double vxs_model_sum(const vxs_solution *fit)
     return sum;
 }
 
-static void write_outputs(vxs_json_writer *w, const vxs_model *m)
+static void write_outputs(vxs_json_writer *w, const vxs_model *m,
+                          const vxs_method_settings *settings)
 {
     vxs_json_open_array(w, "outputs");
     for (size_t k = 0; k < m->output_count; k++) {
         vxs_json_open_object(w, NULL);
         vxs_json_text(w, "name", m->outputs[k].name);
-        vxs_fit_json(w, &m->task, m->loss, &m->outputs[k].fit);
+        vxs_fit_json(w, &m->task, settings, m->loss, &m->outputs[k].fit);
         vxs_json_real(w, "sum_of_weights", vxs_model_sum(&m->outputs[k].fit));
         vxs_json_open_array(w, "unpenalised_weights");
         for (size_t j = 0; j < m->free_count; j++)
@@ -121,14 +122,14 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_json_text(&w, "command", context ? context->command : NULL);
     vxs_json_whole(&w, "threads", context && context->nthreads > 1 ? context->nthreads : 1);
     vxs_json_text(&w, "method", vxs_method_names[m->task.method]);
-    vxs_json_text(&w, "loss", vxs_loss_name(&m->task, m->loss));
+    vxs_json_text(&w, "loss", vxs_loss_name(&m->task, settings, m->loss));
     vxs_json_text(&w, "target", m->task.target);
     write_texts(&w, "classes", m->classes, m->class_count);
     write_texts(&w, "unpenalised", m->free_names, m->free_count);
     write_texts(&w, "confound_levels", m->levels, m->level_count);
     vxs_json_params(&w, "task", vxs_task_params, &m->task);
     vxs_json_params(&w, "parameters", vxs_task_method(t)->params, settings);
-    write_outputs(&w, m);
+    write_outputs(&w, m, settings);
     if (m->selection.tries.count > 0)
         vxs_selection_json(&w, &m->selection, 1);
     vxs_json_whole(&w, "features", (int64_t)m->p);
@@ -308,7 +309,7 @@ static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream,
 static vxs_status write_kernel_files(const vxs_model *m, vxs_output *output, vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    for (int k = 0; k < VXS_KERNEL_FILES && !status; k++) {
+    for (int k = 0; k < vxs_kernel_file_count(m) && !status; k++) {
         FILE *stream;
         status = vxs_output_open(output, vxs_kernel_files[k], &stream, err);
         if (status)
@@ -334,7 +335,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             voxels,
                             voxels,
                             t->penalties != NULL,
-                            vxs_task_method(t)->needs_graph || !vxs_graph_is_rule(t->settings.graph),
+                            vxs_task_method(t)->needs_graph ||
+                                !vxs_graph_is_rule(t->settings.graph),
                             true,
                             regions,
                             regions,

@@ -86,11 +86,15 @@ static vxs_status make_kernel_problem(const vxs_context *context, vxs_task *t, s
                                       vxs_error *err)
 {
     vxs_status status = vxs_task_make_kernel(context, t, output, settings, err);
+    bool hsic = settings->penalty == VXS_PENALTY_HSIC;
     problem->design = t->kernel;
-    problem->loss = VXS_LOSS_HINGE;
+    problem->loss = hsic ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
     problem->y = t->margin;
+    problem->weights = hsic ? NULL : problem->weights; /* pairs of subjects have none */
     problem->free_count = 0;
     problem->nonnegative = true;
+    if (hsic)
+        return status;
     problem->smooth = settings->smooth;
     problem->graph = t->graph.count > 0 ? &t->graph : NULL;
     return status;
@@ -110,7 +114,6 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t outp
                               .ridge = settings->ridge,
                               .nonnegative = settings->nonnegative,
                               .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL };
-    return vxs_task_is_kernel(t)
-               ? make_kernel_problem(context, t, output, settings, problem, err)
-               : VXS_OK;
+    return vxs_task_is_kernel(t) ? make_kernel_problem(context, t, output, settings, problem, err)
+                                 : VXS_OK;
 }

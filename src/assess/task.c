@@ -115,7 +115,6 @@ void vxs_task_release(vxs_task *t)
     free(t->learn);
     free(t->y);
     free(t->u);
-    free(t->margin);
     vxs_task_drop_kernel(t);
     vxs_design_free(t->design);
     *t = (vxs_task){ .n = 0 };
@@ -127,9 +126,12 @@ const char *vxs_task_id(const vxs_task *t, size_t i)
     return id ? id : "?";
 }
 
-const char *vxs_loss_name(const vxs_task_settings *settings, vxs_loss loss)
+const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
+                          vxs_loss loss)
 {
-    return vxs_loss_names[vxs_methods[settings->method].kernel ? VXS_LOSS_HINGE : loss];
+    if (vxs_methods[task->method].kernel)
+        loss = method->penalty == VXS_PENALTY_HSIC ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
+    return vxs_loss_names[loss];
 }
 
 const vxs_method *vxs_task_method(const vxs_task *t)

@@ -62,7 +62,8 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     const char *dir = call->shared->out;
     fprintf(out,
             "Predicted '%s' of %zu subjects by %s (%s loss), each by models that had not seen ",
-            t->settings.target, t->n, vxs_task_method(t)->name, vxs_loss_name(&t->settings, t->loss));
+            t->settings.target, t->n, vxs_task_method(t)->name,
+            vxs_loss_name(&t->settings, &cv->method, t->loss));
     fprintf(out, "them:\n  %zu folds, %zu %s, lambda chosen by %lld inner folds%s\n",
             cv->folds.count, cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
             (long long)cv->settings.inner_folds,

@@ -61,14 +61,14 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
     vxs_json_init(&w, call->out);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "model", call->shared->out);
-    vxs_fit_json(&w, &m->task, m->loss, &m->outputs[0].fit);
+    vxs_fit_json(&w, &m->task, call->method, m->loss, &m->outputs[0].fit);
     vxs_json_real(&w, "seconds_total", seconds);
     if (m->output_count > 1) {
         vxs_json_open_array(&w, "outputs");
         for (size_t k = 0; k < m->output_count; k++) {
             vxs_json_open_object(&w, NULL);
             vxs_json_text(&w, "class", m->outputs[k].name);
-            vxs_fit_json(&w, &m->task, m->loss, &m->outputs[k].fit);
+            vxs_fit_json(&w, &m->task, call->method, m->loss, &m->outputs[k].fit);
             vxs_json_close_object(&w);
         }
         vxs_json_close_array(&w);
@@ -106,7 +106,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     const char *dir = call->shared->out;
     FILE *out = call->out;
     fprintf(out, "Fitted '%s' of %zu subjects by %s (%s loss).\n", t->settings.target, t->n,
-            vxs_method_names[m->task.method], vxs_loss_name(&m->task, m->loss));
+            vxs_method_names[m->task.method], vxs_loss_name(&m->task, call->method, m->loss));
     for (size_t k = 0; k < m->output_count; k++)
         print_output(out, m, &m->outputs[k]);
     fprintf(out, "  %s/model.json      what it is and how far it can be trusted\n", dir);
@@ -190,9 +190,8 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     vxs_selection selection = { .losses = NULL };
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;
-    vxs_status status = settings->choose > 0
-                            ? choose_lambda(call, task, &method, &selection, err)
-                            : VXS_OK;
+    vxs_status status =
+        settings->choose > 0 ? choose_lambda(call, task, &method, &selection, err) : VXS_OK;
     if (!status)
         status = vxs_model_fit(call->context, task, &method, &model, err);
     if (status) {

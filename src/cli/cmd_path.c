@@ -35,7 +35,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     }
     if (p->call->shared->json) {
         vxs_json_open_object(&p->json, NULL);
-        vxs_fit_json(&p->json, &p->task->settings, p->task->loss, &o->fit);
+        vxs_fit_json(&p->json, &p->task->settings, p->call->method, p->task->loss, &o->fit);
         vxs_json_close_object(&p->json);
         return VXS_OK;
     }

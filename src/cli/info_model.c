@@ -1,6 +1,12 @@
 /* info_model.c - what a model predicts, from what, and how far its answer can be trusted. */
 #include "cli/info.h"
 
+static const char *loss_of(const vxs_model *m)
+{
+    const char *loss = vxs_json_get_text(m->about, "loss");
+    return loss ? loss : vxs_loss_names[m->loss];
+}
+
 static void print_json(const vxs_call *call, const vxs_model *m)
 {
     vxs_json_writer w;
@@ -9,7 +15,7 @@ static void print_json(const vxs_call *call, const vxs_model *m)
     vxs_json_text(&w, "kind", "model");
     vxs_json_text(&w, "target", m->task.target);
     vxs_json_text(&w, "method", vxs_method_names[m->task.method]);
-    vxs_json_text(&w, "loss", vxs_loss_name(&m->task, m->loss));
+    vxs_json_text(&w, "loss", loss_of(m));
     vxs_json_whole(&w, "features", (int64_t)m->p);
     vxs_json_bool(&w, "voxels", m->voxels != NULL);
     vxs_json_open_array(&w, "outputs");
@@ -34,7 +40,7 @@ static void print_words(const vxs_call *call, const vxs_model *m)
 {
     FILE *out = call->out;
     fprintf(out, "'%s' is a model that predicts '%s' by %s (%s loss).\n", call->operands[0],
-            m->task.target, vxs_method_names[m->task.method], vxs_loss_name(&m->task, m->loss));
+            m->task.target, vxs_method_names[m->task.method], loss_of(m));
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
         fprintf(out, "  %s: %zu of %zu %s have a weight, at lambda %.6g; relative gap %.2g%s\n",

@@ -2,11 +2,11 @@
  *
  * Step t draws a sample, takes the subgradient g there, and puts
  * a = [-t gbar / (2 gamma (1 + ln t))]+, gbar being the mean of all subgradients so far. What is
- * known of the distance from the optimum is found at the end: alpha is how often a sample was within
- * its margin when it was drawn, and bounds the value as any other alpha.
+ * known of the distance from the optimum is found at the end: alpha is how often a sample was
+ * within its margin when it was drawn, and bounds the value as any other alpha.
  *
- * Source: dissertation, algorithm 4; |a|^2 is not strongly convex enough for its theorem 2 to give a
- * rate here, and the value indeed comes near the optimum slowly. */
+ * Source: dissertation, algorithm 4; |a|^2 is not strongly convex enough for its theorem 2 to give
+ * a rate here, and the value indeed comes near the optimum slowly. */
 #include "solve/skfs.h"
 
 #include <math.h>
@@ -18,10 +18,10 @@
 typedef struct {
     vxs_skfs *s;
     double rho;
-    float *row;      /* rows x p */
-    double *mean;    /* p: gbar */
-    double *pull;    /* p: 2 S La */
-    double *reach;   /* rows: cumulated weights */
+    float *row;             /* rows x p */
+    double *mean;           /* p: gbar */
+    double *pull;           /* p: 2 S La */
+    double *reach;          /* rows: cumulated weights */
     double *drawn, *within; /* rows */
 } average;
 

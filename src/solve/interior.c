@@ -3,9 +3,9 @@
  *
  * With r - xi = Za - 1, r and xi >= 0, the conditions are a s = 0, r alpha = 0 and
  * xi (u - alpha) = 0, s being the slope of the value in a. A step solves
- * (B + Z'DZ) da = right, B = 2 smooth L + diag(s / a), D diagonal: as a k x k system where there are
- * fewer members than samples, else by way of B, whose factor is a band as wide as neighbours are
- * apart in the list of members, and an n x n system. */
+ * (B + Z'DZ) da = right, B = 2 smooth L + diag(s / a), D diagonal: as a k x k system where there
+ * are fewer members than samples, else by way of B, whose factor is a band as wide as neighbours
+ * are apart in the list of members, and an n x n system. */
 #include "solve/interior.h"
 
 #include <cblas.h>
@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST    200   /* iterations */
-#define REFINE  4     /* rounds of a solution */
-#define INSIDE  0.05  /* how far from the edge it begins, in a problem whose values are about 1 */
-#define SHORTEN 0.995 /* of the way to the edge */
-#define PATIENCE 8    /* iterations without a smaller gap */
-#define TINY    1e-300
-#define LEAST   1e-10 /* a step that is no longer gets nowhere */
+#define MOST     200   /* iterations */
+#define REFINE   4     /* rounds of a solution */
+#define INSIDE   0.05  /* how far from the edge it begins, in a problem whose values are about 1 */
+#define SHORTEN  0.995 /* of the way to the edge */
+#define PATIENCE 8     /* iterations without a smaller gap */
+#define LITTLE   1e-14
+#define TINY     1e-300
+#define LEAST    1e-10 /* a step that is no longer gets nowhere */
 
 /* LAPACK, which comes with OpenBLAS */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
@@ -36,7 +37,7 @@ typedef struct {
     double *to_a;                                      /* k: what a s should change by */
     double *to_r, *to_xi;                              /* n */
     double *d, *g;                                     /* n */
-    double *right, *along;                             /* k */
+    double *right, *along, *diagonal;                  /* k */
     double *small;                                     /* n: right side of the n x n system */
     double *memory;                                    /* all of these */
 
@@ -44,7 +45,8 @@ typedef struct {
     double *system; /* k x k or n x n */
     double *band;   /* (width + 1) x k: the factor of B */
     size_t width;
-    bool dense; /* k x k */
+    double least; /* on B's diagonal */
+    bool dense;   /* k x k */
 } point;
 
 /* ---- The Laplacian --------------------------------------------------------------------------- */
@@ -98,10 +100,10 @@ static vxs_status make_room(point *t, vxs_error *err)
     t->dense = k <= n;
     t->width = t->dense ? 0 : band_width(t->p);
     size_t m = t->dense ? k : n;
-    double **const of_k[] = { &t->a, &t->s, &t->da, &t->ds, &t->left, &t->to_a, &t->right,
-                              &t->along };
-    double **const of_n[] = { &t->r,      &t->xi,   &t->alpha, &t->beta, &t->dr,   &t->dxi,
-                              &t->dalpha, &t->to_r, &t->to_xi, &t->d,    &t->g,    &t->small };
+    double **const of_k[] = { &t->a,    &t->s,     &t->da,    &t->ds,      &t->left,
+                              &t->to_a, &t->right, &t->along, &t->diagonal };
+    double **const of_n[] = { &t->r,      &t->xi,   &t->alpha, &t->beta, &t->dr, &t->dxi,
+                              &t->dalpha, &t->to_r, &t->to_xi, &t->d,    &t->g,  &t->small };
     size_t ks = sizeof(of_k) / sizeof(of_k[0]), ns = sizeof(of_n) / sizeof(of_n[0]);
     t->memory = vxs_alloc(ks * k + ns * n, sizeof(double), err);
     t->scaled = vxs_alloc(n, k * sizeof(double), err);
@@ -117,7 +119,8 @@ static vxs_status make_room(point *t, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- The beginning, and how far it is from the end -------------------------------------------- */
+/* ---- The beginning, and how far it is from the end --------------------------------------------
+ */
 
 static void begin(point *t)
 {
@@ -186,11 +189,26 @@ static void put_b(const point *t, double *to, size_t stride, bool band)
     const vxs_interior *p = t->p;
     for (size_t i = 0; i < t->k; i++) {
         size_t at = i * stride + (band ? 0 : i);
-        to[at] += t->s[i] / t->a[i] + 2 * p->smooth * (p->smooth > 0 ? p->degree[i] : 0);
+        to[at] += t->s[i] / t->a[i] + 2 * p->smooth * (p->smooth > 0 ? p->degree[i] : 0) + t->least;
     }
     for (size_t e = 0; e < p->edges && p->smooth > 0; e++)
         to[p->from[e] * stride + p->to[e] - (band ? p->from[e] : 0)] -=
             2 * p->smooth * p->weight[e];
+}
+
+/* Where columns depend on each other the answer is not unique, and B alone holds the system; so
+ * little of the largest entry is added that only such directions feel it. */
+static void find_least(point *t)
+{
+    double most = 0;
+    for (size_t i = 0; i < t->k; i++) {
+        double sum = 0;
+        for (size_t m = 0; m < t->n; m++)
+            sum += t->d[m] * t->p->z[i * t->n + m] * t->p->z[i * t->n + m];
+        t->diagonal[i] = sum + t->s[i] / t->a[i] + 2 * t->p->smooth * t->p->degree[i];
+        most = fmax(most, sum);
+    }
+    t->least = LITTLE * most;
 }
 
 static bool factor_dense(point *t)
@@ -255,7 +273,7 @@ static void apply_inverse(const point *t, double *x)
                 x, 1);
 }
 
-/* along = right - (B + Z'DZ) da; its length in units in which B has ones on its diagonal. */
+/* along = right - (B + Z'DZ) da; its length in units in which that has ones on its diagonal. */
 static double find_residual(point *t)
 {
     double square = 0;
@@ -268,7 +286,7 @@ static double find_residual(point *t)
     for (size_t i = 0; i < t->k; i++) {
         double b = t->s[i] / t->a[i];
         t->along[i] = t->right[i] - t->along[i] - b * t->da[i];
-        square += t->along[i] * t->along[i] / (b + 2 * t->p->smooth * t->p->degree[i]);
+        square += t->along[i] * t->along[i] / t->diagonal[i];
     }
     return sqrt(square);
 }
@@ -307,8 +325,10 @@ static void find_step(point *t)
         t->dr[m] = (t->to_r[m] - t->r[m] * t->dalpha[m]) / t->alpha[m];
         t->dxi[m] = (t->to_xi[m] + t->xi[m] * t->dalpha[m]) / t->beta[m];
     }
-    for (size_t i = 0; i < t->k; i++)
-        t->ds[i] = (t->to_a[i] - t->s[i] * t->da[i]) / t->a[i];
+    /* from the slopes, not from the products: where a is tiny the latter would lose them */
+    memcpy(t->ds, t->left, t->k * sizeof(*t->ds));
+    vxs_interior_pull(t->p, t->da, t->ds);
+    times_z_turned(t->p, -1, t->dalpha, t->ds);
 }
 
 static double reach(const double *x, const double *dx, size_t count, double sign, double most)
@@ -359,9 +379,15 @@ static void advance(point *t, double primal, double dual)
         t->a[i] = fmax(t->a[i] + primal * t->da[i], TINY);
         t->s[i] = fmax(t->s[i] + dual * t->ds[i], TINY);
     }
+    times_z(t->p, 1, t->a, t->small);
     for (size_t m = 0; m < t->n; m++) {
+        double room = t->small[m] - 1; /* r - xi */
         t->r[m] = fmax(t->r[m] + primal * t->dr[m], TINY);
         t->xi[m] = fmax(t->xi[m] + primal * t->dxi[m], TINY);
+        if (room > 0)
+            t->r[m] = room + t->xi[m];
+        else
+            t->xi[m] = t->r[m] - room;
         t->alpha[m] = fmax(t->alpha[m] + dual * t->dalpha[m], TINY);
         t->beta[m] = fmax(t->beta[m] - dual * t->dalpha[m], TINY);
     }
@@ -382,6 +408,7 @@ static bool iterate(point *t)
 {
     double primal, dual, now;
     find_left(t);
+    find_least(t);
     memset(t->system, 0, (t->dense ? t->k * t->k : t->n * t->n) * sizeof(*t->system));
     if (!(t->dense ? factor_dense(t) : factor_by_band(t)))
         return false;

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS  200
-#define EDGE    1e-9 /* of rho, for rounding */
-#define LEAST   64   /* voxels that may enter in a round */
-#define INNER   0.2  /* of the gap that is wanted, for the problem on the members */
-#define FIRST   1e-3 /* gap of the first round, whatever is wanted */
+#define ROUNDS 200
+#define EDGE   1e-9 /* of rho, for rounding */
+#define LEAST  64   /* voxels that may enter in a round */
+#define INNER  0.2  /* of the gap that is wanted, for the problem on the members */
+#define FIRST  1e-3 /* gap of the first round, whatever is wanted */
 
 static const char *const penalties[] = { "laplacian", "hsic-lasso", NULL };
 static const char *const solvers[] = { "exact", "dual-average", NULL };
@@ -44,15 +44,17 @@ const vxs_param vxs_skfs_params[] = {
       .type = VXS_PARAM_CHOICE,
       .offset = VXS_AT(penalty),
       .choices = penalties,
-      .help = "laplacian: neighbours alike; hsic-lasso: no neighbours, and voxels that say the same "
-              "as others are left out (squared loss on kernels, solved by SAIF)" },
+      .help =
+          "laplacian: neighbours alike; hsic-lasso: no neighbours, and voxels that say the same "
+          "as others are left out (squared loss on kernels, solved by SAIF)" },
     { .name = "solver",
       .value = "WAY",
       .type = VXS_PARAM_CHOICE,
       .offset = VXS_AT(solver),
       .choices = solvers,
-      .help = "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
-              "to be compared with" },
+      .help =
+          "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
+          "to be compared with" },
     { .name = "steps",
       .value = "N",
       .type = VXS_PARAM_WHOLE,
@@ -83,10 +85,12 @@ const vxs_param vxs_skfs_params[] = {
 static void release(vxs_solver *solver)
 {
     vxs_skfs *s = (vxs_skfs *)solver;
-    void *const all[] = { s->row,   s->u,    s->alpha,  s->wide,  s->start,  s->neighbour,
-                          s->edge,  s->degree, s->a,    s->inside, s->want,  s->member, s->place,
-                          s->z,     s->column, s->order, s->from, s->to,     s->weight,
-                          s->member_a, s->slack, s->member_degree, s->by_row };
+    void *const all[] = {
+        s->row,    s->u,        s->alpha,  s->wide,          s->start, s->neighbour,
+        s->edge,   s->degree,   s->a,      s->inside,        s->want,  s->member,
+        s->place,  s->z,        s->column, s->order,         s->from,  s->to,
+        s->weight, s->member_a, s->slack,  s->member_degree, s->by_row
+    };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
     free(s);
@@ -139,8 +143,8 @@ static vxs_status make_room(vxs_skfs *s, vxs_error *err)
     s->place = vxs_alloc(s->p, sizeof(*s->place), err);
     s->order = vxs_alloc(s->p, sizeof(*s->order), err);
     s->column = vxs_alloc(s->n, sizeof(*s->column), err);
-    bool fine = s->row && s->u && s->alpha && s->wide && s->a && s->inside && s->want && s->member &&
-                s->place && s->order && s->column;
+    bool fine = s->row && s->u && s->alpha && s->wide && s->a && s->inside && s->want &&
+                s->member && s->place && s->order && s->column;
     return fine ? list_neighbours(s, err) : VXS_FAILED;
 }
 
@@ -306,35 +310,85 @@ static void round_off(vxs_skfs *s, double rho)
     }
 }
 
-static vxs_status solve_members(vxs_skfs *s, double rho, double target, vxs_certificate *c,
+/* The problem on the members; edges point into the room of `s`. */
+static vxs_status state_problem(vxs_skfs *s, double rho, double target, vxs_interior *q,
                                 vxs_error *err)
 {
-    vxs_interior q = { .n = s->rows,
-                       .k = s->count,
-                       .z = s->z,
-                       .u = s->u,
-                       .rho = rho,
-                       .smooth = s->problem.smooth,
-                       .degree = s->member_degree,
-                       .target = target,
-                       .a = s->member_a,
-                       .alpha = s->alpha,
-                       .slack = s->slack };
-    vxs_status status = list_edges(s, &q.edges, err);
-    if (status)
-        return status;
-    q.from = s->from;
-    q.to = s->to;
-    q.weight = s->weight;
+    *q = (vxs_interior){ .n = s->rows,
+                         .k = s->count,
+                         .z = s->z,
+                         .u = s->u,
+                         .rho = rho,
+                         .smooth = s->problem.smooth,
+                         .degree = s->member_degree,
+                         .target = target,
+                         .a = s->member_a,
+                         .alpha = s->alpha,
+                         .slack = s->slack };
+    vxs_status status = list_edges(s, &q->edges, err);
+    q->from = s->from;
+    q->to = s->to;
+    q->weight = s->weight;
     for (size_t k = 0; k < s->count; k++) {
         s->member_a[k] = s->a[s->member[k]];
         s->member_degree[k] = s->degree[s->member[k]];
     }
-    status = vxs_interior_solve(&q, err);
-    c->iterations += (uint64_t)q.iterations;
-    if (!status)
-        round_off(s, rho);
     return status;
+}
+
+/* What was rounded off left a hole: the problem on those that are left fills it. Only the weights
+ * are taken; the bound needs all members. */
+static vxs_status polish(vxs_skfs *s, double rho, double target, vxs_certificate *c, vxs_error *err)
+{
+    size_t count = s->count, *member = vxs_alloc(count, sizeof(*member), err);
+    double *alpha = vxs_alloc(s->rows, sizeof(*alpha), err);
+    double *inside = vxs_alloc(count, sizeof(*inside), err);
+    vxs_interior q;
+    vxs_status status = member && alpha && inside ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < count && !status; k++) {
+        member[k] = s->member[k];
+        inside[k] = s->inside[member[k]];
+    }
+    if (!status)
+        memcpy(alpha, s->alpha, s->rows * sizeof(*alpha));
+    if (!status) {
+        vxs_skfs_leave(s, INFINITY);
+        status = state_problem(s, rho, target, &q, err);
+    }
+    if (!status && s->count > 0) {
+        q.alpha = s->column; /* spare */
+        memcpy(q.alpha, alpha, s->rows * sizeof(*alpha));
+        status = vxs_interior_solve(&q, err);
+        c->iterations += (uint64_t)q.iterations;
+        for (size_t k = 0; k < s->count && !status; k++)
+            s->a[s->member[k]] = s->member_a[k];
+    }
+    size_t back = 0;
+    for (size_t k = 0; k < count && !status; k++) {
+        s->inside[member[k]] = inside[k];
+        if (s->place[member[k]] == VXS_NOWHERE)
+            s->order[back++] = member[k];
+    }
+    if (!status && back > 0)
+        status = vxs_skfs_enter(s, back, err);
+    free(member);
+    free(alpha);
+    free(inside);
+    return status;
+}
+
+static vxs_status solve_members(vxs_skfs *s, double rho, double target, vxs_certificate *c,
+                                vxs_error *err)
+{
+    vxs_interior q;
+    vxs_status status = state_problem(s, rho, target, &q, err);
+    if (!status)
+        status = vxs_interior_solve(&q, err);
+    if (status)
+        return status;
+    c->iterations += (uint64_t)q.iterations;
+    round_off(s, rho);
+    return VXS_OK;
 }
 
 /* ---- The gap over all voxels ----------------------------------------------------------------- */
@@ -446,6 +500,12 @@ static vxs_status grow(vxs_skfs *s, double rho, vxs_certificate *c, vxs_error *e
         stuck = c->gap < 0.99 * best ? 0 : stuck + 1;
         best = fmin(best, c->gap);
         status = admit(s, rho * (1 + EDGE), s->count + LEAST, &admitted, err);
+        if (!status && admitted == 0)
+            status = polish(s, rho, target, c, err);
+        if (!status && admitted == 0)
+            vxs_skfs_certify(s, rho, c);
+        if (c->gap <= tol)
+            return status;
         target = admitted > 0 ? fmax(INNER * tol, fmin(FIRST, c->gap / 10))
                               : fmax(fmin(target, INNER * tol) / 4, 1e-15);
     }
@@ -497,12 +557,10 @@ static vxs_status take_solution(const vxs_skfs *s, vxs_solution *solution, vxs_e
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
     vxs_skfs *s = (vxs_skfs *)solver;
-    *solution = (vxs_solution){
-        .certificate = { .lambda = lambda,
-                         .lambda_max = s->lambda_max,
-                         .smooth = s->problem.smooth,
-                         .tol = s->settings.tol }
-    };
+    *solution = (vxs_solution){ .certificate = { .lambda = lambda,
+                                                 .lambda_max = s->lambda_max,
+                                                 .smooth = s->problem.smooth,
+                                                 .tol = s->settings.tol } };
     vxs_certificate *c = &solution->certificate;
     double rho = s->lambda_max > 0 ? lambda / s->lambda_max : 1;
     c->primal = c->dual = 1; /* of the empty model */

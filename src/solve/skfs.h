@@ -16,22 +16,22 @@ typedef struct {
     vxs_method_settings settings;
     size_t n, p, rows; /* rows: samples with a weight */
     size_t *row;
-    double lambda_max, unit;         /* unit: U / lambda_max */
-    double *u;                       /* rows: weights, which sum to 1 */
-    double *alpha, *wide;            /* rows; n */
-    size_t *start, *neighbour;       /* p + 1: of a voxel's neighbours */
-    double *edge, *degree;           /* their weights; p: and their sums */
-    double *a, *inside, *want;       /* p: the answer, and what it was rounded from */
-    size_t *member, *place;          /* ascending; p: where a voxel is among them, or NOWHERE */
+    double lambda_max, unit;   /* unit: U / lambda_max */
+    double *u;                 /* rows: weights, which sum to 1 */
+    double *alpha, *wide;      /* rows; n */
+    size_t *start, *neighbour; /* p + 1: of a voxel's neighbours */
+    double *edge, *degree;     /* their weights; p: and their sums */
+    double *a, *inside, *want; /* p: the answer, and what it was rounded from */
+    size_t *member, *place;    /* ascending; p: where a voxel is among them, or NOWHERE */
     size_t count, room;
-    double *z, *column;              /* rows x count; n */
-    size_t *order;                   /* p */
-    size_t *from, *to;               /* edges between members */
+    double *z, *column; /* rows x count; n */
+    size_t *order;      /* p */
+    size_t *from, *to;  /* edges between members */
     double *weight;
     double *member_a, *slack, *member_degree;
     double last_rho, began;
     uint64_t read;
-    float *by_row;                   /* rows x p, by row: for dual averages; or NULL */
+    float *by_row; /* rows x p, by row: for dual averages; or NULL */
 } vxs_skfs;
 
 /* Members without weight leave; the first `count` of `order` enter. */
