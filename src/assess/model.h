@@ -137,6 +137,11 @@ VXS_MUST_CHECK vxs_status vxs_penalties_read(const char *path, const vxs_cohort 
                                              double **penalties, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_write_mask(const vxs_grid *grid, const size_t *voxels, size_t count,
                                          FILE *stream, vxs_error *err);
+/* facts.c: keys into an object that is open: method, loss, target, subjects, and of classes how
+ * many are of each and what they weigh; features, what they are and what was done to them, and who
+ * was left out. */
+void vxs_task_json(vxs_json_writer *writer, const vxs_task *task);
+void vxs_features_json(vxs_json_writer *writer, const vxs_cohort *cohort);
 /* A value that was read from JSON, written again. */
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);
 /* i, j, k, and x, y, z in mm of a voxel, as cells of a table. */
