@@ -57,8 +57,7 @@ static const char style[] =
     "brain img{max-width:100%;height:auto;display:block}.brain span{position:absolute;top:2px;col"
     "or:#fff;font:bold 13px sans-serif}.brain .l{left:4px}";
 
-/* ---- Kinds of directories ----------------------------------------------------------------------
- */
+/* ---- Kinds of directories -------------------------------------------------------------------- */
 
 static const vxs_story_map of_cv[] = {
     { "weights_mean.nii.gz", "Weights, mean over folds.", true },

@@ -164,8 +164,9 @@ def g(value):
 
 
 def facts(name, about, like):
-    """Whom a run was on, as the cross-validation on the same cohort says."""
-    other = json.load(open(like + "/cv.json"))
+    """Whom a run was on, as the cross-validation on the same cohort says, and the cohort."""
+    other, cohort = json.load(open(like + "/cv.json")), json.load(open(about["cohort"] + "/cohort.json"))
+    check(name + ": the facts of its cohort", all(about.get(k, "") == cohort.get(k) for k in FACTS[6:]), about)
     check(name + ": the facts of a cross-validation", all(about.get(k) == other.get(k) for k in FACTS if k in about or k in other),
           {k: (about.get(k), other.get(k)) for k in FACTS})
 
