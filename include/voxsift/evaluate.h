@@ -193,7 +193,8 @@ void vxs_stability_release(vxs_stability *result);
 /* The keys selected, threshold, error_bound, nogueira, and more. */
 void vxs_stability_json(vxs_json_writer *writer, const vxs_task *task, const vxs_stability *result);
 /* A directory: stability.json, halves.tsv, frequencies.tsv, and for voxels frequency.nii.gz,
- * stable.nii.gz, in which only those that reach the threshold are, and their clusters.tsv. */
+ * stable.nii.gz, in which only those that reach the threshold are, their clusters.tsv, and
+ * mask.nii.gz. */
 #define VXS_STABILITY_FILE "stability.json"
 VXS_MUST_CHECK vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *task,
                                              const vxs_stability_settings *settings,

@@ -44,7 +44,8 @@ typedef struct {
 } vxs_report_settings;
 extern const vxs_param vxs_report_params[];
 
-/* One page of HTML that needs no other file, of a model or a cross-validation. */
+/* One page of HTML that needs no other file, of a directory of a model, a cross-validation,
+ * permutations or stability. */
 VXS_MUST_CHECK vxs_status vxs_report(const vxs_context *context,
                                      const vxs_report_settings *settings, const char *directory,
                                      vxs_error *err);

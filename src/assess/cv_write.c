@@ -138,31 +138,9 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_json_close_array(w);
 }
 
-static void subjects_json(vxs_json_writer *w, const vxs_cv *cv)
-{
-    const vxs_task *t = cv->task;
-    vxs_json_whole(w, "subjects", (int64_t)t->n);
-    if (t->class_count == 0)
-        return;
-    vxs_json_open_object(w, "classes");
-    for (size_t k = 0; k < t->class_count; k++) {
-        int64_t count = 0;
-        for (size_t i = 0; i < t->n; i++)
-            count += t->score[i] == (double)k;
-        vxs_json_whole(w, t->classes[k], count);
-    }
-    vxs_json_close_object(w);
-    vxs_json_text(w, "class_weights",
-                  t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? "balanced" : "none");
-}
-
 void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
 {
-    const vxs_task *t = cv->task;
-    vxs_json_text(w, "method", vxs_task_method(t)->name);
-    vxs_json_text(w, "loss", vxs_loss_name(&t->settings, &cv->method, t->loss));
-    vxs_json_text(w, "target", t->settings.target);
-    subjects_json(w, cv);
+    vxs_task_json(w, cv->task, &cv->method);
     vxs_json_whole(w, "folds", (int64_t)cv->folds.count);
     vxs_json_whole(w, "repeats", (int64_t)cv->folds.repeats);
     vxs_json_whole(w, "inner_folds", cv->settings.inner_folds);
@@ -215,7 +193,6 @@ static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
 
 static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stream)
 {
-    static const char *const facts[] = { "features_are", "grid", "preprocessing", "dropped_list" };
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
@@ -229,9 +206,7 @@ static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stre
     vxs_json_params(&w, "parameters", vxs_task_method(cv->task)->params, &cv->method);
     vxs_cv_json(&w, cv);
     curve_json(&w, cv);
-    vxs_json_whole(&w, "features", (int64_t)cv->task->cohort->p);
-    for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
-        vxs_copy_json(&w, facts[k], vxs_json_get(cv->task->cohort->about, facts[k]));
+    vxs_features_json(&w, cv->task->cohort);
     vxs_json_close_object(&w);
 }
 

@@ -197,6 +197,12 @@ VXS_MUST_CHECK vxs_status vxs_write_clusters(const vxs_task *task, const double 
                                              FILE *stream, vxs_error *err);
 /* cv_write.c: the keys of a choice among lambdas; losses and sizes of so many folds. */
 void vxs_selection_json(vxs_json_writer *writer, const vxs_selection *selection, size_t folds);
+/* facts.c: keys into an object that is open: method, loss, target, subjects, and of classes how
+ * many are of each and what they weigh; features, what they are and what was done to them, and who
+ * was left out. */
+void vxs_task_json(vxs_json_writer *writer, const vxs_task *task,
+                   const vxs_method_settings *method);
+void vxs_features_json(vxs_json_writer *writer, const vxs_cohort *cohort);
 /* A value that was read from JSON, written again. */
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);
 /* i, j, k, and x, y, z in mm of a voxel, as cells of a table. */

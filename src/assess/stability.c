@@ -384,6 +384,8 @@ static void write_about(const vxs_context *context, const vxs_task *t,
     vxs_json_params(&w, "task", vxs_task_params, &t->settings);
     vxs_json_params(&w, "halving", vxs_stability_params, s);
     vxs_json_params(&w, "parameters", vxs_task_method(t)->params, m);
+    vxs_task_json(&w, t, m);
+    vxs_features_json(&w, t->cohort);
     vxs_stability_json(&w, t, r);
     vxs_json_close_object(&w);
 }
@@ -470,8 +472,9 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
                               const char *directory, bool replace, vxs_error *err)
 {
     static const char *const files[] = { VXS_STABILITY_FILE, "halves.tsv",       "frequencies.tsv",
-                                         "clusters.tsv",     "frequency.nii.gz", "stable.nii.gz" };
-    int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 6 : 3;
+                                         "clusters.tsv",     "frequency.nii.gz", "stable.nii.gz",
+                                         "mask.nii.gz" };
+    int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 7 : 3;
     vxs_output *output = NULL;
     if (vxs_chunk_is_part(settings->pieces.chunk))
         return save_part(context, t, settings, method, r, directory, replace, err);
@@ -489,6 +492,9 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
             write_table(t, r, stream);
         else if (k == 3)
             status = vxs_write_clusters(t, r->frequency, r->threshold, stream, err);
+        else if (k == 6)
+            status = vxs_write_mask(&t->cohort->grid, t->cohort->voxels, t->cohort->voxel_count,
+                                    stream, err);
         else
             status = write_map(t, r, k == 5, files[k], stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);

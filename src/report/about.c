@@ -4,21 +4,21 @@
 #include <math.h>
 #include <string.h>
 
-static void put_row(FILE *out, const char *name, const char *value)
+void vxs_story_row(FILE *out, const char *name, const char *value)
 {
     vxs_put(out, "<tr><th>%s</th><td>%s</td></tr>\n", name, value);
 }
 
-static void put_number(FILE *out, const char *name, double value)
+void vxs_story_row_number(FILE *out, const char *name, double value)
 {
     if (isfinite(value))
         vxs_put(out, "<tr><th>%s</th><td>%g</td></tr>\n", name, value);
 }
 
-static bool is_given(const vxs_json *object, const char *key)
+const vxs_json *vxs_story_who(const vxs_story *s)
 {
-    const vxs_json *value = vxs_json_get(object, key);
-    return value && value->kind != VXS_JSON_NULL;
+    const vxs_json *training = vxs_json_get(s->about, "training");
+    return training ? training : s->about;
 }
 
 /* ---- What was done --------------------------------------------------------------------------- */
@@ -56,27 +56,36 @@ static void put_preprocessing(const vxs_story *s)
             vxs_story_text(p, "mask"), vxs_story_text(p, "nan"));
 }
 
-static void put_evaluation(const vxs_story *s)
+vxs_story_folds vxs_story_count_folds(const vxs_story *s)
 {
     const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
-    double inner = vxs_story_number(s->about, "inner_folds");
-    vxs_put(s->out, "<tr><th>Evaluation</th><td>nested cross-validation: %g folds, %g repeat%s, ",
-            vxs_story_number(s->about, "folds"), vxs_story_number(s->about, "repeats"),
-            vxs_story_number(s->about, "repeats") > 1 ? "s" : "");
-    if (inner > 0)
-        vxs_put(s->out, "lambda chosen by %g inner folds (%s)", inner,
+    bool given = vxs_story_has(cv, "folds-from"), counted = vxs_story_has(s->about, "folds");
+    const vxs_json *from = counted ? s->about : given ? NULL : cv;
+    return (vxs_story_folds){ .folds = vxs_story_number(from, "folds"),
+                              .repeats = vxs_story_number(from, "repeats"),
+                              .inner = vxs_story_number(cv, "inner-folds") };
+}
+
+void vxs_story_evaluation(const vxs_story *s)
+{
+    const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
+    vxs_story_folds f = vxs_story_count_folds(s);
+    vxs_put(s->out,
+            "<tr><th>Evaluation</th><td>%scross-validation: ", f.inner > 0 ? "nested " : "");
+    if (isfinite(f.folds))
+        vxs_put(s->out, "%g folds, %g repeat%s, ", f.folds, f.repeats, f.repeats > 1 ? "s" : "");
+    if (f.inner > 0)
+        vxs_put(s->out, "lambda chosen by %g inner folds (%s)", f.inner,
                 vxs_story_text(cv, "select"));
     else
         fputs("lambda fixed beforehand", s->out);
-    if (is_given(cv, "group"))
+    if (vxs_story_has(cv, "group"))
         vxs_put(s->out, "; subjects of one %s together", vxs_story_text(cv, "group"));
-    if (is_given(cv, "folds-from"))
+    if (vxs_story_has(cv, "folds-from"))
         vxs_put(s->out, "; folds from %s", vxs_story_text(cv, "folds-from"));
     fputs("</td></tr>\n", s->out);
-    put_row(s->out, "Prefilter",
-            is_given(cv, "prefilter") ? vxs_story_text(cv, "prefilter") : "none");
-    if (s->classes)
-        put_row(s->out, "Class weights", vxs_story_text(s->about, "class_weights"));
+    vxs_story_row(s->out, "Prefilter",
+                  vxs_story_has(cv, "prefilter") ? vxs_story_text(cv, "prefilter") : "none");
 }
 
 static void put_dropped(const vxs_story *s)
@@ -88,30 +97,31 @@ static void put_dropped(const vxs_story *s)
             "<details open><summary>%z subjects were left out of the cohort</summary><table>\n",
             list->length);
     for (const vxs_json *d = list->first; d; d = d->next)
-        put_row(s->out, vxs_story_text(d, "id"), vxs_story_text(d, "reason"));
+        vxs_story_row(s->out, vxs_story_text(d, "id"), vxs_story_text(d, "reason"));
     fputs("</table></details>\n", s->out);
 }
 
 void vxs_story_done(const vxs_story *s)
 {
     const vxs_json *task = vxs_json_get(s->about, "task"), *grid = vxs_json_get(s->about, "grid");
-    const vxs_json *training = vxs_json_get(s->about, "training");
     fputs("<h2>What was done</h2>\n<table>\n", s->out);
     put_variable(s);
-    put_number(s->out, "Subjects", vxs_story_number(s->is_cv ? s->about : training, "subjects"));
+    vxs_story_row_number(s->out, "Subjects", vxs_story_number(vxs_story_who(s), "subjects"));
     vxs_put(s->out, "<tr><th>Features</th><td>%g %s", vxs_story_number(s->about, "features"),
             vxs_story_text(s->about, "features_are"));
-    if (grid)
+    if (vxs_story_has(s->about, "grid"))
         vxs_put(s->out, ", grid in %s order", vxs_story_text(grid, "orientation"));
     fputs("</td></tr>\n", s->out);
     put_preprocessing(s);
     vxs_put(s->out, "<tr><th>Model</th><td>%s, %s loss; features: %s</td></tr>\n",
             vxs_story_text(s->about, "method"), vxs_story_text(s->about, "loss"),
             vxs_story_text(task, "standardize"));
-    put_row(s->out, "Confounds",
-            is_given(task, "confounds") ? vxs_story_text(task, "confounds") : "none");
-    if (s->is_cv)
-        put_evaluation(s);
+    vxs_story_row(s->out, "Confounds",
+                  vxs_story_has(task, "confounds") ? vxs_story_text(task, "confounds") : "none");
+    if (vxs_story_has(s->about, "class_weights"))
+        vxs_story_row(s->out, "Class weights", vxs_story_text(s->about, "class_weights"));
+    if (s->kind->rows)
+        s->kind->rows(s);
     fputs("</table>\n", s->out);
     put_dropped(s);
 }
@@ -160,61 +170,6 @@ void vxs_story_certificate(const vxs_story *s)
         fputs("<p class=\"warn\">Some fits did not reach the gap that was asked for. Their numbers "
               "are those of unfinished models.</p>\n",
               s->out);
-    if (!s->is_cv)
+    if (vxs_story_has(s->about, "outputs"))
         put_outputs(s);
-}
-
-/* ---- For a paper ----------------------------------------------------------------------------- */
-
-static void put_paragraph(const vxs_story *s)
-{
-    const vxs_json *task = vxs_json_get(s->about, "task"),
-                   *cv = vxs_json_get(s->about, "cross_validation");
-    bool fused = strcmp(vxs_story_text(s->about, "method"), "fused") == 0;
-    vxs_put(s->out, "<p>%s was predicted from %g %s with a %s with %s loss",
-            vxs_story_text(s->about, "target"), vxs_story_number(s->about, "features"),
-            vxs_story_text(s->about, "features_are"),
-            fused ? "fused lasso on a tree of neighbouring features" : "lasso",
-            vxs_story_text(s->about, "loss"));
-    if (is_given(task, "confounds"))
-        vxs_put(s->out, " beside unpenalised columns for %s", vxs_story_text(task, "confounds"));
-    vxs_put(s->out,
-            ", solved by safe active incremental features (SAIF [1]) to a certified duality gap in "
-            "voxsift %s. ",
-            vxs_story_text(s->about, "voxsift"));
-    if (s->is_cv)
-        vxs_put(
-            s->out,
-            "Performance was estimated by nested cross-validation (%g outer folds, %g repeats, "
-            "%g inner folds), in which all that is learned, the choice of the penalty and the "
-            "calibration of probabilities included, was learned from training subjects alone. "
-            "Intervals are 95 %% percentile intervals of %g bootstrap draws of subjects. Patterns "
-            "were computed from weights after Haufe et al. [2].",
-            vxs_story_number(s->about, "folds"), vxs_story_number(s->about, "repeats"),
-            vxs_story_number(s->about, "inner_folds"), vxs_story_number(cv, "bootstraps"));
-    fputs(
-        "</p>\n<ol class=\"cite\"><li>Ren S, Huang S, Ye J, Qian X. Safe feature screening for "
-        "generalized LASSO. IEEE Transactions on Pattern Analysis and Machine Intelligence 40, "
-        "2018; Ren S. Scalable structured learning, dissertation, chapter 2.</li>\n"
-        "<li>Haufe S, Meinecke F, G&ouml;rgen K, et al. On the interpretation of weight vectors of "
-        "linear models in multivariate neuroimaging. NeuroImage 87, 2014.</li></ol>\n",
-        s->out);
-}
-
-void vxs_story_methods(const vxs_story *s)
-{
-    const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
-    fputs("<h2>For a paper</h2>\n", s->out);
-    put_paragraph(s);
-    fputs("<h2>Where this comes from</h2>\n<table>\n", s->out);
-    put_row(s->out, "Command", vxs_story_text(s->about, "command"));
-    put_row(s->out, "Program", vxs_story_text(s->about, "voxsift"));
-    put_row(s->out, "Files", s->directory);
-    put_row(s->out, "Cohort",
-            s->is_cv ? vxs_story_text(s->about, "cohort")
-                     : vxs_story_text(vxs_json_get(s->about, "training"), "cohort"));
-    put_number(s->out, "Seed", vxs_story_number(cv, "seed"));
-    put_number(s->out, "Passes over the data", vxs_story_number(s->about, "passes"));
-    put_number(s->out, "Seconds", vxs_story_number(s->about, "seconds"));
-    fputs("</table>\n", s->out);
 }

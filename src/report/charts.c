@@ -1,7 +1,10 @@
 /* charts.c - figures as SVG, in the page. */
 #include "report/page.h"
 
+#include "core/utf8.h"
+
 #include <math.h>
+#include <string.h>
 
 #define WIDTH  360.0
 #define HEIGHT 300.0
@@ -15,7 +18,11 @@
 typedef struct {
     double low, high, from, to; /* values, and where they are drawn */
     bool log;
+    bool whole; /* no ticks between whole numbers */
 } axis;
+
+const char *const vxs_colours[VXS_COLOURS] = { VXS_INK,   "#b8860b", "#2e7d32", "#8e24aa",
+                                               "#c62828", "#00838f", "#5d4037", "#455a64" };
 
 static double place(const axis *a, double value)
 {
@@ -24,9 +31,14 @@ static double place(const axis *a, double value)
     return a->from + (at - low) / (high - low) * (a->to - a->from);
 }
 
+static bool is_shown(const axis *a, double value)
+{
+    return isfinite(value) && (!a->log || value > 0);
+}
+
 static void widen(axis *a, double value)
 {
-    if (!isfinite(value) || (a->log && value <= 0))
+    if (!is_shown(a, value))
         return;
     a->low = fmin(a->low, value);
     a->high = fmax(a->high, value);
@@ -49,12 +61,19 @@ static void settle(axis *a)
     a->high += margin;
 }
 
-/* 1, 2 or 5 times a power of ten, about five of them. */
-static double tick_step(const axis *a)
+/* 1, 2 or 5 times a power of ten. */
+static double round_step(double rough)
 {
-    double rough = (a->high - a->low) / 5, power = pow(10, floor(log10(rough)));
+    double power = pow(10, floor(log10(rough)));
     double share = rough / power;
     return power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
+}
+
+/* About five of them. */
+static double tick_step(const axis *a)
+{
+    double step = round_step((a->high - a->low) / 5);
+    return a->whole ? fmax(1, step) : step;
 }
 
 static double first_tick(const axis *a, double step)
@@ -62,10 +81,20 @@ static double first_tick(const axis *a, double step)
     return a->log ? pow(10, ceil(log10(a->low))) : ceil(a->low / step) * step;
 }
 
+/* The last one is infinite: of numbers so large that a step is lost in them. */
 static double next_tick(const axis *a, double tick, double step)
 {
     double next = a->log ? tick * 10 : tick + step;
-    return fabs(next) < 1e-9 * step ? 0 : next;
+    next = fabs(next) < 1e-9 * step ? 0 : next;
+    return next > tick ? next : INFINITY;
+}
+
+static void put_frame(FILE *out, double height, const char *title)
+{
+    vxs_put(out,
+            "<svg viewBox=\"0 0 %g %g\" width=\"%g\" role=\"img\" aria-label=\"%s\">"
+            "<text x=\"%g\" y=\"16\" class=\"m b\">%s</text>",
+            WIDTH, height, WIDTH, title, WIDTH / 2, title);
 }
 
 static void put_x_axis(FILE *out, const axis *x, double bottom, const char *label)
@@ -100,7 +129,7 @@ static void put_series(FILE *out, const axis *x, const axis *y, const vxs_series
     if (s->line)
         vxs_put(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" d=\"", s->colour);
     for (size_t k = 0; k < s->count; k++) {
-        if (!isfinite(s->x[k]) || !isfinite(s->y[k]) || (x->log && s->x[k] <= 0))
+        if (!is_shown(x, s->x[k]) || !is_shown(y, s->y[k]))
             continue;
         if (s->line)
             vxs_put(out, "%s%g %g", begun ? "L" : "M", place(x, s->x[k]), place(y, s->y[k]));
@@ -113,24 +142,59 @@ static void put_series(FILE *out, const axis *x, const axis *y, const vxs_series
         fputs("\"/>", out);
 }
 
-static void put_legend(FILE *out, const vxs_series *series, size_t count)
+#define NAME 22 /* characters of a name in a legend: as many wide ones have room */
+
+/* The beginning of a name that is longer, whole characters of it. */
+static void put_name(FILE *out, const char *name)
 {
-    double y = TOP + 12;
+    char text[4 * NAME + 4] = "";
+    size_t at = 0, length = strlen(name);
+    for (size_t k = 0; k < NAME && at < length; k++) {
+        size_t bytes = vxs_utf8_length(name + at, length - at);
+        at += bytes > 0 ? bytes : 1;
+    }
+    snprintf(text, sizeof(text), "%.*s%s", (int)at, name, at < length ? "\xe2\x80\xa6" : "");
+    vxs_put(out, "%s</text>", text);
+}
+
+static void put_mark(FILE *out, const vxs_chart *chart, const axis *x)
+{
+    if (chart->mark_name && is_shown(x, chart->mark))
+        vxs_put(out, "<path d=\"M%g %gV%g\" class=\"mark\"/>", place(x, chart->mark),
+                HEIGHT - BOTTOM, TOP);
+}
+
+/* Names, each beside its dot or line. */
+static void put_legend(FILE *out, const vxs_chart *chart, const axis *x, const vxs_series *series,
+                       size_t count)
+{
+    double at = chart->legend_right ? x->to - 6 : x->from + 14, y = TOP + 12;
+    double name = chart->legend_right ? at - 10 : at + 10;
+    const char *class = chart->legend_right ? "k e" : "k";
     for (size_t k = 0; k < count; k++) {
         if (!series[k].name)
             continue;
-        vxs_put(
-            out,
-            "<circle cx=\"%g\" cy=\"%g\" r=\"4\" fill=\"%s\"/><text x=\"%g\" y=\"%g\">%s</text>",
-            LEFT + 14, y - 4, series[k].colour, LEFT + 24, y, series[k].name);
+        vxs_put(out, "<circle cx=\"%g\" cy=\"%g\" r=\"4\" fill=\"%s\"/>", at, y - 4,
+                series[k].colour);
+        vxs_put(out, "<text x=\"%g\" y=\"%g\" class=\"%s\">", name, y, class);
+        put_name(out, series[k].name);
         y += 16;
     }
+    if (!chart->mark_name)
+        return;
+    vxs_put(out, "<path d=\"M%g %gh12\" class=\"mark\"/>", at - 6, y - 4);
+    vxs_put(out, "<text x=\"%g\" y=\"%g\" class=\"%s\">", name, y, class);
+    put_name(out, chart->mark_name);
 }
 
 void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, size_t count)
 {
-    axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, chart->log_x };
-    axis y = { INFINITY, -INFINITY, HEIGHT - BOTTOM, TOP, false };
+    axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, chart->log_x, false };
+    axis y = { INFINITY, -INFINITY, HEIGHT - BOTTOM, TOP, chart->log_y, false };
+    if (chart->shares) {
+        widen(&x, 0);
+        widen(&x, 1);
+    }
     for (size_t s = 0; s < count; s++)
         for (size_t k = 0; k < series[s].count; k++) {
             widen(&x, series[s].x[k]);
@@ -142,10 +206,7 @@ void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, 
     }
     settle(&x);
     settle(&y);
-    vxs_put(out,
-            "<svg viewBox=\"0 0 %g %g\" width=\"%g\" role=\"img\" aria-label=\"%s\">"
-            "<text x=\"%g\" y=\"16\" class=\"m b\">%s</text>",
-            WIDTH, HEIGHT, WIDTH, chart->title, WIDTH / 2, chart->title);
+    put_frame(out, HEIGHT, chart->title);
     put_x_axis(out, &x, HEIGHT - BOTTOM, chart->x_label);
     put_y_axis(out, &y, chart->y_label);
     if (chart->diagonal) {
@@ -155,14 +216,89 @@ void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, 
     }
     for (size_t s = 0; s < count; s++)
         put_series(out, &x, &y, &series[s]);
-    put_legend(out, series, count);
+    put_mark(out, chart, &x);
+    put_legend(out, chart, &x, series, count);
     fputs("</svg>\n", out);
 }
+
+/* ---- Bars ------------------------------------------------------------------------------------ */
+
+#define MOST_BINS 64
+
+typedef struct {
+    double low, width;
+    size_t count, most; /* bins, and the most values in one */
+    size_t of[MOST_BINS];
+} bins;
+
+/* A value that is the edge of a bin, but for rounding, lies in the upper one. */
+static size_t bin_of(const bins *b, double value)
+{
+    double at = floor((value - b->low) / b->width + 1e-9);
+    return (size_t)fmax(0, fmin(at, MOST_BINS - 1));
+}
+
+/* About as many as the root of the number of values. */
+static void find_bins(bins *b, const double *values, size_t count)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t k = 0; k < count; k++) {
+        low = fmin(low, values[k]);
+        high = fmax(high, values[k]);
+    }
+    double size = fmax(fabs(low), fabs(high));
+    bool same = !(high - low > 1e-9 * size);
+    double rough =
+        same ? (size > 0 ? size / 10 : 0.1) : (high - low) / fmax(5, fmin(25, sqrt((double)count)));
+    b->width = round_step(rough);
+    b->low = floor(low / b->width + 1e-9) * b->width;
+    for (size_t k = 0; k < count; k++) {
+        size_t bin = bin_of(b, values[k]), many = ++b->of[bin];
+        b->count = bin + 1 > b->count ? bin + 1 : b->count;
+        b->most = many > b->most ? many : b->most;
+    }
+}
+
+/* Each says which values it counts when it is pointed at. */
+static void put_bar(FILE *out, const axis *x, const axis *y, const bins *b, size_t k)
+{
+    double low = b->low + (double)k * b->width, high = low + b->width;
+    double left = place(x, low), top = place(y, (double)b->of[k]);
+    if (b->of[k] == 0)
+        return;
+    vxs_put(out,
+            "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\" stroke=\"#fff\">"
+            "<title>%g to %g: %z</title></rect>",
+            left, top, place(x, high) - left, y->from - top, VXS_INK, low, high, b->of[k]);
+}
+
+void vxs_bars_put(FILE *out, const vxs_chart *chart, const double *values, size_t count)
+{
+    bins b = { .count = 0 };
+    axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, false, false };
+    find_bins(&b, values, count);
+    widen(&x, chart->mark);
+    widen(&x, b.low);
+    widen(&x, b.low + (double)b.count * b.width);
+    settle(&x);
+    /* bars stand on the axis, and leave room for the legend */
+    axis y = { 0, 1.2 * fmax(1, (double)b.most), HEIGHT - BOTTOM, TOP, false, true };
+    put_frame(out, HEIGHT, chart->title);
+    put_x_axis(out, &x, HEIGHT - BOTTOM, chart->x_label);
+    put_y_axis(out, &y, chart->y_label);
+    for (size_t k = 0; k < b.count; k++)
+        put_bar(out, &x, &y, &b, k);
+    put_mark(out, chart, &x);
+    put_legend(out, chart, &x, NULL, 0);
+    fputs("</svg>\n", out);
+}
+
+/* ---- Dots ------------------------------------------------------------------------------------ */
 
 void vxs_dots_put(FILE *out, const char *title, const char *label, const vxs_dots *rows,
                   size_t count)
 {
-    axis x = { INFINITY, -INFINITY, NAMES, WIDTH - RIGHT, false };
+    axis x = { INFINITY, -INFINITY, NAMES, WIDTH - RIGHT, false, false };
     double height = TOP + ROW * (double)count + BOTTOM;
     for (size_t r = 0; r < count; r++) {
         widen(&x, rows[r].mean);
@@ -170,10 +306,7 @@ void vxs_dots_put(FILE *out, const char *title, const char *label, const vxs_dot
             widen(&x, rows[r].values[k]);
     }
     settle(&x);
-    vxs_put(out,
-            "<svg viewBox=\"0 0 %g %g\" width=\"%g\" role=\"img\" aria-label=\"%s\">"
-            "<text x=\"%g\" y=\"16\" class=\"m b\">%s</text>",
-            WIDTH, height, WIDTH, title, WIDTH / 2, title);
+    put_frame(out, height, title);
     put_x_axis(out, &x, height - BOTTOM, label);
     for (size_t r = 0; r < count; r++) {
         double y = TOP + ROW * ((double)r + 0.5);

@@ -144,35 +144,7 @@ static vxs_status put_map(const maps *m, const vxs_volume *map, const char *capt
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
-typedef struct {
-    const char *file, *words;
-    bool regions;
-} row;
-
-static const row of_cv[] = {
-    { "weights_mean.nii.gz", "Weights, mean over folds.", true },
-    { "selection.nii.gz", "Share of folds in which a voxel has a weight.", false },
-    { "pattern.nii.gz",
-      "Pattern: what each voxel shares with the score of the model, mean over folds (Haufe).",
-      false },
-    { NULL, NULL, false },
-};
-static const row of_model[] = {
-    { "weights.nii.gz", "Weights.", true },
-    { NULL, NULL, false },
-};
-
-/* One volume an output: of more than two classes each has its own. */
-static const char *output_name(const vxs_story *s, size_t k)
-{
-    const vxs_json *classes = vxs_json_get(s->about, "classes");
-    const vxs_json *c = classes ? classes->first : NULL;
-    for (; c && k > 0; k--)
-        c = c->next;
-    return !c ? "" : c->key ? c->key : c->text ? c->text : "";
-}
-
-static vxs_status put_file(const maps *m, const row *r, vxs_error *err)
+static vxs_status put_file(const maps *m, const vxs_story_map *r, vxs_error *err)
 {
     size_t volumes = 1;
     char *path = vxs_format(err, "%s/%s", m->s->directory, r->file);
@@ -180,9 +152,9 @@ static vxs_status put_file(const maps *m, const row *r, vxs_error *err)
     for (size_t k = 0; k < volumes && !status; k++) {
         vxs_volume map = { .values = NULL };
         status = read_volume(path, k, &map, &volumes, err);
-        char *caption =
-            volumes > 1 ? vxs_format(err, "%s against the rest. %s", output_name(m->s, k), r->words)
-                        : vxs_format(err, "%s", r->words);
+        char *caption = volumes > 1 ? vxs_format(err, "%s against the rest. %s",
+                                                 vxs_story_class(m->s, k), r->words)
+                                    : vxs_format(err, "%s", r->words);
         if (!status)
             status = caption ? put_map(m, &map, caption, r->regions, err) : VXS_FAILED;
         free(caption);
@@ -197,14 +169,9 @@ vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
     maps m = { .s = s };
     if (strcmp(vxs_story_text(s->about, "features_are"), "voxels") != 0)
         return VXS_OK;
-    fputs("<h2>Where</h2>\n<p class=\"warn\">A weight says what the model reads at a voxel beside "
-          "all "
-          "others, not that the voxel is changed; a voxel without one may be as telling as its "
-          "neighbour that stands for it. Patterns show what goes with the score, and may hold what "
-          "the model never used.</p>\n",
-          s->out);
+    vxs_put(s->out, "<h2>Where</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
     vxs_status status = begin(&m, err);
-    for (const row *r = s->is_cv ? of_cv : of_model; r->file && !status; r++)
+    for (const vxs_story_map *r = s->kind->maps; r->file && !status; r++)
         status = put_file(&m, r, err);
     end(&m);
     return status;

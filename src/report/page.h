@@ -12,6 +12,9 @@
 void vxs_put(FILE *out, const char *format, ...);
 
 /* charts.c: figures as SVG. A series is drawn as points, or as a line where `line` is set. */
+#define VXS_INK     "#1f4e79" /* of what the page is about */
+#define VXS_COLOURS 8
+extern const char *const vxs_colours[VXS_COLOURS]; /* of several, the first is VXS_INK */
 typedef struct {
     const char *name; /* in the legend; NULL: none */
     const char *colour;
@@ -21,11 +24,17 @@ typedef struct {
 } vxs_series;
 typedef struct {
     const char *title, *x_label, *y_label;
-    bool log_x;
-    bool square;   /* both axes have the same range */
-    bool diagonal; /* a dashed line where x = y */
+    bool log_x, log_y;
+    bool shares;           /* x goes from 0 to 1 */
+    bool square;           /* both axes have the same range */
+    bool diagonal;         /* a dashed line where x = y */
+    bool legend_right;     /* where the series leave room */
+    const char *mark_name; /* of an upright line at `mark`, NULL: none */
+    double mark;
 } vxs_chart;
 void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, size_t count);
+/* How many values lie where: bars over bins of a round width, low <= value < high. */
+void vxs_bars_put(FILE *out, const vxs_chart *chart, const double *values, size_t count);
 /* A row a value with its parts as dots, and lines at values to compare with. */
 typedef struct {
     const char *name, *colour;

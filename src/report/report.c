@@ -1,7 +1,8 @@
-/* report.c - one page about a model or a cross-validation. */
+/* report.c - one page about a model, a cross-validation, permutations or stability. */
 #include "report/story.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,67 +42,160 @@ const vxs_param vxs_report_params[] = {
 
 static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:60rem;margin:2r"
-    "em auto;padding:0 1rem}h1{font-size:1.7rem;margin:0}h2{font-size:1.2rem;border-bottom:1px so"
-    "lid #ccc;margin-top:2.2rem}.lead{font-size:1.1rem}.small,figcaption,.cite{font-size:.85rem;c"
-    "olor:#555}table{border-collapse:collapse;margin:.6rem 0;display:block;overflow-x:auto}th,td{"
-    "text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top;border-bottom:1px solid #ee"
-    "e}th{font-weight:600}td{overflow-wrap:anywhere}.n "
-    "td{text-align:right;white-space:nowrap;overflow-wrap:normal}."
-    "n .t{text-align:left}.warn{background:#fff6df;border-left:4px solid #d9a400;padding:.4rem .8"
-    "rem}.row{display:flex;flex-wrap:wrap;gap:1rem}svg{max-width:100%;height:auto}svg text{font-s"
-    "ize:12px;fill:#333}svg .m{text-anchor:middle}svg .e{text-anchor:end}svg .b{font-weight:600}s"
-    "vg .axis{stroke:#888;fill:none}svg .dash{stroke:#999;stroke-dasharray:5 4;fill:none}figure{m"
-    "argin:1rem 0}.brain{position:relative;display:table;max-width:100%;background:#000;margin-bo"
-    "ttom:.3rem}.brain img{max-width:100%;height:auto;display:block}.brain span{position:absolute"
-    ";top:2px;color:#fff;font:bold 13px sans-serif}.brain .l{left:4px}";
+    "em auto;padding:0 1rem;overflow-wrap:break-word}h1{font-size:1.7rem;margin:0}h2{font-size:1."
+    "2rem;border-bottom:1px solid #ccc;margin-top:2.2rem}.lead{font-size:1.1rem}.small,figcaption"
+    ",.cite{font-size:.85rem;color:#555}table{border-collapse:collapse;margin:.6rem 0;display:blo"
+    "ck;overflow-x:auto}th,td{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top;bo"
+    "rder-bottom:1px solid #eee}th{font-weight:600}td{overflow-wrap:anywhere}.n td{text-align:rig"
+    "ht;white-space:nowrap;overflow-wrap:normal}.n .t{text-align:left}.warn{background:#fff6df;bo"
+    "rder-left:4px solid #d9a400;padding:.4rem .8rem}.row{display:flex;flex-wrap:wrap;gap:1rem}sv"
+    "g{max-width:100%;height:auto}svg text{font-size:12px;fill:#333}svg .m{text-anchor:middle}svg"
+    " .e{text-anchor:end}svg .b{font-weight:600}svg .axis{stroke:#888;fill:none}svg .dash{stroke:"
+    "#999;stroke-dasharray:5 4;fill:none}svg .k{paint-order:stroke;stroke:#fff;stroke-width:4px}s"
+    "vg .mark{stroke:#c62828;stroke-width:1.6;stroke-dasharray:5 4;fill:none}figure{margin:1rem 0"
+    "}.brain{position:relative;display:table;max-width:100%;background:#000;margin-bottom:.3rem}."
+    "brain img{max-width:100%;height:auto;display:block}.brain span{position:absolute;top:2px;col"
+    "or:#fff;font:bold 13px sans-serif}.brain .l{left:4px}";
+
+/* ---- Kinds of directories -------------------------------------------------------------------- */
+
+static const vxs_story_map of_cv[] = {
+    { "weights_mean.nii.gz", "Weights, mean over folds.", true },
+    { "selection.nii.gz", "Share of folds in which a voxel has a weight.", false },
+    { "pattern.nii.gz",
+      "Pattern: what each voxel shares with the score of the model, mean over folds (Haufe).",
+      false },
+    { NULL, NULL, false },
+};
+static const vxs_story_map of_model[] = {
+    { "weights.nii.gz", "Weights.", true },
+    { NULL, NULL, false },
+};
+static const vxs_story_map of_stability[] = {
+    { "stable.nii.gz", "Stable voxels, by the share of the halves that selected them.", true },
+    { "frequency.nii.gz", "Share of the halves that selected a voxel.", false },
+    { NULL, NULL, false },
+};
+
+static const char of_weights[] =
+    "A weight says what the model reads at a voxel beside all others, not that the voxel is "
+    "changed; a voxel without one may be as telling as its neighbour that stands for it. Patterns "
+    "show what goes with the score, and may hold what the model never used.";
+static const char of_selection[] =
+    "A voxel that is not stable may tell as much as one that is: neighbours in a smooth image "
+    "stand in for each other, so that a region may be stable though none of its voxels is.";
+
+static const vxs_story_kind kinds[] = {
+    { .file = "cv.json",
+      .format = "voxsift cross-validation",
+      .heading = "A cross-validation",
+      .table = "predictions.tsv",
+      .settings = "cross_validation",
+      .results = vxs_story_scores,
+      .maps = of_cv,
+      .caution = of_weights,
+      .rows = vxs_story_evaluation,
+      .certificate = vxs_story_certificate,
+      .paper = vxs_paper_cv },
+    { .file = "model.json",
+      .format = "voxsift model",
+      .heading = "A model",
+      .maps = of_model,
+      .caution = of_weights,
+      .certificate = vxs_story_certificate },
+    { .file = "permute.json",
+      .format = "voxsift permutations",
+      .heading = "Permutations",
+      .table = "null.tsv",
+      .settings = "cross_validation",
+      .results = vxs_story_permutations,
+      .rows = vxs_story_permuting,
+      .paper = vxs_paper_permutations },
+    { .file = "stability.json",
+      .format = "voxsift stability",
+      .heading = "Stability",
+      .table = "frequencies.tsv",
+      .settings = "halving",
+      .results = vxs_story_stability,
+      .maps = of_stability,
+      .caution = of_selection,
+      .rows = vxs_story_halving,
+      .certificate = vxs_story_certificate,
+      .paper = vxs_paper_stability },
+    { .file = NULL },
+};
 
 /* ---- The files ------------------------------------------------------------------------------- */
 
-static vxs_status read_about(vxs_story *s, vxs_error *err)
+/* The kind's file, when the directory has it. */
+static vxs_status read_about(vxs_story *s, const vxs_story_kind *kind, vxs_error *err)
 {
-    static const char *const names[] = { "cv.json", "model.json" };
-    vxs_status status = VXS_OK;
-    char *path = NULL;
-    for (int k = 0; k < 2; k++) {
-        free(path);
-        path = vxs_format(err, "%s/%s", s->directory, names[k]);
-        if (!path)
-            return VXS_FAILED;
-        s->is_cv = k == 0;
-        if (access(path, F_OK) == 0)
-            break;
-    }
-    if (!s->is_cv && access(path, F_OK) != 0)
-        status = vxs_fail(err, VXS_MISSING, "'%s' is neither a model nor a cross-validation",
-                          s->directory);
-    else
+    char *path = vxs_format(err, "%s/%s", s->directory, kind->file);
+    vxs_status status = path ? VXS_OK : VXS_FAILED;
+    if (path && access(path, F_OK) == 0) {
+        s->kind = kind;
         status = vxs_json_read(path, &s->about, err);
-    const char *format = vxs_story_text(s->about, "format");
-    if (!status && strcmp(format, s->is_cv ? "voxsift cross-validation" : "voxsift model") != 0)
-        status = vxs_fail(err, VXS_BAD_DATA, "'%s' is of another format", path);
+        if (!status && strcmp(vxs_story_text(s->about, "format"), kind->format) != 0)
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' is of another format", path);
+    }
     free(path);
+    return status;
+}
+
+static vxs_status find_kind(vxs_story *s, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (const vxs_story_kind *kind = kinds; kind->file && !s->kind && !status; kind++)
+        status = read_about(s, kind, err);
+    if (!status && !s->kind)
+        status = vxs_fail(err, VXS_MISSING,
+                          "'%s' was not made by 'voxsift cv', 'fit', 'permute' or 'stability'",
+                          s->directory);
     return status;
 }
 
 static vxs_status open_story(vxs_story *s, vxs_error *err)
 {
-    vxs_status status = read_about(s, err);
+    vxs_status status = find_kind(s, err);
     if (status)
         return status;
     const vxs_json *classes = vxs_json_get(s->about, "classes");
     s->classes = strcmp(vxs_story_text(s->about, "loss"), "squared") != 0;
     s->class_count = classes ? classes->length : 0;
-    if (!s->is_cv)
+    if (!s->kind->table)
         return VXS_OK;
-    char *path = vxs_format(err, "%s/predictions.tsv", s->directory);
-    status = path ? vxs_table_read(path, &s->predictions, err) : VXS_FAILED;
+    char *path = vxs_format(err, "%s/%s", s->directory, s->kind->table);
+    status = path ? vxs_table_read(path, &s->table, err) : VXS_FAILED;
     free(path);
     return status;
 }
 
+vxs_status vxs_story_column(const vxs_story *s, const char *name, double **values, vxs_error *err)
+{
+    size_t column = 0, rows = vxs_table_rows(s->table);
+    *values = vxs_alloc(rows, sizeof(**values), err);
+    vxs_status status = *values ? vxs_table_find(s->table, name, &column, err) : VXS_FAILED;
+    for (size_t r = 0; r < rows && !status; r++) {
+        status = vxs_table_real(s->table, r, column, &(*values)[r], err);
+        if (!status && !isfinite((*values)[r]))
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s/%s' line %zu, column '%s': no value",
+                              s->directory, s->kind->table, vxs_table_line(s->table, r), name);
+    }
+    return status;
+}
+
+const char *vxs_story_class(const vxs_story *s, size_t k)
+{
+    const vxs_json *classes = vxs_json_get(s->about, "classes");
+    const vxs_json *c = classes ? classes->first : NULL;
+    for (; c && k > 0; k--)
+        c = c->next;
+    return !c ? "" : c->key ? c->key : c->text ? c->text : "";
+}
+
 /* ---- The page -------------------------------------------------------------------------------- */
 
-static vxs_status put_page(vxs_story *s, vxs_error *err)
+static void put_head(const vxs_story *s)
 {
     const char *target = vxs_story_text(s->about, "target");
     vxs_put(s->out,
@@ -110,22 +204,24 @@ static vxs_status put_page(vxs_story *s, vxs_error *err)
             target);
     fputs(style, s->out);
     vxs_put(s->out, "</style></head><body>\n<h1>%s</h1>\n<p class=\"small\">%s by voxsift %s</p>\n",
-            target, s->is_cv ? "A cross-validation" : "A model",
-            vxs_story_text(s->about, "voxsift"));
-    vxs_status status = VXS_OK;
-    if (s->is_cv) {
-        vxs_story_lead(s);
-        status = vxs_story_scores(s, err);
-    }
-    if (!status)
+            target, s->kind->heading, vxs_story_text(s->about, "voxsift"));
+}
+
+static vxs_status put_page(const vxs_story *s, vxs_error *err)
+{
+    const vxs_story_kind *kind = s->kind;
+    put_head(s);
+    vxs_status status = kind->results ? kind->results(s, err) : VXS_OK;
+    if (!status && kind->maps)
         status = vxs_story_maps(s, err);
-    if (!status) {
-        vxs_story_done(s);
-        vxs_story_certificate(s);
-        vxs_story_methods(s);
-        fputs("</body></html>\n", s->out);
-    }
-    return status;
+    if (status)
+        return status;
+    vxs_story_done(s);
+    if (kind->certificate)
+        kind->certificate(s);
+    vxs_story_methods(s);
+    fputs("</body></html>\n", s->out);
+    return VXS_OK;
 }
 
 /* Under a temporary name beside the final one, renamed when it is whole. */
@@ -166,6 +262,6 @@ vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *set
     if (!status)
         status = write_page(&s, err);
     vxs_json_free(s.about);
-    vxs_table_free(s.predictions);
+    vxs_table_free(s.table);
     return status;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INK   "#1f4e79" /* the model */
 #define OTHER "#b8860b" /* baselines */
 
 /* What is told first, and what its words are. */
@@ -27,6 +26,14 @@ static const struct {
     { "calibration_slope", "calibration slope", true },
 };
 #define TOLD (sizeof(told) / sizeof(told[0]))
+
+const char *vxs_story_metric(const char *key)
+{
+    for (size_t k = 0; k < TOLD; k++)
+        if (strcmp(told[k].key, key) == 0)
+            return told[k].words;
+    return key;
+}
 
 static const vxs_json *outer(const vxs_story *s, const char *metric)
 {
@@ -118,7 +125,7 @@ static void put_warnings(const vxs_story *s)
 static vxs_status read_column(const vxs_story *s, const char *name, double **values, size_t *count,
                               vxs_error *err)
 {
-    const vxs_table *t = s->predictions;
+    const vxs_table *t = s->table;
     size_t column = 0, repeat = 0;
     *count = 0;
     *values = vxs_alloc(vxs_table_rows(t), sizeof(**values), err);
@@ -146,7 +153,7 @@ static vxs_status put_scatter(const vxs_story *s, vxs_error *err)
                         .y_label = "predicted",
                         .square = true,
                         .diagonal = true };
-    vxs_series series = { .colour = INK, .x = x, .y = y, .count = count };
+    vxs_series series = { .colour = VXS_INK, .x = x, .y = y, .count = count };
     if (!status)
         vxs_chart_put(s->out, &chart, &series, 1);
     free(x);
@@ -176,12 +183,12 @@ static vxs_status rank_class(const vxs_story *s, const char *class, ranked **lis
     vxs_status status = read_column(s, name, &score, count, err);
     *list = status ? NULL : vxs_alloc(*count, sizeof(**list), err);
     if (!status)
-        status = *list ? vxs_table_find(s->predictions, "truth", &truth, err) : VXS_FAILED;
+        status = *list ? vxs_table_find(s->table, "truth", &truth, err) : VXS_FAILED;
     if (!status)
-        status = vxs_table_find(s->predictions, "repeat", &repeat, err);
-    for (size_t r = 0; r < vxs_table_rows(s->predictions) && !status; r++) {
-        const char *cell = vxs_table_cell(s->predictions, r, truth);
-        const char *of = vxs_table_cell(s->predictions, r, repeat);
+        status = vxs_table_find(s->table, "repeat", &repeat, err);
+    for (size_t r = 0; r < vxs_table_rows(s->table) && !status; r++) {
+        const char *cell = vxs_table_cell(s->table, r, truth);
+        const char *of = vxs_table_cell(s->table, r, repeat);
         if (!of || strcmp(of, "1") != 0 || at >= *count)
             continue;
         (*list)[at] = (ranked){ score[at], cell && strcmp(cell, class) == 0 };
@@ -211,26 +218,12 @@ static size_t trace_roc(ranked *list, size_t count, double *x, double *y)
     return points;
 }
 
-static const char *class_called(const vxs_story *s, size_t k)
-{
-    const vxs_json *classes = vxs_json_get(s->about, "classes");
-    const vxs_json *c = classes ? classes->first : NULL;
-    for (; c && k > 0; k--)
-        c = c->next;
-    return c && c->key ? c->key : "";
-}
-
-#define MOST_CURVES 8
-
 static vxs_status put_roc(const vxs_story *s, vxs_error *err)
 {
-    static const char *const colours[MOST_CURVES] = { "#1f4e79", "#b8860b", "#2e7d32", "#8e24aa",
-                                                      "#c62828", "#00838f", "#5d4037", "#455a64" };
-    size_t rows = vxs_table_rows(s->predictions) + 1,
-           curves = s->class_count > 2 ? s->class_count : 1;
-    curves = curves < MOST_CURVES ? curves : MOST_CURVES;
+    size_t rows = vxs_table_rows(s->table) + 1, curves = vxs_story_outputs(s);
+    curves = curves < VXS_COLOURS ? curves : VXS_COLOURS;
     double *points = vxs_alloc(2 * curves, rows * sizeof(*points), err);
-    vxs_series series[MOST_CURVES];
+    vxs_series series[VXS_COLOURS];
     vxs_chart chart = { .title = "ROC",
                         .x_label = "false alarms (1 - specificity)",
                         .y_label = "hits (sensitivity)",
@@ -238,14 +231,14 @@ static vxs_status put_roc(const vxs_story *s, vxs_error *err)
                         .diagonal = true };
     vxs_status status = points ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < curves && !status; k++) {
-        const char *class = class_called(s, s->class_count > 2 ? k : 1);
+        const char *class = vxs_story_class(s, s->class_count > 2 ? k : 1);
         double *x = points + 2 * k * rows, *y = x + rows;
         ranked *list = NULL;
         size_t count = 0;
         status = rank_class(s, class, &list, &count, err);
         if (!status)
             series[k] = (vxs_series){ .name = class,
-                                      .colour = colours[k],
+                                      .colour = vxs_colours[k],
                                       .x = x,
                                       .y = y,
                                       .count = trace_roc(list, count, x, y),
@@ -265,7 +258,7 @@ static void put_dots(const vxs_story *s)
     static double values[MOST_FOLDS];
     const vxs_json *m = outer(s, main_metric(s)), *other = vxs_json_get(s->about, "baseline");
     const vxs_json *per_fold = vxs_json_get(m, "per_fold");
-    vxs_dots rows[8] = { { "model", INK, values, 0, vxs_story_number(m, "mean") } };
+    vxs_dots rows[8] = { { "model", VXS_INK, values, 0, vxs_story_number(m, "mean") } };
     size_t count = 1;
     for (const vxs_json *v = per_fold ? per_fold->first : NULL; v && rows[0].count < MOST_FOLDS;
          v = v->next)
@@ -303,7 +296,7 @@ static vxs_status put_selection(const vxs_story *s, vxs_error *err)
     size_t k = 0;
     for (const vxs_json *f = losses->first; f && k < folds; f = f->next, k++) {
         double *y = x + (k + 1) * count;
-        series[k] = (vxs_series){ .colour = INK, .x = x, .y = y, .line = true };
+        series[k] = (vxs_series){ .colour = VXS_INK, .x = x, .y = y, .line = true };
         series[k].count = take_numbers(f, y, count);
     }
     vxs_chart chart = { .title = "How lambda was chosen",
@@ -318,6 +311,7 @@ static vxs_status put_selection(const vxs_story *s, vxs_error *err)
 
 vxs_status vxs_story_scores(const vxs_story *s, vxs_error *err)
 {
+    put_verdict(s);
     fputs("<h2>How well it predicts</h2>\n", s->out);
     put_table(s);
     put_warnings(s);
@@ -328,9 +322,4 @@ vxs_status vxs_story_scores(const vxs_story *s, vxs_error *err)
         status = put_selection(s, err);
     fputs("</div>\n", s->out);
     return status;
-}
-
-void vxs_story_lead(const vxs_story *s)
-{
-    put_verdict(s);
 }

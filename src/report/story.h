@@ -1,32 +1,90 @@
 /* story.h - what a report tells, section by section; private to the report room.
  *
- * report.c opens the page and the files behind it; about.c tells what was done, scores.c how well
- * it predicts, maps.c where. All of them read the directory, and nothing else. */
+ * report.c opens the page and the files behind it, and has the table of the kinds of directories.
+ * What results say is in a file a kind: scores.c, permuted.c, stable.c; where, in maps.c; what was
+ * done in about.c, and what a paper may say of it in paper.c. All of them read the directory, and
+ * nothing else. */
 #ifndef VXS_REPORT_STORY_H
 #define VXS_REPORT_STORY_H
 
 #include "report/page.h"
 
+typedef struct vxs_story vxs_story;
+typedef struct vxs_paper vxs_paper;
+
+/* A file with a map of voxels, one volume an output. */
 typedef struct {
+    const char *file, *words;
+    bool regions; /* and a table of them */
+} vxs_story_map;
+
+/* A kind of directory. Sections that are NULL it has not. */
+typedef struct {
+    const char *file, *format; /* the file that tells it, and what that says it is */
+    const char *heading;
+    const char *table;    /* which the results need, or NULL */
+    const char *settings; /* where the file has what was asked for, or NULL */
+    vxs_status (*results)(const vxs_story *story, vxs_error *err);
+    const vxs_story_map *maps;            /* ends with file == NULL */
+    const char *caution;                  /* said above them */
+    void (*rows)(const vxs_story *story); /* of the table of what was done */
+    void (*certificate)(const vxs_story *story);
+    void (*paper)(vxs_paper *paper); /* sentences for a paper, after those that all have */
+} vxs_story_kind;
+
+struct vxs_story {
     const vxs_report_settings *settings;
+    const vxs_story_kind *kind;
     const char *directory;
     FILE *out;
-    vxs_json *about; /* cv.json or model.json */
-    bool is_cv;
-    vxs_table *predictions; /* of a cross-validation */
+    vxs_json *about; /* the kind's file */
+    vxs_table *table;
     bool classes;
     size_t class_count;
-} vxs_story;
+};
+
+/* report.c: a column of the kind's table, in which no value may be missing; freed by the caller,
+ * whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_story_column(const vxs_story *story, const char *name,
+                                           double **values, vxs_error *err);
+/* Class k, "" when there is none. */
+const char *vxs_story_class(const vxs_story *story, size_t k);
+/* More than two classes have one each, against the rest. */
+static inline size_t vxs_story_outputs(const vxs_story *story)
+{
+    return story->class_count > 2 ? story->class_count : 1;
+}
+
+/* scores.c: of a cross-validation; permuted.c: of permutations; stable.c: of stability. */
+VXS_MUST_CHECK vxs_status vxs_story_scores(const vxs_story *story, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_story_permutations(const vxs_story *story, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_story_stability(const vxs_story *story, vxs_error *err);
+void vxs_story_permuting(const vxs_story *story); /* rows of what was done */
+void vxs_story_halving(const vxs_story *story);
+/* scores.c: a metric in words. */
+const char *vxs_story_metric(const char *key);
+/* maps.c: of voxels */
+VXS_MUST_CHECK vxs_status vxs_story_maps(const vxs_story *story, vxs_error *err);
 
 /* about.c */
 void vxs_story_done(const vxs_story *story);        /* what was done, and to whom */
+void vxs_story_evaluation(const vxs_story *story);  /* rows about folds */
 void vxs_story_certificate(const vxs_story *story); /* how far each answer can be trusted */
-void vxs_story_methods(const vxs_story *story); /* a paragraph for a paper, and where it is from */
-/* scores.c: of a cross-validation; in a sentence, and in full */
-void vxs_story_lead(const vxs_story *story);
-VXS_MUST_CHECK vxs_status vxs_story_scores(const vxs_story *story, vxs_error *err);
-/* maps.c: of voxels */
-VXS_MUST_CHECK vxs_status vxs_story_maps(const vxs_story *story, vxs_error *err);
+void vxs_story_row(FILE *out, const char *name, const char *value);
+void vxs_story_row_number(FILE *out, const char *name, double value); /* none when not finite */
+/* Where subjects and cohort stand. */
+const vxs_json *vxs_story_who(const vxs_story *story);
+/* Folds and repeats are NAN where they are given and nobody counted them. */
+typedef struct {
+    double folds, repeats, inner;
+} vxs_story_folds;
+vxs_story_folds vxs_story_count_folds(const vxs_story *story);
+
+/* paper.c: a paragraph for a paper with what it cites, and where all comes from */
+void vxs_story_methods(const vxs_story *story);
+void vxs_paper_cv(vxs_paper *paper);
+void vxs_paper_permutations(vxs_paper *paper);
+void vxs_paper_stability(vxs_paper *paper);
 
 /* A number of the object, NAN when it has none; and a text, "" when it has none. */
 static inline double vxs_story_number(const vxs_json *object, const char *key)
@@ -37,6 +95,11 @@ static inline const char *vxs_story_text(const vxs_json *object, const char *key
 {
     const char *text = vxs_json_get_text(object, key);
     return text ? text : "";
+}
+static inline bool vxs_story_has(const vxs_json *object, const char *key)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    return value && value->kind != VXS_JSON_NULL;
 }
 
 #endif

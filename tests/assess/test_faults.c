@@ -349,15 +349,26 @@ Test(fit_faults, chunks)
     }
 }
 
-static vxs_status report_a_class(vxs_error *err)
+static const char *reported;
+
+static vxs_status report_it(vxs_error *err)
 {
     vxs_report_settings settings = { .out = in("page.html"), .force = true };
-    return vxs_report(NULL, &settings, in("model"), err);
+    return vxs_report(NULL, &settings, in(reported), err);
 }
 
 Test(fit_faults, reports)
 {
     vxs_error err = VXS_ERROR_INIT;
     cr_assert(cv_of_a_class(&err) == VXS_OK);
-    cr_assert(fail_each_request(report_a_class) > 20);
+    reported = "model";
+    cr_assert(fail_each_request(report_it) > 20);
+    chunk = (vxs_chunk){ 0, 0 };
+    reported = "two"; /* where save_chunk puts what is whole */
+    save = save_permutations;
+    WORKS(save_chunk(&err), err);
+    cr_assert(fail_each_request(report_it) > 10);
+    save = save_stability;
+    WORKS(save_chunk(&err), err);
+    cr_assert(fail_each_request(report_it) > 10);
 }

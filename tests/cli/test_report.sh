@@ -3,7 +3,24 @@ run "$PYTHON" "$top/tests/report/page_agrees.py"
 same "pages are whole" "$code$(cat "$work/out" "$work/err")" 0
 refuses 2 "DIR is missing" voxsift report -o x.html
 refuses 2 "option '--out FILE' is missing" voxsift report las-cv
-refuses 66 "'nowhere' is neither a model nor a cross-validation" voxsift report nowhere -o x.html
+strange="was not made by 'voxsift cv', 'fit', 'permute' or 'stability'"
+refuses 66 "'nowhere' $strange" voxsift report nowhere -o x.html
+refuses 66 "'t' $strange" voxsift report t -o x.html
+damaged() { refuses 65 "$1" voxsift report "$2" -o x.html; } # what is said, directory
+damaged "permutations and 'permute.json' says that there are" cut-p
+damaged "'word-p/null.tsv' line 3, column 'r': 'many' is not a number" word-p
+damaged "'lost-p/null.tsv' line 3, column 'r': no value" lost-p
+damaged "'other-p/null.tsv' has no column 'r'" other-p
+damaged "features a half and 'stability.json' says that there are" cut-s
+damaged "'few-s/frequencies.tsv', column 'frequency', has 0 stable features and 'stability.json' says that there are 1" few-s
+damaged "'word-s/frequencies.tsv' line 2, column 'frequency': 'often' is not a number" word-s
+damaged "'other-s/frequencies.tsv' has no column 'frequency'" other-s
+rm cut-p/null.tsv las-s/mask.nii.gz
+refuses 66 "cannot read 'cut-p/null.tsv'" voxsift report cut-p -o x.html
+refuses 66 "las-s/mask.nii.gz" voxsift report las-s -o x.html
+sed -i 's/voxsift permutations/voxsift model/' word-p/permute.json
+damaged "'word-p/permute.json' is of another format" word-p
+same "nothing half made" "$(ls -A | grep -E '^x\.html|part')" ""
 refuses 73 "cannot write 't.html': it exists; pass --force to replace it" voxsift report t-cv -o t.html
 rm -rf ./*
 nothing_left "report"

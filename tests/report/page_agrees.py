@@ -2,6 +2,7 @@
 of the files. Then, in headless Chromium, nothing sticks out, on a screen and on a telephone. Runs in an empty
 directory; its argument is the examples folder, and perhaps a folder for screenshots."""
 import base64
+import html
 import html.parser
 import json
 import os
@@ -33,6 +34,12 @@ class Page(html.parser.HTMLParser):
         check(path + " needs nothing", all(u.startswith("data:image/png;base64,") for u in self.loads), [u[:40] for u in self.loads])
         check(path + " has no script", "script" not in self.tags and not re.search(r"\son\w+=", self.source.replace(EVIL, "")))
         check(path + " loads nothing by style", not re.search(r"url\(|@import", self.source))
+        cited, listed = {int(n) for n in re.findall(r" \[(\d+)\]", self.text.replace(EVIL, ""))}, self.source.count("<li>")
+        check(path + " cites what it lists", cited == set(range(1, listed + 1)), (cited, listed))
+        self.lead = self.between("lead")
+        self.bars = [[float(v) for v in bar[:4]] + [html.unescape(bar[4])] for bar in re.findall(
+            r'<rect x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)" [^>]*><title>(.*?)</title></rect>', self.source)]
+        self.marks = [float(x) for x in re.findall(r'<path d="M(\S+) \S+?V\S+" class="mark"/>', self.source)]
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
@@ -48,6 +55,19 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         self.text += data
+
+    def between(self, kind):
+        """The text of the first paragraph of a kind."""
+        found = re.search(rf'<p class="{kind}">(.*?)</p>', self.source)
+        return html.unescape(re.sub("<[^>]*>", "", found.group(1))) if found else ""
+
+    def axis(self, tick, log=False):
+        """From places on an axis to its values, by its first and last tick."""
+        ticks = re.findall(r'<path d="M(\S+) (\S+?)' + tick + r'" class="axis"/><text [^>]*>([^<]*)</text>', self.source)
+        at = [float(t[tick == "h-4"]) for t in ticks]
+        value = [np.log10(float(t[2])) if log else float(t[2]) for t in ticks]
+        slope = (value[-1] - value[0]) / (at[-1] - at[0])
+        return lambda place: 10 ** (value[0] + slope * (place - at[0])) if log else value[0] + slope * (place - at[0])
 
 
 def pixels(url):
@@ -82,7 +102,9 @@ for name, affine in (("las", np.diag([-4.0, 4, 4, 1])), ("ras", np.diag([4.0, 4,
         nib.save(image, f"{name}/s{k:02}.nii.gz")
     ids = [f"s{k:02}" for k in range(n)]
     write(f"{name}.tsv", {"participant_id": ids, "image": [f"{name}/{i}.nii.gz" for i in ids], "score": score,
-                          "dx": np.where(score > 0, EVIL, "no"), "kind": np.where(score > 0.5, "a", np.where(score > -0.5, "b", "c"))})
+                          "dx": np.where(score > 0, EVIL, "no"), "kind": np.where(score > 0.5, "a", np.where(score > -0.5, "b", "c")),
+                          "long": np.where(score > 0.5, 2 * EVIL, np.where(score > -0.5, 80 * "W", 80 * "\u00e9")),
+                          "pair": np.arange(n) // 2, "site": np.where(np.arange(n) % 2, EVIL, "b")})
     run("cohort", f"{name}.tsv", "--image-column", "image", "-q", "-o", name + "-c")
     run("cv", name + "-c", "--target", "score", "--nlambda", "10", "-q", "-o", name + "-cv")
     run("report", name + "-cv", "-o", name + ".html")
@@ -130,6 +152,158 @@ open("broken/predictions.tsv", "w").write("participant_id\trepeat\nx\t1\n")
 run("report", "broken", "-o", "x.html", code=65)
 check("nothing half made", not os.path.exists("x.html") and not [f for f in os.listdir(".") if "part" in f])
 
+# ---- Permutations ------------------------------------------------------------------------------------------
+FACTS = ("method", "loss", "target", "subjects", "classes", "class_weights", "features", "features_are", "grid", "preprocessing", "dropped_list")
+WORDS = {"r": "correlation r", "mae": "mean absolute error", "auc": "area under the curve", "brier": "Brier score"}
+quick = ["--nlambda", "5", "--folds", "3", "--inner-folds", "2", "-q"]
+
+
+def g(value):
+    """As a page has a number."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def facts(name, about, like):
+    """Whom a run was on, as the cross-validation on the same cohort says, and the cohort."""
+    other, cohort = json.load(open(like + "/cv.json")), json.load(open(about["cohort"] + "/cohort.json"))
+    check(name + ": the facts of its cohort", all(about.get(k, "") == cohort.get(k) for k in FACTS[6:]), about)
+    check(name + ": the facts of a cross-validation", all(about.get(k) == other.get(k) for k in FACTS if k in about or k in other),
+          {k: (about.get(k), other.get(k)) for k in FACTS})
+
+
+def permutations(name, *words, like):
+    run("permute", *words, *quick, "-o", name)
+    run("report", name, "-o", name + ".html")
+    page, about = Page(name + ".html"), json.load(open(name + "/permute.json"))
+    facts(name, about, like)
+    null = np.array(table(open(name + "/null.tsv"))[about["metric"]], float)
+    good = null <= about["observed"] if about["metric"] in ("mae", "brier") else null >= about["observed"]
+    check(name + ": as many as good", good.sum() == about["as_good"] and len(null) == about["permutations"], about)
+    check(name + ": the lead", f"The {about['target']} of {about['subjects']} subjects was given to others among them {len(null)} times" in page.lead and
+          f"{WORDS[about['metric']]} is {g(about['observed'])}; {good.sum()} of {len(null)} permutations were as good: p = {g(about['p'])}." in page.lead and
+          f"The smallest p that could have come out is {g(about['smallest_p'])}." in page.lead, page.lead)
+    stopped = f"It was stopped early, though {about['asked_for']} were asked for" in page.lead
+    check(name + ": stopped early or not", stopped == (len(null) < about["asked_for"]), page.lead)
+    check(name + ": no maps", not page.loads)
+    check(name + ": a certificate of nothing", "Certificate" not in page.text)
+    check(name + ": bars hold them all", sum(int(b[4].split(": ")[1]) for b in page.bars) == len(null), page.bars)
+    across, up = page.axis("v4"), page.axis("h-4")
+    for x, y, width, height, title in page.bars:
+        low, high = across(x), across(x + width)
+        inside = (null > low + 1e-4 * (high - low)) & (null < high - 1e-4 * (high - low))
+        check(name + ": a bar", abs(inside.sum() - int(title.split(": ")[1])) <= (abs(null[:, None] - [low, high]) < 1e-3 * (high - low)).sum() and
+              abs(up(y) - up(y + height) - int(title.split(": ")[1])) < 0.02, (title, inside.sum()))
+    check(name + ": a line at the observed value", len(page.marks) == 1 and abs(across(page.marks[0]) - about["observed"]) < 2e-3 * (across(348) - across(56)),
+          (page.marks, about["observed"]))
+    check(name + ": cites", ("Besag" in page.text) == ("--stop-at" not in words or words[words.index("--stop-at") + 1] != "0") and "Phipson" in page.text)
+    return page, about
+
+
+page, about = permutations("evil-p", "ras-c", "--target", "dx", "--permutations", "30", "--blocks", "site", like="evil-cv")
+check("blocks", "only among subjects with the same site" in page.lead and EVIL in page.text and EVIL not in page.source)
+check("enough of them", about["smallest_p"] < 0.05 and not page.between("warn"))
+page, about = permutations("early-p", "t", "--target", "score", "--permutations", "90", "--stop-at", "3", like="t-cv")
+check("stops", about["permutations"] < 90 and about["as_good"] == 3 and "when 3 are as good" in page.lead)
+page, about = permutations("whole-p", "ras-c", "--target", "score", "--permutations", "12", "--stop-at", "0", "--blocks", "pair", "--whole-blocks", "--metric", "mae",
+                           like="ras-cv")
+check("whole blocks", "Whole blocks of subjects with the same pair changed places" in page.lead)
+check("too few to tell anything", f"No p below {g(about['smallest_p'])}" in page.between("warn"))
+run("permute", "ras-c", "--target", "score", "--permutations", "4", "--folds-from", "site", "--nlambda", "4", "-q", "-o", "site-p")
+run("report", "site-p", "-o", "site-p.html")
+check("folds that are given", "cross-validation (folds from site, 5 inner folds)" in Page("site-p.html").text)
+about["permutations"], about["observed"] = 5, 0.5
+for name, values in (("same", ["0.5"] * 5), ("zero", ["0"] * 5), ("far", ["-1e300", "0", "1e300", "1", "2"]), ("near", [repr(1 + k * 2**-52) for k in range(5)])):
+    shutil.copytree("whole-p", name)
+    json.dump(about, open(name + "/permute.json", "w"))
+    write(name + "/null.tsv", {"permutation": range(1, 6), "mae": values})
+    run("report", name, "-o", name + ".html")
+    page = Page(name + ".html")
+    check("odd values: " + name, sum(int(b[4].split(": ")[1]) for b in page.bars) == 5, page.bars)
+# numbers so large that one more is no more: the axis ends
+shutil.copytree("t-cv", "large")
+rows = [line.split("\t") for line in open("t-cv/predictions.tsv").read().splitlines()]
+open("large/predictions.tsv", "w").write("\t".join(rows[0]) + "\n" + "".join("\t".join(r[:3] + [str(10**17 + 16 * k)] * 2) + "\n" for k, r in enumerate(rows[1:3])))
+run("report", "large", "-o", "large.html")
+check("an axis of large numbers", os.path.getsize("large.html") < 1e5)
+
+# ---- Stability ---------------------------------------------------------------------------------------------
+
+
+def stairs(page, log):
+    """What each line of the figure says: (share, how many reach it)."""
+    across, up = page.axis("v4"), page.axis("h-4", log)
+    for d in re.findall(r'<path fill="none" stroke="[^"]*" stroke-width="1.6" d="M(.*?)"', page.source):
+        corner = np.array([[float(v) for v in point.split(" ")] for point in d.split("L")])
+        yield across(corner[1::2, 0]), up(corner[1::2, 1])
+
+
+def stability(name, *words, like):
+    run("stability", *words, "--nlambda", "12", "-q", "-o", name)
+    run("report", name, "-o", name + ".html")
+    page, about = Page(name + ".html"), json.load(open(name + "/stability.json"))
+    facts(name, about, like)
+    rows = table(open(name + "/frequencies.tsv"))
+    shares = np.array([[float(v) for v in rows[c]] for c in rows if c.startswith("frequency")])
+    stable = (shares >= about["threshold"]).sum(1)
+    said = list(about["selected"].values()) if isinstance(about["selected"], dict) else [about["selected"]]
+    check(name + ": stable", said == list(stable), (said, stable))
+    wanted = [f"in a share of {g(about['threshold'])} or more of {about['halves']} halves", f"at most {g(about['error_bound'])} of the stable ones",
+              f"share {g(about['dice'])} of what they select", f"index is {g(about['nogueira'])},", f"{about['target']} of {about['subjects']} subjects"]
+    if len(said) > 1:
+        wanted += [f" {v} for {k}" for k, v in about["selected"].items()] + [f"of {about['features']} {about['features_are']} are stable"]
+    else:
+        wanted += [f": {said[0]} of {about['features']} {about['features_are']} {'is' if said[0] == 1 else 'are'} stable"]
+    check(name + ": the lead", all(w in page.lead for w in wanted), (page.lead, wanted))
+    for row, (share, reach) in zip(shares, stairs(page, (shares > 0).sum(1).max() > 100), strict=True):
+        levels = np.unique(row[row > 0])
+        check(name + ": how many reach a share", np.allclose(share, levels, atol=2e-3) and np.allclose(reach, [(row >= v).sum() for v in levels], rtol=0.02, atol=0.02),
+              (share, levels, reach))
+    check(name + ": a line at the threshold", abs(page.axis("v4")(page.marks[0]) - about["threshold"]) < 2e-3, page.marks)
+    cells = [[html.unescape(c) for c in re.findall(r"<td.*?>(.*?)</td>", row)] for row in re.findall(r'<tr>(<td class="t">.*?)</tr>', page.source.split("<h2>W")[1])]
+    order = np.lexsort((np.arange(shares.shape[1]), -shares.max(0)))[:15]
+    places = [[rows[d][k] for d in "xyz"] if "x" in rows else [] for k in order]
+    check(name + ": the most frequent features", [[rows["feature"][k], *map(g, map(float, p)), *(f"<b>{g(v)}</b>" if v >= about["threshold"] else g(v) for v in shares[:, k])]
+                                                  for k, p in zip(order, places)] == cells, cells)
+    maps = [np.asarray(nib.load(f"{name}/{f}.nii.gz").dataobj).reshape(*shape, -1) for f in ("stable", "frequency") if about["features_are"] == "voxels"]
+    check(name + ": two pictures of each map in which something is", len(page.loads) == 2 * sum((m > 0).any((0, 1, 2)).sum() for m in maps), len(page.loads))
+    check(name + ": cites", all(w in page.text for w in ("Shah RD", "Meinshausen N", "Nogueira S")))
+    return page, about
+
+
+words = ["--pairs", "6", "--threshold", "0.7", "--select-features", "6"]
+page, about = stability("las-s", "las-c", "--target", "score", *words, like="las-cv")
+check("the voxel that counts is stable", about["selected"] >= 1)
+values = {f: np.asarray(nib.load(f"las-s/{f}.nii.gz").dataobj) for f in ("mask", "frequency", "stable")}
+check("its mask is the cohort's", np.array_equal(values["mask"], np.asarray(nib.load("las-c/mask.nii.gz").dataobj)))
+check("all stable voxels are in a region", sum(map(int, re.findall(r"<tr><td>(\d+)</td>", page.source))) == about["selected"])
+check("its certificate", "Every fit ended" in page.text)
+page, about = stability("evil-s", "ras-c", "--target", "dx", *words, "--group", "pair", like="evil-cv")
+check("groups", "subjects of one pair together" in page.text and EVIL in page.text and EVIL not in page.source)
+page, about = stability("t-s", "t", "--target", "score", *words[:4], "--select-features", "2", like="t-cv")
+check("names of features are text", EVIL + " 0" in page.text and EVIL not in page.source)
+run("cv", "ras-c", "--target", "long", "--nlambda", "5", "--folds", "3", "-q", "-o", "long-cv")
+run("report", "long-cv", "-o", "long.html")
+page, about = stability("long-s", "ras-c", "--target", "long", *words[:4], like="long-cv")
+run("stability", "ras-c", "--target", "score", "--pairs", "2", "--nlambda", "2", "--select-features", "1", "-q", "-o", "none")
+run("report", "none", "-o", "none.html")
+check("nothing selected", "No half selected any feature." in Page("none.html").text)
+about = json.load(open("las-s/stability.json"))
+about["converged"] = False
+shutil.copytree("las-s", "unfinished")
+json.dump(about, open("unfinished/stability.json", "w"))
+run("report", "unfinished", "-o", "unfinished.html")
+check("unfinished fits are told", "Some fits did not reach the gap" in Page("unfinished.html").text)
+
+# ---- Damaged ones: tests/cli/test_report.sh sees what is said of them ---------------------------------------
+for name, like, file, change in (
+        ("cut-p", "early-p", "null.tsv", lambda t: t[:-1]), ("word-p", "early-p", "null.tsv", lambda t: t[:2] + ["2\tmany\n"] + t[3:]),
+        ("lost-p", "early-p", "null.tsv", lambda t: t[:2] + ["2\tn/a\n"] + t[3:]), ("other-p", "early-p", "null.tsv", lambda t: ["permutation\tauc\n"] + t[1:]),
+        ("cut-s", "t-s", "frequencies.tsv", lambda t: t[:-1]), ("few-s", "las-s", "frequencies.tsv", lambda t: [t[0]] + [x.replace("\t1\n", "\t0.5\n") for x in t[1:]]), ("word-s", "t-s", "frequencies.tsv", lambda t: t[:1] + ["0\tx\toften\n"] + t[2:]),
+        ("other-s", "t-s", "frequencies.tsv", lambda t: ["index\tfeature\tfrequency_a\n"] + t[1:])):
+    shutil.copytree(like, name)
+    lines = change(open(f"{like}/{file}").readlines())
+    open(f"{name}/{file}", "w").writelines(lines)
+
 # ---- As a browser shows them -------------------------------------------------------------------------------
 LOOK = """<iframe src="%s" width="%d" height="600" onload="
 const d = this.contentDocument, w = d.documentElement.clientWidth, bad = [];
@@ -137,6 +311,7 @@ for (const e of d.body.querySelectorAll('*')) {
   const r = e.getBoundingClientRect();
   if (r.right > w + 1 && !e.closest('table') && getComputedStyle(e).position !== 'absolute') bad.push(e.tagName + r.right);
 }
+if (d.documentElement.scrollWidth > w + 1) bad.push('the page');
 for (const t of d.querySelectorAll('svg text')) {
   const r = t.getBoundingClientRect(), s = t.ownerSVGElement.getBoundingClientRect();
   if (r.left < s.left - 1 || r.right > s.right + 1 || r.bottom > s.bottom + 1) bad.push('text ' + t.textContent);
@@ -156,7 +331,7 @@ open("look.html", "w").write(LOOK % ("wide.html", 1100))
 seen = re.search(r"seen (\d+) (\w+) \[(.*?)\]", chromium("--dump-dom", "file://" + os.path.abspath("look.html")))
 check("what sticks out is seen", seen and seen.group(3).startswith("P3"), seen and seen.groups())
 for width in (1100, 400):
-    for name in ("las", "evil", "three", "m", "t"):
+    for name in ("las", "evil", "three", "m", "t", "evil-p", "early-p", "whole-p", "las-s", "evil-s", "t-s", "long", "long-s"):
         open("look.html", "w").write(LOOK % (name + ".html", width))
         seen = re.search(r"seen (\d+) (\w+) \[(.*?)\]", chromium("--dump-dom", "file://" + os.path.abspath("look.html")))
         images = len(Page(name + ".html").loads)

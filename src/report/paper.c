@@ -1,0 +1,198 @@
+/* paper.c - a paragraph for a paper with what it cites, and where all of it comes from. */
+#include "report/story.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAIF, HAUFE, BESAG, PHIPSON, SHAH, MEINSHAUSEN, NOGUEIRA, REFERENCES };
+static const char *const references[REFERENCES] = {
+    [SAIF] = "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
+             "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
+             "structured learning, dissertation, chapter 2.",
+    [HAUFE] = "Haufe S, Meinecke F, G\xc3\xb6rgen K, et al. On the interpretation of weight "
+              "vectors of linear models in multivariate neuroimaging. NeuroImage 87, 2014.",
+    [BESAG] = "Besag J, Clifford P. Sequential Monte Carlo p-values. Biometrika 78, 1991.",
+    [PHIPSON] = "Phipson B, Smyth GK. Permutation p-values should never be zero: calculating exact "
+                "p-values when permutations are randomly drawn. Statistical Applications in "
+                "Genetics and Molecular Biology 9, 2010.",
+    [SHAH] = "Shah RD, Samworth RJ. Variable selection with error control: another look at "
+             "stability selection. Journal of the Royal Statistical Society B 75, 2013.",
+    [MEINSHAUSEN] = "Meinshausen N, B\xc3\xbchlmann P. Stability selection. Journal of the Royal "
+                    "Statistical Society B 72, 2010.",
+    [NOGUEIRA] = "Nogueira S, Sechidis K, Brown G. On the stability of feature selection "
+                 "algorithms. Journal of Machine Learning Research 18, 2018.",
+};
+
+struct vxs_paper {
+    const vxs_story *s;
+    size_t count;
+    int cited[REFERENCES]; /* in the order of their numbers */
+};
+
+/* " [2]", the number being that of the first time. */
+static void cite(vxs_paper *p, int reference)
+{
+    size_t k = 0;
+    while (k < p->count && p->cited[k] != reference)
+        k++;
+    if (k == p->count)
+        p->cited[p->count++] = reference;
+    vxs_put(p->s->out, " [%z]", k + 1);
+}
+
+/* ---- The paragraph --------------------------------------------------------------------------- */
+
+static void put_model(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    const vxs_json *task = vxs_json_get(s->about, "task");
+    bool fused = strcmp(vxs_story_text(s->about, "method"), "fused") == 0;
+    vxs_put(s->out, "%s was predicted from %g %s with a %s with %s loss",
+            vxs_story_text(s->about, "target"), vxs_story_number(s->about, "features"),
+            vxs_story_text(s->about, "features_are"),
+            fused ? "fused lasso on a tree of neighbouring features" : "lasso",
+            vxs_story_text(s->about, "loss"));
+    if (vxs_story_has(task, "confounds"))
+        vxs_put(s->out, " beside unpenalised columns for %s", vxs_story_text(task, "confounds"));
+    fputs(", solved by safe active incremental features (SAIF)", s->out);
+    cite(p, SAIF);
+    vxs_put(s->out, " to a certified duality gap in voxsift %s.",
+            vxs_story_text(s->about, "voxsift"));
+}
+
+static void put_folds(const vxs_story *s)
+{
+    vxs_story_folds f = vxs_story_count_folds(s);
+    vxs_put(s->out, "%scross-validation (", f.inner > 0 ? "nested " : "");
+    if (isfinite(f.folds))
+        vxs_put(s->out, "%g outer folds, %g repeat%s", f.folds, f.repeats,
+                f.repeats > 1 ? "s" : "");
+    else
+        vxs_put(s->out, "folds from %s",
+                vxs_story_text(vxs_json_get(s->about, "cross_validation"), "folds-from"));
+    if (f.inner > 0)
+        vxs_put(s->out, ", %g inner folds)", f.inner);
+    else
+        fputs(", the penalty fixed beforehand)", s->out);
+}
+
+void vxs_paper_cv(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    fputs(" Performance was estimated by ", s->out);
+    put_folds(s);
+    vxs_put(s->out,
+            ", in which all that is learned, the choice of the penalty and the calibration of "
+            "probabilities included, was learned from training subjects alone. Intervals are 95 %% "
+            "percentile intervals of %g bootstrap draws of subjects. Patterns were computed from "
+            "weights after Haufe et al.",
+            vxs_story_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"));
+    cite(p, HAUFE);
+    fputs(".", s->out);
+}
+
+static void put_exchange(const vxs_story *s)
+{
+    const vxs_json *asked = vxs_json_get(s->about, "permuting"),
+                   *whole = vxs_json_get(asked, "whole-blocks");
+    vxs_put(s->out, " against %g permutations of the target",
+            vxs_story_number(s->about, "permutations"));
+    if (vxs_story_has(asked, "blocks"))
+        vxs_put(s->out,
+                whole && whole->number != 0 ? ", in which whole blocks of subjects with the same %s"
+                                              " changed places"
+                                            : " among subjects with the same %s",
+                vxs_story_text(asked, "blocks"));
+    fputs(", each of which went through the whole of the cross-validation", s->out);
+}
+
+/* Few ways to give the targets out are a bound of their own. */
+static void put_p(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    double good = vxs_story_number(s->about, "as_good"),
+           count = vxs_story_number(s->about, "permutations"),
+           value = vxs_story_number(s->about, "p");
+    vxs_put(s->out, ". With C = %g of N = %g as good or better, p = (C + 1) / (N + 1)", good,
+            count);
+    cite(p, PHIPSON);
+    if (value > (good + 1) / (count + 1) * (1 + 1e-9))
+        vxs_put(s->out, ", but not less than one in the %g ways to give the targets out: p",
+                vxs_story_number(s->about, "distinct_permutations"));
+    vxs_put(s->out, " = %g.", value);
+}
+
+void vxs_paper_permutations(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    double stop = vxs_story_number(vxs_json_get(s->about, "permuting"), "stop-at");
+    fputs(" Predictions of subjects that were kept back in ", s->out);
+    put_folds(s);
+    vxs_put(s->out, " had %s %g. This was tested",
+            vxs_story_metric(vxs_story_text(s->about, "metric")),
+            vxs_story_number(s->about, "observed"));
+    put_exchange(s);
+    if (stop > 0) {
+        vxs_put(s->out, "; they were to stop when %g were as good", stop);
+        cite(p, BESAG);
+    }
+    put_p(p);
+}
+
+void vxs_paper_stability(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    const vxs_json *halving = vxs_json_get(s->about, "halving");
+    vxs_put(s->out, " The subjects were halved %g times", vxs_story_number(s->about, "halves") / 2);
+    if (vxs_story_has(halving, "group"))
+        vxs_put(s->out, ", those of one %s together", vxs_story_text(halving, "group"));
+    fputs(", and the path of models from the largest penalty down was followed on both halves",
+          s->out);
+    cite(p, SHAH);
+    vxs_put(s->out,
+            " as long as at most %g features had been selected. Features selected in a share of %g "
+            "or more of "
+            "the halves are called stable",
+            vxs_story_number(s->about, "features_a_half"), vxs_story_number(s->about, "threshold"));
+    cite(p, MEINSHAUSEN);
+    vxs_put(s->out,
+            "; on average at most %g of them are wrong, by the smaller one of the bounds of",
+            vxs_story_number(s->about, "error_bound"));
+    cite(p, SHAH);
+    fputs(" and", s->out);
+    cite(p, MEINSHAUSEN);
+    vxs_put(s->out, ". Halves agreed with a mean Dice coefficient of %g and an index of stability",
+            vxs_story_number(s->about, "dice"));
+    cite(p, NOGUEIRA);
+    vxs_put(s->out, " of %g.", vxs_story_number(s->about, "nogueira"));
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static void put_origin(const vxs_story *s)
+{
+    const vxs_json *asked = s->kind->settings ? vxs_json_get(s->about, s->kind->settings) : NULL;
+    fputs("<h2>Where this comes from</h2>\n<table>\n", s->out);
+    vxs_story_row(s->out, "Command", vxs_story_text(s->about, "command"));
+    vxs_story_row(s->out, "Program", vxs_story_text(s->about, "voxsift"));
+    vxs_story_row(s->out, "Files", s->directory);
+    vxs_story_row(s->out, "Cohort", vxs_story_text(vxs_story_who(s), "cohort"));
+    vxs_story_row_number(s->out, "Seed", vxs_story_number(asked, "seed"));
+    vxs_story_row_number(s->out, "Passes over the data", vxs_story_number(s->about, "passes"));
+    vxs_story_row_number(s->out, "Seconds", vxs_story_number(s->about, "seconds"));
+    fputs("</table>\n", s->out);
+}
+
+void vxs_story_methods(const vxs_story *s)
+{
+    vxs_paper p = { .s = s };
+    fputs("<h2>For a paper</h2>\n<p>", s->out);
+    put_model(&p);
+    if (s->kind->paper)
+        s->kind->paper(&p);
+    fputs("</p>\n<ol class=\"cite\">", s->out);
+    for (size_t k = 0; k < p.count; k++)
+        vxs_put(s->out, "<li>%s</li>\n", references[p.cited[k]]);
+    fputs("</ol>\n", s->out);
+    put_origin(s);
+}
