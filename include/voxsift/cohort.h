@@ -90,7 +90,7 @@ const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[3
 
 /* ---- Simulation ------------------------------------------------------------------------------ */
 
-/* Target of a simulated cohort: the score itself, or the class it falls into by its sign. */
+/* Target of a simulated cohort: the score itself, or the class it falls into. */
 enum { VXS_SIMULATE_SCORE, VXS_SIMULATE_DIAGNOSIS };
 
 /* A sparse linear model with known truth: y = X b + noise; X is uniform on [-10, 10], a share of
@@ -110,6 +110,58 @@ extern const vxs_param vxs_lasso_simulation_params[];
 VXS_MUST_CHECK vxs_status vxs_simulate_lasso(const vxs_context *context,
                                              const vxs_lasso_simulation *settings,
                                              const char *directory, bool replace, vxs_error *err);
+
+/* Images with spheres that matter. Each model has rows for what it takes, and the rest is 0. */
+typedef struct {
+    int64_t subjects;
+    const char *images, *mask; /* NULL: made, and the left temporal lobe */
+    bool resample, write_images;
+    double voxel_size;              /* mm; NAN: that of the underlay, or of the images */
+    double warp, bias, voxel_noise; /* of images that are made */
+    double sigma;                   /* mean over images of the sd inside the mask; NAN: not given */
+    int64_t radius, regions;        /* voxels; spheres */
+    double effect, spread;          /* of the perturbation; or weight of a sphere */
+    double noise, smooth;           /* on the score; mm */
+    int target;
+    int64_t seed;
+} vxs_image_simulation;
+
+/* What came of a simulation; of one without images only the first two. */
+typedef struct {
+    size_t subjects, features;
+    size_t perturbed, positive; /* subjects; 0 where the model has no such thing */
+    size_t spheres, sphere;     /* how many, and voxels of one */
+    double centre[3];           /* of the first, mm */
+    double voxel_size[3];
+    double sigma, mean; /* before anything is done to the images: sd and mean inside the
+                           mask, means over images */
+    double between;     /* sd between subjects at a voxel, mean over voxels */
+    double factor;      /* by which images were multiplied */
+    double seconds;
+} vxs_simulation_summary;
+
+typedef union {
+    vxs_lasso_simulation lasso;
+    vxs_image_simulation images;
+} vxs_simulation_settings;
+
+/* One row a model; everything that lists models is a loop over vxs_simulations, which ends with
+ * name == NULL. */
+typedef struct {
+    const char *name;
+    const char *summary;         /* a phrase, without full stop */
+    const vxs_param *params;     /* into vxs_simulation_settings; ends with name == NULL */
+    const struct vxs_plan *plan; /* private to the cohort room; NULL: no images */
+} vxs_simulation;
+extern const vxs_simulation vxs_simulations[];
+extern const char *const vxs_simulation_names[]; /* ends with NULL */
+
+/* Writes a cohort directory as vxs_cohort_make does, with truth.tsv and, of images, truth.nii.gz.
+ * Every number is a function of the seed and its place. */
+VXS_MUST_CHECK vxs_status vxs_simulate(const vxs_context *context, const vxs_simulation *simulation,
+                                       const vxs_simulation_settings *settings,
+                                       const char *directory, bool replace,
+                                       vxs_simulation_summary *summary, vxs_error *err);
 
 #ifdef __cplusplus
 }

@@ -124,6 +124,10 @@ void vxs_volume_release(vxs_volume *volume);
 /* The grid of the same field of view and orientation with voxels of `size` mm. */
 void vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid *result);
 
+/* The value between voxel centres, linearly, and half a voxel beyond the outermost ones; 0 where
+ * the volume has nothing. */
+double vxs_volume_at(const vxs_volume *volume, const double index[3]);
+
 typedef enum { VXS_NEAREST, VXS_LINEAR } vxs_interpolation;
 /* The volume on another grid; 0 where it has nothing, which is more than half a voxel beyond its
  * outermost voxels. Linear interpolation onto larger voxels averages over each of them. */

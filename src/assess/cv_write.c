@@ -471,9 +471,9 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
         "inner_folds.tsv",  "weights.tsv",     "weights_mean.nii.gz", "weights_sd.nii.gz",
         "selection.nii.gz", "pattern.nii.gz",  "mask.nii.gz",         "clusters.tsv"
     };
-    bool voxels = cv->task->cohort->kind == VXS_FEATURES_VOXELS;
+    int count = cv->task->cohort->kind == VXS_FEATURES_VOXELS ? FILES : MAPS;
     vxs_status status = VXS_OK;
-    for (int k = 0; k < (voxels ? FILES : MAPS) && !status; k++) {
+    for (int k = 0; k < count && !status; k++) {
         FILE *stream;
         if (k == INNER && cv->settings.inner_folds == 0)
             continue;

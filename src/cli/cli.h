@@ -33,7 +33,8 @@ enum {
     VXS_TAKES_THREADS = 4,
     VXS_OUTPUT_OPTIONAL = 8, /* the command checks for --out itself */
     VXS_TAKES_METHOD = 16,   /* the parameters of the methods */
-    VXS_TAKES_CHUNK = 32     /* a share of the work, and going on with it */
+    VXS_TAKES_CHUNK = 32,    /* a share of the work, and going on with it */
+    VXS_TAKES_MODEL = 64     /* the parameters of the simulations; the first operand says which */
 };
 typedef struct {
     bool help, quiet, verbose, json, force, resume;
@@ -59,6 +60,7 @@ struct vxs_call {
     const vxs_command *command;
     const void *values; /* its own options */
     const vxs_method_settings *method;
+    const vxs_simulation_settings *model;
     const vxs_shared *shared;
     vxs_pieces pieces;
     char **operands; /* ends with NULL */
@@ -73,15 +75,27 @@ const vxs_command *vxs_command_find(const char *name); /* NULL when there is non
 const vxs_command *vxs_command_wanted(const char *name, vxs_error *err);
 const char *const *vxs_command_names(void); /* ends with NULL */
 
-/* All options of a command, its own first, those of all methods behind them, each once. */
+/* All options of a command, its own first, those of all methods or models behind them, each once.
+ */
 #define VXS_MAX_OPTIONS 64
 typedef struct {
     const vxs_param *param;
-    enum { VXS_OWN, VXS_OF_METHOD, VXS_SHARED } place; /* where the value belongs */
+    enum { VXS_OWN, VXS_OF_METHOD, VXS_OF_MODEL, VXS_SHARED } place; /* where the value belongs */
 } vxs_option;
-/* The method's row of that name, or NULL. */
-const vxs_param *vxs_method_param(const vxs_method *method, const char *name);
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
+
+/* Methods and models alike: chosen by name, with options of their own. */
+typedef struct {
+    const char *name, *summary;
+    const vxs_param *params;
+} vxs_kind;
+#define VXS_MAX_KINDS 16
+size_t vxs_kinds_of(int place, vxs_kind kinds[VXS_MAX_KINDS]);
+/* The kind's row of that name, or NULL. */
+const vxs_param *vxs_kind_param(const vxs_kind *kind, const char *name);
+size_t vxs_kinds_add(int place, vxs_option *options, size_t count);
+/* What an option is to each of them, in words. */
+void vxs_kinds_words(int place, const char *name, char *buffer, size_t size);
 
 /* Room for the values of any command's own options. */
 #define VXS_VALUES_SIZE 1024
@@ -91,6 +105,7 @@ typedef struct {
         char bytes[VXS_VALUES_SIZE];
     } values;
     vxs_method_settings method;
+    vxs_simulation_settings model;
     vxs_shared shared;
     char **operands; /* ends with NULL */
 } vxs_parsed;
@@ -103,8 +118,8 @@ void vxs_help_overview(FILE *out);
 void vxs_help_command(FILE *out, const vxs_command *command);
 void vxs_usage_line(FILE *out, const vxs_command *command);
 /* "-o DIR, --out DIR" and "phrase (what it wants; default)"; and of an option that not all methods
- * have, which do. */
-#define VXS_WORDS_SIZE 768
+ * or models have, which do. */
+#define VXS_WORDS_SIZE 1024
 void vxs_option_form(const vxs_param *param, char *buffer, size_t size);
 void vxs_param_words(const vxs_param *param, char *buffer, size_t size);
 void vxs_option_words(const vxs_option *option, char *buffer, size_t size);

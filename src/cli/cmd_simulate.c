@@ -1,12 +1,10 @@
 /* cmd_simulate.c - voxsift simulate. */
 #include "cli/cli.h"
 
-static const char *const models[] = { "lasso", NULL };
+#include <string.h>
 
 static const vxs_operand operands[] = {
-    { .name = "MODEL",
-      .help = "lasso: a score that is a sparse linear function of uniform features",
-      .choices = models },
+    { .name = "MODEL", .help = "what is simulated, see below", .choices = vxs_simulation_names },
     { .name = NULL },
 };
 
@@ -15,36 +13,109 @@ static const vxs_example examples[] = {
       "make 100 subjects with 5000 features, 1000 of which count" },
     { "voxsift simulate lasso --target diagnosis --nonzero 0.01 --seed 7 -o sim7",
       "make patients and controls who differ by 50 features" },
+    { "voxsift simulate skfs-additive -o skfs",
+      "make 200 brains whose diagnosis depends on 257 voxels, not linearly" },
+    { "voxsift simulate skfs-linear --images 't1/*.nii.gz' --mask lobe.nii.gz --subjects 40 \\\n"
+      "    --sigma 262.75 -o own",
+      "perturb your own images" },
+    { "voxsift simulate spheres --regions 5 --target diagnosis -o spheres",
+      "make patients and controls who differ in five places" },
     { NULL, NULL },
 };
 
-static void print_json(const vxs_call *call, const vxs_lasso_simulation *s)
+static const vxs_simulation *model_of(const vxs_call *call)
+{
+    const vxs_simulation *model = vxs_simulations;
+    while (strcmp(model->name, call->operands[0]) != 0)
+        model++;
+    return model;
+}
+
+static void print_images_json(vxs_json_writer *w, const vxs_simulation_summary *s)
+{
+    vxs_json_whole(w, "subjects", (int64_t)s->subjects);
+    vxs_json_whole(w, "voxels", (int64_t)s->features);
+    vxs_json_whole(w, "perturbed", (int64_t)s->perturbed);
+    vxs_json_whole(w, "positive", (int64_t)s->positive);
+    vxs_json_whole(w, "spheres", (int64_t)s->spheres);
+    vxs_json_whole(w, "sphere_voxels", (int64_t)s->sphere);
+    vxs_json_open_array(w, "centre_mm");
+    for (int d = 0; d < 3; d++)
+        vxs_json_real(w, NULL, s->centre[d]);
+    vxs_json_close_array(w);
+    vxs_json_real(w, "factor", s->factor);
+    vxs_json_real(w, "sigma", s->sigma);
+    vxs_json_real(w, "mean", s->mean);
+    vxs_json_real(w, "between_subjects", s->between);
+    vxs_json_real(w, "seconds", s->seconds);
+}
+
+static void print_json(const vxs_call *call, const vxs_simulation *model,
+                       const vxs_simulation_summary *s)
 {
     vxs_json_writer writer;
     vxs_json_init(&writer, call->out);
     vxs_json_open_object(&writer, NULL);
     vxs_json_text(&writer, "cohort", call->shared->out);
-    vxs_json_text(&writer, "simulation", call->operands[0]);
-    vxs_json_params(&writer, "parameters", call->command->params, s);
+    vxs_json_text(&writer, "simulation", model->name);
+    vxs_json_params(&writer, "parameters", model->params, call->model);
+    if (s->spheres > 0)
+        print_images_json(&writer, s);
     vxs_json_close_object(&writer);
+}
+
+static void print_lasso(const vxs_call *call)
+{
+    const vxs_lasso_simulation *s = &call->model->lasso;
+    const char *out = call->shared->out;
+    fprintf(call->out,
+            "Simulated %lld subjects with %lld features (seed %lld).\n"
+            "  %s/features.npy      the data, one row a feature\n"
+            "  %s/participants.tsv  who they are and what is to be predicted\n"
+            "  %s/truth.tsv         the features that count, with their weights\n",
+            (long long)s->subjects, (long long)s->features, (long long)s->seed, out, out, out);
+}
+
+static void print_images(const vxs_call *call, const vxs_simulation_summary *s)
+{
+    const char *dir = call->shared->out;
+    FILE *out = call->out;
+    fprintf(out, "Simulated %zu subjects with %zu voxels of %.3g x %.3g x %.3g mm (seed %lld).\n",
+            s->subjects, s->features, s->voxel_size[0], s->voxel_size[1], s->voxel_size[2],
+            (long long)call->model->images.seed);
+    if (s->perturbed > 0)
+        fprintf(out, "  %zu are perturbed, %zu are positive\n", s->perturbed, s->positive);
+    fprintf(out, "  %zu sphere%s of %zu voxels, %s at %.4g, %.4g, %.4g mm\n", s->spheres,
+            s->spheres > 1 ? "s" : "", s->sphere, s->spheres > 1 ? "the first" : "centred",
+            s->centre[0], s->centre[1], s->centre[2]);
+    fprintf(
+        out,
+        "  intensities before anything was done, on average: %.5g inside the mask, with\n"
+        "  standard deviation %.5g over the voxels of an image, %.5g over subjects at a voxel\n",
+        s->mean, s->sigma, s->between);
+    fprintf(out,
+            "  %s/features.npy      the data, one row a voxel of mask.nii.gz\n"
+            "  %s/participants.tsv  who they are and what is to be predicted\n"
+            "  %s/truth.tsv         the voxels that count; truth.nii.gz: the same as an overlay\n",
+            dir, dir, dir);
+    if (call->model->images.write_images)
+        fprintf(out, "  %s/*.nii.gz          an image a subject\n", dir);
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
-    const vxs_lasso_simulation *s = call->values;
-    const char *out = call->shared->out;
-    vxs_status status = vxs_simulate_lasso(call->context, s, out, call->shared->force, err);
+    const vxs_simulation *model = model_of(call);
+    vxs_simulation_summary summary;
+    vxs_status status = vxs_simulate(call->context, model, call->model, call->shared->out,
+                                     call->shared->force, &summary, err);
     if (status)
         return status;
     if (call->shared->json)
-        print_json(call, s);
+        print_json(call, model, &summary);
+    else if (summary.spheres > 0)
+        print_images(call, &summary);
     else
-        fprintf(call->out,
-                "Simulated %lld subjects with %lld features (seed %lld).\n"
-                "  %s/features.npy      the data, one row a feature\n"
-                "  %s/participants.tsv  who they are and what is to be predicted\n"
-                "  %s/truth.tsv         the features that count, with their weights\n",
-                (long long)s->subjects, (long long)s->features, (long long)s->seed, out, out, out);
+        print_lasso(call);
     return VXS_OK;
 }
 
@@ -54,14 +125,25 @@ const vxs_command vxs_cmd_simulate = {
     .summary = "make a cohort whose truth is known",
     .details =
         "Writes a cohort directory with the features as an NPY file, the subjects and their target "
-        "as a table, and the true weights as another. Results of a method on it can be compared "
-        "with the truth.\n\n"
+        "as a table, and the truth as another. Results of a method on it can be compared with the "
+        "truth. Every number is a function of the seed and its place, whatever the number of "
+        "threads.\n\n"
         "lasso is the simulation of the screening studies: features are uniform on [-10, 10], a "
-        "share of them has a weight uniform on [-1, 1], and normal noise is added to the score. "
-        "Every number is a function of the seed and its place, whatever the number of threads.",
+        "share of them has a weight uniform on [-1, 1], and normal noise is added to the score.\n\n"
+        "The skfs models are those of structured kernel feature selection. Their images are the "
+        "average brain, warped and shaded at random so that intensities vary between subjects, or "
+        "images of yours. In some subjects every voxel of one random sphere gets a normal value "
+        "of its own, with mean --effect and the standard deviation of that image. skfs-linear: "
+        "half are perturbed, and these are positive. skfs-additive and skfs-nonadditive: three "
+        "quarters are perturbed, and of these the ones with the largest psi are positive, so that "
+        "half of all are. psi sums over the voxels of the sphere, dealt to four groups: "
+        "sin(v1) + exp(v2/2000) + v3/1500 + (v4/1500)^2 with groups in the order of the voxels, "
+        "and v1 exp(v2/2000)/6200 + (v3/1500)^2 v4 with random groups. Perturbed, psi and groups "
+        "are in the tables.\n\n"
+        "spheres sums the means inside several spheres, with weights of both signs and normal "
+        "noise, to a score; its images are smooth noise with standard deviation 1.",
     .operands = operands,
-    .params = vxs_lasso_simulation_params,
-    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_MODEL,
     .examples = examples,
     .run = run,
 };

@@ -101,22 +101,10 @@ void vxs_param_words(const vxs_param *param, char *buffer, size_t size)
 
 void vxs_option_words(const vxs_option *option, char *buffer, size_t size)
 {
-    size_t with = 0, methods = 0;
-    vxs_param_words(option->param, buffer, size);
-    if (option->place != VXS_OF_METHOD)
-        return;
-    for (const vxs_method *m = vxs_methods; m->name; m++, methods++)
-        with += vxs_method_param(m, option->param->name) != NULL;
-    const char *before = " (only of ";
-    for (const vxs_method *m = vxs_methods; m->name && with < methods; m++) {
-        size_t used = strlen(buffer);
-        if (!vxs_method_param(m, option->param->name))
-            continue;
-        snprintf(buffer + used, size - used, "%s%s", before, m->name);
-        before = ", ";
-    }
-    if (with < methods)
-        strncat(buffer, ")", size - strlen(buffer) - 1);
+    if (option->place == VXS_OF_METHOD || option->place == VXS_OF_MODEL)
+        vxs_kinds_words((int)option->place, option->param->name, buffer, size);
+    else
+        vxs_param_words(option->param, buffer, size);
 }
 
 static void print_paragraphs(FILE *out, const char *text)
@@ -143,6 +131,11 @@ void vxs_help_command(FILE *out, const vxs_command *command)
         fputs("\nArguments\n", out);
     for (const vxs_operand *o = command->operands; o->name; o++)
         print_wrapped(out, 2, o->name, OPTION_INDENT, o->help);
+    if (command->takes & VXS_TAKES_MODEL) {
+        fputs("\nModels\n", out);
+        for (const vxs_simulation *s = vxs_simulations; s->name; s++)
+            print_wrapped(out, 2, s->name, OPTION_INDENT, s->summary);
+    }
     fputs("\nOptions\n", out);
     for (size_t k = 0; k < count; k++) {
         char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];

@@ -122,6 +122,11 @@ void vxs_man_command(FILE *out, const vxs_command *command)
         fputs(".SH ARGUMENTS\n", out);
     for (const vxs_operand *o = command->operands; o->name; o++)
         item(out, o->name, o->help);
+    if (command->takes & VXS_TAKES_MODEL)
+        fputs(".SH MODELS\n", out);
+    for (const vxs_simulation *s = vxs_simulations; command->takes & VXS_TAKES_MODEL && s->name;
+         s++)
+        item(out, s->name, s->summary);
     options(out, command);
     fputs(".SH EXAMPLES\n", out);
     for (const vxs_example *e = command->examples; e->line; e++)

@@ -86,7 +86,8 @@ typedef struct {
     const vxs_command *command;
     vxs_option options[VXS_MAX_OPTIONS];
     bool given[VXS_MAX_OPTIONS];
-    const char *texts[VXS_MAX_OPTIONS]; /* of the methods' options, until the method is known */
+    const char
+        *texts[VXS_MAX_OPTIONS]; /* of options of methods and models, until it is known which */
     size_t count;
     vxs_parsed *parsed;
     char **argv;
@@ -101,35 +102,15 @@ static size_t add_table(const vxs_param *table, int place, vxs_option *options, 
     return count;
 }
 
-const vxs_param *vxs_method_param(const vxs_method *method, const char *name)
-{
-    for (const vxs_param *p = method->params; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
-
-/* Each name once, by the first method that has it. */
-static size_t add_methods(vxs_option *options, size_t count)
-{
-    for (const vxs_method *m = vxs_methods; m->name; m++)
-        for (const vxs_param *p = m->params; p->name && count < VXS_MAX_OPTIONS; p++) {
-            bool seen = false;
-            for (const vxs_method *before = vxs_methods; before < m; before++)
-                seen = seen || vxs_method_param(before, p->name);
-            if (!seen)
-                options[count++] = (vxs_option){ p, VXS_OF_METHOD };
-        }
-    return count;
-}
-
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS])
 {
     size_t count = add_table(command->params, VXS_OWN, options, 0);
     count = add_table(command->more_params, VXS_OWN, options, count);
     count = add_table(command->most_params, VXS_OWN, options, count);
     if (command->takes & VXS_TAKES_METHOD)
-        count = add_methods(options, count);
+        count = vxs_kinds_add(VXS_OF_METHOD, options, count);
+    if (command->takes & VXS_TAKES_MODEL)
+        count = vxs_kinds_add(VXS_OF_MODEL, options, count);
     if (command->takes & VXS_TAKES_OUTPUT)
         count =
             add_table(command->takes & VXS_OUTPUT_OPTIONAL ? checked_output_params : output_params,
@@ -176,8 +157,8 @@ static vxs_status set_option(reader *r, size_t k, const char *text)
         return vxs_fail(r->err, VXS_MISUSE, "option '--%s' is given twice", option->param->name);
     r->given[k] = true;
     r->texts[k] = text;
-    if (option->place == VXS_OF_METHOD)
-        return VXS_OK; /* as soon as the method is known */
+    if (option->place == VXS_OF_METHOD || option->place == VXS_OF_MODEL)
+        return VXS_OK; /* as soon as it is known which */
     return vxs_param_set(option->param, own ? (void *)r->parsed->values.bytes : &r->parsed->shared,
                          text, r->err);
 }
@@ -244,25 +225,45 @@ static vxs_status read_operand(reader *r, char *text)
     return VXS_OK;
 }
 
-/* Methods have rows of their own for what may have the same name; the chosen one's count. */
-static vxs_status settle_method(const reader *r)
+/* Kinds have rows of their own for what may have the same name; the chosen one's count. */
+static vxs_status settle_kind(const reader *r, int place, const char *noun, size_t chosen,
+                              void *values)
 {
-    const vxs_method *method = vxs_methods;
+    vxs_kind kinds[VXS_MAX_KINDS];
     vxs_status status = VXS_OK;
-    for (size_t k = 0; k < r->count; k++)
-        if (r->options[k].place == VXS_OWN && strcmp(r->options[k].param->name, "method") == 0)
-            method +=
-                *(const int *)(const void *)(r->parsed->values.bytes + r->options[k].param->offset);
-    vxs_params_defaults(method->params, &r->parsed->method);
+    vxs_kinds_of(place, kinds);
+    const vxs_kind *kind = &kinds[chosen];
+    vxs_params_defaults(kind->params, values);
     for (size_t k = 0; k < r->count && !status; k++) {
-        if (r->options[k].place != VXS_OF_METHOD || !r->given[k])
+        if ((int)r->options[k].place != place || !r->given[k])
             continue;
-        const vxs_param *param = vxs_method_param(method, r->options[k].param->name);
-        status = param ? vxs_param_set(param, &r->parsed->method, r->texts[k], r->err)
-                       : vxs_fail(r->err, VXS_MISUSE, "method '%s' has no option '--%s'",
-                                  method->name, r->options[k].param->name);
+        const vxs_param *param = vxs_kind_param(kind, r->options[k].param->name);
+        status = param ? vxs_param_set(param, values, r->texts[k], r->err)
+                       : vxs_fail(r->err, VXS_MISUSE, "%s '%s' has no option '--%s'", noun,
+                                  kind->name, r->options[k].param->name);
     }
     return status;
+}
+
+static vxs_status settle_method(const reader *r)
+{
+    size_t chosen = 0;
+    for (size_t k = 0; k < r->count; k++)
+        if (r->options[k].place == VXS_OWN && strcmp(r->options[k].param->name, "method") == 0)
+            chosen = (size_t) * (const int *)(const void *)(r->parsed->values.bytes +
+                                                            r->options[k].param->offset);
+    return settle_kind(r, VXS_OF_METHOD, "method", chosen, &r->parsed->method);
+}
+
+/* Without an operand it is missing, which is said later. */
+static vxs_status settle_model(const reader *r)
+{
+    size_t chosen = 0;
+    if (r->operands == 0)
+        return VXS_OK;
+    while (strcmp(vxs_simulations[chosen].name, r->argv[0]) != 0)
+        chosen++; /* it is one of them, or reading it would have failed */
+    return settle_kind(r, VXS_OF_MODEL, "model", chosen, &r->parsed->model);
 }
 
 /* Help is given whatever else is missing. */
@@ -318,5 +319,7 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
     argv[r.operands] = NULL;
     parsed->operands = argv;
     vxs_status status = command->takes & VXS_TAKES_METHOD ? settle_method(&r) : VXS_OK;
+    if (!status && command->takes & VXS_TAKES_MODEL)
+        status = settle_model(&r);
     return status ? status : check_complete(&r);
 }

@@ -77,6 +77,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
     vxs_call call = { .command = command,
                       .values = parsed->values.bytes,
                       .method = &parsed->method,
+                      .model = &parsed->model,
                       .shared = &parsed->shared,
                       .operands = parsed->operands,
                       .context = &context,

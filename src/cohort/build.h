@@ -57,6 +57,9 @@ typedef struct {
     vxs_error no_memory; /* for the reason of some subject */
     double survey_seconds;
     uint64_t packed_bytes; /* of all subjects */
+    void (*tell)(vxs_json_writer *w,
+                 const void *teller); /* what cohort.json has besides; or NULL */
+    const void *teller;
 } vxs_build;
 
 /* Frees everything. */
@@ -88,6 +91,8 @@ VXS_MUST_CHECK vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *e
 
 /* survey.c */
 VXS_MUST_CHECK vxs_status vxs_build_survey(vxs_build *build, vxs_error *err);
+/* Fills the mask, which is there already, from the file that settings name. */
+VXS_MUST_CHECK vxs_status vxs_build_read_mask(vxs_build *build, vxs_error *err);
 
 /* load.c: one subject's image on the cohort's grid; released by the caller. What is not finite
  * stays, unless the image had to be resampled: then it is counted and is 0. Notes the hash of the

@@ -109,6 +109,8 @@ static void write_about(const vxs_build *build, FILE *stream)
         write_grid(&w, &build->grid);
         write_preprocessing(&w, build);
     }
+    if (build->tell)
+        build->tell(&w, build->teller);
     write_subjects(&w, build, true);
     write_subjects(&w, build, false);
     vxs_json_close_object(&w);

@@ -346,8 +346,9 @@ static vxs_status read_on_grid(const vxs_build *build, const char *path, const c
     return status;
 }
 
-static vxs_status given_mask(vxs_build *build, size_t voxels, vxs_error *err)
+vxs_status vxs_build_read_mask(vxs_build *build, vxs_error *err)
 {
+    size_t voxels = vxs_grid_voxels(&build->grid);
     vxs_volume volume;
     vxs_status status = read_on_grid(build, build->settings->mask, "mask", &volume, err);
     if (status)
@@ -391,7 +392,7 @@ static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
     bool by_fraction = !isnan(settings->mask_fraction);
     vxs_status status = VXS_OK;
     if (settings->mask)
-        status = given_mask(build, voxels, err);
+        status = vxs_build_read_mask(build, err);
     else if (by_fraction)
         memset(build->mask, 1, voxels);
     else

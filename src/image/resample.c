@@ -56,6 +56,15 @@ static double linear_at(const vxs_volume *volume, const double at[3])
     return sum;
 }
 
+double vxs_volume_at(const vxs_volume *volume, const double index[3])
+{
+    double at[3] = { index[0], index[1], index[2] };
+    for (int d = 0; d < 3; d++)
+        if (!clamp(&at[d], volume->grid.shape[d]))
+            return 0;
+    return linear_at(volume, at);
+}
+
 static bool sample(const sampler *s, const double index[3], double *value)
 {
     const size_t *shape = s->volume->grid.shape;

@@ -11,6 +11,8 @@ same "bash: all commands" "$(bash_says voxsift '')" "info regions cohort simulat
 same "bash: options" "$(bash_says voxsift simulate --no)" "--nonzero --noise"
 same "bash: choices" "$(bash_says voxsift simulate --target d)" "diagnosis"
 same "bash: operands" "$(bash_says voxsift simulate l)" "lasso"
+same "bash: models" "$(bash_says voxsift simulate skfs-)" "skfs-linear skfs-additive skfs-nonadditive"
+same "bash: options of any model" "$(bash_says voxsift simulate --vo)" "--voxel-noise --voxel-size"
 same "bash: commands of help" "$(bash_says voxsift help ver)" "version"
 same "bash: shells" "$(bash_says voxsift completion '' | tr ' ' '\n' | tail -n 3 | tr '\n' ' ')" "bash zsh fish "
 same "bash: files" "$(bash_says voxsift info a | tr ' ' '\n' | sort | tr '\n' ' ')" "a afile.npy file.tsv "

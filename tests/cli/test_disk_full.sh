@@ -19,6 +19,10 @@ fi
 limited() { ( ulimit -f 1000; "$@" ); }
 refuses 73 "cannot write 'small/x/features.npy': File too large" \
     limited voxsift simulate lasso --features 50000 -o small/x
+refuses 73 "cannot write 'small/x/features.npy': File too large" \
+    limited voxsift simulate skfs-linear --subjects 40 -q -o small/x
+refuses 73 ".nii.gz': File too large" limited voxsift simulate skfs-linear --subjects 4 \
+    --voxel-size 1.5 --radius 1 --write-images -q -o small/x
 printf '1 1:1 200000:1\n2 2:1\n' > wide.svm
 refuses 73 "cannot write 'small/x/features.starts.npy': File too large" \
     limited voxsift cohort --svmlight wide.svm -o small/x

@@ -23,6 +23,10 @@ for command in $commands; do
         holds "$command: manual has $option" "$(echo "$option" | sed 's/-/\\-/g')" page
     done
 done
+works "simulate -h" voxsift simulate -h
+for words in "skfs-linear  " "spheres  " "(only of lasso)" "(not of lasso)" "default 200" "(not of lasso, spheres)"; do
+    holds "help of simulate: $words" "$words" "$work/out"
+done
 same "overview: 80 columns" "$(awk 'length > 80' overview)" ""
 run voxsift
 same "no command is misuse" "$code" 2

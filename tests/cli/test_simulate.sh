@@ -36,3 +36,91 @@ EOF
 works "quiet" voxsift simulate lasso -q --features 10 -o quiet
 rm -r sim quiet
 nothing_left "simulate"
+
+# Images with spheres that matter.
+works "agrees with numpy" "$PYTHON" "$top/tests/cohort/simulate_agrees.py"
+nothing_left "simulate_agrees.py"
+little="--subjects 8 --voxel-size 6 --radius 1"
+for model in skfs-linear skfs-additive skfs-nonadditive spheres; do
+    works "$model" voxsift simulate $model $little -q -o "$model"
+    holds "$model: what it says of the images" "over the voxels of an image" "$work/out"
+    works "$model: info" voxsift info "$model"
+    holds "$model: info knows" "simulated" "$work/out"
+    works "$model: --json" voxsift simulate $model $little --force --json -q -o "$model"
+    same "$model: JSON" "$("$PYTHON" -c 'import json,sys
+d = json.load(open(sys.argv[1])); print(d["simulation"], d["subjects"], d["sphere_voxels"], d["parameters"]["radius"])' "$work/out")" "$model 8 7 1"
+done
+works "a model of a simulation" voxsift fit spheres --target score --lambda-ratio 0.5 -o model -q
+same "files of a simulation" "$(ls -A spheres | tr '\n' ' ')" \
+    ".voxsift cohort.json coverage.nii.gz features.npy mask.nii.gz participants.tsv truth.nii.gz truth.tsv "
+rm -r skfs-* spheres model
+
+# An option that a model does not have, and everything that cannot be simulated.
+refuses 2 "model 'lasso' has no option '--radius'" voxsift simulate lasso --radius 3 -o x
+refuses 2 "model 'skfs-linear' has no option '--nonzero'" voxsift simulate skfs-linear --nonzero 1 -o x
+refuses 2 "model 'spheres' has no option '--warp'" voxsift simulate --warp 1 spheres -o x
+refuses 2 "unknown MODEL 'skfs-lineal'; did you mean 'skfs-linear'?" voxsift simulate skfs-lineal -o x
+refuses 2 "a whole number between 4 and 100000, not '3'" voxsift simulate skfs-linear --subjects 3 -o x
+refuses 2 "a whole number between 1 and 50, not '0'" voxsift simulate spheres --radius 0 -o x
+refuses 65 "no sphere of radius 30 voxels fits into the mask, which has 10633 voxels; one of radius " \
+    voxsift simulate skfs-linear --radius 30 --subjects 4 -o x
+refuses 65 "of 60 spheres of radius 4 voxels no more fit into the mask" \
+    voxsift simulate spheres --regions 60 --subjects 4 -o x
+refuses 66 "cannot read 'nowhere.nii'" voxsift simulate skfs-linear --mask nowhere.nii -o x
+refuses 66 "cannot read 'nowhere'" voxsift simulate skfs-linear --images nowhere -o x
+refuses 66 "no file is called like 'no/*.nii'" voxsift simulate skfs-linear --images 'no/*.nii' -o x
+mkdir empty
+refuses 66 "no image was found" voxsift simulate skfs-linear --images empty -o x
+printf 'participant_id\tage\na\t1\n' > table.tsv
+refuses 2 "--images wants a folder, a list of images (.txt) or a pattern, not 'table.tsv'" \
+    voxsift simulate skfs-linear --images table.tsv -o x
+"$PYTHON" - << 'EOF'
+import os
+import nibabel as nib
+import numpy as np
+rng = np.random.default_rng(1)
+def save(path, shape, step=3.0, code=2, scale=100.0):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    affine = np.diag([step, step, step, 1])
+    image = nib.Nifti1Image((scale * (5 + rng.standard_normal(shape))).astype("f4"), affine)
+    image.set_sform(affine, code)
+    image.set_qform(affine, code)
+    nib.save(image, path)
+for k in range(6):
+    save(f"t1/sub-{k}.nii.gz", (9, 9, 9))
+    save(f"odd/sub-{k}.nii.gz", (9, 9, 9 + (k == 4)))
+    save(f"moved/sub-{k}.nii.gz", (9, 9, 9), 3.0 + 0.2 * (k == 4))
+    save(f"loud/sub-{k}.nii.gz", (9, 9, 9), scale=1e7)
+    save(f"series/sub-{k}.nii.gz", (9, 9, 9, 2) if k == 4 else (9, 9, 9))
+    save(f"twins/sub-{k % 5}_{k}.nii.gz", (9, 9, 9))
+nib.save(nib.Nifti1Image(np.ones((9, 9, 9), "u1"), np.diag([3.0, 3, 3, 1])), "mask.nii")
+nib.save(nib.Nifti1Image(np.zeros((9, 9, 9), "u1"), np.diag([3.0, 3, 3, 1])), "nothing.nii")
+nib.save(nib.Nifti1Image(np.ones((8, 9, 9), "u1"), np.diag([3.0, 3, 3, 1])), "small.nii")
+open("t1/sub-5.nii.gz", "r+b").truncate(900)
+EOF
+own="--radius 1 --subjects 6 -q -o x --images"
+refuses 65 "'t1' has 6 images, but 200 subjects are wanted; pass --subjects" \
+    voxsift simulate skfs-linear --images t1 -o x
+refuses 65 "'t1/sub-5.nii.gz'" voxsift simulate skfs-linear $own t1 --mask mask.nii
+refuses 65 "'odd/sub-4.nii.gz' has 9 x 9 x 10 voxels, 'odd/sub-0.nii.gz' has 9 x 9 x 9; pass --resample" \
+    voxsift simulate skfs-linear $own odd --mask mask.nii
+refuses 65 "differs from that of 'moved/sub-0.nii.gz' (RAS) by" \
+    voxsift simulate skfs-linear $own moved --mask mask.nii
+works "--resample" voxsift simulate skfs-linear $own moved --mask mask.nii --resample
+rm -r x
+refuses 65 "'series/sub-4.nii.gz' has 2 volumes; one a subject is wanted" \
+    voxsift simulate skfs-linear $own series --mask mask.nii
+refuses 65 "'twins/sub-0_0.nii.gz' and 'twins/sub-0_5.nii.gz' have the same id 'sub-0'" \
+    voxsift simulate skfs-linear $own twins --mask mask.nii
+refuses 65 "'odd/sub-0.nii.gz' does not say that it is in MNI space, where the lobe would be known; pass --mask" \
+    voxsift simulate skfs-linear -q --radius 1 --subjects 4 --images 'odd/sub-[0-3]*' -o x
+refuses 65 "cannot use 'small.nii' as mask: it has 8 x 9 x 9 voxels, the images have 9 x 9 x 9" \
+    voxsift simulate skfs-linear $own loud --mask small.nii
+refuses 65 "no voxel is left in the mask" voxsift simulate skfs-linear $own loud --mask nothing.nii
+refuses 65 "psi of 'sub-0' is not finite: its intensities are beyond what the model was made for; pass --sigma 262.75" \
+    voxsift simulate skfs-additive $own loud --mask mask.nii
+works "--sigma" voxsift simulate skfs-additive $own loud --mask mask.nii --sigma 262.75
+rm -r x t1 odd moved loud series twins empty ./*.nii table.tsv
+run timeout -s INT 0.5 voxsift simulate skfs-linear --subjects 20000 -q -o x
+same "interrupted" "$(cat "$work/err")" "voxsift simulate: interrupted while simulating"
+nothing_left "refused simulations leave nothing"

@@ -57,6 +57,28 @@ Test(volume, a_linear_image_stays_linear_on_any_grid)
     vxs_volume_release(&v);
 }
 
+/* A little beyond the outermost centres the border value holds, and then there is nothing. */
+Test(volume, a_value_between_voxels)
+{
+    vxs_volume v = make(6, 5, 4);
+    vxs_random random = { .seed = 4 };
+    fill_linear(&v);
+    for (uint64_t k = 0; k < 300; k++) {
+        double index[3], at[3];
+        for (int d = 0; d < 3; d++)
+            index[d] =
+                (double)(v.grid.shape[d] - 1) * vxs_random_uniform(&random, 3 * k + (uint64_t)d);
+        vxs_grid_position(&v.grid, index, at);
+        double wanted = 0.5 * at[0] - 0.25 * at[1] + 2 * at[2] + 100;
+        cr_assert(fabs(vxs_volume_at(&v, index) - wanted) < 1e-4);
+    }
+    cr_assert(vxs_volume_at(&v, (double[]){ -0.4, 0, 0 }) == (double)v.values[0]);
+    cr_assert(vxs_volume_at(&v, (double[]){ 5.4, 4.4, 3.4 }) == (double)v.values[119]);
+    cr_assert(vxs_volume_at(&v, (double[]){ -0.6, 0, 0 }) == 0);
+    cr_assert(vxs_volume_at(&v, (double[]){ 0, 0, 3.6 }) == 0);
+    vxs_volume_release(&v);
+}
+
 Test(volume, its_own_grid_changes_nothing)
 {
     vxs_error err = VXS_ERROR_INIT;

@@ -165,6 +165,32 @@ static bool solvers_share_scans(void)
     return system(command) == 0 && same;
 }
 
+/* Images are made, changed, compressed and written by several threads. */
+static bool brains_are_made_by_many(void)
+{
+    char folder[] = "/tmp/voxsift-threaded-XXXXXX", command[400];
+    const vxs_simulation *model = vxs_simulations;
+    vxs_simulation_summary one, more;
+    vxs_simulation_settings settings;
+    vxs_context context = { .nthreads = 3 };
+    while (strcmp(model->name, "skfs-additive") != 0)
+        model++;
+    memset(&settings, 0, sizeof(settings));
+    vxs_params_defaults(model->params, &settings);
+    settings.images.subjects = 8;
+    settings.images.voxel_size = 8;
+    settings.images.radius = 1;
+    settings.images.write_images = true;
+    if (!mkdtemp(folder))
+        return false;
+    snprintf(command, sizeof(command), "%s/sim", folder);
+    bool same = !vxs_simulate(NULL, model, &settings, command, false, &one, NULL) &&
+                !vxs_simulate(&context, model, &settings, command, true, &more, NULL) &&
+                one.between == more.between && one.sigma == more.sigma;
+    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    return system(command) == 0 && same;
+}
+
 static bool fits_have_the_same_bits(void)
 {
     return have_the_same_bits(false);
@@ -185,6 +211,7 @@ int main(void)
         { "fits have the same bits", fits_have_the_same_bits },
         { "fused fits have the same bits", fused_fits_have_the_same_bits },
         { "solvers share scans", solvers_share_scans },
+        { "brains are made by many", brains_are_made_by_many },
         { "numbers are read by many", numbers_are_read_by_many },
         { "tables are shared for reading", tables_are_shared_for_reading },
     };
