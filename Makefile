@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench cv-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -62,6 +62,7 @@ help:
 ## make peers           the same answers as scikit-learn and glmnet (MATRICES=folder for more data)
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder for more)
+## make kernel-figures  what a column of kernel scores takes, alone
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
@@ -198,7 +199,7 @@ fuzz: deps-test
 
 # ---- Benchmarks ---------------------------------------------------------------------------------
 
-$(BUILD)/read_images $(BUILD)/scan: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
+$(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
@@ -211,6 +212,7 @@ bench: deps-peers
 	@$(PYTHON) tests/bench/lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/lasso
 	@$(MAKE) --no-print-directory screens
 	@$(PYTHON) tests/bench/trees.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/trees examples
+	@$(MAKE) --no-print-directory kernel-figures
 	@$(MAKE) --no-print-directory cv-figures
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
@@ -221,6 +223,10 @@ screens: all
 
 figures: screens
 	cp $(BUILD)/bench/screens/*.svg docs/figures
+
+# The seventh part alone: a minute.
+kernel-figures: $(BUILD)/kernel_scores
+	@$(BUILD)/kernel_scores
 
 # What cross-validation and permutations give on real brains: twenty minutes. HAXBY: a folder with bold.nii.gz,
 # mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.

@@ -6,7 +6,12 @@
  * other; k is added to the bits of the exponent. */
 #include "design/exponentials.h"
 
+#include <float.h>
 #include <string.h>
+
+#ifdef __clang__ /* gcc in C11 mode joins no product with a sum unless it is told to */
+#pragma STDC FP_CONTRACT OFF
+#endif
 
 typedef double lanes __attribute__((vector_size(64)));
 typedef int64_t whole __attribute__((vector_size(64)));
@@ -145,10 +150,15 @@ INSIDE void evaluate_body(const double *s, const double *bell, size_t m, double 
 /* Further than this apart it is 0, so that 2^k stays among the normal numbers. */
 static const double FAR = 37.6;
 
-INSIDE void far_bell_of(double at, double bandwidth, lanes *x)
+/* Compared as whole numbers, which have the same order: gcc takes vectors apart to compare doubles.
+ * Not a number is far. */
+INSIDE void far_bell_of(double at, double over, lanes *x)
 {
-    lanes d = (*x - at) / bandwidth;
-    whole near = (d < FAR) & (d > -FAR);
+    const int64_t no_sign = INT64_MAX;
+    int64_t most;
+    memcpy(&most, &FAR, sizeof(most));
+    lanes d = (*x - at) * over;
+    whole near = (((whole)d & no_sign) - most) >> 63;
     d = (lanes)((whole)d & near);
     bell_of(&d);
     *x = (lanes)((whole)d & near);
@@ -156,20 +166,21 @@ INSIDE void far_bell_of(double at, double bandwidth, lanes *x)
 
 INSIDE void row_body(const double *x, size_t n, double at, double bandwidth, double *out)
 {
+    double over = 1 / bandwidth < DBL_MAX ? 1 / bandwidth : DBL_MAX; /* 0 times it is 0 */
     size_t l = 0;
     for (; l + VXS_POINTS <= n; l += VXS_POINTS) {
         four d;
         load(x + l, &d);
-        far_bell_of(at, bandwidth, &d.a);
-        far_bell_of(at, bandwidth, &d.b);
-        far_bell_of(at, bandwidth, &d.c);
-        far_bell_of(at, bandwidth, &d.d);
+        far_bell_of(at, over, &d.a);
+        far_bell_of(at, over, &d.b);
+        far_bell_of(at, over, &d.c);
+        far_bell_of(at, over, &d.d);
         store(&d, out + l);
     }
     for (; l < n; l += VXS_LANES) {
         lanes d;
         memcpy(&d, x + l, sizeof(d));
-        far_bell_of(at, bandwidth, &d);
+        far_bell_of(at, over, &d);
         memcpy(out + l, &d, sizeof(d));
     }
 }

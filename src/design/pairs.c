@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 32 /* columns of the base that are fetched at a time */
+#define BLOCK 256 /* columns of the base that are fetched at a time */
 
 /* Room for one thread. */
 typedef struct {

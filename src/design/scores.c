@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK          64 /* columns that are fetched at a time */
 #define DEFAULT_MEMORY ((size_t)1 << 31)
+/* Columns that are fetched at a time: at most so many, and about 4 MB of them. Threads wait for
+ * each other after each block, which takes long where other programs run, so blocks are large. */
+#define MOST_COLUMNS ((size_t)4096)
+#define BLOCK_VALUES ((size_t)1 << 19)
 
 typedef struct {
     vxs_design design; /* whose base is the dense design over what was made */
@@ -31,7 +34,9 @@ typedef struct {
 typedef struct {
     scores *made;
     double *yt;     /* n */
-    double *block;  /* n x BLOCK, of the base */
+    size_t columns; /* of a block */
+    double *block;  /* n x columns, of the base */
+    size_t *set;    /* which these are */
     bench *benches; /* one a thread */
     int threads;
 } maker;
@@ -64,16 +69,16 @@ static void make_column(const maker *m, bench *b, size_t j, const double *x)
 
 static vxs_status make_columns(const vxs_context *context, const maker *m, vxs_error *err)
 {
-    size_t n = m->made->design.n, p = m->made->design.p, set[BLOCK];
+    size_t n = m->made->design.n, p = m->made->design.p;
     vxs_progress progress;
     vxs_status status = VXS_OK;
     vxs_progress_start(&progress, context, "scoring kernels", "features", p);
-    for (size_t first = 0; first < p && !status; first += BLOCK) {
-        size_t count = p - first < BLOCK ? p - first : BLOCK;
+    for (size_t first = 0; first < p && !status; first += m->columns) {
+        size_t count = p - first < m->columns ? p - first : m->columns;
         for (size_t k = 0; k < count; k++)
-            set[k] = first + k;
-        vxs_design_fetch(m->made->made_of, set, count, m->block);
-#pragma omp parallel for num_threads(m->threads) schedule(dynamic)
+            m->set[k] = first + k;
+        vxs_design_fetch(m->made->made_of, m->set, count, m->block);
+#pragma omp parallel for num_threads(m->threads) schedule(dynamic, 8)
         for (size_t k = 0; k < count; k++)
             make_column(m, &m->benches[omp_get_thread_num()], first + k, m->block + k * n);
         status = vxs_progress_step(&progress, count, err);
@@ -83,10 +88,12 @@ static vxs_status make_columns(const vxs_context *context, const maker *m, vxs_e
 
 static vxs_status set_up(maker *m, const double *y, vxs_error *err)
 {
-    size_t n = m->made->design.n;
+    size_t n = m->made->design.n, wanted = BLOCK_VALUES / (n + 1) + 1;
+    m->columns = wanted < MOST_COLUMNS ? wanted : MOST_COLUMNS;
     m->benches = vxs_alloc((size_t)m->threads, sizeof(*m->benches), err);
     m->yt = m->benches ? vxs_alloc(n, sizeof(*m->yt), err) : NULL;
-    m->block = m->yt ? vxs_alloc(BLOCK, n * sizeof(*m->block), err) : NULL;
+    m->set = m->yt ? vxs_alloc(m->columns, sizeof(*m->set), err) : NULL;
+    m->block = m->set ? vxs_alloc(m->columns, n * sizeof(*m->block), err) : NULL;
     if (!m->block)
         return VXS_FAILED;
     memcpy(m->yt, y, n * sizeof(*y));
@@ -109,6 +116,7 @@ static void clear_up(maker *m)
     }
     free(m->benches);
     free(m->yt);
+    free(m->set);
     free(m->block);
 }
 

@@ -334,7 +334,7 @@ Test(kernel_scores, are_all_that_the_problem_needs)
 Test(kernel_scores, threads_and_storage_change_no_bit)
 {
     vxs_error err = VXS_ERROR_INIT;
-    example e = make(4, 70, 300);
+    example e = make(4, 70, 6000); /* enough for two threads to meet */
     double *first = NULL;
     for (int way = 0; way < 4; way++) {
         WORKS(vxs_scores_new(NULL, standardised(&e, 1 + way % 2), false, e.y, way < 2 ? 1 : 0,
@@ -410,9 +410,9 @@ Test(kernel_scores, in_a_file_leave_nothing_behind_and_say_when_it_is_full)
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     REFUSES(vxs_scores_new(NULL, standardised(&e, 1), false, e.y, 1, 39999, &e.scores, &err), err,
             VXS_CANNOT_WRITE, "cannot keep kernel scores");
+    WORKS(vxs_scores_new(NULL, standardised(&e, 1), false, e.y, 1, 40000, &e.scores, &err), err);
     limit.rlim_cur = RLIM_INFINITY;
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    WORKS(vxs_scores_new(NULL, standardised(&e, 1), false, e.y, 1, 40000, &e.scores, &err), err);
     vxs_design_free(e.scores);
     e.scores = NULL;
     cr_assert(entries_of(folder) == 0 && rmdir(folder) == 0);
