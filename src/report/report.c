@@ -160,7 +160,7 @@ static vxs_status open_story(vxs_story *s, vxs_error *err)
     if (status)
         return status;
     const vxs_json *classes = vxs_json_get(s->about, "classes");
-    s->classes = strcmp(vxs_story_text(s->about, "loss"), "squared") != 0;
+    s->classes = classes && classes->length > 0;
     s->class_count = classes ? classes->length : 0;
     if (!s->kind->table)
         return VXS_OK;
