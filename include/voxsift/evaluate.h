@@ -38,6 +38,7 @@ VXS_MUST_CHECK vxs_status vxs_choose_chunk(const char *wanted, vxs_chunk_choice 
 /* ---- Cross-validation ------------------------------------------------------------------------ */
 
 enum { VXS_SELECT_BEST, VXS_SELECT_1SE };
+extern const char *const vxs_select_names[]; /* ends with NULL */
 
 /* Every field is a row of vxs_task_params or vxs_cv_params. */
 typedef struct {

@@ -116,8 +116,16 @@ static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
     return status;
 }
 
-/* The try with the least mean loss; or, with 1se, the largest lambda of that smoothness that is not
- * a standard error worse. */
+/* Smoother, or as smooth with a larger lambda. */
+static bool is_simpler(const vxs_tries *t, size_t k, size_t than)
+{
+    if (t->smooths && t->smooths[k] != t->smooths[than])
+        return t->smooths[k] > t->smooths[than];
+    return t->ratios[k] > t->ratios[than];
+}
+
+/* The try with the least mean loss; or, with 1se, the simplest that is not a standard error worse.
+ */
 static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
 {
     double *means = w->cv->losses + w->number * w->cv->tries.count;
@@ -144,8 +152,8 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
     }
     if (w->cv->settings.select != VXS_SELECT_1SE)
         return VXS_OK;
-    for (size_t k = vxs_first_try(&w->cv->tries, w->chosen); k < w->chosen; k++)
-        if (means[k] <= limit)
+    for (size_t k = 0; k < w->cv->tries.count; k++)
+        if (means[k] <= limit && is_simpler(&w->cv->tries, k, w->chosen))
             w->chosen = k;
     return VXS_OK;
 }

@@ -9,7 +9,7 @@
 
 #define AT(member) offsetof(vxs_cv_settings, member)
 
-static const char *const selections[] = { "best", "1se", NULL };
+const char *const vxs_select_names[] = { "best", "1se", NULL };
 
 const vxs_param vxs_cv_params[] = {
     { .name = "folds",
@@ -55,9 +55,9 @@ const vxs_param vxs_cv_params[] = {
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
       .offset = AT(select),
-      .choices = selections,
+      .choices = vxs_select_names,
       .help = "the lambda with the least inner loss, or the largest that is not a standard error "
-              "worse" },
+              "worse; of several smoothnesses the smoothest" },
     { .name = "prefilter",
       .value = "RULE",
       .type = VXS_PARAM_TEXT,

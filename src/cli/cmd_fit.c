@@ -10,6 +10,7 @@
 typedef struct {
     vxs_task_settings task;
     int64_t choose, seed;
+    int select;
     const char *group;
 } fit_settings;
 
@@ -23,6 +24,14 @@ static const vxs_param choose_params[] = {
       .max = 1000,
       .help = "choose lambda by K-fold cross-validation over --nlambda values down to "
               "--lambda-ratio (0.01); how good the model is, only 'voxsift cv' tells" },
+    { .name = "select",
+      .value = "RULE",
+      .type = VXS_PARAM_CHOICE,
+      .offset = offsetof(fit_settings, select),
+      .choices = vxs_select_names,
+      .help = "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
+              "or the largest that is not a standard error worse; of several smoothnesses the "
+              "smoothest" },
     { .name = "group",
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,
@@ -132,7 +141,11 @@ static vxs_status ask_folds(const vxs_call *call, const vxs_task *task, int64_t 
 {
     const fit_settings *s = call->values;
     vxs_cv_settings settings = {
-        .task = s->task, .inner_folds = folds, .seed = s->seed, .group = s->group
+        .task = s->task,
+        .inner_folds = folds,
+        .select = s->select,
+        .seed = s->seed,
+        .group = s->group
     };
     bool path = s->choose > 0;
     return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);

@@ -72,7 +72,7 @@ typedef struct {
 
 /* One exponential of the direct sum takes as long as 12 terms at one point, beginning and ending a
  * term as long as 36 points, and the rest as 400 terms: with normal values and a bandwidth of one
- * standard deviation the series is faster from 9 points on. Measured by `make kernel-figures`. */
+ * standard deviation the series is faster from 8 points on. Measured by `make kernel-figures`. */
 static bool is_small(vxs_gauss_way way, const piece *p)
 {
     size_t n = vxs_filled(p->n), m = vxs_filled(p->m);

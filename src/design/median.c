@@ -5,11 +5,12 @@
  * with ties it may have to become a single number first. */
 #include "design/gauss.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* By halves of the numbers' values; then by halves of their bits, which ends after 64. */
-enum { BY_VALUE = 48, LISTED = VXS_BANDWIDTH_ROOM - 1 };
+enum { LISTED = VXS_BANDWIDTH_ROOM - 1 };
 
 static int by_value(const void *a, const void *b)
 {
@@ -44,20 +45,6 @@ static size_t list_within(const double *x, size_t n, double above, double most, 
     return count;
 }
 
-/* The number in the middle of those between a and b, 0 <= a < b. */
-static double halve(double a, double b, int step)
-{
-    uint64_t low, high;
-    double middle = a / 2 + b / 2;
-    if (step < BY_VALUE && middle > a && middle < b)
-        return middle;
-    memcpy(&low, &a, sizeof(low));
-    memcpy(&high, &b, sizeof(high));
-    low += (high - low) / 2;
-    memcpy(&middle, &low, sizeof(middle));
-    return middle;
-}
-
 /* The k-th smallest value, from 0 (Hoare's Find). */
 static double choose(double *x, size_t count, size_t k)
 {
@@ -88,8 +75,8 @@ static double choose_distance(const double *x, size_t n, size_t k, double above,
 {
     double most = x[n - 1] - x[0];
     size_t within = n * (n - 1) / 2;
-    for (int step = 0; within - below > LISTED * n; step++) {
-        double middle = halve(above, most, step);
+    while (within - below > LISTED * n) {
+        double middle = most < INFINITY ? above + (most - above) / 2 : DBL_MAX;
         if (!(middle > above && middle < most))
             return most; /* all that are left */
         size_t count = count_within(x, n, middle);

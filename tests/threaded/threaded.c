@@ -191,6 +191,40 @@ static bool brains_are_made_by_many(void)
     return system(command) == 0 && same;
 }
 
+/* Scores, their bandwidths, and products with kernels, by as many threads. */
+static bool make_kernels(const float *x, int threads, double *products)
+{
+    vxs_design *base = NULL, *scores = NULL, *kernels = NULL;
+    double y[N], packed[N * (N + 1) / 2];
+    for (size_t i = 0; i < N; i++)
+        y[i] = i % 3 ? 1 : -1;
+    vxs_kernels_pack(y, N, packed);
+    bool fine = !vxs_dense_new(x, N, P, threads, &base, NULL) &&
+                !vxs_scores_new(NULL, base, true, y, 0, 0, &scores, NULL) &&
+                !vxs_kernels_new(base, true, 0, &kernels, NULL) &&
+                !vxs_design_measure(kernels, NULL);
+    if (fine) {
+        vxs_design_scan(scores, y, 1, products);
+        vxs_design_scan(kernels, packed, 1, products + P);
+        memcpy(products + 2 * P, vxs_design_norms(kernels), P * sizeof(*products));
+    }
+    vxs_design_free(kernels);
+    vxs_design_free(scores);
+    vxs_design_free(base);
+    return fine;
+}
+
+static bool kernels_have_the_same_bits(void)
+{
+    static float x[N * P];
+    static double one[3 * P], more[3 * P];
+    vxs_random random = { .seed = 4, .stream = 1 };
+    for (size_t k = 0; k < (size_t)N * P; k++)
+        x[k] = (float)vxs_random_normal(&random, k);
+    return make_kernels(x, 1, one) && make_kernels(x, 3, more) &&
+           memcmp(one, more, sizeof(one)) == 0;
+}
+
 static bool fits_have_the_same_bits(void)
 {
     return have_the_same_bits(false);
@@ -210,6 +244,7 @@ int main(void)
         { "progress ends with the end", progress_ends_with_the_end },
         { "fits have the same bits", fits_have_the_same_bits },
         { "fused fits have the same bits", fused_fits_have_the_same_bits },
+        { "kernels have the same bits", kernels_have_the_same_bits },
         { "solvers share scans", solvers_share_scans },
         { "brains are made by many", brains_are_made_by_many },
         { "numbers are read by many", numbers_are_read_by_many },
