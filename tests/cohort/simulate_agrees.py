@@ -188,18 +188,18 @@ def anatomy():
     mask[10:50, 10:50, 10:50] = 1
     save(mask, "box.nii", affine)
     os.environ["VOXSIFT_ATLASES"] = os.path.abspath("own")
-    words = ["--subjects", "40", "--mask", "box.nii", "--effect", "0", "--spread", "0"]
+    words = ["--subjects", "20", "--mask", "box.nii", "--effect", "0", "--spread", "0"]
     for axis in range(3):
         save(1000 + 2 * np.indices(shape)[axis], "own/icbm152_t1_2mm.nii", affine)
         make("skfs-linear", "ramp", *words, "--warp", "1.5", "--bias", "0", "--voxel-noise", "0")
         c = Cohort("ramp")
         moved = c.x / c.about["images"]["factor"] - 1000 - 2 * c.at[:, axis]  # mm
-        check(f"axis {axis}: displacement in mm", abs(moved.std() / 1.5 - 1) < 0.03, moved.std())
-        check(f"axis {axis}: none on average", abs(moved.mean()) < 0.1, moved.mean())
+        check(f"axis {axis}: displacement in mm", abs(moved.std() / 1.5 - 1) < 0.04, moved.std())
+        check(f"axis {axis}: none on average", abs(moved.mean()) < 0.2, moved.mean())
         # splines of 15 mm: alike within a few mm, strangers beyond 60 mm
         near_, far = correlation(moved, *pairs(c, 1)), correlation(moved, *pairs(c, 30))
         check(f"axis {axis}: smooth", near_ > 0.97 and abs(far) < 0.05, (near_, far))
-        second = moved.reshape(40, 40, 40, 40)
+        second = moved.reshape(20, 40, 40, 40)
         second = second[..., 2:] - 2 * second[..., 1:-1] + second[..., :-2]
         check(f"axis {axis}: without kinks", second.std() < 0.05 * 1.5, second.std())
         shutil.rmtree("ramp")
@@ -226,7 +226,7 @@ def anatomy():
 # ---- Spheres ------------------------------------------------------------------------------------
 
 def several_spheres():
-    words = ["--subjects", "300", "--regions", "4", "--radius", "3", "--effect", "3"]
+    words = ["--subjects", "150", "--regions", "4", "--radius", "3", "--effect", "3"]
     make("spheres", "exact", *words, "--noise", "0")
     c = Cohort("exact")
     check_truth("spheres", c, 3)
@@ -238,11 +238,11 @@ def several_spheres():
     check("spheres: the score is the weighted sum", near(score, c.column("score"), 1e-10))
     make("spheres", "noisy", *words, "--noise", "2")
     e = Cohort("noisy").column("score") - score
-    check("spheres: noise", abs(e.std() / 2 - 1) < 5 / np.sqrt(600) and abs(e.mean()) < 5 * 2 / np.sqrt(300), e.std())
+    check("spheres: noise", abs(e.std() / 2 - 1) < 5 / np.sqrt(300) and abs(e.mean()) < 5 * 2 / np.sqrt(150), e.std())
     make("spheres", "classes", *words, "--noise", "2", "--target", "diagnosis")
     patients = Cohort("classes").is_("diagnosis", "patient")
     y = score + e
-    check("spheres: patients are above the median", (patients == (y > np.median(y))).all() and patients.sum() == 150)
+    check("spheres: patients are above the median", (patients == (y > np.median(y))).all() and patients.sum() == 75)
     check("spheres: voxels have standard deviation 1", abs(c.x.std() - 1) < 0.02 and abs(c.x.mean()) < 0.02, c.x.std())
     sd = 8 / np.sqrt(8 * np.log(2)) / c.size[0]
     for step in 1, 2, 4:  # white noise under a Gaussian kernel
@@ -282,9 +282,11 @@ def given_images():
     whole = np.array([nib.load(f"given/{n}.nii.gz").get_fdata() for n in names])
     check("given: whole images", all(np.array_equal(whole[k][mask == 0], np.float32(images[n])[mask == 0]) for k, n in enumerate(names)))
     check("given: hashes and files", [s["source"] for s in c.about["subject_list"]] == [f"mine/{n}_T1w.nii.gz" for n in names])
-    make("skfs-additive", "scaled", *words, "--sigma", str(SIGMA), "--effect", "0", "--spread", "0")
+    make("skfs-additive", "scaled", *words, "--sigma", str(SIGMA), "--effect", "0", "--spread", "0", "--write-images")
     s = Cohort("scaled")
-    check("given: scaled when told to", near(s.x, stored * SIGMA / stored.std(1, ddof=1).mean(), 1e-6))
+    factor = SIGMA / stored.std(1, ddof=1).mean()
+    check("given: scaled when told to", near(s.x, stored * factor, 1e-6))
+    check("given: whole images as well", all(near(nib.load(f"scaled/{n}.nii.gz").get_fdata(), images[n] * factor, 1e-6) for n in names))
     make("spheres", "other", *words, "--regions", "2", "--noise", "0")
     o = Cohort("other")
     check("given: a score of them", near(o.x[:, o.sphere] @ o.part("weight"), o.column("score")) and (o.x == stored).all())
