@@ -29,9 +29,10 @@ static const vxs_param choose_params[] = {
       .type = VXS_PARAM_CHOICE,
       .offset = offsetof(fit_settings, select),
       .choices = vxs_select_names,
-      .help = "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
-              "or the largest that is not a standard error worse; of several smoothnesses the "
-              "smoothest" },
+      .help =
+          "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
+          "or the largest that is not a standard error worse; of several smoothnesses the "
+          "smoothest" },
     { .name = "group",
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,
@@ -140,13 +141,11 @@ static vxs_status ask_folds(const vxs_call *call, const vxs_task *task, int64_t 
                             vxs_error *err)
 {
     const fit_settings *s = call->values;
-    vxs_cv_settings settings = {
-        .task = s->task,
-        .inner_folds = folds,
-        .select = s->select,
-        .seed = s->seed,
-        .group = s->group
-    };
+    vxs_cv_settings settings = { .task = s->task,
+                                 .inner_folds = folds,
+                                 .select = s->select,
+                                 .seed = s->seed,
+                                 .group = s->group };
     bool path = s->choose > 0;
     return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);
 }

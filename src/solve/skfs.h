@@ -34,10 +34,17 @@ typedef struct {
     float *by_row; /* rows x p, by row: for dual averages; or NULL */
 } vxs_skfs;
 
-/* Members without weight leave; the first `count` of `order` enter. */
+/* skfs_members.c: members without weight that want too little leave; the first `count` of `order`
+ * enter. */
 void vxs_skfs_leave(vxs_skfs *s, double least);
 VXS_MUST_CHECK vxs_status vxs_skfs_enter(vxs_skfs *s, size_t count, vxs_error *err);
-/* What voxels want, and primal, dual and gap over all of them. */
+/* Their problem, to that gap: sets a, inside and alpha; and the same on those with a weight alone,
+ * which sets a. */
+VXS_MUST_CHECK vxs_status vxs_skfs_solve(vxs_skfs *s, double rho, double target,
+                                         vxs_certificate *certificate, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_skfs_polish(vxs_skfs *s, double rho, double target,
+                                          vxs_certificate *certificate, vxs_error *err);
+/* skfs.c: what voxels want, and primal, dual and gap over all of them. */
 void vxs_skfs_certify(vxs_skfs *s, double rho, vxs_certificate *certificate);
 /* dual_average.c */
 VXS_MUST_CHECK vxs_status vxs_dual_average(vxs_skfs *s, double rho, vxs_certificate *certificate,

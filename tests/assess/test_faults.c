@@ -363,7 +363,7 @@ Test(fit_faults, reports)
     cr_assert(cv_of_a_class(&err) == VXS_OK);
     reported = "model";
     cr_assert(fail_each_request(report_it) > 20);
-    chunk = (vxs_chunk){ 0, 0 };
+    pieces = (vxs_pieces){ .resume = false };
     reported = "two"; /* where save_chunk puts what is whole */
     save = save_permutations;
     WORKS(save_chunk(&err), err);
