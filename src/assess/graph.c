@@ -111,7 +111,7 @@ static vxs_status make_tree(const vxs_context *context, vxs_task *t, vxs_error *
 }
 
 /* Differences of weights are compared, so all must be in one unit. */
-static vxs_status check_settings(const vxs_task *t, vxs_error *err)
+vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
     if (!method->needs_graph && !method->kernel && t->settings.graph)
@@ -171,9 +171,6 @@ bool vxs_graph_is_rule(const char *graph)
 vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     const char *graph = t->settings.graph ? t->settings.graph : "tree";
-    vxs_status status = check_settings(t, err);
-    if (status)
-        return status;
     if (vxs_task_is_kernel(t))
         return make_neighbours(t, t->settings.graph, err);
     if (!vxs_task_method(t)->needs_graph)

@@ -178,7 +178,9 @@ int vxs_kernel_file_count(const vxs_model *model);
 VXS_MUST_CHECK vxs_status vxs_kernel_write(const vxs_model *model, int file, FILE *stream,
                                            vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_kernel_read(vxs_model *model, const char *folder, vxs_error *err);
-/* graph.c: the graph that the method needs, or none; refuses what does not go with it. */
+/* graph.c: what does not go with the method is refused. */
+VXS_MUST_CHECK vxs_status vxs_task_check_settings(const vxs_task *task, vxs_error *err);
+/* The graph that the method needs, or none; refuses what does not go with it. */
 VXS_MUST_CHECK vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *task,
                                               vxs_error *err);
 /* Not a table's name. */

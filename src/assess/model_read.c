@@ -123,6 +123,8 @@ static vxs_status read_calibration(const reader *r, const vxs_json *outputs, vxs
 {
     vxs_selection *s = &r->model->selection;
     size_t k = 0;
+    if (!vxs_json_get(outputs->first, "calibration_slope"))
+        return VXS_OK; /* nobody asked folds */
     s->slope = vxs_alloc(outputs->length, sizeof(*s->slope), err);
     s->offset = vxs_alloc(outputs->length, sizeof(*s->offset), err);
     if (!s->slope || !s->offset)
@@ -270,16 +272,15 @@ static vxs_status read_about(const reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
     double p = 0, version = 0;
-    const char *format = vxs_json_get_text(m->about, "format"),
-               *loss = vxs_json_get_text(m->about, "loss");
+    const char *format = vxs_json_get_text(m->about, "format");
     if (!format || strcmp(format, "voxsift model") != 0 ||
         !number_of(m->about, "format_version", &version) || version != 1)
         return broken(r, "it is not of this format", err);
     if (!number_of(m->about, "features", &p) || !(p >= 1 && p < 1e15))
         return broken(r, "features", err);
     m->p = (size_t)p;
-    m->loss = loss && strcmp(loss, "squared") != 0 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
     vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
+    m->loss = m->class_count > 0 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
     if (!status)
         status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
     if (!status)

@@ -560,7 +560,9 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         return vxs_fail(err, VXS_MISUSE,
                         "'--confounds-as out' takes the mean out as well; it does "
                         "not go with '--no-intercept'");
-    vxs_status status = find_columns(&m, err);
+    vxs_status status = vxs_task_check_settings(task, err);
+    if (!status)
+        status = find_columns(&m, err);
     if (!status)
         status = choose_subjects(&m, err);
     if (!status)

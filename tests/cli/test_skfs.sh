@@ -1,0 +1,54 @@
+# Kernel models against numpy; then what is refused.
+run "$PYTHON" "$top/tests/assess/skfs_agrees.py"
+same "kernel models agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
+
+# what skfs_agrees.py made: cohort c (columns), models m and h
+skfs() { # CODE PART OPTIONS...
+    refuses "$1" "$2" voxsift fit c --target dx --method skfs -o x "${@:3}"
+}
+skfs 2 "'--smooth' wants numbers that are not negative" --smooth 1,-2
+skfs 2 "'--smooth' wants numbers that are not negative" --smooth much
+skfs 2 "'--smooth' has 2 values; one is wanted, unless folds choose (--choose-lambda)" --smooth 1,2
+skfs 2 "'--bandwidth' wants a number above 0, or median, not '0'" --bandwidth 0
+skfs 2 "'--bandwidth' wants a number above 0, or median, not 'wide'" --bandwidth wide
+skfs 2 "confounds are taken out of the features, with '--confounds-as out'" --confounds age
+skfs 2 "method 'skfs' has no option '--ridge'" --ridge 1
+skfs 2 "method 'skfs' has no use for '--penalties'" --penalties people.tsv
+skfs 2 "'--graph grid18' is of voxels; the features are not" --graph grid18
+skfs 66 "cannot read 'tre'" --graph tre
+refuses 65 "method 'skfs' tells classes apart; column 'score' holds scores" voxsift fit c --target score --method skfs -o x
+refuses 2 "'--prefilter' does not go with method 'skfs'" voxsift cv c --target dx --method skfs --prefilter variance:0.5 -o x -q
+refuses 2 "'--smooth' has 2 values, and there are no folds to choose one of them" \
+    voxsift cv c --target dx --method skfs --smooth 1,2 --inner-folds 0 -o x -q
+refuses 2 "'--smooth' wants one value here" voxsift stability c --target dx --method skfs --smooth 1,2 -o x
+[ -e x ] && fail "a refused run left its output" || pass
+
+# a graph may have loops here, and goes with the model
+printf 'from\tto\tweight\nf1\tf2\t1\nf2\tf3\t2\nf3\tf1\t1\n' > edges.tsv
+run voxsift fit c --target dx --method skfs --graph edges.tsv --lambda-ratio 0.2 -o g -q
+same "a graph with a loop" "$code$(wc -l < g/graph.tsv)" 04
+rm edges.tsv
+run voxsift check-model g c
+same "its copy is enough" "$code" 0
+
+# files of a model that were tampered with
+broken() { # PART SCRIPT
+    rm -rf t && cp -r m t && "$PYTHON" -c "
+import numpy as np
+x, a = np.load('t/training.npy'), np.load('t/alpha.npy')
+$2
+np.save('t/training.npy', x); np.save('t/alpha.npy', a)"
+    refuses 65 "$1" voxsift predict t c -q
+}
+broken "'t/training.npy' does not go with its model: it has other rows" "x = x[1:]"
+broken "'t/training.npy' does not go with its model: a value is not finite" "x[0, 0] = np.nan"
+broken "'t/training.npy' does not go with its model: it has other rows" "x = x.astype('f4')"
+broken "'t/alpha.npy' does not go with its model: it has other columns" "a = a[:, 1:]"
+rm -rf t && cp -r m t && rm t/kernels.tsv
+refuses 66 "cannot read 't/kernels.tsv'" voxsift predict t c -q
+rm -rf t && cp -r m t && sed -i '$d' t/bound.tsv && sed -i '2s/^1/2/' t/bound.tsv
+refuses 65 "'t/bound.tsv' does not go with its model" voxsift check-model t c
+run voxsift info m
+holds "info" "skfs" "$work/out"
+rm -rf ./*
+nothing_left "skfs"
