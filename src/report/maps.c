@@ -164,12 +164,20 @@ static vxs_status put_file(const maps *m, const vxs_story_map *r, vxs_error *err
     return status;
 }
 
+static const char of_kernels[] =
+    "The weights here are of kernels and are never negative: a voxel with a weight is one at which "
+    "subjects with like values tend to be of the same class, whether the relation rises, falls or "
+    "bends. Its size is how much that likeness counts in the vote of all voxels, not the direction "
+    "in which the voxel is changed.";
+
 vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
 {
     maps m = { .s = s };
     if (strcmp(vxs_story_text(s->about, "features_are"), "voxels") != 0)
         return VXS_OK;
     vxs_put(s->out, "<h2>Where</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
+    if (vxs_story_is_kernel(s))
+        vxs_put(s->out, "<p>%s</p>\n", of_kernels);
     vxs_status status = begin(&m, err);
     for (const vxs_story_map *r = s->kind->maps; r->file && !status; r++)
         status = put_file(&m, r, err);

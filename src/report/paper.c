@@ -4,11 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAIF, HAUFE, BESAG, PHIPSON, SHAH, MEINSHAUSEN, NOGUEIRA, REFERENCES };
+enum { SAIF, SKFS, HSIC, HAUFE, BESAG, PHIPSON, SHAH, MEINSHAUSEN, NOGUEIRA, REFERENCES };
 static const char *const references[REFERENCES] = {
     [SAIF] = "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
              "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
              "structured learning, dissertation, chapter 2.",
+    [SKFS] = "Ren S. Scalable structured learning, dissertation, chapter 4: structured kernel "
+             "feature selection.",
+    [HSIC] = "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature "
+             "selection by feature-wise kernelized lasso. Neural Computation 26, 2014.",
     [HAUFE] = "Haufe S, Meinecke F, G\xc3\xb6rgen K, et al. On the interpretation of weight "
               "vectors of linear models in multivariate neuroimaging. NeuroImage 87, 2014.",
     [BESAG] = "Besag J, Clifford P. Sequential Monte Carlo p-values. Biometrika 78, 1991.",
@@ -42,20 +46,60 @@ static void cite(vxs_paper *p, int reference)
 
 /* ---- The paragraph --------------------------------------------------------------------------- */
 
+static void put_kernels(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    const vxs_json *asked = vxs_json_get(s->about, "parameters");
+    if (strcmp(vxs_story_text(asked, "penalty"), "hsic-lasso") == 0) {
+        fputs("HSIC lasso, which fits the similarity of subjects' classes by Gaussian kernels of "
+              "single features with weights that are not negative",
+              s->out);
+        cite(p, HSIC);
+    } else {
+        fputs("structured kernel feature selection, which weighs Gaussian kernels of single "
+              "features by a hinge loss, with weights that are not negative, few, and alike among "
+              "neighbours",
+              s->out);
+        cite(p, SKFS);
+    }
+}
+
+static void put_lasso(const vxs_paper *p)
+{
+    bool fused = strcmp(vxs_story_text(p->s->about, "method"), "fused") == 0;
+    vxs_put(p->s->out, "a %s with %s loss",
+            fused ? "fused lasso on a tree of neighbouring features" : "lasso",
+            vxs_story_text(p->s->about, "loss"));
+}
+
 static void put_model(vxs_paper *p)
 {
     const vxs_story *s = p->s;
-    const vxs_json *task = vxs_json_get(s->about, "task");
-    bool fused = strcmp(vxs_story_text(s->about, "method"), "fused") == 0;
-    vxs_put(s->out, "%s was predicted from %g %s with a %s with %s loss",
-            vxs_story_text(s->about, "target"), vxs_story_number(s->about, "features"),
-            vxs_story_text(s->about, "features_are"),
-            fused ? "fused lasso on a tree of neighbouring features" : "lasso",
-            vxs_story_text(s->about, "loss"));
+    const vxs_json *task = vxs_json_get(s->about, "task"),
+                   *asked = vxs_json_get(s->about, "parameters");
+    bool kernels = vxs_story_is_kernel(s);
+    bool out = strcmp(vxs_story_text(task, "confounds-as"), "out") == 0;
+    vxs_put(s->out, "%s was predicted from %g %s with ", vxs_story_text(s->about, "target"),
+            vxs_story_number(s->about, "features"), vxs_story_text(s->about, "features_are"));
+    if (kernels)
+        put_kernels(p);
+    else
+        put_lasso(p);
     if (vxs_story_has(task, "confounds"))
-        vxs_put(s->out, " beside unpenalised columns for %s", vxs_story_text(task, "confounds"));
-    fputs(", solved by safe active incremental features (SAIF)", s->out);
-    cite(p, SAIF);
+        vxs_put(s->out,
+                out ? ", after what %s explain was taken out of the features"
+                    : " beside unpenalised columns for %s",
+                vxs_story_text(task, "confounds"));
+    if (strcmp(vxs_story_text(asked, "solver"), "dual-average") == 0) {
+        vxs_put(s->out, ", solved by dual averages in voxsift %s.",
+                vxs_story_text(s->about, "voxsift"));
+        return;
+    }
+    fputs(", solved", s->out);
+    if (!kernels || strcmp(vxs_story_text(asked, "penalty"), "hsic-lasso") == 0) {
+        fputs(" by safe active incremental features (SAIF)", s->out);
+        cite(p, SAIF);
+    }
     vxs_put(s->out, " to a certified duality gap in voxsift %s.",
             vxs_story_text(s->about, "voxsift"));
 }

@@ -100,6 +100,7 @@ static const vxs_story_kind kinds[] = {
     { .file = "model.json",
       .format = "voxsift model",
       .heading = "A model",
+      .results = vxs_story_choice,
       .maps = of_model,
       .caution = of_weights,
       .certificate = vxs_story_certificate },

@@ -269,46 +269,6 @@ static void put_dots(const vxs_story *s)
                  rows, count);
 }
 
-/* The numbers of an array. */
-static size_t take_numbers(const vxs_json *array, double *values, size_t most)
-{
-    size_t count = 0;
-    for (const vxs_json *v = array ? array->first : NULL; v && count < most; v = v->next)
-        values[count++] = v->kind == VXS_JSON_NUMBER ? v->number : NAN;
-    return count;
-}
-
-/* Inner loss against lambda: a line an outer fold. */
-static vxs_status put_selection(const vxs_story *s, vxs_error *err)
-{
-    const vxs_json *ratios = vxs_json_get(s->about, "lambda_ratios"),
-                   *losses = vxs_json_get(s->about, "inner_losses");
-    size_t count = ratios ? ratios->length : 0, folds = losses ? losses->length : 0;
-    if (count < 2 || folds == 0)
-        return VXS_OK;
-    double *x = vxs_alloc(count * (folds + 1), sizeof(*x), err);
-    vxs_series *series = x ? vxs_alloc(folds, sizeof(*series), err) : NULL;
-    if (!series) {
-        free(x);
-        return VXS_FAILED;
-    }
-    take_numbers(ratios, x, count);
-    size_t k = 0;
-    for (const vxs_json *f = losses->first; f && k < folds; f = f->next, k++) {
-        double *y = x + (k + 1) * count;
-        series[k] = (vxs_series){ .colour = VXS_INK, .x = x, .y = y, .line = true };
-        series[k].count = take_numbers(f, y, count);
-    }
-    vxs_chart chart = { .title = "How lambda was chosen",
-                        .x_label = "lambda / lambda_max",
-                        .y_label = "inner loss, a line a fold",
-                        .log_x = true };
-    vxs_chart_put(s->out, &chart, series, folds);
-    free(x);
-    free(series);
-    return VXS_OK;
-}
-
 vxs_status vxs_story_scores(const vxs_story *s, vxs_error *err)
 {
     put_verdict(s);
@@ -319,7 +279,7 @@ vxs_status vxs_story_scores(const vxs_story *s, vxs_error *err)
     vxs_status status = s->classes ? put_roc(s, err) : put_scatter(s, err);
     put_dots(s);
     if (!status)
-        status = put_selection(s, err);
+        status = vxs_story_selection(s, err);
     fputs("</div>\n", s->out);
     return status;
 }

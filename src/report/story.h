@@ -1,13 +1,15 @@
 /* story.h - what a report tells, section by section; private to the report room.
  *
  * report.c opens the page and the files behind it, and has the table of the kinds of directories.
- * What results say is in a file a kind: scores.c, permuted.c, stable.c; where, in maps.c; what was
- * done in about.c, and what a paper may say of it in paper.c. All of them read the directory, and
- * nothing else. */
+ * What results say is in a file a kind: scores.c and selection.c, permuted.c, stable.c; where, in
+ * maps.c; what was done in about.c, and what a paper may say of it in paper.c. All of them read the
+ * directory, and nothing else. */
 #ifndef VXS_REPORT_STORY_H
 #define VXS_REPORT_STORY_H
 
 #include "report/page.h"
+
+#include <string.h>
 
 typedef struct vxs_story vxs_story;
 typedef struct vxs_paper vxs_paper;
@@ -59,6 +61,9 @@ static inline size_t vxs_story_outputs(const vxs_story *story)
 VXS_MUST_CHECK vxs_status vxs_story_scores(const vxs_story *story, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_story_permutations(const vxs_story *story, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_story_stability(const vxs_story *story, vxs_error *err);
+/* selection.c: how lambda was chosen; and of a model, where folds chose it. */
+VXS_MUST_CHECK vxs_status vxs_story_selection(const vxs_story *story, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_story_choice(const vxs_story *story, vxs_error *err);
 void vxs_story_permuting(const vxs_story *story); /* rows of what was done */
 void vxs_story_halving(const vxs_story *story);
 /* scores.c: a metric in words. */
@@ -100,6 +105,11 @@ static inline bool vxs_story_has(const vxs_json *object, const char *key)
 {
     const vxs_json *value = vxs_json_get(object, key);
     return value && value->kind != VXS_JSON_NULL;
+}
+/* Whether weights are of kernels. */
+static inline bool vxs_story_is_kernel(const vxs_story *story)
+{
+    return strcmp(vxs_story_text(story->about, "method"), "skfs") == 0;
 }
 
 #endif
