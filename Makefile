@@ -63,6 +63,7 @@ help:
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder for more)
 ## make kernel-figures  what a column of kernel scores takes, alone
+## make skfs-figures    kernel selection on the simulations of its paper, and what it costs
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
@@ -213,6 +214,7 @@ bench: deps-peers
 	@$(MAKE) --no-print-directory screens
 	@$(PYTHON) tests/bench/trees.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/trees examples
 	@$(MAKE) --no-print-directory kernel-figures
+	@$(MAKE) --no-print-directory skfs-figures
 	@$(MAKE) --no-print-directory cv-figures
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
@@ -234,12 +236,21 @@ cv-figures: deps-peers
 	@$(MAKE) --no-print-directory all
 	@$(PYTHON) tests/bench/cv.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/cv examples '$(HAXBY)' $(CV_PARTS)
 
+# The three simulations of the dissertation beside other methods (half an hour), and what kernel selection
+# costs. SKFS_SEEDS, SKFS_MODELS, SKFS_PARTS: fewer of them.
+skfs-figures: deps-peers
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(BUILD)/bench/skfs
+	@$(PYTHON) tests/bench/skfs.py $(abspath $(BUILD)) $(BUILD)/bench/skfs
+	@$(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz
+
 # The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
 # matrices/*.svm; without it the images in examples/ alone are used.
 peers: deps-peers
 	@$(MAKE) --no-print-directory all
 	@mkdir -p $(BUILD)/peers
 	@$(PYTHON) tests/peers/peers.py $(abspath $(BUILD)) '$(or $(MATRICES),$(BUILD))' $(abspath $(BUILD))/peers
+	@$(PYTHON) tests/peers/skfs.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 
 # ---- Gates --------------------------------------------------------------------------------------
 

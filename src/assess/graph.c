@@ -136,32 +136,41 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
     return VXS_OK;
 }
 
-/* Voxels side by side; whatever else the features are, they have neighbours only when it is said.
- */
+static vxs_status make_grid(vxs_task *t, const char *graph, int connectivity, vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    if (c->kind != VXS_FEATURES_VOXELS)
+        return vxs_fail(err, VXS_MISUSE, "'--graph %s' is of voxels; the features are not", graph);
+    return vxs_graph_neighbours(c->grid.shape, c->voxels, c->voxel_count, connectivity, &t->graph,
+                                err);
+}
+
+/* Voxels side by side, regions that touch; columns have neighbours only when it is said. */
 static vxs_status make_neighbours(vxs_task *t, const char *graph, vxs_error *err)
 {
-    static const char *const names[] = { "grid6", "grid18", "grid26" };
+    static const char *const grids[] = { "grid6", "grid18", "grid26" };
     static const int connectivity[] = { 6, 18, 26 };
     const vxs_cohort *c = t->cohort;
-    bool voxels = c->kind == VXS_FEATURES_VOXELS;
-    if (!graph && !voxels)
+    if (!graph && c->kind == VXS_FEATURES_COLUMNS)
         return vxs_graph_new(c->p, 0, &t->graph, err);
-    for (int k = 0; k < 3; k++) {
-        if (graph ? strcmp(graph, names[k]) != 0 : k > 0)
-            continue;
-        if (!voxels)
-            return vxs_fail(err, VXS_MISUSE, "'--graph %s' is of voxels; the features are not",
-                            graph);
-        return vxs_graph_neighbours(c->grid.shape, c->voxels, c->voxel_count, connectivity[k],
-                                    &t->graph, err);
-    }
-    return strcmp(graph, "chain") == 0 ? vxs_graph_chain(c->p, &t->graph, err)
-                                       : read_table(graph, c, false, &t->graph, err);
+    if (!graph)
+        graph = c->kind == VXS_FEATURES_VOXELS ? "grid6" : "regions";
+    for (int k = 0; k < 3; k++)
+        if (strcmp(graph, grids[k]) == 0)
+            return make_grid(t, graph, connectivity[k], err);
+    if (strcmp(graph, "chain") == 0)
+        return vxs_graph_chain(c->p, &t->graph, err);
+    if (strcmp(graph, "regions") != 0)
+        return read_table(graph, c, false, &t->graph, err);
+    if (c->kind != VXS_FEATURES_REGIONS)
+        return vxs_fail(err, VXS_MISUSE, "'--graph regions' is of regions; the features are not");
+    return vxs_region_graph(c, &t->graph, err);
 }
 
 bool vxs_graph_is_rule(const char *graph)
 {
-    static const char *const rules[] = { "tree", "chain", "grid6", "grid18", "grid26", NULL };
+    static const char *const rules[] = { "tree",   "chain",   "grid6", "grid18",
+                                         "grid26", "regions", NULL };
     for (int k = 0; rules[k] && graph; k++)
         if (strcmp(rules[k], graph) == 0)
             return true;

@@ -183,6 +183,9 @@ VXS_MUST_CHECK vxs_status vxs_task_check_settings(const vxs_task *task, vxs_erro
 /* The graph that the method needs, or none; refuses what does not go with it. */
 VXS_MUST_CHECK vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *task,
                                               vxs_error *err);
+/* region_graph.c */
+VXS_MUST_CHECK vxs_status vxs_region_graph(const vxs_cohort *cohort, vxs_graph *graph,
+                                           vxs_error *err);
 /* Not a table's name. */
 bool vxs_graph_is_rule(const char *graph);
 /* Columns from, to and weight, by the names of features. */

@@ -71,7 +71,9 @@ const vxs_param vxs_task_params[] = {
       .help = "which features are neighbours, for fused: tree (the default: the spanning tree of "
               "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
               "|correlation|), chain (features in their order), or a table with the columns from "
-              "and to, names of features, and perhaps weight" },
+              "and to, names of features, and perhaps weight; for skfs: grid6 (the default of "
+              "voxels: those that share a face), grid18 (an edge), grid26 (a corner), regions (the "
+              "default of regions: those that touch), chain or a table" },
     { .name = "class-weights",
       .value = "WAY",
       .type = VXS_PARAM_CHOICE,

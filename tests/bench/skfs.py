@@ -3,17 +3,18 @@
 of the training images choose among 10 lambdas and, for skfs, 4 smoothnesses; the simplest that is not a standard error
 worse is taken, by all methods. Grids, rule and seeds were fixed on seeds 101 to 103.
 
-  SKFS_SEEDS=10 SKFS_MODELS=linear,additive,nonadditive  voxsift on the PATH; prints a table in Markdown"""
+  arguments: build folder, folder to work in; SKFS_SEEDS=10 SKFS_MODELS=linear,additive,nonadditive; SKFS_SIMULATE: more
+  options of `voxsift simulate`, such as "--warp 1 --bias 0.02"; prints a table in Markdown"""
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 
 import nibabel as nib
 import numpy as np
 
+build, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
 SEEDS = int(os.environ.get("SKFS_SEEDS", "10"))
 MODELS = os.environ.get("SKFS_MODELS", "linear,additive,nonadditive").split(",")
 CHOOSE = ["--choose-lambda", "5", "--select", "1se", "--nlambda", "10", "--lambda-ratio", "0.05"]
@@ -26,7 +27,7 @@ METHODS = {
 
 
 def voxsift(*words):
-    p = subprocess.run(["voxsift", *words, "-q"], capture_output=True, text=True)
+    p = subprocess.run([f"{build}/voxsift", *words, "-q"], capture_output=True, text=True)
     if p.returncode not in (0, 3):
         sys.exit(p.stderr)
     return p.stdout
@@ -39,7 +40,7 @@ def table(path):
 
 def simulate(model, seed):
     """100 training images, 50 of each class, and 100 others."""
-    voxsift("simulate", f"skfs-{model}", "--seed", str(seed), "-o", "sim", "--force")
+    voxsift("simulate", f"skfs-{model}", "--seed", str(seed), *os.environ.get("SKFS_SIMULATE", "").split(), "-o", "sim", "--force")
     people = table("sim/participants.tsv")
     rng = np.random.default_rng(seed)
     people["set"] = np.array(["test"] * len(people["diagnosis"]), dtype=object)
@@ -59,7 +60,7 @@ def known_region(people, truth, mask):
 
 
 results = {}
-os.chdir(tempfile.mkdtemp())
+os.chdir(folder)
 for model in MODELS:
     for seed in range(1, SEEDS + 1):
         people = simulate(model, seed)

@@ -11,7 +11,7 @@ import time
 import nibabel as nib
 import numpy as np
 
-build, folder, underlay = sys.argv[1:4]
+build, folder, underlay = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
 PARTS = os.environ.get("SKFS_PARTS", "voxels,subjects,choice,dual").split(",")
 os.makedirs(folder, exist_ok=True)
 os.chdir(folder)

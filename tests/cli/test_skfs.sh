@@ -31,6 +31,40 @@ rm edges.tsv
 run voxsift check-model g c
 same "its copy is enough" "$code" 0
 
+# regions that touch, against numpy
+"$PYTHON" - << 'PY'
+import nibabel as nib
+import numpy as np
+rng = np.random.default_rng(3)
+labels = np.kron(rng.integers(0, 6, (3, 2, 2)), np.ones((2, 3, 2), int))
+affine = np.diag([3, 3, 3, 1])
+nib.save(nib.Nifti1Image(labels.astype("i4"), affine), "atlas.nii.gz")
+rows = ["participant_id\tdx\timage"]
+for k in range(12):
+    nib.save(nib.Nifti1Image((rng.normal(size=labels.shape) + 9).astype("f4"), affine), f"i{k}.nii.gz")
+    rows.append(f"s{k}\t{'ab'[k % 2]}\ti{k}.nii.gz")
+open("i.tsv", "w").write("\n".join(rows) + "\n")
+edges = set()
+for axis in range(3):
+    a, b = np.moveaxis(labels, axis, 0)[:-1], np.moveaxis(labels, axis, 0)[1:]
+    edges |= {tuple(sorted((int(p), int(q)))) for p, q in zip(a.ravel(), b.ravel()) if p != q and p and q}
+open("edges.want", "w").write("".join(f"{p} {q}\n" for p, q in sorted(edges)))
+PY
+run voxsift cohort i.tsv --image-column image --regions --atlas atlas.nii.gz --mask-fraction 0.01 -o r -q
+same "regions" "$code" 0
+run voxsift fit r --target dx --method skfs --lambda-ratio 0.4 --smooth 2 -o rm --json -q
+same "regions that touch" "$code" 0
+run voxsift check-model rm r
+same "hold their certificate" "$code" 0
+refuses 2 "'--graph grid6' is of voxels; the features are not" voxsift fit r --target dx --method skfs --graph grid6 -o x -q
+refuses 2 "'--graph regions' is of regions; the features are not" voxsift fit c --target dx --method skfs --graph regions -o x -q
+cp -r r odd && sed -i '$d' odd/regions.tsv
+refuses 65 "'odd/regions.tsv' has" voxsift fit odd --target dx --method skfs -o x -q
+# the same value as with these edges from a table
+awk -F '\t' 'BEGIN { print "from\tto" } NR == FNR { name[$2] = $1; next } { print name[$1] "\t" name[$2] }' r/regions.tsv FS=' ' edges.want > touching.tsv
+run voxsift fit r --target dx --method skfs --lambda-ratio 0.4 --smooth 2 --graph touching.tsv -o rt --json -q
+same "as numpy finds them" "$(grep -o '"primal": [0-9.]*' rm/model.json)" "$(grep -o '"primal": [0-9.]*' rt/model.json)"
+
 # files of a model that were tampered with
 broken() { # PART SCRIPT
     rm -rf t && cp -r m t && "$PYTHON" -c "
