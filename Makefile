@@ -242,7 +242,7 @@ skfs-figures: deps-peers
 	@$(MAKE) --no-print-directory all
 	@mkdir -p $(BUILD)/bench/skfs
 	@$(PYTHON) tests/bench/skfs.py $(abspath $(BUILD)) $(BUILD)/bench/skfs
-	@$(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz
+	@$(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz examples
 
 # The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
 # matrices/*.svm; without it the images in examples/ alone are used.

@@ -1,7 +1,9 @@
 """What structured kernel feature selection costs: time and memory against voxels and subjects, the choice among 10 x 5
 by five folds for 200 subjects with 200,000 voxels, and how near dual averages come to the certified optimum.
 
-  arguments: build folder, folder to work in, the average brain; SKFS_PARTS=voxels,subjects,choice,dual"""
+And two questions to real brains, beside the lasso and the fused lasso.
+
+  arguments: build folder, folder to work in, the average brain, examples; SKFS_PARTS=voxels,subjects,choice,dual,arc"""
 import json
 import os
 import subprocess
@@ -11,8 +13,8 @@ import time
 import nibabel as nib
 import numpy as np
 
-build, folder, underlay = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
-PARTS = os.environ.get("SKFS_PARTS", "voxels,subjects,choice,dual").split(",")
+build, folder, underlay, examples = os.path.abspath(sys.argv[1]), sys.argv[2], *map(os.path.abspath, sys.argv[3:5])
+PARTS = os.environ.get("SKFS_PARTS", "voxels,subjects,choice,dual,arc").split(",")
 os.makedirs(folder, exist_ok=True)
 os.chdir(folder)
 
@@ -86,7 +88,29 @@ if "dual" in PARTS:
     fit = ["fit", "sim", "--target", "diagnosis", "--method", "skfs", "--lambda-ratio", "0.3", "--json", "--force", "-o", "m"]
     best = json.loads(voxsift(*fit, "--tol", "1e-8")[0])
     print(f"\nDual averages, 100 subjects x 10,000 voxels, lambda 0.3 of lambda_max; the optimum is {best['primal']:.6f} (certified gap {best['gap']:.0e})\n")
-    print("| steps | value above the optimum, of the empty model's | dual bound below it | seconds |\n| --- | --- | --- | --- |")
-    for steps in (300, 1000, 3000, 10_000, 30_000, 100_000):
-        out = json.loads(voxsift(*fit, "--solver", "dual-average", "--steps", steps)[0])
-        print(f"| {steps:,} | {(out['primal'] - best['primal']) / 100**2:.1e} | {(best['primal'] - out['dual']) / 100**2:.1e} | {out['seconds']:.2f} |", flush=True)
+    print("| gamma | steps | value above the optimum, of the empty model's | dual bound below it | seconds |\n| --- | --- | --- | --- | --- |")
+    for gamma in (300, 3000):
+        for steps in (1000, 10_000, 100_000):
+            out = json.loads(voxsift(*fit, "--solver", "dual-average", "--steps", steps, "--gamma", gamma)[0])
+            print(f"| {gamma:,} | {steps:,} | {(out['primal'] - best['primal']) / 100**2:.1e} | {(best['primal'] - out['dual']) / 100**2:.1e} | {out['seconds']:.2f} |", flush=True)
+if "arc" in PARTS:
+    rows = [line.rstrip("\n").split("\t") for line in open(f"{examples}/arc/participants.tsv")]
+    head, people = rows[0], rows[1:]
+    age, kind = head.index("age_at_stroke"), head.index("wab_type")
+    middle = np.median([float(r[age]) for r in people])
+    for r in people:
+        for c in (head.index("lesion"), head.index("t1w")):
+            r[c] = f"{examples}/arc/{r[c]}"
+    write = lambda name, rows: open(name, "w").write("".join("\t".join(r) + "\n" for r in [[*head, "older"], *([*r, "yes" if float(r[age]) > middle else "no"] for r in rows)]))
+    write("kinds.tsv", [r for r in people if r[kind] in ("Broca", "Anomic")])
+    write("all.tsv", people)
+    print("\n| question | method | balanced accuracy, pooled [95 %] | AUC | sd over folds | volume alone | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")
+    for name, table, column, target, mask in (("Broca or Anomic, from lesions", "kinds.tsv", "lesion", "wab_type", ["--mask-fraction", "0.05"]),
+                                              ("older than the median, from T1w", "all.tsv", "t1w", "older", [])):
+        voxsift("cohort", table, "--image-column", column, "--smooth", 8, *mask, "-o", "arc", "--force")
+        for method, words in (("lasso", []), ("fused", ["--method", "fused"]), ("skfs", ["--method", "skfs", "--smooth", "0.1,1,10", "--tol", "1e-4"]),
+                              ("hsic-lasso", ["--method", "skfs", "--penalty", "hsic-lasso", "--tol", "1e-4"])):
+            out, seconds = voxsift("cv", "arc", "--target", target, "--repeats", 3, "--nlambda", 10, "--lambda-ratio", "0.05", *words, "-o", "v", "--force", "--json")
+            said = json.loads(out)
+            b, auc, volume = said["outer"]["balanced_accuracy"], said["outer"]["auc"], said["baseline_pooled"]["volume"]["balanced_accuracy"]
+            print(f"| {name} | {method} | {b['pooled']:.3f} [{b['low']:.2f}, {b['high']:.2f}] | {auc['pooled']:.3f} | {b['sd']:.3f} | {volume:.3f} | {seconds:.0f} |", flush=True)
