@@ -65,6 +65,8 @@ chunks("cv", "c", "--target", "dx", *quick, "--prefilter", "variance:0.5", "--se
 chunks("cv", "c", "--target", "kind", *quick, "--class-weights", "balanced", "--seed", "9")
 chunks("cv", "c", "--target", "score", *quick, "--folds-from", "site", n=4)
 chunks("cv", "c", "--target", "score", *quick, "--method", "fused", "--graph", "chain")
+chunks("cv", "c", "--target", "dx", *quick, "--method", "skfs", "--graph", "chain", "--smooth", "0.1,1")
+chunks("cv", "v", "--target", "kind", *quick, "--method", "skfs", "--smooth", "1", "--tol", "1e-4")
 chunks("cv", "c", "--target", "score", "--folds", "4", "--inner-folds", "0", "--lambda-ratio", "0.123456789012345678", n=2)
 chunks("cv", "v", "--target", "score", *quick, "--confounds", "age")
 regions("whole", "weights_mean.nii.gz")
@@ -81,6 +83,7 @@ stable = ["--pairs", "7", "--nlambda", "8", "--threshold", "0.6"]
 chunks("stability", "c", "--target", "score", *stable)
 chunks("stability", "c", "--target", "kind", *stable, "--group", "pair", "--select-features", "4")
 chunks("stability", "v", "--target", "dx", *stable, n=7)
+chunks("stability", "v", "--target", "dx", *stable, "--method", "skfs", n=2)
 chunks("stability", "v", "--target", "score", *stable, "--select-features", "5", n=2)
 regions("whole", "stable.nii.gz")
 
