@@ -142,35 +142,38 @@ static vxs_status state_problem(vxs_skfs *s, double rho, double target, vxs_inte
     return status;
 }
 
-/* What was rounded off left a hole: the problem on those that are left fills it. Only the weights
- * are taken; the bound needs all members. */
+/* On those with a weight alone; alpha stays that of all members. */
+static vxs_status solve_supported(vxs_skfs *s, double rho, double target, vxs_certificate *c,
+                                  vxs_error *err)
+{
+    vxs_interior q;
+    vxs_skfs_leave(s, INFINITY);
+    vxs_status status = state_problem(s, rho, target, &q, err);
+    if (status || s->count == 0)
+        return status;
+    q.alpha = s->column; /* spare */
+    memcpy(q.alpha, s->alpha, s->rows * sizeof(*q.alpha));
+    status = vxs_interior_solve(&q, err);
+    c->iterations += (uint64_t)q.iterations;
+    for (size_t k = 0; k < s->count && !status; k++)
+        s->a[s->member[k]] = s->member_a[k];
+    return status;
+}
+
+/* What was rounded off left a hole, which the others fill. Only their weights change; the bound
+ * needs all members, who come back. */
 vxs_status vxs_skfs_polish(vxs_skfs *s, double rho, double target, vxs_certificate *c,
                            vxs_error *err)
 {
-    size_t count = s->count, *member = vxs_alloc(count, sizeof(*member), err);
-    double *alpha = vxs_alloc(s->rows, sizeof(*alpha), err);
+    size_t count = s->count, back = 0, *member = vxs_alloc(count, sizeof(*member), err);
     double *inside = vxs_alloc(count, sizeof(*inside), err);
-    vxs_interior q;
-    vxs_status status = member && alpha && inside ? VXS_OK : VXS_FAILED;
+    vxs_status status = member && inside ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < count && !status; k++) {
         member[k] = s->member[k];
         inside[k] = s->inside[member[k]];
     }
     if (!status)
-        memcpy(alpha, s->alpha, s->rows * sizeof(*alpha));
-    if (!status) {
-        vxs_skfs_leave(s, INFINITY);
-        status = state_problem(s, rho, target, &q, err);
-    }
-    if (!status && s->count > 0) {
-        q.alpha = s->column; /* spare */
-        memcpy(q.alpha, alpha, s->rows * sizeof(*alpha));
-        status = vxs_interior_solve(&q, err);
-        c->iterations += (uint64_t)q.iterations;
-        for (size_t k = 0; k < s->count && !status; k++)
-            s->a[s->member[k]] = s->member_a[k];
-    }
-    size_t back = 0;
+        status = solve_supported(s, rho, target, c, err);
     for (size_t k = 0; k < count && !status; k++) {
         s->inside[member[k]] = inside[k];
         if (s->place[member[k]] == VXS_NOWHERE)
@@ -179,7 +182,6 @@ vxs_status vxs_skfs_polish(vxs_skfs *s, double rho, double target, vxs_certifica
     if (!status && back > 0)
         status = vxs_skfs_enter(s, back, err);
     free(member);
-    free(alpha);
     free(inside);
     return status;
 }

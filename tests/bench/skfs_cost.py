@@ -105,12 +105,12 @@ if "arc" in PARTS:
     write("kinds.tsv", [r for r in people if r[kind] in ("Broca", "Anomic")])
     write("all.tsv", people)
     print("\n| question | method | balanced accuracy, pooled [95 %] | AUC | sd over folds | volume alone | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")
-    for name, table, column, target, mask in (("Broca or Anomic, from lesions", "kinds.tsv", "lesion", "wab_type", ["--mask-fraction", "0.05"]),
-                                              ("older than the median, from T1w", "all.tsv", "t1w", "older", [])):
+    for name, table, column, target, mask, repeats in (("Broca or Anomic, from lesions", "kinds.tsv", "lesion", "wab_type", ["--mask-fraction", "0.05"], 3),
+                                                       ("older than the median, from T1w", "all.tsv", "t1w", "older", [], 1)):
         voxsift("cohort", table, "--image-column", column, "--smooth", 8, *mask, "-o", "arc", "--force")
         for method, words in (("lasso", []), ("fused", ["--method", "fused"]), ("skfs", ["--method", "skfs", "--smooth", "0.1,1,10", "--tol", "1e-4"]),
                               ("hsic-lasso", ["--method", "skfs", "--penalty", "hsic-lasso", "--tol", "1e-4"])):
-            out, seconds = voxsift("cv", "arc", "--target", target, "--repeats", 3, "--nlambda", 10, "--lambda-ratio", "0.05", *words, "-o", "v", "--force", "--json")
+            out, seconds = voxsift("cv", "arc", "--target", target, "--repeats", repeats, "--nlambda", 10, "--lambda-ratio", "0.05", *words, "-o", "v", "--force", "--json")
             said = json.loads(out)
             b, auc, volume = said["outer"]["balanced_accuracy"], said["outer"]["auc"], said["baseline_pooled"]["volume"]["balanced_accuracy"]
             print(f"| {name} | {method} | {b['pooled']:.3f} [{b['low']:.2f}, {b['high']:.2f}] | {auc['pooled']:.3f} | {b['sd']:.3f} | {volume:.3f} | {seconds:.0f} |", flush=True)
