@@ -224,7 +224,9 @@ screens: all
 	@$(PYTHON) tests/bench/screens.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/screens
 
 figures: screens
-	cp $(BUILD)/bench/screens/*.svg docs/figures
+	@mkdir -p $(BUILD)/bench/skfs
+	@SKFS_PARTS=voxels,subjects,dual $(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz examples
+	cp $(BUILD)/bench/screens/*.svg $(BUILD)/bench/skfs/*.svg docs/figures
 
 # The seventh part alone: a minute.
 kernel-figures: $(BUILD)/kernel_scores

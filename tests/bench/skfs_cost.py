@@ -12,6 +12,7 @@ import time
 
 import nibabel as nib
 import numpy as np
+from chart import draw
 
 build, folder, underlay, examples = os.path.abspath(sys.argv[1]), sys.argv[2], *map(os.path.abspath, sys.argv[3:5])
 PARTS = os.environ.get("SKFS_PARTS", "voxels,subjects,choice,dual,arc").split(",")
@@ -56,26 +57,40 @@ def cohort(subjects, voxels):
     voxsift("simulate", "skfs-linear", "--subjects", subjects, "--mask", "mask.nii.gz", "--voxel-size", size, "--seed", 1, "-o", "sim", "--force")
 
 
+STYLES = {"value above the optimum": {"colour": "#1f4e79", "width": 2.4, "shape": "circle", "size": 4, "dashed": False},
+          "its bound below the optimum": {"colour": "#b8860b", "width": 1.6, "shape": "square", "size": 4, "dashed": True},
+          "seconds": {"colour": "#1f4e79", "width": 2.4, "shape": "circle", "size": 4, "dashed": False},
+          "peak GB": {"colour": "#b8860b", "width": 1.6, "shape": "square", "size": 4, "dashed": True}}
+
+
+def curve(title, xname, rows):
+    """Rows of (size, seconds, GB) as a panel."""
+    return {"title": title, "xname": xname, "ticks": [(r[0], f"{r[0]:,}") for r in rows if str(r[0])[0] == "1" or r[0] == rows[-1][0]],
+            "lines": [("seconds", [(r[0], r[1], True) for r in rows]), ("peak GB", [(r[0], r[2], True) for r in rows])]}
+
+
 PATH = ["path", "sim", "--target", "diagnosis", "--method", "skfs", "--nlambda", "10", "--lambda-ratio", "0.2", "--tol", "1e-4"]
 
 
 def row(subjects, voxels):
     cohort(subjects, voxels)
     out, seconds = voxsift(*PATH, "--json")
-    points = json.loads(out)["outputs"][0]["points"]
-    print(f"| {subjects:,} | {voxels:,} | {seconds:.2f} | {sum(p['seconds'] for p in points):.2f} | {peak(*PATH):.0f} "
+    points, memory = json.loads(out)["outputs"][0]["points"], peak(*PATH)
+    print(f"| {subjects:,} | {voxels:,} | {seconds:.2f} | {sum(p['seconds'] for p in points):.2f} | {memory:.0f} "
           f"| {points[-1]['nonzero']} | {max(p['gap'] for p in points):.0e} |", flush=True)
+    return seconds, memory / 1024
 
 
 if "voxels" in PARTS or "subjects" in PARTS:
     print("A path of 10 lambdas down to 0.2 of lambda_max, --smooth 1, relative gap 1e-4:\n")
     print("| subjects | voxels | seconds in all | of these solving | peak MB | voxels with a weight | largest gap |\n| --- | --- | --- | --- | --- | --- | --- |")
 if "voxels" in PARTS:
-    for voxels in (10_000, 30_000, 100_000, 200_000, 300_000, 1_000_000):
-        row(100, voxels)
+    by_voxels = [(voxels, *row(100, voxels)) for voxels in (10_000, 30_000, 100_000, 200_000, 300_000, 1_000_000)]
 if "subjects" in PARTS:
-    for subjects in (100, 300, 1_000, 3_000, 10_000):
-        row(subjects, 10_000)
+    by_subjects = [(subjects, *row(subjects, 10_000)) for subjects in (100, 300, 1_000, 3_000, 10_000)]
+if "voxels" in PARTS and "subjects" in PARTS:
+    draw("skfs-cost.svg", "Kernel selection: what a path of 10 lambdas takes", "to 0.2 of lambda_max, gap 1e-4 over all voxels, scores included",
+         "seconds, and GB", ["seconds", "peak GB"], [curve("100 subjects", "voxels", by_voxels), curve("10,000 voxels", "subjects", by_subjects)], STYLES)
 if "choice" in PARTS:
     cohort(200, 200_000)
     words = ["fit", "sim", "--target", "diagnosis", "--method", "skfs", "--nlambda", "10", "--lambda-ratio", "0.1", "--smooth", "0.01,0.1,1,10,100",
@@ -89,10 +104,18 @@ if "dual" in PARTS:
     best = json.loads(voxsift(*fit, "--tol", "1e-8")[0])
     print(f"\nDual averages, 100 subjects x 10,000 voxels, lambda 0.3 of lambda_max; the optimum is {best['primal']:.6f} (certified gap {best['gap']:.0e})\n")
     print("| gamma | steps | value above the optimum, of the empty model's | dual bound below it | seconds |\n| --- | --- | --- | --- | --- |")
+    panels = []
     for gamma in (300, 3000):
-        for steps in (1000, 10_000, 100_000):
+        above, below = [], []
+        for steps in (300, 1000, 3000, 10_000, 30_000, 100_000):
             out = json.loads(voxsift(*fit, "--solver", "dual-average", "--steps", steps, "--gamma", gamma)[0])
             print(f"| {gamma:,} | {steps:,} | {(out['primal'] - best['primal']) / 100**2:.1e} | {(best['primal'] - out['dual']) / 100**2:.1e} | {out['seconds']:.2f} |", flush=True)
+            above.append((steps, (out["primal"] - best["primal"]) / 100**2, True))
+            below.append((steps, (best["primal"] - out["dual"]) / 100**2, True))
+        panels.append({"title": f"gamma = {gamma:,}", "xname": "steps", "ticks": [(s, f"{s:,}") for s in (300, 1000, 10_000, 100_000)],
+                       "lines": [("value above the optimum", above), ("its bound below the optimum", below)]})
+    draw("skfs-dual.svg", "Dual averages come near the certified optimum", f"100 subjects x 10,000 voxels, lambda 0.3 of lambda_max; optimum certified to {best['gap']:.0e}",
+         "share of the empty model's value", ["value above the optimum", "its bound below the optimum"], panels, STYLES)
 if "arc" in PARTS:
     rows = [line.rstrip("\n").split("\t") for line in open(f"{examples}/arc/participants.tsv")]
     head, people = rows[0], rows[1:]
