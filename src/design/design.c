@@ -35,6 +35,23 @@ void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, doubl
     design->kind->fetch(design, set, count, block);
 }
 
+void vxs_pass_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
+                        double *s)
+{
+    vxs_design_scan_some(design->base, set, count, v, s);
+}
+
+void vxs_pass_fetch(vxs_design *design, const size_t *set, size_t count, double *block)
+{
+    vxs_design_fetch(design->base, set, count, block);
+}
+
+void vxs_pass_moments(vxs_design *design, const double *rows, const double *v,
+                      const vxs_moments *result)
+{
+    design->base->kind->moments(design->base, rows, v, result);
+}
+
 vxs_status vxs_design_measure(vxs_design *design, vxs_error *err)
 {
     return design->norms ? VXS_OK : design->kind->measure(design, NULL, NULL, err);

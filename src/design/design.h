@@ -36,6 +36,12 @@ struct vxs_design {
     vxs_design *base;
 };
 
+/* The base's own, for designs whose columns are those of their base. */
+void vxs_pass_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
+                        double *s);
+void vxs_pass_fetch(vxs_design *design, const size_t *set, size_t count, double *block);
+void vxs_pass_moments(vxs_design *design, const double *rows, const double *v,
+                      const vxs_moments *moments);
 /* Norms by way of moments, for designs that have them; allocates design->norms. */
 VXS_MUST_CHECK vxs_status vxs_measure_by_moments(vxs_design *design, const double *v, double *s,
                                                  vxs_error *err);

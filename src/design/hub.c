@@ -126,23 +126,6 @@ void vxs_hub_serve(vxs_hub *hub)
 
 /* ---- The other ways to touch the data -------------------------------------------------------- */
 
-static void scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
-                      double *s)
-{
-    vxs_design_scan_some(design->base, set, count, v, s);
-}
-
-static void fetch(vxs_design *design, const size_t *set, size_t count, double *block)
-{
-    vxs_design_fetch(design->base, set, count, block);
-}
-
-static void moments(vxs_design *design, const double *rows, const double *v,
-                    const vxs_moments *result)
-{
-    design->base->kind->moments(design->base, rows, v, result);
-}
-
 static void release(vxs_design *design)
 {
     vxs_design_free(design->base);
@@ -155,10 +138,10 @@ static uint64_t shared(const vxs_design *design)
 
 static const vxs_design_kind kind = {
     .scan = scan,
-    .scan_some = scan_some,
-    .fetch = fetch,
+    .scan_some = vxs_pass_scan_some,
+    .fetch = vxs_pass_fetch,
     .measure = vxs_measure_by_moments,
-    .moments = moments,
+    .moments = vxs_pass_moments,
     .shared = shared,
     .release = release,
 };

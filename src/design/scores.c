@@ -127,23 +127,6 @@ static void scan(vxs_design *design, const double *v, size_t k, double *s)
     vxs_design_scan(design->base, v, k, s);
 }
 
-static void scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
-                      double *s)
-{
-    vxs_design_scan_some(design->base, set, count, v, s);
-}
-
-static void fetch(vxs_design *design, const size_t *set, size_t count, double *block)
-{
-    vxs_design_fetch(design->base, set, count, block);
-}
-
-static void moments(vxs_design *design, const double *rows, const double *v,
-                    const vxs_moments *result)
-{
-    design->base->kind->moments(design->base, rows, v, result);
-}
-
 static void release(vxs_design *design)
 {
     scores *s = (scores *)design;
@@ -156,10 +139,10 @@ static void release(vxs_design *design)
 
 static const vxs_design_kind kind = {
     .scan = scan,
-    .scan_some = scan_some,
-    .fetch = fetch,
+    .scan_some = vxs_pass_scan_some,
+    .fetch = vxs_pass_fetch,
     .measure = vxs_measure_by_moments,
-    .moments = moments,
+    .moments = vxs_pass_moments,
     .release = release,
 };
 

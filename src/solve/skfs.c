@@ -147,14 +147,21 @@ static vxs_status make_room(vxs_skfs *s, vxs_error *err)
     return fine ? list_neighbours(s, err) : VXS_FAILED;
 }
 
+static double total_weight(const vxs_skfs *s)
+{
+    double total = 0;
+    for (size_t m = 0; m < s->n; m++)
+        total += s->problem.weights ? s->problem.weights[m] : 1;
+    return total;
+}
+
 /* At a = 0 every sample lies within the margin, so that alpha is u. */
 static void look_at_empty(vxs_skfs *s)
 {
-    double total = 0;
+    double total = total_weight(s);
     for (size_t m = 0; m < s->n; m++) {
         double u = s->problem.weights ? s->problem.weights[m] : 1;
         s->wide[m] = u;
-        total += u;
         if (u > 0) {
             s->row[s->rows] = m;
             s->u[s->rows++] = u;
@@ -345,14 +352,6 @@ static vxs_status grow(vxs_skfs *s, double rho, vxs_certificate *c, vxs_error *e
             return status;
     }
     return status;
-}
-
-static double total_weight(const vxs_skfs *s)
-{
-    double total = 0;
-    for (size_t m = 0; m < s->n; m++)
-        total += s->problem.weights ? s->problem.weights[m] : 1;
-    return total;
 }
 
 static void take_weights(const vxs_skfs *s, double unit, double total, vxs_solution *solution)
