@@ -40,6 +40,44 @@ VXS_MUST_CHECK vxs_status vxs_graph_loop(const vxs_graph *graph, size_t *edge, v
 VXS_MUST_CHECK vxs_status vxs_graph_spanning(const vxs_graph *graph, const double *cost,
                                              vxs_graph *forest, vxs_error *err);
 
+/* ---- Flows ----------------------------------------------------------------------------------- */
+
+/* What flows over the edges of a graph say of the penalty sum over edges weight |w_from - w_to| +
+ * sparsity |w|_1. Flows stay from one call to the next, which is where the next one begins: calls
+ * for values that hardly differ are cheap. Used by one thread at a time; the graph must stay. */
+typedef struct vxs_flow vxs_flow;
+VXS_MUST_CHECK vxs_status vxs_flow_new(const vxs_graph *graph, double sparsity, vxs_flow **flow,
+                                       vxs_error *err);
+void vxs_flow_free(vxs_flow *flow);
+/* The dual norm of v: the largest of |v(S)| / (cut(S) + sparsity |S|) over sets S of nodes, by
+ * Dinkelbach's iteration; `least` if it is no more than that. Without sparsity v must add up to 0
+ * over each piece of the graph; what it adds up to by rounding is not looked at. */
+double vxs_flow_norm(vxs_flow *flow, const double *v, double least);
+/* The proximal step: w with the least |w - v|^2 / 2 + tau (sum over edges weight |w_from - w_to| +
+ * sparsity |w|_1), by maximal flows over ever smaller pieces. w may be v. */
+void vxs_flow_prox(vxs_flow *flow, const double *v, double tau, double *w);
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+/* Sums of features, each with its factors: term t is the sum of value[e] w[index[e]] over starts[t]
+ * <= e < starts[t + 1], where the indices ascend. */
+typedef struct {
+    size_t columns, count;
+    size_t *starts, *index;
+    double *value;
+} vxs_terms;
+/* Room for so many with so many factors in all. */
+VXS_MUST_CHECK vxs_status vxs_terms_new(size_t columns, size_t count, size_t factors,
+                                        vxs_terms *terms, vxs_error *err);
+void vxs_terms_release(vxs_terms *terms);
+/* w_k-1 - 2 w_k + w_k+1 of every feature between two others. */
+VXS_MUST_CHECK vxs_status vxs_terms_trend(size_t columns, vxs_terms *terms, vxs_error *err);
+/* The graph's edges, weight (w_from - w_to), and behind them, with sparsity, sparsity w_j. */
+VXS_MUST_CHECK vxs_status vxs_terms_edges(const vxs_graph *graph, double sparsity, vxs_terms *terms,
+                                          vxs_error *err);
+
+/* ---- Trees ----------------------------------------------------------------------------------- */
+
 /* Trees with roots. Places number the nodes so that a subtree is one run of places that begins with
  * its root, its largest child last: place k's subtree is k ... k + size[k] - 1. */
 typedef struct {

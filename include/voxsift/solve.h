@@ -12,9 +12,11 @@ extern "C" {
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
 typedef enum {
-    VXS_LOSS_SQUARED,  /* (y - z)^2 / 2 */
-    VXS_LOSS_LOGISTIC, /* log(1 + exp(-y z)), y being -1 or 1 */
-    VXS_LOSS_HINGE     /* max(0, y - z): y is a margin, the design knows the classes */
+    VXS_LOSS_SQUARED,    /* (y - z)^2 / 2 */
+    VXS_LOSS_LOGISTIC,   /* log(1 + exp(-y z)), y being -1 or 1 */
+    VXS_LOSS_HINGE,      /* max(0, y - z): y is a margin, the design knows the classes */
+    VXS_LOSS_MULTINOMIAL /* log sum over classes c of exp(z_c), less z_y: y is the number of a class
+                          */
 } vxs_loss;
 extern const char *const vxs_loss_names[];
 
@@ -32,9 +34,13 @@ typedef struct {
     const vxs_graph *graph; /* of the features: instead of |w|_1 the penalty is the sum over edges
                                of weight |w_from - w_to|; NULL: none. A piece of the graph has a
                                level that is not penalised */
-    double smooth;          /* with the hinge, where all y are one margin and w >= 0: adds the sum
-                               over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
-                               smooth lambda_max^2 / (y sum u) */
+    double sparsity;        /* with a graph: and sparsity times |w|_1; then levels are penalised */
+    const vxs_terms *terms; /* instead of |w|_1 the sum of the sizes of these; NULL: none */
+    size_t classes; /* with the multinomial loss: each has weights of its own, those of class
+                       c being c p ... c p + p - 1 of a solution, and free columns likewise */
+    double smooth;  /* with the hinge, where all y are one margin and w >= 0: adds the sum
+                       over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
+                       smooth lambda_max^2 / (y sum u) */
 } vxs_problem;
 
 /* What is known of an answer. The gap bounds how far the primal value is above the least one, over
@@ -86,6 +92,7 @@ VXS_MUST_CHECK vxs_status vxs_check_solution(const vxs_problem *problem,
 enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
 enum { VXS_PENALTY_LAPLACIAN, VXS_PENALTY_HSIC };
 enum { VXS_SOLVER_EXACT, VXS_SOLVER_DUAL_AVERAGE };
+enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
 enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
 
 /* What methods can be told; each has rows for what it takes, and the rest is 0. */
@@ -100,6 +107,9 @@ typedef struct {
     double smooth;                   /* the one of `smooths` that is meant: no row */
     bool smooth_chosen;              /* whether it is known */
     int penalty, solver;
+    int way;           /* of the fused lasso */
+    double sparsity;   /* likewise: that of the problem */
+    const char *terms; /* likewise: what is penalised, if not the edges of a graph */
     int64_t steps, sample_seed;
     double gamma;
 } vxs_method_settings;

@@ -4,6 +4,8 @@
 
 #include "voxsift/solve.h"
 
+#include <math.h>
+
 typedef struct vxs_solver_kind {
     vxs_status (*begin)(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err);
@@ -18,6 +20,8 @@ struct vxs_solver {
 };
 
 extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind;
+/* The fused lasso's solvers, which fused.c chooses among. */
+extern const vxs_solver_kind vxs_tree_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[];
 
 /* ---- Parameters that several methods have ---------------------------------------------------- */
