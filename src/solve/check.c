@@ -161,8 +161,8 @@ static void bring_inside(const check *c, double lambda)
     for (size_t k = 0; k < c->n * sides; k++) {
         size_t i = k / sides, side = k % sides;
         bool counts = vxs_check_u(c->problem, i) > 0;
-        double here = counts ? vxs_check_share(c->problem, i, c->theta + i, c->n, -lambda, side)
-                             : 0;
+        double here =
+            counts ? vxs_check_share(c->problem, i, c->theta + i, c->n, -lambda, side) : 0;
         double there = counts ? vxs_check_share(c->problem, i, c->away + i, c->n, -1, side) : 0;
         if (here < -ROUNDING && here / (here - there) > share)
             share = fmin(1, here / (here - there));
@@ -244,8 +244,8 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
         vxs_check_slope(c->problem, i, c->empty.zero + i, c->n, c->away + i);
     for (size_t i = 0; i < c->classes * c->n; i++)
         c->away[i] = -c->away[i];
-    result->dual = c->problem->terms ? bound_by_terms(c, s)
-                                     : bound_by_answer(c, lambda, &result->lambda_max);
+    result->dual =
+        c->problem->terms ? bound_by_terms(c, s) : bound_by_answer(c, lambda, &result->lambda_max);
     result->lambda = lambda;
     result->gap = size > 0 ? (result->primal - result->dual) / size : 0;
     result->nonzero = s->count;

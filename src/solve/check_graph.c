@@ -8,9 +8,9 @@
  * in all.
  *
  * The flow is Dinic's: steps to the nearest node that lacks something are counted by a search, and
- * then paths along which the steps fall are filled until there are none. A path fills an arc, empties
- * a node or satisfies one exactly, so that real numbers need no care but for sums, which are made
- * anew for each rho. */
+ * then paths along which the steps fall are filled until there are none. A path fills an arc,
+ * empties a node or satisfies one exactly, so that real numbers need no care but for sums, which
+ * are made anew for each rho. */
 #include "solve/check.h"
 
 #include <math.h>
