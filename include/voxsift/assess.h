@@ -169,8 +169,8 @@ VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_
 
 /* Predictions of a cohort's subjects: outputs x n, the linear score of each, or, with the
  * multinomial loss, the log odds of the class against all others that follow from these; a
- * probability is 1 / (1 + exp(-score)). A cohort whose features are not the model's is refused with the reason;
- * subjects without a confound, or with one that the model has never seen, get NAN. */
+ * probability is 1 / (1 + exp(-score)). A cohort whose features are not the model's is refused with
+ * the reason; subjects without a confound, or with one that the model has never seen, get NAN. */
 VXS_MUST_CHECK vxs_status vxs_model_scores(const vxs_model *model, const vxs_cohort *cohort,
                                            double *scores, vxs_error *err);
 /* Images or tables become a cohort as the model's own was made: its mask, scaling and smoothing.

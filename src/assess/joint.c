@@ -11,8 +11,9 @@
  * has w_1 - w_0 = d, and so it is with differences. */
 vxs_loss vxs_loss_of_classes(bool joint, size_t classes)
 {
-    return classes == 0 ? VXS_LOSS_SQUARED
-           : joint && classes > 2 ? VXS_LOSS_MULTINOMIAL : VXS_LOSS_LOGISTIC;
+    return classes == 0           ? VXS_LOSS_SQUARED
+           : joint && classes > 2 ? VXS_LOSS_MULTINOMIAL
+                                  : VXS_LOSS_LOGISTIC;
 }
 
 bool vxs_task_is_joint(const vxs_task *t)

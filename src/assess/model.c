@@ -243,8 +243,8 @@ static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number,
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
-                          const vxs_method_settings *settings, size_t problem,
-                          vxs_take_fit *take, void *user, vxs_error *err)
+                          const vxs_method_settings *settings, size_t problem, vxs_take_fit *take,
+                          void *user, vxs_error *err)
 {
     vxs_solver *solver = NULL;
     double least = 0;

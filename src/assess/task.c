@@ -30,9 +30,10 @@ const vxs_param vxs_task_params[] = {
       .type = VXS_PARAM_CHOICE,
       .offset = AT(loss),
       .choices = losses,
-      .help = "squared for scores, logistic for classes, each against the rest, multinomial for all "
-              "classes at once (fused only); auto goes by the target: text, or numbers of which "
-              "there are two, are classes" },
+      .help =
+          "squared for scores, logistic for classes, each against the rest, multinomial for all "
+          "classes at once (fused only); auto goes by the target: text, or numbers of which "
+          "there are two, are classes" },
     { .name = "confounds",
       .value = "A,B",
       .type = VXS_PARAM_TEXT,
