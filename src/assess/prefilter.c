@@ -151,12 +151,6 @@ vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part, const char 
         free(value);
         return VXS_FAILED;
     }
-    if (ttest && vxs_task_is_joint(part)) {
-        free(value);
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--prefilter ttest' tells one class from the rest, '--loss multinomial' "
-                        "all at once; use '--prefilter variance'");
-    }
     centred.settings.standardize = VXS_STANDARDIZE_CENTER;
     centred.penalties = NULL;
     (void)vxs_task_set_output(&centred, output);
