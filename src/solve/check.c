@@ -17,8 +17,7 @@
 typedef struct {
     const vxs_problem *problem;
     size_t n, p, classes;
-    size_t levels;        /* pieces of the graph, whose level is not penalised */
-    size_t *piece;        /* p: the one of each feature */
+    vxs_check_levels levels;
     double *free;         /* n x (free columns and levels) */
     double *block;        /* n x BLOCK */
     double *z;            /* classes x n: predictions of the answer */
@@ -255,7 +254,7 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
 
 static void release(check *c)
 {
-    free(c->piece);
+    vxs_check_levels_release(&c->levels);
     free(c->free);
     free(c->block);
     free(c->z);
@@ -270,7 +269,7 @@ static void release(check *c)
 
 static vxs_status take_room(check *c, vxs_error *err)
 {
-    size_t n = c->n, all = c->classes * n, columns = c->problem->free_count + c->levels;
+    size_t n = c->n, all = c->classes * n, columns = c->problem->free_count + c->levels.count;
     c->free = vxs_alloc(columns, n * sizeof(*c->free), err);
     c->block = vxs_alloc(n, BLOCK * sizeof(*c->block), err);
     c->z = vxs_alloc(all, sizeof(*c->z), err);
@@ -284,28 +283,36 @@ static vxs_status take_room(check *c, vxs_error *err)
                : VXS_FAILED;
 }
 
-/* The columns that are not penalised: the problem's, and the sums over pieces of the graph, unless
- * levels bear a penalty. */
+/* The sums of columns whose factor is not penalised. */
+static void add_levels(const check *c)
+{
+    const vxs_check_levels *l = &c->levels;
+    size_t n = c->n;
+    for (size_t j = 0; j < c->p && l->count > 0; j++) {
+        vxs_design_fetch(c->problem->design, &j, 1, c->block);
+        for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++)
+            for (size_t i = 0; i < n; i++)
+                c->free[(c->problem->free_count + l->level[e]) * n + i] +=
+                    l->factor[e] * c->block[i];
+    }
+}
+
+/* The columns that are not penalised: the problem's, and the levels of its penalty. */
 static vxs_status gather_free(check *c, vxs_error *err)
 {
-    size_t n = c->n, q = c->problem->free_count;
-    bool levels = c->problem->graph && c->problem->sparsity == 0;
-    c->piece = vxs_alloc(c->p, sizeof(*c->piece), err);
-    vxs_status status = c->piece ? VXS_OK : VXS_FAILED;
-    if (!status && levels)
-        status = vxs_check_pieces(c->problem->graph, c->piece, &c->levels, err);
+    const vxs_problem *problem = c->problem;
+    vxs_status status = VXS_OK;
+    if (problem->terms)
+        status = vxs_check_without(problem->terms, &c->levels, err);
+    else if (problem->graph && problem->sparsity == 0)
+        status = vxs_check_pieces(problem->graph, &c->levels, err);
     if (!status)
         status = take_room(c, err);
     if (status)
         return status;
-    for (size_t k = 0; k < n * q; k++)
-        c->free[k] = c->problem->free[k];
-    for (size_t j = 0; j < c->p && levels; j++) {
-        double *sum = c->free + (q + c->piece[j]) * n;
-        vxs_design_fetch(c->problem->design, &j, 1, c->block);
-        for (size_t i = 0; i < n; i++)
-            sum[i] += c->block[i];
-    }
+    for (size_t k = 0; k < c->n * problem->free_count; k++)
+        c->free[k] = problem->free[k];
+    add_levels(c);
     return VXS_OK;
 }
 
@@ -339,8 +346,8 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
     if (!status)
         status = gather_free(&c, err);
     if (!status)
-        status =
-            vxs_check_empty_fit(problem, c.free, problem->free_count + c.levels, &c.empty, err);
+        status = vxs_check_empty_fit(problem, c.free, problem->free_count + c.levels.count,
+                                     &c.empty, err);
     if (!status && problem->graph)
         status = vxs_check_net_new(problem->graph, problem->sparsity, &c.net, err);
     if (!status)

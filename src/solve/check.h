@@ -60,8 +60,22 @@ VXS_MUST_CHECK vxs_status vxs_check_net_new(const vxs_graph *graph, double spars
 void vxs_check_net_free(vxs_check_net *net);
 /* The largest |v(S)| / (cut(S) + sparsity |S|) over sets S of nodes. */
 double vxs_check_net_norm(vxs_check_net *net, const double *v);
-/* The piece of the graph that each node is in, by number. */
-VXS_MUST_CHECK vxs_status vxs_check_pieces(const vxs_graph *graph, size_t *piece, size_t *pieces,
+
+/* ---- What is not penalised: check_levels.c --------------------------------------------------- */
+
+/* Levels without a penalty; the weight of feature j is the sum of factor[e] times level[e] over
+ * starts[j] <= e < starts[j + 1]. */
+typedef struct {
+    size_t count;
+    size_t *starts, *level;
+    double *factor;
+} vxs_check_levels;
+/* The pieces of a graph. */
+VXS_MUST_CHECK vxs_status vxs_check_pieces(const vxs_graph *graph, vxs_check_levels *levels,
                                            vxs_error *err);
+/* Weights of which all terms are 0. */
+VXS_MUST_CHECK vxs_status vxs_check_without(const vxs_terms *terms, vxs_check_levels *levels,
+                                            vxs_error *err);
+void vxs_check_levels_release(vxs_check_levels *levels);
 
 #endif

@@ -329,33 +329,3 @@ double vxs_check_net_norm(vxs_check_net *g, const double *v)
     }
     return norm;
 }
-
-/* ---- Pieces ---------------------------------------------------------------------------------- */
-
-/* The smallest node that is known to hang together with this one. */
-static size_t name_of(size_t *name, size_t k)
-{
-    while (name[k] != k)
-        k = name[k] = name[name[k]];
-    return k;
-}
-
-vxs_status vxs_check_pieces(const vxs_graph *graph, size_t *piece, size_t *pieces, vxs_error *err)
-{
-    size_t *name = vxs_alloc(graph->nodes, sizeof(*name), err);
-    if (!name)
-        return VXS_FAILED;
-    for (size_t k = 0; k < graph->nodes; k++)
-        name[k] = k;
-    for (size_t e = 0; e < graph->count; e++) {
-        size_t a = name_of(name, graph->from[e]), b = name_of(name, graph->to[e]);
-        name[a > b ? a : b] = a > b ? b : a;
-    }
-    *pieces = 0;
-    for (size_t k = 0; k < graph->nodes; k++) {
-        size_t first = name_of(name, k);
-        piece[k] = first == k ? (*pieces)++ : piece[first];
-    }
-    free(name);
-    return VXS_OK;
-}

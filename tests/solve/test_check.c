@@ -66,9 +66,10 @@ static double brute_norm(const vxs_graph *g, double sparsity, const double *v)
 static void center(const vxs_graph *g, double *v)
 {
     vxs_error err = VXS_ERROR_INIT;
-    size_t piece[MOST], pieces = 0;
-    WORKS(vxs_check_pieces(g, piece, &pieces, &err), err);
-    for (size_t name = 0; name < pieces; name++) {
+    vxs_check_levels pieces;
+    WORKS(vxs_check_pieces(g, &pieces, &err), err);
+    const size_t *piece = pieces.level;
+    for (size_t name = 0; name < pieces.count; name++) {
         double sum = 0, count = 0;
         for (size_t k = 0; k < g->nodes; k++) {
             sum += piece[k] == name ? v[k] : 0;
@@ -77,6 +78,7 @@ static void center(const vxs_graph *g, double *v)
         for (size_t k = 0; k < g->nodes; k++)
             v[k] -= piece[k] == name ? sum / count : 0;
     }
+    vxs_check_levels_release(&pieces);
 }
 
 Test(check, the_dual_norm_is_the_largest_cut_ratio)
@@ -504,6 +506,56 @@ Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
     }
 }
 
+/* Levels leave every term 0, and there are as many as terms leave: of pieces, of what is straight,
+ * and of random terms, some of which depend on others. */
+Test(check, levels_are_what_terms_leave_free)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (uint64_t number = 0; number < 600; number++) {
+        chance c = { .random = { 30, number } };
+        size_t p = 2 + draw_below(&c, MOST - 1), wanted = 0;
+        vxs_graph g = draw_graph(&c, p, number % 2);
+        vxs_terms terms;
+        vxs_check_levels levels, pieces;
+        WORKS(vxs_check_pieces(&g, &pieces, &err), err);
+        wanted = number % 3 == 0 ? pieces.count : number % 3 == 1 ? 2 : 1;
+        if (number % 3 == 0)
+            WORKS(vxs_terms_edges(&g, 0, &terms, &err), err);
+        else if (number % 3 == 1)
+            WORKS(vxs_terms_trend(p, &terms, &err), err);
+        else
+            WORKS(vxs_terms_new(p, 2 * p, 2 * p * p, &terms, &err), err);
+        for (size_t k = 0; k < 2 * p * p && number % 3 == 2; k++) { /* all but one feature's */
+            double scale = (double)(k / p + 1);
+            terms.starts[k / p + 1] = (k / p + 1) * p;
+            terms.index[k] = k % p;
+            terms.value[k] = k / p >= p ? scale * terms.value[k - p * p] : draw(&c) - 0.5;
+            if (k / p < p && k % p == p - 1) /* adds up to 0 */
+                for (size_t j = terms.value[k] = 0; j < p - 1; j++)
+                    terms.value[k] -= terms.value[k - 1 - j];
+        }
+        WORKS(vxs_check_without(&terms, &levels, &err), err);
+        cr_assert(levels.count == wanted, "%d: %zu levels, not %zu", (int)number, levels.count,
+                  wanted);
+        for (size_t t = 0; t < terms.count * levels.count; t++) {
+            double value = 0, size = 0, w[MOST] = { 0 };
+            for (size_t j = 0; j < p; j++)
+                for (size_t e = levels.starts[j]; e < levels.starts[j + 1]; e++)
+                    w[j] += levels.level[e] == t % levels.count ? levels.factor[e] : 0;
+            for (size_t k = terms.starts[t / levels.count]; k < terms.starts[t / levels.count + 1];
+                 k++) {
+                value += terms.value[k] * w[terms.index[k]];
+                size += fabs(terms.value[k] * w[terms.index[k]]);
+            }
+            cr_assert(fabs(value) <= 1e-8 * size + 1e-12, "%d: %g", (int)number, value);
+        }
+        vxs_check_levels_release(&levels);
+        vxs_check_levels_release(&pieces);
+        vxs_terms_release(&terms);
+        vxs_graph_release(&g);
+    }
+}
+
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 static vxs_status check_one(vxs_error *err)
@@ -516,11 +568,25 @@ static vxs_status check_one(vxs_error *err)
     return vxs_check_solution(&e->problem, &s, &said, err);
 }
 
+static vxs_status find_levels(vxs_error *err)
+{
+    vxs_terms terms;
+    vxs_check_levels levels;
+    vxs_status status = vxs_terms_trend(6, &terms, err);
+    if (status)
+        return status;
+    status = vxs_check_without(&terms, &levels, err);
+    vxs_check_levels_release(&levels);
+    vxs_terms_release(&terms);
+    return status;
+}
+
 Test(check, runs_out_of_memory_cleanly)
 {
     vxs_error err = VXS_ERROR_INIT;
     WORKS(check_one(&err), err); /* norms are measured once */
     cr_assert(fail_each_request(check_one) > 15);
+    cr_assert(fail_each_request(find_levels) > 20);
 }
 
 Test(check, refuses_what_it_does_not_know)
