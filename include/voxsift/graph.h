@@ -22,12 +22,18 @@ void vxs_graph_release(vxs_graph *graph);
 
 /* Every node with the next. */
 VXS_MUST_CHECK vxs_status vxs_graph_chain(size_t nodes, vxs_graph *graph, vxs_error *err);
-/* Voxels of a grid that share a face; node k is voxels[k], and these ascend. Pieces that touch no
- * others are linked to them where they are nearest, so that the graph hangs together. */
+/* Edges of another graph of the same nodes behind its own. */
+VXS_MUST_CHECK vxs_status vxs_graph_append(vxs_graph *graph, const vxs_graph *more, vxs_error *err);
+/* Voxels of a grid that share a face (6), an edge too (18) or a corner too (26); node k is
+ * voxels[k], and these ascend. Pieces that touch no others are linked to them where they are
+ * nearest, so that the graph hangs together. */
 VXS_MUST_CHECK vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
-                                         vxs_graph *graph, vxs_error *err);
-
-/* Voxels that share a face (6), an edge too (18) or a corner too (26); without links. */
+                                         int connectivity, vxs_graph *graph, vxs_error *err);
+/* The same links for nodes that have any number of a grid's cells: node[cell] is UINT32_MAX where
+ * there is none. There are fewer than 2^32 cells. */
+VXS_MUST_CHECK vxs_status vxs_graph_link_cells(const size_t shape[3], const uint32_t *node,
+                                               vxs_graph *graph, vxs_error *err);
+/* Without links. */
 VXS_MUST_CHECK vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels,
                                                size_t count, int connectivity, vxs_graph *graph,
                                                vxs_error *err);

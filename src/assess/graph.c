@@ -103,7 +103,7 @@ static vxs_status make_tree(const vxs_context *context, vxs_task *t, vxs_error *
     vxs_graph grid = { .nodes = 0 };
     bool voxels = c->kind == VXS_FEATURES_VOXELS;
     vxs_status status =
-        voxels ? vxs_graph_grid(c->grid.shape, c->voxels, c->voxel_count, &grid, err) : VXS_OK;
+        voxels ? vxs_graph_grid(c->grid.shape, c->voxels, c->voxel_count, 6, &grid, err) : VXS_OK;
     if (!status)
         status = vxs_correlation_tree(context, t->design, voxels ? &grid : NULL, &t->graph, err);
     vxs_graph_release(&grid);
