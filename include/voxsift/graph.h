@@ -46,6 +46,33 @@ VXS_MUST_CHECK vxs_status vxs_graph_loop(const vxs_graph *graph, size_t *edge, v
 VXS_MUST_CHECK vxs_status vxs_graph_spanning(const vxs_graph *graph, const double *cost,
                                              vxs_graph *forest, vxs_error *err);
 
+/* ---- Learned from columns -------------------------------------------------------------------- */
+
+/* Sparse inverse covariance (graphical lasso): T with the least -log det T + tr(S T) + rho sum over
+ * i /= j of |T_ij|. */
+typedef struct {
+    double rho;
+    double primal, dual, gap; /* the gap is a share of p, the value of the empty graph of
+                                 correlations */
+    size_t edges, sweeps;
+    bool converged;
+} vxs_precision;
+/* S is p x p with a positive diagonal. T and W, the matrix near S that T is the inverse of, begin
+ * as what was found for another rho, or all 0. VXS_OK even when the tolerance was not met: that is
+ * in the report. */
+VXS_MUST_CHECK vxs_status vxs_glasso(const vxs_context *context, const double *s, size_t p,
+                                     double rho, double tol, double *t, double *w,
+                                     vxs_precision *report, vxs_error *err);
+/* The graph of T for the rho at which it has about so many edges. */
+VXS_MUST_CHECK vxs_status vxs_graph_precision(const vxs_context *context, const double *s, size_t p,
+                                              size_t edges, double tol, vxs_graph *graph,
+                                              vxs_precision *report, vxs_error *err);
+/* So many pairs whose |S_ij|, i /= j, is largest; of equal ones the first, row by row. */
+VXS_MUST_CHECK vxs_status vxs_graph_strongest(const double *s, size_t p, size_t edges,
+                                              vxs_graph *graph, vxs_error *err);
+/* Links the pieces of a graph into one by the pairs whose |S_ij| is largest. */
+VXS_MUST_CHECK vxs_status vxs_graph_link(const double *s, vxs_graph *graph, vxs_error *err);
+
 /* ---- Flows ----------------------------------------------------------------------------------- */
 
 /* What flows over the edges of a graph say of the penalty sum over edges weight |w_from - w_to| +
