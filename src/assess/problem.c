@@ -113,6 +113,7 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t outp
                               .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
                               .ridge = settings->ridge,
                               .nonnegative = settings->nonnegative,
+                              .sparsity = settings->sparsity,
                               .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL };
     return vxs_task_is_kernel(t) ? make_kernel_problem(context, t, output, settings, problem, err)
                                  : VXS_OK;

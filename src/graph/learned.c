@@ -42,31 +42,39 @@ static void add_edge(vxs_graph *g, size_t *count, size_t i, size_t j)
     g->to[(*count)++] = j;
 }
 
+/* All pairs above that size, and of those that are equal to it the first for which there is room.
+ */
+static void list_pairs(const double *s, vxs_graph *g, double least)
+{
+    size_t p = g->nodes, above = 0, count = 0;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = i + 1; j < p; j++)
+            above += fabs(s[i * p + j]) > least;
+    size_t room = g->count - above;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = i + 1; j < p; j++) {
+            double size = fabs(s[i * p + j]);
+            bool equal = size == least && room > 0;
+            room -= equal;
+            if (size > least || equal)
+                add_edge(g, &count, i, j);
+        }
+}
+
 vxs_status vxs_graph_strongest(const double *s, size_t p, size_t edges, vxs_graph *g,
                                vxs_error *err)
 {
-    size_t pairs = p > 1 ? p * (p - 1) / 2 : 0, above = 0, count = 0;
+    size_t pairs = p > 1 ? p * (p - 1) / 2 : 0;
     edges = edges < pairs ? edges : pairs;
     vxs_status status = vxs_graph_new(p, edges, g, err);
-    double least = status || edges == 0 ? 0 : find_size(s, p, edges, err);
+    if (status || edges == 0)
+        return status;
+    double least = find_size(s, p, edges, err);
     if (least < 0) {
         vxs_graph_release(g);
         return VXS_FAILED;
     }
-    if (status || edges == 0)
-        return status;
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = i + 1; j < p; j++)
-            above += fabs(s[i * p + j]) > least;
-    size_t equal = edges - above; /* there is room for so many */
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = i + 1; j < p; j++) {
-            double size = fabs(s[i * p + j]);
-            if (size > least || (size == least && equal > 0))
-                add_edge(g, &count, i, j);
-            if (size == least && equal > 0)
-                equal--;
-        }
+    list_pairs(s, g, least);
     return VXS_OK;
 }
 
