@@ -123,7 +123,7 @@ static vxs_status check_size(const vxs_task *t, const rule *r, size_t most, vxs_
 
 static void tell(const vxs_context *context, const vxs_precision *found, size_t links)
 {
-    vxs_log(context, found->converged ? VXS_LOG_INFO : VXS_LOG_WARNING,
+    vxs_log(context, found->converged ? VXS_LOG_DEBUG : VXS_LOG_WARNING,
             "the sparse inverse covariance has %zu edges at rho %.6g (gap %.1e%s); %zu links",
             found->edges, found->rho, found->gap,
             found->converged ? "" : ", which is above the tolerance", links);
