@@ -37,6 +37,17 @@ works "quiet" voxsift simulate lasso -q --features 10 -o quiet
 rm -r sim quiet
 nothing_left "simulate"
 
+# A graph of the features.
+voxsift simulate fused --subjects 10 --features 50 -o sim > "$work/out"
+holds "it says where the graph is" "sim/graph.tsv" "$work/out"
+same "files of a graph" "$(ls sim | tr '\n' ' ')" "cohort.json features.npy graph.tsv participants.tsv truth.tsv "
+rm -r sim
+refuses 2 "'--edges' and '--trees' exclude each other" voxsift simulate fused --edges 1.2 --trees 3 -o x
+refuses 2 "20 features are too few for 30 trees" voxsift simulate fused --features 20 --trees 30 -o x
+refuses 2 "wants a number between 1 and 1000, not '0.9'" voxsift simulate fused --edges 0.9 -o x
+refuses 2 "model 'lasso' has no option '--trees'" voxsift simulate lasso --trees 3 -o x
+nothing_left "graphs"
+
 # Images with spheres that matter.
 works "agrees with numpy" "$PYTHON" "$top/tests/cohort/simulate_agrees.py"
 nothing_left "simulate_agrees.py"
