@@ -135,6 +135,7 @@ VXS_MUST_CHECK vxs_status vxs_simulate_fused(const vxs_context *context,
 typedef struct {
     int64_t subjects;
     const char *images, *mask; /* NULL: made, and the left temporal lobe */
+    const char *shape;         /* "X,Y,Z": a box of voxels instead of a lobe; or NULL */
     bool resample, write_images;
     double voxel_size;              /* mm; NAN: that of the underlay, or of the images */
     double warp, bias, voxel_noise; /* of images that are made */

@@ -151,7 +151,8 @@ const vxs_command vxs_cmd_simulate = {
         "and v1 exp(v2/2000)/6200 + (v3/1500)^2 v4 with random groups. Perturbed, psi and groups "
         "are in the tables.\n\n"
         "spheres sums the means inside several spheres, with weights of both signs and normal "
-        "noise, to a score; its images are smooth noise with standard deviation 1.",
+        "noise, to a score; its images are smooth noise with standard deviation 1. --shape makes "
+        "it a grid of any size.",
     .operands = operands,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_MODEL,
     .examples = examples,

@@ -86,6 +86,12 @@ static const vxs_param spheres_params[] = {
     { SUBJECTS },
     { IMAGES },
     { MASK },
+    { .name = "shape",
+      .value = "X,Y,Z",
+      .help = "instead of a lobe a box of so many voxels, of 2 mm unless --voxel-size says "
+              "otherwise; of images that are made",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(shape) },
     { RADIUS },
     { .name = "regions",
       .value = "K",

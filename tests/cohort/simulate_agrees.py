@@ -250,7 +250,21 @@ def several_spheres():
         check(f"spheres: correlation {step} voxels away", abs(ours - np.exp(-step**2 / (4 * sd**2))) < 0.02, ours)
     make("spheres", "white", *words, "--smooth", "0")
     check("spheres: without smoothing", abs(correlation(Cohort("white").x, *pairs(c, 1))) < 0.005)
-    for f in "exact", "noisy", "classes", "white":
+    make("spheres", "box", "--shape", "20,17,11", "--voxel-size", "3", "--radius", "2", "--noise", "0", "--subjects", "150")
+    c = Cohort("box")
+    check_truth("a box", c, 2)
+    check("a box: its voxels", len(c.at) == 20 * 17 * 11 and np.array_equal(np.ptp(c.at, axis=0) + 1, [20, 17, 11]) and np.allclose(c.size, 3))
+    middle = nib.affines.apply_affine(c.image.affine, (c.at.min(0) + c.at.max(0)) / 2)
+    check("a box: around 0", np.allclose(middle, 0), middle)
+    faces = (c.at == c.at.min(0)).any(1) | (c.at == c.at.max(0)).any(1)
+    check("a box: faces are as the rest", abs(c.x[:, faces].std() - 1) < 0.03 and abs(c.x[:, ~faces].std() - 1) < 0.03, c.x[:, faces].std())
+    a, b = pairs(c, 1)
+    sd = 8 / np.sqrt(8 * np.log(2)) / 3
+    for which in faces[a] & faces[b], ~faces[a]:
+        ours = correlation(c.x, a[which], b[which])
+        check("a box: as smooth there", abs(ours - np.exp(-1 / (4 * sd**2))) < 0.03, ours)
+    check("a box: the score", near(c.x[:, c.sphere] @ c.part("weight"), c.column("score"), 1e-10))
+    for f in "exact", "noisy", "classes", "white", "box":
         shutil.rmtree(f)
 
 
