@@ -51,8 +51,9 @@ static vxs_status check_forest(const fused *f, vxs_error *err)
     if (f->problem.ridge > 0 || f->problem.nonnegative)
         return vxs_fail(err, VXS_MISUSE,
                         "the fused lasso has neither a ridge nor non-negative weights");
-    if (f->problem.sparsity > 0)
-        return vxs_fail(err, VXS_MISUSE, "trees are solved as a lasso without '--sparsity' only");
+    if (f->problem.loss == VXS_LOSS_MULTINOMIAL || f->problem.sparsity > 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--solver saif' has neither all classes at once nor a penalty on weights");
     if (f->forest.nodes != vxs_design_columns(f->problem.design))
         return vxs_fail(err, VXS_MISUSE, "the graph has %zu nodes for %zu features",
                         f->forest.nodes, vxs_design_columns(f->problem.design));
