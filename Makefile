@@ -253,6 +253,7 @@ peers: deps-peers
 	@mkdir -p $(BUILD)/peers
 	@$(PYTHON) tests/peers/peers.py $(abspath $(BUILD)) '$(or $(MATRICES),$(BUILD))' $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/skfs.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
+	@$(PYTHON) tests/peers/precision.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 
 # ---- Gates --------------------------------------------------------------------------------------
 

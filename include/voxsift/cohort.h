@@ -111,10 +111,31 @@ VXS_MUST_CHECK vxs_status vxs_simulate_lasso(const vxs_context *context,
                                              const vxs_lasso_simulation *settings,
                                              const char *directory, bool replace, vxs_error *err);
 
+/* The same score of features that have a graph, along which weights are constant: a connected one,
+ * with two subgraphs that have a value each, or a forest, of which some trees have. A diagnosis is
+ * by the median. */
+typedef struct {
+    int64_t subjects, features;
+    double edges;   /* for each feature; NAN: not given */
+    int64_t trees;  /* 0: not given */
+    double nonzero; /* share of features with weight */
+    double noise;
+    int target;
+    int64_t seed;
+} vxs_fused_simulation;
+
+extern const vxs_param vxs_fused_simulation_params[];
+
+/* The same files, and graph.tsv with the edges by the names of features. */
+VXS_MUST_CHECK vxs_status vxs_simulate_fused(const vxs_context *context,
+                                             const vxs_fused_simulation *settings,
+                                             const char *directory, bool replace, vxs_error *err);
+
 /* Images with spheres that matter. Each model has rows for what it takes, and the rest is 0. */
 typedef struct {
     int64_t subjects;
     const char *images, *mask; /* NULL: made, and the left temporal lobe */
+    const char *shape;         /* "X,Y,Z": a box of voxels instead of a lobe; or NULL */
     bool resample, write_images;
     double voxel_size;              /* mm; NAN: that of the underlay, or of the images */
     double warp, bias, voxel_noise; /* of images that are made */
@@ -126,9 +147,10 @@ typedef struct {
     int64_t seed;
 } vxs_image_simulation;
 
-/* What came of a simulation; of one without images only the first two. */
+/* What came of a simulation; of one without images only the first three. */
 typedef struct {
     size_t subjects, features;
+    int64_t seed;
     size_t perturbed, positive; /* subjects; 0 where the model has no such thing */
     size_t spheres, sphere;     /* how many, and voxels of one */
     double centre[3];           /* of the first, mm */
@@ -142,6 +164,7 @@ typedef struct {
 
 typedef union {
     vxs_lasso_simulation lasso;
+    vxs_fused_simulation fused;
     vxs_image_simulation images;
 } vxs_simulation_settings;
 
@@ -152,6 +175,7 @@ typedef struct {
     const char *summary;         /* a phrase, without full stop */
     const vxs_param *params;     /* into vxs_simulation_settings; ends with name == NULL */
     const struct vxs_plan *plan; /* private to the cohort room; NULL: no images */
+    const char *graph;           /* the file of the features' graph, or NULL */
 } vxs_simulation;
 extern const vxs_simulation vxs_simulations[];
 extern const char *const vxs_simulation_names[]; /* ends with NULL */

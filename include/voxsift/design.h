@@ -101,6 +101,11 @@ VXS_MUST_CHECK vxs_status vxs_correlation_tree(const vxs_context *context, vxs_d
                                                const vxs_graph *graph, vxs_graph *tree,
                                                vxs_error *err);
 
+/* Correlations of all pairs of columns, p x p; a constant column has none but with itself. Freed by
+ * the caller. */
+VXS_MUST_CHECK vxs_status vxs_correlations(const vxs_context *context, vxs_design *design,
+                                           double **correlations, vxs_error *err);
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* g[j] = sum over l of q[l] exp(-(at[j] - x[l])^2 / (2 bandwidth^2)), by the sum itself or by a

@@ -22,12 +22,18 @@ void vxs_graph_release(vxs_graph *graph);
 
 /* Every node with the next. */
 VXS_MUST_CHECK vxs_status vxs_graph_chain(size_t nodes, vxs_graph *graph, vxs_error *err);
-/* Voxels of a grid that share a face; node k is voxels[k], and these ascend. Pieces that touch no
- * others are linked to them where they are nearest, so that the graph hangs together. */
+/* Edges of another graph of the same nodes behind its own. */
+VXS_MUST_CHECK vxs_status vxs_graph_append(vxs_graph *graph, const vxs_graph *more, vxs_error *err);
+/* Voxels of a grid that share a face (6), an edge too (18) or a corner too (26); node k is
+ * voxels[k], and these ascend. Pieces that touch no others are linked to them where they are
+ * nearest, so that the graph hangs together. */
 VXS_MUST_CHECK vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
-                                         vxs_graph *graph, vxs_error *err);
-
-/* Voxels that share a face (6), an edge too (18) or a corner too (26); without links. */
+                                         int connectivity, vxs_graph *graph, vxs_error *err);
+/* The same links for nodes that have any number of a grid's cells: node[cell] is UINT32_MAX where
+ * there is none. There are fewer than 2^32 cells. */
+VXS_MUST_CHECK vxs_status vxs_graph_link_cells(const size_t shape[3], const uint32_t *node,
+                                               vxs_graph *graph, vxs_error *err);
+/* Without links. */
 VXS_MUST_CHECK vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels,
                                                size_t count, int connectivity, vxs_graph *graph,
                                                vxs_error *err);
@@ -39,6 +45,33 @@ VXS_MUST_CHECK vxs_status vxs_graph_loop(const vxs_graph *graph, size_t *edge, v
  * the first. Weights stay with their edges. */
 VXS_MUST_CHECK vxs_status vxs_graph_spanning(const vxs_graph *graph, const double *cost,
                                              vxs_graph *forest, vxs_error *err);
+
+/* ---- Learned from columns -------------------------------------------------------------------- */
+
+/* Sparse inverse covariance (graphical lasso): T with the least -log det T + tr(S T) + rho sum over
+ * i /= j of |T_ij|. */
+typedef struct {
+    double rho;
+    double primal, dual, gap; /* the gap is a share of p, the value of the empty graph of
+                                 correlations */
+    size_t edges, sweeps;
+    bool converged;
+} vxs_precision;
+/* S is p x p with a positive diagonal. T and W, the matrix near S that T is the inverse of, begin
+ * as what was found for another rho, or all 0. VXS_OK even when the tolerance was not met: that is
+ * in the report. */
+VXS_MUST_CHECK vxs_status vxs_glasso(const vxs_context *context, const double *s, size_t p,
+                                     double rho, double tol, double *t, double *w,
+                                     vxs_precision *report, vxs_error *err);
+/* The graph of T for the rho at which it has about so many edges. */
+VXS_MUST_CHECK vxs_status vxs_graph_precision(const vxs_context *context, const double *s, size_t p,
+                                              size_t edges, double tol, vxs_graph *graph,
+                                              vxs_precision *report, vxs_error *err);
+/* So many pairs whose |S_ij|, i /= j, is largest; of equal ones the first, row by row. */
+VXS_MUST_CHECK vxs_status vxs_graph_strongest(const double *s, size_t p, size_t edges,
+                                              vxs_graph *graph, vxs_error *err);
+/* Links the pieces of a graph into one by the pairs whose |S_ij| is largest. */
+VXS_MUST_CHECK vxs_status vxs_graph_link(const double *s, vxs_graph *graph, vxs_error *err);
 
 /* ---- Flows ----------------------------------------------------------------------------------- */
 

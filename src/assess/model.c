@@ -396,11 +396,11 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     vxs_problem problem;
     vxs_task_settings again = m->task;
     char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
-    bool has_graph = vxs_methods[again.method].needs_graph || !vxs_graph_is_rule(again.graph);
+    bool has_graph = vxs_graph_is_learned(&again) || !vxs_graph_is_rule(again.graph);
     char *graph = has_graph ? vxs_model_inside(m, VXS_GRAPH_FILE, err) : NULL;
     vxs_status status =
         (again.penalties && !penalties) || (has_graph && !graph) ? VXS_FAILED : VXS_OK;
-    again.penalties = penalties; /* the model has copies */
+    again.penalties = penalties; /* the model has copies of what cannot be made again */
     again.graph = has_graph ? graph : again.graph;
     if (!status)
         status = vxs_task_new(context, cohort, &again, &t, err);

@@ -8,8 +8,8 @@
 void vxs_free_texts(char **texts, size_t count);
 VXS_MUST_CHECK vxs_status vxs_copy_texts(char *const *texts, size_t count, char ***copy,
                                          vxs_error *err);
-/* The task on some of its subjects, with a design over these alone, and the tree that they have;
- * released as a task. */
+/* The task on some of its subjects, with a design over these alone, and the graph that is learned
+ * from them; released as a task. */
 VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole,
                                         const size_t *which, size_t count, vxs_task *part,
                                         vxs_error *err);
@@ -195,15 +195,19 @@ VXS_MUST_CHECK vxs_status vxs_kernel_write(const vxs_model *model, int file, FIL
 VXS_MUST_CHECK vxs_status vxs_kernel_read(vxs_model *model, const char *folder, vxs_error *err);
 /* graph.c: what does not go with the method is refused. */
 VXS_MUST_CHECK vxs_status vxs_task_check_settings(const vxs_task *task, vxs_error *err);
-/* The graph that the method needs, or none; refuses what does not go with it. */
+VXS_MUST_CHECK vxs_status vxs_graph_read(const char *path, const vxs_cohort *cohort,
+                                         vxs_graph *graph, vxs_error *err);
+/* graph_rules.c: the graph that the method needs, or none; refuses what does not go with it. */
 VXS_MUST_CHECK vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *task,
                                               vxs_error *err);
-/* region_graph.c */
-VXS_MUST_CHECK vxs_status vxs_region_graph(const vxs_cohort *cohort, vxs_graph *graph,
-                                           vxs_error *err);
 /* Not a table's name. */
 bool vxs_graph_is_rule(const char *graph);
-/* Columns from, to and weight, by the names of features. */
+/* Whether the graph comes from the subjects, and not from where features are or from a table. */
+bool vxs_graph_is_learned(const vxs_task_settings *settings);
+/* region_graph.c: regions that touch, and, if `linked`, links between those that do not. */
+VXS_MUST_CHECK vxs_status vxs_region_graph(const vxs_cohort *cohort, bool linked, vxs_graph *graph,
+                                           vxs_error *err);
+/* graph.c: columns from, to and weight, by the names of features. */
 void vxs_graph_write(const vxs_graph *graph, const vxs_cohort *cohort, FILE *stream);
 /* penalties.c: of all features, from a table, an image on the cohort's grid or an array; freed by
  * the caller, whatever is returned. */

@@ -59,15 +59,10 @@ static vxs_status check_classes(const vxs_task *part, vxs_error *err)
     return VXS_OK;
 }
 
-/* A graph that does not come from the subjects. */
-static bool is_given(const vxs_task *whole)
-{
-    return vxs_task_is_kernel(whole) || (whole->graph.count > 0 && whole->settings.graph &&
-                                         strcmp(whole->settings.graph, "tree") != 0);
-}
-
 static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *err)
 {
+    if (from->nodes == 0)
+        return VXS_OK; /* the method has none */
     vxs_status status = vxs_graph_new(from->nodes, from->count, to, err);
     if (status)
         return status;
@@ -99,8 +94,9 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     if (!status)
         status = vxs_task_make_design(context, part, err);
     if (!status)
-        status = is_given(whole) ? copy_graph(&whole->graph, &part->graph, err)
-                                 : vxs_task_make_graph(context, part, err);
+        status = vxs_graph_is_learned(&whole->settings)
+                     ? vxs_task_make_graph(context, part, err)
+                     : copy_graph(&whole->graph, &part->graph, err);
     if (status)
         vxs_task_release(part);
     return status;

@@ -1,6 +1,5 @@
 /* region_graph.c - regions that touch: some voxel of one shares a face with some voxel of the
- * other.
- */
+ * other. Regions that touch no others can be linked to those that are nearest. */
 #include "assess/model.h"
 
 #include <math.h>
@@ -103,7 +102,20 @@ static vxs_status list_edges(toucher *t, vxs_graph *g, vxs_error *err)
     return status;
 }
 
-vxs_status vxs_region_graph(const vxs_cohort *c, vxs_graph *g, vxs_error *err)
+static vxs_status link_pieces(const toucher *t, vxs_graph *g, vxs_error *err)
+{
+    size_t cells = vxs_grid_voxels(&t->labels.grid);
+    uint32_t *node = vxs_alloc(cells, sizeof(*node), err);
+    if (!node)
+        return VXS_FAILED;
+    for (size_t v = 0; v < cells; v++)
+        node[v] = region_at(t, v) == NOBODY ? UINT32_MAX : (uint32_t)region_at(t, v);
+    vxs_status status = vxs_graph_link_cells(t->labels.grid.shape, node, g, err);
+    free(node);
+    return status;
+}
+
+vxs_status vxs_region_graph(const vxs_cohort *c, bool linked, vxs_graph *g, vxs_error *err)
 {
     toucher t = { .cohort = c };
     if (c->p > MOST_REGIONS)
@@ -114,6 +126,8 @@ vxs_status vxs_region_graph(const vxs_cohort *c, vxs_graph *g, vxs_error *err)
         status = read_table(&t, err);
     if (!status)
         status = list_edges(&t, g, err);
+    if (!status && linked)
+        status = link_pieces(&t, g, err);
     vxs_volume_release(&t.labels);
     free(t.region);
     free(t.touch);

@@ -207,10 +207,10 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
 
 static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
 {
-    if (vxs_task_method(t)->needs_graph)
+    if (vxs_task_method(t)->needs_graph && m->sparsity == 0)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' gives nearly all features a weight; there is no selection to "
-                        "be stable",
+                        "be stable without '--sparsity'",
                         vxs_task_method(t)->name);
     return vxs_check_ratio(m, "half", true, err);
 }

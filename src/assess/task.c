@@ -72,10 +72,15 @@ const vxs_param vxs_task_params[] = {
       .offset = AT(graph),
       .help = "which features are neighbours, for fused: tree (the default: the spanning tree of "
               "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
-              "|correlation|), chain (features in their order), or a table with the columns from "
-              "and to, names of features, and perhaps weight; for skfs: grid6 (the default of "
-              "voxels: those that share a face), grid18 (an edge), grid26 (a corner), regions (the "
-              "default of regions: those that touch), chain or a table" },
+              "|correlation|), grid6 (voxels that share a face), grid18 (an edge), grid26 (a "
+              "corner), regions (those that touch), chain (features in their order), "
+              "correlation:E and precision:E (of regions or columns, E edges for each, or 1.2: "
+              "the largest |correlation|, or a sparse inverse covariance), or a table with the "
+              "columns from and to, names of features, and perhaps weight; what tree, correlation "
+              "and precision learn, they learn in each training part; what hangs apart by a rule "
+              "is linked where it is nearest, or correlates most; for skfs, without links: grid6 "
+              "(the default of voxels), grid18, grid26, regions (the default of regions), chain "
+              "or a table" },
     { .name = "class-weights",
       .value = "WAY",
       .type = VXS_PARAM_CHOICE,

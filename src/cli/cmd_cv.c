@@ -130,11 +130,12 @@ const vxs_command vxs_cmd_cv = {
     .heading = "Predict",
     .summary = "say how well a column is predicted, by nested cross-validation",
     .details =
-        "Every subject is predicted by models that had no part of it: standardisation, the tree of "
-        "--method fused, class weights, prefilter, lambda and the calibration of probabilities are "
-        "learned from the training subjects of a fold alone. Lambda is chosen among shares of "
-        "lambda_max (--nlambda of them down to --lambda-ratio) by inner folds of these. Scores of "
-        "that choice are called inner, and are no estimate of anything; outer scores are.\n\n"
+        "Every subject is predicted by models that had no part of it: standardisation, a graph "
+        "that --method fused learns, class weights, prefilter, lambda and the calibration of "
+        "probabilities are learned from the training subjects of a fold alone. Lambda is chosen "
+        "among shares of lambda_max (--nlambda of them down to --lambda-ratio) by inner folds of "
+        "these. Scores of that choice are called inner, and are no estimate of anything; outer "
+        "scores are.\n\n"
         "Folds are dealt out evenly over classes or quantiles, kept together by --group, or given "
         "by --folds-from. An image, a person or a group on both sides is refused.\n\n"
         "Baselines stand beside the model: constant (the mean, or the commonest class), confounds "

@@ -13,6 +13,8 @@ static const vxs_example examples[] = {
       "make 100 subjects with 5000 features, 1000 of which count" },
     { "voxsift simulate lasso --target diagnosis --nonzero 0.01 --seed 7 -o sim7",
       "make patients and controls who differ by 50 features" },
+    { "voxsift simulate fused --features 1000 --trees 5 -o forest",
+      "make features that are neighbours in five trees, and count tree by tree" },
     { "voxsift simulate skfs-additive -o skfs",
       "make 200 brains whose diagnosis depends on 257 voxels, not linearly" },
     { "voxsift simulate skfs-linear --images 't1/*.nii.gz' --mask lobe.nii.gz --subjects 40 \\\n"
@@ -64,16 +66,19 @@ static void print_json(const vxs_call *call, const vxs_simulation *model,
     vxs_json_close_object(&writer);
 }
 
-static void print_lasso(const vxs_call *call)
+static void print_columns(const vxs_call *call, const vxs_simulation *model,
+                          const vxs_simulation_summary *s)
 {
-    const vxs_lasso_simulation *s = &call->model->lasso;
     const char *out = call->shared->out;
     fprintf(call->out,
-            "Simulated %lld subjects with %lld features (seed %lld).\n"
+            "Simulated %zu subjects with %zu features (seed %lld).\n"
             "  %s/features.npy      the data, one row a feature\n"
             "  %s/participants.tsv  who they are and what is to be predicted\n"
             "  %s/truth.tsv         the features that count, with their weights\n",
-            (long long)s->subjects, (long long)s->features, (long long)s->seed, out, out, out);
+            s->subjects, s->features, (long long)s->seed, out, out, out);
+    if (model->graph)
+        fprintf(call->out, "  %s/%s         which features are neighbours, for --graph\n", out,
+                model->graph);
 }
 
 static void print_images(const vxs_call *call, const vxs_simulation_summary *s)
@@ -115,7 +120,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     else if (summary.spheres > 0)
         print_images(call, &summary);
     else
-        print_lasso(call);
+        print_columns(call, model, &summary);
     return VXS_OK;
 }
 
@@ -130,6 +135,11 @@ const vxs_command vxs_cmd_simulate = {
         "threads.\n\n"
         "lasso is the simulation of the screening studies: features are uniform on [-10, 10], a "
         "share of them has a weight uniform on [-1, 1], and normal noise is added to the score.\n\n"
+        "fused is the simulation of the studies of fused penalties: features as in lasso, and a "
+        "graph of them. It is connected, a random spanning tree and random edges more, and in two "
+        "subgraphs far from each other all features have the same weight, uniform on [-1, 1]; or, "
+        "with --trees, a forest, and all features of a tree have the same weight. graph.tsv is "
+        "for --graph.\n\n"
         "The skfs models are those of structured kernel feature selection. Their images are the "
         "average brain, warped and shaded at random so that intensities vary between subjects, or "
         "images of yours. In some subjects every voxel of one random sphere gets a normal value "
@@ -141,7 +151,8 @@ const vxs_command vxs_cmd_simulate = {
         "and v1 exp(v2/2000)/6200 + (v3/1500)^2 v4 with random groups. Perturbed, psi and groups "
         "are in the tables.\n\n"
         "spheres sums the means inside several spheres, with weights of both signs and normal "
-        "noise, to a score; its images are smooth noise with standard deviation 1.",
+        "noise, to a score; its images are smooth noise with standard deviation 1. --shape makes "
+        "it a grid of any size.",
     .operands = operands,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_MODEL,
     .examples = examples,

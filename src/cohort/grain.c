@@ -16,9 +16,9 @@ typedef struct {
     size_t low[3], shape[3];
 } box;
 
-static size_t reach_of(const vxs_sim *sim, const double size[3], int d)
+size_t vxs_sim_reach(const vxs_sim *sim, double size)
 {
-    return (size_t)ceil(REACH * sim->settings->smooth / fwhm_per_sd / size[d]);
+    return (size_t)ceil(REACH * sim->settings->smooth / fwhm_per_sd / size);
 }
 
 static box box_of_mask(const vxs_sim *sim)
@@ -37,7 +37,7 @@ static box box_of_mask(const vxs_sim *sim)
         }
     }
     for (int d = 0; d < 3; d++) {
-        size_t reach = reach_of(sim, size, d);
+        size_t reach = vxs_sim_reach(sim, size[d]);
         b.low[d] = b.low[d] > reach ? b.low[d] - reach : 0;
         high[d] = high[d] + reach < shape[d] ? high[d] + reach : shape[d] - 1;
         b.shape[d] = high[d] - b.low[d] + 1;
@@ -90,12 +90,13 @@ static vxs_status fill(const vxs_sim *sim, size_t i, const size_t *voxels, size_
 /* A mean with weights w of independent values of variance 1 has variance sum w^2 / (sum w)^2. */
 static vxs_status prepare(vxs_sim *sim, vxs_error *err)
 {
-    vxs_status status = vxs_sim_prepare_made(sim, err);
+    vxs_status status =
+        sim->settings->shape ? vxs_sim_prepare_box(sim, err) : vxs_sim_prepare_made(sim, err);
     double size[3], variance = 1;
     vxs_grid_voxel_size(&sim->build.grid, size);
     for (int d = 0; d < 3 && !status && sim->settings->smooth > 0; d++) {
         double sd = sim->settings->smooth / fwhm_per_sd / size[d], sum = 1, squares = 1;
-        for (size_t k = 1; k <= reach_of(sim, size, d); k++) {
+        for (size_t k = 1; k <= vxs_sim_reach(sim, size[d]); k++) {
             double w = exp(-0.5 * (double)(k * k) / (sd * sd));
             sum += 2 * w;
             squares += 2 * w * w;

@@ -85,7 +85,7 @@ vxs_status vxs_sim_list_mask(vxs_sim *sim, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status list_subjects(vxs_sim *sim, vxs_error *err)
+vxs_status vxs_sim_list_subjects(vxs_sim *sim, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     for (size_t i = 0; i < sim->n && !status; i++) {
@@ -106,7 +106,7 @@ vxs_status vxs_sim_prepare_made(vxs_sim *sim, vxs_error *err)
     size_t voxels = vxs_grid_voxels(&build->grid);
     build->mask = vxs_alloc(voxels, sizeof(*build->mask), err);
     build->signal = vxs_alloc(voxels, sizeof(*build->signal), err);
-    status = build->mask && build->signal ? list_subjects(sim, err) : VXS_FAILED;
+    status = build->mask && build->signal ? vxs_sim_list_subjects(sim, err) : VXS_FAILED;
     if (!status && sim->settings->mask)
         status = vxs_build_read_mask(build, err);
     for (size_t v = 0; v < voxels && !status && !sim->settings->mask; v++)

@@ -89,6 +89,11 @@ VXS_MUST_CHECK vxs_status vxs_sim_read_underlay(vxs_sim *sim, const vxs_grid *gr
 VXS_MUST_CHECK vxs_status vxs_sim_cut_lobe(vxs_sim *sim, vxs_error *err);
 /* Grid, subjects and mask of images that are made. */
 VXS_MUST_CHECK vxs_status vxs_sim_prepare_made(vxs_sim *sim, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_sim_list_subjects(vxs_sim *sim, vxs_error *err);
+/* box.c: the same for a box of voxels. */
+VXS_MUST_CHECK vxs_status vxs_sim_prepare_box(vxs_sim *sim, vxs_error *err);
+/* grain.c: how many voxels of that size smoothing reaches. */
+size_t vxs_sim_reach(const vxs_sim *sim, double size);
 /* Lists what is in the mask. */
 VXS_MUST_CHECK vxs_status vxs_sim_list_mask(vxs_sim *sim, vxs_error *err);
 

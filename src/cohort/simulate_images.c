@@ -199,7 +199,11 @@ vxs_status vxs_simulate_images(const vxs_context *context, const vxs_simulation 
     sim.build.nthreads = context && context->nthreads > 1 ? context->nthreads : 1;
     sim.base = settings->images ? &vxs_base_given : model->plan->made;
     sim.n = (size_t)settings->subjects;
-    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    vxs_status status = VXS_OK;
+    if (settings->images && settings->shape)
+        status = vxs_fail(err, VXS_MISUSE, "'--shape' is of images that are made");
+    if (!status)
+        status = vxs_output_new(directory, replace, &output, err);
     if (!status)
         status = make(&sim, err);
     if (!status)

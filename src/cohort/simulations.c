@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-const char *const vxs_simulation_names[] = { "lasso",         "skfs-linear",
-                                             "skfs-additive", "skfs-nonadditive",
-                                             "spheres",       NULL };
+const char *const vxs_simulation_names[] = {
+    "lasso", "fused", "skfs-linear", "skfs-additive", "skfs-nonadditive", "spheres", NULL
+};
 
 #define AT(member) offsetof(vxs_simulation_settings, images.member)
 
@@ -86,6 +86,12 @@ static const vxs_param spheres_params[] = {
     { SUBJECTS },
     { IMAGES },
     { MASK },
+    { .name = "shape",
+      .value = "X,Y,Z",
+      .help = "instead of a lobe a box of so many voxels, of 2 mm unless --voxel-size says "
+              "otherwise; of images that are made",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(shape) },
     { RADIUS },
     { .name = "regions",
       .value = "K",
@@ -138,6 +144,10 @@ const vxs_simulation vxs_simulations[] = {
     { .name = "lasso",
       .summary = "a score that is a sparse linear function of uniform features",
       .params = vxs_lasso_simulation_params },
+    { .name = "fused",
+      .summary = "the same, with weights that are constant along parts of a random graph",
+      .params = vxs_fused_simulation_params,
+      .graph = "graph.tsv" },
     { .name = "skfs-linear",
       .summary = "brains of which half are perturbed in a sphere of voxels, and these are positive",
       .params = linear_params,
@@ -165,7 +175,16 @@ vxs_status vxs_simulate(const vxs_context *context, const vxs_simulation *simula
     if (simulation->plan)
         return vxs_simulate_images(context, simulation, &settings->images, directory, replace,
                                    summary, err);
-    *summary = (vxs_simulation_summary){ .subjects = (size_t)settings->lasso.subjects,
-                                         .features = (size_t)settings->lasso.features };
-    return vxs_simulate_lasso(context, &settings->lasso, directory, replace, err);
+    if (simulation->graph) {
+        const vxs_fused_simulation *s = &settings->fused;
+        *summary = (vxs_simulation_summary){ .subjects = (size_t)s->subjects,
+                                             .features = (size_t)s->features,
+                                             .seed = s->seed };
+        return vxs_simulate_fused(context, s, directory, replace, err);
+    }
+    const vxs_lasso_simulation *s = &settings->lasso;
+    *summary = (vxs_simulation_summary){ .subjects = (size_t)s->subjects,
+                                         .features = (size_t)s->features,
+                                         .seed = s->seed };
+    return vxs_simulate_lasso(context, s, directory, replace, err);
 }

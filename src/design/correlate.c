@@ -1,7 +1,9 @@
-/* correlate.c - trees among columns that go together.
+/* correlate.c - which columns go together, and trees among these.
  *
  * Along the edges of a graph, columns are fetched block by block (Kruskal). Of all pairs, a scan
- * tells how near every column is to the one that came in last (Prim): p scans, nothing stored. */
+ * tells how near every column is to the one that came in last (Prim): p scans, nothing stored.
+ * Where correlations themselves are asked for, all columns are held, and products of blocks are a
+ * map. */
 #include "design/design.h"
 
 #include <cblas.h>
@@ -195,5 +197,65 @@ vxs_status vxs_correlation_tree(const vxs_context *context, vxs_design *design,
     free(c.block);
     if (status)
         vxs_graph_release(tree);
+    return status;
+}
+
+/* ---- The correlations themselves ------------------------------------------------------------- */
+
+static void fetch_all(vxs_design *design, double *columns)
+{
+    size_t set[BLOCK], n = design->n, p = design->p;
+    for (size_t first = 0; first < p; first += BLOCK) {
+        size_t count = p - first < BLOCK ? p - first : BLOCK;
+        for (size_t k = 0; k < count; k++)
+            set[k] = first + k;
+        vxs_design_fetch(design, set, count, columns + first * n);
+    }
+#pragma omp parallel for num_threads(design->nthreads) schedule(static)
+    for (size_t j = 0; j < p; j++)
+        (void)standardise(columns + j * n, n);
+}
+
+/* Columns first ... last - 1 with all up to them, on both sides of the diagonal. */
+static void correlate_block(const double *columns, size_t n, size_t p, size_t first, size_t last,
+                            double *r)
+{
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)last, (int)(last - first), (int)n, 1,
+                columns, (int)n, columns + first * n, (int)n, 0, r + first * p, (int)p);
+    for (size_t j = first; j < last; j++) {
+        for (size_t i = 0; i < j; i++)
+            r[i * p + j] = r[j * p + i];
+        r[j * p + j] = 1;
+    }
+}
+
+vxs_status vxs_correlations(const vxs_context *context, vxs_design *design, double **correlations,
+                            vxs_error *err)
+{
+    size_t n = design->n, p = design->p, blocks = (p + BLOCK - 1) / BLOCK;
+    *correlations = NULL;
+    vxs_status status = vxs_design_measure(design, err);
+    double *columns = status ? NULL : vxs_alloc(p, n * sizeof(*columns), err);
+    double *r = columns ? vxs_alloc(p, p * sizeof(*r), err) : NULL;
+    vxs_progress progress;
+    vxs_progress_start(&progress, context, "correlating", "features", p);
+    if (r)
+        fetch_all(design, columns);
+    if (!status && !r)
+        status = VXS_FAILED;
+#pragma omp parallel for num_threads(design->nthreads) schedule(dynamic) if (!status)
+    for (size_t b = 0; b < blocks; b++) {
+        size_t first = b * BLOCK, last = first + BLOCK < p ? first + BLOCK : p;
+        if (!r || vxs_check_interrupted(context, NULL))
+            continue; /* said by the step of progress that follows */
+        correlate_block(columns, n, p, first, last, r);
+    }
+    if (!status)
+        status = vxs_progress_step(&progress, p, err);
+    free(columns);
+    if (status)
+        free(r);
+    else
+        *correlations = r;
     return status;
 }

@@ -38,6 +38,25 @@ vxs_status vxs_graph_chain(size_t nodes, vxs_graph *g, vxs_error *err)
     return status;
 }
 
+vxs_status vxs_graph_append(vxs_graph *g, const vxs_graph *more, vxs_error *err)
+{
+    size_t all = g->count + more->count;
+    size_t *from = vxs_resize(g->from, all + 1, sizeof(*from), err);
+    g->from = from ? from : g->from;
+    size_t *to = from ? vxs_resize(g->to, all + 1, sizeof(*to), err) : NULL;
+    g->to = to ? to : g->to;
+    double *weight = to ? vxs_resize(g->weight, all + 1, sizeof(*weight), err) : NULL;
+    g->weight = weight ? weight : g->weight;
+    if (!weight)
+        return VXS_FAILED;
+    for (size_t e = 0; e < more->count; e++) {
+        g->from[g->count] = more->from[e];
+        g->to[g->count] = more->to[e];
+        g->weight[g->count++] = more->weight[e];
+    }
+    return VXS_OK;
+}
+
 vxs_status vxs_graph_loop(const vxs_graph *g, size_t *edge, vxs_error *err)
 {
     size_t *parent = vxs_union_new(g->nodes, err);

@@ -1,4 +1,4 @@
-/* grid.c - voxels that share a face, and links between pieces that do not.
+/* grid.c - voxels that are neighbours, and links between pieces that touch no others.
  *
  * Pieces grow at the same speed until they fill the box; where two of them meet they are nearest to
  * each other, or nearly so. The shortest such meetings that hang all together become links. */
@@ -12,8 +12,8 @@
 #define NOBODY UINT32_MAX
 
 typedef struct {
-    const size_t *shape, *voxels;
-    size_t cells, count;
+    const size_t *shape;
+    size_t cells;
     uint32_t *owner;    /* of a cell: the node that reached it first */
     uint32_t *distance; /* in steps */
     uint32_t *queue;
@@ -37,24 +37,6 @@ static bool has_previous(const size_t shape[3], size_t cell, size_t axis)
     return cell / step_along(shape, axis) % shape[axis] > 0;
 }
 
-/* Edges between owned cells that lie side by side; with graph == NULL they are counted only. */
-static size_t list_faces(const grower *w, vxs_graph *g)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < w->count; k++)
-        for (size_t axis = 0; axis < axes; axis++) {
-            size_t cell = w->voxels[k], other = cell + step_along(w->shape, axis);
-            if (!has_next(w->shape, cell, axis) || w->owner[other] == NOBODY)
-                continue;
-            if (g) {
-                g->from[count] = k;
-                g->to[count] = w->owner[other];
-            }
-            count++;
-        }
-    return count;
-}
-
 /* ---- Links ----------------------------------------------------------------------------------- */
 
 static void reach(const grower *w, size_t cell, size_t from, size_t *waiting)
@@ -69,8 +51,9 @@ static void reach(const grower *w, size_t cell, size_t from, size_t *waiting)
 static void grow(const grower *w)
 {
     size_t waiting = 0;
-    for (size_t k = 0; k < w->count; k++)
-        w->queue[waiting++] = (uint32_t)w->voxels[k];
+    for (size_t cell = 0; cell < w->cells; cell++)
+        if (w->owner[cell] != NOBODY)
+            w->queue[waiting++] = (uint32_t)cell;
     for (size_t next = 0; next < waiting; next++) {
         size_t cell = w->queue[next];
         for (size_t axis = 0; axis < axes; axis++) {
@@ -89,8 +72,8 @@ static size_t list_meetings(const grower *w, size_t *piece, vxs_graph *g, double
     size_t count = 0;
     for (size_t cell = 0; cell < w->cells; cell++)
         for (size_t axis = 0; axis < axes; axis++) {
-            if (!has_next(w->shape, cell, axis))
-                continue;
+            if (!has_next(w->shape, cell, axis) || w->owner[cell] == NOBODY)
+                continue; /* all cells have an owner, or none has */
             size_t other = cell + step_along(w->shape, axis);
             size_t a = w->owner[cell], b = w->owner[other];
             if (vxs_union_find(piece, a) == vxs_union_find(piece, b))
@@ -106,25 +89,6 @@ static size_t list_meetings(const grower *w, size_t *piece, vxs_graph *g, double
     return count;
 }
 
-static vxs_status append(vxs_graph *g, const vxs_graph *more, vxs_error *err)
-{
-    size_t all = g->count + more->count;
-    size_t *from = vxs_resize(g->from, all + 1, sizeof(*from), err);
-    g->from = from ? from : g->from;
-    size_t *to = from ? vxs_resize(g->to, all + 1, sizeof(*to), err) : NULL;
-    g->to = to ? to : g->to;
-    double *weight = to ? vxs_resize(g->weight, all + 1, sizeof(*weight), err) : NULL;
-    g->weight = weight ? weight : g->weight;
-    if (!weight)
-        return VXS_FAILED;
-    for (size_t e = 0; e < more->count; e++) {
-        g->from[g->count] = more->from[e];
-        g->to[g->count] = more->to[e];
-        g->weight[g->count++] = 1;
-    }
-    return VXS_OK;
-}
-
 /* From pieces to the voxels that met. */
 static void name_ends(const grower *w, vxs_graph *links)
 {
@@ -132,6 +96,7 @@ static void name_ends(const grower *w, vxs_graph *links)
         size_t place = (size_t)links->weight[e], cell = place / axes;
         links->from[e] = w->owner[cell];
         links->to[e] = w->owner[cell + step_along(w->shape, place % axes)];
+        links->weight[e] = 1;
     }
 }
 
@@ -141,14 +106,14 @@ static vxs_status link_pieces(const grower *w, size_t *piece, vxs_graph *g, vxs_
     grow(w);
     size_t count = list_meetings(w, piece, NULL, NULL);
     double *cost = vxs_alloc(count, sizeof(*cost), err);
-    vxs_status status = cost ? vxs_graph_new(w->count, count, &meetings, err) : VXS_FAILED;
+    vxs_status status = cost ? vxs_graph_new(g->nodes, count, &meetings, err) : VXS_FAILED;
     if (!status) {
         list_meetings(w, piece, &meetings, cost);
         status = vxs_graph_spanning(&meetings, cost, &links, err);
     }
     if (!status) {
         name_ends(w, &links);
-        status = append(g, &links, err);
+        status = vxs_graph_append(g, &links, err);
     }
     vxs_graph_release(&meetings);
     vxs_graph_release(&links);
@@ -156,53 +121,39 @@ static vxs_status link_pieces(const grower *w, size_t *piece, vxs_graph *g, vxs_
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
-
-static vxs_status make(grower *w, vxs_graph *g, vxs_error *err)
+/* The grower's work space; its owners are those of `node`. */
+static vxs_status start_growing(grower *w, const uint32_t *node, vxs_error *err)
 {
-    vxs_status status = vxs_graph_new(w->count, list_faces(w, NULL), g, err);
-    size_t *piece = status ? NULL : vxs_union_new(w->count, err), pieces = w->count;
-    if (!piece)
-        return status ? status : VXS_FAILED;
-    list_faces(w, g);
-    for (size_t e = 0; e < g->count; e++)
-        pieces -= vxs_union_join(piece, g->from[e], g->to[e]);
-    if (pieces > 1)
-        status = link_pieces(w, piece, g, err);
-    free(piece);
-    return status;
+    w->owner = vxs_alloc(w->cells, sizeof(*w->owner), err);
+    w->distance = vxs_alloc(w->cells, sizeof(*w->distance), err);
+    w->queue = vxs_alloc(w->cells, sizeof(*w->queue), err);
+    if (!w->owner || !w->distance || !w->queue)
+        return VXS_FAILED;
+    memcpy(w->owner, node, w->cells * sizeof(*w->owner));
+    return VXS_OK;
 }
 
-vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count, vxs_graph *g,
-                          vxs_error *err)
+vxs_status vxs_graph_link_cells(const size_t shape[3], const uint32_t *node, vxs_graph *g,
+                                vxs_error *err)
 {
-    grower w = {
-        .shape = shape, .voxels = voxels, .cells = shape[0] * shape[1] * shape[2], .count = count
-    };
-    *g = (vxs_graph){ .nodes = 0 };
-    if (w.cells >= NOBODY)
-        return vxs_fail(err, VXS_FAILED,
-                        "graphs of grids of more than 2^32 voxels are not "
-                        "supported");
-    w.owner = vxs_alloc(w.cells, sizeof(*w.owner), err);
-    w.distance = vxs_alloc(w.cells, sizeof(*w.distance), err);
-    w.queue = vxs_alloc(w.cells, sizeof(*w.queue), err);
-    vxs_status status = w.owner && w.distance && w.queue ? VXS_OK : VXS_FAILED;
-    if (!status) {
-        memset(w.owner, 0xff, w.cells * sizeof(*w.owner));
-        for (size_t k = 0; k < count; k++)
-            w.owner[voxels[k]] = (uint32_t)k;
-        status = make(&w, g, err);
+    grower w = { .shape = shape, .cells = shape[0] * shape[1] * shape[2] };
+    size_t *piece = vxs_union_new(g->nodes, err), pieces = g->nodes;
+    vxs_status status = piece ? VXS_OK : VXS_FAILED;
+    for (size_t e = 0; !status && e < g->count; e++)
+        pieces -= vxs_union_join(piece, g->from[e], g->to[e]);
+    if (!status && pieces > 1) {
+        status = start_growing(&w, node, err);
+        if (!status)
+            status = link_pieces(&w, piece, g, err);
     }
     free(w.owner);
     free(w.distance);
     free(w.queue);
-    if (status)
-        vxs_graph_release(g);
+    free(piece);
     return status;
 }
 
-/* ---- Neighbours alone ------------------------------------------------------------------------ */
+/* ---- Neighbours ------------------------------------------------------------------------------ */
 
 /* The half of the neighbours that lie behind, in the order of cells, with their steps. */
 static int list_steps(int connectivity, int steps[13][3])
@@ -254,24 +205,52 @@ static size_t list_neighbours(const size_t shape[3], const size_t *voxels, size_
     return count;
 }
 
-vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels, size_t count,
-                                int connectivity, vxs_graph *g, vxs_error *err)
+/* The node of every cell. */
+static vxs_status number_cells(const size_t shape[3], const size_t *voxels, size_t count,
+                               uint32_t **node, vxs_error *err)
 {
     size_t cells = shape[0] * shape[1] * shape[2];
-    *g = (vxs_graph){ .nodes = 0 };
+    *node = NULL;
     if (cells >= NOBODY)
         return vxs_fail(err, VXS_FAILED,
                         "graphs of grids of more than 2^32 voxels are not supported");
-    uint32_t *node = vxs_alloc(cells, sizeof(*node), err);
-    if (!node)
+    *node = vxs_alloc(cells, sizeof(**node), err);
+    if (!*node)
         return VXS_FAILED;
-    memset(node, 0xff, cells * sizeof(*node));
+    memset(*node, 0xff, cells * sizeof(**node));
     for (size_t k = 0; k < count; k++)
-        node[voxels[k]] = (uint32_t)k;
-    size_t edges = list_neighbours(shape, voxels, count, connectivity, node, NULL);
-    vxs_status status = vxs_graph_new(count, edges, g, err);
-    if (!status)
+        (*node)[voxels[k]] = (uint32_t)k;
+    return VXS_OK;
+}
+
+static vxs_status make(const size_t shape[3], const size_t *voxels, size_t count, int connectivity,
+                       bool linked, vxs_graph *g, vxs_error *err)
+{
+    uint32_t *node = NULL;
+    *g = (vxs_graph){ .nodes = 0 };
+    vxs_status status = number_cells(shape, voxels, count, &node, err);
+    if (!status) {
+        size_t edges = list_neighbours(shape, voxels, count, connectivity, node, NULL);
+        status = vxs_graph_new(count, edges, g, err);
+    }
+    if (!status) {
         list_neighbours(shape, voxels, count, connectivity, node, g);
+        status = linked ? vxs_graph_link_cells(shape, node, g, err) : VXS_OK;
+    }
     free(node);
+    if (status)
+        vxs_graph_release(g);
     return status;
+}
+
+vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
+                          int connectivity, vxs_graph *g, vxs_error *err)
+{
+    return make(shape, voxels, count, connectivity, true, g, err);
+}
+
+vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels, size_t count,
+                                int connectivity, vxs_graph *g, vxs_error *err)
+{
+    return make(shape, voxels, count, connectivity, false, g, err);
 }

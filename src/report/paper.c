@@ -4,11 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAIF, SKFS, HSIC, HAUFE, BESAG, PHIPSON, SHAH, MEINSHAUSEN, NOGUEIRA, REFERENCES };
+enum { SAIF, GLASSO, SKFS, HSIC, HAUFE, BESAG, PHIPSON, SHAH, MEINSHAUSEN, NOGUEIRA, REFERENCES };
 static const char *const references[REFERENCES] = {
     [SAIF] = "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
              "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
              "structured learning, dissertation, chapter 2.",
+    [GLASSO] = "Friedman J, Hastie T, Tibshirani R. Sparse inverse covariance estimation with the "
+               "graphical lasso. Biostatistics 9, 2008.",
     [SKFS] = "Ren S. Scalable structured learning, dissertation, chapter 4: structured kernel "
              "feature selection.",
     [HSIC] = "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature "
@@ -64,12 +66,62 @@ static void put_kernels(vxs_paper *p)
     }
 }
 
-static void put_lasso(const vxs_paper *p)
+/* What the fused lasso is on, by the rule of its graph. */
+static void put_graph(vxs_paper *p, const char *graph)
 {
-    bool fused = strcmp(vxs_story_text(p->s->about, "method"), "fused") == 0;
-    vxs_put(p->s->out, "a %s with %s loss",
-            fused ? "fused lasso on a tree of neighbouring features" : "lasso",
-            vxs_story_text(p->s->about, "loss"));
+    static const char *const words[][2] = {
+        { "", "a tree of neighbouring features" },
+        { "tree", "a tree of neighbouring features" },
+        { "chain", "features in their order" },
+        { "grid6", "the grid of voxels, neighbours being those that share a face" },
+        { "grid18", "the grid of voxels, neighbours being those that share a face or an edge" },
+        { "grid26", "the grid of voxels, neighbours being those that share a face, an edge or a "
+                    "corner" },
+        { "regions", "the graph of regions that touch" },
+        { "correlation", "the graph of the strongest correlations among training subjects" },
+        { "precision", "the graph of a sparse inverse covariance of training subjects" },
+    };
+    size_t length = strcspn(graph, ":");
+    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+        if (strlen(words[k][0]) == length && strncmp(words[k][0], graph, length) == 0) {
+            fputs(words[k][1], p->s->out);
+            if (strncmp(graph, "precision", length) == 0 && length > 0)
+                cite(p, GLASSO);
+            return;
+        }
+    fputs("a graph of the features that was given", p->s->out);
+}
+
+static bool is_fused(const vxs_story *s)
+{
+    return strcmp(vxs_story_text(s->about, "method"), "fused") == 0;
+}
+
+/* Whether a fused lasso is one on sums over subtrees; of a given graph that is not known. */
+static bool is_saif(const vxs_story *s)
+{
+    const vxs_json *asked = vxs_json_get(s->about, "parameters");
+    const char *graph = vxs_story_text(vxs_json_get(s->about, "task"), "graph");
+    bool tree = !*graph || strcmp(graph, "tree") == 0 || strcmp(graph, "chain") == 0;
+    bool sparse = vxs_json_get_number(asked, "sparsity") > 0;
+    const char *solver = vxs_story_text(asked, "solver");
+    bool own = strcmp(solver, "auto") == 0 || strcmp(solver, "saif") == 0;
+    return !is_fused(s) || (tree && !sparse && own);
+}
+
+static void put_lasso(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    double sparsity = vxs_json_get_number(vxs_json_get(s->about, "parameters"), "sparsity");
+    if (!is_fused(s)) {
+        vxs_put(s->out, "a lasso with %s loss", vxs_story_text(s->about, "loss"));
+        return;
+    }
+    fputs(sparsity > 0 ? "a sparse fused lasso on " : "a fused lasso on ", s->out);
+    put_graph(p, vxs_story_text(vxs_json_get(s->about, "task"), "graph"));
+    vxs_put(s->out, " with %s loss", vxs_story_text(s->about, "loss"));
+    if (sparsity > 0)
+        vxs_put(s->out, ", a weight costing %g times what a difference does", sparsity);
 }
 
 static void put_model(vxs_paper *p)
@@ -96,7 +148,8 @@ static void put_model(vxs_paper *p)
         return;
     }
     fputs(", solved", s->out);
-    if (!kernels || strcmp(vxs_story_text(asked, "penalty"), "hsic-lasso") == 0) {
+    bool hsic = kernels && strcmp(vxs_story_text(asked, "penalty"), "hsic-lasso") == 0;
+    if (hsic || (!kernels && is_saif(s))) {
         fputs(" by safe active incremental features (SAIF)", s->out);
         cite(p, SAIF);
     }

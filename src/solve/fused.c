@@ -13,6 +13,14 @@ const vxs_param vxs_fused_params[] = {
       .offset = VXS_AT(way),
       .choices = ways,
       .help = "saif: trees, as a lasso on sums over subtrees; auto: what suits the graph" },
+    { .name = "sparsity",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = VXS_AT(sparsity),
+      .max = 1e6,
+      .help =
+          "a weight itself costs X as much as a difference of that size over an edge (lambda1 / "
+          "lambda2): with 0 differences alone are penalised" },
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };

@@ -183,4 +183,91 @@ for price, i, j in sorted((1 - r[i, j], i, j) for i in range(p) for j in range(i
     if name[i] != name[j]:
         name[name == name[i]], cost = name[j], cost + price
 check("the cheapest tree of all pairs", near(cost, (1 - r[a, b]).sum()), cost)
+
+# ---- Graphs that are learned ----------------------------------------------------------------------------
+
+
+def linked(p, pairs, r):
+    """The pairs, and those that hang their pieces together, the strongest first."""
+    name, links = pieces_of(p, pairs), []
+    for _, i, j in sorted((-r[i, j], i, j) for i in range(p) for j in range(i + 1, p)):
+        if name[i] != name[j]:
+            name[name == name[i]] = name[j]
+            links.append((i, j))
+    return set(pairs) | set(links)
+
+
+def sparse_inverse(S, rho):
+    """The graphical lasso by the alternating direction method, which shares nothing with descent on columns."""
+    Z, U, off = np.eye(len(S)), np.zeros_like(S), 1 - np.eye(len(S))
+    for _ in range(4000):
+        values, vectors = np.linalg.eigh(Z - U - S)
+        T = (vectors * ((values + np.sqrt(values**2 + 4)) / 2)) @ vectors.T
+        Z = np.sign(T + U) * np.maximum(abs(T + U) - rho * off, 0)
+        U += T - Z
+    return Z
+
+
+def graph_of(model, p):
+    t = table(open(model + "/graph.tsv"))
+    ends = [tuple(sorted((int(i[2:]), int(j[2:])))) for i, j in zip(t["from"], t["to"])]
+    check(model + ": weights are 1, no edge stands twice", set(t["weight"]) == {"1"} and len(set(ends)) == len(ends))
+    return set(ends)
+
+
+p = 14
+factors = np.kron(rng.normal(size=(N, 4)), np.ones(4))[:, :p]
+mixed = rng.normal(size=(N, p)) + 0.8 * factors * rng.choice([1, -1], p)
+mixed[:, 5] = 3  # a constant column goes together with nothing
+write("mixed.tsv", {"participant_id": ids, **{f"x {k}": mixed[:, k] for k in range(p)}})
+run("cohort", "--features", "mixed.tsv", "--participants", "people.tsv", "-q", "-o", "g")
+mixed = np.load("g/features.npy").T.astype(float)
+learn = ["--target", "score", "--method", "fused", "--lambda-ratio", "0.3"]
+
+
+def correlations(x):
+    r = np.nan_to_num(np.corrcoef(x.T))
+    np.fill_diagonal(r, 1)
+    return r
+
+
+with np.errstate(all="ignore"):
+    S = correlations(mixed)
+r = abs(S)
+strongest = sorted((-r[i, j], i, j) for i in range(p) for j in range(i + 1, p))
+for each in (0.15, 0.3):
+    run("fit", "g", *learn, "--graph", f"correlation:{each}", "-q", "-o", "lm", "--force")
+    wanted = [(i, j) for _, i, j in strongest[:round(each * p)]]
+    check(f"correlation:{each}", graph_of("lm", p) == linked(p, wanted, r), graph_of("lm", p))
+    run("check-model", "lm", "g")
+    out, err = run("fit", "g", *learn, "--graph", f"precision:{each}", "--verbose", "-o", "lm", "--force")
+    said = [line for line in err.splitlines() if "inverse covariance" in line][0].split()
+    count, rho = int(said[said.index("has") + 1]), float(said[said.index("rho") + 1])
+    T = sparse_inverse(S, rho)
+    wanted = [(i, j) for i in range(p) for j in range(i + 1, p) if abs(T[i, j]) > 1e-6]
+    check(f"precision:{each}: as many edges as are wanted", abs(count - each * p) <= 1 and count == len(wanted), (count, len(wanted)))
+    check(f"precision:{each}", graph_of("lm", p) == linked(p, wanted, r), graph_of("lm", p))
+    run("check-model", "lm", "g")
+run("fit", "g", *learn, "--graph", "precision:0.15", "--only", "dx=yes", "-q", "-o", "lm", "--force")
+part = graph_of("lm", p)
+run("fit", "g", *learn, "--graph", "precision:0.15", "-q", "-o", "lm", "--force")
+check("a graph is learned from the subjects in use", part != graph_of("lm", p))
+
+# ---- Regions in a row: two pairs that touch, and a gap ---------------------------------------------------
+atlas = np.zeros(SHAPE)
+for k, ends in enumerate([(0, 2), (2, 4), (5, 7), (7, 9)]):
+    atlas[ends[0]:ends[1], 2:6, 2:5] = 1 + k
+nib.save(nib.Nifti1Image(atlas.astype("u1"), AFFINE), "atlas.nii.gz")
+nib.save(nib.Nifti1Image(np.ones(SHAPE, "u1"), AFFINE), "all.nii.gz")
+for name in ids:  # voxels outside the mask are 0 so far
+    data = nib.load(f"img/{name}.nii.gz").get_fdata() + rng.normal(size=SHAPE)
+    nib.save(nib.Nifti1Image(data.astype("f4"), AFFINE), f"img/{name}.nii.gz")
+run("cohort", "people.tsv", "--image-column", "image", "--mask", "all.nii.gz", "--atlas", "atlas.nii.gz", "--regions", "-q", "-o", "r")
+run("fit", "r", *learn, "--graph", "regions", "-q", "-o", "gm")
+t = table(open("gm/graph.tsv"))
+names = table(open("r/regions.tsv"))["feature"]
+check("regions are linked where they are nearest", {tuple(sorted(e)) for e in zip(t["from"], t["to"])} ==
+      {tuple(sorted((names[i], names[j]))) for i, j in ((0, 1), (2, 3), (1, 2))}, t)
+os.remove("gm/graph.tsv")
+run("check-model", "gm", "r")
 finish()

@@ -22,11 +22,18 @@ edges "roi 1	roi 2	0"
 fused 65 "'edges.tsv' line 2: the weight of an edge must be above 0" --graph edges.tsv
 edges "roi 1	roi 2	much"
 fused 65 "line 2, column 'weight': 'much' is not a number" --graph edges.tsv
-edges "roi 1	roi 2	1" "roi 2	roi 3	1" "roi 3	roi 1	1"
-fused 65 "'edges.tsv' line 4: the edge from 'roi 3' to 'roi 1' closes a loop; a tree, or several, is wanted" \
-    --graph edges.tsv
-edges "roi 1	roi 1	1"
-fused 65 "closes a loop" --graph edges.tsv
+edges "roi 2	roi 3	1" "roi 1	roi 1	1"
+fused 65 "'edges.tsv' line 3: the edge leads from 'roi 1' to itself" --graph edges.tsv
+fused 2 "'--graph grid18' is of voxels; the features are not" --graph grid18
+fused 2 "'--graph regions' is of regions; the features are not" --graph regions
+fused 2 "'--graph correlation:E' wants a number above 0, the edges for each feature, not 'many'" --graph correlation:many
+fused 2 "'--graph precision:E' wants a number above 0, the edges for each feature, not '0'" --graph precision:0
+fused 2 "'--graph precision:E' wants a number above 0, the edges for each feature, not ''" --graph precision:
+fused 2 "'--graph correlation:12.1': 25 features have 300 pairs in all" --graph correlation:12.1
+refuses 2 "'--graph precision' is of regions or columns; the features are voxels, which have neighbours in space" \
+    voxsift fit c --target score --method fused --graph precision -o x
+refuses 2 "method 'skfs' has no '--graph correlation'" voxsift fit f --target dx --method skfs --graph correlation:2 -o x
+fused 2 "option '--sparsity' wants a number between 0 and 1000000, not '-1'" --sparsity -1
 printf 'from\ttwo\nroi 1\troi 2\n' > edges.tsv
 fused 65 "'edges.tsv' has no column 'to'" --graph edges.tsv
 edges

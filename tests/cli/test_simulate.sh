@@ -37,6 +37,17 @@ works "quiet" voxsift simulate lasso -q --features 10 -o quiet
 rm -r sim quiet
 nothing_left "simulate"
 
+# A graph of the features.
+voxsift simulate fused --subjects 10 --features 50 -o sim > "$work/out"
+holds "it says where the graph is" "sim/graph.tsv" "$work/out"
+same "files of a graph" "$(ls sim | tr '\n' ' ')" "cohort.json features.npy graph.tsv participants.tsv truth.tsv "
+rm -r sim
+refuses 2 "'--edges' and '--trees' exclude each other" voxsift simulate fused --edges 1.2 --trees 3 -o x
+refuses 2 "20 features are too few for 30 trees" voxsift simulate fused --features 20 --trees 30 -o x
+refuses 2 "wants a number between 1 and 1000, not '0.9'" voxsift simulate fused --edges 0.9 -o x
+refuses 2 "model 'lasso' has no option '--trees'" voxsift simulate lasso --trees 3 -o x
+nothing_left "graphs"
+
 # Images with spheres that matter.
 works "agrees with numpy" "$PYTHON" "$top/tests/cohort/simulate_agrees.py"
 nothing_left "simulate_agrees.py"
@@ -62,6 +73,13 @@ refuses 2 "model 'spheres' has no option '--warp'" voxsift simulate --warp 1 sph
 refuses 2 "unknown MODEL 'skfs-lineal'; did you mean 'skfs-linear'?" voxsift simulate skfs-lineal -o x
 refuses 2 "a whole number between 4 and 100000, not '3'" voxsift simulate skfs-linear --subjects 3 -o x
 refuses 2 "a whole number between 1 and 50, not '0'" voxsift simulate spheres --radius 0 -o x
+for shape in 5,5 5,5,5,5 0,5,5 5.5,5,5 5,5,x 1001,1,1 nan,5,5; do
+    refuses 2 "option '--shape' wants X,Y,Z, three whole numbers from 1 to 1000, not '$shape'" \
+        voxsift simulate spheres --shape "$shape" -o x
+done
+refuses 2 "'--shape' and '--mask' exclude each other" voxsift simulate spheres --shape 9,9,9 --mask m.nii -o x
+refuses 2 "'--shape' is of images that are made" voxsift simulate spheres --shape 9,9,9 --images i -o x
+refuses 2 "model 'skfs-linear' has no option '--shape'" voxsift simulate skfs-linear --shape 9,9,9 -o x
 refuses 65 "no sphere of radius 30 voxels fits into the mask, which has 10633 voxels; one of radius " \
     voxsift simulate skfs-linear --radius 30 --subjects 4 -o x
 refuses 65 "of 60 spheres of radius 4 voxels no more fit into the mask" \

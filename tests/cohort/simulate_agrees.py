@@ -250,8 +250,92 @@ def several_spheres():
         check(f"spheres: correlation {step} voxels away", abs(ours - np.exp(-step**2 / (4 * sd**2))) < 0.02, ours)
     make("spheres", "white", *words, "--smooth", "0")
     check("spheres: without smoothing", abs(correlation(Cohort("white").x, *pairs(c, 1))) < 0.005)
-    for f in "exact", "noisy", "classes", "white":
+    make("spheres", "box", "--shape", "20,17,11", "--voxel-size", "3", "--radius", "2", "--noise", "0", "--subjects", "150")
+    c = Cohort("box")
+    check_truth("a box", c, 2)
+    check("a box: its voxels", len(c.at) == 20 * 17 * 11 and np.array_equal(np.ptp(c.at, axis=0) + 1, [20, 17, 11]) and np.allclose(c.size, 3))
+    middle = nib.affines.apply_affine(c.image.affine, (c.at.min(0) + c.at.max(0)) / 2)
+    check("a box: around 0", np.allclose(middle, 0), middle)
+    faces = (c.at == c.at.min(0)).any(1) | (c.at == c.at.max(0)).any(1)
+    check("a box: faces are as the rest", abs(c.x[:, faces].std() - 1) < 0.03 and abs(c.x[:, ~faces].std() - 1) < 0.03, c.x[:, faces].std())
+    a, b = pairs(c, 1)
+    sd = 8 / np.sqrt(8 * np.log(2)) / 3
+    for which in faces[a] & faces[b], ~faces[a]:
+        ours = correlation(c.x, a[which], b[which])
+        check("a box: as smooth there", abs(ours - np.exp(-1 / (4 * sd**2))) < 0.03, ours)
+    check("a box: the score", near(c.x[:, c.sphere] @ c.part("weight"), c.column("score"), 1e-10))
+    for f in "exact", "noisy", "classes", "white", "box":
         shutil.rmtree(f)
+
+
+# ---- Weights along graphs -----------------------------------------------------------------------
+
+def pieces(p, edges):
+    """A name for each node: the smallest one that edges lead to."""
+    name = np.arange(p)
+    for a, b in edges:
+        a, b = name[a], name[b]
+        name[name == max(a, b)] = min(a, b)
+    return name
+
+
+def steps_from(starts, p, edges):
+    near_by, far, waiting = [[] for _ in range(p)], np.full(p, -1), list(starts)
+    for a, b in edges:
+        near_by[a].append(b), near_by[b].append(a)
+    far[waiting] = 0
+    while waiting:
+        k = waiting.pop(0)
+        for other in near_by[k]:
+            if far[other] < 0:
+                far[other] = far[k] + 1
+                waiting.append(other)
+    return far
+
+
+def weights_along_graphs():
+    n, p = 90, 400
+    words = ["--subjects", str(n), "--features", str(p), "--seed", "3"]
+    for own, edges, trees in ((["--edges", "1.3"], 520, 1), (["--trees", "1"], 399, 1), (["--trees", "5"], 395, 5),
+                              (["--trees", "300", "--nonzero", "0.3"], 100, 300), (["--edges", "1"], 400, 1)):
+        what = "fused " + " ".join(own)
+        make("fused", "net", *words, *own, "--noise", "0")
+        x, t = np.load("net/features.npy").astype(float).T, table(open("net/graph.tsv"))
+        ends = [(int(a[1:]), int(b[1:])) for a, b in zip(t["from"], t["to"])]
+        truth, name = table(open("net/truth.tsv")), pieces(p, ends)
+        b = np.zeros(p)
+        b[[int(k[1:]) for k in truth["feature"]]] = [float(v) for v in truth["weight"]]
+        share = 0.3 if "--nonzero" in own else 0.1
+        check(what + ": edges", len(ends) == edges == len(set(ends)) and all(i < j for i, j in ends) and set(t["weight"]) == {"1"})
+        check(what + ": pieces", len(set(name)) == trees and np.ptp(np.bincount(name)[np.bincount(name) > 0]) <= 1)
+        check(what + ": values", abs(x).max() <= 10 and abs(b).max() <= 1)
+        score = np.array([float(v) for v in table(open("net/participants.tsv"))["score"]])
+        check(what + ": the score", near(score, x @ b, 1e-9))
+        if trees > 1:
+            check(what + ": a tree has one weight", all(np.ptp(b[name == k]) == 0 for k in set(name)))
+            check(what + ": as many as it takes", share * p <= (b != 0).sum() < share * p + max(np.bincount(name)))
+        else:
+            values = sorted(set(b) - {0.0})
+            parts = [np.flatnonzero(b == v) for v in values]
+            check(what + ": two subgraphs", [len(k) for k in parts] == [20, 20], values)
+            for part in parts:
+                inside = [(i, j) for i, j in ends if b[i] == b[j] == b[part[0]]]
+                check(what + ": which hang together", len(set(pieces(p, inside)[part])) == 1)
+            far = steps_from(parts[0], p, ends)
+            check(what + ": far from each other", far[parts[1]].min() > 1 and np.median(far[parts[1]]) > np.median(far[b == 0]), far[parts[1]])
+        make("fused", "two", *words, *own, "--target", "diagnosis", "--nthreads", "2")
+        who = np.array(table(open("two/participants.tsv"))["diagnosis"])
+        check(what + ": half are patients", (who == "patient").sum() == n // 2)
+        check(what + ": threads change nothing", all(filecmp.cmp("net/" + f, "two/" + f, False) for f in ("features.npy", "graph.tsv", "truth.tsv")))
+        make("fused", "two", *words, *own, "--force")
+        y = np.array([float(v) for v in table(open("two/participants.tsv"))["score"]])
+        check(what + ": noise", abs((y - score).std() - 1) < 5 / np.sqrt(2 * n), (y - score).std())
+        check(what + ": the median divides them", ((y > np.median(y)) == (who == "patient")).all())
+        if own == ["--trees", "1"]:
+            run("fit", "net", "--target", "score", "--method", "fused", "--graph", "net/graph.tsv", "--lambda-ratio", "0.5", "-q", "-o", "model")
+            shutil.rmtree("model")
+        for f in "net", "two":
+            shutil.rmtree(f)
 
 
 # ---- Images of the user -------------------------------------------------------------------------
@@ -315,6 +399,7 @@ perturbed_brains()
 the_same_bits()
 anatomy()
 several_spheres()
+weights_along_graphs()
 given_images()
 grids()
 check("nothing is left", not os.listdir("."), os.listdir("."))

@@ -193,6 +193,74 @@ Test(simulate, stops_when_told_and_leaves_nothing)
     cr_assert(access(place, F_OK) != 0);
 }
 
+/* Of the 16 trees of four nodes 4 are stars. */
+Test(simulate, trees_are_as_likely_as_each_other)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    double stars = 0;
+    const int runs = 400;
+    for (int seed = 0; seed < runs; seed++) {
+        vxs_fused_simulation s;
+        vxs_table *graph = NULL;
+        int degree[4] = { 0 }, most = 0;
+        vxs_params_defaults(vxs_fused_simulation_params, &s);
+        s.subjects = 2;
+        s.features = 4;
+        s.trees = 1;
+        s.seed = seed;
+        WORKS(vxs_simulate_fused(NULL, &s, place, seed > 0, &err), err);
+        WORKS(vxs_table_read(in("graph.tsv"), &graph, &err), err);
+        cr_assert(vxs_table_rows(graph) == 3);
+        for (size_t e = 0; e < 6; e++)
+            degree[vxs_table_cell(graph, e / 2, e % 2)[1] - '0']++;
+        for (int k = 0; k < 4; k++)
+            most = degree[k] > most ? degree[k] : most;
+        stars += most == 3;
+        vxs_table_free(graph);
+    }
+    cr_assert(fabs(stars / runs - 0.25) < 5 * sqrt(0.25 * 0.75 / runs), "%g stars", stars);
+}
+
+Test(simulate, graphs_that_cannot_be_are_refused)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_fused_simulation s;
+    vxs_params_defaults(vxs_fused_simulation_params, &s);
+    s.features = 5;
+    s.trees = 6;
+    REFUSES(vxs_simulate_fused(NULL, &s, place, false, &err), err, VXS_MISUSE,
+            "5 features are too few for 6 trees");
+    s.edges = 1;
+    REFUSES(vxs_simulate_fused(NULL, &s, place, false, &err), err, VXS_MISUSE,
+            "'--edges' and '--trees' exclude each other");
+    s.trees = 0;
+    s.edges = 2.1;
+    REFUSES(vxs_simulate_fused(NULL, &s, place, false, &err), err, VXS_MISUSE,
+            "5 features have 10 pairs in all, fewer than 11");
+    s.edges = 2; /* all pairs */
+    WORKS(vxs_simulate_fused(NULL, &s, place, false, &err), err);
+    const volatile int stop = 1;
+    const vxs_context context = { .interrupted = &stop };
+    REFUSES(vxs_simulate_fused(&context, &s, place, true, &err), err, VXS_INTERRUPTED,
+            "interrupted");
+}
+
+static vxs_status simulate_little_graph(vxs_error *err)
+{
+    vxs_fused_simulation s;
+    vxs_params_defaults(vxs_fused_simulation_params, &s);
+    s.features = 10;
+    vxs_status status = vxs_simulate_fused(NULL, &s, place, true, err);
+    s.trees = 3;
+    s.target = VXS_SIMULATE_DIAGNOSIS;
+    return status ? status : vxs_simulate_fused(NULL, &s, place, true, err);
+}
+
+Test(simulate, no_memory_for_graphs_is_an_error)
+{
+    cr_assert(fail_each_request(simulate_little_graph) > 40);
+}
+
 static vxs_status simulate_little(vxs_error *err)
 {
     vxs_lasso_simulation s;

@@ -253,6 +253,30 @@ Test(tree, of_correlations_is_the_cheapest)
     }
 }
 
+Test(tree, correlations_are_those_of_the_columns)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    double *first = NULL;
+    for (int threads = 1; threads < 4; threads++) {
+        example e = make(6, 15, 300, VXS_STANDARDIZE_CENTER, threads); /* more than a block */
+        size_t p = e.p;
+        double *r;
+        for (size_t i = 0; i < e.n; i++)
+            e.x[7 * e.n + i] = 4; /* a constant column */
+        WORKS(vxs_correlations(NULL, e.base, &r, &err), err);
+        for (size_t a = 0; a < p; a++)
+            for (size_t b = 0; b <= a; b++) {
+                double wanted = a == b ? 1 : correlation(&e, a, b);
+                cr_assert(fabs(fabs(r[a * p + b]) - wanted) < 1e-9 && r[a * p + b] == r[b * p + a]);
+            }
+        cr_assert(!first || memcmp(first, r, p * p * sizeof(*r)) == 0, "threads change nothing");
+        free(threads == 1 ? NULL : r);
+        first = threads == 1 ? r : first;
+        release(&e);
+    }
+    free(first);
+}
+
 static vxs_status make_tree(vxs_error *err)
 {
     static const float x[12] = { 1, 2, 3, 4, 2, 1, 0, 5, 3, 3, 3, 3 };
@@ -277,6 +301,10 @@ static vxs_status make_tree(vxs_error *err)
         status = vxs_tree_new(design, true, &forest, &made, err);
     if (!status)
         status = vxs_design_measure(made, err);
+    double *r = NULL;
+    if (!status)
+        status = vxs_correlations(NULL, design, &r, err);
+    free(r);
     vxs_design_free(made);
     vxs_forest_release(&forest);
     vxs_design_free(design);

@@ -132,7 +132,7 @@ Test(graph, grids_have_faces_and_the_shortest_links)
             for (size_t b = 0; b < a; b++)
                 faces += steps_between(shape, voxels[a], voxels[b]) == 1;
         vxs_graph g, tree;
-        WORKS(vxs_graph_grid(shape, voxels, count, &g, &err), err);
+        WORKS(vxs_graph_grid(shape, voxels, count, 6, &g, &err), err);
         double *cost = malloc((g.count + 1) * sizeof(*cost));
         for (size_t e = 0; e < g.count; e++) {
             cost[e] = (double)steps_between(shape, voxels[g.from[e]], voxels[g.to[e]]);
@@ -149,6 +149,69 @@ Test(graph, grids_have_faces_and_the_shortest_links)
         free(cost);
         vxs_graph_release(&g);
         vxs_graph_release(&tree);
+    }
+}
+
+static bool are_neighbours(const size_t shape[3], size_t a, size_t b, size_t most)
+{
+    size_t steps = steps_between(shape, a, b);
+    for (int d = 0; d < 3; d++) {
+        size_t x = a % shape[d], y = b % shape[d];
+        if ((x > y ? x - y : y - x) > 1)
+            return false;
+        a /= shape[d];
+        b /= shape[d];
+    }
+    return steps > 0 && steps <= most;
+}
+
+Test(graph, edges_and_corners_have_links_as_well)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    const size_t shape[3] = { 6, 5, 7 };
+    for (uint64_t trial = 0; trial < 60; trial++) {
+        vxs_random random = { 8, trial };
+        size_t voxels[210], count = 0, pairs = 0, most = 1 + trial % 3, loop;
+        for (size_t v = 0; v < 210; v++)
+            if (vxs_random_uniform(&random, v) < 0.03 + 0.3 * (double)trial / 60 || v == 100)
+                voxels[count++] = v;
+        for (size_t a = 0; a < count; a++)
+            for (size_t b = 0; b < a; b++)
+                pairs += are_neighbours(shape, voxels[a], voxels[b], most);
+        vxs_graph g, plain, links;
+        int connectivity = most == 1 ? 6 : most == 2 ? 18 : 26;
+        WORKS(vxs_graph_grid(shape, voxels, count, connectivity, &g, &err), err);
+        WORKS(vxs_graph_neighbours(shape, voxels, count, connectivity, &plain, &err), err);
+        cr_assert(plain.count == pairs && g.count >= pairs);
+        for (size_t e = 0; e < pairs; e++)
+            cr_assert(g.from[e] == plain.from[e] && g.to[e] == plain.to[e] &&
+                      are_neighbours(shape, voxels[g.from[e]], voxels[g.to[e]], most));
+        double *cost = calloc(g.count + 1, sizeof(*cost));
+        for (size_t e = 0; e < g.count; e++) {
+            cost[e] = e < pairs ? 0 : 1;
+            cr_assert(g.weight[e] == 1);
+        }
+        WORKS(vxs_graph_spanning(&g, cost, &links, &err), err);
+        cr_assert(links.count == count - 1, "it hangs together");
+        WORKS(vxs_graph_loop(&links, &loop, &err), err);
+        double used = 0;
+        for (size_t e = 0; e < g.count; e++)
+            used += cost[e];
+        size_t name[210], pieces = 0;
+        for (size_t k = 0; k < count; k++)
+            name[k] = k;
+        for (size_t pass = 0; pass < count; pass++)
+            for (size_t e = 0; e < pairs; e++) {
+                size_t a = name[plain.from[e]], b = name[plain.to[e]], least = a < b ? a : b;
+                name[plain.from[e]] = name[plain.to[e]] = least;
+            }
+        for (size_t k = 0; k < count; k++)
+            pieces += name[k] == k;
+        cr_assert(used == (double)pieces - 1, "no more links than are needed");
+        free(cost);
+        vxs_graph_release(&g);
+        vxs_graph_release(&plain);
+        vxs_graph_release(&links);
     }
 }
 
@@ -225,7 +288,7 @@ static vxs_status make_all(vxs_error *err)
     vxs_graph g, tree = { .nodes = 0 };
     vxs_forest f = { .nodes = 0 };
     double cost[16] = { 0 };
-    vxs_status status = vxs_graph_grid(shape, voxels, 5, &g, err);
+    vxs_status status = vxs_graph_grid(shape, voxels, 5, 6, &g, err);
     if (!status)
         status = vxs_graph_spanning(&g, cost, &tree, err);
     if (!status)

@@ -143,6 +143,13 @@ run("cohort", "--features", "x.tsv", "--participants", "ras.tsv", "-q", "-o", "t
 run("cv", "t", "--target", "score", "--inner-folds", "0", "-q", "-o", "t-cv")
 run("report", "t-cv", "-o", "t.html")
 check("a table has no maps", not Page("t.html").loads)
+for graph, words, by in (([], "a fused lasso on a tree of neighbouring features with squared loss, solved by safe active", True),
+                         (["--graph", "precision:0.2"], "on the graph of a sparse inverse covariance of training subjects [", False),
+                         (["--graph", "correlation:0.2"], "on the graph of the strongest correlations among training subjects with", False)):
+    run("fit", "t", "--target", "score", "--method", "fused", *graph, "-q", "-o", "graph", "--force")
+    run("report", "graph", "-o", "graph.html", "--force")
+    page = Page("graph.html")
+    check("the graph in words", words in page.text and ("(SAIF)" in page.text) == by and ("Friedman" in page.text) == ("precision:0.2" in graph), page.text)
 run("report", "t-cv", "-o", "t.html", code=73)
 run("report", "t", "-o", "x.html", code=66)
 run("report", "t-cv", "-o", "no/where.html", code=73)

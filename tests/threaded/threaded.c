@@ -226,6 +226,26 @@ static bool kernels_have_the_same_bits(void)
            memcmp(one, more, sizeof(one)) == 0;
 }
 
+static bool correlations_have_the_same_bits(void)
+{
+    static float x[N * P];
+    double *r[2] = { NULL, NULL };
+    bool same = true;
+    vxs_random random = { .seed = 5, .stream = 1 };
+    for (size_t k = 0; k < (size_t)N * P; k++)
+        x[k] = (float)vxs_random_normal(&random, k);
+    for (int way = 0; way < 2; way++) {
+        vxs_design *design = NULL;
+        same = same && !vxs_dense_new(x, N, P, way == 0 ? 1 : 3, &design, NULL) &&
+               !vxs_correlations(NULL, design, &r[way], NULL);
+        vxs_design_free(design);
+    }
+    same = same && memcmp(r[0], r[1], (size_t)P * P * sizeof(*r[0])) == 0;
+    free(r[0]);
+    free(r[1]);
+    return same;
+}
+
 static bool fits_have_the_same_bits(void)
 {
     return have_the_same_bits(false);
@@ -246,6 +266,7 @@ int main(void)
         { "fits have the same bits", fits_have_the_same_bits },
         { "fused fits have the same bits", fused_fits_have_the_same_bits },
         { "kernels have the same bits", kernels_have_the_same_bits },
+        { "correlations have the same bits", correlations_have_the_same_bits },
         { "solvers share scans", solvers_share_scans },
         { "brains are made by many", brains_are_made_by_many },
         { "numbers are read by many", numbers_are_read_by_many },
