@@ -34,6 +34,8 @@ void vxs_bound_free(vxs_bound *bound)
 {
     if (!bound)
         return;
+    free(bound->theta);
+    free(bound->u);
     free(bound->alpha);
     free(bound->index);
     free(bound->weight);
@@ -50,6 +52,20 @@ vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err)
     b->weight = vxs_alloc(count, sizeof(*b->weight), err);
     b->count = count;
     if (b->alpha && b->index && b->weight)
+        return b;
+    vxs_bound_free(b);
+    return NULL;
+}
+
+vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err)
+{
+    vxs_bound *b = vxs_alloc(1, sizeof(*b), err);
+    if (!b)
+        return NULL;
+    b->theta = vxs_alloc(n, sizeof(*b->theta), err);
+    b->u = vxs_alloc(terms, sizeof(*b->u), err);
+    b->terms = terms;
+    if (b->theta && b->u)
         return b;
     vxs_bound_free(b);
     return NULL;
