@@ -20,8 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK     64
-#define INSIDE    0.1 /* of the gap that is asked for: the solver's, before the true norm is known */
+#define BLOCK  64
+#define INSIDE 0.1 /* of the gap that is asked for: the solver's, before the true norm is known */
+#define FINER                                                                                      \
+    1e-3 /* of that, when it is polished: where a term is 0 and its u is 1 the norm feels what     \
+            theta is off, and the gap only its square */
+#define ROUNDING  1e-15
+#define UNSOLVED  1e-9 /* of the square of the slope: what the free columns still have of it */
 #define EXPLAINED 1e-9 /* what is left of the slope, as a share of it */
 
 typedef struct {
@@ -229,7 +234,9 @@ static vxs_status find_norm(bp *b, const double *theta, double least, double *no
     return VXS_OK;
 }
 
-static bool is_explained(const bp *b)
+/* What rounding leaves of a target that the free columns explain is not to be fitted; nor is one
+ * whose classes they separate, of which Newton's method finds no end. */
+static bool is_explained(const bp *b, double along)
 {
     const vxs_whole *w = &b->path.whole;
     double *xi = b->path.xi, left = 0;
@@ -237,7 +244,8 @@ static bool is_explained(const bp *b)
     vxs_whole_slope(w, b->path.z, xi);
     for (size_t i = 0; i < w->n; i++)
         left += b->away[i] * b->away[i];
-    return !(left > EXPLAINED * EXPLAINED * cblas_ddot((int)w->n, xi, 1, xi, 1));
+    double whole = cblas_ddot((int)w->n, xi, 1, xi, 1);
+    return !(left > EXPLAINED * EXPLAINED * whole) || !(along < UNSOLVED * left);
 }
 
 static vxs_status solve_empty(bp *b, vxs_error *err)
@@ -253,10 +261,12 @@ static vxs_status solve_empty(bp *b, vxs_error *err)
     p->empty = vxs_whole_loss(&p->whole, p->z);
     memcpy(p->witness.z, p->z, n * sizeof(*p->z));
     vxs_whole_slope(&p->whole, p->z, b->away);
+    double along = cblas_ddot((int)n, b->away, 1, b->away, 1);
     take_span_out(&p->base, b->away);
+    along -= cblas_ddot((int)n, b->away, 1, b->away, 1);
     p->whole.away = b->away;
     status = find_norm(b, b->away, 0, &b->lambda_max, err);
-    if (is_explained(b))
+    if (is_explained(b, along))
         b->lambda_max = 0;
     for (size_t i = 0; i < n && b->lambda_max > 0; i++)
         p->witness.theta[i] = b->away[i] / b->lambda_max;
@@ -374,7 +384,7 @@ static vxs_status solve(bp *b, double lambda, bool screen, verdict *v, vxs_error
         return status;
     memcpy(b->spare, p->w, p->whole.p * sizeof(*p->w));
     memcpy(b->spare_free, p->free, p->whole.q * sizeof(*p->free));
-    status = vxs_path_polish(p, lambda, target, err);
+    status = vxs_path_polish(p, lambda, fmax(FINER * target, ROUNDING * p->empty), err);
     if (!status)
         status = certify(b, lambda, v, err);
     if (status || v->gap <= b->settings.tol * p->empty)

@@ -93,7 +93,9 @@ typedef struct {
     double *z, *xi, *theta; /* n: theta = xi / lambda without what the span holds */
     double *u;              /* terms: E'u = X'theta */
     double primal, dual, gap;
-    double norm; /* of u, |u|_inf */
+    double off;    /* what u is from where it should be */
+    double enough; /* products that are no larger will do */
+    double norm;   /* of u, |u|_inf */
     uint64_t iterations;
     struct vxs_inner *room;
 } vxs_inside;

@@ -5,7 +5,8 @@
  * Optimal   up g = 0, down h = 0; followed along up g = down h = mu, mu to 0
  * Step      S = 1 / (up / g + down / h) holds a term's weight, W the curvatures:
  *               B dx + G'dy = a1,   Q'dy = a2,   G dx + Q db - lambda dy / W = a3,   B = E'SE
- *           By way of B, which is sparse, an n x n system is left, and one for b
+ *           By way of B, which is sparse, an n x n system is left, and one for b; with fewer
+ *           variables than samples dy is taken out instead
  * Gap       theta without what Q spans; v moved to where E'u = G'theta by what costs least in S;
  *           both scaled by |u|_inf. Where terms are singles u is what theta says
  * Cost      an iteration (m + n) n^2 / 2 multiplications, n samples, m variables
@@ -20,7 +21,11 @@
 #define SHORTEN 0.995 /* of the way to the edge */
 #define LEAST   1e-12 /* a step that is no longer gets nowhere */
 #define FLAT    1e-12 /* a curvature below that is this */
+#define LITTLE  1e-15 /* on a diagonal, where columns depend on each other */
 #define FAR     3     /* a step may change a logistic prediction by so much: its curvature holds */
+#define ROUNDS  8     /* of moving u */
+#define EXACT   1e-14 /* of the largest sum: u need not be moved closer */
+#define CLOSE   1e-11 /* if it is not as close as that it proves nothing */
 #define REFINE  3     /* rounds of a solution */
 
 /* LAPACK, which comes with OpenBLAS */
@@ -34,7 +39,9 @@ typedef struct vxs_inner {
     double *a1, *dx, *left1, *try1;                              /* m */
     double *a2, *db, *left2, *try2;                              /* rank */
     double *weight, *dy, *left3, *try3, *dz, *r3;                /* n */
+    bool dense;                                                  /* m + rank <= n */
     double *half;                                                /* n x m: B^(-1/2) G' */
+    double *both;                                                /* m + rank */
     double *system;                                              /* n x n */
     double *by_span, *small;                                     /* n x rank, rank x rank */
     double *memory;
@@ -74,13 +81,33 @@ static vxs_status make_room(vxs_inside *s, vxs_error *err)
     size_t m = s->m, k = s->k, n = s->rest->n, q = s->rest->rank;
     inner *r = s->room;
     part parts[] = {
-        { &r->sigma, k },       { &r->e, k },         { &r->dv, k },       { &r->dup, k },
-        { &r->ddown, k },       { &r->to_up, k },     { &r->to_down, k },  { &r->ex, k },
-        { &r->a1, m },          { &r->dx, m },        { &r->left1, m },    { &r->try1, m },
-        { &r->a2, q },          { &r->db, q },        { &r->left2, q },    { &r->try2, q },
-        { &r->weight, n },      { &r->dy, n },        { &r->left3, n },    { &r->try3, n },
-        { &r->dz, n },          { &r->r3, n },        { &r->half, n * m }, { &r->system, n * n },
-        { &r->by_span, n * q }, { &r->small, q * q },
+        { &r->sigma, k },
+        { &r->e, k },
+        { &r->dv, k },
+        { &r->dup, k },
+        { &r->ddown, k },
+        { &r->to_up, k },
+        { &r->to_down, k },
+        { &r->ex, k },
+        { &r->a1, m },
+        { &r->dx, m },
+        { &r->left1, m },
+        { &r->try1, m },
+        { &r->a2, q },
+        { &r->db, q },
+        { &r->left2, q },
+        { &r->try2, q },
+        { &r->weight, n },
+        { &r->dy, n },
+        { &r->left3, n },
+        { &r->try3, n },
+        { &r->dz, n },
+        { &r->r3, n },
+        { &r->half, n * (m + q) },
+        { &r->system, n * n },
+        { &r->both, m + q },
+        { &r->by_span, n * q },
+        { &r->small, q * q },
     };
     return take(parts, sizeof(parts) / sizeof(parts[0]), &r->memory, err);
 }
@@ -145,6 +172,35 @@ static void divide_by_b(const vxs_inside *s, double *x)
 
 /* ---- The gap --------------------------------------------------------------------------------- */
 
+/* Moves u to where E'u = G'theta, which is in try1. What rounding leaves of that is `off`, as a
+ * share of the largest of the sums. */
+static void move_u(vxs_inside *s)
+{
+    const vxs_rest *r = s->rest;
+    inner *o = s->room;
+    double before = INFINITY;
+    s->off = 0;
+    for (int round = 0; round < ROUNDS && r->solid.count > 0; round++) {
+        double largest = 0, left = 0;
+        memcpy(o->left1, o->try1, s->m * sizeof(*o->left1));
+        for (size_t k = 0; k < s->k; k++)
+            o->ex[k] = -s->u[k];
+        vxs_rest_turned(r, o->ex, o->left1);
+        for (size_t j = r->singles; j < s->m; j++) {
+            largest = fmax(largest, fabs(o->try1[j]));
+            left = fmax(left, fabs(o->left1[j]));
+        }
+        s->off = left / (largest + 1);
+        if (!(left < 0.5 * before) || left <= EXACT * largest)
+            return;
+        before = left;
+        vxs_factor_solve(&r->factor, o->left1 + r->singles);
+        vxs_rest_terms(r, o->left1, o->ex);
+        for (size_t k = r->singles; k < s->k; k++)
+            s->u[k] += o->sigma[k] * o->ex[k];
+    }
+}
+
 /* A dual point: theta without what the span holds, and u with E'u = G'theta. */
 static void find_dual(vxs_inside *s)
 {
@@ -163,16 +219,7 @@ static void find_dual(vxs_inside *s)
     columns_turned(s, 1, s->theta, o->try1);
     memcpy(s->u, o->try1, r->singles * sizeof(*s->u));
     memcpy(s->u + r->singles, s->v + r->singles, r->solid.count * sizeof(*s->u));
-    for (int round = 0; round < 2 && r->solid.count > 0; round++) {
-        memcpy(o->left1, o->try1, s->m * sizeof(*o->left1));
-        for (size_t k = 0; k < s->k; k++)
-            o->ex[k] = -s->u[k];
-        vxs_rest_turned(r, o->ex, o->left1);
-        vxs_factor_solve(&r->factor, o->left1 + r->singles);
-        vxs_rest_terms(r, o->left1, o->ex);
-        for (size_t k = r->singles; k < s->k; k++)
-            s->u[k] += o->sigma[k] * o->ex[k];
-    }
+    move_u(s);
 }
 
 static void find_gap(vxs_inside *s)
@@ -191,7 +238,7 @@ static void find_gap(vxs_inside *s)
         s->room->try3[i] = s->lambda * s->theta[i];
     double scale = vxs_whole_scale(r->whole, s->room->try3, norm > 0 ? 1 / norm : INFINITY);
     s->dual = vxs_whole_dual(r->whole, s->room->try3, scale);
-    s->gap = s->primal - s->dual;
+    s->gap = s->off < CLOSE ? s->primal - s->dual : INFINITY;
     cblas_dscal((int)r->n, scale, s->theta, 1);
     cblas_dscal((int)s->k, scale, s->u, 1);
 }
@@ -229,6 +276,36 @@ static bool factor_span(vxs_inside *s)
     return info == 0;
 }
 
+/* A few variables: B + [G Q]'W[G Q] / lambda as it is, which loses nothing where B is small. */
+static bool factor_dense(vxs_inside *s)
+{
+    const vxs_rest *r = s->rest;
+    const vxs_terms *d = &r->solid;
+    inner *o = s->room;
+    size_t n = r->n, all = s->m + r->rank;
+    int info = 0, rows = (int)n, size = (int)all;
+    if (all == 0)
+        return true;
+    for (size_t j = 0; j < all; j++) {
+        const double *x = j < s->m ? r->x + j * n : r->span + (j - s->m) * n;
+        for (size_t i = 0; i < n; i++)
+            o->half[j * n + i] = x[i] / sqrt(o->weight[i]);
+    }
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, size, rows, 1, o->half, rows, 0, o->system,
+                size);
+    for (size_t j = 0; j < all; j++)
+        o->system[j * all + j] *= 1 + LITTLE;
+    for (size_t k = 0; k < r->singles; k++)
+        o->system[k * all + k] += o->sigma[k];
+    for (size_t t = 0; t < d->count; t++)
+        for (size_t a = d->starts[t]; a < d->starts[t + 1]; a++)
+            for (size_t b = a; b < d->starts[t + 1]; b++)
+                o->system[(r->singles + d->index[a]) * all + r->singles + d->index[b]] +=
+                    o->sigma[r->singles + t] * d->value[a] * d->value[b];
+    dpotrf_("L", &size, o->system, &size, &info);
+    return info == 0;
+}
+
 static bool factor(vxs_inside *s)
 {
     const vxs_rest *r = s->rest;
@@ -236,7 +313,14 @@ static bool factor(vxs_inside *s)
     inner *o = s->room;
     for (size_t k = 0; k < s->k; k++)
         o->sigma[k] = 1 / (s->up[k] / s->g[k] + s->down[k] / s->h[k]);
+    for (size_t i = 0; i < r->n; i++) {
+        double z = s->z[i] / r->whole->root[i];
+        o->weight[i] = s->lambda / fmax(FLAT, r->whole->loss->curvature(z, r->whole->y[i]));
+    }
     vxs_factor_make((vxs_factor *)&r->factor, o->sigma + r->singles);
+    o->dense = s->m + r->rank <= r->n;
+    if (o->dense)
+        return factor_dense(s);
     for (size_t k = 0; k < r->singles; k++) {
         double by = 1 / sqrt(o->sigma[k]);
         for (size_t i = 0; i < r->n; i++)
@@ -246,13 +330,34 @@ static bool factor(vxs_inside *s)
     memset(o->system, 0, r->n * r->n * sizeof(*o->system));
     if (m > 0)
         cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, m, 1, o->half, n, 0, o->system, n);
-    for (size_t i = 0; i < r->n; i++) {
-        double z = s->z[i] / r->whole->root[i];
-        o->weight[i] = s->lambda / fmax(FLAT, r->whole->loss->curvature(z, r->whole->y[i]));
+    for (size_t i = 0; i < r->n; i++)
         o->system[i * r->n + i] += o->weight[i];
-    }
     dpotrf_("L", &n, o->system, &n, &info);
     return info == 0 && (r->rank == 0 || factor_span(s));
+}
+
+static void solve_dense(vxs_inside *s)
+{
+    inner *o = s->room;
+    size_t n = s->rest->n, q = s->rest->rank;
+    int size = (int)(s->m + q), one = 1, info = 0;
+    double *right = o->both;
+    memcpy(right, o->left1, s->m * sizeof(*right));
+    memcpy(right + s->m, o->left2, q * sizeof(*right));
+    for (size_t i = 0; i < n; i++)
+        o->try3[i] = o->left3[i] / o->weight[i];
+    columns_turned(s, 1, o->try3, right);
+    span_turned(s, 1, o->try3, right + s->m);
+    if (size > 0)
+        dpotrs_("L", &size, &one, o->system, &size, right, &size, &info);
+    memcpy(o->try1, right, s->m * sizeof(*right));
+    memcpy(o->try2, right + s->m, q * sizeof(*right));
+    for (size_t i = 0; i < n; i++)
+        o->try3[i] = -o->left3[i];
+    times_columns(s, 1, o->try1, o->try3);
+    times_span(s, 1, o->try2, o->try3);
+    for (size_t i = 0; i < n; i++)
+        o->try3[i] /= o->weight[i];
 }
 
 /* One pass with the factors: into try1, try2, try3 from left1, left2, left3. */
@@ -260,6 +365,10 @@ static void solve_once(vxs_inside *s)
 {
     inner *o = s->room;
     int n = (int)s->rest->n, q = (int)s->rest->rank, one = 1, info = 0;
+    if (o->dense) {
+        solve_dense(s);
+        return;
+    }
     memcpy(o->try1, o->left1, s->m * sizeof(*o->try1));
     divide_by_b(s, o->try1);
     for (int i = 0; i < n; i++)
@@ -404,7 +513,7 @@ bool vxs_inside_step(vxs_inside *s)
     find_step(s, 0, 0);
     if (s->k > 0) {
         double after = complement(s, find_length(s)), share = after / now;
-        find_step(s, share * share * share * now, 1);
+        find_step(s, fmax(share * share * share * now, s->enough), 1);
     }
     double length = find_length(s);
     if (!(length > LEAST))

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDING 1e-11 /* of a term's largest factor: what replacing leaves below that is nothing  \
-                        */
+#define ROUNDING                                                                                   \
+    1e-11 /* of a term's largest factor: what replacing leaves below that is nothing               \
+           */
 
 /* A sum that is being made up, and lists of sums one after the other. */
 typedef struct {

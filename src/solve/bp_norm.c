@@ -15,9 +15,14 @@
 #include <string.h>
 
 #define MOST    80    /* iterations */
-#define CLOSE   1e-12 /* of the norm: bounds that are no further apart are one */
+#define CLOSE   1e-12 /* of the norm: bounds no further apart are one; u no further off is right */
 #define SHORTEN 0.995
 #define TINY    1e-300
+#define ROUNDS  8     /* of moving u */
+#define EXACT   1e-15 /* of the largest value: u need not be moved closer */
+#define NEAR    1e-7  /* this share of the largest value can be mended */
+#define LEAST   1e-12 /* a step that is no longer gets nowhere */
+#define DONE    1e-15 /* products that small, of the norm, are rounding */
 
 typedef struct {
     vxs_factor *factor;
@@ -25,18 +30,19 @@ typedef struct {
     size_t m, k;
     const double *value;
     double *best, norm, below;
+    double least; /* that of a u which is only near where it should be */
     double tau, dtau;
     double *u, *g, *h, *up, *down, *du, *dup, *ddown; /* k */
-    double *sigma, *e, *kappa, *to_up, *to_down, *dw_terms, *trial, *slope;
+    double *sigma, *e, *kappa, *to_up, *to_down, *dw_terms, *trial, *slope, *near;
     double *w, *dw, *along, *right; /* m */
     double *memory;
 } point;
 
 static vxs_status make_room(point *t, vxs_error *err)
 {
-    double **const of_k[] = { &t->u,       &t->g,        &t->h,     &t->up,   &t->down,  &t->du,
-                              &t->dup,     &t->ddown,    &t->sigma, &t->e,    &t->kappa, &t->to_up,
-                              &t->to_down, &t->dw_terms, &t->trial, &t->slope };
+    double **const of_k[] = { &t->u,       &t->g,        &t->h,     &t->up,    &t->down,  &t->du,
+                              &t->dup,     &t->ddown,    &t->sigma, &t->e,     &t->kappa, &t->to_up,
+                              &t->to_down, &t->dw_terms, &t->trial, &t->slope, &t->near };
     double **const of_m[] = { &t->w, &t->dw, &t->along, &t->right };
     size_t ks = sizeof(of_k) / sizeof(of_k[0]), ms = sizeof(of_m) / sizeof(of_m[0]);
     double *next = t->memory = vxs_alloc(ks * t->k + ms * t->m, sizeof(*next), err);
@@ -76,27 +82,36 @@ static double largest(const double *u, size_t count)
     return most;
 }
 
-/* The factors are those of `weight`. */
-static void correct(point *t, const double *weight, double *u)
+/* The factors are those of `weight`. Returns what is left of the equations, as a share of the
+ * largest value. */
+static double correct(point *t, const double *weight, double *u)
 {
-    for (int round = 0; round < 2; round++) {
+    double before = INFINITY, off = 0, size = largest(t->value, t->m);
+    for (int round = 0; round < ROUNDS; round++) {
         memcpy(t->right, t->value, t->m * sizeof(*t->right));
         add_turned(t->d, -1, u, t->right);
+        off = largest(t->right, t->m) / (size + TINY);
+        if (!(off < 0.5 * before) || off <= EXACT)
+            break;
+        before = off;
         vxs_factor_solve(t->factor, t->right);
         times_terms(t->d, t->right, t->slope);
         for (size_t k = 0; k < t->k; k++)
             u[k] += weight[k] * t->slope[k];
     }
+    return off;
 }
 
 static void look(point *t)
 {
     memcpy(t->trial, t->u, t->k * sizeof(*t->trial));
-    correct(t, t->sigma, t->trial);
-    double norm = largest(t->trial, t->k), size = 0;
-    if (norm < t->norm) {
+    double off = correct(t, t->sigma, t->trial), norm = largest(t->trial, t->k), size = 0;
+    if (norm < t->norm && off < CLOSE) {
         t->norm = norm;
         memcpy(t->best, t->trial, t->k * sizeof(*t->best));
+    } else if (norm < t->norm && norm < t->least && off < NEAR) {
+        t->least = norm;
+        memcpy(t->near, t->trial, t->k * sizeof(*t->near));
     }
     times_terms(t->d, t->w, t->slope);
     for (size_t k = 0; k < t->k; k++)
@@ -198,7 +213,7 @@ static bool step(point *t)
     double share = complement(t, primal, dual) / now;
     find_step(t, share * share * share * now, 1);
     find_lengths(t, &primal, &dual);
-    if (!(primal > 1e-12) && !(dual > 1e-12))
+    if ((!(primal > LEAST) && !(dual > LEAST)) || !(now > DONE * t->norm))
         return false;
     advance(t, primal, dual);
     look(t);
@@ -216,12 +231,28 @@ static void begin(point *t)
     correct(t, t->sigma, t->u);
     memcpy(t->best, t->u, t->k * sizeof(*t->u));
     t->norm = largest(t->u, t->k);
+    t->least = INFINITY;
     t->tau = 2 * t->norm;
     for (size_t k = 0; k < t->k; k++) {
         t->g[k] = t->tau - t->u[k];
         t->h[k] = t->tau + t->u[k];
         t->up[k] = t->down[k] = 0.5 / (double)t->k;
     }
+}
+
+/* Weights far apart may leave a smaller u a little off; equal ones mend that by as little. */
+static void end(point *t)
+{
+    if (!(t->least < t->norm))
+        return;
+    for (size_t k = 0; k < t->k; k++)
+        t->sigma[k] = 1;
+    vxs_factor_make(t->factor, t->sigma);
+    double off = correct(t, t->sigma, t->near), norm = largest(t->near, t->k);
+    if (!(norm < t->norm && off < CLOSE))
+        return;
+    t->norm = norm;
+    memcpy(t->best, t->near, t->k * sizeof(*t->best));
 }
 
 vxs_status vxs_terms_norm(vxs_factor *factor, const double *value, double *u, double *norm,
@@ -241,6 +272,7 @@ vxs_status vxs_terms_norm(vxs_factor *factor, const double *value, double *u, do
     for (int round = 0; round < MOST && t.norm > 0 && t.norm - t.below > CLOSE * t.norm; round++)
         if (!step(&t))
             break;
+    end(&t);
     *norm = t.norm;
     *below = t.below;
     free(t.memory);

@@ -24,6 +24,7 @@
 #define WORTH    0.02 /* of the terms: fewer are not worth a new start */
 #define LESS     0.3  /* of the gap: then screening is tried again */
 #define CLOSED   1e-3 /* of the largest: a term whose slack over distance is less looks like 0 */
+#define ENOUGH   0.1  /* of the target: what the terms' part of the gap may be at the end */
 #define INTERIOR 1e-9 /* what v keeps from 1 after terms became one */
 
 /* ---- The region ------------------------------------------------------------------------------ */
@@ -191,6 +192,7 @@ static vxs_status begin_run(run *r, vxs_error *err)
     vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->rest, err);
     if (!status)
         status = vxs_inside_new(&r->rest, r->lambda, &r->inside, err);
+    r->inside.enough = ENOUGH * r->target / (r->lambda * (double)(2 * r->rest.terms + 1));
     r->inside.gap = r->best = r->tried = INFINITY;
     r->waited = 0;
     return status;

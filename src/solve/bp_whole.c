@@ -4,6 +4,8 @@
 #include <cblas.h>
 #include <math.h>
 
+#define ROUNDING 1e-12 /* of 1: so little over the edge of the dual's domain is on it */
+
 double vxs_whole_loss(const vxs_whole *w, const double *z)
 {
     double sum = 0;
@@ -46,7 +48,7 @@ void vxs_whole_bring_inside(const vxs_whole *w, double *xi)
     for (size_t i = 0; i < w->n; i++) {
         double here = w->y[i] * xi[i] / w->root[i], there = w->y[i] * w->away[i] / w->root[i];
         double over = here < 0 ? here : here > 1 ? here - 1 : 0;
-        if (over != 0 && over / (here - there) > share)
+        if (fabs(over) > ROUNDING && over / (here - there) > share)
             share = fmin(1, over / (here - there));
     }
     for (size_t i = 0; i < w->n; i++)
