@@ -102,7 +102,8 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_inside_new(const vxs_rest *rest, double lambda, vxs_inside *inside,
                                          vxs_error *err);
 void vxs_inside_release(vxs_inside *inside);
-/* Slacks and predictions for x, b and v as they are; slacks are at least `least`. */
+/* From x, b and v as they are: predictions, and slacks with up - down = E x that are at least
+ * `least`. */
 void vxs_inside_begin(vxs_inside *inside, double least);
 /* One iteration; false when it gets nowhere. Then gap, theta and u are of the new point. */
 bool vxs_inside_step(vxs_inside *inside);

@@ -18,15 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORTEN 0.995 /* of the way to the edge */
-#define LEAST   1e-12 /* a step that is no longer gets nowhere */
-#define FLAT    1e-12 /* a curvature below that is this */
-#define LITTLE  1e-15 /* on a diagonal, where columns depend on each other */
-#define FAR     3     /* a step may change a logistic prediction by so much: its curvature holds */
-#define ROUNDS  8     /* of moving u */
-#define EXACT   1e-14 /* of the largest sum: u need not be moved closer */
-#define CLOSE   1e-11 /* if it is not as close as that it proves nothing */
-#define REFINE  3     /* rounds of a solution */
+#define SHORTEN  0.995 /* of the way to the edge */
+#define LEAST    1e-12 /* a step that is no longer gets nowhere */
+#define FLAT     1e-12 /* a curvature below that is this */
+#define LITTLE   1e-15 /* on a diagonal, where columns depend on each other */
+#define ROUNDS   8     /* of moving u */
+#define EXACT    1e-14 /* of the largest sum: u need not be moved closer */
+#define CLOSE    1e-11 /* if it is not as close as that it proves nothing */
+#define FALLS    1e-4  /* of what the slope promises */
+#define LEVEL    1e-13 /* of the barrier: rounding */
+#define HALVINGS 30
+#define REFINE   3 /* rounds of a solution */
 
 /* LAPACK, which comes with OpenBLAS */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
@@ -253,11 +255,13 @@ static void predict(vxs_inside *s)
 
 void vxs_inside_begin(vxs_inside *s, double least)
 {
+    vxs_rest_terms(s->rest, s->x, s->room->ex);
     for (size_t k = 0; k < s->k; k++) {
+        double both = fmax(least, fmin(s->up[k], s->down[k]));
         s->g[k] = 1 - s->v[k];
         s->h[k] = 1 + s->v[k];
-        s->up[k] = fmax(s->up[k], least);
-        s->down[k] = fmax(s->down[k], least);
+        s->up[k] = both + fmax(0, s->room->ex[k]);
+        s->down[k] = both + fmax(0, -s->room->ex[k]);
     }
     predict(s);
 }
@@ -473,10 +477,6 @@ static double find_length(const vxs_inside *s)
         most = reach(most, s->g[k], -o->dv[k]);
         most = reach(most, s->h[k], o->dv[k]);
     }
-    for (size_t i = 0; i < s->rest->n && !s->rest->whole->squared; i++) {
-        double change = fabs(o->dz[i]) / s->rest->whole->root[i];
-        most = change * most > FAR ? FAR / change : most;
-    }
     return fmin(1, most * SHORTEN);
 }
 
@@ -505,17 +505,51 @@ static void advance(vxs_inside *s, double length)
     predict(s);
 }
 
+/* What the path's points are least at, mu being `aim`, after so much of a step. */
+static double barrier(const vxs_inside *s, double aim, double length)
+{
+    const vxs_whole *w = s->rest->whole;
+    inner *o = s->room;
+    double sum = 0;
+    for (size_t i = 0; i < s->rest->n; i++)
+        o->try3[i] = s->z[i] + length * o->dz[i];
+    for (size_t k = 0; k < s->k; k++) {
+        double up = s->up[k] + length * o->dup[k], down = s->down[k] + length * o->ddown[k];
+        sum += up + down - aim * log(up * down);
+    }
+    return sum + vxs_whole_loss(w, o->try3) / s->lambda;
+}
+
+/* Curvatures of the logistic loss change: the step is halved until the barrier falls as it should
+ * (Armijo), which it does along such steps, up - down = E x being kept. */
+static double shorten(const vxs_inside *s, double aim, double length)
+{
+    const inner *o = s->room;
+    double slope = -cblas_ddot((int)s->rest->n, s->xi, 1, o->dz, 1) / s->lambda;
+    for (size_t k = 0; k < s->k; k++)
+        slope += o->dup[k] * (1 - aim / s->up[k]) + o->ddown[k] * (1 - aim / s->down[k]);
+    double start = barrier(s, aim, 0);
+    for (int round = 0; round < HALVINGS; round++, length /= 2)
+        if (barrier(s, aim, length) <= start + length * FALLS * slope + LEVEL * fabs(start))
+            break;
+    return length;
+}
+
 bool vxs_inside_step(vxs_inside *s)
 {
-    double now = complement(s, 0);
+    bool squared = s->rest->whole->squared;
+    double now = complement(s, 0), aim = 0;
     if (!factor(s))
         return false;
     find_step(s, 0, 0);
     if (s->k > 0) {
         double after = complement(s, find_length(s)), share = after / now;
-        find_step(s, fmax(share * share * share * now, s->enough), 1);
+        aim = fmax(share * share * share * now, s->enough);
+        find_step(s, aim, squared ? 1 : 0);
     }
     double length = find_length(s);
+    if (!squared)
+        length = shorten(s, aim, length);
     if (!(length > LEAST))
         return false;
     advance(s, length);

@@ -21,6 +21,7 @@
 #define ROUNDING 1e-12
 #define MOST     200  /* iterations */
 #define PATIENCE 6    /* iterations without a smaller gap */
+#define SMALL    1e-6 /* gap: before that it need not fall */
 #define WORTH    0.02 /* of the terms: fewer are not worth a new start */
 #define LESS     0.3  /* of the gap: then screening is tried again */
 #define CLOSED   1e-3 /* of the largest: a term whose slack over distance is less looks like 0 */
@@ -336,7 +337,7 @@ static vxs_status iterate(run *r, bool screen, vxs_error *err)
             break;
         r->waited = r->inside.gap < 0.9 * r->best ? 0 : r->waited + 1;
         r->best = fmin(r->best, r->inside.gap);
-        if (r->waited > PATIENCE && r->best < 1e-3 * p->empty)
+        if (r->waited > PATIENCE && r->best < SMALL * p->empty)
             break;
         double start = vxs_seconds();
         if (screen && p->dynamic)
