@@ -192,8 +192,8 @@ static vxs_status check_problem(const vxs_problem *q, vxs_error *err)
         return vxs_fail(err, VXS_MISUSE,
                         "the fused lasso has neither a ridge nor non-negative weights");
     if (q->terms ? q->terms->columns != p : q->graph->nodes != p)
-        return vxs_fail(err, VXS_MISUSE, "the %s for %zu features, not for %zu",
-                        q->terms ? "terms are" : "graph is",
+        return vxs_fail(err, VXS_MISUSE, "the %s %zu features, not %zu",
+                        q->terms ? "terms are of" : "graph has as nodes",
                         q->terms ? q->terms->columns : q->graph->nodes, p);
     if (q->terms ? q->terms->count == 0 : q->graph->count == 0)
         return vxs_fail(err, VXS_BAD_DATA,

@@ -139,7 +139,8 @@ static vxs_status need_bounds(vxs_path *p, vxs_error *err)
     return status;
 }
 
-/* What is 0 for certain; what is left has new leaves and shorter paths, so again. */
+/* What is 0 for certain; what is left has new leaves and shorter paths, so again, unless sums of
+ * columns are not wanted. */
 static vxs_status screen_first(vxs_path *p, double lambda, vxs_error *err)
 {
     vxs_status status = need_bounds(p, err);
@@ -149,7 +150,7 @@ static vxs_status screen_first(vxs_path *p, double lambda, vxs_error *err)
     size_t found = vxs_bounds_find(&p->bounds, &p->dome, lambda, p->found);
     if (found > 0)
         take_over(p, &p->base);
-    while (found > 0 && !status) {
+    while (found > 0 && p->transform && !status) {
         vxs_rest rest;
         vxs_bounds bounds = { .terms = 0 };
         status = vxs_rest_new(&p->whole, p->zero, p->transform, &rest, err);
