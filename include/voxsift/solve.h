@@ -69,18 +69,15 @@ typedef struct {
     vxs_screening screening;
 } vxs_certificate;
 
-/* What a dual value rests on that the answer does not tell: with the hinge alpha and the rest, with
- * terms theta and u. theta is without what the free columns and the null space of the terms hold,
- * and in the domain of the dual; |u| <= 1 and the sum over terms t of u_t times their factors is
- * x_j'theta for every feature j, but for rounding. */
+/* What a dual value rests on that the answer does not tell: with the hinge, or with terms. */
 typedef struct {
-    double *theta; /* n */
-    double *u;     /* one a term */
-    size_t terms;
     double *alpha; /* n, between 0 and u */
     size_t count;
     size_t *index; /* weights before they were rounded to 0 */
     double *weight;
+    size_t terms;  /* those of the problem, for each class */
+    double *theta; /* n for each class: -f' / lambda, or near it, with C'theta = 0 and */
+    double *u;     /* of the terms, X'theta = D'u and |u| <= 1 */
 } vxs_bound;
 
 typedef struct {

@@ -320,6 +320,16 @@ static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *er
                            t->cohort->path);
 }
 
+static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
+{
+    char *file = vxs_model_inside(m, VXS_TERMS_FILE, err);
+    char *penalty = file ? vxs_format(err, "matrix:%s", file) : NULL;
+    vxs_status status = penalty ? vxs_task_make_terms(t, penalty, err) : VXS_FAILED;
+    free(penalty);
+    free(file);
+    return status;
+}
+
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
@@ -345,13 +355,22 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
         status = vxs_model_same_features(m, cohort, err);
     if (!status)
         status = vxs_model_method(m, &settings, err);
+    if (!status && vxs_terms_are_given(settings.terms)) /* the model has a copy */
+        status = read_terms(m, &t, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
         settings.smooth = m->outputs[k].fit.certificate.smooth;
+        vxs_solution fit = m->outputs[k].fit;
+        vxs_bound *bound = NULL;
         status = vxs_task_problem(context, &t, k, &settings, &problem, err);
+        if (!status && problem.terms) {
+            status = vxs_multipliers_read(m, &t, k, &bound, err);
+            fit.bound = bound;
+        }
         if (!status)
-            status = check_output(&t, &problem, &m->outputs[k].fit, &certificates[k], err);
+            status = check_output(&t, &problem, &fit, &certificates[k], err);
+        vxs_bound_free(bound);
     }
     vxs_task_release(&t);
     return status;

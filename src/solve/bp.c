@@ -373,12 +373,25 @@ static void swap(bp *b)
     b->spare_free = f;
 }
 
+/* From lambda_max on nothing is penalised. */
+static vxs_status solve_without_terms(bp *b, double lambda, verdict *v, vxs_error *err)
+{
+    vxs_path *p = &b->path;
+    for (size_t t = 0; t < p->whole.terms->count; t++)
+        p->zero[t] = true;
+    vxs_status status = vxs_path_empty(p, err);
+    p->before = p->after = p->whole.terms->count;
+    return status ? status : certify(b, lambda, v, err);
+}
+
 /* One lambda: the polished answer, unless the other one has the smaller gap. */
 static vxs_status solve(bp *b, double lambda, bool screen, verdict *v, vxs_error *err)
 {
     vxs_path *p = &b->path;
     double target = INSIDE * b->settings.tol * p->empty;
     verdict first;
+    if (screen && lambda >= b->lambda_max)
+        return solve_without_terms(b, lambda, v, err);
     vxs_status status = vxs_path_solve(p, lambda, target, screen, err);
     if (status)
         return status;

@@ -16,6 +16,14 @@ const vxs_param vxs_fused_params[] = {
       .help = "saif: trees, as a lasso on sums over subtrees; bp: any penalty, by bound "
               "propagation over an interior point method, for up to some thousands of features; "
               "auto: what suits the graph" },
+    { .name = "penalty",
+      .value = "WHAT",
+      .type = VXS_PARAM_TEXT,
+      .offset = VXS_AT(terms),
+      .help =
+          "edges (the default): differences over the graph; trend: second differences "
+          "of features in their order; matrix:FILE: sums of features, from a table with columns "
+          "term, feature and value" },
     { .name = "compare",
       .type = VXS_PARAM_FLAG,
       .offset = VXS_AT(compare),

@@ -34,11 +34,11 @@ void vxs_bound_free(vxs_bound *bound)
 {
     if (!bound)
         return;
-    free(bound->theta);
-    free(bound->u);
     free(bound->alpha);
     free(bound->index);
     free(bound->weight);
+    free(bound->theta);
+    free(bound->u);
     free(bound);
 }
 
