@@ -330,12 +330,31 @@ static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
     return status;
 }
 
+/* An output's problem again, and what its certificate rests on. */
+static vxs_status check_again(const vxs_context *context, const vxs_model *m, vxs_task *t, size_t k,
+                              vxs_method_settings *settings, vxs_certificate *certificate,
+                              vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_solution fit = m->outputs[k].fit;
+    vxs_bound *bound = NULL;
+    settings->smooth = fit.certificate.smooth;
+    vxs_status status = vxs_task_problem(context, t, k, settings, &problem, err);
+    if (!status && problem.terms) {
+        status = vxs_multipliers_read(m, t, k, &bound, err);
+        fit.bound = bound;
+    }
+    if (!status)
+        status = check_output(t, &problem, &fit, certificate, err);
+    vxs_bound_free(bound);
+    return status;
+}
+
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
     vxs_task t;
     vxs_method_settings settings = { .lambda = NAN };
-    vxs_problem problem;
     vxs_task_settings again = m->task;
     char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
     bool has_graph = vxs_methods[again.method].needs_graph || !vxs_graph_is_rule(again.graph);
@@ -359,19 +378,8 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
         status = read_terms(m, &t, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
-    for (size_t k = 0; k < m->output_count && !status; k++) {
-        settings.smooth = m->outputs[k].fit.certificate.smooth;
-        vxs_solution fit = m->outputs[k].fit;
-        vxs_bound *bound = NULL;
-        status = vxs_task_problem(context, &t, k, &settings, &problem, err);
-        if (!status && problem.terms) {
-            status = vxs_multipliers_read(m, &t, k, &bound, err);
-            fit.bound = bound;
-        }
-        if (!status)
-            status = check_output(&t, &problem, &fit, &certificates[k], err);
-        vxs_bound_free(bound);
-    }
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = check_again(context, m, &t, k, &settings, &certificates[k], err);
     vxs_task_release(&t);
     return status;
 }

@@ -339,11 +339,51 @@ static vxs_status write_kernel_files(const vxs_model *m, vxs_output *output, vxs
     return status;
 }
 
+typedef struct {
+    const vxs_context *context;
+    const vxs_model *model;
+    const vxs_task *task;
+    const vxs_method_settings *settings;
+} saved;
+
+/* Those that are not copied from the cohort, in the order of their names below. */
+enum { TABLE, MAP, MASK, PENALTIES, GRAPH, TERMS, MULTIPLIERS, ABOUT };
+
+static vxs_status write_file(const saved *s, size_t file, const char *name, FILE *stream,
+                             vxs_error *err)
+{
+    const vxs_model *m = s->model;
+    const vxs_task *t = s->task;
+    switch (file) {
+    case TABLE:
+        return write_table(m, t->cohort, stream, err);
+    case MAP:
+        return write_map(m, stream, err);
+    case MASK:
+        return vxs_write_mask(&m->grid, m->voxels, m->voxel_count, stream, err);
+    case PENALTIES:
+        return write_penalties(t, stream, err);
+    case GRAPH:
+        vxs_graph_write(&t->graph, t->cohort, stream);
+        return VXS_OK;
+    case TERMS:
+        vxs_terms_write(&t->terms, t->cohort, stream);
+        return VXS_OK;
+    case MULTIPLIERS:
+        return vxs_multipliers_write(m, t->n, stream, err);
+    case ABOUT:
+        write_about(s->context, m, t, s->settings, stream);
+        return VXS_OK;
+    default:
+        return copy_file(t->cohort, name, stream, err);
+    }
+}
+
 vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
                           const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    enum { TABLE, MAP, MASK, PENALTIES, GRAPH, TERMS, MULTIPLIERS, ABOUT };
+    const saved about = { context, m, t, settings };
     static const char *const files[] = {
         "weights.tsv",  "weights.nii.gz", "mask.nii.gz",        VXS_PENALTIES_FILE,
         VXS_GRAPH_FILE, VXS_TERMS_FILE,   VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
@@ -372,24 +412,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         status = vxs_output_open(output, files[k], &stream, err);
         if (status)
             break;
-        if (k == TABLE)
-            status = write_table(m, t->cohort, stream, err);
-        else if (k == MAP)
-            status = write_map(m, stream, err);
-        else if (k == MASK)
-            status = vxs_write_mask(&m->grid, m->voxels, m->voxel_count, stream, err);
-        else if (k == PENALTIES)
-            status = write_penalties(t, stream, err);
-        else if (k == GRAPH)
-            vxs_graph_write(&t->graph, t->cohort, stream);
-        else if (k == TERMS)
-            vxs_terms_write(&t->terms, t->cohort, stream);
-        else if (k == MULTIPLIERS)
-            status = vxs_multipliers_write(m, t->n, stream, err);
-        else if (k == ABOUT)
-            write_about(context, m, t, settings, stream);
-        else
-            status = copy_file(t->cohort, files[k], stream, err);
+        status = write_file(&about, k, files[k], stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);
         status = status ? status : closed;
     }

@@ -58,21 +58,27 @@ static int by_column(const void *a, const void *b)
     return (left->row > right->row) - (left->row < right->row);
 }
 
-/* The cells of D'D's upper triangle, of the variables in the order as it is; each pair of factors
- * is told its own. */
-static vxs_status find_pattern(vxs_factor *f, vxs_error *err)
+static void list_cells(const vxs_factor *f, cell *cells)
 {
     const vxs_terms *d = f->terms;
-    size_t pairs = count_pairs(d), made = 0, next = 0;
-    cell *cells = vxs_alloc(pairs, sizeof(*cells), err);
-    if (!cells)
-        return VXS_FAILED;
+    size_t next = 0;
     for (size_t t = 0; t < d->count; t++)
         for (size_t a = d->starts[t]; a < d->starts[t + 1]; a++)
             for (size_t b = a; b < d->starts[t + 1]; b++, next++) {
                 size_t i = f->at[d->index[a]], j = f->at[d->index[b]];
                 cells[next] = (cell){ .row = i < j ? i : j, .column = i < j ? j : i, .pair = next };
             }
+}
+
+/* The cells of D'D's upper triangle, of the variables in the order as it is; each pair of factors
+ * is told its own. */
+static vxs_status find_pattern(vxs_factor *f, vxs_error *err)
+{
+    size_t pairs = count_pairs(f->terms), made = 0;
+    cell *cells = vxs_alloc(pairs, sizeof(*cells), err);
+    if (!cells)
+        return VXS_FAILED;
+    list_cells(f, cells);
     qsort(cells, pairs, sizeof(*cells), by_column);
     memset(f->starts, 0, (f->count + 1) * sizeof(*f->starts));
     for (size_t k = 0; k < pairs; k++) {

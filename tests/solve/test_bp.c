@@ -16,7 +16,8 @@ typedef struct {
     vxs_problem problem;
 } example;
 
-static void fill_samples(example *e, const vxs_random *random, uint64_t *at, bool logistic)
+/* Columns with copies among them. */
+static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
 {
     for (size_t j = 0; j < e->p; j++) {
         uint64_t kind = vxs_random_below(random, (*at)++, 8);
@@ -26,12 +27,15 @@ static void fill_samples(example *e, const vxs_random *random, uint64_t *at, boo
             *x = kind == 0 && j > 0 ? x[-(ptrdiff_t)e->n] : kind == 1 ? *x + 2 : *x;
         }
     }
+}
+
+static void fill_samples(example *e, const vxs_random *random, uint64_t *at, bool logistic)
+{
     for (size_t i = 0; i < e->n; i++) {
         double score = vxs_random_normal(random, (*at)++) + 2 * (double)e->x[i];
+        double weight = 0.2 + fabs(vxs_random_normal(random, (*at)++));
         e->y[i] = logistic ? (score > 0 ? 1 : -1) : score + 3;
-        e->weights[i] = vxs_random_uniform(random, (*at)++) < 0.1
-                            ? 0
-                            : 0.2 + fabs(vxs_random_normal(random, (*at)++));
+        e->weights[i] = vxs_random_uniform(random, (*at)++) < 0.1 ? 0 : weight;
         e->free[i] = 1;
         e->free[e->n + i] = vxs_random_normal(random, (*at)++);
     }
@@ -88,6 +92,7 @@ static example make(uint64_t number)
     e.y = malloc(e.n * sizeof(*e.y));
     e.weights = malloc(e.n * sizeof(*e.weights));
     e.free = malloc(2 * e.n * sizeof(*e.free));
+    fill_columns(&e, &random, &at);
     fill_samples(&e, &random, &at, logistic);
     WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
     e.problem = (vxs_problem){ .design = e.design,
