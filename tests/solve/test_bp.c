@@ -3,6 +3,7 @@
  * multipliers that came along for other terms. */
 #include "solve/bp.h"
 #include "tests/core/check.h"
+#include "tests/core/faults.h"
 
 enum { LOOPS, TREE, SPARSE, TREND, ANY, KINDS };
 
@@ -555,4 +556,38 @@ Test(bp, what_it_cannot_do_is_refused)
     REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
             VXS_MISUSE, "nodes");
     release(&e);
+}
+
+/* ---- Without memory -------------------------------------------------------------------------- */
+
+static const example *fault_example;
+
+static vxs_status solve_some(vxs_error *err)
+{
+    vxs_method_settings settings = { .way = VXS_FUSED_BP, .tol = 1e-6, .compare = true };
+    vxs_solver *solver;
+    vxs_status status =
+        vxs_solver_new(NULL, &vxs_methods[1], &fault_example->problem, &settings, &solver, err);
+    if (status)
+        return status;
+    for (size_t k = 1; k < 4 && !status; k++) {
+        vxs_solution s;
+        status = vxs_solver_fit(solver, ratios[k] * vxs_solver_lambda_max(solver), &s, err);
+        if (!status)
+            vxs_solution_release(&s);
+    }
+    vxs_solver_free(solver);
+    return status;
+}
+
+Test(bp, every_request_for_memory_may_fail)
+{
+    for (uint64_t number = 0; number < 2 * KINDS; number++) {
+        example e = make(number);
+        point(&e, number);
+        fault_example = &e;
+        if (is_possible(&e))
+            cr_assert(fail_each_request(solve_some) > 50);
+        release(&e);
+    }
 }
