@@ -96,6 +96,8 @@ typedef struct {
     double off;    /* what u is from where it should be */
     double enough; /* products that are no larger will do */
     double norm;   /* of u, |u|_inf */
+    double least;  /* gap so far */
+    int slow;      /* iterations since then */
     uint64_t iterations;
     struct vxs_inner *room;
 } vxs_inside;

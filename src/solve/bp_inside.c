@@ -28,7 +28,10 @@
 #define FALLS    1e-4  /* of what the slope promises */
 #define LEVEL    1e-13 /* of the barrier: rounding */
 #define HALVINGS 30
-#define REFINE   3 /* rounds of a solution */
+#define SLOW     4 /* iterations without a smaller gap: steps go round in circles near the edge, */
+#define FASTER   0.99
+#define CENTRE   0.3 /* and from now on aim for no less than that of the products */
+#define REFINE   3   /* rounds of a solution */
 
 /* LAPACK, which comes with OpenBLAS */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
@@ -255,6 +258,7 @@ static void predict(vxs_inside *s)
 
 void vxs_inside_begin(vxs_inside *s, double least)
 {
+    s->least = INFINITY;
     vxs_rest_terms(s->rest, s->x, s->room->ex);
     for (size_t k = 0; k < s->k; k++) {
         double both = fmax(least, fmin(s->up[k], s->down[k]));
@@ -544,8 +548,9 @@ bool vxs_inside_step(vxs_inside *s)
     find_step(s, 0, 0);
     if (s->k > 0) {
         double after = complement(s, find_length(s)), share = after / now;
-        aim = fmax(share * share * share * now, s->enough);
-        find_step(s, aim, squared ? 1 : 0);
+        bool careful = s->slow >= SLOW;
+        aim = fmax(fmax(share * share * share, careful ? CENTRE : 0) * now, s->enough);
+        find_step(s, aim, squared && !careful ? 1 : 0);
     }
     double length = find_length(s);
     if (!squared)
@@ -554,6 +559,8 @@ bool vxs_inside_step(vxs_inside *s)
         return false;
     advance(s, length);
     find_gap(s);
+    s->slow = s->gap < FASTER * s->least ? 0 : s->slow + 1;
+    s->least = fmin(s->least, s->gap);
     s->iterations++;
     return true;
 }
