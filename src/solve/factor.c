@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 1e-15 /* of a diagonal entry: a smaller pivot is rounding */
+#define MOST  100000000 /* entries: 1.6 GB, and minutes an iteration */
+#define LEAST 1e-15     /* of a diagonal entry: a smaller pivot is rounding */
 
 void vxs_factor_release(vxs_factor *f)
 {
@@ -179,6 +180,14 @@ vxs_status vxs_factor_new(const vxs_terms *terms, vxs_factor *f, vxs_error *err)
         return status;
     }
     find_parents(f);
+    if (f->below[f->count] > MOST) {
+        status = vxs_fail(err, VXS_MISUSE,
+                          "the penalty ties features together so much that solver 'bp' would need "
+                          "%zu numbers at each step; on graphs use another one",
+                          f->below[f->count]);
+        vxs_factor_release(f);
+        return status;
+    }
     f->row = vxs_alloc(f->below[f->count], sizeof(*f->row), err);
     f->entry = vxs_alloc(f->below[f->count], sizeof(*f->entry), err);
     if (f->row && f->entry)
