@@ -280,6 +280,8 @@ static vxs_status set_up(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
     vxs_status status = check_problem(&b->problem, err);
+    if (status)
+        return status;
     p->whole.loss = vxs_loss_of(b->problem.loss);
     p->whole.squared = b->problem.loss == VXS_LOSS_SQUARED;
     p->whole.p = vxs_design_columns(b->problem.design);
@@ -287,8 +289,7 @@ static vxs_status set_up(bp *b, vxs_error *err)
     p->transform = !b->settings.untransformed;
     p->dynamic = b->settings.screen != VXS_SCREEN_NONE;
     p->sequential = p->dynamic && b->settings.screen != VXS_SCREEN_DYNAMIC;
-    if (!status)
-        status = vxs_design_measure(b->problem.design, err);
+    status = vxs_design_measure(b->problem.design, err);
     if (!status)
         status = load(b, err);
     if (!status)
