@@ -383,7 +383,7 @@ static vxs_status solve_without_terms(bp *b, double lambda, verdict *v, vxs_erro
         p->zero[t] = true;
     vxs_status status = vxs_path_empty(p, err);
     p->before = p->after = p->whole.terms->count;
-    return status ? status : certify(b, lambda, v, err);
+    return status ? status : certify(b, lambda > 0 ? lambda : 1, v, err);
 }
 
 /* The polished answer, unless the other one has the smaller gap. */
@@ -553,6 +553,8 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
         .certificate = { .lambda = lambda, .lambda_max = b->lambda_max, .tol = b->settings.tol }
     };
     vxs_certificate *c = &solution->certificate;
+    if (!(lambda > 0) && b->lambda_max > 0)
+        return vxs_fail(err, VXS_MISUSE, "solver 'bp' needs a lambda above 0");
     b->path.iterations = 0;
     b->path.screening = 0;
     vxs_status status = solve(b, lambda, true, &v, err);

@@ -98,7 +98,6 @@ typedef struct {
     double norm;   /* of u, |u|_inf */
     double least;  /* gap so far */
     int slow;      /* iterations since then */
-    uint64_t iterations;
     struct vxs_inner *room;
 } vxs_inside;
 VXS_MUST_CHECK vxs_status vxs_inside_new(const vxs_rest *rest, double lambda, vxs_inside *inside,

@@ -561,6 +561,5 @@ bool vxs_inside_step(vxs_inside *s)
     find_gap(s);
     s->slow = s->gap < FASTER * s->least ? 0 : s->slow + 1;
     s->least = fmin(s->least, s->gap);
-    s->iterations++;
     return true;
 }

@@ -24,6 +24,7 @@
 #define SMALL    1e-6 /* gap: before that it need not fall */
 #define WORTH    0.02 /* of the terms: fewer are not worth a new start */
 #define LESS     0.3  /* of the gap: then screening is tried again */
+#define RARER    0.1  /* after a trial that found too few that share is so much smaller */
 #define CLOSED   1e-3 /* of the largest: a term whose slack over distance is less looks like 0 */
 #define ENOUGH   0.1  /* of the target: what the terms' part of the gap may be at the end */
 #define INTERIOR 1e-9 /* what v keeps from 1 after terms became one */
@@ -177,6 +178,7 @@ typedef struct {
     vxs_bounds bounds;
     bool has_bounds;
     double tried, best; /* gaps */
+    double less;        /* share of `tried` at which it is time for another trial */
     int waited;
 } run;
 
@@ -308,7 +310,7 @@ static vxs_status screen_between(run *r, vxs_error *err)
     vxs_path *p = r->path;
     vxs_inside *in = &r->inside;
     vxs_witness here = { .z = in->z, .theta = in->theta };
-    if (!(in->gap < LESS * r->tried) || r->rest.terms == 0 || !(in->gap < p->empty))
+    if (!(in->gap < r->less * r->tried) || r->rest.terms == 0 || !(in->gap < p->empty))
         return VXS_OK;
     r->tried = in->gap;
     if (!r->has_bounds) {
@@ -320,9 +322,9 @@ static vxs_status screen_between(run *r, vxs_error *err)
     here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
     find_dome(p, r->lambda, &here);
     size_t found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
-    if ((double)found <= WORTH * (double)r->rest.terms)
-        return VXS_OK;
-    return contract(r, err);
+    bool worth = (double)found > WORTH * (double)r->rest.terms;
+    r->less = worth ? LESS : RARER * r->less;
+    return worth ? contract(r, err) : VXS_OK;
 }
 
 /* Until the gap is at most the target, or no longer falls. */
@@ -358,7 +360,7 @@ static void leave(run *r)
 
 static vxs_status solve_rest(vxs_path *p, double lambda, double target, bool screen, vxs_error *err)
 {
-    run r = { .path = p, .lambda = lambda, .target = target };
+    run r = { .path = p, .lambda = lambda, .target = target, .less = LESS };
     vxs_status status = begin_run(&r, err);
     if (!status) {
         begin_anew(&r);
