@@ -69,10 +69,11 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     if (problem->terms && way != VXS_FUSED_AUTO && way != VXS_FUSED_BP)
         return vxs_fail(err, VXS_MISUSE, "'--solver %s' is for graphs, not for '--penalty'",
                         ways[way]);
-    vxs_status status = problem->terms ? VXS_OK : is_tree(problem, &tree, err);
+    bool open = way == VXS_FUSED_AUTO;
+    vxs_status status = open && !problem->terms ? is_tree(problem, &tree, err) : VXS_OK;
     if (status)
         return status;
-    if (way == VXS_FUSED_AUTO)
+    if (open)
         way = problem->terms ? VXS_FUSED_BP : tree ? VXS_FUSED_SAIF : VXS_FUSED_CUTS;
     return kinds[way]->begin(context, problem, settings, solver, err);
 }
