@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench bp-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -200,7 +200,7 @@ fuzz: deps-test
 
 # ---- Benchmarks ---------------------------------------------------------------------------------
 
-$(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
+$(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores $(BUILD)/bound_propagation: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
@@ -231,6 +231,10 @@ figures: screens
 # The seventh part alone: a minute.
 kernel-figures: $(BUILD)/kernel_scores
 	@$(BUILD)/kernel_scores
+
+# Screening by bound propagation beside none, on the dissertation's simulations: two minutes.
+bp-figures: $(BUILD)/bound_propagation
+	@$(BUILD)/bound_propagation
 
 # What cross-validation and permutations give on real brains: twenty minutes. HAXBY: a folder with bold.nii.gz,
 # mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.
