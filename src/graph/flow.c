@@ -21,10 +21,7 @@ void vxs_flow_free(vxs_flow *f)
     if (!f)
         return;
     free(f->starts);
-    free(f->head);
-    free(f->mate);
-    free(f->weight);
-    free(f->sent);
+    free(f->arcs);
     free(f->part);
     free(f->excess);
     free(f->height);
@@ -47,10 +44,7 @@ static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
     if (arcs >= UINT32_MAX || nodes >= UINT32_MAX)
         return vxs_fail(err, VXS_BAD_DATA, "a graph of %zu edges is too large", arcs / 2);
     f->starts = vxs_alloc(nodes + 2, sizeof(*f->starts), err);
-    f->head = vxs_alloc(arcs, sizeof(*f->head), err);
-    f->mate = vxs_alloc(arcs, sizeof(*f->mate), err);
-    f->weight = vxs_alloc(arcs, sizeof(*f->weight), err);
-    f->sent = vxs_alloc(arcs, sizeof(*f->sent), err);
+    f->arcs = vxs_alloc(arcs, sizeof(*f->arcs), err);
     f->part = vxs_alloc(nodes, sizeof(*f->part), err);
     f->excess = vxs_alloc(nodes, sizeof(*f->excess), err);
     f->height = vxs_alloc(nodes, sizeof(*f->height), err);
@@ -64,7 +58,7 @@ static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
     f->size = vxs_alloc(nodes, sizeof(*f->size), err);
     f->above = vxs_alloc(nodes, sizeof(*f->above), err);
     f->mean = vxs_alloc(nodes, sizeof(*f->mean), err);
-    return f->starts && f->head && f->mate && f->weight && f->sent && f->part && f->excess &&
+    return f->starts && f->arcs && f->part && f->excess &&
                    f->height && f->next && f->up && f->queue && f->waits && f->list && f->order &&
                    f->level && f->size && f->above && f->mean
                ? VXS_OK
@@ -74,11 +68,11 @@ static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
 static void add_arcs(vxs_flow *f, size_t from, size_t to, double weight)
 {
     size_t there = f->starts[from + 1]++, back = f->starts[to + 1]++;
-    f->head[there] = (uint32_t)to;
-    f->head[back] = (uint32_t)from;
-    f->mate[there] = (uint32_t)back;
-    f->mate[back] = (uint32_t)there;
-    f->weight[there] = f->weight[back] = weight;
+    f->arcs[there].head = (uint32_t)to;
+    f->arcs[back].head = (uint32_t)from;
+    f->arcs[there].mate = (uint32_t)back;
+    f->arcs[back].mate = (uint32_t)there;
+    f->arcs[there].weight = f->arcs[back].weight = weight;
 }
 
 /* An edge from a node to itself carries nothing. Counts go two places behind, so that places are
@@ -128,7 +122,7 @@ void vxs_flow_join(vxs_flow *f, double scale)
     size_t nodes = vxs_flow_nodes(f);
     memset(f->part, 0, nodes * sizeof(*f->part));
     for (size_t a = 0; a < f->starts[nodes] && scale < f->scale; a++)
-        f->sent[a] = fmax(-scale * f->weight[a], fmin(scale * f->weight[a], f->sent[a]));
+        f->arcs[a].sent = fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
     for (size_t k = 0; k < nodes; k++)
         f->list[k] = (uint32_t)k;
     f->scale = scale;
@@ -162,9 +156,9 @@ static void measure_heights(vxs_flow *f, size_t count)
     for (size_t i = 0; i < seen; i++) {
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
-            uint32_t other = f->head[a];
+            uint32_t other = f->arcs[a].head;
             if (f->height[other] == far && f->part[other] == f->part[k] &&
-                f->scale * f->weight[a] + f->sent[a] > 0) { /* what is left of the mate */
+                f->scale * f->arcs[a].weight + f->arcs[a].sent > 0) { /* what is left of the mate */
                 f->height[other] = f->height[k] + 1;
                 order[seen++] = other;
             }
@@ -199,10 +193,10 @@ static uint32_t leave_line(vxs_flow *f, line *l)
 
 static void send(vxs_flow *f, line *l, uint32_t k, size_t a)
 {
-    uint32_t other = f->head[a];
+    uint32_t other = f->arcs[a].head;
     double left = vxs_flow_left(f, a), amount = f->excess[k] < left ? f->excess[k] : left;
-    f->sent[a] = amount < left ? f->sent[a] + amount : f->scale * f->weight[a];
-    f->sent[f->mate[a]] = -f->sent[a];
+    f->arcs[a].sent = amount < left ? f->arcs[a].sent + amount : f->scale * f->arcs[a].weight;
+    f->arcs[f->arcs[a].mate].sent = -f->arcs[a].sent;
     f->excess[k] -= amount;
     f->excess[other] += amount;
     if (f->excess[other] > f->least)
@@ -214,7 +208,7 @@ static void raise(vxs_flow *f, line *l, uint32_t k)
 {
     uint32_t lowest = (uint32_t)vxs_flow_nodes(f) - 1;
     for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
-        uint32_t other = f->head[a];
+        uint32_t other = f->arcs[a].head;
         if (f->height[other] < lowest && f->part[other] == f->part[k] && vxs_flow_left(f, a) > 0)
             lowest = f->height[other];
     }
@@ -233,7 +227,7 @@ static void discharge(vxs_flow *f, line *l, uint32_t k)
             raise(f, l, k);
             continue;
         }
-        uint32_t other = f->head[a];
+        uint32_t other = f->arcs[a].head;
         if (f->height[k] == f->height[other] + 1 && f->part[other] == f->part[k] &&
             vxs_flow_left(f, a) > 0)
             send(f, l, k, a);
@@ -261,7 +255,7 @@ static double find_cut(vxs_flow *f, size_t count)
     for (size_t i = 0; i < seen; i++) {
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
-            uint32_t other = f->head[a];
+            uint32_t other = f->arcs[a].head;
             if (!f->up[other] && f->part[other] == f->part[k] && vxs_flow_left(f, a) > 0) {
                 f->up[other] = true;
                 order[seen++] = other;

@@ -10,6 +10,11 @@
 
 #include "voxsift/graph.h"
 
+typedef struct {
+    uint32_t head, mate;
+    double weight, sent; /* a mate sends the opposite */
+} vxs_arc;
+
 /* Arcs of node k: starts[k] ... starts[k + 1] - 1. An edge is two arcs, `mate` of each other. With
  * sparsity there is one more node, the ground, whose weight is 0 and that is tied to all others by
  * edges of weight `sparsity`: |w_j| is |w_j - w_ground|. */
@@ -17,8 +22,7 @@ struct vxs_flow {
     size_t nodes, grounded; /* without the ground; 1 when there is one */
     double sparsity, scale;
     size_t *starts;
-    uint32_t *head, *mate;
-    double *weight, *sent; /* of arcs; mates send the opposite */
+    vxs_arc *arcs;
     uint32_t *part;        /* of a node */
     double *excess;        /* of a node: what is yet to be carried off */
     uint32_t *height;      /* a lower bound on the arcs between a node and one that takes more */
@@ -43,7 +47,7 @@ static inline size_t vxs_flow_nodes(const vxs_flow *f)
 /* What is left of an arc. */
 static inline double vxs_flow_left(const vxs_flow *f, size_t arc)
 {
-    return f->scale * f->weight[arc] - f->sent[arc];
+    return f->scale * f->arcs[arc].weight - f->arcs[arc].sent;
 }
 
 /* Flow out of a node along its arcs. */
@@ -51,7 +55,7 @@ static inline double vxs_flow_out(const vxs_flow *f, size_t node)
 {
     double sum = 0;
     for (size_t a = f->starts[node]; a < f->starts[node + 1]; a++)
-        sum += f->sent[a];
+        sum += f->arcs[a].sent;
     return sum;
 }
 

@@ -75,7 +75,7 @@ size_t vxs_flow_split(vxs_flow *f, const double *value, size_t parts, size_t *co
 static void leave_ground_out(vxs_flow *f)
 {
     for (size_t a = f->starts[f->nodes]; f->grounded && a < f->starts[f->nodes + 1]; a++)
-        f->sent[a] = f->sent[f->mate[a]] = 0;
+        f->arcs[a].sent = f->arcs[f->arcs[a].mate].sent = 0;
     if (f->grounded)
         f->part[f->nodes] = (uint32_t)f->nodes;
 }
@@ -104,7 +104,7 @@ static double cut_ratio(const vxs_flow *f, const double *v, double ground)
             continue;
         sum += k < f->nodes ? v[k] : ground;
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            cut += f->up[f->head[a]] ? 0 : f->weight[a];
+            cut += f->up[f->arcs[a].head] ? 0 : f->arcs[a].weight;
     }
     return cut > 0 ? sum / cut : 0;
 }

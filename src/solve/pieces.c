@@ -54,9 +54,9 @@ static void spread(const vxs_flow *f, uint32_t *piece, uint32_t from, uint32_t n
     for (; next < seen; next++) {
         uint32_t k = order[next];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            if (piece[f->head[a]] == NOBODY && f->part[f->head[a]] == f->part[k]) {
-                piece[f->head[a]] = name;
-                order[seen++] = f->head[a];
+            if (piece[f->arcs[a].head] == NOBODY && f->part[f->arcs[a].head] == f->part[k]) {
+                piece[f->arcs[a].head] = name;
+                order[seen++] = f->arcs[a].head;
             }
     }
 }
@@ -246,10 +246,10 @@ static void gather(const vxs_side *s, const size_t *starts, size_t *next, uint32
     memcpy(next, starts, s->count * sizeof(*next));
     for (size_t k = 0; k < vxs_flow_nodes(f); k++)
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            if (s->piece[k] < s->piece[f->head[a]]) {
+            if (s->piece[k] < s->piece[f->arcs[a].head]) {
                 size_t at = next[s->piece[k]]++;
-                other[at] = s->piece[f->head[a]];
-                weight[at] = f->weight[a];
+                other[at] = s->piece[f->arcs[a].head];
+                weight[at] = f->arcs[a].weight;
             }
 }
 
@@ -259,7 +259,7 @@ static size_t count_arcs(const vxs_side *s, size_t *starts)
     memset(starts, 0, (s->count + 1) * sizeof(*starts));
     for (size_t k = 0; k < vxs_flow_nodes(f); k++)
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            starts[s->piece[k] + 1] += s->piece[k] < s->piece[f->head[a]];
+            starts[s->piece[k] + 1] += s->piece[k] < s->piece[f->arcs[a].head];
     for (size_t k = 0; k < s->count; k++)
         starts[k + 1] += starts[k];
     return starts[s->count];
@@ -316,9 +316,9 @@ void vxs_side_close(const vxs_cuts *c, vxs_side *s)
     const double *w = s->w + c->q;
     for (size_t k = 0; k < vxs_flow_nodes(f); k++)
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
-            double here = w[s->piece[k]], there = w[s->piece[f->head[a]]];
-            if (s->piece[k] != s->piece[f->head[a]])
-                f->sent[a] = here > there ? f->weight[a] : -f->weight[a];
+            double here = w[s->piece[k]], there = w[s->piece[f->arcs[a].head]];
+            if (s->piece[k] != s->piece[f->arcs[a].head])
+                f->arcs[a].sent = here > there ? f->arcs[a].weight : -f->arcs[a].weight;
         }
 }
 
