@@ -11,7 +11,12 @@ extern "C" {
 
 /* ---- The task: what is to be predicted from what --------------------------------------------- */
 
-enum { VXS_LOSS_AUTO, VXS_LOSS_CHOOSE_SQUARED, VXS_LOSS_CHOOSE_LOGISTIC };
+enum {
+    VXS_LOSS_AUTO,
+    VXS_LOSS_CHOOSE_SQUARED,
+    VXS_LOSS_CHOOSE_LOGISTIC,
+    VXS_LOSS_CHOOSE_MULTINOMIAL
+};
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* as suits the method */
 enum { VXS_CONFOUNDS_BESIDE, VXS_CONFOUNDS_OUT };
 enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCED };
@@ -58,6 +63,8 @@ VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_coh
 void vxs_task_release(vxs_task *task);
 /* Scores and two classes have one output, more classes one each, against the rest. */
 size_t vxs_task_outputs(const vxs_task *task);
+/* How many problems that makes: one an output, or, with the multinomial loss, one of them all. */
+size_t vxs_task_problems(const vxs_task *task);
 /* The method of the task. */
 const vxs_method *vxs_task_method(const vxs_task *task);
 /* The loss that is minimised, in words; `loss` says no more than scores (squared) or classes. */
@@ -70,7 +77,7 @@ const char *vxs_task_id(const vxs_task *task, size_t i);
 bool vxs_task_balance(vxs_task *task);
 /* Sets y and u, and makes kernel scores for methods that work on them. */
 VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task *task,
-                                           size_t output, const vxs_method_settings *settings,
+                                           size_t number, const vxs_method_settings *settings,
                                            vxs_problem *problem, vxs_error *err);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
@@ -142,12 +149,13 @@ VXS_MUST_CHECK vxs_status vxs_model_save(const vxs_context *context, const vxs_m
                                          const vxs_task *task, const vxs_method_settings *settings,
                                          const char *directory, bool replace, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_read(const char *path, vxs_model *model, vxs_error *err);
-/* All lambdas of a path from lambda_max down, one output; `take` gets each answer, whose weights
- * are of features as they stand in the cohort, and may keep nothing of it. */
+/* All lambdas of a path from lambda_max down, one problem; `take` gets each answer, whose weights
+ * are of features as they stand in the cohort, and may keep nothing of it. Of a problem of all
+ * classes it gets a part for each class, which has its name. */
 typedef vxs_status vxs_take_fit(void *user, size_t number, const vxs_output_fit *fit,
                                 vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *task,
-                                         const vxs_method_settings *settings, size_t output,
+                                         const vxs_method_settings *settings, size_t problem,
                                          vxs_take_fit *take, void *user, vxs_error *err);
 /* The keys that every fit has in JSON, into an object that is open. */
 void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task,
@@ -159,9 +167,10 @@ VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-/* Predictions of a cohort's subjects: outputs x n, the linear score of each; a probability is
- * 1 / (1 + exp(-score)). A cohort whose features are not the model's is refused with the reason;
- * subjects without a confound, or with one that the model has never seen, get NAN. */
+/* Predictions of a cohort's subjects: outputs x n, the linear score of each, or, with the
+ * multinomial loss, the log odds of the class against all others that follow from these; a
+ * probability is 1 / (1 + exp(-score)). A cohort whose features are not the model's is refused with
+ * the reason; subjects without a confound, or with one that the model has never seen, get NAN. */
 VXS_MUST_CHECK vxs_status vxs_model_scores(const vxs_model *model, const vxs_cohort *cohort,
                                            double *scores, vxs_error *err);
 /* Images or tables become a cohort as the model's own was made: its mask, scaling and smoothing.

@@ -58,12 +58,15 @@ typedef struct {
     double seconds;      /* likewise */
 } vxs_certificate;
 
-/* What a dual value rests on that the answer does not tell: with the hinge. */
+/* What a dual value rests on that the answer does not tell: with the hinge, or with terms. */
 typedef struct {
     double *alpha; /* n, between 0 and u */
     size_t count;
     size_t *index; /* weights before they were rounded to 0 */
     double *weight;
+    size_t terms;  /* those of the problem, for each class */
+    double *theta; /* n for each class: -f' / lambda, or near it, with C'theta = 0 and */
+    double *u;     /* of the terms, X'theta = D'u and |u| <= 1 */
 } vxs_bound;
 
 typedef struct {

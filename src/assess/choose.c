@@ -32,7 +32,8 @@ static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
             weight[k] = side[k] > 0 ? (double)w->train_count / (2 * side[k]) : 1;
 }
 
-/* Mean loss of an inner job at a try, over all outputs, of calibrated scores. */
+/* Mean loss of an inner job at a try, over all outputs, of calibrated scores. Where all classes are
+ * one problem it is that of the subject's own class: -log of its probability. */
 static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
 {
     const vxs_task *t = w->cv->task;
@@ -42,6 +43,8 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
         weigh(w, o, weight);
         for (size_t k = 0; k < job->test_count; k++) {
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
+            if (vxs_task_is_joint(t) && y < 0)
+                continue;
             u *= t->weights ? t->weights[job->test[k]] : 1;
             sum += u * loss_of(t->loss, y, w->offset[o] + w->slope[o] * s[k]);
             whole += u;
@@ -86,10 +89,10 @@ static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
         columns[m + k] = w->inner_scores[output * t->n + w->train[k]];
     }
     if (!status)
-        status = vxs_fit_columns(t->loss, y, NULL, columns, m, 2, b, err);
+        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 2, b, err);
     if (!status && !(b[1] > 0)) {
         b[1] = 0;
-        status = vxs_fit_columns(t->loss, y, NULL, columns, m, 1, b, err);
+        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 1, b, err);
     }
     w->offset[output] = b[0];
     w->slope[output] = b[1];

@@ -83,7 +83,7 @@ static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *vol
     }
     if (!status) {
         weigh(w, baseline, y, y + m);
-        status = vxs_fit_columns(t->loss, y, y + m, columns, m, q, b, err);
+        status = vxs_fit_columns(vxs_output_loss(t), y, y + m, columns, m, q, b, err);
     }
     for (size_t k = 0; k < w->test_count && !status; k++) {
         size_t i = w->test[k];

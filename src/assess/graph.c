@@ -89,6 +89,11 @@ void vxs_graph_write(const vxs_graph *g, const vxs_cohort *c, FILE *stream)
 vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
+    if (!method->needs_graph && t->settings.loss == VXS_LOSS_CHOOSE_MULTINOMIAL)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' tells each class from the rest; '--loss multinomial' goes "
+                        "with '--method fused'",
+                        method->name);
     if (!method->needs_graph && !method->kernel && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
     if (method->kernel && t->settings.penalties)

@@ -159,27 +159,55 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
     return status;
 }
 
-static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t output, size_t k, bool *more,
-                            vxs_error *err)
+/* Of one output; the fit is taken over. */
+static vxs_status use_output(runner *r, const vxs_solution *fit, size_t output, size_t k,
+                             bool *more, vxs_error *err)
 {
-    vxs_job *job = r->job;
-    vxs_output_fit o = { .name = NULL };
-    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->ratios[k]), &o.fit, err);
-    if (status)
-        return status;
-    job->passes += o.fit.certificate.passes;
-    job->seconds += o.fit.certificate.seconds;
-    job->converged = job->converged && o.fit.certificate.converged;
-    job->sizes[k] += (double)o.fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
-    *more = job->limit == 0 || has_room(r, &o.fit, output);
-    status = use_fit(r, &o, output, k, err);
+    vxs_output_fit o = { .name = NULL, .fit = *fit };
+    bool room = r->job->limit == 0 || has_room(r, &o.fit, output);
+    *more = *more && room;
+    vxs_status status = use_fit(r, &o, output, k, err);
     vxs_kept_free(o.kept);
     vxs_solution_release(&o.fit);
     return status;
 }
 
+/* Of all outputs, which have one answer. */
+static vxs_status use_joint(runner *r, vxs_solution *joint, size_t k, bool *more, vxs_error *err)
+{
+    vxs_job *job = r->job;
+    size_t outputs = vxs_task_outputs(r->whole), step = job->ratio_count * job->test_count;
+    vxs_status status = VXS_OK;
+    for (size_t o = 0; o < outputs && !status; o++) {
+        vxs_solution part;
+        status = vxs_joint_split(&r->part, joint, o, &part, err);
+        if (!status)
+            status = use_output(r, &part, o, k, more, err);
+    }
+    vxs_solution_release(joint);
+    if (!status)
+        vxs_joint_odds(job->scores + k * job->test_count, outputs, job->test_count, step);
+    return status;
+}
+
+static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t number, size_t k, bool *more,
+                            vxs_error *err)
+{
+    vxs_job *job = r->job;
+    vxs_solution fit;
+    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->ratios[k]), &fit, err);
+    if (status)
+        return status;
+    job->passes += fit.certificate.passes;
+    job->seconds += fit.certificate.seconds;
+    job->converged = job->converged && fit.certificate.converged;
+    job->sizes[k] += (double)fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
+    return vxs_task_is_joint(r->whole) ? use_joint(r, &fit, k, more, err)
+                                       : use_output(r, &fit, number, k, more, err);
+}
+
 /* Another smoothness is another problem, on the same kernel scores. */
-static vxs_status begin_path(runner *r, size_t output, size_t k, vxs_solver **solver,
+static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **solver,
                              vxs_error *err)
 {
     vxs_problem problem;
@@ -187,27 +215,27 @@ static vxs_status begin_path(runner *r, size_t output, size_t k, vxs_solver **so
     method.smooth = r->job->smooths ? r->job->smooths[k] : 0;
     vxs_solver_free(*solver);
     *solver = NULL;
-    vxs_status status = vxs_task_problem(&r->context, &r->part, output, &method, &problem, err);
+    vxs_status status = vxs_task_problem(&r->context, &r->part, number, &method, &problem, err);
     return status ? status
                   : vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, &method,
                                    solver, err);
 }
 
-static vxs_status fit_output(runner *r, size_t output, vxs_error *err)
+static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
 {
     vxs_solver *solver = NULL;
     bool more = true;
     const char *prefilter = r->labour->prefilter;
     const double *smooths = r->job->smooths;
     vxs_status status =
-        prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, output, err) : VXS_OK;
+        prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, number, err) : VXS_OK;
     if (status)
         return status;
     for (size_t k = 0; k < r->job->ratio_count && !status && more; k++) {
         if (k == 0 || (smooths && smooths[k] != smooths[k - 1]))
-            status = begin_path(r, output, k, &solver, err);
+            status = begin_path(r, number, k, &solver, err);
         if (!status)
-            status = fit_ratio(r, solver, output, k, &more, err);
+            status = fit_ratio(r, solver, number, k, &more, err);
     }
     vxs_solver_free(solver);
     return status;
@@ -238,8 +266,8 @@ static vxs_status compute(runner *r, vxs_error *err)
         vxs_task_part(&r->context, r->whole, r->job->train, r->job->train_count, &r->part, err);
     if (status)
         return status;
-    for (size_t k = 0; k < vxs_task_outputs(r->whole) && !status; k++)
-        status = fit_output(r, k, err);
+    for (size_t k = 0; k < vxs_task_problems(r->whole) && !status; k++)
+        status = fit_problem(r, k, err);
     vxs_task_release(&r->part);
     return status;
 }

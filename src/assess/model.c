@@ -145,9 +145,9 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
     return VXS_OK;
 }
 
-/* A solver for one output, and the lambda that is asked for. */
+/* A solver for one problem, and the lambda that is asked for. */
 static vxs_status start_solver(const vxs_context *context, vxs_task *t,
-                               const vxs_method_settings *settings, size_t output,
+                               const vxs_method_settings *settings, size_t number,
                                double usual_ratio, vxs_solver **solver, double *lambda,
                                vxs_error *err)
 {
@@ -155,7 +155,7 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
     vxs_method_settings own = *settings;
     vxs_status status = vxs_settle_smooth(t, &own, err);
     if (!status)
-        status = vxs_task_problem(context, t, output, &own, &problem, err);
+        status = vxs_task_problem(context, t, number, &own, &problem, err);
     if (!status)
         status = vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
     return status ? status
@@ -163,17 +163,40 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
                                   err);
 }
 
-static vxs_status fit_output(const vxs_context *context, vxs_task *t,
-                             const vxs_method_settings *settings, size_t output,
-                             vxs_output_fit *fit, vxs_error *err)
+/* Each class its part of the answer. */
+static vxs_status split_fit(const vxs_task *t, const vxs_solution *joint, vxs_output_fit *fits,
+                            vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < vxs_task_outputs(t) && !status; k++) {
+        status = vxs_joint_split(t, joint, k, &fits[k].fit, err);
+        if (!status)
+            status = vxs_model_settle(t, &fits[k], err);
+    }
+    return status;
+}
+
+/* `fits` begins with the problem's first output. */
+static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
+                              const vxs_method_settings *settings, size_t number,
+                              vxs_output_fit *fits, vxs_error *err)
 {
     vxs_solver *solver = NULL;
     double lambda = 0;
-    vxs_status status = start_solver(context, t, settings, output, 0.1, &solver, &lambda, err);
+    vxs_solution fit = { .count = 0 };
+    vxs_status status = start_solver(context, t, settings, number, 0.1, &solver, &lambda, err);
     if (!status)
-        status = vxs_solver_fit(solver, lambda, &fit->fit, err);
+        status = vxs_solver_fit(solver, lambda, &fit, err);
     vxs_solver_free(solver);
-    return status ? status : vxs_model_settle(t, fit, err);
+    if (status)
+        return status;
+    if (vxs_task_is_joint(t)) {
+        status = split_fit(t, &fit, fits, err);
+        vxs_solution_release(&fit);
+        return status;
+    }
+    fits->fit = fit;
+    return vxs_model_settle(t, fits, err);
 }
 
 vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
@@ -182,16 +205,34 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_model_begin(t, m, err);
     if (status)
         return status;
-    for (size_t k = 0; k < m->output_count && !status; k++)
-        status = fit_output(context, t, settings, k, &m->outputs[k], err);
+    for (size_t k = 0; k < vxs_task_problems(t) && !status; k++)
+        status = fit_problem(context, t, settings, k, &m->outputs[k], err);
     if (status)
         vxs_model_release(m);
+    return status;
+}
+
+static vxs_status hand_over_parts(const vxs_task *t, const vxs_solution *joint, size_t number,
+                                  vxs_take_fit *take, void *user, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < vxs_task_outputs(t) && !status; k++) {
+        vxs_output_fit part = { .name = t->classes[k] };
+        status = vxs_joint_split(t, joint, k, &part.fit, err);
+        if (!status)
+            status = vxs_model_settle(t, &part, err);
+        if (!status)
+            status = take(user, number, &part, err);
+        vxs_solution_release(&part.fit);
+    }
     return status;
 }
 
 static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number, vxs_take_fit *take,
                             void *user, vxs_error *err)
 {
+    if (vxs_task_is_joint(t))
+        return hand_over_parts(t, fit, number, take, user, err);
     vxs_output_fit raw = { .name = NULL, .fit = *fit }; /* the solver keeps its own weights */
     vxs_status status = vxs_model_settle(t, &raw, err);
     if (!status)
@@ -202,13 +243,13 @@ static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number,
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
-                          const vxs_method_settings *settings, size_t output, vxs_take_fit *take,
+                          const vxs_method_settings *settings, size_t problem, vxs_take_fit *take,
                           void *user, vxs_error *err)
 {
     vxs_solver *solver = NULL;
     double least = 0;
     size_t count = (size_t)settings->nlambda;
-    vxs_status status = start_solver(context, t, settings, output, 0.01, &solver, &least, err);
+    vxs_status status = start_solver(context, t, settings, problem, 0.01, &solver, &least, err);
     double most = solver ? vxs_solver_lambda_max(solver) : 0;
     if (!status && least >= most)
         status = vxs_fail(err, VXS_MISUSE,
@@ -268,25 +309,52 @@ static vxs_status standardise(const vxs_task *t, vxs_solution *s, vxs_error *err
     return status;
 }
 
-/* The certificate of an output, whose weights stay as they are. */
-static vxs_status check_output(const vxs_task *t, const vxs_problem *problem,
-                               const vxs_solution *fit, vxs_certificate *certificate,
-                               vxs_error *err)
+/* An output's answer as the solver gave it; its index and bound are the model's own. */
+static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solution *copy,
+                            vxs_error *err)
 {
-    vxs_solution copy = *fit;
-    copy.weight = vxs_alloc(fit->count, sizeof(*copy.weight), err);
-    copy.free = vxs_alloc(t->free_count, sizeof(*copy.free), err);
-    vxs_status status = copy.weight && copy.free ? VXS_OK : VXS_FAILED;
-    for (size_t k = 0; k < fit->count && !status; k++)
-        copy.weight[k] = fit->weight[k];
-    for (size_t c = 0; c < t->free_count && !status; c++)
-        copy.free[c] = fit->free[c];
-    if (!status && !vxs_task_is_kernel(t))
-        status = standardise(t, &copy, err);
-    if (!status)
-        status = vxs_check_solution(problem, &copy, certificate, err);
-    free(copy.weight);
-    free(copy.free);
+    *copy = *fit;
+    copy->weight = vxs_alloc(fit->count, sizeof(*copy->weight), err);
+    copy->free = vxs_alloc(t->free_count, sizeof(*copy->free), err);
+    if (!copy->weight || !copy->free)
+        return VXS_FAILED;
+    for (size_t k = 0; k < fit->count; k++)
+        copy->weight[k] = fit->weight[k];
+    for (size_t c = 0; c < t->free_count; c++)
+        copy->free[c] = fit->free[c];
+    return vxs_task_is_kernel(t) ? VXS_OK : standardise(t, copy, err);
+}
+
+static void release_copies(vxs_solution *copies, size_t count)
+{
+    for (size_t k = 0; copies && k < count; k++) {
+        free(copies[k].weight);
+        free(copies[k].free);
+    }
+    free(copies);
+}
+
+/* The certificate of a problem, whose outputs begin at `fits`; their weights stay as they are. */
+static vxs_status check_problem(const vxs_task *t, const vxs_problem *problem,
+                                const vxs_output_fit *fits, vxs_certificate *certificates,
+                                vxs_error *err)
+{
+    size_t count = vxs_task_outputs(t) / vxs_task_problems(t);
+    vxs_solution *copies = vxs_alloc(count, sizeof(*copies), err), joint = { .count = 0 };
+    vxs_status status = copies ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < count && !status; k++)
+        status = take_back(t, &fits[k].fit, &copies[k], err);
+    if (!status && vxs_task_is_joint(t)) {
+        status = vxs_joint_merge(t, copies, &joint, err);
+        if (!status)
+            status = vxs_check_solution(problem, &joint, certificates, err);
+        vxs_solution_release(&joint);
+    } else if (!status) {
+        status = vxs_check_solution(problem, copies, certificates, err);
+    }
+    for (size_t k = 1; k < count && !status; k++)
+        certificates[k] = certificates[0];
+    release_copies(copies, count);
     return status;
 }
 
@@ -347,11 +415,11 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
         status = vxs_model_method(m, &settings, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
-    for (size_t k = 0; k < m->output_count && !status; k++) {
+    for (size_t k = 0; k < vxs_task_problems(&t) && !status; k++) {
         settings.smooth = m->outputs[k].fit.certificate.smooth;
         status = vxs_task_problem(context, &t, k, &settings, &problem, err);
         if (!status)
-            status = check_output(&t, &problem, &m->outputs[k].fit, &certificates[k], err);
+            status = check_problem(&t, &problem, &m->outputs[k], &certificates[k], err);
     }
     vxs_task_release(&t);
     return status;

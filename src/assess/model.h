@@ -16,12 +16,27 @@ VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_ta
 /* All columns of a cohort, as they stand. */
 VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
                                             vxs_design **base, vxs_error *err);
-/* Either side of an output weighs as much as the other; together they weigh what they did. */
+/* Subjects that have the same y weigh as much as those that have another; together they weigh what
+ * they did. */
 void vxs_balance_weights(const double *y, double *u, size_t n);
+#define VXS_MOST_CLASSES 64
+/* joint.c: whether one problem has all classes in it; its answer's part for an output, and the
+ * answer again from these. */
+vxs_loss vxs_loss_of_classes(bool joint, size_t classes); /* none: scores */
+bool vxs_task_is_joint(const vxs_task *task);
+VXS_MUST_CHECK vxs_status vxs_joint_split(const vxs_task *task, const vxs_solution *joint,
+                                          size_t output, vxs_solution *part, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_joint_merge(const vxs_task *task, const vxs_solution *parts,
+                                          vxs_solution *joint, vxs_error *err);
+/* Linear scores of joint outputs become log odds against all other classes, which are read as those
+ * of any output are. Those of an output stand `stride` apart from the next one's. */
+void vxs_joint_odds(double *scores, size_t outputs, size_t count, size_t stride);
+/* The loss of one output by itself. */
+vxs_loss vxs_output_loss(const vxs_task *task);
 /* 1 / (1 + exp(-score)), without overflow. */
 double vxs_sigmoid(double score);
-/* Sets y and u; whether u says more than 1. */
-bool vxs_task_set_output(vxs_task *task, size_t output);
+/* Sets y and u of a problem; whether u says more than 1. */
+bool vxs_task_set_output(vxs_task *task, size_t number);
 /* For one output. */
 VXS_MUST_CHECK vxs_status vxs_task_make_room(vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *task,

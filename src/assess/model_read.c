@@ -280,13 +280,13 @@ static vxs_status read_about(const reader *r, vxs_error *err)
         return broken(r, "features", err);
     m->p = (size_t)p;
     vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
-    m->loss = m->class_count > 0 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
     if (!status)
         status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
     if (!status)
         status = read_texts(r, "confound_levels", &m->levels, &m->level_count, err);
     if (!status)
         status = read_params(r, "task", vxs_task_params, &m->task, err);
+    m->loss = vxs_loss_of_classes(m->task.loss == VXS_LOSS_CHOOSE_MULTINOMIAL, m->class_count);
     return status ? status : read_outputs(r, err);
 }
 

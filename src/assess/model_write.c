@@ -15,7 +15,7 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
     vxs_json_text(w, "loss", vxs_loss_name(task, method, loss));
     vxs_json_real(w, "lambda", c->lambda);
     vxs_json_real(w, "lambda_max", c->lambda_max);
-    vxs_json_whole(w, "nonzero", (int64_t)c->nonzero);
+    vxs_json_whole(w, "nonzero", (int64_t)(loss == VXS_LOSS_MULTINOMIAL ? fit->count : c->nonzero));
     if (c->pieces > 0) /* on a graph only */
         vxs_json_whole(w, "pieces", (int64_t)c->pieces);
     if (fit->bound)

@@ -58,21 +58,34 @@ bool vxs_task_balance(vxs_task *t)
     return unbalanced;
 }
 
-void vxs_balance_weights(const double *y, double *u, size_t n)
+/* -1 and 1, or the numbers of classes. */
+static size_t side_of(double y)
 {
-    double side[2] = { 0, 0 };
-    for (size_t i = 0; i < n; i++)
-        side[y[i] > 0] += u[i];
-    for (size_t i = 0; i < n; i++)
-        u[i] *= side[y[i] > 0] > 0 ? (side[0] + side[1]) / (2 * side[y[i] > 0]) : 1;
+    return y > 0 ? (size_t)y : 0;
 }
 
-bool vxs_task_set_output(vxs_task *t, size_t output)
+void vxs_balance_weights(const double *y, double *u, size_t n)
 {
-    size_t positive = t->class_count == 2 ? 1 : output;
+    double side[VXS_MOST_CLASSES] = { 0 }, whole = 0, sides = 0;
+    for (size_t i = 0; i < n; i++)
+        side[side_of(y[i])] += u[i];
+    for (size_t k = 0; k < VXS_MOST_CLASSES; k++) {
+        whole += side[k];
+        sides += side[k] > 0;
+    }
+    sides = sides < 2 ? 2 : sides;
+    for (size_t i = 0; i < n; i++)
+        u[i] *= side[side_of(y[i])] > 0 ? whole / (sides * side[side_of(y[i])]) : 1;
+}
+
+bool vxs_task_set_output(vxs_task *t, size_t number)
+{
+    size_t positive = t->class_count == 2 ? 1 : number;
+    bool joint = vxs_task_is_joint(t);
     bool balanced = t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
     for (size_t i = 0; i < t->n; i++) {
-        t->y[i] = t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
+        bool as_it_is = joint || t->class_count == 0;
+        t->y[i] = as_it_is ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
         t->u[i] = t->weights ? t->weights[i] : 1;
     }
     if (balanced)
@@ -100,11 +113,11 @@ static vxs_status make_kernel_problem(const vxs_context *context, vxs_task *t, s
     return status;
 }
 
-vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t output,
+vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t number,
                             const vxs_method_settings *settings, vxs_problem *problem,
                             vxs_error *err)
 {
-    bool weighted = vxs_task_set_output(t, output);
+    bool weighted = vxs_task_set_output(t, number);
     *problem = (vxs_problem){ .design = t->design,
                               .loss = t->loss,
                               .y = t->y,
@@ -113,8 +126,9 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t outp
                               .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
                               .ridge = settings->ridge,
                               .nonnegative = settings->nonnegative,
+                              .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL,
                               .sparsity = settings->sparsity,
-                              .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL };
-    return vxs_task_is_kernel(t) ? make_kernel_problem(context, t, output, settings, problem, err)
+                              .classes = vxs_task_is_joint(t) ? t->class_count : 0 };
+    return vxs_task_is_kernel(t) ? make_kernel_problem(context, t, number, settings, problem, err)
                                  : VXS_OK;
 }

@@ -7,7 +7,7 @@
 
 #define AT(member) offsetof(vxs_task_settings, member)
 
-static const char *const losses[] = { "auto", "squared", "logistic", NULL };
+static const char *const losses[] = { "auto", "squared", "logistic", "multinomial", NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
 static const char *const confound_ways[] = { "beside", "out", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
@@ -30,8 +30,10 @@ const vxs_param vxs_task_params[] = {
       .type = VXS_PARAM_CHOICE,
       .offset = AT(loss),
       .choices = losses,
-      .help = "squared for scores, logistic for classes; auto goes by the target: text, or numbers "
-              "of which there are two, are classes" },
+      .help =
+          "squared for scores, logistic for classes, each against the rest, multinomial for all "
+          "classes at once (fused only); auto goes by the target: text, or numbers of which "
+          "there are two, are classes" },
     { .name = "confounds",
       .value = "A,B",
       .type = VXS_PARAM_TEXT,
@@ -361,8 +363,6 @@ static void forget_classes(vxs_task *t)
     t->class_count = 0;
 }
 
-#define MOST_CLASSES 64
-
 /* A word among numbers is a slip, not a class. */
 static vxs_status check_slips(const maker *m, vxs_error *err)
 {
@@ -402,9 +402,10 @@ static vxs_status read_target(maker *m, vxs_error *err)
         return vxs_fail(err, VXS_BAD_DATA,
                         "column '%s' is '%s' for all %zu subjects; there is nothing to predict",
                         target, t->classes[0], t->n);
-    bool classes = t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
+    bool joint = t->settings.loss == VXS_LOSS_CHOOSE_MULTINOMIAL;
+    bool classes = joint || t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
                    (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
-    t->loss = classes ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED;
+    t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
     if (!classes && vxs_task_is_kernel(t))
         return vxs_fail(err, VXS_BAD_DATA,
                         "method '%s' tells classes apart; column '%s' holds scores (or, with "
@@ -415,11 +416,11 @@ static vxs_status read_target(maker *m, vxs_error *err)
     if (!classes && !summary.numeric)
         return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; --loss squared wants numbers",
                         target);
-    if (classes && t->class_count > MOST_CLASSES)
+    if (classes && t->class_count > VXS_MOST_CLASSES)
         return vxs_fail(err, VXS_BAD_DATA,
                         "column '%s' has %zu different values; as classes at most %d are taken "
                         "(for a score use --loss squared)",
-                        target, t->class_count, MOST_CLASSES);
+                        target, t->class_count, VXS_MOST_CLASSES);
     if (classes) {
         number_classes(m);
         return VXS_OK;

@@ -89,7 +89,9 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
 static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_certificate *c = &o->fit.certificate;
-    if (m->output_count > 1)
+    if (m->loss == VXS_LOSS_MULTINOMIAL)
+        fprintf(out, "  all %zu classes at once:\n", m->output_count);
+    else if (m->output_count > 1)
         fprintf(out, "  %s against the rest:\n", o->name);
     if (c->nonzero == 0)
         fprintf(
@@ -117,7 +119,8 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     FILE *out = call->out;
     fprintf(out, "Fitted '%s' of %zu subjects by %s (%s loss).\n", t->settings.target, t->n,
             vxs_method_names[m->task.method], vxs_loss_name(&m->task, call->method, m->loss));
-    for (size_t k = 0; k < m->output_count; k++)
+    size_t certificates = m->loss == VXS_LOSS_MULTINOMIAL ? 1 : m->output_count;
+    for (size_t k = 0; k < certificates; k++)
         print_output(out, m, &m->outputs[k]);
     fprintf(out, "  %s/model.json      what it is and how far it can be trusted\n", dir);
     fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,

@@ -27,18 +27,23 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     printer *p = user;
     const vxs_certificate *c = &o->fit.certificate;
     FILE *out = p->call->out;
+    bool first = !o->name || o->name == p->task->classes[0]; /* the others are of the same fit */
     (void)err;
-    p->passes += c->passes;
+    p->passes += first ? c->passes : 0;
     if (!c->converged && (!p->worst || c->gap > p->worst->gap)) {
         p->kept = *c;
         p->worst = &p->kept;
     }
     if (p->call->shared->json) {
         vxs_json_open_object(&p->json, NULL);
+        if (o->name)
+            vxs_json_text(&p->json, "class", o->name);
         vxs_fit_json(&p->json, &p->task->settings, p->call->method, p->task->loss, &o->fit);
         vxs_json_close_object(&p->json);
         return VXS_OK;
     }
+    if (!first)
+        return VXS_OK;
     bool pieces = c->pieces > 0;
     if (number == 0)
         fprintf(out, "lambda\tlambda_ratio\t%s\tprimal\tgap\tpasses\tseconds\n",
@@ -53,7 +58,7 @@ static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
     const vxs_call *call = p->call;
     bool json = call->shared->json;
     double start = vxs_seconds();
-    size_t outputs = vxs_task_outputs(task);
+    size_t outputs = vxs_task_problems(task);
     vxs_status status = VXS_OK;
     if (json) {
         vxs_json_init(&p->json, call->out);
@@ -61,7 +66,7 @@ static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
         vxs_json_open_array(&p->json, "outputs");
     }
     for (size_t k = 0; k < outputs && !status; k++) {
-        const char *name = task->class_count > 2 ? task->classes[k] : task->settings.target;
+        const char *name = outputs > 1 ? task->classes[k] : task->settings.target;
         if (json) {
             vxs_json_open_object(&p->json, NULL);
             vxs_json_text(&p->json, "name", name);

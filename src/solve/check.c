@@ -1,7 +1,9 @@
 /* check.c - objective, dual feasibility and gap of an answer, computed anew.
  *
  * Columns are fetched and multiplied by plain loops; nothing of the solvers is used, not even their
- * losses. It is slow and short on purpose: what it says must be seen to be true by reading it. */
+ * losses or their flows. It is slow and short on purpose: what it says must be seen to be true by
+ * reading it. With several classes everything is there once for each, and the norm of a dual point
+ * is the largest of theirs. */
 #include "solve/check.h"
 
 #include <math.h>
@@ -10,379 +12,142 @@
 
 #define BLOCK    64
 #define ROUNDING 1e-12 /* of 1: so little over the edge of the dual's domain is on it */
-
-/* A forest, from its leaves inwards: node k hangs by edge k on node `on`, when what hung on it is
- * gone. What is left in the end are roots. */
-typedef struct {
-    size_t count, trees;
-    size_t *node, *edge, *on;
-    size_t *root; /* of each node, numbered */
-} leaves;
+#define RESIDUAL 1e-9  /* of the largest: what multipliers may leave of X'theta by rounding */
 
 typedef struct {
     const vxs_problem *problem;
-    size_t n, p;
-    size_t q;      /* columns that are not penalised */
-    double *free;  /* n x q: the problem's, and behind them the sums of the graph's pieces */
-    double *z;     /* n: predictions of the answer */
-    double *zero;  /* n: of the empty model */
-    double *theta; /* n: of the answer */
-    double *away;  /* n: -f' of the empty model */
-    double *block; /* n x BLOCK */
-    double *basis; /* n x q: what the free columns span */
-    double *gram;  /* q x q, and a right side */
-    double *b;     /* q */
-    bool *used;    /* q */
-    leaves leaves; /* of the graph, if there is one */
-    double *value; /* p: x_j'theta */
-    double *start; /* p: the same of the empty model */
+    size_t n, p, classes;
+    vxs_check_levels levels;
+    double *free;         /* n x (free columns and levels) */
+    double *block;        /* n x BLOCK */
+    double *z;            /* classes x n: predictions of the answer */
+    double *theta, *away; /* classes x n: of the answer; -f' of the empty model */
+    double *w;            /* classes x p: of the answer */
+    double *value;        /* classes x p: x_j'theta */
+    double *start;        /* classes x p: the same of the empty model */
+    vxs_check_empty empty;
+    vxs_check_net *net; /* of the graph, if there is one */
 } check;
 
-static double inner(const double *a, const double *b, size_t n)
+/* ---- The value ------------------------------------------------------------------------------- */
+
+static double penalty_of_graph(const vxs_problem *problem, const double *w)
 {
-    double sum = 0, lost = 0;
-    for (size_t i = 0; i < n; i++) {
-        double term = a[i] * b[i] - lost, with = sum + term;
-        lost = (with - sum) - term;
-        sum = with;
-    }
+    const vxs_graph *g = problem->graph;
+    double sum = 0;
+    for (size_t e = 0; e < g->count; e++)
+        sum += g->weight[e] * fabs(w[g->from[e]] - w[g->to[e]]);
+    for (size_t j = 0; j < g->nodes; j++)
+        sum += problem->sparsity * fabs(w[j]);
     return sum;
 }
 
-static double u_of(const check *c, size_t i)
-{
-    return c->problem->weights ? c->problem->weights[i] : 1;
-}
-
-static double loss(const check *c, size_t i, double z)
-{
-    double y = c->problem->y[i];
-    if (c->problem->loss == VXS_LOSS_SQUARED)
-        return u_of(c, i) * 0.5 * (z - y) * (z - y);
-    double m = -y * z;
-    return u_of(c, i) * (m > 0 ? m + log1p(exp(-m)) : log1p(exp(m)));
-}
-
-static double loss_slope(const check *c, size_t i, double z)
-{
-    double y = c->problem->y[i];
-    if (c->problem->loss == VXS_LOSS_SQUARED)
-        return u_of(c, i) * (z - y);
-    double m = y * z;
-    return m > 0 ? -u_of(c, i) * y * exp(-m) / (1 + exp(-m)) : -u_of(c, i) * y / (1 + exp(m));
-}
-
-/* -(u f)*(s) */
-static double dual_term(const check *c, size_t i, double s)
-{
-    double u = u_of(c, i), y = c->problem->y[i];
-    if (u == 0)
-        return s == 0 ? 0 : -INFINITY;
-    if (c->problem->loss == VXS_LOSS_SQUARED)
-        return -(s * s / (2 * u) + s * y);
-    double t = -y * s / u;
-    if (t < -1e-11 || t > 1 + 1e-11)
-        return -INFINITY;
-    return -u * ((t > 0 ? t * log(t) : 0) + (t < 1 ? (1 - t) * log(1 - t) : 0));
-}
-
-/* ---- Graphs ---------------------------------------------------------------------------------- */
-
-static void free_leaves(leaves *v)
-{
-    free(v->node);
-    free(v->edge);
-    free(v->on);
-    free(v->root);
-}
-
-/* Takes leaves off until none are left. The edges at a node are kept as their number and the
- * exclusive or of their names: of a leaf that is its only edge. */
-static void take_leaves_off(const vxs_graph *g, leaves *v, size_t *degree, size_t *names)
-{
-    for (size_t e = 0; e < g->count; e++) {
-        degree[g->from[e]]++;
-        degree[g->to[e]]++;
-        names[g->from[e]] ^= e;
-        names[g->to[e]] ^= e;
-    }
-    for (size_t k = 0; k < g->nodes; k++)
-        for (size_t leaf = k; degree[leaf] == 1;) {
-            size_t e = names[leaf], on = g->from[e] == leaf ? g->to[e] : g->from[e];
-            v->node[v->count] = leaf;
-            v->edge[v->count] = e;
-            v->on[v->count++] = on;
-            degree[leaf] = 0;
-            degree[on]--;
-            names[on] ^= e;
-            leaf = on;
-        }
-}
-
-static void name_roots(const vxs_graph *g, leaves *v)
-{
-    for (size_t k = 0; k < g->nodes; k++)
-        v->root[k] = SIZE_MAX;
-    for (size_t k = 0; k < v->count; k++)
-        v->root[v->node[k]] = 0; /* no roots */
-    for (size_t k = 0; k < g->nodes; k++)
-        if (v->root[k] == SIZE_MAX)
-            v->root[k] = v->trees++;
-    for (size_t k = v->count; k-- > 0;)
-        v->root[v->node[k]] = v->root[v->on[k]];
-}
-
-static vxs_status find_leaves(const vxs_graph *g, leaves *v, vxs_error *err)
-{
-    size_t *degree = vxs_alloc(2 * g->nodes, sizeof(*degree), err);
-    v->node = vxs_alloc(g->nodes, sizeof(*v->node), err);
-    v->edge = vxs_alloc(g->nodes, sizeof(*v->edge), err);
-    v->on = vxs_alloc(g->nodes, sizeof(*v->on), err);
-    v->root = vxs_alloc(g->nodes, sizeof(*v->root), err);
-    vxs_status status = degree && v->node && v->edge && v->on && v->root ? VXS_OK : VXS_FAILED;
-    if (!status) {
-        take_leaves_off(g, v, degree, degree + g->nodes);
-        if (v->count < g->count)
-            status = vxs_fail(err, VXS_MISUSE, "graphs with loops are not checked");
-    }
-    if (!status)
-        name_roots(g, v);
-    free(degree);
-    return status;
-}
-
-/* The sums of each tree's columns, which are not penalised. */
-static void sum_trees(check *c)
-{
-    double *sums = c->free + c->problem->free_count * c->n;
-    for (size_t j = 0; j < c->p; j++) {
-        double *sum = sums + c->leaves.root[j] * c->n;
-        vxs_design_fetch(c->problem->design, &j, 1, c->block);
-        for (size_t i = 0; i < c->n; i++)
-            sum[i] += c->block[i];
-    }
-}
-
-/* Sums over what hangs on an edge may be as large as its weight: by how much the largest is more.
- */
-static double steepest_edge(const check *c, double *value)
-{
-    double most = 0;
-    for (size_t k = 0; k < c->leaves.count; k++) {
-        double hangs = value[c->leaves.node[k]];
-        most = fmax(most, fabs(hangs) / c->problem->graph->weight[c->leaves.edge[k]]);
-        value[c->leaves.on[k]] += hangs;
-    }
-    return most;
-}
-
-static double penalty(const check *c, const vxs_solution *s)
-{
-    const vxs_graph *g = c->problem->graph;
-    double sum = 0, *w = c->value;
-    for (size_t k = 0; k < s->count && !g; k++)
-        sum += fabs(s->weight[k]);
-    for (size_t j = 0; j < c->p && g; j++)
-        w[j] = 0;
-    for (size_t k = 0; k < s->count && g; k++)
-        w[s->index[k]] = s->weight[k];
-    for (size_t e = 0; g && e < g->count; e++)
-        sum += g->weight[e] * fabs(w[g->from[e]] - w[g->to[e]]);
-    return s->certificate.lambda * sum;
-}
-
-/* ---- The empty model ------------------------------------------------------------------------- */
-
-/* Takes variable v out of all other equations of the q x q system; the right side is behind it. */
-static void take_out(double *a, size_t q, size_t v)
-{
-    double *right = a + q * q;
-    for (size_t r = 0; r < q; r++) {
-        double share = r == v ? 0 : a[r * q + v] / a[v * q + v];
-        for (size_t k = 0; k < q; k++)
-            a[r * q + k] -= share * a[v * q + k];
-        right[r] -= share * right[v];
-    }
-}
-
-/* Gaussian elimination with the largest pivot of the diagonal; variables that depend on others stay
- * 0. The right side becomes the answer. `used` has q places. */
-static void eliminate(double *a, size_t q, bool *used)
-{
-    double *right = a + q * q, largest = 0;
-    for (size_t k = 0; k < q; k++) {
-        used[k] = false;
-        largest = fmax(largest, a[k * q + k]);
-    }
-    for (size_t step = 0; step < q; step++) {
-        size_t best = q;
-        for (size_t k = 0; k < q; k++)
-            if (!used[k] && (best == q || a[k * q + k] > a[best * q + best]))
-                best = k;
-        if (!(a[best * q + best] > 1e-13 * largest))
-            break;
-        used[best] = true;
-        take_out(a, q, best);
-    }
-    for (size_t k = 0; k < q; k++)
-        right[k] = used[k] ? right[k] / a[k * q + k] : 0;
-}
-
-static double empty_value(const check *c, const double *b, double *z)
+static double term_of(const vxs_terms *terms, size_t t, const double *w)
 {
     double sum = 0;
-    memset(z, 0, c->n * sizeof(*z));
-    for (size_t k = 0; k < c->q; k++)
-        for (size_t i = 0; i < c->n; i++)
-            z[i] += b[k] * c->free[k * c->n + i];
-    for (size_t i = 0; i < c->n; i++)
-        sum += loss(c, i, z[i]);
+    for (size_t e = terms->starts[t]; e < terms->starts[t + 1]; e++)
+        sum += terms->value[e] * w[terms->index[e]];
     return sum;
 }
 
-/* Second derivatives and, as the right side, the slope downwards. */
-static void newton_system(const check *c)
+static double penalty(const check *c, const double *w)
 {
-    size_t n = c->n, q = c->q;
-    memset(c->gram, 0, (q * q + q) * sizeof(*c->gram));
-    for (size_t i = 0; i < n; i++) {
-        double slope = loss_slope(c, i, c->zero[i]), u = u_of(c, i);
-        double share = u > 0 ? fabs(slope) / u : 0;
-        double curve = c->problem->loss == VXS_LOSS_SQUARED ? u : u * share * (1 - share);
-        for (size_t a = 0; a < q; a++) {
-            double x = c->free[a * n + i];
-            c->gram[q * q + a] -= slope * x;
-            for (size_t b = 0; b < q; b++)
-                c->gram[a * q + b] += curve * x * c->free[b * n + i];
+    const vxs_terms *terms = c->problem->terms;
+    double sum = 0;
+    if (c->problem->graph)
+        return penalty_of_graph(c->problem, w);
+    for (size_t t = 0; terms && t < terms->count; t++)
+        sum += fabs(term_of(terms, t, w));
+    for (size_t j = 0; !terms && j < c->p; j++)
+        sum += fabs(w[j]);
+    return sum;
+}
+
+/* Predictions by the features; a column is read once for all classes. */
+static void predict(const check *c)
+{
+    size_t n = c->n;
+    for (size_t j = 0; j < c->p; j++) {
+        bool read = false;
+        for (size_t k = 0; k < c->classes; k++) {
+            double w = c->w[k * c->p + j];
+            if (w != 0 && !read)
+                vxs_design_fetch(c->problem->design, &j, 1, c->block);
+            read = read || w != 0;
+            for (size_t i = 0; i < n && w != 0; i++)
+                c->z[k * n + i] += w * c->block[i];
         }
     }
 }
-
-/* A step along Newton's direction, halved until the value is at most `most`; what it is then. */
-static double newton_step(check *c, double most)
-{
-    size_t q = c->q;
-    double next = INFINITY, *trial = c->block;
-    newton_system(c);
-    eliminate(c->gram, q, c->used);
-    for (double share = 1; share > 1e-9 && !(next <= most); share /= 2) {
-        for (size_t a = 0; a < q; a++)
-            trial[a] = c->b[a] + share * c->gram[q * q + a];
-        next = empty_value(c, trial, c->zero);
-    }
-    if (next <= most)
-        memcpy(c->b, trial, q * sizeof(*trial));
-    return empty_value(c, c->b, c->zero);
-}
-
-/* Newton's method on the free columns until the value no longer falls, and some steps more: slopes
- * still get better where the value cannot. */
-static double fit_empty(check *c)
-{
-    double value = empty_value(c, c->b, c->zero);
-    for (int step = 0, flat = 0; step < 100 && c->q > 0 && flat < 4; step++) {
-        double next = newton_step(c, value * (1 + 1e-14));
-        flat += !(next < value);
-        value = next;
-    }
-    return value;
-}
-
-/* ---- The answer ------------------------------------------------------------------------------ */
 
 static double primal_value(check *c, const vxs_solution *s)
 {
-    size_t n = c->n;
-    double sum = penalty(c, s);
-    memset(c->z, 0, n * sizeof(*c->z));
-    for (size_t k = 0; k < c->problem->free_count; k++)
-        for (size_t i = 0; i < n; i++)
-            c->z[i] += s->free[k] * c->free[k * n + i];
+    size_t n = c->n, q = c->problem->free_count;
+    double sum = 0;
     for (size_t k = 0; k < s->count; k++) {
-        double w = s->weight[k];
-        vxs_design_fetch(c->problem->design, &s->index[k], 1, c->block);
-        for (size_t i = 0; i < n; i++)
-            c->z[i] += w * c->block[i];
-        sum += c->problem->ridge * w * w / 2;
+        c->w[s->index[k]] = s->weight[k];
+        sum += c->problem->ridge * s->weight[k] * s->weight[k] / 2;
     }
+    for (size_t k = 0; k < c->classes; k++)
+        sum += s->certificate.lambda * penalty(c, c->w + k * c->p);
+    for (size_t k = 0; k < c->classes * q; k++)
+        for (size_t i = 0; i < n; i++)
+            c->z[k / q * n + i] += s->free[k] * c->free[k % q * n + i];
+    predict(c);
     for (size_t i = 0; i < n; i++)
-        sum += loss(c, i, c->z[i]);
+        sum += vxs_check_loss(c->problem, i, c->z + i, n);
     return sum;
 }
 
-static void take_off(double *v, const double *b, size_t n)
-{
-    double along = inner(b, v, n);
-    for (size_t i = 0; i < n; i++)
-        v[i] -= along * b[i];
-}
+/* ---- The bound ------------------------------------------------------------------------------- */
 
-/* What the free columns span, over samples that have a weight; columns that depend on others add
- * nothing. Returns how many directions that is. */
-static size_t span_free(check *c)
+/* x_j'theta of all columns, less the ridge's part, and the same of the empty model. */
+static void correlate(check *c, double lambda)
 {
-    size_t rank = 0, n = c->n;
-    for (size_t k = 0; k < c->q; k++) {
-        double *b = c->basis + rank * n;
-        for (size_t i = 0; i < n; i++)
-            b[i] = u_of(c, i) > 0 ? c->free[k * n + i] : 0;
-        double before = sqrt(inner(b, b, n));
-        for (size_t r = 0; r < 2 * rank; r++)
-            take_off(b, c->basis + r % rank * n, n);
-        double length = sqrt(inner(b, b, n));
-        for (size_t i = 0; i < n && length > 1e-10 * before; i++)
-            b[i] /= length;
-        rank += length > 1e-10 * before;
-    }
-    return rank;
-}
-
-/* x_j'theta of all columns, less the ridge's part of those with a weight, and the same of the empty
- * model. */
-static void correlate(check *c, const vxs_solution *s)
-{
-    size_t set[BLOCK], next = 0;
+    size_t set[BLOCK], n = c->n;
     for (size_t first = 0; first < c->p; first += BLOCK) {
         size_t count = c->p - first < BLOCK ? c->p - first : BLOCK;
         for (size_t k = 0; k < count; k++)
             set[k] = first + k;
         vxs_design_fetch(c->problem->design, set, count, c->block);
-        for (size_t k = 0; k < count; k++) {
-            c->value[set[k]] = inner(c->block + k * c->n, c->theta, c->n);
-            c->start[set[k]] = inner(c->block + k * c->n, c->away, c->n);
-            if (next < s->count && s->index[next] == set[k])
-                c->value[set[k]] -= c->problem->ridge * s->weight[next++] / s->certificate.lambda;
+        for (size_t k = 0; k < count * c->classes; k++) {
+            const double *column = c->block + k % count * n;
+            size_t class = k / count, at = class * c->p + first + k % count;
+            c->value[at] = vxs_check_inner(column, c->theta + class * n, n) -
+                           c->problem->ridge * c->w[at] / lambda;
+            c->start[at] = vxs_check_inner(column, c->away + class * n, n);
         }
     }
 }
 
-/* The largest size of these (the largest, when weights may not be negative); on a graph, of sums
- * over what hangs on an edge. */
-static double steepest(const check *c, double *value)
+/* The dual norm: the largest size of these (the largest, when weights may not be negative); on a
+ * graph, of sums over sets beside what is cut. */
+static double steepest(const check *c, const double *value)
 {
     double most = 0;
-    if (c->problem->graph)
-        return steepest_edge(c, value);
-    for (size_t j = 0; j < c->p; j++)
+    for (size_t k = 0; k < c->classes && c->net; k++)
+        most = fmax(most, vxs_check_net_norm(c->net, value + k * c->p));
+    for (size_t j = 0; j < c->classes * c->p && !c->net; j++)
         most = fmax(most, c->problem->nonnegative ? value[j] : fabs(value[j]));
     return most;
 }
 
-static double dual_value(const check *c, const vxs_solution *s, double most)
+static double dual_value(const check *c, double lambda, double most)
 {
-    double lambda = s->certificate.lambda, square = 0, along = 0, scale = 1, sum = 0, size = 0;
-    for (size_t k = 0; k < s->count; k++)
-        size += c->problem->ridge * s->weight[k] * s->weight[k];
-    for (size_t i = 0; i < c->n; i++) {
+    double square = 0, along = 0, scale = 1, sum = 0, size = 0;
+    for (size_t j = 0; j < c->classes * c->p; j++)
+        size += c->problem->ridge * c->w[j] * c->w[j];
+    for (size_t i = 0; i < c->n && c->problem->loss == VXS_LOSS_SQUARED; i++) {
+        double u = vxs_check_u(c->problem, i);
         along += lambda * c->theta[i] * c->problem->y[i];
-        square += u_of(c, i) > 0 ? lambda * lambda * c->theta[i] * c->theta[i] / u_of(c, i) : 0;
+        square += u > 0 ? lambda * lambda * c->theta[i] * c->theta[i] / u : 0;
     }
-    if (c->problem->loss == VXS_LOSS_SQUARED && square + size > 0)
+    if (square + size > 0 && c->problem->loss == VXS_LOSS_SQUARED)
         scale = along / (square + size);
     if (most > 0)
         scale = fmax(-1 / most, fmin(1 / most, scale));
     for (size_t i = 0; i < c->n; i++)
-        sum += dual_term(c, i, -lambda * scale * c->theta[i]);
+        sum += vxs_check_dual(c->problem, i, c->theta + i, c->n, -lambda * scale);
     return sum - scale * scale * size / 2;
 }
 
@@ -390,68 +155,178 @@ static double dual_value(const check *c, const vxs_solution *s, double most)
  * point, which is inside, brings theta back. Any point of the domain gives a bound. */
 static void bring_inside(const check *c, double lambda)
 {
+    size_t sides = vxs_check_sides(c->problem);
     double share = 0;
-    if (c->problem->loss == VXS_LOSS_SQUARED)
-        return;
-    for (size_t i = 0; i < c->n; i++) {
-        double u = u_of(c, i), y = c->problem->y[i];
-        double here = u > 0 ? y * lambda * c->theta[i] / u : 0;
-        double there = u > 0 ? y * c->away[i] / u : 0;
-        double over = here < 0 ? here : here > 1 ? here - 1 : 0;
-        if (fabs(over) > ROUNDING && over / (here - there) > share)
-            share = fmin(1, over / (here - there));
+    for (size_t k = 0; k < c->n * sides; k++) {
+        size_t i = k / sides, side = k % sides;
+        bool counts = vxs_check_u(c->problem, i) > 0;
+        double here =
+            counts ? vxs_check_share(c->problem, i, c->theta + i, c->n, -lambda, side) : 0;
+        double there = counts ? vxs_check_share(c->problem, i, c->away + i, c->n, -1, side) : 0;
+        if (here < -ROUNDING && here / (here - there) > share)
+            share = fmin(1, here / (here - there));
     }
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->classes * c->n; i++)
         c->theta[i] += share * (c->away[i] / lambda - c->theta[i]);
 }
 
-static void look(check *c, const vxs_solution *s, vxs_certificate *result)
+/* A dual point from the answer's predictions. */
+static double bound_by_answer(check *c, double lambda, double *lambda_max)
 {
-    double lambda = s->certificate.lambda, empty = fit_empty(c);
-    result->primal = primal_value(c, s);
-    for (size_t i = 0; i < c->n; i++) {
-        c->theta[i] = -loss_slope(c, i, c->z[i]) / lambda;
-        c->away[i] = -loss_slope(c, i, c->zero[i]);
-    }
-    size_t rank = span_free(c);
-    for (size_t r = 0; r < rank; r++) {
-        take_off(c->theta, c->basis + r * c->n, c->n);
-        take_off(c->away, c->basis + r * c->n, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        vxs_check_slope(c->problem, i, c->z + i, c->n, c->theta + i);
+    for (size_t i = 0; i < c->classes * c->n; i++)
+        c->theta[i] /= -lambda;
+    for (size_t k = 0; k < c->classes; k++) {
+        vxs_check_take_off(&c->empty, c->theta + k * c->n);
+        vxs_check_take_off(&c->empty, c->away + k * c->n);
     }
     bring_inside(c, lambda);
-    correlate(c, s);
-    result->lambda_max = steepest(c, c->start);
-    double most = steepest(c, c->value);
-    result->dual = dual_value(c, s, most);
+    correlate(c, lambda);
+    *lambda_max = steepest(c, c->start);
+    return dual_value(c, lambda, steepest(c, c->value));
+}
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+/* Whether the free columns see no more of theta than rounding. */
+static bool is_free_of(const check *c, const double *theta)
+{
+    size_t n = c->n;
+    double size = sqrt(vxs_check_inner(theta, theta, n)), most = 0;
+    for (size_t r = 0; r < c->empty.rank; r++)
+        most = fmax(most, fabs(vxs_check_inner(c->empty.basis + r * n, theta, n)));
+    return most <= RESIDUAL * size;
+}
+
+/* Takes D'u from X'theta; whether no more is left than rounding. */
+static bool is_balanced(double *value, const vxs_terms *terms, const double *u)
+{
+    double most = 0, left = 0;
+    for (size_t j = 0; j < terms->columns; j++)
+        most = fmax(most, fabs(value[j]));
+    for (size_t t = 0; t < terms->count; t++)
+        for (size_t e = terms->starts[t]; e < terms->starts[t + 1]; e++)
+            value[terms->index[e]] -= terms->value[e] * u[t];
+    for (size_t j = 0; j < terms->columns; j++)
+        left = fmax(left, fabs(value[j]));
+    return left <= RESIDUAL * most;
+}
+
+/* The dual point that the answer brings along, with multipliers of the terms: X'theta = D'u says
+ * that no w is worth more than the sum of |u_t| |D_t w|. -INFINITY when they do not show it. */
+static double bound_by_terms(check *c, const vxs_solution *s)
+{
+    const vxs_terms *terms = c->problem->terms;
+    const vxs_bound *bound = s->bound;
+    double most = 0;
+    if (!bound || !bound->theta || !bound->u || bound->terms != c->classes * terms->count)
+        return -INFINITY;
+    memcpy(c->theta, bound->theta, c->classes * c->n * sizeof(*c->theta));
+    correlate(c, s->certificate.lambda);
+    for (size_t k = 0; k < c->classes; k++)
+        if (!is_free_of(c, c->theta + k * c->n) ||
+            !is_balanced(c->value + k * c->p, terms, bound->u + k * terms->count))
+            return -INFINITY;
+    for (size_t t = 0; t < bound->terms; t++)
+        most = fmax(most, isnan(bound->u[t]) ? INFINITY : fabs(bound->u[t]));
+    return dual_value(c, s->certificate.lambda, most);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static void look(check *c, const vxs_solution *s, vxs_certificate *result)
+{
+    double lambda = s->certificate.lambda, size = c->empty.value;
+    result->primal = primal_value(c, s);
+    for (size_t i = 0; i < c->n; i++)
+        vxs_check_slope(c->problem, i, c->empty.zero + i, c->n, c->away + i);
+    for (size_t i = 0; i < c->classes * c->n; i++)
+        c->away[i] = -c->away[i];
+    result->dual =
+        c->problem->terms ? bound_by_terms(c, s) : bound_by_answer(c, lambda, &result->lambda_max);
     result->lambda = lambda;
-    result->gap = empty > 0 ? (result->primal - result->dual) / empty : 0;
+    result->gap = size > 0 ? (result->primal - result->dual) / size : 0;
     result->nonzero = s->count;
     result->tol = s->certificate.tol;
     result->converged = result->gap <= s->certificate.tol * (1 + 1e-6) + 1e-13;
 }
 
+static void release(check *c)
+{
+    vxs_check_levels_release(&c->levels);
+    free(c->free);
+    free(c->block);
+    free(c->z);
+    free(c->theta);
+    free(c->away);
+    free(c->w);
+    free(c->value);
+    free(c->start);
+    vxs_check_empty_release(&c->empty);
+    vxs_check_net_free(c->net);
+}
+
 static vxs_status take_room(check *c, vxs_error *err)
 {
-    size_t n = c->n, q = c->q;
-    double *room = vxs_alloc(n * (4 + BLOCK + 2 * q) + q * q + 2 * q + BLOCK, sizeof(*room), err);
-    c->used = vxs_alloc(q, sizeof(*c->used), err);
-    c->value = vxs_alloc(c->p, sizeof(*c->value), err);
-    c->start = vxs_alloc(c->p, sizeof(*c->start), err);
-    if (!room || !c->used || !c->value || !c->start) {
-        free(room);
-        return VXS_FAILED;
+    size_t n = c->n, all = c->classes * n, columns = c->problem->free_count + c->levels.count;
+    c->free = vxs_alloc(columns, n * sizeof(*c->free), err);
+    c->block = vxs_alloc(n, BLOCK * sizeof(*c->block), err);
+    c->z = vxs_alloc(all, sizeof(*c->z), err);
+    c->theta = vxs_alloc(all, sizeof(*c->theta), err);
+    c->away = vxs_alloc(all, sizeof(*c->away), err);
+    c->w = vxs_alloc(c->p, c->classes * sizeof(*c->w), err);
+    c->value = vxs_alloc(c->p, c->classes * sizeof(*c->value), err);
+    c->start = vxs_alloc(c->p, c->classes * sizeof(*c->start), err);
+    return c->free && c->block && c->z && c->theta && c->away && c->w && c->value && c->start
+               ? VXS_OK
+               : VXS_FAILED;
+}
+
+/* The sums of columns whose factor is not penalised. */
+static void add_levels(const check *c)
+{
+    const vxs_check_levels *l = &c->levels;
+    size_t n = c->n;
+    for (size_t j = 0; j < c->p && l->count > 0; j++) {
+        vxs_design_fetch(c->problem->design, &j, 1, c->block);
+        for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++)
+            for (size_t i = 0; i < n; i++)
+                c->free[(c->problem->free_count + l->level[e]) * n + i] +=
+                    l->factor[e] * c->block[i];
     }
-    c->z = room;
-    c->zero = c->z + n;
-    c->theta = c->zero + n;
-    c->away = c->theta + n;
-    c->free = c->away + n;
-    c->basis = c->free + n * q;
-    c->gram = c->basis + n * q;
-    c->b = c->gram + q * q + q;
-    c->block = c->b + q;
-    for (size_t k = 0; k < n * c->problem->free_count; k++)
-        c->free[k] = c->problem->free[k];
+}
+
+/* The columns that are not penalised: the problem's, and the levels of its penalty. */
+static vxs_status gather_free(check *c, vxs_error *err)
+{
+    const vxs_problem *problem = c->problem;
+    vxs_status status = VXS_OK;
+    if (problem->terms)
+        status = vxs_check_without(problem->terms, &c->levels, err);
+    else if (problem->graph && problem->sparsity == 0)
+        status = vxs_check_pieces(problem->graph, &c->levels, err);
+    if (!status)
+        status = take_room(c, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < c->n * problem->free_count; k++)
+        c->free[k] = problem->free[k];
+    add_levels(c);
+    return VXS_OK;
+}
+
+static vxs_status can_be_checked(const check *c, vxs_error *err)
+{
+    const vxs_problem *problem = c->problem;
+    bool plain = !problem->graph && !problem->terms;
+    if (!plain && (problem->ridge > 0 || problem->nonnegative))
+        return vxs_fail(err, VXS_MISUSE,
+                        "penalties on differences are not checked with a ridge or non-negative "
+                        "weights");
+    if ((problem->graph && problem->graph->nodes != c->p) ||
+        (problem->terms && problem->terms->columns != c->p))
+        return vxs_fail(err, VXS_MISUSE, "the penalty is not of %zu features", c->p);
     return VXS_OK;
 }
 
@@ -460,25 +335,23 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
 {
     check c = { .problem = problem,
                 .n = vxs_design_rows(problem->design),
-                .p = vxs_design_columns(problem->design) };
+                .p = vxs_design_columns(problem->design),
+                .classes = vxs_check_classes(problem) };
     if (problem->loss == VXS_LOSS_HINGE)
         return vxs_check_hinge(problem, solution, certificate, err);
     *certificate = (vxs_certificate){ .lambda = 0 };
-    vxs_status status = vxs_design_measure(problem->design, err);
-    if (!status && problem->graph)
-        status = find_leaves(problem->graph, &c.leaves, err);
-    c.q = problem->free_count + c.leaves.trees;
+    vxs_status status = can_be_checked(&c, err);
     if (!status)
-        status = take_room(&c, err);
-    if (!status) {
-        if (problem->graph)
-            sum_trees(&c);
+        status = vxs_design_measure(problem->design, err);
+    if (!status)
+        status = gather_free(&c, err);
+    if (!status)
+        status = vxs_check_empty_fit(problem, c.free, problem->free_count + c.levels.count,
+                                     &c.empty, err);
+    if (!status && problem->graph)
+        status = vxs_check_net_new(problem->graph, problem->sparsity, &c.net, err);
+    if (!status)
         look(&c, solution, certificate);
-    }
-    free(c.z);
-    free(c.used);
-    free(c.value);
-    free(c.start);
-    free_leaves(&c.leaves);
+    release(&c);
     return status;
 }

@@ -1,4 +1,4 @@
-/* check.h - the halves of the checker; private to the solve room. */
+/* check.h - the parts of the checker; private to the solve room. */
 #ifndef VXS_SOLVE_CHECK_H
 #define VXS_SOLVE_CHECK_H
 
@@ -7,5 +7,75 @@
 /* check_hinge.c */
 VXS_MUST_CHECK vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solution,
                                           vxs_certificate *certificate, vxs_error *err);
+
+/* ---- Losses: check_loss.c -------------------------------------------------------------------- */
+
+/* How many predictions a sample has; what belongs to that of class c is c * n further on. */
+size_t vxs_check_classes(const vxs_problem *problem);
+/* The weight of sample i. */
+double vxs_check_u(const vxs_problem *problem, size_t i);
+/* u f and its slopes; z is where the predictions of sample i begin. */
+double vxs_check_loss(const vxs_problem *problem, size_t i, const double *z, size_t n);
+void vxs_check_slope(const vxs_problem *problem, size_t i, const double *z, size_t n,
+                     double *slope);
+/* Second derivative by the predictions of classes a and b, from the slopes. */
+double vxs_check_curve(const vxs_problem *problem, size_t i, const double *slope, size_t n,
+                       size_t a, size_t b);
+/* -(u f)*(scale s), and the shares t that its domain wants not to be negative; there are `sides` of
+ * them. */
+double vxs_check_dual(const vxs_problem *problem, size_t i, const double *s, size_t n,
+                      double scale);
+size_t vxs_check_sides(const vxs_problem *problem);
+double vxs_check_share(const vxs_problem *problem, size_t i, const double *s, size_t n,
+                       double scale, size_t side);
+
+/* ---- The empty model: check_empty.c ---------------------------------------------------------- */
+
+typedef struct {
+    const vxs_problem *problem;
+    size_t n, classes;
+    size_t columns; /* that are not penalised */
+    size_t rank;    /* of the directions that they span */
+    double *basis;  /* n x rank; of samples without weight 0 */
+    double *zero;   /* classes x n: predictions */
+    double value;   /* the sum of losses */
+    double *gram;   /* of Newton's method: (classes rank)^2, and a right side */
+    double *b, *trial, *slope;
+    bool *used;
+} vxs_check_empty;
+/* The best predictions by `columns` columns, which follow each other in `free`. */
+VXS_MUST_CHECK vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free,
+                                              size_t columns, vxs_check_empty *empty,
+                                              vxs_error *err);
+void vxs_check_empty_release(vxs_check_empty *empty);
+/* Takes what the free columns span out of v. */
+void vxs_check_take_off(const vxs_check_empty *empty, double *v);
+double vxs_check_inner(const double *a, const double *b, size_t n);
+
+/* ---- Graphs: check_graph.c ------------------------------------------------------------------- */
+
+typedef struct vxs_check_net vxs_check_net;
+VXS_MUST_CHECK vxs_status vxs_check_net_new(const vxs_graph *graph, double sparsity,
+                                            vxs_check_net **net, vxs_error *err);
+void vxs_check_net_free(vxs_check_net *net);
+/* The largest |v(S)| / (cut(S) + sparsity |S|) over sets S of nodes. */
+double vxs_check_net_norm(vxs_check_net *net, const double *v);
+
+/* ---- What is not penalised: check_levels.c --------------------------------------------------- */
+
+/* Levels without a penalty; the weight of feature j is the sum of factor[e] times level[e] over
+ * starts[j] <= e < starts[j + 1]. */
+typedef struct {
+    size_t count;
+    size_t *starts, *level;
+    double *factor;
+} vxs_check_levels;
+/* The pieces of a graph. */
+VXS_MUST_CHECK vxs_status vxs_check_pieces(const vxs_graph *graph, vxs_check_levels *levels,
+                                           vxs_error *err);
+/* Weights of which all terms are 0. */
+VXS_MUST_CHECK vxs_status vxs_check_without(const vxs_terms *terms, vxs_check_levels *levels,
+                                            vxs_error *err);
+void vxs_check_levels_release(vxs_check_levels *levels);
 
 #endif

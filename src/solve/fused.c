@@ -3,7 +3,7 @@
  * saif   trees, on which the problem is a lasso (fused_tree.c) */
 #include "solve/solver.h"
 
-static const char *const ways[] = { "auto", "saif", NULL };
+static const char *const ways[] = { "auto", "saif", "cuts", NULL };
 
 const vxs_param vxs_fused_params[] = {
     VXS_LAMBDA_ROWS,
@@ -28,7 +28,16 @@ const vxs_param vxs_fused_params[] = {
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
-    return vxs_tree_kind.begin(context, problem, settings, solver, err);
+    const vxs_solver_kind *kind = &vxs_tree_kind;
+    size_t loop = 0;
+    vxs_status status = vxs_graph_loop(problem->graph, &loop, err);
+    if (status)
+        return status;
+    bool tree = loop == problem->graph->count && problem->sparsity == 0 &&
+                problem->loss != VXS_LOSS_MULTINOMIAL;
+    if (settings->way == VXS_FUSED_CUTS || (settings->way == VXS_FUSED_AUTO && !tree))
+        kind = &vxs_cuts_kind;
+    return kind->begin(context, problem, settings, solver, err);
 }
 
 /* It begins as one of the others, which does the rest. */

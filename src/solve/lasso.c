@@ -37,6 +37,8 @@ void vxs_bound_free(vxs_bound *bound)
     free(bound->alpha);
     free(bound->index);
     free(bound->weight);
+    free(bound->theta);
+    free(bound->u);
     free(bound);
 }
 

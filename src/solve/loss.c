@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-const char *const vxs_loss_names[] = { "squared", "logistic", "hinge", NULL };
+const char *const vxs_loss_names[] = { "squared", "logistic", "hinge", "multinomial", NULL };
 
 static double squared(double z, double y)
 {

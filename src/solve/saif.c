@@ -222,7 +222,8 @@ static vxs_status solve_with_pool(vxs_lasso *l, double lambda, double target, vx
                                   vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    for (size_t added = 1; added > 0 && !status;) {
+    int rounds = 0; /* where rounding is in the way of the gap, members may come and go for ever */
+    for (size_t added = 1; added > 0 && rounds < MOST_ROUNDS && !status; rounds++) {
         status = vxs_active_solve(&l->active, lambda, target, l->theta, state, err);
         if (!status)
             status = vxs_check_interrupted(l->context, err);
@@ -301,6 +302,8 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         if (inner < 1e-14 * l->empty)
             break;
     }
-    c->iterations++; /* the last one as well */
+    c->iterations++;                        /* the last one as well */
+    if (!status && !(full->gap < INFINITY)) /* it gave up before it had looked */
+        vxs_lasso_certify(l, lambda, full);
     return status;
 }
