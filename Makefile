@@ -15,8 +15,8 @@ STANDARD := -std=c11 -D_GNU_SOURCE
 INCLUDES := -Iinclude -Isrc -I. -I$(BUILD)
 VERSION  := $(shell sed -n 's/^\#define VXS_VERSION *"\(.*\)"/\1/p' include/voxsift/core.h)
 # Asked when a recipe runs, not when this file is read: 'make deps' may just have installed them.
-PKG_CFLAGS = $(shell pkg-config --cflags openblas libdeflate nettle zlib) -I/usr/include/nifti
-PKG_LIBS   = $(shell pkg-config --libs openblas libdeflate nettle zlib) -lnifti2 -lznz
+PKG_CFLAGS = $(shell pkg-config --cflags openblas libdeflate nettle zlib) -I/usr/include/nifti -I/usr/include/suitesparse
+PKG_LIBS   = $(shell pkg-config --libs openblas libdeflate nettle zlib) -lnifti2 -lznz -lamd
 # `make V=1` shows whole command lines.
 Q   := $(if $(V),,@)
 say := @$(if $(V),:,printf '  %-5s%s\n')
@@ -328,7 +328,7 @@ install: all
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: voxsift' \
 	  'Description: sparse prediction from brain images' 'Version: $(VERSION)' \
 	  'Requires.private: openblas libdeflate nettle zlib' 'Cflags: -I$${prefix}/include' \
-	  'Libs: -L$${prefix}/lib -lvoxsift' 'Libs.private: -lnifti2 -lznz -fopenmp -lm -lpthread' \
+	  'Libs: -L$${prefix}/lib -lvoxsift' 'Libs.private: -lnifti2 -lznz -lamd -fopenmp -lm -lpthread' \
 	  > '$(libdir)/pkgconfig/voxsift.pc'
 
 uninstall:

@@ -48,6 +48,7 @@ typedef struct {
     size_t level_count;
     double *penalties; /* of features, or NULL */
     vxs_graph graph;   /* of features, for methods that need one */
+    vxs_terms terms;   /* of features, instead; none before they are asked for */
     vxs_design *design;
     vxs_design *kernel; /* kernel scores of the features for one output, or NULL */
     size_t kernel_output;

@@ -43,6 +43,16 @@ typedef struct {
                        smooth lambda_max^2 / (y sum u) */
 } vxs_problem;
 
+/* What screening did for a fit, with `terms` terms that are penalised; 0 of these: nothing. */
+typedef struct {
+    size_t terms;
+    size_t before;              /* known to be 0 before the solver began */
+    size_t after;               /* when it ended: those found between its iterations as well */
+    double screening, solving;  /* seconds */
+    bool compared;              /* with a fit without screening, of which are: */
+    double without, difference; /* seconds; how much larger its primal value is */
+} vxs_screening;
+
 /* What is known of an answer. The gap bounds how far the primal value is above the least one, over
  * all columns, as a share of the primal value of the empty model. */
 typedef struct {
@@ -56,6 +66,7 @@ typedef struct {
     uint64_t iterations; /* of the outer loop */
     double passes;       /* columns read / p; the first fit counts what came before it as well */
     double seconds;      /* likewise */
+    vxs_screening screening;
 } vxs_certificate;
 
 /* What a dual value rests on that the answer does not tell: with the hinge, or with terms. */
@@ -79,6 +90,8 @@ typedef struct {
 } vxs_solution;
 void vxs_solution_release(vxs_solution *solution);
 VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err); /* or NULL */
+/* theta and u alone */
+VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);
 void vxs_bound_free(vxs_bound *bound);
 
 /* ---- The checker ----------------------------------------------------------------------------- */
@@ -110,9 +123,11 @@ typedef struct {
     double smooth;                   /* the one of `smooths` that is meant: no row */
     bool smooth_chosen;              /* whether it is known */
     int penalty, solver;
-    int way;           /* of the fused lasso */
-    double sparsity;   /* likewise: that of the problem */
-    const char *terms; /* likewise: what is penalised, if not the edges of a graph */
+    int way;            /* of the fused lasso */
+    double sparsity;    /* likewise: that of the problem */
+    const char *terms;  /* likewise: what is penalised, if not the edges of a graph */
+    bool compare;       /* likewise: solves without screening as well */
+    bool untransformed; /* likewise: screens without adding columns up */
     int64_t steps, sample_seed;
     double gamma;
 } vxs_method_settings;

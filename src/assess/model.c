@@ -336,8 +336,8 @@ static void release_copies(vxs_solution *copies, size_t count)
 
 /* The certificate of a problem, whose outputs begin at `fits`; their weights stay as they are. */
 static vxs_status check_problem(const vxs_task *t, const vxs_problem *problem,
-                                const vxs_output_fit *fits, vxs_certificate *certificates,
-                                vxs_error *err)
+                                const vxs_output_fit *fits, vxs_bound *bound,
+                                vxs_certificate *certificates, vxs_error *err)
 {
     size_t count = vxs_task_outputs(t) / vxs_task_problems(t);
     vxs_solution *copies = vxs_alloc(count, sizeof(*copies), err), joint = { .count = 0 };
@@ -350,6 +350,7 @@ static vxs_status check_problem(const vxs_task *t, const vxs_problem *problem,
             status = vxs_check_solution(problem, &joint, certificates, err);
         vxs_solution_release(&joint);
     } else if (!status) {
+        copies->bound = bound ? bound : copies->bound;
         status = vxs_check_solution(problem, copies, certificates, err);
     }
     for (size_t k = 1; k < count && !status; k++)
@@ -388,12 +389,38 @@ static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *er
                            t->cohort->path);
 }
 
+static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
+{
+    char *file = vxs_model_inside(m, VXS_TERMS_FILE, err);
+    char *penalty = file ? vxs_format(err, "matrix:%s", file) : NULL;
+    vxs_status status = penalty ? vxs_task_make_terms(t, penalty, err) : VXS_FAILED;
+    free(penalty);
+    free(file);
+    return status;
+}
+
+/* A problem again, and what its certificate rests on. */
+static vxs_status check_again(const vxs_context *context, const vxs_model *m, vxs_task *t, size_t k,
+                              vxs_method_settings *settings, vxs_certificate *certificates,
+                              vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_bound *bound = NULL;
+    settings->smooth = m->outputs[k].fit.certificate.smooth;
+    vxs_status status = vxs_task_problem(context, t, k, settings, &problem, err);
+    if (!status && problem.terms)
+        status = vxs_multipliers_read(m, t, k, &bound, err);
+    if (!status)
+        status = check_problem(t, &problem, &m->outputs[k], bound, certificates, err);
+    vxs_bound_free(bound);
+    return status;
+}
+
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
     vxs_task t;
     vxs_method_settings settings = { .lambda = NAN };
-    vxs_problem problem;
     vxs_task_settings again = m->task;
     char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
     bool has_graph = vxs_graph_is_learned(&again) || !vxs_graph_is_rule(again.graph);
@@ -413,14 +440,12 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
         status = vxs_model_same_features(m, cohort, err);
     if (!status)
         status = vxs_model_method(m, &settings, err);
+    if (!status && vxs_terms_are_given(settings.terms)) /* the model has a copy */
+        status = read_terms(m, &t, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
-    for (size_t k = 0; k < vxs_task_problems(&t) && !status; k++) {
-        settings.smooth = m->outputs[k].fit.certificate.smooth;
-        status = vxs_task_problem(context, &t, k, &settings, &problem, err);
-        if (!status)
-            status = check_problem(&t, &problem, &m->outputs[k], &certificates[k], err);
-    }
+    for (size_t k = 0; k < vxs_task_problems(&t) && !status; k++)
+        status = check_again(context, m, &t, k, &settings, &certificates[k], err);
     vxs_task_release(&t);
     return status;
 }

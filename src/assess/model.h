@@ -143,8 +143,10 @@ VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_method_se
                                            vxs_error *err);
 /* The path of a file of a model that was read; freed by the caller. */
 VXS_MUST_CHECK char *vxs_model_inside(const vxs_model *model, const char *name, vxs_error *err);
-#define VXS_PENALTIES_FILE "penalties.npy"
-#define VXS_GRAPH_FILE     "graph.tsv"
+#define VXS_PENALTIES_FILE   "penalties.npy"
+#define VXS_GRAPH_FILE       "graph.tsv"
+#define VXS_MULTIPLIERS_FILE "multipliers.npy"
+#define VXS_TERMS_FILE       "penalty.tsv"
 /* names.c: features by their names. */
 typedef struct {
     const vxs_cohort *cohort;
@@ -209,6 +211,18 @@ VXS_MUST_CHECK vxs_status vxs_region_graph(const vxs_cohort *cohort, bool linked
                                            vxs_error *err);
 /* graph.c: columns from, to and weight, by the names of features. */
 void vxs_graph_write(const vxs_graph *graph, const vxs_cohort *cohort, FILE *stream);
+/* terms.c: what '--penalty' names, trend or matrix:FILE; made once, in task->terms. */
+VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalty, vxs_error *err);
+/* From a file. */
+bool vxs_terms_are_given(const char *penalty);
+void vxs_terms_write(const vxs_terms *terms, const vxs_cohort *cohort, FILE *stream);
+/* multipliers.c */
+bool vxs_model_has_multipliers(const vxs_model *model);
+VXS_MUST_CHECK vxs_status vxs_multipliers_write(const vxs_model *model, size_t n, FILE *stream,
+                                                vxs_error *err);
+/* Those of an output; freed by the caller, whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_multipliers_read(const vxs_model *model, const vxs_task *task,
+                                               size_t output, vxs_bound **bound, vxs_error *err);
 /* penalties.c: of all features, from a table, an image on the cohort's grid or an array; freed by
  * the caller, whatever is returned. */
 VXS_MUST_CHECK vxs_status vxs_penalties_read(const char *path, const vxs_cohort *cohort,

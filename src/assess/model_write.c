@@ -7,6 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rates are shares of the terms that are penalised. */
+static void screening_json(vxs_json_writer *w, const vxs_screening *s)
+{
+    vxs_json_open_object(w, "screening");
+    vxs_json_whole(w, "terms", (int64_t)s->terms);
+    vxs_json_real(w, "rejected_before", (double)s->before / (double)s->terms);
+    vxs_json_real(w, "rejected", (double)s->after / (double)s->terms);
+    vxs_json_real(w, "seconds_screening", s->screening);
+    vxs_json_real(w, "seconds_solving", s->solving);
+    if (s->compared) {
+        vxs_json_real(w, "seconds_without", s->without);
+        vxs_json_real(w, "primal_difference", s->difference);
+    }
+    vxs_json_close_object(w);
+}
+
 void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
                   const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit)
 {
@@ -18,7 +34,7 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
     vxs_json_whole(w, "nonzero", (int64_t)(loss == VXS_LOSS_MULTINOMIAL ? fit->count : c->nonzero));
     if (c->pieces > 0) /* on a graph only */
         vxs_json_whole(w, "pieces", (int64_t)c->pieces);
-    if (fit->bound)
+    if (fit->bound && fit->bound->alpha)
         vxs_json_real(w, "smooth", c->smooth);
     if (c->missed > 0) /* by the strong rule only */
         vxs_json_whole(w, "missed", (int64_t)c->missed);
@@ -30,6 +46,8 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
     vxs_json_real(w, "passes", c->passes);
     vxs_json_whole(w, "iterations", (int64_t)c->iterations);
     vxs_json_real(w, "seconds", c->seconds);
+    if (c->screening.terms > 0)
+        screening_json(w, &c->screening);
     vxs_json_real(w, "intercept", task->no_intercept ? 0 : fit->free[0]);
 }
 
@@ -321,15 +339,56 @@ static vxs_status write_kernel_files(const vxs_model *m, vxs_output *output, vxs
     return status;
 }
 
+typedef struct {
+    const vxs_context *context;
+    const vxs_model *model;
+    const vxs_task *task;
+    const vxs_method_settings *settings;
+} saved;
+
+/* Those that are not copied from the cohort, in the order of their names below. */
+enum { TABLE, MAP, MASK, PENALTIES, GRAPH, TERMS, MULTIPLIERS, ABOUT };
+
+static vxs_status write_file(const saved *s, size_t file, const char *name, FILE *stream,
+                             vxs_error *err)
+{
+    const vxs_model *m = s->model;
+    const vxs_task *t = s->task;
+    switch (file) {
+    case TABLE:
+        return write_table(m, t->cohort, stream, err);
+    case MAP:
+        return write_map(m, stream, err);
+    case MASK:
+        return vxs_write_mask(&m->grid, m->voxels, m->voxel_count, stream, err);
+    case PENALTIES:
+        return write_penalties(t, stream, err);
+    case GRAPH:
+        vxs_graph_write(&t->graph, t->cohort, stream);
+        return VXS_OK;
+    case TERMS:
+        vxs_terms_write(&t->terms, t->cohort, stream);
+        return VXS_OK;
+    case MULTIPLIERS:
+        return vxs_multipliers_write(m, t->n, stream, err);
+    case ABOUT:
+        write_about(s->context, m, t, s->settings, stream);
+        return VXS_OK;
+    default:
+        return copy_file(t->cohort, name, stream, err);
+    }
+}
+
 vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
                           const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    enum { TABLE, MAP, MASK, PENALTIES, GRAPH, ABOUT };
-    static const char *const files[] = { "weights.tsv",      "weights.nii.gz", "mask.nii.gz",
-                                         VXS_PENALTIES_FILE, VXS_GRAPH_FILE,   VXS_MODEL_FILE,
-                                         "mask.nii.gz",      "regions.nii.gz", "regions.tsv",
-                                         "reference.nii.gz" };
+    const saved about = { context, m, t, settings };
+    static const char *const files[] = {
+        "weights.tsv",  "weights.nii.gz", "mask.nii.gz",        VXS_PENALTIES_FILE,
+        VXS_GRAPH_FILE, VXS_TERMS_FILE,   VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
+        "mask.nii.gz",  "regions.nii.gz", "regions.tsv",        "reference.nii.gz"
+    };
     const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
     const bool wanted[] = { true,
                             voxels,
@@ -337,6 +396,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             t->penalties != NULL,
                             vxs_task_method(t)->needs_graph ||
                                 !vxs_graph_is_rule(t->settings.graph),
+                            vxs_terms_are_given(settings->terms),
+                            vxs_model_has_multipliers(m),
                             true,
                             regions,
                             regions,
@@ -351,20 +412,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         status = vxs_output_open(output, files[k], &stream, err);
         if (status)
             break;
-        if (k == TABLE)
-            status = write_table(m, t->cohort, stream, err);
-        else if (k == MAP)
-            status = write_map(m, stream, err);
-        else if (k == MASK)
-            status = vxs_write_mask(&m->grid, m->voxels, m->voxel_count, stream, err);
-        else if (k == PENALTIES)
-            status = write_penalties(t, stream, err);
-        else if (k == GRAPH)
-            vxs_graph_write(&t->graph, t->cohort, stream);
-        else if (k == ABOUT)
-            write_about(context, m, t, settings, stream);
-        else
-            status = copy_file(t->cohort, files[k], stream, err);
+        status = write_file(&about, k, files[k], stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);
         status = status ? status : closed;
     }

@@ -3,6 +3,7 @@
 #include "assess/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 vxs_status vxs_cohort_design(const vxs_cohort *c, int threads, vxs_design **base, vxs_error *err)
 {
@@ -113,6 +114,18 @@ static vxs_status make_kernel_problem(const vxs_context *context, vxs_task *t, s
     return status;
 }
 
+/* Sums of features instead of edges. */
+static vxs_status make_terms_problem(vxs_task *t, const char *penalty, vxs_problem *problem,
+                                     vxs_error *err)
+{
+    if (strcmp(penalty, "edges") == 0)
+        return VXS_OK;
+    vxs_status status = vxs_task_make_terms(t, penalty, err);
+    problem->terms = &t->terms;
+    problem->graph = NULL;
+    return status;
+}
+
 vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t number,
                             const vxs_method_settings *settings, vxs_problem *problem,
                             vxs_error *err)
@@ -129,6 +142,7 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                               .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL,
                               .sparsity = settings->sparsity,
                               .classes = vxs_task_is_joint(t) ? t->class_count : 0 };
-    return vxs_task_is_kernel(t) ? make_kernel_problem(context, t, number, settings, problem, err)
-                                 : VXS_OK;
+    if (vxs_task_is_kernel(t))
+        return make_kernel_problem(context, t, number, settings, problem, err);
+    return settings->terms ? make_terms_problem(t, settings->terms, problem, err) : VXS_OK;
 }

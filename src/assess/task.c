@@ -120,6 +120,7 @@ void vxs_task_release(vxs_task *t)
     free(t->weights);
     free(t->penalties);
     vxs_graph_release(&t->graph);
+    vxs_terms_release(&t->terms);
     free(t->free);
     free(t->learn);
     free(t->y);

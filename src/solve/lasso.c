@@ -57,6 +57,20 @@ vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err)
     return NULL;
 }
 
+vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err)
+{
+    vxs_bound *b = vxs_alloc(1, sizeof(*b), err);
+    if (!b)
+        return NULL;
+    b->theta = vxs_alloc(n, sizeof(*b->theta), err);
+    b->u = vxs_alloc(terms, sizeof(*b->u), err);
+    b->terms = terms;
+    if (b->theta && b->u)
+        return b;
+    vxs_bound_free(b);
+    return NULL;
+}
+
 void vxs_solution_release(vxs_solution *solution)
 {
     vxs_bound_free(solution->bound);

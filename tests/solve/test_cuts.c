@@ -303,7 +303,7 @@ Test(cuts, the_same_as_the_lasso_on_trees)
         double most = vxs_solver_lambda_max(saif);
         cr_assert(fabs(vxs_solver_lambda_max(cuts) - most) <= 1e-8 * (1e-6 + most), "%d: %g, %g",
                   (int)number, vxs_solver_lambda_max(cuts), most);
-        for (double ratio = 0.5; ratio > 0.01 && most > 0; ratio /= 3) {
+        for (double ratio = 0.5; ratio > 0.01 && most > 1e-9; ratio /= 3) {
             vxs_solution a, b;
             WORKS(vxs_solver_fit(cuts, ratio * most, &a, &err), err);
             WORKS(vxs_solver_fit(saif, ratio * most, &b, &err), err);

@@ -1,0 +1,415 @@
+/* bp_path.c - one lambda: screening before and between the iterations of the general solver.
+ *
+ * Region    Let w be any weights with predictions z, and xi = lambda theta feasible. The optimum
+ *           xi* is in the half space xi*'z <= lambda |D w|_1, as xi*'Xw = lambda u'D w. With the
+ *           squared loss it is in the sphere that has xi and the target at its ends, as xi* is
+ * where the dual's domain is nearest to the target. With the logistic loss, f* being 4-strongly
+ *           convex, it is no further than r = (gap / 2)^(1/2) from xi and, by Fenchel's inequality
+ *           with what strong convexity adds, no further than that from -f'(z).
+ *           None of it asks w or theta to be optimal for some other lambda: with those of the last
+ *           one, and the gap at this one, they are theorems 2 b and c with nothing left to be
+ *           exact; with an iterate they are theorem 7. c is the smallest ball around the sphere's
+ *           part in the half space; here the part itself is used
+ * Source    dissertation 3.3.1, 3.3.5 */
+#include "solve/bp.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDING 1e-12
+#define MOST     200  /* iterations */
+#define PATIENCE 6    /* iterations without a smaller gap */
+#define SMALL    1e-6 /* gap: before that it need not fall */
+#define WORTH    0.02 /* of the terms: fewer are not worth a new start */
+#define LESS     0.3  /* of the gap: then screening is tried again */
+#define RARER    0.1  /* after a trial that found too few that share is so much smaller */
+#define CLOSED   1e-3 /* of the largest: a term whose slack over distance is less looks like 0 */
+#define ENOUGH   0.1  /* of the target: what the terms' part of the gap may be at the end */
+#define INTERIOR 1e-9 /* what v keeps from 1 after terms became one */
+
+/* ---- The region ------------------------------------------------------------------------------ */
+
+static void take_span_out(const vxs_rest *r, double *x)
+{
+    for (size_t k = 0; k < 2 * r->rank; k++) {
+        const double *b = r->span + k % r->rank * r->n;
+        cblas_daxpy((int)r->n, -cblas_ddot((int)r->n, b, 1, x, 1), b, 1, x, 1);
+    }
+}
+
+/* The sphere between a feasible point and the target. */
+static void find_sphere(vxs_path *p, const double *xi)
+{
+    size_t n = p->whole.n;
+    double square = 0;
+    for (size_t i = 0; i < n; i++)
+        p->dome.centre[i] = p->whole.root[i] * p->whole.y[i];
+    take_span_out(&p->base, p->dome.centre);
+    for (size_t i = 0; i < n; i++) {
+        double apart = p->dome.centre[i] - xi[i];
+        square += apart * apart;
+        p->dome.centre[i] = (p->dome.centre[i] + xi[i]) / 2;
+    }
+    p->dome.radius = sqrt(square) / 2;
+}
+
+/* The smallest ball around what two balls share, one around a feasible point and one around
+ * -f'(z). Both radii squared are `square`; of the second its part along the span is taken. */
+static void find_lens(vxs_path *p, const double *xi, const double *z, double square)
+{
+    int n = (int)p->whole.n;
+    double *c = p->dome.centre;
+    vxs_whole_slope(&p->whole, z, c);
+    double whole = cblas_ddot(n, c, 1, c, 1);
+    take_span_out(&p->base, c);
+    double across = fmax(0, whole - cblas_ddot(n, c, 1, c, 1)), apart = 0;
+    across = fmax(0, across - ROUNDING * whole);
+    for (int i = 0; i < n; i++)
+        apart += (xi[i] - c[i]) * (xi[i] - c[i]);
+    double share = apart > 0 ? (apart - across) / (2 * apart) : 0; /* from c towards xi */
+    share = fmax(0, share);
+    double radius = fmax(0, square - across - share * share * apart);
+    for (int i = 0; i < n; i++)
+        c[i] += share * (xi[i] - c[i]);
+    p->dome.radius = sqrt(radius);
+}
+
+static void find_dome(vxs_path *p, double lambda, const vxs_witness *w)
+{
+    size_t n = p->whole.n;
+    double *xi = p->xi, *along = p->dome.along;
+    for (size_t i = 0; i < n; i++)
+        xi[i] = lambda * w->theta[i];
+    cblas_dscal((int)n, vxs_whole_scale(&p->whole, xi, 1), xi, 1);
+    if (p->whole.squared) {
+        find_sphere(p, xi);
+    } else {
+        double primal = vxs_whole_loss(&p->whole, w->z) + lambda * w->size;
+        double gap = fmax(0, primal - vxs_whole_dual(&p->whole, xi, 1)) + ROUNDING * p->empty;
+        find_lens(p, xi, w->z, 2 * gap / p->whole.loss->gamma);
+    }
+    memcpy(along, w->z, n * sizeof(*along));
+    take_span_out(&p->base, along);
+    double length = cblas_dnrm2((int)n, along, 1);
+    double whole = cblas_dnrm2((int)n, w->z, 1), centre = cblas_dnrm2((int)n, p->dome.centre, 1);
+    p->dome.radius += ROUNDING * (centre + p->dome.radius);
+    p->dome.cut = length > 1e-6 * whole;
+    if (!p->dome.cut)
+        return;
+    double room = lambda * w->size - cblas_ddot((int)n, along, 1, p->dome.centre, 1);
+    room += 10 * ROUNDING * (lambda * w->size + whole * centre);
+    p->dome.room = room / length;
+    cblas_dscal((int)n, 1 / length, along, 1);
+}
+
+/* ---- Terms of a rest and of the whole problem -------------------------------------------------
+ */
+
+static size_t name_of(const vxs_rest *r, size_t term)
+{
+    return r->left.group[term] == SIZE_MAX ? SIZE_MAX : r->number[r->left.group[term]];
+}
+
+/* What was found of a rest's terms is known of all that they are made of. */
+static void take_over(vxs_path *p, const vxs_rest *r)
+{
+    for (size_t t = 0; t < p->whole.terms->count; t++) {
+        size_t name = name_of(r, t);
+        p->zero[t] = p->zero[t] || name == SIZE_MAX || p->found[name];
+    }
+}
+
+static size_t count_zero(const vxs_path *p)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < p->whole.terms->count; t++)
+        count += p->zero[t];
+    return count;
+}
+
+/* ---- Screening before the solver begins ------------------------------------------------------ */
+
+static vxs_status need_bounds(vxs_path *p, vxs_error *err)
+{
+    if (p->has_bounds)
+        return VXS_OK;
+    vxs_status status = vxs_bounds_new(&p->base, p->transform, &p->bounds, err);
+    p->has_bounds = !status;
+    return status;
+}
+
+/* What is 0 for certain; what is left has new leaves and shorter paths, so again, unless sums of
+ * columns are not wanted. */
+static vxs_status screen_first(vxs_path *p, double lambda, vxs_error *err)
+{
+    vxs_status status = need_bounds(p, err);
+    if (status)
+        return status;
+    find_dome(p, lambda, &p->witness);
+    size_t found = vxs_bounds_find(&p->bounds, &p->dome, lambda, p->found);
+    if (found > 0)
+        take_over(p, &p->base);
+    while (found > 0 && p->transform && !status) {
+        vxs_rest rest;
+        vxs_bounds bounds = { .terms = 0 };
+        status = vxs_rest_new(&p->whole, p->zero, p->transform, &rest, err);
+        if (status)
+            return status;
+        status = vxs_bounds_new(&rest, p->transform, &bounds, err);
+        if (!status) {
+            found = vxs_bounds_find(&bounds, &p->dome, lambda, p->found);
+            take_over(p, &rest);
+        }
+        vxs_bounds_release(&bounds);
+        vxs_rest_release(&rest);
+    }
+    return status;
+}
+
+/* ---- The solver ------------------------------------------------------------------------------ */
+
+typedef struct {
+    vxs_path *path;
+    double lambda, target;
+    vxs_rest rest;
+    vxs_inside inside;
+    vxs_bounds bounds;
+    bool has_bounds;
+    double tried, best; /* gaps */
+    double less;        /* share of `tried` at which it is time for another trial */
+    int waited;
+} run;
+
+static void end_run(run *r)
+{
+    vxs_bounds_release(&r->bounds);
+    vxs_inside_release(&r->inside);
+    vxs_rest_release(&r->rest);
+    r->has_bounds = false;
+}
+
+static vxs_status begin_run(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->rest, err);
+    if (!status)
+        status = vxs_inside_new(&r->rest, r->lambda, &r->inside, err);
+    r->inside.enough = ENOUGH * r->target / (r->lambda * (double)(2 * r->rest.terms + 1));
+    r->inside.gap = r->best = r->tried = INFINITY;
+    r->waited = 0;
+    return status;
+}
+
+/* A first point: all that the empty model loses could be in the slacks. */
+static void begin_anew(run *r)
+{
+    const vxs_path *p = r->path;
+    double terms = (double)(r->rest.terms > 0 ? r->rest.terms : 1);
+    for (size_t i = 0; i < r->rest.n && p->whole.squared; i++)
+        r->inside.theta[i] = p->whole.root[i] * p->whole.y[i];
+    for (size_t k = 0; k < r->rest.rank; k++)
+        r->inside.b[k] = cblas_ddot((int)r->rest.n, r->rest.span + k * r->rest.n, 1,
+                                    p->whole.squared ? r->inside.theta : p->witness.z, 1);
+    vxs_inside_begin(&r->inside, 0.1 * p->empty / (r->lambda * terms));
+}
+
+/* v, up and down of the whole problem's terms. */
+static void spread_terms(const run *r)
+{
+    const vxs_path *p = r->path;
+    size_t count = p->whole.terms->count;
+    double *v = p->term, *up = v + count, *down = up + count;
+    for (size_t t = 0; t < count; t++) {
+        size_t name = name_of(&r->rest, t);
+        if (name == SIZE_MAX)
+            continue;
+        double share = r->rest.left.share[t], size = fabs(share);
+        const double *to_up = share > 0 ? r->inside.up : r->inside.down;
+        const double *to_down = share > 0 ? r->inside.down : r->inside.up;
+        v[t] = copysign(1, share) * r->inside.v[name];
+        up[t] = size * to_up[name];
+        down[t] = size * to_down[name];
+    }
+}
+
+static void gather_terms(const run *r)
+{
+    const vxs_path *p = r->path;
+    size_t count = p->whole.terms->count;
+    const double *v = p->term, *up = v + count, *down = up + count;
+    for (size_t t = 0; t < count; t++) {
+        size_t name = name_of(&r->rest, t);
+        if (name == SIZE_MAX)
+            continue;
+        double share = r->rest.left.share[t];
+        r->inside.v[name] += share * v[t];
+        r->inside.up[name] += share > 0 ? up[t] : down[t];
+        r->inside.down[name] += share > 0 ? down[t] : up[t];
+    }
+    for (size_t k = 0; k < r->rest.terms; k++)
+        r->inside.v[k] = fmax(INTERIOR - 1, fmin(1 - INTERIOR, r->inside.v[k]));
+}
+
+/* The solver's variables from features' weights, and b from predictions. */
+static void gather_variables(const run *r)
+{
+    const vxs_rest *e = &r->rest;
+    const vxs_path *p = r->path;
+    double *value = p->work, *x = r->inside.x, *z = r->inside.z;
+    for (size_t j = 0; j < e->left.back.columns; j++)
+        value[j] = p->w[e->left.survivor[j]];
+    for (size_t k = 0; k < e->singles; k++) {
+        const vxs_terms *d = &e->left.terms;
+        for (size_t a = d->starts[e->of_single[k]]; a < d->starts[e->of_single[k] + 1]; a++)
+            x[k] += d->value[a] * value[d->index[a]];
+    }
+    for (size_t k = 0; k < e->mr; k++) {
+        x[e->singles + k] = value[e->of_core[k]];
+        for (size_t a = e->null.starts[k]; a < e->null.starts[k + 1]; a++)
+            x[e->singles + k] -= e->null.value[a] * value[e->of_core[e->mr + e->null.index[a]]];
+    }
+    memcpy(z, p->z, e->n * sizeof(*z));
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)e->n, (int)(e->singles + e->mr), -1, e->x,
+                (int)e->n, x, 1, 1, z, 1);
+    for (size_t k = 0; k < e->rank; k++)
+        r->inside.b[k] = cblas_ddot((int)e->n, e->span + k * e->n, 1, z, 1);
+}
+
+static void expand(const run *r)
+{
+    vxs_rest_expand(&r->rest, r->inside.x, r->inside.b, r->path->work, r->path->w, r->path->free);
+}
+
+/* The same point where more terms are 0. */
+static vxs_status contract(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    double mean = 0;
+    spread_terms(r);
+    expand(r);
+    memcpy(p->z, r->inside.z, p->whole.n * sizeof(*p->z));
+    for (size_t k = 0; k < r->rest.terms; k++)
+        mean += r->inside.up[k] * r->inside.g[k] + r->inside.down[k] * r->inside.h[k];
+    mean /= (double)(2 * r->rest.terms + 1);
+    take_over(p, &r->rest);
+    end_run(r);
+    vxs_status status = begin_run(r, err);
+    if (status)
+        return status;
+    gather_terms(r);
+    gather_variables(r);
+    vxs_inside_begin(&r->inside, mean);
+    return VXS_OK;
+}
+
+/* Screening by the iterate, where the gap has fallen since the last time. */
+static vxs_status screen_between(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    vxs_inside *in = &r->inside;
+    vxs_witness here = { .z = in->z, .theta = in->theta };
+    if (!(in->gap < r->less * r->tried) || r->rest.terms == 0 || !(in->gap < p->empty))
+        return VXS_OK;
+    r->tried = in->gap;
+    if (!r->has_bounds) {
+        vxs_status status = vxs_bounds_new(&r->rest, p->transform, &r->bounds, err);
+        if (status)
+            return status;
+        r->has_bounds = true;
+    }
+    here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
+    find_dome(p, r->lambda, &here);
+    size_t found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
+    bool worth = (double)found > WORTH * (double)r->rest.terms;
+    r->less = worth ? LESS : RARER * r->less;
+    return worth ? contract(r, err) : VXS_OK;
+}
+
+/* Until the gap is at most the target, or no longer falls. */
+static vxs_status iterate(run *r, bool screen, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    vxs_status status = VXS_OK;
+    for (int round = 0; round < MOST && !status; round++) {
+        if (!vxs_inside_step(&r->inside) || isnan(r->inside.gap))
+            break;
+        p->iterations++;
+        if (r->inside.gap <= r->target)
+            break;
+        r->waited = r->inside.gap < 0.9 * r->best ? 0 : r->waited + 1;
+        r->best = fmin(r->best, r->inside.gap);
+        if (r->waited > PATIENCE && r->best < SMALL * p->empty)
+            break;
+        double start = vxs_seconds();
+        if (screen && p->dynamic)
+            status = screen_between(r, err);
+        p->screening += vxs_seconds() - start;
+    }
+    return status;
+}
+
+/* Leaves the point as features' weights and the terms' values. */
+static void leave(run *r)
+{
+    spread_terms(r);
+    expand(r);
+    memcpy(r->path->z, r->inside.z, r->path->whole.n * sizeof(*r->path->z));
+}
+
+static vxs_status solve_rest(vxs_path *p, double lambda, double target, bool screen, vxs_error *err)
+{
+    run r = { .path = p, .lambda = lambda, .target = target, .less = LESS };
+    vxs_status status = begin_run(&r, err);
+    if (!status) {
+        begin_anew(&r);
+        status = iterate(&r, screen, err);
+    }
+    if (!status)
+        leave(&r);
+    end_run(&r);
+    return status;
+}
+
+vxs_status vxs_path_solve(vxs_path *p, double lambda, double target, bool screen, vxs_error *err)
+{
+    double start = vxs_seconds();
+    size_t count = p->whole.terms->count;
+    vxs_status status = VXS_OK;
+    memset(p->zero, 0, count * sizeof(*p->zero));
+    memset(p->term, 0, 3 * count * sizeof(*p->term));
+    if (screen && p->sequential && p->witness.known)
+        status = screen_first(p, lambda, err);
+    p->before = count_zero(p);
+    p->screening += vxs_seconds() - start;
+    if (!status)
+        status = solve_rest(p, lambda, target, screen, err);
+    p->after = count_zero(p);
+    return status;
+}
+
+vxs_status vxs_path_empty(vxs_path *p, vxs_error *err)
+{
+    return solve_rest(p, 1, 0, false, err);
+}
+
+/* A term that is 0 has a slack of about 1 and a distance of about 0; of one that is not it is the
+ * other way round. */
+static void guess(vxs_path *p)
+{
+    size_t count = p->whole.terms->count;
+    const double *v = p->term, *up = v + count, *down = up + count;
+    double largest = 0;
+    for (size_t t = 0; t < count; t++)
+        largest = p->zero[t] ? largest : fmax(largest, fmax(up[t], down[t]));
+    for (size_t t = 0; t < count; t++)
+        p->zero[t] = p->zero[t] || (up[t] < CLOSED * largest * (1 - v[t]) &&
+                                    down[t] < CLOSED * largest * (1 + v[t]));
+}
+
+vxs_status vxs_path_polish(vxs_path *p, double lambda, double target, vxs_error *err)
+{
+    guess(p);
+    return solve_rest(p, lambda, target, false, err);
+}

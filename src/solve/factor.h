@@ -1,0 +1,36 @@
+/* factor.h - D'SD for sparse terms D and positive weights S, factored; private to the solve room.
+ */
+#ifndef VXS_SOLVE_FACTOR_H
+#define VXS_SOLVE_FACTOR_H
+
+#include "voxsift/graph.h"
+
+/* P (D'SD) P' = L V L', V diagonal, L with ones on its diagonal, in an order P that fills little.
+ * Where entries stand is found once; weights may change. */
+typedef struct {
+    const vxs_terms *terms;
+    size_t count;           /* variables */
+    size_t *order, *at;     /* the variable of a place, the place of a variable */
+    size_t *starts, *rows;  /* of the matrix's upper triangle, column by column */
+    double *value;          /* of it */
+    size_t *put;            /* where the product of each pair of a term's factors goes */
+    size_t *parent;         /* of a column of L: the first row below the diagonal, or `count` */
+    size_t *below, *filled; /* where its entries stand, and how many do by now */
+    size_t *row;            /* of L's entries */
+    double *entry, *pivot;  /* L, V */
+    double *work;           /* of `count` numbers */
+    size_t *mark, *path;    /* likewise */
+} vxs_factor;
+
+/* The terms must stay, and their columns must not depend on each other. */
+VXS_MUST_CHECK vxs_status vxs_factor_new(const vxs_terms *terms, vxs_factor *factor,
+                                         vxs_error *err);
+void vxs_factor_release(vxs_factor *factor);
+void vxs_factor_make(vxs_factor *factor, const double *weight);
+/* x = (D'SD)^-1 x */
+void vxs_factor_solve(const vxs_factor *factor, double *x);
+/* out = V^(-1/2) L^-1 P in, for `width` right sides at once: those of a variable stand side by
+ * side. So in'(D'SD)^-1 in is out'out. */
+void vxs_factor_halve(const vxs_factor *factor, const double *in, size_t width, double *out);
+
+#endif
