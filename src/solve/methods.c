@@ -12,8 +12,9 @@ const vxs_method vxs_methods[] = {
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_lasso_kind },
     { .name = "fused",
-      .summary = "few pieces of equal weight along the edges of a tree, by SAIF on sums over its "
-                 "subtrees; scores and classes",
+      .summary =
+          "few pieces of equal weight along the edges of a graph: trees by SAIF on sums over "
+          "subtrees, others by cuts; scores and classes",
       .source = "Ren, Huang, Qian: scalable structured learning, section 3.4",
       .params = vxs_fused_params,
       .needs_graph = true,

@@ -5,7 +5,7 @@ import os
 
 import nibabel as nib
 import numpy as np
-from oracle import check, finish, near, run, table, write
+from oracle import check, finish, near, run, same, table, write
 
 rng = np.random.default_rng(31)
 SHAPE, N = (9, 8, 7), 40
@@ -270,4 +270,66 @@ check("regions are linked where they are nearest", {tuple(sorted(e)) for e in zi
       {tuple(sorted((names[i], names[j]))) for i, j in ((0, 1), (2, 3), (1, 2))}, t)
 os.remove("gm/graph.tsv")
 run("check-model", "gm", "r")
+
+means = np.load("r/features.npy").T
+# ---- Graphs with loops -----------------------------------------------------------------------------------
+
+
+def primal_of(model, X, y, free):
+    """What a model of scores costs, from its files."""
+    said = about(model)
+    one, X = said["outputs"][0], X.astype(float)
+    w, t, lam = weights(model, X.shape[1]), table(open(model + "/graph.tsv")), one["lambda"]
+    a, b = [[names.index(k) for k in t[end]] for end in ("from", "to")]
+    over = (np.array(t["weight"], float) * abs(w[a] - w[b])).sum() + said["parameters"]["sparsity"] * abs(w).sum()
+    return ((y - X @ w - free @ one["unpenalised_weights"]) ** 2).sum() / 2 + lam * over
+
+
+def confirm_primal(what, model, X):
+    said = about(model)["outputs"][0]
+    check(what + ": primal", said["converged"] and near(said["primal"], primal_of(model, X, score, ones), 1e-7), said)
+    again = json.loads(run("check-model", model, "r" if X is means else "g" if X is mixed else "c", "--json")[0])
+    check(what + ": check-model", again["holds"] is True, again)
+
+
+names = [f"x {k}" for k in range(p)]
+for rule, pairs in (("correlation", [(i, j) for _, i, j in strongest[:round(1.2 * p)]]), ("correlation:3", [(i, j) for _, i, j in strongest[:3 * p]])):
+    run("fit", "g", *learn, "--graph", rule, "-q", "-o", "lm", "--force")
+    check(rule, graph_of("lm", p) == linked(p, pairs, r))
+    confirm_primal(rule, "lm", mixed)
+for sparsity in ("0.3", "20"):
+    out, err = run("fit", "g", *learn, "--graph", "precision", "--sparsity", sparsity, "--verbose", "-o", "lm", "--force")
+    said = [line for line in err.splitlines() if "inverse covariance" in line][0].split()
+    count, rho = int(said[said.index("has") + 1]), float(said[said.index("rho") + 1])
+    T = sparse_inverse(S, rho)
+    wanted = [(i, j) for i in range(p) for j in range(i + 1, p) if abs(T[i, j]) > 1e-6]
+    check("precision", abs(count - 1.2 * p) <= 1.2 and graph_of("lm", p) == linked(p, wanted, r), (count, len(wanted)))
+    confirm_primal("precision, sparse", "lm", mixed)
+    check("a weight costs something", (weights("lm", p) == 0).sum() >= (1 if sparsity == "20" else 0))
+t = table(open("lm/graph.tsv"))
+run("fit", "g", *learn, "--graph", "lm/graph.tsv", "--sparsity", "20", "-q", "-o", "again", "--force")
+check("a graph with loops is read again", open("again/graph.tsv").read() == open("lm/graph.tsv").read() and
+      open("again/weights.tsv").read() == open("lm/weights.tsv").read())
+
+shares = ["--target", "score", "--method", "fused", "-q"]
+for threads in ("1", "2"):
+    run("cv", "g", *shares, "--nlambda", "5", "--graph", "precision", "--sparsity", "1", "--folds", "3", "--inner-folds", "2", "-o", "cv" + threads, "--nthreads", threads)
+same("a graph learned in folds", "cv1", "cv2", but=("command", "seconds", "threads"))
+run("stability", "g", *shares, "--graph", "correlation", "--sparsity", "3", "--pairs", "5", "--select-features", "7", "--nlambda", "30", "-o", "stable")
+check("weights of 0 are not selected", 0 < sum(float(v) for v in table(open("stable/frequencies.tsv"))["frequency"]) < p)
+
+# voxels: the same mask as above, whose islands are linked
+X = np.load("c/features.npy").T
+p, names = X.shape[1], [f"x{k}" for k in range(X.shape[1])]
+apart = abs(at[:, None] - at[None])
+for rule, most in (("grid6", 1), ("grid18", 2), ("grid26", 3)):
+    run("fit", "c", *learn, "--graph", rule, "-q", "-o", "lm", "--force")
+    a, b, c = edges("lm")
+    touch = (apart.max(2) <= 1) & (apart.sum(2) <= most) & (apart.sum(2) > 0)
+    wanted = {(i, j) for i in range(p) for j in range(i + 1, p) if touch[i, j]}
+    ours = {tuple(sorted(e)) for e in zip(a, b)}
+    islands = len(set(pieces_of(p, wanted)))
+    check(rule, wanted <= ours and len(a) == len(ours) == len(wanted) + islands - 1 and (c == 1).all() and islands > 1)
+    check(rule + ": in one piece", len(set(pieces_of(p, ours))) == 1)
+    confirm_primal(rule, "lm", X)
 finish()
