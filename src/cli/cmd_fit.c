@@ -100,10 +100,11 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
             "best\n",
             c->lambda, c->lambda_max);
     else if (c->pieces > 0)
-        fprintf(out,
-                "  %zu features in %zu pieces of equal weight, at lambda %.6g (%.3g of "
-                "lambda_max)\n",
-                m->p, c->pieces, c->lambda, c->lambda / c->lambda_max);
+        fprintf(
+            out,
+            "  %zu of %zu features have a weight, in %zu pieces of equal weight, at lambda %.6g "
+            "(%.3g of lambda_max)\n",
+            c->nonzero, m->p, c->pieces, c->lambda, c->lambda / c->lambda_max);
     else
         fprintf(out, "  %zu of %zu features have a weight, at lambda %.6g (%.3g of lambda_max)\n",
                 c->nonzero, m->p, c->lambda, c->lambda / c->lambda_max);

@@ -34,8 +34,16 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
             "  on average at most %.3g of them are wrong (Shah and Samworth, Meinshausen and "
             "Buehlmann)\n",
             r->error_bound);
-    fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
-            r->dice, r->nogueira);
+    if (r->mean_selected > 0)
+        fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
+                r->dice, r->nogueira);
+    else if (vxs_task_method(task)->needs_graph)
+        fprintf(out,
+                "  no half selected any: the first piece on its path has more than %zu features; "
+                "--select-features lets larger ones in\n",
+                r->features);
+    else
+        fprintf(out, "  no half selected any\n");
     fprintf(out, "  %s/frequencies.tsv  how often each feature was selected\n", dir);
     if (task->cohort->kind == VXS_FEATURES_VOXELS)
         fprintf(out,

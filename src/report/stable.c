@@ -52,6 +52,16 @@ static void put_stable(const vxs_story *s)
 static void put_lead(const vxs_story *s)
 {
     put_stable(s);
+    if (number(s, "mean_selected") == 0) {
+        if (vxs_story_is_fused(s))
+            vxs_put(s->out,
+                    "No half selected any: the first piece on its path has more than %g features; "
+                    "--select-features lets larger ones in.</p>\n",
+                    number(s, "features_a_half"));
+        else
+            fputs("No half selected any.</p>\n", s->out);
+        return;
+    }
     vxs_put(s->out,
             "On average at most %g of the stable ones%s %s wrong, which means selected by a half "
             "no oftener than "

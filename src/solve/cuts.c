@@ -393,7 +393,8 @@ static vxs_status take_solution(const vxs_cuts *c, vxs_solution *solution, vxs_e
         return VXS_FAILED;
     for (size_t k = 0; k < c->classes; k++) {
         const vxs_side *s = &c->sides[k];
-        solution->certificate.pieces += s->count;
+        for (size_t piece = 0; piece < s->count; piece++)
+            solution->certificate.pieces += s->w[q + piece] != 0;
         if (q > 0)
             memcpy(solution->free + k * q, s->w, q * sizeof(*solution->free));
         for (size_t j = 0; j < p; j++) {

@@ -263,12 +263,12 @@ def halved():
                         f"{folder}/halved_{name}", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
 
 
-def areas(map, count_all):
+def areas(map, by_weight):
     """How many sets of voxels hang together by shared faces: of weights that are not 0, or of equal weight as well."""
     at, pairs = np.arange(map.size).reshape(map.shape), []
     for axis in range(3):
         one, other = (np.take(at, range(k, map.shape[axis] - 1 + k), axis).ravel() for k in (0, 1))
-        joined = (map.flat[one] != 0) & (map.flat[other] != 0) & (not count_all or map.flat[one] == map.flat[other])
+        joined = (map.flat[one] != 0) & (map.flat[other] != 0) & (not by_weight or map.flat[one] == map.flat[other])
         pairs.append(np.stack((one[joined], other[joined])))
     pairs = np.concatenate(pairs, 1)
     label = connected_components(coo_array((np.ones(pairs.shape[1]), pairs), (map.size, map.size)), directed=False)[1]
@@ -290,7 +290,7 @@ def readable(cohort, target, words, halves):
         a, b = (fitted(cohort, target, words, half)[0][inside] for half in (one, other))
         agree.append(np.corrcoef(a, b)[0, 1] if a.std() > 0 and b.std() > 0 else 0.0)
     return (int((map != 0).sum()), areas(map, False), areas(map, True), f"{np.mean(agree):.2f} ({min(agree):.2f} to {max(agree):.2f})",
-            f"{said['outputs'][0]['gap']:.0e}")
+            f"{said['gap']:.0e}")
 
 
 MAP_HEADS = ("voxels with a weight", "clusters", "parts of one weight", "agreement of halves", "gap")
