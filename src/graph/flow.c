@@ -140,7 +140,7 @@ void vxs_flow_tolerate(vxs_flow *f, const double *value)
 
 /* Steps to the nearest node that has too little; as many as there are nodes when none can be
  * reached. */
-static void measure_heights(vxs_flow *f, size_t count)
+static size_t measure_heights(vxs_flow *f, size_t count)
 {
     uint32_t far = (uint32_t)vxs_flow_nodes(f);
     size_t seen = 0;
@@ -164,6 +164,7 @@ static void measure_heights(vxs_flow *f, size_t count)
             }
         }
     }
+    return seen;
 }
 
 /* ---- Pushing --------------------------------------------------------------------------------- */
@@ -265,26 +266,24 @@ static double find_cut(vxs_flow *f, size_t count)
     return sum;
 }
 
-static void line_up(vxs_flow *f, line *l, size_t count)
+/* The farthest first: what they send is sent on in one go. */
+static void line_up(vxs_flow *f, line *l, size_t reached)
 {
-    uint32_t far = (uint32_t)vxs_flow_nodes(f);
-    for (size_t i = 0; i < count; i++)
-        if (f->excess[f->list[i]] > f->least && f->height[f->list[i]] < far)
-            join_line(f, l, f->list[i]);
+    for (size_t i = reached; i-- > 0;)
+        if (f->excess[f->order[i]] > f->least)
+            join_line(f, l, f->order[i]);
 }
 
 double vxs_flow_push(vxs_flow *f, size_t count)
 {
     line l = { .raised = 0 };
-    measure_heights(f, count);
-    line_up(f, &l, count);
+    line_up(f, &l, measure_heights(f, count));
     while (l.count > 0) {
         discharge(f, &l, leave_line(f, &l));
-        if (l.raised > count) {
+        if (l.raised > count / 2) {
             while (l.count > 0)
                 leave_line(f, &l);
-            measure_heights(f, count);
-            line_up(f, &l, count);
+            line_up(f, &l, measure_heights(f, count));
             l.raised = 0;
         }
     }

@@ -29,6 +29,8 @@ void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, c
 #define MOST_ROUNDS 500
 #define ROUNDING    1e-13 /* of columns and target: a lambda that is none */
 #define EXPLAINED   1e-9  /* what is left, as a share of the target */
+#define STAGE        0.3 /* a fit goes on from a solution at lambda / STAGE */
+#define STAGE_ROUNDS 3
 #define NEAR        30    /* times the tolerance: from there it is worth a look */
 
 static void release(vxs_solver *solver)
@@ -237,20 +239,54 @@ static double range(const vxs_cuts *c)
     return high > low ? high - low : 0;
 }
 
+/* The best levels, and what is in the way of flows at them, which is `risen` and to be parted. */
+static vxs_status look_for_cuts(vxs_cuts *c, double lambda, double *risen, bool *parted,
+                                vxs_error *err)
+{
+    vxs_status status = vxs_levels_solve(c, lambda, err);
+    if (status)
+        return status;
+    find_dual(c);
+    find_values(c, lambda);
+    *risen = cut(c, parted);
+    return VXS_OK;
+}
+
+/* Far below the last lambda the way leads over some between, with a few rounds each: cuts from far
+ * away are of the wrong shape. */
+static vxs_status approach(vxs_cuts *c, double lambda, uint64_t *rounds, vxs_error *err)
+{
+    double from = c->last_lambda, stages = ceil(log(lambda / from) / log(STAGE));
+    vxs_status status = VXS_OK;
+    c->last_lambda = lambda;
+    for (double k = 1; k < stages && from > 0; k++)
+        for (int round = 0; round < STAGE_ROUNDS && !status; round++, ++*rounds) {
+            bool parted;
+            double risen, at = from * pow(lambda / from, k / stages);
+            status = look_for_cuts(c, at, &risen, &parted, err);
+            if (!status && parted)
+                status = divide(c, err);
+        }
+    return status;
+}
+
 /* Rounds, until the gap is small enough or nothing is left to cut. The gap takes flows over all of
  * the graph, and is looked at when what is in the way, moved over the range of weights, is about as
  * much. */
 static vxs_status solve(vxs_cuts *c, double lambda, vxs_certificate *r, vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    for (r->iterations = 1; r->iterations <= MOST_ROUNDS; r->iterations++) {
+    r->iterations = 0;
+    status = approach(c, lambda, &r->iterations, err);
+    if (status)
+        return status;
+    for (size_t round = 0; round < MOST_ROUNDS; round++) {
+        r->iterations++;
         bool parted;
-        status = vxs_levels_solve(c, lambda, err);
+        double risen;
+        status = look_for_cuts(c, lambda, &risen, &parted, err);
         if (status)
             return status;
-        find_dual(c);
-        find_values(c, lambda);
-        double risen = cut(c, &parted);
         if (!parted || lambda * risen * range(c) <= NEAR * r->tol * c->empty) {
             certify(c, lambda, r);
             if (r->converged || !parted)
@@ -313,6 +349,7 @@ static vxs_status solve_empty(vxs_cuts *c, vxs_error *err)
     c->lambda_max = norm_of(c, 0);
     if (c->lambda_max <= ROUNDING * largest_norm(c) * cblas_dnrm2(size, c->dual, 1))
         c->lambda_max = 0;
+    c->last_lambda = c->lambda_max;
     return VXS_OK;
 }
 

@@ -45,7 +45,7 @@ typedef struct {
     double *square;     /* rank x (rank + 1), and n: room */
     double *values;     /* p x classes: -X'dual / lambda */
     double zero, empty; /* values without any weight, and of the empty model */
-    double lambda_max;
+    double lambda_max, last_lambda;
     double began;
     uint64_t read;
     uint64_t steps;            /* of levels.c */
