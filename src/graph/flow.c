@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOBODY   UINT32_MAX
 #define ROUNDING 1e-14 /* of the largest value: excess that is none */
 
 /* ---- The network ----------------------------------------------------------------------------- */
@@ -58,9 +59,9 @@ static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
     f->size = vxs_alloc(nodes, sizeof(*f->size), err);
     f->above = vxs_alloc(nodes, sizeof(*f->above), err);
     f->mean = vxs_alloc(nodes, sizeof(*f->mean), err);
-    return f->starts && f->arcs && f->part && f->excess &&
-                   f->height && f->next && f->up && f->queue && f->waits && f->list && f->order &&
-                   f->level && f->size && f->above && f->mean
+    return f->starts && f->arcs && f->part && f->excess && f->height && f->next && f->up &&
+                   f->queue && f->waits && f->list && f->order && f->level && f->size && f->above &&
+                   f->mean
                ? VXS_OK
                : VXS_FAILED;
 }
@@ -122,7 +123,8 @@ void vxs_flow_join(vxs_flow *f, double scale)
     size_t nodes = vxs_flow_nodes(f);
     memset(f->part, 0, nodes * sizeof(*f->part));
     for (size_t a = 0; a < f->starts[nodes] && scale < f->scale; a++)
-        f->arcs[a].sent = fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
+        f->arcs[a].sent =
+            fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
     for (size_t k = 0; k < nodes; k++)
         f->list[k] = (uint32_t)k;
     f->scale = scale;
@@ -289,4 +291,36 @@ double vxs_flow_push(vxs_flow *f, size_t count)
     }
     f->pushes++;
     return find_cut(f, count);
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* Nodes that edges within parts lead to, from one; all get the name. */
+static void spread(vxs_flow *f, uint32_t *piece, uint32_t from, uint32_t name)
+{
+    size_t seen = 0, next = 0;
+    uint32_t *order = f->order;
+    piece[from] = name;
+    order[seen++] = from;
+    for (; next < seen; next++) {
+        uint32_t k = order[next];
+        for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
+            if (piece[f->arcs[a].head] == NOBODY && f->part[f->arcs[a].head] == f->part[k]) {
+                piece[f->arcs[a].head] = name;
+                order[seen++] = f->arcs[a].head;
+            }
+    }
+}
+
+size_t vxs_flow_name(vxs_flow *f, uint32_t *piece)
+{
+    size_t nodes = vxs_flow_nodes(f), count = 0;
+    for (size_t k = 0; k < nodes; k++)
+        piece[k] = NOBODY;
+    if (f->grounded)
+        spread(f, piece, (uint32_t)f->nodes, (uint32_t)count++);
+    for (size_t k = 0; k < nodes; k++)
+        if (piece[k] == NOBODY)
+            spread(f, piece, (uint32_t)k, (uint32_t)count++);
+    return count;
 }

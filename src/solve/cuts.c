@@ -26,12 +26,12 @@ void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *inf
 void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
              double *b, const int *ldb, int *info);
 
-#define MOST_ROUNDS 500
-#define ROUNDING    1e-13 /* of columns and target: a lambda that is none */
-#define EXPLAINED   1e-9  /* what is left, as a share of the target */
-#define STAGE        0.3 /* a fit goes on from a solution at lambda / STAGE */
+#define MOST_ROUNDS  500
+#define ROUNDING     1e-13 /* of columns and target: a lambda that is none */
+#define EXPLAINED    1e-9  /* what is left, as a share of the target */
+#define STAGE        0.3   /* a fit goes on from a solution at lambda / STAGE */
 #define STAGE_ROUNDS 3
-#define NEAR        30    /* times the tolerance: from there it is worth a look */
+#define NEAR         30 /* times the tolerance: from there it is worth a look */
 
 static void release(vxs_solver *solver)
 {
@@ -243,6 +243,7 @@ static double range(const vxs_cuts *c)
 static vxs_status look_for_cuts(vxs_cuts *c, double lambda, double *risen, bool *parted,
                                 vxs_error *err)
 {
+    c->little = c->settings.tol * c->empty / fmax(range(c), 1e-300);
     vxs_status status = vxs_levels_solve(c, lambda, err);
     if (status)
         return status;

@@ -2,7 +2,8 @@
  * Columns are noise that is smoothed as scans are, two balls have weights. First 0.1 and 0.01 of
  * lambda_max, each from nothing, then a path of 20 lambdas down to 0.01. With a peer, the first two
  * by accelerated proximal gradients with the same exact proximal step as well, until its gap, by
- * the same exact dual norm, is as small, or for so many seconds (squared loss, without sparsity). */
+ * the same exact dual norm, is as small, or for so many seconds (squared loss, without sparsity).
+ */
 #include "voxsift.h"
 
 #include <math.h>
@@ -295,7 +296,8 @@ static double gap_at(peer *a, double lambda, double empty)
     }
     double scale = fmin(1, dot / square);
     free(level);
-    return (primal + lambda * penalty(a, a->w) - (scale * dot - scale * scale * square / 2)) / empty;
+    return (primal + lambda * penalty(a, a->w) - (scale * dot - scale * scale * square / 2)) /
+           empty;
 }
 
 static double empty_value(peer *a)
@@ -353,7 +355,8 @@ int main(int argc, char **argv)
 {
     grid g = { .tol = 1e-6 };
     if (argc < 5 || argc > 7) {
-        fprintf(stderr, "grids VOXELS-A-SIDE SUBJECTS squared|logistic TOLERANCE [SPARSITY [PEER]]\n");
+        fprintf(stderr,
+                "grids VOXELS-A-SIDE SUBJECTS squared|logistic TOLERANCE [SPARSITY [PEER]]\n");
         return 64;
     }
     g.side = strtoul(argv[1], NULL, 10);
