@@ -15,6 +15,12 @@ typedef struct {
     double weight, sent; /* a mate sends the opposite */
 } vxs_arc;
 
+typedef struct {
+    uint32_t part;
+    uint32_t height; /* a lower bound on the arcs between it and a node that takes more */
+    double excess;   /* what is yet to be carried off */
+} vxs_place;
+
 /* Arcs of node k: starts[k] ... starts[k + 1] - 1. An edge is two arcs, `mate` of each other. With
  * sparsity there is one more node, the ground, whose weight is 0 and that is tied to all others by
  * edges of weight `sparsity`: |w_j| is |w_j - w_ground|. */
@@ -23,9 +29,7 @@ struct vxs_flow {
     double sparsity, scale;
     size_t *starts;
     vxs_arc *arcs;
-    uint32_t *part;       /* of a node */
-    double *excess;       /* of a node: what is yet to be carried off */
-    uint32_t *height;     /* a lower bound on the arcs between a node and one that takes more */
+    vxs_place *at;        /* of nodes */
     size_t *next;         /* the arc of a node to be tried next */
     bool *up;             /* whether a node is in the set that is in the way */
     uint32_t *queue;      /* a ring of nodes + 1 */

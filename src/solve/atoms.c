@@ -1,5 +1,5 @@
-/* atoms.c - pieces that have become one while their levels moved, and may part again: cuts along the
- * borders there were, by flows between few nodes. */
+/* atoms.c - pieces that have become one while their levels moved, and may part again: cuts along
+ * the borders there were, by flows between few nodes. */
 #include "solve/cuts.h"
 
 #include <cblas.h>
@@ -122,7 +122,8 @@ double vxs_atoms_part(const vxs_cuts *c, vxs_side *s, double lambda, double leas
     find_values(c, s, lambda);
     vxs_flow_tolerate(a->flow, a->value);
     vxs_flow_join(a->flow, 1);
-    memcpy(a->flow->part, a->now, count * sizeof(*a->now));
+    for (size_t k = 0; k < count; k++)
+        a->flow->at[k].part = a->now[k];
     close_borders(c, s);
     parts = vxs_flow_split(a->flow, a->value, parts, &count, &risen);
     if (parts == s->count || risen <= least)

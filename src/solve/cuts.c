@@ -208,7 +208,8 @@ static double cut(vxs_cuts *c, bool *parted)
         double risen = 0;
         vxs_flow_tolerate(f, s->value);
         vxs_flow_join(f, 1);
-        memcpy(f->part, s->piece, count * sizeof(*f->part));
+        for (size_t j = 0; j < count; j++)
+            f->at[j].part = s->piece[j];
         vxs_side_close(c, s);
         parts = vxs_flow_split(f, s->value, parts, &count, &risen);
         *parted = *parted || parts > s->count;

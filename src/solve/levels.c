@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define MOST_STEPS 5000
-#define AGAIN      10 /* times that pieces part again */
+#define AGAIN      10    /* times that pieces part again */
 #define PATIENCE   5     /* steps in which no pieces meet, and that promise as much as the last */
 #define RIDGE      1e-8  /* of the diagonal: rounding, divided by it, is still nothing */
 #define FURTHEST   2     /* times the direction: beyond it there is only rounding to follow */

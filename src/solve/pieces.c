@@ -156,7 +156,7 @@ static vxs_status choose_pieces(const vxs_cuts *c, vxs_side *s, vxs_error *err)
         for (size_t k = 0; k < most; k++)
             d.rest[bids[k].piece] = false;
         for (size_t k = 0; k < vxs_flow_nodes(f); k++)
-            f->part[k] = d.rest[d.piece[k]] ? s->piece[k] : (uint32_t)s->count + d.piece[k];
+            f->at[k].part = d.rest[d.piece[k]] ? s->piece[k] : (uint32_t)s->count + d.piece[k];
     }
     free(bids);
     release_division(&d);
