@@ -63,8 +63,7 @@ typedef struct {
     double lambda_max, last_lambda;
     double began;
     uint64_t read;
-    uint64_t steps;            /* of levels.c */
-    struct vxs_levels *levels; /* its room */
+    struct vxs_levels *levels; /* room for levels.c */
 } vxs_cuts;
 
 static inline size_t vxs_side_columns(const vxs_cuts *c, const vxs_side *s)

@@ -142,7 +142,7 @@ static void weigh(const vxs_cuts *c, const vxs_side *s, const double *root, doub
 static void make_system(const vxs_cuts *c, struct vxs_levels *l)
 {
     int n = (int)c->n, m = (int)l->columns;
-    double *root = l->trial, sign = 1;
+    double *root = l->trial;
     size_t at = 0;
     memset(l->system, 0, (size_t)m * (size_t)m * sizeof(*l->system));
     if (c->classes > 1) {
@@ -163,7 +163,7 @@ static void make_system(const vxs_cuts *c, struct vxs_levels *l)
         }
         weigh(c, &c->sides[k], root, l->weighted);
         if (columns > 0)
-            cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, columns, n, sign, l->weighted, n, 1,
+            cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, columns, n, 1, l->weighted, n, 1,
                         l->system + at * (size_t)m + at, m);
         at += (size_t)columns;
     }
@@ -220,6 +220,8 @@ static int by_place(const void *a, const void *b)
     const crossing *left = a, *right = b;
     if (left->at != right->at)
         return left->at > right->at ? 1 : -1;
+    if (left->side != right->side)
+        return left->side > right->side ? 1 : -1;
     return (left->border > right->border) - (left->border < right->border);
 }
 
@@ -297,31 +299,29 @@ static double find_place(const vxs_cuts *c, struct vxs_levels *l, double from, d
 }
 
 /* The place of the least value along the direction; `met` is the crossing that it is at, or
- * count. */
+ * count. The slope of the penalty grows at crossings alone. */
 static double find_least(const vxs_cuts *c, struct vxs_levels *l, double slope, size_t *met)
 {
-    double loss = slope_at(c, l, 0), penalty = slope - loss;
-    size_t low = 0, high = l->count; /* crossings before low are passed, those from high are not */
-    double sum = penalty, passed = penalty;
-    while (low < high) { /* the first one whose slope, when it is passed, is not below 0 */
+    double penalty = slope - slope_at(c, l, 0); /* when all crossings before `low` are passed */
+    size_t low = 0, high = l->count;
+    while (low < high) { /* the first one behind which the slope is not below 0 */
         size_t middle = low + (high - low) / 2;
-        double here = passed;
+        double here = penalty;
         for (size_t k = low; k <= middle; k++)
             here += l->crossings[k].rise;
         if (slope_at(c, l, l->crossings[middle].at) + here < 0) {
-            passed = here;
+            penalty = here;
             low = middle + 1;
         } else
             high = middle;
     }
-    sum = passed;
-    *met = low;
     double from = low > 0 ? l->crossings[low - 1].at : 0;
     double to = low < l->count ? l->crossings[low].at : INFINITY;
-    if (low < l->count && slope_at(c, l, to) + sum < 0)
+    *met = low;
+    if (low < l->count && slope_at(c, l, to) + penalty < 0)
         return to;
     *met = l->count;
-    return find_place(c, l, from, to, -sum);
+    return find_place(c, l, from, to, -penalty);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -421,7 +421,6 @@ static double descend(vxs_cuts *c, double lambda)
         merge(c, s, at->border);
     }
     look(c);
-    c->steps++;
     return -slope;
 }
 
