@@ -422,29 +422,58 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
+/* What all classes have in common changes nothing: it is taken off, so that classes are told from
+ * each other and not from a level of chance. `sum` has room for p. */
+static void center_classes(const vxs_cuts *c, double *w, double *free_columns, double *sum)
+{
+    size_t p = c->p, all = c->classes;
+    memset(sum, 0, p * sizeof(*sum));
+    for (size_t k = 0; k < c->q; k++) {
+        double mean = 0;
+        for (size_t class = 0; class < all; class++)
+            mean += free_columns[class * c->q + k] / (double)all;
+        for (size_t class = 0; class < all; class++)
+            free_columns[class * c->q + k] -= mean;
+    }
+    if (vxs_side_grounded(&c->sides[0]))
+        return;
+    for (size_t j = 0; j < all * p; j++)
+        sum[c->home[j % p]] += w[j] / (double)all;
+    for (size_t j = 0; j < p; j++)
+        c->sides[0].value[j] = 0; /* nodes of each piece of the graph */
+    for (size_t j = 0; j < p; j++)
+        c->sides[0].value[c->home[j]]++;
+    for (size_t j = 0; j < all * p; j++)
+        w[j] -= sum[c->home[j % p]] / c->sides[0].value[c->home[j % p]];
+}
+
 static vxs_status take_solution(const vxs_cuts *c, vxs_solution *solution, vxs_error *err)
 {
     size_t p = c->p, q = c->q;
+    double *w = vxs_alloc(p * c->classes, sizeof(*w), err);
     solution->index = vxs_alloc(p * c->classes, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(p * c->classes, sizeof(*solution->weight), err);
     solution->free = vxs_alloc(q * c->classes, sizeof(*solution->free), err);
-    if (!solution->index || !solution->weight || !solution->free)
-        return VXS_FAILED;
-    for (size_t k = 0; k < c->classes; k++) {
+    vxs_status status =
+        w && solution->index && solution->weight && solution->free ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < c->classes && !status; k++) {
         const vxs_side *s = &c->sides[k];
         solution->certificate.pieces += s->count;
-        if (q > 0)
-            memcpy(solution->free + k * q, s->w, q * sizeof(*solution->free));
-        for (size_t j = 0; j < p; j++) {
-            double w = s->w[q + s->piece[j]];
-            if (w == 0)
-                continue;
-            solution->index[solution->count] = k * p + j;
-            solution->weight[solution->count++] = w;
-        }
+        for (size_t i = 0; i < q; i++)
+            solution->free[k * q + i] = s->w[i];
+        for (size_t j = 0; j < p; j++)
+            w[k * p + j] = s->w[q + s->piece[j]];
     }
+    if (!status && c->classes > 1)
+        center_classes(c, w, solution->free, c->values);
+    for (size_t j = 0; j < p * c->classes && !status; j++)
+        if (w[j] != 0) {
+            solution->index[solution->count] = j;
+            solution->weight[solution->count++] = w[j];
+        }
     solution->certificate.nonzero = solution->count;
-    return VXS_OK;
+    free(w);
+    return status;
 }
 
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)

@@ -254,6 +254,22 @@ static void confirm(const example *e, const vxs_solution *s, uint64_t number)
               again.gap, s->certificate.gap);
 }
 
+/* What classes have in common is in none of them. */
+static void confirm_centre(const example *e, const vxs_solution *s)
+{
+    double sum = 0, size = 0;
+    for (size_t k = 0; k < e->problem.free_count; k++)
+        for (size_t c = 0; c < e->classes; c++) {
+            sum += s->free[c * e->problem.free_count + k];
+            size += fabs(s->free[c * e->problem.free_count + k]);
+        }
+    for (size_t k = 0; k < s->count && e->problem.sparsity == 0; k++) {
+        sum += s->weight[k];
+        size += fabs(s->weight[k]);
+    }
+    cr_assert(fabs(sum) <= 1e-9 * size, "%g of %g", sum, size);
+}
+
 /* A graph whose pieces have more levels than there are samples to tell them apart is refused. */
 static bool try_path(const example *e, uint64_t number)
 {
@@ -284,6 +300,8 @@ static bool try_path(const example *e, uint64_t number)
         cr_assert(loose <= small, "%d at %g: %g is left", (int)number, ratios[k], loose);
         cr_assert(gap >= -small && gap <= small, "%d at %g: gap %g", (int)number, ratios[k], gap);
         confirm(e, &s, number);
+        if (e->classes > 1)
+            confirm_centre(e, &s);
         vxs_solution_release(&s);
     }
     vxs_solver_free(solver);
