@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench bp-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench bp-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -64,6 +64,7 @@ help:
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder for more)
 ## make kernel-figures  what a column of kernel scores takes, alone
 ## make skfs-figures    kernel selection on the simulations of its paper, and what it costs
+## make grid-figures    the fused lasso on voxel grids; make bp-figures: what screening saves
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
@@ -200,7 +201,7 @@ fuzz: deps-test
 
 # ---- Benchmarks ---------------------------------------------------------------------------------
 
-$(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores $(BUILD)/bound_propagation: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
+$(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
@@ -215,6 +216,8 @@ bench: deps-peers
 	@$(PYTHON) tests/bench/trees.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/trees examples
 	@$(MAKE) --no-print-directory kernel-figures
 	@$(MAKE) --no-print-directory skfs-figures
+	@$(MAKE) --no-print-directory bp-figures
+	@$(MAKE) --no-print-directory grid-figures
 	@$(MAKE) --no-print-directory cv-figures
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
@@ -235,6 +238,10 @@ kernel-figures: $(BUILD)/kernel_scores
 # Screening by bound propagation beside none, on the dissertation's simulations: two minutes.
 bp-figures: $(BUILD)/bound_propagation
 	@$(BUILD)/bound_propagation
+
+# The fused lasso on voxel grids, by cuts: a quarter of an hour. GRIDS: some of small, brain, large and arc.
+grid-figures: all $(BUILD)/grids
+	@$(PYTHON) tests/bench/grids.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/grids examples
 
 # What cross-validation and permutations give on real brains: twenty minutes. HAXBY: a folder with bold.nii.gz,
 # mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.
@@ -258,6 +265,7 @@ peers: deps-peers
 	@$(PYTHON) tests/peers/peers.py $(abspath $(BUILD)) '$(or $(MATRICES),$(BUILD))' $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/skfs.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/precision.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
+	@$(PYTHON) tests/peers/fused.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 
 # ---- Gates --------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOBODY   UINT32_MAX
 #define ROUNDING 1e-14 /* of the largest value: excess that is none */
 
 /* ---- The network ----------------------------------------------------------------------------- */
@@ -22,9 +23,7 @@ void vxs_flow_free(vxs_flow *f)
         return;
     free(f->starts);
     free(f->arcs);
-    free(f->part);
-    free(f->excess);
-    free(f->height);
+    free(f->at);
     free(f->next);
     free(f->up);
     free(f->queue);
@@ -45,9 +44,7 @@ static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
         return vxs_fail(err, VXS_BAD_DATA, "a graph of %zu edges is too large", arcs / 2);
     f->starts = vxs_alloc(nodes + 2, sizeof(*f->starts), err);
     f->arcs = vxs_alloc(arcs, sizeof(*f->arcs), err);
-    f->part = vxs_alloc(nodes, sizeof(*f->part), err);
-    f->excess = vxs_alloc(nodes, sizeof(*f->excess), err);
-    f->height = vxs_alloc(nodes, sizeof(*f->height), err);
+    f->at = vxs_alloc(nodes, sizeof(*f->at), err);
     f->next = vxs_alloc(nodes, sizeof(*f->next), err);
     f->up = vxs_alloc(nodes, sizeof(*f->up), err);
     f->queue = vxs_alloc(nodes + 1, sizeof(*f->queue), err);
@@ -58,9 +55,8 @@ static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
     f->size = vxs_alloc(nodes, sizeof(*f->size), err);
     f->above = vxs_alloc(nodes, sizeof(*f->above), err);
     f->mean = vxs_alloc(nodes, sizeof(*f->mean), err);
-    return f->starts && f->arcs && f->part && f->excess &&
-                   f->height && f->next && f->up && f->queue && f->waits && f->list && f->order &&
-                   f->level && f->size && f->above && f->mean
+    return f->starts && f->arcs && f->at && f->next && f->up && f->queue && f->waits && f->list &&
+                   f->order && f->level && f->size && f->above && f->mean
                ? VXS_OK
                : VXS_FAILED;
 }
@@ -120,9 +116,11 @@ vxs_status vxs_flow_new(const vxs_graph *graph, double sparsity, vxs_flow **flow
 void vxs_flow_join(vxs_flow *f, double scale)
 {
     size_t nodes = vxs_flow_nodes(f);
-    memset(f->part, 0, nodes * sizeof(*f->part));
+    for (size_t k = 0; k < nodes; k++)
+        f->at[k].part = 0;
     for (size_t a = 0; a < f->starts[nodes] && scale < f->scale; a++)
-        f->arcs[a].sent = fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
+        f->arcs[a].sent =
+            fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
     for (size_t k = 0; k < nodes; k++)
         f->list[k] = (uint32_t)k;
     f->scale = scale;
@@ -140,15 +138,15 @@ void vxs_flow_tolerate(vxs_flow *f, const double *value)
 
 /* Steps to the nearest node that has too little; as many as there are nodes when none can be
  * reached. */
-static void measure_heights(vxs_flow *f, size_t count)
+static size_t measure_heights(vxs_flow *f, size_t count)
 {
     uint32_t far = (uint32_t)vxs_flow_nodes(f);
     size_t seen = 0;
     uint32_t *order = f->order;
     for (size_t i = 0; i < count; i++) {
         uint32_t k = f->list[i];
-        bool lacks = f->excess[k] < -f->least;
-        f->height[k] = lacks ? 0 : far;
+        bool lacks = f->at[k].excess < -f->least;
+        f->at[k].height = lacks ? 0 : far;
         f->next[k] = f->starts[k];
         if (lacks)
             order[seen++] = k;
@@ -157,13 +155,14 @@ static void measure_heights(vxs_flow *f, size_t count)
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             uint32_t other = f->arcs[a].head;
-            if (f->height[other] == far && f->part[other] == f->part[k] &&
+            if (f->at[other].height == far && f->at[other].part == f->at[k].part &&
                 f->scale * f->arcs[a].weight + f->arcs[a].sent > 0) { /* what is left of the mate */
-                f->height[other] = f->height[k] + 1;
+                f->at[other].height = f->at[k].height + 1;
                 order[seen++] = other;
             }
         }
     }
+    return seen;
 }
 
 /* ---- Pushing --------------------------------------------------------------------------------- */
@@ -194,12 +193,12 @@ static uint32_t leave_line(vxs_flow *f, line *l)
 static void send(vxs_flow *f, line *l, uint32_t k, size_t a)
 {
     uint32_t other = f->arcs[a].head;
-    double left = vxs_flow_left(f, a), amount = f->excess[k] < left ? f->excess[k] : left;
+    double left = vxs_flow_left(f, a), amount = f->at[k].excess < left ? f->at[k].excess : left;
     f->arcs[a].sent = amount < left ? f->arcs[a].sent + amount : f->scale * f->arcs[a].weight;
     f->arcs[f->arcs[a].mate].sent = -f->arcs[a].sent;
-    f->excess[k] -= amount;
-    f->excess[other] += amount;
-    if (f->excess[other] > f->least)
+    f->at[k].excess -= amount;
+    f->at[other].excess += amount;
+    if (f->at[other].excess > f->least)
         join_line(f, l, other);
 }
 
@@ -209,10 +208,11 @@ static void raise(vxs_flow *f, line *l, uint32_t k)
     uint32_t lowest = (uint32_t)vxs_flow_nodes(f) - 1;
     for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
         uint32_t other = f->arcs[a].head;
-        if (f->height[other] < lowest && f->part[other] == f->part[k] && vxs_flow_left(f, a) > 0)
-            lowest = f->height[other];
+        if (f->at[other].height < lowest && f->at[other].part == f->at[k].part &&
+            vxs_flow_left(f, a) > 0)
+            lowest = f->at[other].height;
     }
-    f->height[k] = lowest + 1;
+    f->at[k].height = lowest + 1;
     f->next[k] = f->starts[k];
     l->raised++;
 }
@@ -221,17 +221,17 @@ static void raise(vxs_flow *f, line *l, uint32_t k)
 static void discharge(vxs_flow *f, line *l, uint32_t k)
 {
     uint32_t far = (uint32_t)vxs_flow_nodes(f);
-    while (f->excess[k] > f->least && f->height[k] < far) {
+    while (f->at[k].excess > f->least && f->at[k].height < far) {
         size_t a = f->next[k];
         if (a == f->starts[k + 1]) {
             raise(f, l, k);
             continue;
         }
         uint32_t other = f->arcs[a].head;
-        if (f->height[k] == f->height[other] + 1 && f->part[other] == f->part[k] &&
+        if (f->at[k].height == f->at[other].height + 1 && f->at[other].part == f->at[k].part &&
             vxs_flow_left(f, a) > 0)
             send(f, l, k, a);
-        if (f->excess[k] > f->least)
+        if (f->at[k].excess > f->least)
             f->next[k]++;
     }
 }
@@ -246,9 +246,9 @@ static double find_cut(vxs_flow *f, size_t count)
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t k = f->list[i];
-        f->up[k] = f->excess[k] > f->least;
+        f->up[k] = f->at[k].excess > f->least;
         if (f->up[k]) {
-            sum += f->excess[k];
+            sum += f->at[k].excess;
             order[seen++] = k;
         }
     }
@@ -256,7 +256,7 @@ static double find_cut(vxs_flow *f, size_t count)
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             uint32_t other = f->arcs[a].head;
-            if (!f->up[other] && f->part[other] == f->part[k] && vxs_flow_left(f, a) > 0) {
+            if (!f->up[other] && f->at[other].part == f->at[k].part && vxs_flow_left(f, a) > 0) {
                 f->up[other] = true;
                 order[seen++] = other;
             }
@@ -265,29 +265,59 @@ static double find_cut(vxs_flow *f, size_t count)
     return sum;
 }
 
-static void line_up(vxs_flow *f, line *l, size_t count)
+/* The farthest first: what they send is sent on in one go. */
+static void line_up(vxs_flow *f, line *l, size_t reached)
 {
-    uint32_t far = (uint32_t)vxs_flow_nodes(f);
-    for (size_t i = 0; i < count; i++)
-        if (f->excess[f->list[i]] > f->least && f->height[f->list[i]] < far)
-            join_line(f, l, f->list[i]);
+    for (size_t i = reached; i-- > 0;)
+        if (f->at[f->order[i]].excess > f->least)
+            join_line(f, l, f->order[i]);
 }
 
 double vxs_flow_push(vxs_flow *f, size_t count)
 {
     line l = { .raised = 0 };
-    measure_heights(f, count);
-    line_up(f, &l, count);
+    line_up(f, &l, measure_heights(f, count));
     while (l.count > 0) {
         discharge(f, &l, leave_line(f, &l));
-        if (l.raised > count) {
+        if (l.raised > count / 2) {
             while (l.count > 0)
                 leave_line(f, &l);
-            measure_heights(f, count);
-            line_up(f, &l, count);
+            line_up(f, &l, measure_heights(f, count));
             l.raised = 0;
         }
     }
     f->pushes++;
     return find_cut(f, count);
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* Nodes that edges within parts lead to, from one; all get the name. */
+static void spread(vxs_flow *f, uint32_t *piece, uint32_t from, uint32_t name)
+{
+    size_t seen = 0, next = 0;
+    uint32_t *order = f->order;
+    piece[from] = name;
+    order[seen++] = from;
+    for (; next < seen; next++) {
+        uint32_t k = order[next];
+        for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
+            if (piece[f->arcs[a].head] == NOBODY && f->at[f->arcs[a].head].part == f->at[k].part) {
+                piece[f->arcs[a].head] = name;
+                order[seen++] = f->arcs[a].head;
+            }
+    }
+}
+
+size_t vxs_flow_name(vxs_flow *f, uint32_t *piece)
+{
+    size_t nodes = vxs_flow_nodes(f), count = 0;
+    for (size_t k = 0; k < nodes; k++)
+        piece[k] = NOBODY;
+    if (f->grounded)
+        spread(f, piece, (uint32_t)f->nodes, (uint32_t)count++);
+    for (size_t k = 0; k < nodes; k++)
+        if (piece[k] == NOBODY)
+            spread(f, piece, (uint32_t)k, (uint32_t)count++);
+    return count;
 }

@@ -15,6 +15,12 @@ typedef struct {
     double weight, sent; /* a mate sends the opposite */
 } vxs_arc;
 
+typedef struct {
+    uint32_t part;
+    uint32_t height; /* a lower bound on the arcs between it and a node that takes more */
+    double excess;   /* what is yet to be carried off */
+} vxs_place;
+
 /* Arcs of node k: starts[k] ... starts[k + 1] - 1. An edge is two arcs, `mate` of each other. With
  * sparsity there is one more node, the ground, whose weight is 0 and that is tied to all others by
  * edges of weight `sparsity`: |w_j| is |w_j - w_ground|. */
@@ -23,20 +29,18 @@ struct vxs_flow {
     double sparsity, scale;
     size_t *starts;
     vxs_arc *arcs;
-    uint32_t *part;        /* of a node */
-    double *excess;        /* of a node: what is yet to be carried off */
-    uint32_t *height;      /* a lower bound on the arcs between a node and one that takes more */
-    size_t *next;          /* the arc of a node to be tried next */
-    bool *up;              /* whether a node is in the set that is in the way */
-    uint32_t *queue;       /* a ring of nodes + 1 */
-    bool *waits;           /* in it */
-    uint32_t *list;        /* nodes that are looked at */
-    uint32_t *order;       /* nodes, as a search finds them */
-    double *level, *size;  /* of a part: its mean, and how many nodes it has */
-    uint32_t *above;       /* of a part: the name of what rises from it, or 0 */
-    double *mean;          /* of a node: its part's, when that stayed whole */
-    double least;          /* excess below that is rounding */
-    uint64_t pushes;       /* maximal flows that were made */
+    vxs_place *at;        /* of nodes */
+    size_t *next;         /* the arc of a node to be tried next */
+    bool *up;             /* whether a node is in the set that is in the way */
+    uint32_t *queue;      /* a ring of nodes + 1 */
+    bool *waits;          /* in it */
+    uint32_t *list;       /* nodes that are looked at */
+    uint32_t *order;      /* nodes, as a search finds them */
+    double *level, *size; /* of a part: its mean, and how many nodes it has */
+    uint32_t *above;      /* of a part: the name of what rises from it, or 0 */
+    double *mean;         /* of a node: its part's, when that stayed whole */
+    double least;         /* excess below that is rounding */
+    uint64_t pushes;      /* maximal flows that were made */
 };
 
 static inline size_t vxs_flow_nodes(const vxs_flow *f)
@@ -72,5 +76,8 @@ double vxs_flow_push(vxs_flow *flow, size_t count);
  * Returns how many parts there are; `risen` is how much was in the way. */
 size_t vxs_flow_split(vxs_flow *flow, const double *value, size_t parts, size_t *count,
                       double *risen);
+/* Names what hangs together within parts, by its first nodes, that of the ground before all others;
+ * returns how many there are. */
+size_t vxs_flow_name(vxs_flow *flow, uint32_t *piece);
 
 #endif

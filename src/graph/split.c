@@ -23,16 +23,16 @@ static void find_levels(vxs_flow *f, const double *value, size_t parts, size_t c
     memset(f->size, 0, parts * sizeof(*f->size));
     memset(f->above, 0, parts * sizeof(*f->above));
     for (size_t i = 0; i < count; i++) {
-        uint32_t k = f->list[i], part = f->part[k];
+        uint32_t k = f->list[i], part = f->at[k].part;
         double rest = value[k] - vxs_flow_out(f, k);
-        f->excess[k] = rest;
+        f->at[k].excess = rest;
         f->level[part] += rest;
         f->size[part]++;
     }
     for (size_t part = 0; part < parts; part++)
         f->level[part] = f->size[part] > 0 ? f->level[part] / f->size[part] : 0;
     for (size_t i = 0; i < count; i++)
-        f->excess[f->list[i]] -= f->level[f->part[f->list[i]]];
+        f->at[f->list[i]].excess -= f->level[f->at[f->list[i]].part];
 }
 
 /* Parts that have something in the way, and are not all of it by rounding, get a second name. */
@@ -40,9 +40,9 @@ static size_t name_parts(vxs_flow *f, size_t parts, size_t count)
 {
     size_t first = parts;
     for (size_t i = 0; i < count; i++)
-        f->size[f->part[f->list[i]]] -= f->up[f->list[i]];
+        f->size[f->at[f->list[i]].part] -= f->up[f->list[i]];
     for (size_t i = 0; i < count; i++) {
-        uint32_t part = f->part[f->list[i]];
+        uint32_t part = f->at[f->list[i]].part;
         if (f->up[f->list[i]] && f->above[part] == 0 && f->size[part] > 0)
             f->above[part] = (uint32_t)parts++;
     }
@@ -58,12 +58,12 @@ size_t vxs_flow_split(vxs_flow *f, const double *value, size_t parts, size_t *co
     *risen = vxs_flow_push(f, *count);
     parts = name_parts(f, parts, *count);
     for (size_t i = 0; i < *count; i++) {
-        uint32_t k = f->list[i], rises = f->above[f->part[k]];
-        f->mean[k] = f->level[f->part[k]];
+        uint32_t k = f->list[i], rises = f->above[f->at[k].part];
+        f->mean[k] = f->level[f->at[k].part];
         if (rises == 0)
             continue;
         f->list[kept++] = k;
-        f->part[k] = f->up[k] ? rises : f->part[k];
+        f->at[k].part = f->up[k] ? rises : f->at[k].part;
     }
     *count = kept;
     return parts;
@@ -77,7 +77,7 @@ static void leave_ground_out(vxs_flow *f)
     for (size_t a = f->starts[f->nodes]; f->grounded && a < f->starts[f->nodes + 1]; a++)
         f->arcs[a].sent = f->arcs[f->arcs[a].mate].sent = 0;
     if (f->grounded)
-        f->part[f->nodes] = (uint32_t)f->nodes;
+        f->at[f->nodes].part = (uint32_t)f->nodes;
 }
 
 void vxs_flow_prox(vxs_flow *f, const double *v, double tau, double *w)
@@ -118,7 +118,7 @@ double vxs_flow_norm(vxs_flow *f, const double *v, double least)
     for (;;) {
         vxs_flow_join(f, norm);
         for (size_t k = 0; k < vxs_flow_nodes(f); k++)
-            f->excess[k] = (k < f->nodes ? v[k] : ground) - vxs_flow_out(f, k);
+            f->at[k].excess = (k < f->nodes ? v[k] : ground) - vxs_flow_out(f, k);
         double risen = vxs_flow_push(f, vxs_flow_nodes(f));
         double ratio = risen > 0 ? cut_ratio(f, v, ground) : 0;
         if (!(ratio > norm * (1 + FINE)))

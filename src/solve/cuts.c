@@ -26,10 +26,12 @@ void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *inf
 void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
              double *b, const int *ldb, int *info);
 
-#define MOST_ROUNDS 500
-#define ROUNDING    1e-13 /* of columns and target: a lambda that is none */
-#define EXPLAINED   1e-9  /* what is left, as a share of the target */
-#define NEAR        30    /* times the tolerance: from there it is worth a look */
+#define MOST_ROUNDS  500
+#define ROUNDING     1e-13 /* of columns and target: a lambda that is none */
+#define EXPLAINED    1e-9  /* what is left, as a share of the target */
+#define STAGE        0.3   /* a fit goes on from a solution at lambda / STAGE */
+#define STAGE_ROUNDS 3
+#define NEAR         30 /* times the tolerance: from there it is worth a look */
 
 static void release(vxs_solver *solver)
 {
@@ -206,7 +208,8 @@ static double cut(vxs_cuts *c, bool *parted)
         double risen = 0;
         vxs_flow_tolerate(f, s->value);
         vxs_flow_join(f, 1);
-        memcpy(f->part, s->piece, count * sizeof(*f->part));
+        for (size_t j = 0; j < count; j++)
+            f->at[j].part = s->piece[j];
         vxs_side_close(c, s);
         parts = vxs_flow_split(f, s->value, parts, &count, &risen);
         *parted = *parted || parts > s->count;
@@ -237,20 +240,55 @@ static double range(const vxs_cuts *c)
     return high > low ? high - low : 0;
 }
 
+/* The best levels, and what is in the way of flows at them, which is `risen` and to be parted. */
+static vxs_status look_for_cuts(vxs_cuts *c, double lambda, double *risen, bool *parted,
+                                vxs_error *err)
+{
+    c->little = c->settings.tol * c->empty / fmax(range(c), 1e-300);
+    vxs_status status = vxs_levels_solve(c, lambda, err);
+    if (status)
+        return status;
+    find_dual(c);
+    find_values(c, lambda);
+    *risen = cut(c, parted);
+    return VXS_OK;
+}
+
+/* Far below the last lambda the way leads over some between, with a few rounds each: cuts from far
+ * away are of the wrong shape. */
+static vxs_status approach(vxs_cuts *c, double lambda, uint64_t *rounds, vxs_error *err)
+{
+    double from = c->last_lambda, stages = ceil(log(lambda / from) / log(STAGE));
+    vxs_status status = VXS_OK;
+    c->last_lambda = lambda;
+    for (double k = 1; k < stages && from > 0; k++)
+        for (int round = 0; round < STAGE_ROUNDS && !status; round++, ++*rounds) {
+            bool parted;
+            double risen, at = from * pow(lambda / from, k / stages);
+            status = look_for_cuts(c, at, &risen, &parted, err);
+            if (!status && parted)
+                status = divide(c, err);
+        }
+    return status;
+}
+
 /* Rounds, until the gap is small enough or nothing is left to cut. The gap takes flows over all of
  * the graph, and is looked at when what is in the way, moved over the range of weights, is about as
  * much. */
 static vxs_status solve(vxs_cuts *c, double lambda, vxs_certificate *r, vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    for (r->iterations = 1; r->iterations <= MOST_ROUNDS; r->iterations++) {
+    r->iterations = 0;
+    status = approach(c, lambda, &r->iterations, err);
+    if (status)
+        return status;
+    for (size_t round = 0; round < MOST_ROUNDS; round++) {
+        r->iterations++;
         bool parted;
-        status = vxs_levels_solve(c, lambda, err);
+        double risen;
+        status = look_for_cuts(c, lambda, &risen, &parted, err);
         if (status)
             return status;
-        find_dual(c);
-        find_values(c, lambda);
-        double risen = cut(c, &parted);
         if (!parted || lambda * risen * range(c) <= NEAR * r->tol * c->empty) {
             certify(c, lambda, r);
             if (r->converged || !parted)
@@ -313,6 +351,7 @@ static vxs_status solve_empty(vxs_cuts *c, vxs_error *err)
     c->lambda_max = norm_of(c, 0);
     if (c->lambda_max <= ROUNDING * largest_norm(c) * cblas_dnrm2(size, c->dual, 1))
         c->lambda_max = 0;
+    c->last_lambda = c->lambda_max;
     return VXS_OK;
 }
 
@@ -383,30 +422,59 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
+/* What all classes have in common changes nothing: it is taken off, so that classes are told from
+ * each other and not from a level of chance. `sum` has room for p. */
+static void center_classes(const vxs_cuts *c, double *w, double *free_columns, double *sum)
+{
+    size_t p = c->p, all = c->classes;
+    memset(sum, 0, p * sizeof(*sum));
+    for (size_t k = 0; k < c->q; k++) {
+        double mean = 0;
+        for (size_t class = 0; class < all; class ++)
+            mean += free_columns[class * c->q + k] / (double)all;
+        for (size_t class = 0; class < all; class ++)
+            free_columns[class * c->q + k] -= mean;
+    }
+    if (vxs_side_grounded(&c->sides[0]))
+        return;
+    for (size_t j = 0; j < all * p; j++)
+        sum[c->home[j % p]] += w[j] / (double)all;
+    for (size_t j = 0; j < p; j++)
+        c->sides[0].value[j] = 0; /* nodes of each piece of the graph */
+    for (size_t j = 0; j < p; j++)
+        c->sides[0].value[c->home[j]]++;
+    for (size_t j = 0; j < all * p; j++)
+        w[j] -= sum[c->home[j % p]] / c->sides[0].value[c->home[j % p]];
+}
+
 static vxs_status take_solution(const vxs_cuts *c, vxs_solution *solution, vxs_error *err)
 {
     size_t p = c->p, q = c->q;
+    double *w = vxs_alloc(p * c->classes, sizeof(*w), err);
     solution->index = vxs_alloc(p * c->classes, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(p * c->classes, sizeof(*solution->weight), err);
     solution->free = vxs_alloc(q * c->classes, sizeof(*solution->free), err);
-    if (!solution->index || !solution->weight || !solution->free)
-        return VXS_FAILED;
-    for (size_t k = 0; k < c->classes; k++) {
+    vxs_status status =
+        w && solution->index && solution->weight && solution->free ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < c->classes && !status; k++) {
         const vxs_side *s = &c->sides[k];
         for (size_t piece = 0; piece < s->count; piece++)
             solution->certificate.pieces += s->w[q + piece] != 0;
-        if (q > 0)
-            memcpy(solution->free + k * q, s->w, q * sizeof(*solution->free));
-        for (size_t j = 0; j < p; j++) {
-            double w = s->w[q + s->piece[j]];
-            if (w == 0)
-                continue;
-            solution->index[solution->count] = k * p + j;
-            solution->weight[solution->count++] = w;
-        }
+        for (size_t i = 0; i < q; i++)
+            solution->free[k * q + i] = s->w[i];
+        for (size_t j = 0; j < p; j++)
+            w[k * p + j] = s->w[q + s->piece[j]];
     }
+    if (!status && c->classes > 1)
+        center_classes(c, w, solution->free, c->values);
+    for (size_t j = 0; j < p * c->classes && !status; j++)
+        if (w[j] != 0) {
+            solution->index[solution->count] = j;
+            solution->weight[solution->count++] = w[j];
+        }
     solution->certificate.nonzero = solution->count;
-    return VXS_OK;
+    free(w);
+    return status;
 }
 
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)

@@ -15,6 +15,19 @@ typedef struct {
     double weight;         /* of all edges between them */
 } vxs_border;
 
+/* The pieces as they were when their levels began to move: what has become one may part again along
+ * their borders, which is cheap to see. */
+typedef struct {
+    size_t count, border_count;
+    double *x;     /* n x count: sums of columns */
+    double *value; /* what is to be carried off each */
+    uint32_t *now; /* the piece that each is part of */
+    uint32_t *next;
+    vxs_border *borders;
+    vxs_graph graph;
+    vxs_flow *flow;
+} vxs_atoms;
+
 /* The pieces of one class; other losses have one class. With a ground (graph/flow.h) piece 0 is
  * that of the ground, and has weight 0. */
 typedef struct {
@@ -27,6 +40,7 @@ typedef struct {
     double *value;   /* of a node: -x_j'dual / lambda, and the ground's */
     vxs_border *borders;
     size_t border_count;
+    vxs_atoms atoms;
 } vxs_side;
 
 typedef struct {
@@ -44,12 +58,12 @@ typedef struct {
     size_t rank;
     double *square;     /* rank x (rank + 1), and n: room */
     double *values;     /* p x classes: -X'dual / lambda */
+    double little;      /* of the value: what is not worth a cut */
     double zero, empty; /* values without any weight, and of the empty model */
-    double lambda_max;
+    double lambda_max, last_lambda;
     double began;
     uint64_t read;
-    uint64_t steps;            /* of levels.c */
-    struct vxs_levels *levels; /* its room */
+    struct vxs_levels *levels; /* room for levels.c */
 } vxs_cuts;
 
 static inline size_t vxs_side_columns(const vxs_cuts *c, const vxs_side *s)
@@ -69,8 +83,18 @@ void vxs_side_release(vxs_side *side);
 VXS_MUST_CHECK vxs_status vxs_side_divide(const vxs_cuts *cuts, vxs_side *side, vxs_error *err);
 /* Lists the borders. */
 VXS_MUST_CHECK vxs_status vxs_side_survey(const vxs_cuts *cuts, vxs_side *side, vxs_error *err);
+/* Of two pieces that had one weight until now, the one that would move up is above. */
+bool vxs_side_is_upper(const vxs_side *side, size_t q, uint32_t a, uint32_t b);
 /* Flows of whole weight over the borders, from the upper side. */
 void vxs_side_close(const vxs_cuts *cuts, vxs_side *side);
+
+/* atoms.c: of the pieces as they are. */
+VXS_MUST_CHECK vxs_status vxs_atoms_begin(const vxs_cuts *cuts, vxs_side *side, vxs_error *err);
+void vxs_atoms_release(vxs_atoms *atoms);
+/* Parts pieces along atoms' borders where that lowers the value; how much was in the way. */
+double vxs_atoms_part(const vxs_cuts *cuts, vxs_side *side, double lambda, double least);
+/* Nodes get the pieces of their atoms. */
+void vxs_atoms_end(vxs_side *side);
 
 /* levels.c: the best weights of pieces and free columns at this lambda, to rounding; pieces that
  * meet become one. Sets z and slope. */

@@ -282,6 +282,8 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     vxs_status status = l->settings.screen == VXS_SCREEN_SAIF
                             ? vxs_saif(l, lambda, c, &full, err)
                             : vxs_screen(l, lambda, c, &full, err);
+    if (!status && !(full.gap < INFINITY)) /* it gave up before it had looked */
+        vxs_lasso_certify(l, lambda, &full);
     c->primal = full.primal;
     c->dual = full.dual;
     c->gap = l->empty > 0 ? full.gap / l->empty : 0;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MOST_STEPS 5000
+#define AGAIN      10    /* times that pieces part again */
 #define PATIENCE   5     /* steps in which no pieces meet, and that promise as much as the last */
 #define RIDGE      1e-8  /* of the diagonal: rounding, divided by it, is still nothing */
 #define FURTHEST   2     /* times the direction: beyond it there is only rounding to follow */
@@ -141,7 +142,7 @@ static void weigh(const vxs_cuts *c, const vxs_side *s, const double *root, doub
 static void make_system(const vxs_cuts *c, struct vxs_levels *l)
 {
     int n = (int)c->n, m = (int)l->columns;
-    double *root = l->trial, sign = 1;
+    double *root = l->trial;
     size_t at = 0;
     memset(l->system, 0, (size_t)m * (size_t)m * sizeof(*l->system));
     if (c->classes > 1) {
@@ -162,7 +163,7 @@ static void make_system(const vxs_cuts *c, struct vxs_levels *l)
         }
         weigh(c, &c->sides[k], root, l->weighted);
         if (columns > 0)
-            cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, columns, n, sign, l->weighted, n, 1,
+            cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, columns, n, 1, l->weighted, n, 1,
                         l->system + at * (size_t)m + at, m);
         at += (size_t)columns;
     }
@@ -170,9 +171,10 @@ static void make_system(const vxs_cuts *c, struct vxs_levels *l)
 
 /* What all classes have in common does not change the multinomial loss, nor the penalty: what is
  * free of the first class stays. In units in which the diagonal is 1. */
-static void hold_first(const vxs_cuts *c, struct vxs_levels *l, const uint32_t *now)
+static void hold_first(const vxs_cuts *c, struct vxs_levels *l)
 {
     size_t m = l->columns;
+    const uint32_t *now = c->sides[0].atoms.now;
     for (size_t k = 0; k < c->q; k++)
         l->system[k * m + k] += 1;
     for (size_t k = 0; k < c->p && !vxs_side_grounded(&c->sides[0]); k++)
@@ -183,7 +185,7 @@ static void hold_first(const vxs_cuts *c, struct vxs_levels *l, const uint32_t *
 }
 
 /* step = -H^-1 gradient, in units in which the diagonal is 1. */
-static void find_step(const vxs_cuts *c, struct vxs_levels *l, const uint32_t *now)
+static void find_step(const vxs_cuts *c, struct vxs_levels *l)
 {
     size_t m = l->columns;
     int rows = (int)m, one = 1, info = 1;
@@ -200,7 +202,7 @@ static void find_step(const vxs_cuts *c, struct vxs_levels *l, const uint32_t *n
             l->system[k * m + k] = 1 + ridge;
         }
         if (c->classes > 1)
-            hold_first(c, l, now);
+            hold_first(c, l);
         dpotrf_("L", &rows, l->system, &rows, &info);
     }
     for (size_t k = 0; k < m; k++)
@@ -218,6 +220,8 @@ static int by_place(const void *a, const void *b)
     const crossing *left = a, *right = b;
     if (left->at != right->at)
         return left->at > right->at ? 1 : -1;
+    if (left->side != right->side)
+        return left->side > right->side ? 1 : -1;
     return (left->border > right->border) - (left->border < right->border);
 }
 
@@ -295,31 +299,29 @@ static double find_place(const vxs_cuts *c, struct vxs_levels *l, double from, d
 }
 
 /* The place of the least value along the direction; `met` is the crossing that it is at, or
- * count. */
+ * count. The slope of the penalty grows at crossings alone. */
 static double find_least(const vxs_cuts *c, struct vxs_levels *l, double slope, size_t *met)
 {
-    double loss = slope_at(c, l, 0), penalty = slope - loss;
-    size_t low = 0, high = l->count; /* crossings before low are passed, those from high are not */
-    double sum = penalty, passed = penalty;
-    while (low < high) { /* the first one whose slope, when it is passed, is not below 0 */
+    double penalty = slope - slope_at(c, l, 0); /* when all crossings before `low` are passed */
+    size_t low = 0, high = l->count;
+    while (low < high) { /* the first one behind which the slope is not below 0 */
         size_t middle = low + (high - low) / 2;
-        double here = passed;
+        double here = penalty;
         for (size_t k = low; k <= middle; k++)
             here += l->crossings[k].rise;
         if (slope_at(c, l, l->crossings[middle].at) + here < 0) {
-            passed = here;
+            penalty = here;
             low = middle + 1;
         } else
             high = middle;
     }
-    sum = passed;
-    *met = low;
     double from = low > 0 ? l->crossings[low - 1].at : 0;
     double to = low < l->count ? l->crossings[low].at : INFINITY;
-    if (low < l->count && slope_at(c, l, to) + sum < 0)
+    *met = low;
+    if (low < l->count && slope_at(c, l, to) + penalty < 0)
         return to;
     *met = l->count;
-    return find_place(c, l, from, to, -sum);
+    return find_place(c, l, from, to, -penalty);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -334,27 +336,34 @@ static void turn_borders(vxs_cuts *c, const struct vxs_levels *l, double place, 
     }
 }
 
-/* The two sides of a border become one piece, which takes the smaller name; the last piece takes
- * the other. */
-static void merge(vxs_cuts *c, vxs_side *s, size_t border, uint32_t *now, size_t names)
+/* A piece is gone, and the last one takes its name. */
+static uint32_t rename_piece(uint32_t piece, uint32_t keep, uint32_t gone, uint32_t last)
+{
+    if (piece == gone)
+        return keep;
+    return piece == last ? gone : piece;
+}
+
+/* The two sides of a border become one piece, which takes the smaller name: the ground's keeps its
+ * own. */
+static void merge(const vxs_cuts *c, vxs_side *s, size_t border)
 {
     size_t n = c->n, q = c->q, count = 0;
-    vxs_border met = s->borders[border];
-    uint32_t keep = met.upper < met.lower ? met.upper : met.lower;
-    uint32_t gone = met.upper < met.lower ? met.lower : met.upper, last = (uint32_t)s->count - 1;
+    uint32_t upper = s->borders[border].upper, lower = s->borders[border].lower;
+    uint32_t keep = upper < lower ? upper : lower, gone = upper < lower ? lower : upper;
+    uint32_t last = (uint32_t)s->count - 1;
     double *x = s->x + q * n;
-    bool to_ground = vxs_side_grounded(s) && keep == 0;
-    if (!to_ground)
+    if (!(vxs_side_grounded(s) && keep == 0))
         cblas_daxpy((int)n, 1, x + gone * n, 1, x + keep * n, 1);
     memmove(x + gone * n, x + last * n, n * sizeof(*x));
     s->w[q + gone] = s->w[q + last];
     s->count--;
-    for (size_t k = 0; k < names; k++)
-        now[k] = now[k] == gone ? keep : now[k] == last ? gone : now[k];
+    for (size_t k = 0; k < s->atoms.count; k++)
+        s->atoms.now[k] = rename_piece(s->atoms.now[k], keep, gone, last);
     for (size_t b = 0; b < s->border_count; b++) {
         vxs_border e = s->borders[b];
-        e.upper = e.upper == gone ? keep : e.upper == last ? gone : e.upper;
-        e.lower = e.lower == gone ? keep : e.lower == last ? gone : e.lower;
+        e.upper = rename_piece(e.upper, keep, gone, last);
+        e.lower = rename_piece(e.lower, keep, gone, last);
         if (e.upper != e.lower)
             s->borders[count++] = e;
     }
@@ -380,7 +389,7 @@ static void look(vxs_cuts *c)
 }
 
 /* One direction; how much it promised, 0 when nothing more is to be had. */
-static double descend(vxs_cuts *c, double lambda, uint32_t **now, const size_t *names)
+static double descend(vxs_cuts *c, double lambda)
 {
     struct vxs_levels *l = c->levels;
     size_t met;
@@ -389,7 +398,7 @@ static double descend(vxs_cuts *c, double lambda, uint32_t **now, const size_t *
         l->columns += vxs_side_columns(c, &c->sides[k]);
     find_gradient(c, lambda, l->gradient);
     vxs_losses_curvature(&c->problem, c->z, c->curvature);
-    find_step(c, l, now[0]);
+    find_step(c, l);
     double slope = cblas_ddot((int)l->columns, l->gradient, 1, l->step, 1);
     if (!(slope < -NOTHING * c->zero))
         return 0;
@@ -409,10 +418,9 @@ static double descend(vxs_cuts *c, double lambda, uint32_t **now, const size_t *
         double *lower = &s->w[c->q + s->borders[at->border].lower];
         bool ground = vxs_side_grounded(s) && (upper == s->w + c->q || lower == s->w + c->q);
         *upper = *lower = ground ? 0 : (*upper + *lower) / 2;
-        merge(c, s, at->border, now[at->side], names[at->side]);
+        merge(c, s, at->border);
     }
     look(c);
-    c->steps++;
     return -slope;
 }
 
@@ -424,36 +432,40 @@ static size_t count_pieces(const vxs_cuts *c)
     return sum;
 }
 
-vxs_status vxs_levels_solve(vxs_cuts *c, double lambda, vxs_error *err)
+/* Until it is solved, to rounding. */
+static vxs_status descend_all(vxs_cuts *c, double lambda, vxs_error *err)
 {
-    size_t *names = vxs_alloc(c->classes, sizeof(*names), err);
-    uint32_t **now = vxs_alloc(c->classes, sizeof(*now), err);
-    vxs_status status = names && now ? take_room(c, err) : VXS_FAILED;
-    for (size_t k = 0; k < c->classes && !status; k++) {
-        names[k] = c->sides[k].count;
-        now[k] = vxs_alloc(names[k], sizeof(**now), err);
-        for (uint32_t i = 0; i < names[k] && now[k]; i++)
-            now[k][i] = i;
-        status = now[k] ? VXS_OK : VXS_FAILED;
-    }
-    if (!status)
-        look(c);
     double last = INFINITY;
+    vxs_status status = VXS_OK;
     for (int step = 0, idle = 0; step < MOST_STEPS && idle < PATIENCE && !status; step++) {
         size_t before = count_pieces(c);
         status = vxs_check_interrupted(c->context, err);
-        double promise = status ? 0 : descend(c, lambda, now, names);
+        double promise = status ? 0 : descend(c, lambda);
         if (promise == 0)
             break;
         idle = count_pieces(c) < before || promise < last / 2 ? 0 : idle + 1;
         last = promise;
     }
-    for (size_t k = 0; k < c->classes && now; k++) {
-        for (size_t i = 0; i < vxs_flow_nodes(c->sides[k].flow) && !status; i++)
-            c->sides[k].piece[i] = now[k][c->sides[k].piece[i]];
-        free(now[k]);
+    return status;
+}
+
+/* What parts again along borders of atoms is solved again, while there is something to be had. */
+vxs_status vxs_levels_solve(vxs_cuts *c, double lambda, vxs_error *err)
+{
+    vxs_status status = take_room(c, err);
+    for (size_t k = 0; k < c->classes && !status; k++)
+        status = vxs_atoms_begin(c, &c->sides[k], err);
+    if (!status)
+        look(c);
+    for (int again = 0; again < AGAIN && !status; again++) {
+        double risen = 0;
+        status = descend_all(c, lambda, err);
+        for (size_t k = 0; k < c->classes && !status; k++)
+            risen += vxs_atoms_part(c, &c->sides[k], lambda, c->little / lambda);
+        if (risen == 0)
+            break;
     }
-    free(now);
-    free(names);
+    for (size_t k = 0; k < c->classes && !status; k++)
+        vxs_atoms_end(&c->sides[k]);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define BLOCK  64
-#define NOBODY UINT32_MAX
+#define NOBODY UINT32_MAX /* no piece has so many nodes */
 
 void vxs_side_release(vxs_side *s)
 {
@@ -18,6 +18,7 @@ void vxs_side_release(vxs_side *s)
     free(s->rate);
     free(s->value);
     free(s->borders);
+    vxs_atoms_release(&s->atoms);
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -43,37 +44,6 @@ static vxs_status add_columns(const vxs_cuts *c, const uint32_t *piece, const bo
 }
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
-
-/* Nodes that edges within parts lead to, from one; all get the name. */
-static void spread(const vxs_flow *f, uint32_t *piece, uint32_t from, uint32_t name)
-{
-    size_t seen = 0, next = 0;
-    uint32_t *order = f->order;
-    piece[from] = name;
-    order[seen++] = from;
-    for (; next < seen; next++) {
-        uint32_t k = order[next];
-        for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            if (piece[f->arcs[a].head] == NOBODY && f->part[f->arcs[a].head] == f->part[k]) {
-                piece[f->arcs[a].head] = name;
-                order[seen++] = f->arcs[a].head;
-            }
-    }
-}
-
-/* Parts that hang together, by their first nodes; that of the ground is the first. */
-static size_t name_pieces(const vxs_flow *f, uint32_t *piece)
-{
-    size_t nodes = vxs_flow_nodes(f), count = 0;
-    for (size_t k = 0; k < nodes; k++)
-        piece[k] = NOBODY;
-    if (f->grounded)
-        spread(f, piece, (uint32_t)f->nodes, (uint32_t)count++);
-    for (size_t k = 0; k < nodes; k++)
-        if (piece[k] == NOBODY)
-            spread(f, piece, (uint32_t)k, (uint32_t)count++);
-    return count;
-}
 
 /* What pieces come from, and how they would move: a piece's mean of what is carried off it. */
 typedef struct {
@@ -103,7 +73,7 @@ static vxs_status make_division(const vxs_side *s, division *d, vxs_error *err)
     d->piece = vxs_alloc(nodes, sizeof(*d->piece), err);
     if (!d->piece)
         return VXS_FAILED;
-    d->count = name_pieces(f, d->piece);
+    d->count = vxs_flow_name(s->flow, d->piece);
     d->parent = vxs_alloc(d->count, sizeof(*d->parent), err);
     d->size = vxs_alloc(d->count, sizeof(*d->size), err);
     d->rate = vxs_alloc(d->count, sizeof(*d->rate), err);
@@ -186,7 +156,7 @@ static vxs_status choose_pieces(const vxs_cuts *c, vxs_side *s, vxs_error *err)
         for (size_t k = 0; k < most; k++)
             d.rest[bids[k].piece] = false;
         for (size_t k = 0; k < vxs_flow_nodes(f); k++)
-            f->part[k] = d.rest[d.piece[k]] ? s->piece[k] : (uint32_t)s->count + d.piece[k];
+            f->at[k].part = d.rest[d.piece[k]] ? s->piece[k] : (uint32_t)s->count + d.piece[k];
     }
     free(bids);
     release_division(&d);
@@ -232,7 +202,7 @@ vxs_status vxs_side_divide(const vxs_cuts *c, vxs_side *s, vxs_error *err)
 /* ---- Borders --------------------------------------------------------------------------------- */
 
 /* Of two pieces that had one weight until now, the one that would move up is above. */
-static bool is_upper(const vxs_side *s, size_t q, uint32_t a, uint32_t b)
+bool vxs_side_is_upper(const vxs_side *s, size_t q, uint32_t a, uint32_t b)
 {
     double left = s->w[q + a], right = s->w[q + b];
     return left != right ? left > right : s->rate[a] > s->rate[b];
@@ -277,7 +247,7 @@ static void add_up(const vxs_cuts *c, vxs_side *s, const size_t *starts, const u
         for (size_t a = starts[k]; a < starts[k + 1]; a++) {
             uint32_t b = other[a];
             if (place[b] == SIZE_MAX || place[b] < first) {
-                bool up = is_upper(s, c->q, k, b);
+                bool up = vxs_side_is_upper(s, c->q, k, b);
                 place[b] = s->border_count;
                 s->borders[s->border_count++] =
                     (vxs_border){ .upper = up ? k : b, .lower = up ? b : k };
@@ -335,7 +305,7 @@ vxs_status vxs_side_begin(const vxs_cuts *c, vxs_side *s, vxs_error *err)
     if (!s->piece || !s->value)
         return VXS_FAILED;
     vxs_flow_join(s->flow, 1);
-    s->count = name_pieces(s->flow, s->piece);
+    s->count = vxs_flow_name(s->flow, s->piece);
     bool *skip = vxs_alloc(s->count, sizeof(*skip), err);
     s->x = vxs_alloc(q + s->count, n * sizeof(*s->x), err);
     s->w = vxs_alloc(q + s->count, sizeof(*s->w), err);

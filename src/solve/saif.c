@@ -302,8 +302,6 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         if (inner < 1e-14 * l->empty)
             break;
     }
-    c->iterations++;                        /* the last one as well */
-    if (!status && !(full->gap < INFINITY)) /* it gave up before it had looked */
-        vxs_lasso_certify(l, lambda, full);
+    c->iterations++; /* the last one as well */
     return status;
 }

@@ -2,6 +2,7 @@
  * sets of features, on graphs with loops, ties and several pieces, for every loss; and the same
  * answers as the lasso on trees. */
 #include "tests/core/check.h"
+#include "tests/core/faults.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -241,6 +242,34 @@ static vxs_status begin(const example *e, int way, double tol, vxs_solver **solv
     return vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, solver, err);
 }
 
+/* The checker, which has flows of its own, sees the same. */
+static void confirm(const example *e, const vxs_solution *s, uint64_t number)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate again;
+    WORKS(vxs_check_solution(&e->problem, s, &again, &err), err);
+    cr_assert(fabs(again.primal - s->certificate.primal) <= 1e-9 * (1 + again.primal), "%d",
+              (int)number);
+    cr_assert(fabs(again.gap) <= 1e-7, "%d: the checker's gap is %g, not %g", (int)number,
+              again.gap, s->certificate.gap);
+}
+
+/* What classes have in common is in none of them. */
+static void confirm_centre(const example *e, const vxs_solution *s)
+{
+    double sum = 0, size = 0;
+    for (size_t k = 0; k < e->problem.free_count; k++)
+        for (size_t c = 0; c < e->classes; c++) {
+            sum += s->free[c * e->problem.free_count + k];
+            size += fabs(s->free[c * e->problem.free_count + k]);
+        }
+    for (size_t k = 0; k < s->count && e->problem.sparsity == 0; k++) {
+        sum += s->weight[k];
+        size += fabs(s->weight[k]);
+    }
+    cr_assert(fabs(sum) <= 1e-9 * size, "%g of %g", sum, size);
+}
+
 /* A graph whose pieces have more levels than there are samples to tell them apart is refused. */
 static bool try_path(const example *e, uint64_t number)
 {
@@ -270,7 +299,9 @@ static bool try_path(const example *e, uint64_t number)
                   "%d at %g: %.17g, %.17g", (int)number, ratios[k], primal, s.certificate.primal);
         cr_assert(loose <= small, "%d at %g: %g is left", (int)number, ratios[k], loose);
         cr_assert(gap >= -small && gap <= small, "%d at %g: gap %g", (int)number, ratios[k], gap);
-        cr_assert(k > 0 || s.certificate.pieces <= e->classes * e->p);
+        confirm(e, &s, number);
+        if (e->classes > 1)
+            confirm_centre(e, &s);
         vxs_solution_release(&s);
     }
     vxs_solver_free(solver);
@@ -316,6 +347,70 @@ Test(cuts, the_same_as_the_lasso_on_trees)
         }
         vxs_solver_free(cuts);
         vxs_solver_free(saif);
+        release(&e);
+    }
+}
+
+Test(cuts, the_same_as_the_interior_point)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    size_t tried = 0;
+    for (uint64_t number = 0; number < 300; number++) {
+        example e;
+        vxs_solver *cuts = NULL, *bp = NULL;
+        make(&e, number, number % 2 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED, false);
+        bool possible = !begin(&e, VXS_FUSED_CUTS, 1e-10, &cuts, &err);
+        double most = possible ? vxs_solver_lambda_max(cuts) : 0;
+        err = (vxs_error)VXS_ERROR_INIT;
+        if (most > 1e-9)
+            WORKS(begin(&e, VXS_FUSED_BP, 1e-10, &bp, &err), err);
+        for (double ratio = 0.5; ratio > 0.01 && most > 1e-9; ratio /= 3) {
+            vxs_solution a, b;
+            WORKS(vxs_solver_fit(cuts, ratio * most, &a, &err), err);
+            WORKS(vxs_solver_fit(bp, ratio * most, &b, &err), err);
+            cr_assert(fabs(a.certificate.primal - b.certificate.primal) <=
+                          1e-8 * (1e-3 + b.certificate.primal),
+                      "%d at %g: %.17g, %.17g gaps %g %g", (int)number, ratio, a.certificate.primal,
+                      b.certificate.primal, a.certificate.gap, b.certificate.gap);
+            vxs_solution_release(&a);
+            vxs_solution_release(&b);
+            tried++;
+        }
+        vxs_solver_free(cuts);
+        vxs_solver_free(bp);
+        release(&e);
+    }
+    cr_assert(tried > 800, "%zu", tried);
+}
+
+/* ---- Without memory -------------------------------------------------------------------------- */
+
+static const example *fault_example;
+
+static vxs_status solve_some(vxs_error *err)
+{
+    vxs_solver *solver;
+    vxs_status status = begin(fault_example, VXS_FUSED_CUTS, 1e-6, &solver, err);
+    if (status)
+        return status;
+    for (double ratio = 0.5; ratio > 0.05 && !status; ratio /= 3) {
+        vxs_solution s;
+        status = vxs_solver_fit(solver, ratio * vxs_solver_lambda_max(solver), &s, err);
+        if (!status)
+            vxs_solution_release(&s);
+    }
+    vxs_solver_free(solver);
+    return status;
+}
+
+Test(cuts, every_request_for_memory_may_fail)
+{
+    static const vxs_loss losses[] = { VXS_LOSS_SQUARED, VXS_LOSS_LOGISTIC, VXS_LOSS_MULTINOMIAL };
+    for (uint64_t number = 0; number < 6; number++) {
+        example e;
+        make(&e, number, losses[number % 3], false);
+        fault_example = &e;
+        cr_assert(fail_each_request(solve_some) > 30);
         release(&e);
     }
 }
