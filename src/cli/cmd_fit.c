@@ -99,6 +99,11 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
             "  no feature has a weight: lambda is %.6g, and from %.6g on the empty model is the "
             "best\n",
             c->lambda, c->lambda_max);
+    else if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL)
+        fprintf(out,
+                "  %zu weights of %zu features and %zu classes are not 0, in %zu pieces of equal "
+                "weight, at lambda %.6g (%.3g of lambda_max)\n",
+                c->nonzero, m->p, m->output_count, c->pieces, c->lambda, c->lambda / c->lambda_max);
     else if (c->pieces > 0)
         fprintf(
             out,

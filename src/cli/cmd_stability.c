@@ -24,7 +24,9 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
         r->features, task->cohort->p, task->settings.target, r->halves, task->n);
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)
-            fprintf(out, "  %s against the rest: ", task->classes[o]);
+            fprintf(out, "  %s %s: ", task->classes[o],
+                    task->loss == VXS_LOSS_MULTINOMIAL ? "beside the other classes"
+                                                       : "against the rest");
         else
             fprintf(out, "  ");
         fprintf(out, "%zu are stable: selected in %.3g of the halves or more\n", r->stable[o],

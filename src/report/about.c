@@ -155,7 +155,9 @@ static void put_outputs(const vxs_story *s)
     fputs("<table><tr><th>Output</th><th>lambda</th><th>of lambda_max</th><th>features with a "
           "weight</th>",
           s->out);
-    fputs(pieces ? "<th>pieces</th>" : "", s->out);
+    bool joint = strcmp(vxs_story_text(s->about, "loss"), "multinomial") == 0;
+    if (pieces)
+        vxs_put(s->out, "<th>pieces%s</th>", joint ? " of all classes" : "");
     fputs("<th>primal</th><th>dual</th><th>relative gap</th><th>asked for</th></tr>\n", s->out);
     for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next) {
         double lambda = vxs_story_number(o, "lambda");

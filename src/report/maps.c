@@ -207,8 +207,8 @@ static vxs_status put_file(const maps *m, const vxs_story_map *r, vxs_error *err
     for (size_t k = 0; k < volumes && !status; k++) {
         vxs_volume map = { .values = NULL };
         status = read_volume(path, k, &map, &volumes, err);
-        char *caption = volumes > 1 ? vxs_format(err, "%s against the rest. %s",
-                                                 vxs_story_class(m->s, k), r->words)
+        char *caption = volumes > 1 ? vxs_format(err, "%s %s. %s", vxs_story_class(m->s, k),
+                                                 vxs_story_beside(m->s), r->words)
                                     : vxs_format(err, "%s", r->words);
         if (!status)
             status = caption ? put_map(m, &map, caption, r->regions, err) : VXS_FAILED;

@@ -44,7 +44,7 @@ static void put_stable(const vxs_story *s)
         vxs_put(s->out, "%s <b>%g</b> for %s", k > 0 ? "," : "", stable_of(s, k),
                 vxs_story_class(s, k));
     if (outputs > 1)
-        fputs(", each against the rest", s->out);
+        vxs_put(s->out, ", each %s", vxs_story_beside(s));
     vxs_put(s->out, ": selected in a share of %g or more of %g halves of the subjects. ",
             number(s, "threshold"), number(s, "halves"));
 }

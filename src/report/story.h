@@ -117,6 +117,12 @@ static inline bool vxs_story_is_dense(const vxs_story *story)
     const vxs_json *asked = vxs_json_get(story->about, "parameters");
     return vxs_story_is_fused(story) && !(vxs_story_number(asked, "sparsity") > 0);
 }
+/* What a class is told from. */
+static inline const char *vxs_story_beside(const vxs_story *story)
+{
+    bool joint = strcmp(vxs_story_text(story->about, "loss"), "multinomial") == 0;
+    return joint ? "beside the other classes" : "against the rest";
+}
 /* Whether weights are of kernels. */
 static inline bool vxs_story_is_kernel(const vxs_story *story)
 {
