@@ -143,13 +143,23 @@ run("cohort", "--features", "x.tsv", "--participants", "ras.tsv", "-q", "-o", "t
 run("cv", "t", "--target", "score", "--inner-folds", "0", "-q", "-o", "t-cv")
 run("report", "t-cv", "-o", "t.html")
 check("a table has no maps", not Page("t.html").loads)
-for graph, words, by in (([], "a fused lasso on a tree of neighbouring features with squared loss, solved by safe active", True),
+for graph, words, by in (([], "a fused lasso on a tree of neighbouring features with squared loss [1], solved by safe active", True),
                          (["--graph", "precision:0.2"], "on the graph of a sparse inverse covariance of training subjects [", False),
                          (["--graph", "correlation:0.2"], "on the graph of the strongest correlations among training subjects with", False)):
     run("fit", "t", "--target", "score", "--method", "fused", *graph, "-q", "-o", "graph", "--force")
     run("report", "graph", "-o", "graph.html", "--force")
     page = Page("graph.html")
     check("the graph in words", words in page.text and ("(SAIF)" in page.text) == by and ("Friedman" in page.text) == ("precision:0.2" in graph), page.text)
+for sparsity in ("0", "1"):
+    run("fit", "ras-c", "--target", "score", "--method", "fused", "--graph", "grid6", "--sparsity", sparsity, "-q", "-o", "grid", "--force")
+    run("report", "grid", "-o", "grid.html", "--force")
+    page, about = Page("grid.html"), json.load(open("grid/model.json"))["outputs"][0]
+    flat = nib.load("grid/weights.nii.gz").get_fdata()
+    rows = re.findall(r"<tr><td>([^<]*)</td><td>[^<]*</td><td>([^<]*)</td><td>[^<]*</td><td>[^<]*</td><td>[^<]*</td><td class", page.source)
+    sizes = sorted((int((flat == w).sum()) for w in set(flat[flat != 0])), reverse=True)
+    check("the pieces of a map", 1 <= about["pieces"] == len(sizes) and [int(r[0]) for r in rows] == sizes[:15] and
+          all(np.isclose(float(r[1]), [w for w in set(flat[flat != 0])], rtol=1e-3).any() for r in rows), (about, rows, sizes))
+    check("of what they are", ("Without --sparsity" in page.text) == (sparsity == "0") and "Graphgrid6" in page.text)
 run("report", "t-cv", "-o", "t.html", code=73)
 run("report", "t", "-o", "x.html", code=66)
 run("report", "t-cv", "-o", "no/where.html", code=73)
