@@ -430,9 +430,9 @@ static void center_classes(const vxs_cuts *c, double *w, double *free_columns, d
     memset(sum, 0, p * sizeof(*sum));
     for (size_t k = 0; k < c->q; k++) {
         double mean = 0;
-        for (size_t class = 0; class < all; class++)
+        for (size_t class = 0; class < all; class ++)
             mean += free_columns[class * c->q + k] / (double)all;
-        for (size_t class = 0; class < all; class++)
+        for (size_t class = 0; class < all; class ++)
             free_columns[class * c->q + k] -= mean;
     }
     if (vxs_side_grounded(&c->sides[0]))
