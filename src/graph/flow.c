@@ -58,9 +58,9 @@ static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
     f->size = vxs_alloc(nodes, sizeof(*f->size), err);
     f->above = vxs_alloc(nodes, sizeof(*f->above), err);
     f->mean = vxs_alloc(nodes, sizeof(*f->mean), err);
-    return f->starts && f->arcs && f->part && f->excess &&
-                   f->height && f->next && f->up && f->queue && f->waits && f->list && f->order &&
-                   f->level && f->size && f->above && f->mean
+    return f->starts && f->arcs && f->part && f->excess && f->height && f->next && f->up &&
+                   f->queue && f->waits && f->list && f->order && f->level && f->size && f->above &&
+                   f->mean
                ? VXS_OK
                : VXS_FAILED;
 }
@@ -122,7 +122,8 @@ void vxs_flow_join(vxs_flow *f, double scale)
     size_t nodes = vxs_flow_nodes(f);
     memset(f->part, 0, nodes * sizeof(*f->part));
     for (size_t a = 0; a < f->starts[nodes] && scale < f->scale; a++)
-        f->arcs[a].sent = fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
+        f->arcs[a].sent =
+            fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
     for (size_t k = 0; k < nodes; k++)
         f->list[k] = (uint32_t)k;
     f->scale = scale;

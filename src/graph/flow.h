@@ -23,20 +23,20 @@ struct vxs_flow {
     double sparsity, scale;
     size_t *starts;
     vxs_arc *arcs;
-    uint32_t *part;        /* of a node */
-    double *excess;        /* of a node: what is yet to be carried off */
-    uint32_t *height;      /* a lower bound on the arcs between a node and one that takes more */
-    size_t *next;          /* the arc of a node to be tried next */
-    bool *up;              /* whether a node is in the set that is in the way */
-    uint32_t *queue;       /* a ring of nodes + 1 */
-    bool *waits;           /* in it */
-    uint32_t *list;        /* nodes that are looked at */
-    uint32_t *order;       /* nodes, as a search finds them */
-    double *level, *size;  /* of a part: its mean, and how many nodes it has */
-    uint32_t *above;       /* of a part: the name of what rises from it, or 0 */
-    double *mean;          /* of a node: its part's, when that stayed whole */
-    double least;          /* excess below that is rounding */
-    uint64_t pushes;       /* maximal flows that were made */
+    uint32_t *part;       /* of a node */
+    double *excess;       /* of a node: what is yet to be carried off */
+    uint32_t *height;     /* a lower bound on the arcs between a node and one that takes more */
+    size_t *next;         /* the arc of a node to be tried next */
+    bool *up;             /* whether a node is in the set that is in the way */
+    uint32_t *queue;      /* a ring of nodes + 1 */
+    bool *waits;          /* in it */
+    uint32_t *list;       /* nodes that are looked at */
+    uint32_t *order;      /* nodes, as a search finds them */
+    double *level, *size; /* of a part: its mean, and how many nodes it has */
+    uint32_t *above;      /* of a part: the name of what rises from it, or 0 */
+    double *mean;         /* of a node: its part's, when that stayed whole */
+    double least;         /* excess below that is rounding */
+    uint64_t pushes;      /* maximal flows that were made */
 };
 
 static inline size_t vxs_flow_nodes(const vxs_flow *f)

@@ -75,6 +75,8 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_rest_new(const vxs_whole *whole, const bool *zero, bool transform,
                                        vxs_rest *rest, vxs_error *err);
 void vxs_rest_release(vxs_rest *rest);
+/* Where the entries of its factor stand, which the solver and the norm need: once is enough. */
+VXS_MUST_CHECK vxs_status vxs_rest_factor(vxs_rest *rest, vxs_error *err);
 /* Features and free columns from the solver's variables and what it has along the span. */
 void vxs_rest_expand(const vxs_rest *rest, const double *x, const double *b, double *work,
                      double *w, double *free);

@@ -22,7 +22,9 @@
 #define MOST     200  /* iterations */
 #define PATIENCE 6    /* iterations without a smaller gap */
 #define SMALL    1e-6 /* gap: before that it need not fall */
-#define WORTH    0.02 /* of the terms: fewer are not worth a new start */
+#define AGAIN    0.02 /* of the terms: if no more were found, there is no use in looking again */
+#define PRICE    3    /* of a new start, in iterations */
+#define FALLS    3    /* times the gap is smaller after an iteration */
 #define LESS     0.3  /* of the gap: then screening is tried again */
 #define RARER    0.1  /* after a trial that found too few that share is so much smaller */
 #define CLOSED   1e-3 /* of the largest: a term whose slack over distance is less looks like 0 */
@@ -129,54 +131,15 @@ static size_t count_zero(const vxs_path *p)
     return count;
 }
 
-/* ---- Screening before the solver begins ------------------------------------------------------ */
-
-static vxs_status need_bounds(vxs_path *p, vxs_error *err)
-{
-    if (p->has_bounds)
-        return VXS_OK;
-    vxs_status status = vxs_bounds_new(&p->base, p->transform, &p->bounds, err);
-    p->has_bounds = !status;
-    return status;
-}
-
-/* What is 0 for certain; what is left has new leaves and shorter paths, so again, unless sums of
- * columns are not wanted. */
-static vxs_status screen_first(vxs_path *p, double lambda, vxs_error *err)
-{
-    vxs_status status = need_bounds(p, err);
-    if (status)
-        return status;
-    find_dome(p, lambda, &p->witness);
-    size_t found = vxs_bounds_find(&p->bounds, &p->dome, lambda, p->found);
-    if (found > 0)
-        take_over(p, &p->base);
-    while (found > 0 && p->transform && !status) {
-        vxs_rest rest;
-        vxs_bounds bounds = { .terms = 0 };
-        status = vxs_rest_new(&p->whole, p->zero, p->transform, &rest, err);
-        if (status)
-            return status;
-        status = vxs_bounds_new(&rest, p->transform, &bounds, err);
-        if (!status) {
-            found = vxs_bounds_find(&bounds, &p->dome, lambda, p->found);
-            take_over(p, &rest);
-        }
-        vxs_bounds_release(&bounds);
-        vxs_rest_release(&rest);
-    }
-    return status;
-}
-
-/* ---- The solver ------------------------------------------------------------------------------ */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
 typedef struct {
     vxs_path *path;
     double lambda, target;
-    vxs_rest rest;
+    vxs_rest rest; /* screening may know of more terms that are 0 than it is without */
     vxs_inside inside;
     vxs_bounds bounds;
-    bool has_bounds;
+    bool has_rest, has_bounds;
     double tried, best; /* gaps */
     double less;        /* share of `tried` at which it is time for another trial */
     int waited;
@@ -187,13 +150,33 @@ static void end_run(run *r)
     vxs_bounds_release(&r->bounds);
     vxs_inside_release(&r->inside);
     vxs_rest_release(&r->rest);
-    r->has_bounds = false;
+    r->has_rest = r->has_bounds = false;
+}
+
+static vxs_status need_rest(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    if (r->has_rest)
+        return VXS_OK;
+    vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->rest, err);
+    r->has_rest = !status;
+    return status;
+}
+
+static vxs_status need_bounds(run *r, vxs_error *err)
+{
+    if (r->has_bounds)
+        return VXS_OK;
+    vxs_status status = vxs_bounds_new(&r->rest, r->path->transform, &r->bounds, err);
+    r->has_bounds = !status;
+    return status;
 }
 
 static vxs_status begin_run(run *r, vxs_error *err)
 {
-    vxs_path *p = r->path;
-    vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->rest, err);
+    vxs_status status = need_rest(r, err);
+    if (!status)
+        status = vxs_rest_factor(&r->rest, err);
     if (!status)
         status = vxs_inside_new(&r->rest, r->lambda, &r->inside, err);
     r->inside.enough = ENOUGH * r->target / (r->lambda * (double)(2 * r->rest.terms + 1));
@@ -201,6 +184,39 @@ static vxs_status begin_run(run *r, vxs_error *err)
     r->waited = 0;
     return status;
 }
+
+/* ---- Screening before the solver begins ------------------------------------------------------ */
+
+/* What is 0 for certain; what is left has new leaves and shorter paths, so again, unless sums of
+ * columns are not wanted or there was little. The last rest stays for the solver. */
+static vxs_status screen_first(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    vxs_status status = VXS_OK;
+    if (!p->has_bounds)
+        status = vxs_bounds_new(&p->base, p->transform, &p->bounds, err);
+    if (status)
+        return status;
+    p->has_bounds = true;
+    find_dome(p, r->lambda, &p->witness);
+    size_t found = vxs_bounds_find(&p->bounds, &p->dome, r->lambda, p->found);
+    if (found > 0)
+        take_over(p, &p->base);
+    for (size_t terms = p->base.terms; p->transform && (double)found > AGAIN * (double)terms;) {
+        end_run(r);
+        status = need_rest(r, err);
+        if (!status)
+            status = need_bounds(r, err);
+        if (status)
+            return status;
+        terms = r->rest.terms;
+        found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
+        take_over(p, &r->rest);
+    }
+    return VXS_OK;
+}
+
+/* ---- The solver ------------------------------------------------------------------------------ */
 
 /* A first point: all that the empty model loses could be in the slacks. */
 static void begin_anew(run *r)
@@ -293,7 +309,6 @@ static vxs_status contract(run *r, vxs_error *err)
     for (size_t k = 0; k < r->rest.terms; k++)
         mean += r->inside.up[k] * r->inside.g[k] + r->inside.down[k] * r->inside.h[k];
     mean /= (double)(2 * r->rest.terms + 1);
-    take_over(p, &r->rest);
     end_run(r);
     vxs_status status = begin_run(r, err);
     if (status)
@@ -304,27 +319,32 @@ static vxs_status contract(run *r, vxs_error *err)
     return VXS_OK;
 }
 
-/* Screening by the iterate, where the gap has fallen since the last time. */
+/* How many iterations are to come, going by how fast gaps fall as a rule. */
+static double to_come(const run *r)
+{
+    return fmax(0, log(r->inside.gap / r->target) / log(FALLS));
+}
+
+/* Screening by the iterate, where the gap has fallen since the last time. A new start on fewer
+ * terms has its price, which what is left of the work has to earn. */
 static vxs_status screen_between(run *r, vxs_error *err)
 {
     vxs_path *p = r->path;
     vxs_inside *in = &r->inside;
     vxs_witness here = { .z = in->z, .theta = in->theta };
-    if (!(in->gap < r->less * r->tried) || r->rest.terms == 0 || !(in->gap < p->empty))
+    double terms = (double)r->rest.terms, worth = PRICE * terms / to_come(r);
+    if (!(in->gap < r->less * r->tried) || !(in->gap < p->empty) || !(worth < terms))
         return VXS_OK;
     r->tried = in->gap;
-    if (!r->has_bounds) {
-        vxs_status status = vxs_bounds_new(&r->rest, p->transform, &r->bounds, err);
-        if (status)
-            return status;
-        r->has_bounds = true;
-    }
+    vxs_status status = need_bounds(r, err);
+    if (status)
+        return status;
     here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
     find_dome(p, r->lambda, &here);
-    size_t found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
-    bool worth = (double)found > WORTH * (double)r->rest.terms;
-    r->less = worth ? LESS : RARER * r->less;
-    return worth ? contract(r, err) : VXS_OK;
+    double found = (double)vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
+    take_over(p, &r->rest);
+    r->less = found > worth ? LESS : RARER * r->less;
+    return found > worth ? contract(r, err) : VXS_OK;
 }
 
 /* Until the gap is at most the target, or no longer falls. */
@@ -358,40 +378,48 @@ static void leave(run *r)
     memcpy(r->path->z, r->inside.z, r->path->whole.n * sizeof(*r->path->z));
 }
 
-static vxs_status solve_rest(vxs_path *p, double lambda, double target, bool screen, vxs_error *err)
+static vxs_status solve_rest(run *r, bool screen, vxs_error *err)
 {
-    run r = { .path = p, .lambda = lambda, .target = target, .less = LESS };
-    vxs_status status = begin_run(&r, err);
+    vxs_status status = begin_run(r, err);
     if (!status) {
-        begin_anew(&r);
-        status = iterate(&r, screen, err);
+        begin_anew(r);
+        status = iterate(r, screen, err);
     }
     if (!status)
-        leave(&r);
-    end_run(&r);
+        leave(r);
     return status;
 }
 
 vxs_status vxs_path_solve(vxs_path *p, double lambda, double target, bool screen, vxs_error *err)
 {
+    run r = { .path = p, .lambda = lambda, .target = target, .less = LESS };
     double start = vxs_seconds();
     size_t count = p->whole.terms->count;
     vxs_status status = VXS_OK;
     memset(p->zero, 0, count * sizeof(*p->zero));
     memset(p->term, 0, 3 * count * sizeof(*p->term));
     if (screen && p->sequential && p->witness.known)
-        status = screen_first(p, lambda, err);
+        status = screen_first(&r, err);
     p->before = count_zero(p);
     p->screening += vxs_seconds() - start;
     if (!status)
-        status = solve_rest(p, lambda, target, screen, err);
+        status = solve_rest(&r, screen, err);
     p->after = count_zero(p);
+    end_run(&r);
+    return status;
+}
+
+static vxs_status solve_marked(vxs_path *p, double lambda, double target, vxs_error *err)
+{
+    run r = { .path = p, .lambda = lambda, .target = target };
+    vxs_status status = solve_rest(&r, false, err);
+    end_run(&r);
     return status;
 }
 
 vxs_status vxs_path_empty(vxs_path *p, vxs_error *err)
 {
-    return solve_rest(p, 1, 0, false, err);
+    return solve_marked(p, 1, 0, err);
 }
 
 /* A term that is 0 has a slack of about 1 and a distance of about 0; of one that is not it is the
@@ -411,5 +439,5 @@ static void guess(vxs_path *p)
 vxs_status vxs_path_polish(vxs_path *p, double lambda, double target, vxs_error *err)
 {
     guess(p);
-    return solve_rest(p, lambda, target, false, err);
+    return solve_marked(p, lambda, target, err);
 }
