@@ -187,6 +187,8 @@ typedef struct {
     uint64_t iterations;
     double screening; /* seconds */
 } vxs_path;
+/* Into the dome, what a witness says of the dual optimum at some lambda. */
+void vxs_path_region(vxs_path *path, double lambda, const vxs_witness *witness);
 VXS_MUST_CHECK vxs_status vxs_path_solve(vxs_path *path, double lambda, double target, bool screen,
                                          vxs_error *err);
 /* With all terms 0, as they are marked. */

@@ -78,7 +78,7 @@ static void find_lens(vxs_path *p, const double *xi, const double *z, double squ
     p->dome.radius = sqrt(radius);
 }
 
-static void find_dome(vxs_path *p, double lambda, const vxs_witness *w)
+void vxs_path_region(vxs_path *p, double lambda, const vxs_witness *w)
 {
     size_t n = p->whole.n;
     double *xi = p->xi, *along = p->dome.along;
@@ -198,7 +198,7 @@ static vxs_status screen_first(run *r, vxs_error *err)
     if (status)
         return status;
     p->has_bounds = true;
-    find_dome(p, r->lambda, &p->witness);
+    vxs_path_region(p, r->lambda, &p->witness);
     size_t found = vxs_bounds_find(&p->bounds, &p->dome, r->lambda, p->found);
     if (found > 0)
         take_over(p, &p->base);
@@ -325,29 +325,38 @@ static double to_come(const run *r)
     return fmax(0, log(r->inside.gap / r->target) / log(FALLS));
 }
 
-/* Screening by the iterate, where the gap has fallen since the last time. A new start on fewer
- * terms has its price, which what is left of the work has to earn. */
-static vxs_status screen_between(run *r, vxs_error *err)
+/* What the iterate says of the rest's terms. */
+static double look(run *r)
 {
     vxs_path *p = r->path;
     vxs_inside *in = &r->inside;
     vxs_witness here = { .z = in->z, .theta = in->theta };
-    double terms = (double)r->rest.terms, worth = PRICE * terms / to_come(r);
-    if (!(in->gap < r->less * r->tried) || !(in->gap < p->empty) || !(worth < terms))
+    here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
+    vxs_path_region(p, r->lambda, &here);
+    size_t found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
+    take_over(p, &r->rest);
+    return (double)found;
+}
+
+/* Screening by the iterate, where the gap has fallen since the last time. A new start on fewer
+ * terms has its price, which what is left of the work has to earn. */
+static vxs_status screen_between(run *r, vxs_error *err)
+{
+    double gap = r->inside.gap, terms = (double)r->rest.terms;
+    double worth = PRICE * terms / to_come(r);
+    if (!(gap < r->less * r->tried) || !(gap < r->path->empty) || !(worth < terms))
         return VXS_OK;
-    r->tried = in->gap;
+    r->tried = gap;
     vxs_status status = need_bounds(r, err);
     if (status)
         return status;
-    here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
-    find_dome(p, r->lambda, &here);
-    double found = (double)vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
-    take_over(p, &r->rest);
-    r->less = found > worth ? LESS : RARER * r->less;
-    return found > worth ? contract(r, err) : VXS_OK;
+    bool pays = look(r) > worth;
+    r->less = pays ? LESS : RARER * r->less;
+    return pays ? contract(r, err) : VXS_OK;
 }
 
-/* Until the gap is at most the target, or no longer falls. */
+/* Until the gap is at most the target, or no longer falls. The last point says most, and no start
+ * has to be earned. */
 static vxs_status iterate(run *r, bool screen, vxs_error *err)
 {
     vxs_path *p = r->path;
@@ -367,6 +376,10 @@ static vxs_status iterate(run *r, bool screen, vxs_error *err)
             status = screen_between(r, err);
         p->screening += vxs_seconds() - start;
     }
+    double start = vxs_seconds();
+    if (!status && screen && p->dynamic && r->has_bounds && r->inside.gap < p->empty)
+        look(r);
+    p->screening += vxs_seconds() - start;
     return status;
 }
 
