@@ -23,8 +23,8 @@
 #define PATIENCE 6    /* iterations without a smaller gap */
 #define SMALL    1e-6 /* gap: before that it need not fall */
 #define AGAIN    0.02 /* of the terms: if no more were found, there is no use in looking again */
-#define PRICE    3    /* of a new start, in iterations */
-#define FALLS    3    /* times the gap is smaller after an iteration */
+#define PRICE    2    /* of a new start, in iterations */
+#define FALLS    20   /* times the gap is smaller after an iteration */
 #define LESS     0.3  /* of the gap: then screening is tried again */
 #define RARER    0.1  /* after a trial that found too few that share is so much smaller */
 #define CLOSED   1e-3 /* of the largest: a term whose slack over distance is less looks like 0 */
@@ -136,10 +136,11 @@ static size_t count_zero(const vxs_path *p)
 typedef struct {
     vxs_path *path;
     double lambda, target;
-    vxs_rest rest; /* screening may know of more terms that are 0 than it is without */
+    const vxs_rest *rest; /* its own, or the base; maybe more of its terms are known to be 0 */
+    vxs_bounds *bounds;   /* of the rest, likewise; or NULL */
     vxs_inside inside;
-    vxs_bounds bounds;
-    bool has_rest, has_bounds;
+    vxs_rest own;
+    vxs_bounds own_bounds;
     double tried, best; /* gaps */
     double less;        /* share of `tried` at which it is time for another trial */
     int waited;
@@ -147,39 +148,54 @@ typedef struct {
 
 static void end_run(run *r)
 {
-    vxs_bounds_release(&r->bounds);
     vxs_inside_release(&r->inside);
-    vxs_rest_release(&r->rest);
-    r->has_rest = r->has_bounds = false;
+    vxs_bounds_release(&r->own_bounds);
+    vxs_rest_release(&r->own);
+    r->rest = NULL;
+    r->bounds = NULL;
 }
 
 static vxs_status need_rest(run *r, vxs_error *err)
 {
     vxs_path *p = r->path;
-    if (r->has_rest)
+    if (r->rest)
         return VXS_OK;
-    vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->rest, err);
-    r->has_rest = !status;
+    if (p->base.whole && count_zero(p) == 0) {
+        r->rest = &p->base;
+        return VXS_OK;
+    }
+    vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->own, err);
+    r->rest = status ? NULL : &r->own;
     return status;
 }
 
 static vxs_status need_bounds(run *r, vxs_error *err)
 {
-    if (r->has_bounds)
+    vxs_path *p = r->path;
+    vxs_status status = VXS_OK;
+    if (r->bounds)
         return VXS_OK;
-    vxs_status status = vxs_bounds_new(&r->rest, r->path->transform, &r->bounds, err);
-    r->has_bounds = !status;
+    if (r->rest == &p->base && !p->has_bounds) {
+        status = vxs_bounds_new(&p->base, p->transform, &p->bounds, err);
+        p->has_bounds = !status;
+    }
+    if (r->rest != &p->base)
+        status = vxs_bounds_new(r->rest, p->transform, &r->own_bounds, err);
+    r->bounds = status ? NULL : r->rest == &p->base ? &p->bounds : &r->own_bounds;
     return status;
 }
 
 static vxs_status begin_run(run *r, vxs_error *err)
 {
+    vxs_path *p = r->path;
     vxs_status status = need_rest(r, err);
     if (!status)
-        status = vxs_rest_factor(&r->rest, err);
+        status = vxs_rest_factor(r->rest == &p->base ? &p->base : &r->own, err);
     if (!status)
-        status = vxs_inside_new(&r->rest, r->lambda, &r->inside, err);
-    r->inside.enough = ENOUGH * r->target / (r->lambda * (double)(2 * r->rest.terms + 1));
+        status = vxs_inside_new(r->rest, r->lambda, &r->inside, err);
+    if (status)
+        return status;
+    r->inside.enough = ENOUGH * r->target / (r->lambda * (double)(2 * r->rest->terms + 1));
     r->inside.gap = r->best = r->tried = INFINITY;
     r->waited = 0;
     return status;
@@ -192,26 +208,19 @@ static vxs_status begin_run(run *r, vxs_error *err)
 static vxs_status screen_first(run *r, vxs_error *err)
 {
     vxs_path *p = r->path;
-    vxs_status status = VXS_OK;
-    if (!p->has_bounds)
-        status = vxs_bounds_new(&p->base, p->transform, &p->bounds, err);
-    if (status)
-        return status;
-    p->has_bounds = true;
+    bool again = true;
     vxs_path_region(p, r->lambda, &p->witness);
-    size_t found = vxs_bounds_find(&p->bounds, &p->dome, r->lambda, p->found);
-    if (found > 0)
-        take_over(p, &p->base);
-    for (size_t terms = p->base.terms; p->transform && (double)found > AGAIN * (double)terms;) {
-        end_run(r);
-        status = need_rest(r, err);
+    while (again) {
+        vxs_status status = need_rest(r, err);
         if (!status)
             status = need_bounds(r, err);
         if (status)
             return status;
-        terms = r->rest.terms;
-        found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
-        take_over(p, &r->rest);
+        size_t found = vxs_bounds_find(r->bounds, &p->dome, r->lambda, p->found);
+        take_over(p, r->rest);
+        again = p->transform && (double)found > AGAIN * (double)r->rest->terms;
+        if (again || r->rest == &p->base)
+            end_run(r);
     }
     return VXS_OK;
 }
@@ -222,11 +231,11 @@ static vxs_status screen_first(run *r, vxs_error *err)
 static void begin_anew(run *r)
 {
     const vxs_path *p = r->path;
-    double terms = (double)(r->rest.terms > 0 ? r->rest.terms : 1);
-    for (size_t i = 0; i < r->rest.n && p->whole.squared; i++)
+    double terms = (double)(r->rest->terms > 0 ? r->rest->terms : 1);
+    for (size_t i = 0; i < r->rest->n && p->whole.squared; i++)
         r->inside.theta[i] = p->whole.root[i] * p->whole.y[i];
-    for (size_t k = 0; k < r->rest.rank; k++)
-        r->inside.b[k] = cblas_ddot((int)r->rest.n, r->rest.span + k * r->rest.n, 1,
+    for (size_t k = 0; k < r->rest->rank; k++)
+        r->inside.b[k] = cblas_ddot((int)r->rest->n, r->rest->span + k * r->rest->n, 1,
                                     p->whole.squared ? r->inside.theta : p->witness.z, 1);
     vxs_inside_begin(&r->inside, 0.1 * p->empty / (r->lambda * terms));
 }
@@ -238,10 +247,10 @@ static void spread_terms(const run *r)
     size_t count = p->whole.terms->count;
     double *v = p->term, *up = v + count, *down = up + count;
     for (size_t t = 0; t < count; t++) {
-        size_t name = name_of(&r->rest, t);
+        size_t name = name_of(r->rest, t);
         if (name == SIZE_MAX)
             continue;
-        double share = r->rest.left.share[t], size = fabs(share);
+        double share = r->rest->left.share[t], size = fabs(share);
         const double *to_up = share > 0 ? r->inside.up : r->inside.down;
         const double *to_down = share > 0 ? r->inside.down : r->inside.up;
         v[t] = copysign(1, share) * r->inside.v[name];
@@ -256,22 +265,22 @@ static void gather_terms(const run *r)
     size_t count = p->whole.terms->count;
     const double *v = p->term, *up = v + count, *down = up + count;
     for (size_t t = 0; t < count; t++) {
-        size_t name = name_of(&r->rest, t);
+        size_t name = name_of(r->rest, t);
         if (name == SIZE_MAX)
             continue;
-        double share = r->rest.left.share[t];
+        double share = r->rest->left.share[t];
         r->inside.v[name] += share * v[t];
         r->inside.up[name] += share > 0 ? up[t] : down[t];
         r->inside.down[name] += share > 0 ? down[t] : up[t];
     }
-    for (size_t k = 0; k < r->rest.terms; k++)
+    for (size_t k = 0; k < r->rest->terms; k++)
         r->inside.v[k] = fmax(INTERIOR - 1, fmin(1 - INTERIOR, r->inside.v[k]));
 }
 
 /* The solver's variables from features' weights, and b from predictions. */
 static void gather_variables(const run *r)
 {
-    const vxs_rest *e = &r->rest;
+    const vxs_rest *e = r->rest;
     const vxs_path *p = r->path;
     double *value = p->work, *x = r->inside.x, *z = r->inside.z;
     for (size_t j = 0; j < e->left.back.columns; j++)
@@ -295,7 +304,7 @@ static void gather_variables(const run *r)
 
 static void expand(const run *r)
 {
-    vxs_rest_expand(&r->rest, r->inside.x, r->inside.b, r->path->work, r->path->w, r->path->free);
+    vxs_rest_expand(r->rest, r->inside.x, r->inside.b, r->path->work, r->path->w, r->path->free);
 }
 
 /* The same point where more terms are 0. */
@@ -306,9 +315,9 @@ static vxs_status contract(run *r, vxs_error *err)
     spread_terms(r);
     expand(r);
     memcpy(p->z, r->inside.z, p->whole.n * sizeof(*p->z));
-    for (size_t k = 0; k < r->rest.terms; k++)
+    for (size_t k = 0; k < r->rest->terms; k++)
         mean += r->inside.up[k] * r->inside.g[k] + r->inside.down[k] * r->inside.h[k];
-    mean /= (double)(2 * r->rest.terms + 1);
+    mean /= (double)(2 * r->rest->terms + 1);
     end_run(r);
     vxs_status status = begin_run(r, err);
     if (status)
@@ -333,8 +342,8 @@ static double look(run *r)
     vxs_witness here = { .z = in->z, .theta = in->theta };
     here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
     vxs_path_region(p, r->lambda, &here);
-    size_t found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
-    take_over(p, &r->rest);
+    size_t found = vxs_bounds_find(r->bounds, &p->dome, r->lambda, p->found);
+    take_over(p, r->rest);
     return (double)found;
 }
 
@@ -342,7 +351,7 @@ static double look(run *r)
  * terms has its price, which what is left of the work has to earn. */
 static vxs_status screen_between(run *r, vxs_error *err)
 {
-    double gap = r->inside.gap, terms = (double)r->rest.terms;
+    double gap = r->inside.gap, terms = (double)r->rest->terms;
     double worth = PRICE * terms / to_come(r);
     if (!(gap < r->less * r->tried) || !(gap < r->path->empty) || !(worth < terms))
         return VXS_OK;
@@ -377,7 +386,7 @@ static vxs_status iterate(run *r, bool screen, vxs_error *err)
         p->screening += vxs_seconds() - start;
     }
     double start = vxs_seconds();
-    if (!status && screen && p->dynamic && r->has_bounds && r->inside.gap < p->empty)
+    if (!status && screen && p->dynamic && r->bounds && r->inside.gap < p->empty)
         look(r);
     p->screening += vxs_seconds() - start;
     return status;
