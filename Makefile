@@ -232,9 +232,14 @@ figures: screens
 kernel-figures: $(BUILD)/kernel_scores
 	@$(BUILD)/kernel_scores
 
-# Screening by bound propagation beside none, on the dissertation's simulations: two minutes.
-bp-figures: $(BUILD)/bound_propagation
-	@$(BUILD)/bound_propagation
+# Screening by bound propagation beside none and beside linear programmes, on the dissertation's simulations:
+# half an hour, most of it the linear programmes and graphs with many loops. BP_PARTS: some of squared, logistic,
+# thirds, sparse, plain, ratios, lp, dynamic; BP_LP_EVERY=5: fewer linear programmes; BP_DRAW=1: tables and
+# figures of what is there already.
+bp-figures: deps-peers
+	@$(MAKE) --no-print-directory $(BUILD)/bound_propagation
+	@mkdir -p $(BUILD)/bench/bp
+	@$(PYTHON) tests/bench/bound_propagation.py $(abspath $(BUILD)) $(BUILD)/bench/bp '$(BP_PARTS)'
 
 # What cross-validation and permutations give on real brains: twenty minutes. HAXBY: a folder with bold.nii.gz,
 # mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.

@@ -156,6 +156,9 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_bounds_new(const vxs_rest *rest, bool transform, vxs_bounds *bounds,
                                          vxs_error *err);
 void vxs_bounds_release(vxs_bounds *bounds);
+/* How many columns have bounds so close together that one term alone could be told to be 0. Where
+ * there are few of them, no more terms can be hoped for. */
+size_t vxs_bounds_narrow(const vxs_bounds *bounds, const vxs_dome *dome, double lambda);
 /* The box around u, and which terms are 0 for certain. Returns how many of them. */
 size_t vxs_bounds_find(vxs_bounds *bounds, const vxs_dome *dome, double lambda, bool *zero);
 

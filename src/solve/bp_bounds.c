@@ -354,6 +354,14 @@ static void visit(vxs_bounds *b, ring *q, size_t sum)
     }
 }
 
+size_t vxs_bounds_narrow(const vxs_bounds *b, const vxs_dome *dome, double lambda)
+{
+    size_t narrow = 0;
+    for (size_t j = 0; j < b->columns; j++)
+        narrow += b->norm[j] * dome->radius < lambda;
+    return narrow;
+}
+
 size_t vxs_bounds_find(vxs_bounds *b, const vxs_dome *dome, double lambda, bool *zero)
 {
     ring q = { 0, 0 };

@@ -334,32 +334,39 @@ static double to_come(const run *r)
     return fmax(0, log(r->inside.gap / r->target) / log(FALLS));
 }
 
-/* What the iterate says of the rest's terms. */
-static double look(run *r)
+/* Where the iterate says that the dual optimum is. */
+static void find_region(const run *r)
+{
+    const vxs_inside *in = &r->inside;
+    vxs_witness here = { .z = in->z, .theta = in->theta };
+    here.size = (in->primal - vxs_whole_loss(&r->path->whole, in->z)) / r->lambda;
+    vxs_path_region(r->path, r->lambda, &here);
+}
+
+static size_t look(run *r)
 {
     vxs_path *p = r->path;
-    vxs_inside *in = &r->inside;
-    vxs_witness here = { .z = in->z, .theta = in->theta };
-    here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
-    vxs_path_region(p, r->lambda, &here);
     size_t found = vxs_bounds_find(r->bounds, &p->dome, r->lambda, p->found);
     take_over(p, r->rest);
-    return (double)found;
+    return found;
 }
 
 /* Screening by the iterate, where the gap has fallen since the last time. A new start on fewer
  * terms has its price, which what is left of the work has to earn. */
 static vxs_status screen_between(run *r, vxs_error *err)
 {
-    double gap = r->inside.gap, terms = (double)r->rest->terms;
-    double worth = PRICE * terms / to_come(r);
-    if (!(gap < r->less * r->tried) || !(gap < r->path->empty) || !(worth < terms))
+    double gap = r->inside.gap, terms = (double)r->rest->terms, share = PRICE / to_come(r);
+    if (!(gap < r->less * r->tried) || !(gap < r->path->empty) || !(share < 1))
         return VXS_OK;
-    r->tried = gap;
     vxs_status status = need_bounds(r, err);
     if (status)
         return status;
-    bool pays = look(r) > worth;
+    find_region(r);
+    size_t narrow = vxs_bounds_narrow(r->bounds, &r->path->dome, r->lambda);
+    if ((double)narrow <= share * (double)r->bounds->columns)
+        return VXS_OK;
+    r->tried = gap;
+    bool pays = (double)look(r) > share * terms;
     r->less = pays ? LESS : RARER * r->less;
     return pays ? contract(r, err) : VXS_OK;
 }
@@ -386,8 +393,10 @@ static vxs_status iterate(run *r, bool screen, vxs_error *err)
         p->screening += vxs_seconds() - start;
     }
     double start = vxs_seconds();
-    if (!status && screen && p->dynamic && r->bounds && r->inside.gap < p->empty)
+    if (!status && screen && p->dynamic && r->bounds && r->inside.gap < p->empty) {
+        find_region(r);
         look(r);
+    }
     p->screening += vxs_seconds() - start;
     return status;
 }
