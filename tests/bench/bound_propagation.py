@@ -95,6 +95,7 @@ def draw_plain():
     """Figures 3.4 and 3.5, with the paths of the tables."""
     names = ["with transformation", "without"]
     panels, trees = [], []
+    print("| problem | edges | rate without transformation | with |\n|" + " --- |" * 4)
     for (name, edges, sparsity), rows in rows_of("plain").items():
         same, p = rows_of(name)[name, edges, sparsity], int(rows[0]["p"])
         panel = {"title": f"{name}, {density(edges, p)}", "xname": "lambda / lambda_max", "ticks": LAMBDAS}
