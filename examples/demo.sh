@@ -74,6 +74,16 @@ judge() { # images, column, words, more options of 'voxsift cohort'
 }
 judge lesion wab_aq "Severity of aphasia" --mask-fraction 0.05 --smooth 8
 judge t1w age_at_stroke Age --smooth 8
+echo "7. Which pieces of the whole brain tell age, when neighbours are to count alike? The fused lasso on the"
+echo "   grid of all voxels, and a bound that no other map on it can pass."
+echo
+"$voxsift" fit "$out/all_t1w" --target age_at_stroke --method fused --graph grid6 --sparsity 1 --lambda-ratio 0.2 \
+    -o "$out/pieces" --force > "$out/log.txt"
+sed -n '2,4s/^/   /p' "$out/log.txt"
+"$voxsift" check-model "$out/pieces" "$out/all_t1w" | sed -n '1s/^/     checked by other means: /p'
+"$voxsift" report "$out/pieces" --atlas schaefer100 --underlay icbm152 -o "$out/pieces_report.html" --force > "$out/log.txt"
+echo "     the pieces on a page: $out/pieces_report.html"
+echo
 echo "Open $out/lesion/coverage.nii.gz in a viewer to see how often each voxel is damaged,"
 echo "$out/wab_aq/weights.nii.gz for the voxels that tell severity (FSLeyes: sh $out/wab_aq_regions/open_fsleyes.sh),"
 echo "$out/wab_aq_regions/clusters.tsv for the table, and $out/wab_aq/model.json for the certificate."

@@ -174,6 +174,10 @@ VXS_MUST_CHECK vxs_status vxs_mask_auto(const vxs_volume *volume, uint8_t *mask,
 VXS_MUST_CHECK vxs_status vxs_components(const uint8_t *mask, const size_t shape[3],
                                          int connectivity, int32_t *labels, size_t *count,
                                          vxs_error *err);
+/* Likewise, where neighbours are joined only when they have the same value; values may be NULL. */
+VXS_MUST_CHECK vxs_status vxs_components_of_equals(const uint8_t *mask, const float *values,
+                                                   const size_t shape[3], int connectivity,
+                                                   int32_t *labels, size_t *count, vxs_error *err);
 
 /* ---- Atlases -----------------------------------------------------------------------------------
  */
@@ -229,6 +233,9 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_clusters_find(const vxs_volume *map, double threshold,
                                             int connectivity, size_t min_voxels,
                                             vxs_clusters *clusters, vxs_error *err);
+/* Voxels of one value that hang together, but for 0: what the fused lasso makes. */
+VXS_MUST_CHECK vxs_status vxs_pieces_find(const vxs_volume *map, int connectivity,
+                                          vxs_clusters *pieces, vxs_error *err);
 void vxs_clusters_release(vxs_clusters *clusters);
 
 /* Where a cluster lies in an atlas: the label with most of its voxels (NULL when it touches none),

@@ -60,7 +60,7 @@ typedef struct {
     double primal, dual, gap, tol;
     bool converged;
     size_t nonzero;
-    size_t pieces;       /* of equal weight, along the edges of a graph; 0 without one */
+    size_t pieces;       /* of equal weight that is not 0, along the edges of a graph */
     double smooth;       /* that of the problem */
     size_t missed;       /* features that an unsafe screening rule had thrown away */
     uint64_t iterations; /* of the outer loop */

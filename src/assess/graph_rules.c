@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define USUAL_EDGES    1.2   /* for each feature: between the trees and loops of the PET study */
 #define MOST_CORRELATE 10000 /* features: their correlations are 800 MB */
@@ -159,13 +160,24 @@ static vxs_status make_counted(const vxs_context *context, vxs_task *t, const ru
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* What is no rule is a file; a rule that is misspelt is none. */
+static vxs_status read_table(vxs_task *t, const char *graph, vxs_error *err)
+{
+    if (access(graph, F_OK) != 0 && !strpbrk(graph, "./"))
+        return vxs_fail(err, VXS_MISSING,
+                        "cannot read '%s': there is no such file, nor a graph of that name: tree, "
+                        "grid6, grid18, grid26, regions, chain, correlation:E or precision:E",
+                        graph);
+    return vxs_graph_read(graph, t->cohort, &t->graph, err);
+}
+
 /* For methods that penalise differences. */
 static vxs_status make_whole(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     const char *graph = t->settings.graph ? t->settings.graph : "tree";
     const rule *r = find_rule(graph);
     if (!r)
-        return vxs_graph_read(graph, t->cohort, &t->graph, err);
+        return read_table(t, graph, err);
     if (r->connectivity > 0)
         return make_grid(t, r, true, err);
     if (r->counted)
@@ -187,7 +199,7 @@ static vxs_status make_neighbours(vxs_task *t, vxs_error *err)
         graph = c->kind == VXS_FEATURES_VOXELS ? "grid6" : "regions";
     const rule *r = find_rule(graph);
     if (!r)
-        return vxs_graph_read(graph, c, &t->graph, err);
+        return read_table(t, graph, err);
     if (r->learned)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no '--graph %s'",
                         vxs_task_method(t)->name, r->name);

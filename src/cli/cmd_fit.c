@@ -99,11 +99,17 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
             "  no feature has a weight: lambda is %.6g, and from %.6g on the empty model is the "
             "best\n",
             c->lambda, c->lambda_max);
-    else if (c->pieces > 0)
+    else if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL)
         fprintf(out,
-                "  %zu features in %zu pieces of equal weight, at lambda %.6g (%.3g of "
-                "lambda_max)\n",
-                m->p, c->pieces, c->lambda, c->lambda / c->lambda_max);
+                "  %zu weights of %zu features and %zu classes are not 0, in %zu pieces of equal "
+                "weight, at lambda %.6g (%.3g of lambda_max)\n",
+                c->nonzero, m->p, m->output_count, c->pieces, c->lambda, c->lambda / c->lambda_max);
+    else if (c->pieces > 0)
+        fprintf(
+            out,
+            "  %zu of %zu features have a weight, in %zu pieces of equal weight, at lambda %.6g "
+            "(%.3g of lambda_max)\n",
+            c->nonzero, m->p, c->pieces, c->lambda, c->lambda / c->lambda_max);
     else
         fprintf(out, "  %zu of %zu features have a weight, at lambda %.6g (%.3g of lambda_max)\n",
                 c->nonzero, m->p, c->lambda, c->lambda / c->lambda_max);

@@ -24,7 +24,9 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
         r->features, task->cohort->p, task->settings.target, r->halves, task->n);
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)
-            fprintf(out, "  %s against the rest: ", task->classes[o]);
+            fprintf(out, "  %s %s: ", task->classes[o],
+                    task->loss == VXS_LOSS_MULTINOMIAL ? "beside the other classes"
+                                                       : "against the rest");
         else
             fprintf(out, "  ");
         fprintf(out, "%zu are stable: selected in %.3g of the halves or more\n", r->stable[o],
@@ -34,8 +36,16 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
             "  on average at most %.3g of them are wrong (Shah and Samworth, Meinshausen and "
             "Buehlmann)\n",
             r->error_bound);
-    fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
-            r->dice, r->nogueira);
+    if (r->mean_selected > 0)
+        fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
+                r->dice, r->nogueira);
+    else if (vxs_task_method(task)->needs_graph)
+        fprintf(out,
+                "  no half selected any: the first piece on its path has more than %zu features; "
+                "--select-features lets larger ones in\n",
+                r->features);
+    else
+        fprintf(out, "  no half selected any\n");
     fprintf(out, "  %s/frequencies.tsv  how often each feature was selected\n", dir);
     if (task->cohort->kind == VXS_FEATURES_VOXELS)
         fprintf(out,

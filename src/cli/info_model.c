@@ -46,8 +46,11 @@ static void print_words(const vxs_call *call, const vxs_model *m)
         fprintf(out, "  %s: %zu of %zu %s have a weight, at lambda %.6g; relative gap %.2g%s\n",
                 m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features", c->lambda,
                 c->gap, c->gap <= c->tol ? "" : ", which is MORE than was asked for");
-        if (c->pieces > 0)
-            fprintf(out, "  they are in %zu pieces of equal weight\n", c->pieces);
+        if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL && k + 1 == m->output_count)
+            fprintf(out, "  all of these are in %zu pieces of equal weight\n", c->pieces);
+        else if (c->pieces > 0 && m->loss != VXS_LOSS_MULTINOMIAL)
+            fprintf(out, "  they are in %zu %s of equal weight\n", c->pieces,
+                    c->pieces == 1 ? "piece" : "pieces");
     }
     for (size_t k = 0; k < m->free_count; k++)
         fprintf(out, "%s%s%s", k == 0 ? "  not penalised: " : ", ", m->free_names[k],

@@ -40,7 +40,7 @@ static void finish(vxs_cluster *c, const vxs_grid *grid)
     vxs_grid_position(grid, c->centre_index, c->centre);
 }
 
-static vxs_status measure(const vxs_volume *map, const int32_t *labels, size_t count, int sign,
+static vxs_status measure(const vxs_volume *map, const int32_t *labels, size_t count,
                           vxs_clusters *clusters, vxs_error *err)
 {
     vxs_cluster *rows = vxs_resize(clusters->rows, clusters->count + count + 1, sizeof(*rows), err);
@@ -52,7 +52,7 @@ static vxs_status measure(const vxs_volume *map, const int32_t *labels, size_t c
         if (labels[v] == 0)
             continue;
         size_t k = clusters->count + (size_t)labels[v] - 1;
-        rows[k].sign = sign;
+        rows[k].sign = map->values[v] > 0 ? 1 : -1;
         add_voxel(&rows[k], &map->grid, v, (double)map->values[v]);
         clusters->labels[v] = (int32_t)k + 1;
     }
@@ -114,7 +114,7 @@ vxs_status vxs_clusters_find(const vxs_volume *map, double threshold, int connec
         size_t count = 0;
         status = label_sign(map, threshold, sign, connectivity, above, labels, &count, err);
         if (!status)
-            status = measure(map, labels, count, sign, clusters, err);
+            status = measure(map, labels, count, clusters, err);
     }
     if (!status)
         status = arrange(clusters, min_voxels, err);
@@ -122,6 +122,31 @@ vxs_status vxs_clusters_find(const vxs_volume *map, double threshold, int connec
         vxs_clusters_release(clusters);
     free(labels);
     free(above);
+    return status;
+}
+
+vxs_status vxs_pieces_find(const vxs_volume *map, int connectivity, vxs_clusters *pieces,
+                           vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&map->grid), count = 0;
+    uint8_t *inside = vxs_alloc(voxels, sizeof(*inside), err);
+    int32_t *labels = vxs_alloc(voxels, sizeof(*labels), err);
+    *pieces = (vxs_clusters){ .grid = map->grid };
+    pieces->labels = vxs_alloc(voxels, sizeof(*pieces->labels), err);
+    vxs_status status = inside && labels && pieces->labels ? VXS_OK : VXS_FAILED;
+    for (size_t v = 0; v < voxels && !status; v++)
+        inside[v] = map->values[v] != 0 && isfinite(map->values[v]);
+    if (!status)
+        status = vxs_components_of_equals(inside, map->values, map->grid.shape, connectivity,
+                                          labels, &count, err);
+    if (!status)
+        status = measure(map, labels, count, pieces, err);
+    if (!status)
+        status = arrange(pieces, 1, err);
+    if (status)
+        vxs_clusters_release(pieces);
+    free(labels);
+    free(inside);
     return status;
 }
 

@@ -32,8 +32,8 @@ static void join(int32_t *parent, int32_t a, int32_t b)
         parent[a] = b;
 }
 
-static void join_neighbours(const uint8_t *mask, const size_t shape[3], int neighbours,
-                            const size_t at[3], int32_t *parent)
+static void join_neighbours(const uint8_t *mask, const float *values, const size_t shape[3],
+                            int neighbours, const size_t at[3], int32_t *parent)
 {
     size_t v = at[0] + shape[0] * (at[1] + shape[1] * at[2]);
     for (int n = 0; n < neighbours; n++) {
@@ -43,7 +43,7 @@ static void join_neighbours(const uint8_t *mask, const size_t shape[3], int neig
         if (other[0] >= shape[0] || other[1] >= shape[1] || other[2] >= shape[2])
             continue;
         size_t w = other[0] + shape[0] * (other[1] + shape[1] * other[2]);
-        if (mask[w])
+        if (mask[w] && (!values || values[w] == values[v]))
             join(parent, (int32_t)w, (int32_t)v);
     }
 }
@@ -107,8 +107,9 @@ static vxs_status number_components(const uint8_t *mask, size_t voxels, int32_t 
     return status;
 }
 
-vxs_status vxs_components(const uint8_t *mask, const size_t shape[3], int connectivity,
-                          int32_t *labels, size_t *count, vxs_error *err)
+vxs_status vxs_components_of_equals(const uint8_t *mask, const float *values, const size_t shape[3],
+                                    int connectivity, int32_t *labels, size_t *count,
+                                    vxs_error *err)
 {
     int neighbours = connectivity == 6 ? 3 : connectivity == 18 ? 9 : 13;
     size_t voxels = shape[0] * shape[1] * shape[2], at[3];
@@ -120,6 +121,12 @@ vxs_status vxs_components(const uint8_t *mask, const size_t shape[3], int connec
         for (at[1] = 0; at[1] < shape[1]; at[1]++)
             for (at[0] = 0; at[0] < shape[0]; at[0]++)
                 if (mask[at[0] + shape[0] * (at[1] + shape[1] * at[2])])
-                    join_neighbours(mask, shape, neighbours, at, labels);
+                    join_neighbours(mask, values, shape, neighbours, at, labels);
     return number_components(mask, voxels, labels, count, err);
+}
+
+vxs_status vxs_components(const uint8_t *mask, const size_t shape[3], int connectivity,
+                          int32_t *labels, size_t *count, vxs_error *err)
+{
+    return vxs_components_of_equals(mask, NULL, shape, connectivity, labels, count, err);
 }

@@ -52,8 +52,12 @@ static void put_preprocessing(const vxs_story *s)
     vxs_put(s->out, "<tr><th>Images</th><td>scaling: %s; ", vxs_story_text(p, "scale"));
     if (smooth > 0)
         vxs_put(s->out, "smoothed by %g mm (full width at half maximum); ", smooth);
-    vxs_put(s->out, "mask: %s; values that are not finite: %s</td></tr>\n",
-            vxs_story_text(p, "mask"), vxs_story_text(p, "nan"));
+    if (vxs_story_has(p, "mask"))
+        vxs_put(s->out, "mask: %s; ", vxs_story_text(p, "mask"));
+    else if (isfinite(vxs_story_number(p, "mask_fraction")))
+        vxs_put(s->out, "mask: where a share of %g or more of the subjects has signal; ",
+                vxs_story_number(p, "mask_fraction"));
+    vxs_put(s->out, "values that are not finite: %s</td></tr>\n", vxs_story_text(p, "nan"));
 }
 
 vxs_story_folds vxs_story_count_folds(const vxs_story *s)
@@ -101,6 +105,20 @@ static void put_dropped(const vxs_story *s)
     fputs("</table></details>\n", s->out);
 }
 
+/* Of the fused lasso. */
+static void put_penalty(const vxs_story *s)
+{
+    const vxs_json *asked = vxs_json_get(s->about, "parameters"),
+                   *task = vxs_json_get(s->about, "task");
+    const char *penalty = vxs_story_text(asked, "penalty");
+    const char *graph = vxs_story_text(task, "graph");
+    if (*penalty && strcmp(penalty, "edges") != 0)
+        vxs_story_row(s->out, "Penalty", penalty);
+    else
+        vxs_story_row(s->out, "Graph", *graph ? graph : "tree");
+    vxs_story_row_number(s->out, "Sparsity", vxs_story_number(asked, "sparsity"));
+}
+
 void vxs_story_done(const vxs_story *s)
 {
     const vxs_json *task = vxs_json_get(s->about, "task"), *grid = vxs_json_get(s->about, "grid");
@@ -116,6 +134,8 @@ void vxs_story_done(const vxs_story *s)
     vxs_put(s->out, "<tr><th>Model</th><td>%s, %s loss; features: %s</td></tr>\n",
             vxs_story_text(s->about, "method"), vxs_story_text(s->about, "loss"),
             vxs_story_text(task, "standardize"));
+    if (vxs_story_is_fused(s))
+        put_penalty(s);
     vxs_story_row(s->out, "Confounds",
                   vxs_story_has(task, "confounds") ? vxs_story_text(task, "confounds") : "none");
     if (vxs_story_has(s->about, "class_weights"))
@@ -131,18 +151,24 @@ void vxs_story_done(const vxs_story *s)
 static void put_outputs(const vxs_story *s)
 {
     const vxs_json *outputs = vxs_json_get(s->about, "outputs");
+    bool pieces = outputs && outputs->first && vxs_story_has(outputs->first, "pieces");
     fputs("<table><tr><th>Output</th><th>lambda</th><th>of lambda_max</th><th>features with a "
-          "weight</th><th>primal</th><th>dual</th><th>relative gap</th><th>asked for</th></tr>\n",
+          "weight</th>",
           s->out);
+    bool joint = strcmp(vxs_story_text(s->about, "loss"), "multinomial") == 0;
+    if (pieces)
+        vxs_put(s->out, "<th>pieces%s</th>", joint ? " of all classes" : "");
+    fputs("<th>primal</th><th>dual</th><th>relative gap</th><th>asked for</th></tr>\n", s->out);
     for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next) {
         double lambda = vxs_story_number(o, "lambda");
-        vxs_put(s->out,
-                "<tr><td>%s</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td>"
-                "<td>%g</td></tr>\n",
+        vxs_put(s->out, "<tr><td>%s</td><td>%g</td><td>%g</td><td>%g</td>",
                 vxs_story_text(o, "name"), lambda, lambda / vxs_story_number(o, "lambda_max"),
-                vxs_story_number(o, "nonzero"), vxs_story_number(o, "primal"),
-                vxs_story_number(o, "dual"), vxs_story_number(o, "gap"),
-                vxs_story_number(o, "tol"));
+                vxs_story_number(o, "nonzero"));
+        if (pieces)
+            vxs_put(s->out, "<td>%g</td>", vxs_story_number(o, "pieces"));
+        vxs_put(s->out, "<td>%g</td><td>%g</td><td>%g</td><td>%g</td></tr>\n",
+                vxs_story_number(o, "primal"), vxs_story_number(o, "dual"),
+                vxs_story_number(o, "gap"), vxs_story_number(o, "tol"));
     }
     fputs("</table>\n", s->out);
 }

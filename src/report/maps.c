@@ -81,15 +81,18 @@ static void end(maps *m)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-static void put_region(FILE *out, const vxs_cluster *c, const vxs_overlap *overlap)
+/* Clusters are where their peaks are, and pieces, which have none, where their centres are. */
+static void put_region(FILE *out, const vxs_cluster *c, const vxs_overlap *overlap, bool piece)
 {
-    const char *label = overlap->peak_label ? overlap->peak_label : overlap->label;
+    const char *label = !piece && overlap->peak_label ? overlap->peak_label : overlap->label;
+    const double *at = piece ? c->centre : c->peak;
     vxs_put(out, "<tr><td>%z</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td>",
-            c->voxels, c->volume, c->peak_value, c->peak[0], c->peak[1], c->peak[2]);
+            c->voxels, c->volume, c->peak_value, at[0], at[1], at[2]);
     vxs_put(out, "<td class=\"t\">%s</td></tr>\n", label ? label : "");
 }
 
-static vxs_status put_regions(const maps *m, const vxs_clusters *clusters, vxs_error *err)
+static vxs_status put_regions(const maps *m, const vxs_clusters *clusters, bool pieces,
+                              vxs_error *err)
 {
     FILE *out = m->s->out;
     vxs_overlap *overlap = vxs_alloc(clusters->count, sizeof(*overlap), err);
@@ -97,16 +100,17 @@ static vxs_status put_regions(const maps *m, const vxs_clusters *clusters, vxs_e
     if (!status && m->has_atlas)
         status = vxs_clusters_overlap(clusters, &m->atlas, overlap, err);
     if (!status) {
-        fputs("<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>peak</th><th>x</th>"
-              "<th>y</th><th>z</th><th></th></tr>\n",
-              out);
+        vxs_put(out,
+                "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>%s</th><th>x</th>"
+                "<th>y</th><th>z</th><th></th></tr>\n",
+                pieces ? "weight" : "peak");
         for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++)
-            put_region(out, &clusters->rows[k], &overlap[k]);
+            put_region(out, &clusters->rows[k], &overlap[k], pieces);
         fputs("</table>\n", out);
     }
     if (!status && clusters->count > MOST_ROWS)
-        vxs_put(out, "<p class=\"small\">The largest %d of %z clusters.</p>\n", MOST_ROWS,
-                clusters->count);
+        vxs_put(out, "<p class=\"small\">The largest %d of %z %s.</p>\n", MOST_ROWS,
+                clusters->count, pieces ? "pieces" : "clusters");
     free(overlap);
     return status;
 }
@@ -120,11 +124,59 @@ static size_t strongest(const vxs_clusters *clusters)
     return best;
 }
 
+/* The piece whose voxels weigh the most together. */
+static size_t heaviest(const vxs_clusters *pieces)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < pieces->count; k++)
+        if (fabs(pieces->rows[k].sum) > fabs(pieces->rows[best].sum))
+            best = k;
+    return best;
+}
+
+#define OUTLIERS 0.01 /* of the voxels may lie beyond the colours of a map of pieces */
+
+static int by_size(const void *a, const void *b)
+{
+    double left = fabs((*(const vxs_cluster *const *)a)->mean),
+           right = fabs((*(const vxs_cluster *const *)b)->mean);
+    return (left < right) - (left > right);
+}
+
+/* A few voxels at the rim may bear a weight so large that no other would be seen beside it. */
+static vxs_status scale_pieces(const vxs_clusters *pieces, double *most, vxs_error *err)
+{
+    size_t voxels = 0, beyond = 0, k = 0;
+    const vxs_cluster **order = vxs_alloc(pieces->count, sizeof(*order), err);
+    if (!order)
+        return VXS_FAILED;
+    for (size_t j = 0; j < pieces->count; j++) {
+        order[j] = &pieces->rows[j];
+        voxels += order[j]->voxels;
+    }
+    qsort(order, pieces->count, sizeof(*order), by_size);
+    while (k + 1 < pieces->count &&
+           (double)(beyond + order[k]->voxels) <= OUTLIERS * (double)voxels)
+        beyond += order[k++]->voxels;
+    *most = fabs(order[k]->mean);
+    free(order);
+    return VXS_OK;
+}
+
+/* Neighbours of the graph that a fused lasso was on, of voxels. */
+static int connectivity_of(const vxs_story *s)
+{
+    const char *graph = vxs_story_text(vxs_json_get(s->about, "task"), "graph");
+    return strcmp(graph, "grid18") == 0 ? 18 : strcmp(graph, "grid26") == 0 ? 26 : 6;
+}
+
 static vxs_status put_map(const maps *m, const vxs_volume *map, const char *caption, bool regions,
                           vxs_error *err)
 {
     vxs_clusters clusters;
-    vxs_status status = vxs_clusters_find(map, 0, 26, 1, &clusters, err);
+    bool pieces = vxs_story_is_fused(m->s) && vxs_story_has(m->s->about, "outputs");
+    vxs_status status = pieces ? vxs_pieces_find(map, connectivity_of(m->s), &clusters, err)
+                               : vxs_clusters_find(map, 0, 26, 1, &clusters, err);
     if (status)
         return status;
     if (clusters.count == 0) {
@@ -133,10 +185,13 @@ static vxs_status put_map(const maps *m, const vxs_volume *map, const char *capt
         vxs_slices slices = { .map = map,
                               .underlay = m->underlay.values ? &m->underlay : NULL,
                               .mask = m->inside };
-        memcpy(slices.peak, clusters.rows[strongest(&clusters)].peak, sizeof(slices.peak));
-        status = vxs_slices_put(m->s->out, &slices, caption, err);
-        if (!status && regions)
-            status = put_regions(m, &clusters, err);
+        const vxs_cluster *shown = &clusters.rows[(pieces ? heaviest : strongest)(&clusters)];
+        memcpy(slices.peak, pieces ? shown->centre : shown->peak, sizeof(slices.peak));
+        status = pieces ? scale_pieces(&clusters, &slices.most, err) : VXS_OK;
+        if (!status)
+            status = vxs_slices_put(m->s->out, &slices, caption, err);
+        if (!status && regions && (pieces || !vxs_story_is_dense(m->s)))
+            status = put_regions(m, &clusters, pieces, err);
     }
     vxs_clusters_release(&clusters);
     return status;
@@ -152,8 +207,8 @@ static vxs_status put_file(const maps *m, const vxs_story_map *r, vxs_error *err
     for (size_t k = 0; k < volumes && !status; k++) {
         vxs_volume map = { .values = NULL };
         status = read_volume(path, k, &map, &volumes, err);
-        char *caption = volumes > 1 ? vxs_format(err, "%s against the rest. %s",
-                                                 vxs_story_class(m->s, k), r->words)
+        char *caption = volumes > 1 ? vxs_format(err, "%s %s. %s", vxs_story_class(m->s, k),
+                                                 vxs_story_beside(m->s), r->words)
                                     : vxs_format(err, "%s", r->words);
         if (!status)
             status = caption ? put_map(m, &map, caption, r->regions, err) : VXS_FAILED;
@@ -170,17 +225,33 @@ static const char of_kernels[] =
     "bends. Its size is how much that likeness counts in the vote of all voxels, not the direction "
     "in which the voxel is changed.";
 
+static const char of_pieces[] =
+    "The fused lasso makes pieces: neighbours that have one weight. A piece says that its voxels "
+    "count alike in the model's sum, and a border that they count differently on its two sides.";
+static const char of_dense_pieces[] =
+    "Without --sparsity nearly every voxel has a weight: the largest piece is the ground from "
+    "which others stand out, and its weight is the effect of the sum over all of it. Where weights "
+    "change is what the map has to say; which voxels have one is not.";
+
+static void put_kind_of_weights(const vxs_story *s)
+{
+    if (vxs_story_is_kernel(s))
+        vxs_put(s->out, "<p>%s</p>\n", of_kernels);
+    else if (vxs_story_is_fused(s))
+        vxs_put(s->out, "<p>%s %s</p>\n", of_pieces, vxs_story_is_dense(s) ? of_dense_pieces : "");
+}
+
 vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
 {
     maps m = { .s = s };
     if (strcmp(vxs_story_text(s->about, "features_are"), "voxels") != 0)
         return VXS_OK;
     vxs_put(s->out, "<h2>Where</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
-    if (vxs_story_is_kernel(s))
-        vxs_put(s->out, "<p>%s</p>\n", of_kernels);
+    put_kind_of_weights(s);
     vxs_status status = begin(&m, err);
     for (const vxs_story_map *r = s->kind->maps; r->file && !status; r++)
-        status = put_file(&m, r, err);
+        if (!r->selected || !vxs_story_is_dense(s))
+            status = put_file(&m, r, err);
     end(&m);
     return status;
 }

@@ -50,6 +50,7 @@ typedef struct {
     const vxs_volume *map, *underlay; /* underlay may be NULL: then where the mask is */
     const uint8_t *mask;              /* of the map's grid */
     double peak[3];                   /* mm: where the three views meet */
+    double most;                      /* values that have the last colour; 0: the largest has */
 } vxs_slices;
 VXS_MUST_CHECK vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *caption,
                                          vxs_error *err);

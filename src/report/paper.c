@@ -4,8 +4,24 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAIF, GLASSO, SKFS, HSIC, HAUFE, BESAG, PHIPSON, SHAH, MEINSHAUSEN, NOGUEIRA, REFERENCES };
+enum {
+    FUSED,
+    SAIF,
+    GLASSO,
+    SKFS,
+    HSIC,
+    HAUFE,
+    BESAG,
+    PHIPSON,
+    SHAH,
+    MEINSHAUSEN,
+    NOGUEIRA,
+    REFERENCES
+};
 static const char *const references[REFERENCES] = {
+    [FUSED] =
+        "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. Sparsity and smoothness via the "
+        "fused lasso. Journal of the Royal Statistical Society B 67, 2005.",
     [SAIF] = "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
              "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
              "structured learning, dissertation, chapter 2.",
@@ -73,10 +89,10 @@ static void put_graph(vxs_paper *p, const char *graph)
         { "", "a tree of neighbouring features" },
         { "tree", "a tree of neighbouring features" },
         { "chain", "features in their order" },
-        { "grid6", "the grid of voxels, neighbours being those that share a face" },
-        { "grid18", "the grid of voxels, neighbours being those that share a face or an edge" },
-        { "grid26", "the grid of voxels, neighbours being those that share a face, an edge or a "
-                    "corner" },
+        { "grid6", "the grid of voxels (those that share a face are neighbours)" },
+        { "grid18", "the grid of voxels (those that share a face or an edge are neighbours)" },
+        { "grid26",
+          "the grid of voxels (those that share a face, an edge or a corner are neighbours)" },
         { "regions", "the graph of regions that touch" },
         { "correlation", "the graph of the strongest correlations among training subjects" },
         { "precision", "the graph of a sparse inverse covariance of training subjects" },
@@ -92,11 +108,6 @@ static void put_graph(vxs_paper *p, const char *graph)
     fputs("a graph of the features that was given", p->s->out);
 }
 
-static bool is_fused(const vxs_story *s)
-{
-    return strcmp(vxs_story_text(s->about, "method"), "fused") == 0;
-}
-
 /* Whether a fused lasso is one on sums over subtrees; of a given graph that is not known. */
 static bool is_saif(const vxs_story *s)
 {
@@ -106,14 +117,14 @@ static bool is_saif(const vxs_story *s)
     bool sparse = vxs_json_get_number(asked, "sparsity") > 0;
     const char *solver = vxs_story_text(asked, "solver");
     bool own = strcmp(solver, "auto") == 0 || strcmp(solver, "saif") == 0;
-    return !is_fused(s) || (tree && !sparse && own);
+    return !vxs_story_is_fused(s) || (tree && !sparse && own);
 }
 
 static void put_lasso(vxs_paper *p)
 {
     const vxs_story *s = p->s;
     double sparsity = vxs_json_get_number(vxs_json_get(s->about, "parameters"), "sparsity");
-    if (!is_fused(s)) {
+    if (!vxs_story_is_fused(s)) {
         vxs_put(s->out, "a lasso with %s loss", vxs_story_text(s->about, "loss"));
         return;
     }
@@ -122,6 +133,7 @@ static void put_lasso(vxs_paper *p)
     vxs_put(s->out, " with %s loss", vxs_story_text(s->about, "loss"));
     if (sparsity > 0)
         vxs_put(s->out, ", a weight costing %g times what a difference does", sparsity);
+    cite(p, FUSED);
 }
 
 static void put_model(vxs_paper *p)
@@ -258,6 +270,10 @@ void vxs_paper_stability(vxs_paper *p)
     cite(p, SHAH);
     fputs(" and", s->out);
     cite(p, MEINSHAUSEN);
+    if (vxs_story_number(s->about, "mean_selected") == 0) {
+        fputs(". No half selected any feature.", s->out);
+        return;
+    }
     vxs_put(s->out, ". Halves agreed with a mean Dice coefficient of %g and an index of stability",
             vxs_story_number(s->about, "dice"));
     cite(p, NOGUEIRA);

@@ -60,21 +60,25 @@ static const char style[] =
 /* ---- Kinds of directories -------------------------------------------------------------------- */
 
 static const vxs_story_map of_cv[] = {
-    { "weights_mean.nii.gz", "Weights, mean over folds.", true },
-    { "selection.nii.gz", "Share of folds in which a voxel has a weight.", false },
-    { "pattern.nii.gz",
-      "Pattern: what each voxel shares with the score of the model, mean over folds (Haufe).",
-      false },
-    { NULL, NULL, false },
+    { .file = "weights_mean.nii.gz", .words = "Weights, mean over folds.", .regions = true },
+    { .file = "selection.nii.gz",
+      .words = "Share of folds in which a voxel has a weight.",
+      .selected = true },
+    { .file = "pattern.nii.gz",
+      .words =
+          "Pattern: what each voxel shares with the score of the model, mean over folds (Haufe)." },
+    { .file = NULL },
 };
 static const vxs_story_map of_model[] = {
-    { "weights.nii.gz", "Weights.", true },
-    { NULL, NULL, false },
+    { .file = "weights.nii.gz", .words = "Weights.", .regions = true },
+    { .file = NULL },
 };
 static const vxs_story_map of_stability[] = {
-    { "stable.nii.gz", "Stable voxels, by the share of the halves that selected them.", true },
-    { "frequency.nii.gz", "Share of the halves that selected a voxel.", false },
-    { NULL, NULL, false },
+    { .file = "stable.nii.gz",
+      .words = "Stable voxels, by the share of the halves that selected them.",
+      .regions = true },
+    { .file = "frequency.nii.gz", .words = "Share of the halves that selected a voxel." },
+    { .file = NULL },
 };
 
 static const char of_weights[] =

@@ -93,7 +93,7 @@ vxs_status vxs_story_selection(const vxs_story *s, vxs_error *err)
         status = put_curves(&c, "inner_losses", "How lambda was chosen",
                             c.folds > 1 ? "inner loss, a line a fold" : "loss of those kept back");
     }
-    if (!status)
+    if (!status && !vxs_story_is_dense(s)) /* of which nearly all features have a weight */
         status = put_curves(&c, "inner_features", "Features on the path", "features with a weight");
     free(c.ratios);
     free(c.values);

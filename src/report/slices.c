@@ -216,6 +216,9 @@ vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *capti
         (slices->underlay && !vxs_grid_inverse(&slices->underlay->grid, c.underlay_inverse)))
         return vxs_fail(err, VXS_BAD_DATA, "an image has no usable grid");
     find_box(&c);
+    bool beyond = slices->most > 0 && slices->most < c.map_most;
+    if (beyond)
+        c.map_most = slices->most;
     vxs_status status = find_window(&c, err);
     if (status || !(c.high[0] > c.low[0]))
         return status;
@@ -225,8 +228,8 @@ vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *capti
         status = put_mosaic(&c, out, err);
     vxs_put(out,
             "<figcaption>%s Above: through x %f, y %f, z %f mm. Below: axial slices from z %f to "
-            "%f mm. Left is left. Yellow and cyan: up to %g in size.</figcaption></figure>\n",
+            "%f mm. Left is left. Yellow and cyan: %s %g in size.</figcaption></figure>\n",
             caption, slices->peak[0], slices->peak[1], slices->peak[2], c.low[2] + 2 * MARGIN,
-            c.high[2] - 2 * MARGIN, c.map_most);
+            c.high[2] - 2 * MARGIN, beyond ? "from" : "up to", c.map_most);
     return status;
 }

@@ -44,7 +44,7 @@ static void put_stable(const vxs_story *s)
         vxs_put(s->out, "%s <b>%g</b> for %s", k > 0 ? "," : "", stable_of(s, k),
                 vxs_story_class(s, k));
     if (outputs > 1)
-        fputs(", each against the rest", s->out);
+        vxs_put(s->out, ", each %s", vxs_story_beside(s));
     vxs_put(s->out, ": selected in a share of %g or more of %g halves of the subjects. ",
             number(s, "threshold"), number(s, "halves"));
 }
@@ -52,6 +52,16 @@ static void put_stable(const vxs_story *s)
 static void put_lead(const vxs_story *s)
 {
     put_stable(s);
+    if (number(s, "mean_selected") == 0) {
+        if (vxs_story_is_fused(s))
+            vxs_put(s->out,
+                    "No half selected any: the first piece on its path has more than %g features; "
+                    "--select-features lets larger ones in.</p>\n",
+                    number(s, "features_a_half"));
+        else
+            fputs("No half selected any.</p>\n", s->out);
+        return;
+    }
     vxs_put(s->out,
             "On average at most %g of the stable ones%s %s wrong, which means selected by a half "
             "no oftener than "

@@ -17,7 +17,8 @@ typedef struct vxs_paper vxs_paper;
 /* A file with a map of voxels, one volume an output. */
 typedef struct {
     const char *file, *words;
-    bool regions; /* and a table of them */
+    bool regions;  /* and a table of them */
+    bool selected; /* it says which voxels have a weight */
 } vxs_story_map;
 
 /* A kind of directory. Sections that are NULL it has not. */
@@ -105,6 +106,22 @@ static inline bool vxs_story_has(const vxs_json *object, const char *key)
 {
     const vxs_json *value = vxs_json_get(object, key);
     return value && value->kind != VXS_JSON_NULL;
+}
+/* Whether the fused lasso made it; and whether it gives nearly every feature a weight. */
+static inline bool vxs_story_is_fused(const vxs_story *story)
+{
+    return strcmp(vxs_story_text(story->about, "method"), "fused") == 0;
+}
+static inline bool vxs_story_is_dense(const vxs_story *story)
+{
+    const vxs_json *asked = vxs_json_get(story->about, "parameters");
+    return vxs_story_is_fused(story) && !(vxs_story_number(asked, "sparsity") > 0);
+}
+/* What a class is told from. */
+static inline const char *vxs_story_beside(const vxs_story *story)
+{
+    bool joint = strcmp(vxs_story_text(story->about, "loss"), "multinomial") == 0;
+    return joint ? "beside the other classes" : "against the rest";
 }
 /* Whether weights are of kernels. */
 static inline bool vxs_story_is_kernel(const vxs_story *story)

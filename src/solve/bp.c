@@ -428,8 +428,8 @@ static vxs_status solve(bp *b, double lambda, bool screen, verdict *v, vxs_error
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* Pieces of equal weight along the edges of a graph. */
-static vxs_status count_pieces(const bp *b, size_t *pieces, vxs_error *err)
+/* Pieces of equal weight along the edges of a graph, but for those whose weight is 0. */
+static vxs_status count_pieces(const bp *b, size_t nonzero, size_t *pieces, vxs_error *err)
 {
     const vxs_graph *g = b->problem.graph;
     *pieces = 0;
@@ -441,13 +441,13 @@ static vxs_status count_pieces(const bp *b, size_t *pieces, vxs_error *err)
         return status;
     same.count = 0;
     for (size_t e = 0; e < g->count; e++)
-        if (b->path.w[g->from[e]] == b->path.w[g->to[e]]) {
+        if (b->path.w[g->from[e]] != 0 && b->path.w[g->from[e]] == b->path.w[g->to[e]]) {
             same.from[same.count] = g->from[e];
             same.to[same.count++] = g->to[e];
         }
     status = vxs_graph_spanning(&same, same.weight, &forest, err);
     if (!status)
-        *pieces = g->nodes - forest.count;
+        *pieces = nonzero - forest.count;
     vxs_graph_release(&forest);
     vxs_graph_release(&same);
     return status;
@@ -492,7 +492,7 @@ static vxs_status take_solution(bp *b, vxs_solution *solution, vxs_error *err)
             solution->weight[solution->count++] = p->w[j];
         }
     solution->certificate.nonzero = count;
-    vxs_status status = count_pieces(b, &solution->certificate.pieces, err);
+    vxs_status status = count_pieces(b, count, &solution->certificate.pieces, err);
     return status ? status : take_bound(b, solution, err);
 }
 

@@ -458,7 +458,8 @@ static vxs_status take_solution(const vxs_cuts *c, vxs_solution *solution, vxs_e
         w && solution->index && solution->weight && solution->free ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < c->classes && !status; k++) {
         const vxs_side *s = &c->sides[k];
-        solution->certificate.pieces += s->count;
+        for (size_t piece = 0; piece < s->count; piece++)
+            solution->certificate.pieces += s->w[q + piece] != 0;
         for (size_t i = 0; i < q; i++)
             solution->free[k * q + i] = s->w[i];
         for (size_t j = 0; j < p; j++)

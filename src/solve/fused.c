@@ -48,6 +48,31 @@ const vxs_param vxs_fused_params[] = {
     { .name = NULL },
 };
 
+static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
+{
+    const vxs_graph *g = problem->graph;
+    size_t loop = 0;
+    vxs_status status = vxs_graph_loop(g, &loop, err);
+    if (!status && loop < g->count)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--solver saif' is for trees; the edge between features %zu and %zu of "
+                          "the graph closes a loop, see '--solver cuts'",
+                          g->from[loop], g->to[loop]);
+    return status;
+}
+
+/* Options that other solvers have. */
+static vxs_status check_options(const vxs_method_settings *s, int way, vxs_error *err)
+{
+    if (way != VXS_FUSED_BP && (s->compare || s->untransformed))
+        return vxs_fail(err, VXS_MISUSE, "'--%s' goes with '--solver bp'; here it is '%s'",
+                        s->compare ? "compare" : "untransformed", ways[way]);
+    if (way == VXS_FUSED_CUTS && (s->screen != 0 || s->inner != 0))
+        return vxs_fail(err, VXS_MISUSE, "'--%s' does not go with '--solver cuts'",
+                        s->screen != 0 ? "screen" : "inner");
+    return VXS_OK;
+}
+
 /* Whether it is a lasso on sums over subtrees. */
 static vxs_status is_tree(const vxs_problem *problem, bool *tree, vxs_error *err)
 {
@@ -75,6 +100,11 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         return status;
     if (open)
         way = problem->terms ? VXS_FUSED_BP : tree ? VXS_FUSED_SAIF : VXS_FUSED_CUTS;
+    status = check_options(settings, way, err);
+    if (!status && way == VXS_FUSED_SAIF && !tree)
+        status = refuse_loops(problem, err);
+    if (status)
+        return status;
     return kinds[way]->begin(context, problem, settings, solver, err);
 }
 

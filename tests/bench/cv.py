@@ -13,12 +13,14 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 sys.dont_write_bytecode = True
 import nibabel as nib
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 import problems
 
 build, folder, examples = (os.path.abspath(p) for p in sys.argv[1:4])
 haxby = sys.argv[4] if len(sys.argv) > 4 else ""
-PARTS = "scores,times,lambda,haxby,categories,permutations,stability"
+PARTS = "scores,times,lambda,haxby,categories,permutations,stability,fused,fused-haxby"
 parts = (sys.argv[5] if len(sys.argv) > 5 else PARTS).split(",")
 COHORTS = {"lesion": ("--mask-fraction", "0.05", "--smooth", "8"), "t1w": ("--smooth", "8")}
 SCORES = [("wab_aq", "lesion"), ("age_at_stroke", "t1w")]
@@ -188,25 +190,37 @@ def prepared(image, runs):
 PAIRS = [("face", "house", 0.99), ("cat", "chair", 0.81), ("bottle", "shoe", 0.75)]
 
 
-def viewing(all_at_once=False):
-    """Volumes of one person: what was looked at, told by the other runs. Rest has n/a as target and is left out; voxsift
-    numbers the volumes."""
+def volumes():
+    """Columns of what was looked at; rest has n/a. None without the data."""
     if not os.path.exists(haxby + "/attributes_literal.txt"):
         print(f"Haxby: no attributes_literal.txt in '{haxby}' (HAXBY=folder): left out", flush=True)
-        return
+        return None
     rows = [line.split() for line in open(haxby + "/attributes_literal.txt")]
     kinds = sorted({c for c, _ in rows} - {"rest"})
     columns = {"run": [f"run{int(r) + 1:02}" for _, r in rows], "category": [c if c in kinds else "n/a" for c, _ in rows]}
     columns.update({f"{a}_{b}": [c if c in (a, b) else "n/a" for c, _ in rows] for a, b, _ in PAIRS})
     columns.update({k: [{k: "yes", "rest": "n/a"}.get(c, "no") for c, _ in rows] for k in kinds})
+    return columns
+
+
+def slice_cohort(image, columns):
     with open(folder + "/volumes.tsv", "w") as f:
         f.writelines("\t".join(r) + "\n" for r in [columns, *zip(*columns.values())])
+    subprocess.run([build + "/voxsift", "cohort", image, "--rows", folder + "/volumes.tsv", "--mask", haxby + "/mask.nii.gz", "-o",
+                    folder + "/haxby", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
+
+
+def viewing(all_at_once=False):
+    """Volumes of one person: what was looked at, told by the other runs. Rest is left out; voxsift numbers the volumes."""
+    columns = volumes()
+    if not columns:
+        return
+    kinds = list(columns)[2 + len(PAIRS):]
     print("Haxby, one run left out at a time:", flush=True)
     heads("what", "n", "balanced accuracy (sd over runs)", "95 %", "AUC (sd over runs)", "inner balanced accuracy", "seconds")
     bold, plain, together = haxby + "/bold.nii.gz", (), ("--group", "run")
     for name, image in (("as they are", bold), ("prepared", prepared(bold, columns["run"]))):
-        subprocess.run([build + "/voxsift", "cohort", image, "--rows", folder + "/volumes.tsv", "--mask", haxby + "/mask.nii.gz", "-o",
-                        folder + "/haxby", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
+        slice_cohort(image, columns)
         asked = [(f"{a}_{b}", words) for a, b, _ in PAIRS for words in (plain, together)] + [(k, together) for k in kinds if name == "prepared"]
         if all_at_once:
             asked = [("category", plain), ("category", together)] if name == "as they are" else [("category", together)]
@@ -218,11 +232,113 @@ def viewing(all_at_once=False):
                 f"{said['seconds']:.1f}")
 
 
+# Written down before any of them was run, and not changed after: one sparsity beside none, the lambdas and smoothnesses of
+# the kernels' section of docs/benchmarks.md, three draws of halves.
+FUSED = ("--method", "fused", "--graph")
+KINDS = [("lasso", ()), ("fused, tree", (*FUSED, "tree")), ("fused, grid6", (*FUSED, "grid6")),
+         ("fused, grid6, sparsity 1", (*FUSED, "grid6", "--sparsity", "1")),
+         ("skfs", ("--method", "skfs", "--smooth", "0.1,1,10", "--tol", "1e-4"))]
+FEW = ("--nlambda", "10", "--lambda-ratio", "0.05")
+QUESTIONS = [("Broca or Anomic, from lesions", "kinds", "wab_type", 3), ("older than the median, from T1w", "t1w", "older", 1),
+             ("sex, from T1w", "t1w", "sex", 1), ("wab_aq, from lesions", "lesion", "wab_aq", 3),
+             ("age_at_stroke, from T1w", "t1w", "age_at_stroke", 1)]
+DRAWS = 3
+
+
+def halved():
+    """The cohorts again, with a column of who is older than the median, and with columns of halves."""
+    rows = list(csv.DictReader(open(folder + "/people.tsv"), delimiter="\t"))
+    ages = [float(r["age_at_stroke"]) for r in rows]
+    for draw in range(1, DRAWS + 1):
+        for r, k in zip(rows, np.random.default_rng(draw).permutation(len(rows))):
+            r[f"half{draw}"] = "ab"[k % 2]
+    for r, age in zip(rows, ages):
+        r["older"] = "yes" if age > np.median(ages) else "no"
+    for name, images, kept in (("kinds", "lesion", ("Broca", "Anomic")), ("lesion", "lesion", ()), ("t1w", "t1w", ())):
+        with open(f"{folder}/{name}.tsv", "w") as f:
+            table = csv.DictWriter(f, rows[0], delimiter="\t", lineterminator="\n")
+            table.writeheader()
+            table.writerows(r for r in rows if not kept or r["wab_type"] in kept)
+        subprocess.run([build + "/voxsift", "cohort", f"{folder}/{name}.tsv", "--image-column", images, *COHORTS[images], "-o",
+                        f"{folder}/halved_{name}", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
+
+
+def areas(map, by_weight):
+    """How many sets of voxels hang together by shared faces: of weights that are not 0, or of equal weight as well."""
+    at, pairs = np.arange(map.size).reshape(map.shape), []
+    for axis in range(3):
+        one, other = (np.take(at, range(k, map.shape[axis] - 1 + k), axis).ravel() for k in (0, 1))
+        joined = (map.flat[one] != 0) & (map.flat[other] != 0) & (not by_weight or map.flat[one] == map.flat[other])
+        pairs.append(np.stack((one[joined], other[joined])))
+    pairs = np.concatenate(pairs, 1)
+    label = connected_components(coo_array((np.ones(pairs.shape[1]), pairs), (map.size, map.size)), directed=False)[1]
+    return len(set(label[map.ravel() != 0]))
+
+
+def fitted(cohort, target, words, only=()):
+    said = voxsift("fit", cohort, "--target", target, *FEW, "--choose-lambda", "5", *words, *only)
+    inside = nib.load(cohort + "/mask.nii.gz").get_fdata() > 0
+    return nib.load(folder + "/fit/weights.nii.gz").get_fdata(), inside, said
+
+
+def readable(cohort, target, words, halves):
+    """Cells about maps: of everybody, and how two of halves that share nobody agree (the correlation of their weights over all
+    voxels; 0 where one is flat)."""
+    map, inside, said = fitted(cohort, target, words)
+    agree = []
+    for one, other in halves:
+        a, b = (fitted(cohort, target, words, half)[0][inside] for half in (one, other))
+        agree.append(np.corrcoef(a, b)[0, 1] if a.std() > 0 and b.std() > 0 else 0.0)
+    return (int((map != 0).sum()), areas(map, False), areas(map, True), f"{np.mean(agree):.2f} ({min(agree):.2f} to {max(agree):.2f})",
+            f"{said['gap']:.0e}")
+
+
+MAP_HEADS = ("voxels with a weight", "clusters", "parts of one weight", "agreement of halves", "gap")
+
+
+def outer(said, metric):
+    m = said["outer"][metric]
+    return f"{m['pooled']:.3f} [{m['low']:.2f}, {m['high']:.2f}]", f"{m['sd']:.3f}"
+
+
+def fused():
+    halved()
+    print("Fused lasso beside others, 10 lambdas down to 0.05, 5 folds:", flush=True)
+    heads("question", "method", "balanced accuracy or r [95 %]", "sd over folds", "AUC or R2", "volume", "seconds", *MAP_HEADS)
+    halves = [[("--only", f"half{d}={h}") for h in "ab"] for d in range(1, DRAWS + 1)]
+    for name, cohort, target, repeats in QUESTIONS:
+        first, second = ("r", "r2") if target in ANCHORS else ("balanced_accuracy", "auc")
+        for method, words in KINDS:
+            if method == "skfs" and target in ANCHORS:
+                continue
+            where = f"{folder}/halved_{cohort}"
+            said = voxsift("cv", where, "--target", target, "--repeats", str(repeats), *FEW, *words)
+            row(name, method, *outer(said, first), f"{said['outer'][second]['pooled']:.3f}", f"{said['baseline_pooled']['volume'][first]:.3f}",
+                f"{said['seconds']:.1f}", *readable(where, target, words, halves))
+
+
+def fused_slice():
+    """Pairs of categories of the prepared slice; the halves are odd and even runs."""
+    columns = volumes()
+    if not columns:
+        return
+    columns["half"] = ["ab"[int(r[3:]) % 2] for r in columns["run"]]
+    slice_cohort(prepared(haxby + "/bold.nii.gz", columns["run"]), columns)
+    print("Fused lasso beside others on a slice, one run left out at a time, 10 lambdas down to 0.05:", flush=True)
+    heads("question", "method", "balanced accuracy [95 %]", "sd over runs", "AUC", "seconds", *MAP_HEADS)
+    for a, b, _ in PAIRS:
+        for method, words in KINDS:
+            target, where = f"{a}_{b}", folder + "/haxby"
+            said = voxsift("cv", where, "--target", target, "--folds-from", "run", "--group", "run", *FEW, *words)
+            row(f"{a}, {b}", method, *outer(said, "balanced_accuracy"), f"{said['outer']['auc']['pooled']:.3f}", f"{said['seconds']:.1f}",
+                *readable(where, target, (*words, "--group", "run"), [[("--only", "half=a"), ("--only", "half=b")]]))
+
+
 os.makedirs(folder, exist_ok=True)
 cohorts()
 started = time.time()
 for part, run in (("scores", scores), ("times", times), ("lambda", choosing), ("haxby", viewing), ("categories", lambda: viewing(True)),
-                  ("permutations", permutations), ("stability", stable)):
+                  ("permutations", permutations), ("stability", stable), ("fused", fused), ("fused-haxby", fused_slice)):
     if part in parts:
         run()
 print(f"All of it took {time.time() - started:.0f} s", flush=True)

@@ -53,5 +53,101 @@ works "info on a model" voxsift info m
 holds "its pieces" "pieces of equal weight" "$work/out"
 works "methods" voxsift methods --json
 holds "need graphs" '"needs_graph": true' "$work/out"
+
+# ---- Grids: every command that takes a method ------------------------------------------------------
+rm -rf ./*
+voxsift simulate spheres --shape 14,13,12 --subjects 40 --regions 2 --radius 2 -o g -q > /dev/null
+awk -F '\t' -v OFS='\t' 'NR == 1 { print $0, "kind"; next } { print $0, substr("abc", NR % 3 + 1, 1) }' g/participants.tsv > with
+mv with g/participants.tsv
+voxsift simulate lasso --subjects 20 --features 10 -o l -q > /dev/null
+grid=(--method fused --graph grid6)
+few=(--nlambda 4 --lambda-ratio 0.2 -q)
+folds=(--folds 3 --inner-folds 2 "${few[@]}")
+alike() { # WHAT FILES COMMAND...: the same bits by one thread and by two
+    local what=$1 files=$2 file
+    shift 2
+    works "$what, one thread" voxsift "$@" -o one --nthreads 1
+    works "$what, two threads" voxsift "$@" -o two --nthreads 2
+    for file in $files; do
+        if cmp -s "one/$file" "two/$file"; then pass; else fail "$what: $file of two threads"; fi
+    done
+    rm -rf one two
+}
+for way in "--target score" "--target score --sparsity 1" "--target kind --loss multinomial --sparsity 1"; do
+    read -ra words <<< "$way"
+    alike "fit $way" "weights.tsv graph.tsv" fit g "${words[@]}" "${grid[@]}" -q
+    alike "cv $way" "predictions.tsv weights.tsv scores.tsv" cv g "${words[@]}" "${grid[@]}" "${folds[@]}"
+    alike "permute $way" "null.tsv" permute g "${words[@]}" "${grid[@]}" "${folds[@]}" --permutations 3
+    [ "$way" = "--target score" ] && continue
+    alike "stability $way" "frequencies.tsv halves.tsv" stability g "${words[@]}" "${grid[@]}" "${few[@]}" --pairs 2 --select-features 600
+    works "fit $way" voxsift fit g "${words[@]}" "${grid[@]}" -o m -q
+    holds "weights and pieces" " pieces of equal weight, at lambda" "$work/out"
+    works "a page of it" voxsift report m -o m.html
+    holds "its pieces" "<th>pieces" m.html
+    holds "its graph" "<tr><th>Graph</th><td>grid6</td></tr>" m.html
+    works "the certificate" voxsift check-model m g
+    holds "holds" "the certificate holds" "$work/out"
+    rm -rf m m.html
+done
+holds "classes are told from all others" "beside the other classes" <(voxsift stability g --target kind --loss multinomial --sparsity 1 "${grid[@]}" \
+    "${few[@]}" --pairs 2 -o s)
+
+# a run that is stopped goes on
+run voxsift permute g --target score "${grid[@]}" --sparsity 1 "${folds[@]}" --permutations 6 -o whole
+voxsift permute g --target score "${grid[@]}" --sparsity 1 "${folds[@]}" --permutations 6 -o part > /dev/null 2>&1 &
+stopped=$!
+for _ in $(seq 400); do
+    [ -s part.checkpoint ] && break
+    sleep 0.01
+done
+kill -INT "$stopped" 2> /dev/null
+wait "$stopped" 2> /dev/null
+rm -rf part
+works "resume" voxsift permute g --target score "${grid[@]}" --sparsity 1 "${folds[@]}" --permutations 6 -o part --resume
+same "the same permutations" "$(cat part/null.tsv)" "$(cat whole/null.tsv)"
+
+# a path: pieces without weight are none; the halves of a piece
+works "path" voxsift path g --target score "${grid[@]}" --sparsity 1 "${few[@]}"
+same "no piece has a weight at lambda_max" "$(sed -n '1p;2p' "$work/out" | cut -f 3 | tr '\n' ' ')" "pieces 0 "
+works "stability" voxsift stability g --target score "${grid[@]}" --sparsity 1 --pairs 2 --select-features 1 -o small -q
+holds "a piece is larger than one voxel" "the first piece on its path has more than 1 features" "$work/out"
+works "a page of nothing" voxsift report small -o small.html
+holds "and why" "the first piece on its path has more than 1 features; --select-features" small.html
+# without sparsity nearly all voxels have a weight: which ones is not told
+works "cv" voxsift cv g --target score "${grid[@]}" "${folds[@]}" -o dense
+works "its page" voxsift report dense -o dense.html
+holds "what a map without sparsity says" "Where weights change is what the map has to say" dense.html
+same "no shares of folds" "$(grep -c 'Share of folds' dense.html)" 0
+
+bad() { # CODE PART OPTIONS...
+    refuses "$1" "$2" voxsift fit g --target score --method fused -o x -q "${@:3}"
+}
+bad 66 "cannot read 'grid7': there is no such file, nor a graph of that name: tree, grid6" --graph grid7
+bad 66 "cannot read './grid6'" --graph ./grid6
+bad 2 "'--graph correlation' is of regions or columns" --graph correlation:0
+bad 2 "'--graph regions' is of regions" --graph regions
+bad 2 "option '--sparsity' wants a number between 0 and 1000000, not 'much'" --graph grid6 --sparsity much
+bad 2 "'--solver saif' is for trees; the edge between features" --graph grid6 --solver saif
+bad 2 "'--solver saif' has neither" --graph chain --sparsity 1 --solver saif
+bad 2 "'--solver cuts' is for graphs, not for '--penalty'" --graph grid6 --solver cuts --penalty trend
+bad 2 "'--penalty matrix' is not known: give edges, trend or matrix:FILE" --graph grid6 --penalty matrix
+bad 66 "cannot read 'none.tsv'" --graph grid6 --penalty matrix:none.tsv
+bad 2 "option '--solver' wants one of auto, saif, cuts, bp, not 'flow'" --graph grid6 --solver flow
+bad 2 "'--compare' goes with '--solver bp'; here it is 'cuts'" --graph grid6 --compare
+bad 2 "'--untransformed' goes with '--solver bp'; here it is 'saif'" --graph chain --untransformed
+bad 2 "'--screen' does not go with '--solver cuts'" --graph grid6 --screen dynamic
+bad 2 "'--inner' does not go with '--solver cuts'" --graph grid6 --inner descent
+bad 2 "method 'fused' has no option '--smooth'" --graph grid6 --smooth 1
+bad 2 "lambda is 0" --graph grid6 --sparsity 1 --lambda 0
+refuses 2 "method 'lasso' has no option '--sparsity'" voxsift fit g --target score --sparsity 1 -o x
+refuses 2 "solver 'bp' knows squared and logistic loss only" voxsift fit g --target kind "${grid[@]}" --loss multinomial --solver bp -o x -q
+refuses 2 "there is no selection to be stable without '--sparsity'" voxsift stability g --target score "${grid[@]}" -o x
+refuses 2 "'--prefilter' does not go with method 'fused'" voxsift cv g --target score "${grid[@]}" --prefilter 10 -o x
+for command in fit cv permute "stability --sparsity 1"; do
+    refuses 2 "'--graph grid6' is of voxels; the features are not" voxsift $command l --target score "${grid[@]}" -o x
+done
+refuses 2 "'--graph grid6' is of voxels; the features are not" voxsift path l --target score "${grid[@]}"
+refuses 2 "wants a number above 0, the edges for each feature, not '0'" voxsift cv l --target score --method fused --graph correlation:0 -o x
+[ -e x ] && fail "a refused run left its output" || pass
 rm -rf ./*
 nothing_left "fused"
