@@ -299,6 +299,8 @@ static vxs_status set_up(bp *b, vxs_error *err)
     if (!status)
         status = vxs_rest_new(&p->whole, p->zero, p->transform, &p->base, err);
     if (!status)
+        status = vxs_rest_factor(&p->base, err);
+    if (!status)
         status = check_levels(b, err);
     return status ? status : solve_empty(b, err);
 }

@@ -75,6 +75,8 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_rest_new(const vxs_whole *whole, const bool *zero, bool transform,
                                        vxs_rest *rest, vxs_error *err);
 void vxs_rest_release(vxs_rest *rest);
+/* Where the entries of its factor stand, which the solver and the norm need: once is enough. */
+VXS_MUST_CHECK vxs_status vxs_rest_factor(vxs_rest *rest, vxs_error *err);
 /* Features and free columns from the solver's variables and what it has along the span. */
 void vxs_rest_expand(const vxs_rest *rest, const double *x, const double *b, double *work,
                      double *w, double *free);
@@ -154,6 +156,9 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_bounds_new(const vxs_rest *rest, bool transform, vxs_bounds *bounds,
                                          vxs_error *err);
 void vxs_bounds_release(vxs_bounds *bounds);
+/* How many columns have bounds so close together that one term alone could be told to be 0. Where
+ * there are few of them, no more terms can be hoped for. */
+size_t vxs_bounds_narrow(const vxs_bounds *bounds, const vxs_dome *dome, double lambda);
 /* The box around u, and which terms are 0 for certain. Returns how many of them. */
 size_t vxs_bounds_find(vxs_bounds *bounds, const vxs_dome *dome, double lambda, bool *zero);
 
@@ -185,6 +190,8 @@ typedef struct {
     uint64_t iterations;
     double screening; /* seconds */
 } vxs_path;
+/* Into the dome, what a witness says of the dual optimum at some lambda. */
+void vxs_path_region(vxs_path *path, double lambda, const vxs_witness *witness);
 VXS_MUST_CHECK vxs_status vxs_path_solve(vxs_path *path, double lambda, double target, bool screen,
                                          vxs_error *err);
 /* With all terms 0, as they are marked. */

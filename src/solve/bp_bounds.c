@@ -315,8 +315,8 @@ static void put(vxs_bounds *b, ring *q, size_t sum)
 static void range(const vxs_bounds *b, size_t a, double *least, double *most)
 {
     double one = b->factor[a] * b->from[b->term[a]], two = b->factor[a] * b->to[b->term[a]];
-    *least = fmin(one, two);
-    *most = fmax(one, two);
+    *least = one < two ? one : two;
+    *most = one < two ? two : one;
 }
 
 /* What one member can be, by what the others leave. Returns whether that is news. */
@@ -324,11 +324,11 @@ static bool tighten(vxs_bounds *b, size_t sum, size_t a, double least, double mo
 {
     double factor = b->factor[a], *from = &b->from[b->term[a]], *to = &b->to[b->term[a]];
     double high = (b->high[sum] - least) / factor, low = (b->low[sum] - most) / factor;
-    double up = fmin(*to, fmax(high, low) + ROUNDING);
-    double down = fmax(*from, fmin(high, low) - ROUNDING);
+    double up = (high > low ? high : low) + ROUNDING;
+    double down = (high > low ? low : high) - ROUNDING;
     bool news = up < *to - MOVES || down > *from + MOVES;
-    *to = up;
-    *from = down;
+    *to = up < *to ? up : *to;
+    *from = down > *from ? down : *from;
     return news;
 }
 
@@ -352,6 +352,14 @@ static void visit(vxs_bounds *b, ring *q, size_t sum)
             if (b->uses[use] != sum)
                 put(b, q, b->uses[use]);
     }
+}
+
+size_t vxs_bounds_narrow(const vxs_bounds *b, const vxs_dome *dome, double lambda)
+{
+    size_t narrow = 0;
+    for (size_t j = 0; j < b->columns; j++)
+        narrow += b->norm[j] * dome->radius < lambda;
+    return narrow;
 }
 
 size_t vxs_bounds_find(vxs_bounds *b, const vxs_dome *dome, double lambda, bool *zero)

@@ -281,14 +281,16 @@ vxs_status vxs_terms_norm(vxs_factor *factor, const double *value, double *u, do
 
 vxs_status vxs_rest_norm(vxs_rest *r, const double *theta, double *u, double *norm, vxs_error *err)
 {
+    vxs_status status = vxs_rest_factor(r, err);
     double below, *value = vxs_alloc(r->singles + r->mr, sizeof(*value), err);
-    if (!value)
-        return VXS_FAILED;
+    if (!value || status) {
+        free(value);
+        return status ? status : VXS_FAILED;
+    }
     cblas_dgemv(CblasColMajor, CblasTrans, (int)r->n, (int)(r->singles + r->mr), 1, r->x, (int)r->n,
                 theta, 1, 0, value, 1);
     memcpy(u, value, r->singles * sizeof(*u));
-    vxs_status status =
-        vxs_terms_norm(&r->factor, value + r->singles, u + r->singles, norm, &below, err);
+    status = vxs_terms_norm(&r->factor, value + r->singles, u + r->singles, norm, &below, err);
     for (size_t k = 0; k < r->singles; k++)
         *norm = fmax(*norm, fabs(u[k]));
     free(value);

@@ -22,7 +22,9 @@
 #define MOST     200  /* iterations */
 #define PATIENCE 6    /* iterations without a smaller gap */
 #define SMALL    1e-6 /* gap: before that it need not fall */
-#define WORTH    0.02 /* of the terms: fewer are not worth a new start */
+#define AGAIN    0.02 /* of the terms: if no more were found, there is no use in looking again */
+#define PRICE    2    /* of a new start, in iterations */
+#define FALLS    20   /* times the gap is smaller after an iteration */
 #define LESS     0.3  /* of the gap: then screening is tried again */
 #define RARER    0.1  /* after a trial that found too few that share is so much smaller */
 #define CLOSED   1e-3 /* of the largest: a term whose slack over distance is less looks like 0 */
@@ -76,7 +78,7 @@ static void find_lens(vxs_path *p, const double *xi, const double *z, double squ
     p->dome.radius = sqrt(radius);
 }
 
-static void find_dome(vxs_path *p, double lambda, const vxs_witness *w)
+void vxs_path_region(vxs_path *p, double lambda, const vxs_witness *w)
 {
     size_t n = p->whole.n;
     double *xi = p->xi, *along = p->dome.along;
@@ -129,54 +131,16 @@ static size_t count_zero(const vxs_path *p)
     return count;
 }
 
-/* ---- Screening before the solver begins ------------------------------------------------------ */
-
-static vxs_status need_bounds(vxs_path *p, vxs_error *err)
-{
-    if (p->has_bounds)
-        return VXS_OK;
-    vxs_status status = vxs_bounds_new(&p->base, p->transform, &p->bounds, err);
-    p->has_bounds = !status;
-    return status;
-}
-
-/* What is 0 for certain; what is left has new leaves and shorter paths, so again, unless sums of
- * columns are not wanted. */
-static vxs_status screen_first(vxs_path *p, double lambda, vxs_error *err)
-{
-    vxs_status status = need_bounds(p, err);
-    if (status)
-        return status;
-    find_dome(p, lambda, &p->witness);
-    size_t found = vxs_bounds_find(&p->bounds, &p->dome, lambda, p->found);
-    if (found > 0)
-        take_over(p, &p->base);
-    while (found > 0 && p->transform && !status) {
-        vxs_rest rest;
-        vxs_bounds bounds = { .terms = 0 };
-        status = vxs_rest_new(&p->whole, p->zero, p->transform, &rest, err);
-        if (status)
-            return status;
-        status = vxs_bounds_new(&rest, p->transform, &bounds, err);
-        if (!status) {
-            found = vxs_bounds_find(&bounds, &p->dome, lambda, p->found);
-            take_over(p, &rest);
-        }
-        vxs_bounds_release(&bounds);
-        vxs_rest_release(&rest);
-    }
-    return status;
-}
-
-/* ---- The solver ------------------------------------------------------------------------------ */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
 typedef struct {
     vxs_path *path;
     double lambda, target;
-    vxs_rest rest;
+    const vxs_rest *rest; /* its own, or the base; maybe more of its terms are known to be 0 */
+    vxs_bounds *bounds;   /* of the rest, likewise; or NULL */
     vxs_inside inside;
-    vxs_bounds bounds;
-    bool has_bounds;
+    vxs_rest own;
+    vxs_bounds own_bounds;
     double tried, best; /* gaps */
     double less;        /* share of `tried` at which it is time for another trial */
     int waited;
@@ -184,33 +148,94 @@ typedef struct {
 
 static void end_run(run *r)
 {
-    vxs_bounds_release(&r->bounds);
     vxs_inside_release(&r->inside);
-    vxs_rest_release(&r->rest);
-    r->has_bounds = false;
+    vxs_bounds_release(&r->own_bounds);
+    vxs_rest_release(&r->own);
+    r->rest = NULL;
+    r->bounds = NULL;
+}
+
+static vxs_status need_rest(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    if (r->rest)
+        return VXS_OK;
+    if (p->base.whole && count_zero(p) == 0) {
+        r->rest = &p->base;
+        return VXS_OK;
+    }
+    vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->own, err);
+    r->rest = status ? NULL : &r->own;
+    return status;
+}
+
+static vxs_status need_bounds(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    vxs_status status = VXS_OK;
+    if (r->bounds)
+        return VXS_OK;
+    if (r->rest == &p->base && !p->has_bounds) {
+        status = vxs_bounds_new(&p->base, p->transform, &p->bounds, err);
+        p->has_bounds = !status;
+    }
+    if (r->rest != &p->base)
+        status = vxs_bounds_new(r->rest, p->transform, &r->own_bounds, err);
+    r->bounds = status ? NULL : r->rest == &p->base ? &p->bounds : &r->own_bounds;
+    return status;
 }
 
 static vxs_status begin_run(run *r, vxs_error *err)
 {
     vxs_path *p = r->path;
-    vxs_status status = vxs_rest_new(&p->whole, p->zero, p->transform, &r->rest, err);
+    vxs_status status = need_rest(r, err);
     if (!status)
-        status = vxs_inside_new(&r->rest, r->lambda, &r->inside, err);
-    r->inside.enough = ENOUGH * r->target / (r->lambda * (double)(2 * r->rest.terms + 1));
+        status = vxs_rest_factor(r->rest == &p->base ? &p->base : &r->own, err);
+    if (!status)
+        status = vxs_inside_new(r->rest, r->lambda, &r->inside, err);
+    if (status)
+        return status;
+    r->inside.enough = ENOUGH * r->target / (r->lambda * (double)(2 * r->rest->terms + 1));
     r->inside.gap = r->best = r->tried = INFINITY;
     r->waited = 0;
     return status;
 }
 
+/* ---- Screening before the solver begins ------------------------------------------------------ */
+
+/* What is 0 for certain; what is left has new leaves and shorter paths, so again, unless sums of
+ * columns are not wanted or there was little. The last rest stays for the solver. */
+static vxs_status screen_first(run *r, vxs_error *err)
+{
+    vxs_path *p = r->path;
+    bool again = true;
+    vxs_path_region(p, r->lambda, &p->witness);
+    while (again) {
+        vxs_status status = need_rest(r, err);
+        if (!status)
+            status = need_bounds(r, err);
+        if (status)
+            return status;
+        size_t found = vxs_bounds_find(r->bounds, &p->dome, r->lambda, p->found);
+        take_over(p, r->rest);
+        again = p->transform && (double)found > AGAIN * (double)r->rest->terms;
+        if (again || r->rest == &p->base)
+            end_run(r);
+    }
+    return VXS_OK;
+}
+
+/* ---- The solver ------------------------------------------------------------------------------ */
+
 /* A first point: all that the empty model loses could be in the slacks. */
 static void begin_anew(run *r)
 {
     const vxs_path *p = r->path;
-    double terms = (double)(r->rest.terms > 0 ? r->rest.terms : 1);
-    for (size_t i = 0; i < r->rest.n && p->whole.squared; i++)
+    double terms = (double)(r->rest->terms > 0 ? r->rest->terms : 1);
+    for (size_t i = 0; i < r->rest->n && p->whole.squared; i++)
         r->inside.theta[i] = p->whole.root[i] * p->whole.y[i];
-    for (size_t k = 0; k < r->rest.rank; k++)
-        r->inside.b[k] = cblas_ddot((int)r->rest.n, r->rest.span + k * r->rest.n, 1,
+    for (size_t k = 0; k < r->rest->rank; k++)
+        r->inside.b[k] = cblas_ddot((int)r->rest->n, r->rest->span + k * r->rest->n, 1,
                                     p->whole.squared ? r->inside.theta : p->witness.z, 1);
     vxs_inside_begin(&r->inside, 0.1 * p->empty / (r->lambda * terms));
 }
@@ -222,10 +247,10 @@ static void spread_terms(const run *r)
     size_t count = p->whole.terms->count;
     double *v = p->term, *up = v + count, *down = up + count;
     for (size_t t = 0; t < count; t++) {
-        size_t name = name_of(&r->rest, t);
+        size_t name = name_of(r->rest, t);
         if (name == SIZE_MAX)
             continue;
-        double share = r->rest.left.share[t], size = fabs(share);
+        double share = r->rest->left.share[t], size = fabs(share);
         const double *to_up = share > 0 ? r->inside.up : r->inside.down;
         const double *to_down = share > 0 ? r->inside.down : r->inside.up;
         v[t] = copysign(1, share) * r->inside.v[name];
@@ -240,22 +265,22 @@ static void gather_terms(const run *r)
     size_t count = p->whole.terms->count;
     const double *v = p->term, *up = v + count, *down = up + count;
     for (size_t t = 0; t < count; t++) {
-        size_t name = name_of(&r->rest, t);
+        size_t name = name_of(r->rest, t);
         if (name == SIZE_MAX)
             continue;
-        double share = r->rest.left.share[t];
+        double share = r->rest->left.share[t];
         r->inside.v[name] += share * v[t];
         r->inside.up[name] += share > 0 ? up[t] : down[t];
         r->inside.down[name] += share > 0 ? down[t] : up[t];
     }
-    for (size_t k = 0; k < r->rest.terms; k++)
+    for (size_t k = 0; k < r->rest->terms; k++)
         r->inside.v[k] = fmax(INTERIOR - 1, fmin(1 - INTERIOR, r->inside.v[k]));
 }
 
 /* The solver's variables from features' weights, and b from predictions. */
 static void gather_variables(const run *r)
 {
-    const vxs_rest *e = &r->rest;
+    const vxs_rest *e = r->rest;
     const vxs_path *p = r->path;
     double *value = p->work, *x = r->inside.x, *z = r->inside.z;
     for (size_t j = 0; j < e->left.back.columns; j++)
@@ -279,7 +304,7 @@ static void gather_variables(const run *r)
 
 static void expand(const run *r)
 {
-    vxs_rest_expand(&r->rest, r->inside.x, r->inside.b, r->path->work, r->path->w, r->path->free);
+    vxs_rest_expand(r->rest, r->inside.x, r->inside.b, r->path->work, r->path->w, r->path->free);
 }
 
 /* The same point where more terms are 0. */
@@ -290,10 +315,9 @@ static vxs_status contract(run *r, vxs_error *err)
     spread_terms(r);
     expand(r);
     memcpy(p->z, r->inside.z, p->whole.n * sizeof(*p->z));
-    for (size_t k = 0; k < r->rest.terms; k++)
+    for (size_t k = 0; k < r->rest->terms; k++)
         mean += r->inside.up[k] * r->inside.g[k] + r->inside.down[k] * r->inside.h[k];
-    mean /= (double)(2 * r->rest.terms + 1);
-    take_over(p, &r->rest);
+    mean /= (double)(2 * r->rest->terms + 1);
     end_run(r);
     vxs_status status = begin_run(r, err);
     if (status)
@@ -304,30 +328,51 @@ static vxs_status contract(run *r, vxs_error *err)
     return VXS_OK;
 }
 
-/* Screening by the iterate, where the gap has fallen since the last time. */
-static vxs_status screen_between(run *r, vxs_error *err)
+/* How many iterations are to come, going by how fast gaps fall as a rule. */
+static double to_come(const run *r)
 {
-    vxs_path *p = r->path;
-    vxs_inside *in = &r->inside;
-    vxs_witness here = { .z = in->z, .theta = in->theta };
-    if (!(in->gap < r->less * r->tried) || r->rest.terms == 0 || !(in->gap < p->empty))
-        return VXS_OK;
-    r->tried = in->gap;
-    if (!r->has_bounds) {
-        vxs_status status = vxs_bounds_new(&r->rest, p->transform, &r->bounds, err);
-        if (status)
-            return status;
-        r->has_bounds = true;
-    }
-    here.size = (in->primal - vxs_whole_loss(&p->whole, in->z)) / r->lambda;
-    find_dome(p, r->lambda, &here);
-    size_t found = vxs_bounds_find(&r->bounds, &p->dome, r->lambda, p->found);
-    bool worth = (double)found > WORTH * (double)r->rest.terms;
-    r->less = worth ? LESS : RARER * r->less;
-    return worth ? contract(r, err) : VXS_OK;
+    return fmax(0, log(r->inside.gap / r->target) / log(FALLS));
 }
 
-/* Until the gap is at most the target, or no longer falls. */
+/* Where the iterate says that the dual optimum is. */
+static void find_region(const run *r)
+{
+    const vxs_inside *in = &r->inside;
+    vxs_witness here = { .z = in->z, .theta = in->theta };
+    here.size = (in->primal - vxs_whole_loss(&r->path->whole, in->z)) / r->lambda;
+    vxs_path_region(r->path, r->lambda, &here);
+}
+
+static size_t look(run *r)
+{
+    vxs_path *p = r->path;
+    size_t found = vxs_bounds_find(r->bounds, &p->dome, r->lambda, p->found);
+    take_over(p, r->rest);
+    return found;
+}
+
+/* Screening by the iterate, where the gap has fallen since the last time. A new start on fewer
+ * terms has its price, which what is left of the work has to earn. */
+static vxs_status screen_between(run *r, vxs_error *err)
+{
+    double gap = r->inside.gap, terms = (double)r->rest->terms, share = PRICE / to_come(r);
+    if (!(gap < r->less * r->tried) || !(gap < r->path->empty) || !(share < 1))
+        return VXS_OK;
+    vxs_status status = need_bounds(r, err);
+    if (status)
+        return status;
+    find_region(r);
+    size_t narrow = vxs_bounds_narrow(r->bounds, &r->path->dome, r->lambda);
+    if ((double)narrow <= share * (double)r->bounds->columns)
+        return VXS_OK;
+    r->tried = gap;
+    bool pays = (double)look(r) > share * terms;
+    r->less = pays ? LESS : RARER * r->less;
+    return pays ? contract(r, err) : VXS_OK;
+}
+
+/* Until the gap is at most the target, or no longer falls. The last point says most, and no start
+ * has to be earned. */
 static vxs_status iterate(run *r, bool screen, vxs_error *err)
 {
     vxs_path *p = r->path;
@@ -347,6 +392,12 @@ static vxs_status iterate(run *r, bool screen, vxs_error *err)
             status = screen_between(r, err);
         p->screening += vxs_seconds() - start;
     }
+    double start = vxs_seconds();
+    if (!status && screen && p->dynamic && r->bounds && r->inside.gap < p->empty) {
+        find_region(r);
+        look(r);
+    }
+    p->screening += vxs_seconds() - start;
     return status;
 }
 
@@ -358,40 +409,48 @@ static void leave(run *r)
     memcpy(r->path->z, r->inside.z, r->path->whole.n * sizeof(*r->path->z));
 }
 
-static vxs_status solve_rest(vxs_path *p, double lambda, double target, bool screen, vxs_error *err)
+static vxs_status solve_rest(run *r, bool screen, vxs_error *err)
 {
-    run r = { .path = p, .lambda = lambda, .target = target, .less = LESS };
-    vxs_status status = begin_run(&r, err);
+    vxs_status status = begin_run(r, err);
     if (!status) {
-        begin_anew(&r);
-        status = iterate(&r, screen, err);
+        begin_anew(r);
+        status = iterate(r, screen, err);
     }
     if (!status)
-        leave(&r);
-    end_run(&r);
+        leave(r);
     return status;
 }
 
 vxs_status vxs_path_solve(vxs_path *p, double lambda, double target, bool screen, vxs_error *err)
 {
+    run r = { .path = p, .lambda = lambda, .target = target, .less = LESS };
     double start = vxs_seconds();
     size_t count = p->whole.terms->count;
     vxs_status status = VXS_OK;
     memset(p->zero, 0, count * sizeof(*p->zero));
     memset(p->term, 0, 3 * count * sizeof(*p->term));
     if (screen && p->sequential && p->witness.known)
-        status = screen_first(p, lambda, err);
+        status = screen_first(&r, err);
     p->before = count_zero(p);
     p->screening += vxs_seconds() - start;
     if (!status)
-        status = solve_rest(p, lambda, target, screen, err);
+        status = solve_rest(&r, screen, err);
     p->after = count_zero(p);
+    end_run(&r);
+    return status;
+}
+
+static vxs_status solve_marked(vxs_path *p, double lambda, double target, vxs_error *err)
+{
+    run r = { .path = p, .lambda = lambda, .target = target };
+    vxs_status status = solve_rest(&r, false, err);
+    end_run(&r);
     return status;
 }
 
 vxs_status vxs_path_empty(vxs_path *p, vxs_error *err)
 {
-    return solve_rest(p, 1, 0, false, err);
+    return solve_marked(p, 1, 0, err);
 }
 
 /* A term that is 0 has a slack of about 1 and a distance of about 0; of one that is not it is the
@@ -411,5 +470,5 @@ static void guess(vxs_path *p)
 vxs_status vxs_path_polish(vxs_path *p, double lambda, double target, vxs_error *err)
 {
     guess(p);
-    return solve_rest(p, lambda, target, false, err);
+    return solve_marked(p, lambda, target, err);
 }

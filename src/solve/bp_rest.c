@@ -346,8 +346,6 @@ static vxs_status fill(vxs_rest *r, bool transform, vxs_error *err)
         status = place_columns(&e, err);
     if (!status)
         status = find_span(&e, err);
-    if (!status)
-        status = vxs_factor_new(&r->solid, &r->factor, err);
     free_peeling(&e);
     return status;
 }
@@ -362,6 +360,11 @@ vxs_status vxs_rest_new(const vxs_whole *whole, const bool *zero, bool transform
     if (status)
         vxs_rest_release(r);
     return status;
+}
+
+vxs_status vxs_rest_factor(vxs_rest *r, vxs_error *err)
+{
+    return r->factor.terms ? VXS_OK : vxs_factor_new(&r->solid, &r->factor, err);
 }
 
 /* ---- There and back -------------------------------------------------------------------------- */

@@ -6,7 +6,8 @@
 #include "voxsift/graph.h"
 
 /* P (D'SD) P' = L V L', V diagonal, L with ones on its diagonal, in an order P that fills little.
- * Where entries stand is found once; weights may change. */
+ * Where entries stand is found once; weights may change. The last places, among which L is nearly
+ * full, make a square of their own. */
 typedef struct {
     const vxs_terms *terms;
     size_t count;           /* variables */
@@ -18,6 +19,9 @@ typedef struct {
     size_t *below, *filled; /* where its entries stand, and how many do by now */
     size_t *row;            /* of L's entries */
     double *entry, *pivot;  /* L, V */
+    size_t thin, full;      /* places before the square, and in it */
+    double *square;         /* full x full: L there, below the diagonal */
+    double *panel;          /* full x a block of its columns */
     double *work;           /* of `count` numbers */
     size_t *mark, *path;    /* likewise */
 } vxs_factor;

@@ -1,8 +1,8 @@
-"""Lines on logarithmic axes, side by side on one scale, written as SVG: as much as docs/benchmarks.md needs."""
+"""Lines on logarithmic or plain axes, side by side on one scale, written as SVG: as much as docs/benchmarks.md needs."""
 from html import escape
 from math import ceil, floor, log10
 
-WIDE = {1: 560, 2: 390, 3: 260}  # a panel, by how many there are
+WIDE = {1: 560, 2: 390, 3: 260, 4: 215}  # a panel, by how many there are
 HEIGHT, LEFT, TOP, GAP, BELOW = 230, 66, 112, 18, 66
 SHAPES = {  # of radius 1
     "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -53,17 +53,36 @@ def lines_of(panel, at, height_of, styles):
     return out
 
 
-def draw(path, title, notes, yname, names, panels, styles):
+def itself(x):
+    return x
+
+
+def plain_ticks(low, high):
+    """Some five round values between."""
+    step = 10.0 ** floor(log10(high - low))
+    step *= next(f for f in (0.1, 0.2, 0.5, 1, 2) if (high - low) / (f * step) <= 7)
+    return [(k * step, True) for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+
+
+def decade_ticks(low, high):
+    """Each digit of each decade, and whether it is a 1."""
+    every = [(digit * 10.0**decade, digit == 1) for decade in range(floor(low), ceil(high) + 1) for digit in range(1, 10)]
+    return [(y, whole) for y, whole in every if low <= log10(y) <= high]
+
+
+def draw(path, title, notes, yname, names, panels, styles, logx=True, logy=True):
     """Names: of the legend. Each panel: title, xname, ticks (values and words, from left to right), lines: name and
     points (x, y, reached)."""
     values = [y for p in panels for _, points in p["lines"] for _, y, _ in points]
-    low, high = log10(min(values)) - 0.15, log10(max(values)) + 0.15
+    across, up = log10 if logx else itself, log10 if logy else itself
+    more = 0.15 if logy else 0.04 * (max(values) - min(values))
+    low, high = up(min(values)) - more, up(max(values)) + more
     wide, bottom = WIDE[len(panels)], TOP + HEIGHT
     width = LEFT + len(panels) * (wide + GAP)
     whole = all(reached for p in panels for _, points in p["lines"] for _, _, reached in points)
 
     def height_of(y):
-        return bottom - (log10(y) - low) / (high - low) * HEIGHT
+        return bottom - (up(y) - low) / (high - low) * HEIGHT
 
     out = [text(LEFT, 26, title, 16, "start", "#111", ' font-weight="bold"'), text(LEFT, 47, notes, 12, "start", "#555"),
            *legend(names, styles), text(16, TOP + HEIGHT / 2, yname, more=f' transform="rotate(-90 16 {TOP + HEIGHT / 2})"')]
@@ -71,15 +90,12 @@ def draw(path, title, notes, yname, names, panels, styles):
         left, first, last = LEFT + k * (wide + GAP), panel["ticks"][0][0], panel["ticks"][-1][0]
 
         def at(x):
-            return left + wide * (0.08 + 0.84 * log10(x / first) / log10(last / first))
+            return left + wide * (0.08 + 0.84 * (across(x) - across(first)) / (across(last) - across(first)))
 
-        for decade in range(floor(low), ceil(high) + 1):
-            for digit in range(1, 10):
-                y = digit * 10.0**decade
-                if low <= log10(y) <= high:
-                    out.append(rule(left, height_of(y), left + wide, height_of(y), "#ccc" if digit == 1 else "#f1f1f1"))
-                    if digit == 1 and k == 0:
-                        out.append(text(LEFT - 7, height_of(y) + 4, f"{y:g}", anchor="end"))
+        for y, whole_tick in (decade_ticks if logy else plain_ticks)(low, high):
+            out.append(rule(left, height_of(y), left + wide, height_of(y), "#ccc" if whole_tick else "#f1f1f1"))
+            if whole_tick and k == 0:
+                out.append(text(LEFT - 7, height_of(y) + 4, f"{y:g}", anchor="end"))
         for x, words in panel["ticks"]:
             out += [rule(at(x), bottom, at(x), bottom + 5, "#333"), text(at(x), bottom + 19, words)]
         out += [f'<rect x="{left}" y="{TOP}" width="{wide}" height="{HEIGHT}" fill="none" stroke="#888"/>',
