@@ -248,7 +248,7 @@ bp-figures: deps-peers
 grid-figures: all $(BUILD)/grids
 	@$(PYTHON) tests/bench/grids.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/grids examples
 
-# What cross-validation and permutations give on real brains: twenty minutes. HAXBY: a folder with bold.nii.gz,
+# What cross-validation and permutations give on real brains: twenty minutes, and as long for CV_PARTS=fused. HAXBY: a folder with bold.nii.gz,
 # mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.
 cv-figures: deps-peers
 	@$(MAKE) --no-print-directory all
