@@ -141,6 +141,73 @@ const double *vxs_kernels_bandwidths(const vxs_design *design);
 /* y y' of centred y, packed in the same way: what HSIC lasso fits. */
 void vxs_kernels_pack(const double *y, size_t n, double *packed);
 
+/* ---- Units ----------------------------------------------------------------------------------- */
+
+/* What feature generation selects among: each unit is some columns Z_g that are taken or left as a
+ * whole, made from a design's columns when they are asked for. There may be far more units than
+ * anything could be stored for. Used by one thread at a time; uses threads itself, and results are
+ * the same bits for any number of them. */
+typedef struct vxs_units vxs_units;
+typedef struct {
+    size_t unit;
+    double score; /* |Z_g'v|^2 */
+} vxs_scored;
+
+enum { VXS_MAP_NONE, VXS_MAP_POLY2, VXS_MAP_GAUSS, VXS_MAP_HIK };
+enum { VXS_MAP_GAUSS_WIDTH = 11, VXS_MAP_HIK_WIDTH = 100 };
+/* How values of features become columns of a unit. */
+typedef struct {
+    int kind;
+    double gamma, constant; /* poly2: the kernel (gamma x'z + constant)^2 */
+    double bandwidth;       /* gauss */
+} vxs_map;
+/* Units of a map over p features, in the order of their numbers. none, gauss, hik: unit j is of
+ * feature j. poly2: sqrt(2 gamma constant) x_j at j, gamma x_j^2 at p + j, sqrt(2) gamma x_a x_b
+ * behind these, pairs a < b by a, then b. */
+size_t vxs_map_count(const vxs_map *map, size_t p); /* SIZE_MAX: more than can be numbered */
+size_t vxs_map_width(const vxs_map *map);
+/* The features of a unit, twice the same where it is of one. */
+void vxs_map_features(const vxs_map *map, size_t p, size_t unit, size_t feature[2]);
+/* Columns of a unit from values of its two features for n subjects: block[k * n + i]. hik: values
+ * between low and high, others count as the nearer of these; k columns with sqrt(1 / 100) where the
+ * value is at least k / 100 of the way, k = 1 ... 100, so that inner products are smaller values
+ * in hundredths. gauss: the first harmonics of the kernel's Fourier series. */
+void vxs_map_columns(const vxs_map *map, size_t p, size_t unit, const double *a, const double *b,
+                     double low, double high, size_t n, double *block);
+
+/* The design's columns through a map; the design must stay, and so must groups. */
+VXS_MUST_CHECK vxs_status vxs_units_new(const vxs_context *context, vxs_design *design,
+                                        const vxs_map *map, vxs_units **units, vxs_error *err);
+/* Groups of the design's columns, not copied. With `by_size` columns of a group of m are divided by
+ * sqrt(m). Of a tree, groups inside others that cannot be among the best are not looked at. */
+VXS_MUST_CHECK vxs_status vxs_units_of_groups(const vxs_context *context, vxs_design *design,
+                                              const vxs_groups *groups, bool by_size,
+                                              vxs_units **units, vxs_error *err);
+void vxs_units_free(vxs_units *units);
+
+size_t vxs_units_rows(const vxs_units *units);
+size_t vxs_units_count(const vxs_units *units);
+size_t vxs_units_width(const vxs_units *units, size_t unit);
+/* The feature behind column k of a unit, and the factor it has there; of maps, the first of its
+ * features and 1. */
+size_t vxs_units_feature(const vxs_units *units, size_t unit, size_t k, double *factor);
+/* The `most` units with the largest scores, falling, equal ones in the order of their numbers;
+ * there are `count` of them, fewer than `most` only where there are not so many. Exact to rounding
+ * in double. */
+VXS_MUST_CHECK vxs_status vxs_units_best(vxs_units *units, const double *v, size_t most,
+                                         vxs_scored *best, size_t *count, vxs_error *err);
+/* Its columns, as doubles: block[k * n + i]. */
+void vxs_units_fetch(vxs_units *units, size_t unit, double *block);
+/* hik: the least and largest value of a feature; 0 and 1 elsewhere. */
+void vxs_units_range(const vxs_units *units, size_t feature, double *low, double *high);
+/* Whole passes over all units so far, of which those of the design's columns that were read for
+ * other ends are shares; and groups of trees that were looked at and not. */
+typedef struct {
+    double passes;
+    uint64_t visited, pruned;
+} vxs_units_work;
+vxs_units_work vxs_units_worked(const vxs_units *units);
+
 #ifdef __cplusplus
 }
 #endif

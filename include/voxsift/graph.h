@@ -125,6 +125,43 @@ VXS_MUST_CHECK vxs_status vxs_forest_new(const vxs_graph *graph, vxs_forest *for
                                          vxs_error *err);
 void vxs_forest_release(vxs_forest *forest);
 
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+/* Sets of nodes that are taken or left as a whole; they may overlap. Group g has the members
+ * member[begin[g]] ... member[end[g] - 1], each once; runs of groups may overlap as well, so that
+ * groups inside others take no room of their own. */
+typedef struct {
+    size_t nodes, count;
+    size_t *begin, *end;
+    size_t *member;
+    size_t members; /* places in `member` */
+    size_t *parent; /* of a tree: the smallest group around, which stands before; SIZE_MAX: none.
+                       NULL: no tree */
+    char **names;   /* of groups; NULL: group g is named by node g, whose neighbourhood it is */
+} vxs_groups;
+/* Room for so many, all empty, without names and parents. */
+VXS_MUST_CHECK vxs_status vxs_groups_new(size_t nodes, size_t count, size_t members,
+                                         vxs_groups *groups, vxs_error *err);
+void vxs_groups_release(vxs_groups *groups);
+/* Whether any node is in two groups; a tree of groups is not looked at as one. Fails only without
+ * memory. */
+VXS_MUST_CHECK vxs_status vxs_groups_overlap(const vxs_groups *groups, bool *overlap,
+                                             vxs_error *err);
+/* A sphere around every voxel: all voxels whose centre is at most `radius` from its own, `step`
+ * being the three vectors from a voxel to the next (rows: axes of the grid). Node k is voxels[k],
+ * and these ascend. */
+VXS_MUST_CHECK vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels,
+                                             size_t count, const double step[3][3], double radius,
+                                             vxs_groups *groups, vxs_error *err);
+/* The cells of an octree over the grid that have voxels, halved along each axis until a cell is one
+ * voxel; cells with the same voxels are one group. Names say level and cell. */
+VXS_MUST_CHECK vxs_status vxs_groups_octree(const size_t shape[3], const size_t *voxels,
+                                            size_t count, vxs_groups *groups, vxs_error *err);
+/* Groups by paths such as "brain/left/frontal": each beginning of a path is a group, and the
+ * members of a group are all nodes whose path begins so. paths[k] is of node k; NULL: in none. */
+VXS_MUST_CHECK vxs_status vxs_groups_by_path(const char *const *paths, size_t nodes,
+                                             vxs_groups *groups, vxs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

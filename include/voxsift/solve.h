@@ -12,11 +12,12 @@ extern "C" {
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
 typedef enum {
-    VXS_LOSS_SQUARED,    /* (y - z)^2 / 2 */
-    VXS_LOSS_LOGISTIC,   /* log(1 + exp(-y z)), y being -1 or 1 */
-    VXS_LOSS_HINGE,      /* max(0, y - z): y is a margin, the design knows the classes */
-    VXS_LOSS_MULTINOMIAL /* log sum over classes c of exp(z_c), less z_y: y is the number of a class
-                          */
+    VXS_LOSS_SQUARED,      /* (y - z)^2 / 2 */
+    VXS_LOSS_LOGISTIC,     /* log(1 + exp(-y z)), y being -1 or 1 */
+    VXS_LOSS_HINGE,        /* max(0, y - z): y is a margin, the design knows the classes */
+    VXS_LOSS_MULTINOMIAL,  /* log sum over classes c of exp(z_c), less z_y: y is the number of a
+                              class */
+    VXS_LOSS_SQUARED_HINGE /* max(0, 1 - y z)^2 / 2, y being -1 or 1 */
 } vxs_loss;
 extern const char *const vxs_loss_names[];
 
@@ -36,11 +37,16 @@ typedef struct {
                                level that is not penalised */
     double sparsity;        /* with a graph: and sparsity times |w|_1; then levels are penalised */
     const vxs_terms *terms; /* instead of |w|_1 the sum of the sizes of these; NULL: none */
-    size_t classes; /* with the multinomial loss: each has weights of its own, those of class
-                       c being c p ... c p + p - 1 of a solution, and free columns likewise */
-    double smooth;  /* with the hinge, where all y are one margin and w >= 0: adds the sum
-                       over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
-                       smooth lambda_max^2 / (y sum u) */
+    size_t classes;   /* with the multinomial loss: each has weights of its own, those of class
+                         c being c p ... c p + p - 1 of a solution, and free columns likewise */
+    double smooth;    /* with the hinge, where all y are one margin and w >= 0: adds the sum
+                         over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
+                         smooth lambda_max^2 / (y sum u) */
+    vxs_units *units; /* instead: |w|_B^2 / 2 + cost sum_i u_i f, w being the weights of the columns
+                         of units, |w|_B^2 the least sum over units of |w_g|^2 / d_g with 0 <= d <=
+                         1 and sum d <= budget; NULL: none. `design` is what units are made of */
+    size_t budget;
+    double cost;
 } vxs_problem;
 
 /* What screening did for a fit, with `terms` terms that are penalised; 0 of these: nothing. */
@@ -80,12 +86,31 @@ typedef struct {
     double *u;     /* of the terms, X'theta = D'u and |u| <= 1 */
 } vxs_bound;
 
+/* What was selected among units. */
 typedef struct {
     size_t count;
-    size_t *index;    /* columns with a weight, ascending */
-    double *weight;   /* theirs */
+    size_t *unit;      /* ascending */
+    size_t *start;     /* count + 1: weights of unit[k] begin at start[k] */
+    double *weight;    /* of their columns: the answer that the certificate is of */
+    double *free;      /* its b */
+    double *retrained; /* weights of the same columns learned anew, |w|^2 / 2 + debias sum u f; or
+                          NULL */
+    uint64_t rounds, visited, pruned;
+    double restricted; /* gap of the problem on what was generated */
+} vxs_selected;
+VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count,
+                                              bool retrained, vxs_error *err);
+void vxs_selected_free(vxs_selected *selected);
+
+typedef struct {
+    size_t count;
+    size_t *index;    /* columns with a weight, ascending; with a map that is not linear: features
+                         that selected units are made of */
+    double *weight;   /* theirs; with such a map the size of what they are in: sqrt of the sum of
+                         squares of weights */
     double *free;     /* b */
     vxs_bound *bound; /* or NULL */
+    vxs_selected *selected; /* among units, or NULL; if retrained, weight and free are of that */
     vxs_certificate certificate;
 } vxs_solution;
 void vxs_solution_release(vxs_solution *solution);
@@ -130,6 +155,16 @@ typedef struct {
     bool untransformed; /* likewise: screens without adding columns up */
     int64_t steps, sample_seed;
     double gamma;
+    double cost;            /* of methods that generate features: C */
+    int64_t budget, rounds; /* likewise: B (or r) and T */
+    const char *wanted;     /* likewise: numbers of units with commas between, or NULL */
+    double inner_tol;       /* likewise: gap of the problem on what was generated so far */
+    double change;          /* likewise: stop when the value falls by less, as a share */
+    double debias;          /* likewise: C of learning weights anew; 0: not */
+    const char *groups;     /* likewise */
+    bool by_size;           /* likewise: columns of groups over the square root of their number */
+    int map;                /* likewise */
+    double constant;        /* of poly2 */
 } vxs_method_settings;
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
@@ -141,6 +176,10 @@ typedef struct {
     const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
     bool needs_graph;                   /* without one it has no problem */
     bool kernel;                        /* works on kernel scores, with or without a graph */
+    bool classes;                       /* tells classes apart, and nothing else */
+    bool generates;                     /* selects among units, round by round: what a solver is
+                                           asked for is no lambda, but so many rounds, or with
+                                           `wanted` so many units */
     vxs_standardize standardize;        /* what suits it when nothing is said */
     const struct vxs_solver_kind *kind; /* private to the solve room */
 } vxs_method;
