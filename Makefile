@@ -201,7 +201,7 @@ fuzz: deps-test
 
 # ---- Benchmarks ---------------------------------------------------------------------------------
 
-$(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
+$(BUILD)/read_images $(BUILD)/scan $(BUILD)/pairs $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
