@@ -113,6 +113,29 @@ static void agree(vxs_units *units, const double *v, size_t most)
     free(best);
 }
 
+/* Asked for fewer, units leave out the last ones, and none else: whatever was not looked at would
+ * have stood behind, also where scores are the same. */
+static void fewer_are_the_first(vxs_units *units, const double *v, const size_t *mosts,
+                                size_t how_many)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    size_t all = vxs_units_count(units), whole, count;
+    vxs_scored *every = malloc((all + 1) * sizeof(*every)),
+               *some = malloc((all + 1) * sizeof(*some));
+    WORKS(vxs_units_best(units, v, all, every, &whole, &err), err);
+    cr_assert(whole == all);
+    for (size_t m = 0; m < how_many; m++) {
+        WORKS(vxs_units_best(units, v, mosts[m], some, &count, &err), err);
+        cr_assert(count == (mosts[m] < all ? mosts[m] : all), "%zu of %zu", count, mosts[m]);
+        for (size_t k = 0; k < count; k++)
+            cr_assert(some[k].unit == every[k].unit && some[k].score == every[k].score,
+                      "place %zu of %zu: %zu with %a, %zu with %a", k, mosts[m], some[k].unit,
+                      some[k].score, every[k].unit, every[k].score);
+    }
+    free(every);
+    free(some);
+}
+
 /* The same bits, whoever finds them. */
 static void same(vxs_units *a, vxs_units *b, const double *v, size_t most)
 {
@@ -154,6 +177,7 @@ static void check_kind(const example *e, const vxs_map *map, int way)
         agree(units[1], e->v, mosts[k]);
         same(units[0], units[1], e->v, mosts[k]);
     }
+    fewer_are_the_first(units[1], e->v, mosts, sizeof(mosts) / sizeof(mosts[0]));
     for (int t = 0; t < 2; t++) {
         vxs_units_free(units[t]);
         vxs_design_free(designs[t]);
@@ -387,4 +411,391 @@ Test(units, ties_survive_pruning)
     }
     vxs_units_free(units);
     vxs_design_free(design);
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+static const vxs_map plain = { .kind = VXS_MAP_NONE };
+static const vxs_map poly2 = { .kind = VXS_MAP_POLY2, .gamma = 0.5, .constant = 1 };
+
+Test(units, pairs_are_numbered_row_by_row)
+{
+    size_t feature[2];
+    for (size_t p = 0; p <= 40; p++) {
+        size_t unit = 2 * p;
+        cr_assert(vxs_map_count(&poly2, p) == p * (p + 3) / 2);
+        for (size_t j = 0; j < 2 * p; j++) {
+            vxs_map_features(&poly2, p, j, feature);
+            cr_assert(feature[0] == j % p && feature[1] == j % p);
+        }
+        for (size_t a = 0; a < p; a++)
+            for (size_t b = a + 1; b < p; b++, unit++) {
+                vxs_map_features(&poly2, p, unit, feature);
+                cr_assert(feature[0] == a && feature[1] == b, "unit %zu of %zu features", unit, p);
+            }
+        cr_assert(unit == vxs_map_count(&poly2, p));
+    }
+    /* as many as there can be numbers for */
+    vxs_random random = { .seed = 1, .stream = 1 };
+    const size_t p = 6074000998, last = vxs_map_count(&poly2, p) - 1;
+    cr_assert(last < SIZE_MAX - 1);
+    for (uint64_t k = 0; k < 1000; k++) {
+        size_t unit = k == 0   ? last
+                      : k == 1 ? 2 * p
+                               : 2 * p + vxs_random_below(&random, k, last - 2 * p);
+        vxs_map_features(&poly2, p, unit, feature);
+        size_t a = feature[0], b = feature[1];
+        size_t before = a % 2 ? a * (p - (a + 1) / 2) : a / 2 * (2 * p - a - 1);
+        cr_assert(a < b && b < p && 2 * p + before + (b - a - 1) == unit, "%zu: %zu, %zu", unit, a,
+                  b);
+    }
+}
+
+Test(units, more_pairs_than_numbers_are_refused)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_design *design;
+    vxs_units *units;
+    float x = 1;
+    cr_assert(vxs_map_count(&poly2, (size_t)1 << 33) == SIZE_MAX);
+    cr_assert(vxs_map_count(&poly2, SIZE_MAX) == SIZE_MAX);
+    cr_assert(vxs_map_count(&plain, SIZE_MAX - 1) == SIZE_MAX - 1);
+    WORKS(vxs_dense_new(&x, 1, (size_t)1 << 33, 1, &design, &err), err);
+    REFUSES(vxs_units_new(NULL, design, &poly2, &units, &err), err, VXS_MISUSE,
+            "8589934592 features have more pairs");
+    vxs_design_free(design);
+}
+
+/* The matrix that has every unit as a column, as far as floats can tell. */
+Test(units, pairs_are_columns_of_the_expanded_matrix)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(9, 30, 40);
+    size_t count = vxs_map_count(&poly2, e.p);
+    example wide = { .n = e.n, .p = count, .v = e.v };
+    vxs_scored best[50], expanded[50];
+    size_t found;
+    vxs_units *units;
+    vxs_design *design = design_of(&e, STANDARDISED, 2);
+    double *column = malloc(e.n * sizeof(*column));
+    wide.x = malloc(count * e.n * sizeof(*wide.x));
+    WORKS(vxs_units_new(NULL, design, &poly2, &units, &err), err);
+    for (size_t u = 0; u < count; u++) {
+        vxs_units_fetch(units, u, column);
+        for (size_t i = 0; i < e.n; i++)
+            wide.x[u * e.n + i] = (float)column[i];
+    }
+    WORKS(vxs_units_best(units, e.v, 50, best, &found, &err), err);
+    cr_assert(vxs_units_worked(units).passes == 1);
+    vxs_units_free(units);
+    vxs_design_free(design);
+    design = design_of(&wide, RAW, 2);
+    WORKS(vxs_units_new(NULL, design, &plain, &units, &err), err);
+    WORKS(vxs_units_best(units, e.v, 50, expanded, &found, &err), err);
+    for (size_t k = 0; k < 50; k++)
+        cr_assert(fabs(best[k].score - expanded[k].score) <= 1e-5 * best[0].score,
+                  "place %zu: %g, not %g", k, best[k].score, expanded[k].score);
+    vxs_units_free(units);
+    vxs_design_free(design);
+    free(column);
+    free(wide.x);
+    release(&e);
+}
+
+/* More columns than a block has, held, in panels, and one at a time. */
+Test(units, columns_that_do_not_fit_are_fetched_again)
+{
+    static const size_t limits[] = { SIZE_MAX, 900 * 6 * sizeof(float), 5000, 0 };
+    static const size_t mosts[] = { 1, 20, 3000 };
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(4, 6, 1100), small = { .n = 6, .p = 90, .x = e.x, .v = e.v };
+    vxs_design *design = design_of(&e, STANDARDISED, 2), *few = design_of(&small, RAW, 1);
+    vxs_units *units[4];
+    for (int k = 0; k < 4; k++)
+        WORKS(vxs_units_pairs_new(NULL, k < 3 ? design : few, &poly2, limits[k], &units[k], &err),
+              err);
+    agree(units[0], e.v, 50);
+    fewer_are_the_first(units[0], e.v, mosts, 3);
+    for (size_t m = 0; m < 3; m++) {
+        same(units[0], units[1], e.v, mosts[m]);
+        same(units[0], units[2], e.v, mosts[m]);
+    }
+    agree(units[3], e.v, 50);
+    for (int k = 0; k < 4; k++)
+        vxs_units_free(units[k]);
+    vxs_design_free(design);
+    vxs_design_free(few);
+    release(&e);
+}
+
+/* Scores that rise all the way, sizes far apart, and three columns again and again: whatever fills
+ * the lists of candidates. */
+Test(units, no_order_of_pairs_makes_a_difference)
+{
+    static const size_t mosts[] = { 1, 7, 100, 2500 };
+    vxs_error err = VXS_ERROR_INIT;
+    for (int way = 0; way < 4; way++) {
+        example e = make(20 + (uint64_t)way, 5, 300);
+        for (size_t k = 0; k < e.n * e.p; k++) {
+            double rise = way == 0   ? 1 + 0.1 * (double)(k / e.n)
+                          : way == 1 ? pow(0.8, (double)(k / e.n))
+                                     : 1;
+            e.x[k] = way >= 2 ? e.x[k % (3 * e.n)] : (float)((double)e.x[k] * rise);
+            if (way == 3) /* only a few are not 0 */
+                e.x[k] = k / e.n % 97 == 96 ? e.x[k] : 0;
+        }
+        vxs_design *designs[2] = { design_of(&e, RAW, 1), design_of(&e, RAW, 2) };
+        vxs_units *units[2];
+        for (int t = 0; t < 2; t++)
+            WORKS(vxs_units_new(NULL, designs[t], &poly2, &units[t], &err), err);
+        fewer_are_the_first(units[0], e.v, mosts, 4);
+        for (size_t m = 0; m < 4; m++)
+            same(units[0], units[1], e.v, mosts[m]);
+        agree(units[1], e.v, 30);
+        for (int t = 0; t < 2; t++) {
+            vxs_units_free(units[t]);
+            vxs_design_free(designs[t]);
+        }
+        release(&e);
+    }
+}
+
+/* Values and directions of any size: floats would not hold them as they are. */
+Test(units, sizes_beyond_floats_do_not_matter)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (int way = 0; way < 4; way++) {
+        example e = make(30, 9, 60);
+        for (size_t k = 0; k < e.n * e.p; k++)
+            e.x[k] *= way % 2 ? 1e30F : 1e-30F;
+        for (size_t i = 0; i < e.n; i++)
+            e.v[i] *= way / 2 ? 1e60 : 1e-30;
+        vxs_design *design = design_of(&e, RAW, 1);
+        vxs_units *units;
+        WORKS(vxs_units_new(NULL, design, &poly2, &units, &err), err);
+        agree(units, e.v, 40);
+        vxs_units_free(units);
+        vxs_design_free(design);
+        release(&e);
+    }
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* Inner products of subjects over all columns of some units. */
+static double product_of(vxs_units *units, size_t first, size_t count, size_t i, size_t l)
+{
+    size_t n = vxs_units_rows(units);
+    double sum = 0;
+    for (size_t u = first; u < first + count; u++) {
+        size_t width = vxs_units_width(units, u);
+        double *block = malloc(n * width * sizeof(*block));
+        vxs_units_fetch(units, u, block);
+        for (size_t k = 0; k < width; k++)
+            sum += block[k * n + i] * block[k * n + l];
+        free(block);
+    }
+    return sum;
+}
+
+Test(units, products_of_columns_are_the_polynomial)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    static const vxs_map map = { .kind = VXS_MAP_POLY2, .gamma = 0.7, .constant = 1.3 };
+    example e = make(12, 8, 9);
+    vxs_design *design = design_of(&e, RAW, 1);
+    vxs_units *units;
+    WORKS(vxs_units_new(NULL, design, &map, &units, &err), err);
+    for (size_t i = 0; i < e.n; i++)
+        for (size_t l = 0; l < e.n; l++) {
+            double along = 0;
+            for (size_t j = 0; j < e.p; j++)
+                along += (double)e.x[j * e.n + i] * (double)e.x[j * e.n + l];
+            double kernel = (0.7 * along + 1.3) * (0.7 * along + 1.3) - 1.3 * 1.3;
+            double product = product_of(units, 0, vxs_units_count(units), i, l);
+            cr_assert(fabs(product - kernel) <= 1e-12 * kernel, "%g, not %g", product, kernel);
+        }
+    vxs_units_free(units);
+    vxs_design_free(design);
+    release(&e);
+}
+
+Test(units, products_of_steps_are_smaller_values)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    enum { ROWS = 201 };
+    float x[2 * ROWS];
+    double low, high;
+    for (size_t i = 0; i < ROWS; i++) {
+        x[i] = 5 + (float)((i * 37) % ROWS) / 8; /* every half hundredth of the way, exactly */
+        x[ROWS + i] = 2;
+    }
+    vxs_design *design;
+    vxs_units *units;
+    vxs_map map = { .kind = VXS_MAP_HIK };
+    WORKS(vxs_dense_new(x, ROWS, 2, 1, &design, &err), err);
+    WORKS(vxs_units_new(NULL, design, &map, &units, &err), err);
+    vxs_units_range(units, 0, &low, &high);
+    cr_assert(low == 5 && high == 30);
+    for (size_t i = 0; i < ROWS; i += 10)
+        for (size_t l = 0; l < ROWS; l++) {
+            size_t a = i * 37 % ROWS / 2, b = l * 37 % ROWS / 2, both = a < b ? a : b;
+            double product = product_of(units, 0, 1, i, l);
+            cr_assert(fabs(product - (double)both / 100) <= 1e-13, "%zu and %zu: %g", a, b,
+                      product);
+        }
+    cr_assert(product_of(units, 1, 1, 3, 4) == 0, "a constant takes no steps");
+    double beyond[3] = { 4, 31, 17.5 }, block[3 * VXS_MAP_HIK_WIDTH], sums[3] = { 0 };
+    vxs_map_columns(&map, 2, 0, beyond, beyond, low, high, 3, block);
+    for (size_t k = 0; k < 3 * VXS_MAP_HIK_WIDTH; k++)
+        sums[k % 3] += block[k] * 10;
+    cr_assert(sums[0] == 0 && sums[1] == 100 && sums[2] == 50);
+    vxs_units_free(units);
+    vxs_design_free(design);
+}
+
+/* As far as the series' own error goes, for values that are at most six bandwidths apart. */
+Test(units, products_of_waves_are_nearly_the_gaussian_kernel)
+{
+    enum { POINTS = 241 };
+    vxs_map map = { .kind = VXS_MAP_GAUSS, .bandwidth = 0.8 };
+    double x[POINTS], *block = malloc(POINTS * VXS_MAP_GAUSS_WIDTH * sizeof(*block)), worst = 0;
+    for (size_t i = 0; i < POINTS; i++)
+        x[i] = 100 + 6 * 0.8 * (double)i / (POINTS - 1);
+    vxs_map_columns(&map, 1, 0, x, x, 0, 1, POINTS, block);
+    for (size_t i = 0; i < POINTS; i++)
+        for (size_t l = 0; l < POINTS; l++) {
+            double product = 0, apart = (x[i] - x[l]) / 0.8;
+            for (size_t k = 0; k < VXS_MAP_GAUSS_WIDTH; k++)
+                product += block[k * POINTS + i] * block[k * POINTS + l];
+            worst = fmax(worst, fabs(product - exp(-apart * apart / 2)));
+        }
+    cr_assert(worst < 6.5e-4, "off by %g", worst);
+    cr_assert(worst > 6e-4, "better than it can be: %g", worst);
+    free(block);
+}
+
+/* ---- Whatever design, and what is refused ---------------------------------------------------- */
+
+Test(units, sparse_columns_are_columns)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(14, 20, 25);
+    float *values = malloc(e.n * e.p * sizeof(*values));
+    int32_t *rows = malloc(e.n * e.p * sizeof(*rows));
+    size_t *starts = malloc((e.p + 1) * sizeof(*starts)), used = 0;
+    for (size_t j = 0; j < e.p; j++) {
+        starts[j] = used;
+        for (size_t i = 0; i < e.n; i++)
+            if (e.x[j * e.n + i] > 2) {
+                values[used] = e.x[j * e.n + i];
+                rows[used++] = (int32_t)i;
+            }
+    }
+    starts[e.p] = used;
+    for (size_t m = 0; m < MAPS; m++) {
+        vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT };
+        vxs_design *sparse;
+        vxs_units *units;
+        WORKS(vxs_sparse_new(values, rows, starts, e.n, e.p, 2, &sparse, &err), err);
+        WORKS(vxs_view_new(sparse, false, &view, &sparse, &err), err);
+        WORKS(vxs_units_new(NULL, sparse, &maps[m], &units, &err), err);
+        agree(units, e.v, 40);
+        vxs_units_free(units);
+        vxs_design_free(sparse);
+    }
+    free(values);
+    free(rows);
+    free(starts);
+    release(&e);
+}
+
+Test(units, what_cannot_be_is_refused)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(15, 4, 3);
+    vxs_design *design = design_of(&e, RAW, 1);
+    vxs_groups groups = make_groups(4, 1, 4);
+    vxs_units *units;
+    vxs_map map = { .kind = VXS_MAP_GAUSS };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "bandwidth");
+    map = (vxs_map){ .kind = VXS_MAP_POLY2, .gamma = NAN };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "gamma");
+    map = (vxs_map){ .kind = VXS_MAP_POLY2, .gamma = 1, .constant = -1 };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "constant");
+    map = (vxs_map){ .kind = 9 };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "no map");
+    REFUSES(vxs_units_of_groups(NULL, design, &groups, false, &units, &err), err, VXS_MISUSE,
+            "4 features, the design has 3");
+    vxs_units_free(NULL);
+    vxs_design_free(design);
+    release_groups(&groups);
+    release(&e);
+}
+
+Test(units, who_wants_to_stop_is_heard)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    volatile int stop = 0;
+    vxs_context context = { .interrupted = &stop };
+    example e = make(16, 4, 30);
+    vxs_scored best[3];
+    for (size_t m = 0; m < MAPS; m++) {
+        vxs_design *design = design_of(&e, RAW, 2);
+        vxs_units *units;
+        size_t count = 77;
+        stop = 0;
+        WORKS(vxs_units_new(&context, design, &maps[m], &units, &err), err);
+        stop = 1;
+        REFUSES(vxs_units_best(units, e.v, 3, best, &count, &err), err, VXS_INTERRUPTED, "");
+        cr_assert(count == 77);
+        vxs_units_free(units);
+        vxs_design_free(design);
+    }
+    release(&e);
+}
+
+static int made_kind;
+
+static vxs_status make_and_ask(vxs_error *err)
+{
+    static const float x[8] = { 1, 2, 4, 4, 2, 1, 0, 5 };
+    static const double v[4] = { 1, -1, 2, 0 };
+    static size_t begin[] = { 0, 1 }, end[] = { 2, 2 }, member[] = { 0, 1 },
+                  parent[] = { SIZE_MAX, 0 };
+    vxs_groups groups = { .nodes = 2,
+                          .count = 2,
+                          .begin = begin,
+                          .end = end,
+                          .member = member,
+                          .members = 2,
+                          .parent = made_kind % 2 ? parent : NULL };
+    vxs_scored best[3];
+    size_t count = 0;
+    vxs_design *design;
+    vxs_units *units = NULL;
+    vxs_status status = vxs_dense_new(x, 4, 2, 2, &design, err);
+    if (status)
+        return status;
+    if (made_kind < MAPS)
+        status = vxs_units_pairs_new(NULL, design, &poly2, 0, &units, err);
+    if (!status && made_kind < MAPS) {
+        vxs_units_free(units);
+        status = vxs_units_new(NULL, design, &maps[made_kind], &units, err);
+    } else if (!status) {
+        status = vxs_units_of_groups(NULL, design, &groups, true, &units, err);
+    }
+    if (!status) {
+        status = vxs_units_best(units, v, 3, best, &count, err);
+        cr_assert(status ? count == 0 : count >= 2);
+        vxs_units_free(units);
+    }
+    vxs_design_free(design);
+    return status;
+}
+
+Test(units, no_memory_is_an_error)
+{
+    for (made_kind = 0; made_kind < MAPS + 2; made_kind++)
+        cr_assert(fail_each_request(make_and_ask) >= 6);
 }
