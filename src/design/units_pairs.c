@@ -30,7 +30,7 @@
 
 /* Blocks of products, which stay in a core's own cache until they have been looked at. */
 #define ROWS    ((size_t)512)
-#define COLUMNS ((size_t)256)
+#define COLUMNS ((size_t)384)
 #define FETCHED ((size_t)64) /* columns of the design at a time */
 /* Candidates of a thread, besides those that are wanted: many more of them mean few times of
  * sorting. */
