@@ -79,6 +79,7 @@ typedef struct {
     vxs_top *top;
     size_t capacity;
     double limit;
+    omp_lock_t lock; /* for what is kept and the design's columns */
 } pairs;
 
 /* ---- Columns as floats ----------------------------------------------------------------------- */
@@ -184,13 +185,12 @@ static void tighten(pairs *w, bench *b)
         if (b->list[k].high >= b->limit)
             b->list[kept++] = b->list[k];
     b->count = kept;
-#pragma omp critical(vxs_pairs)
-    {
-        raise_limit(w, b->limit);
-        if (b->count > w->capacity / 2)
-            settle(w, b);
-        b->limit = w->limit;
-    }
+    omp_set_lock(&w->lock);
+    raise_limit(w, b->limit);
+    if (b->count > w->capacity / 2)
+        settle(w, b);
+    b->limit = w->limit;
+    omp_unset_lock(&w->lock);
 }
 
 static void look_closer(pairs *w, bench *own, size_t first, size_t rows, size_t b,
@@ -419,6 +419,7 @@ static void release(vxs_units *units)
         free(w->benches[t].weighted);
         free(w->benches[t].products);
     }
+    omp_destroy_lock(&w->lock);
     free(w->benches);
     free(w->panels[0].x);
     free(w->panels[1].x);
@@ -490,6 +491,7 @@ vxs_status vxs_units_pairs_new(const vxs_context *context, vxs_design *design, c
     pairs *made = vxs_alloc(1, sizeof(*made), err);
     if (!made)
         return VXS_FAILED;
+    omp_init_lock(&made->lock);
     openblas_set_num_threads(1); /* the threads are ours */
     made->threads = vxs_design_threads(design) > 1 ? vxs_design_threads(design) : 1;
     made->units.counted = true;
