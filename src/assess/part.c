@@ -79,6 +79,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
                         .settings = whole->settings,
                         .loss = whole->loss,
                         .hub = whole->hub,
+                        .groups = whole->groups, /* of spheres they may be the larger part of it */
+                        .groups_lent = whole->groups.count > 0,
                         .n = count,
                         .class_count = whole->class_count,
                         .free_count = whole->free_count };

@@ -121,6 +121,8 @@ void vxs_task_release(vxs_task *t)
     free(t->penalties);
     vxs_graph_release(&t->graph);
     vxs_terms_release(&t->terms);
+    if (!t->groups_lent)
+        vxs_groups_release(&t->groups);
     free(t->free);
     free(t->learn);
     free(t->y);
