@@ -13,6 +13,8 @@ VXS_MUST_CHECK vxs_status vxs_copy_texts(char *const *texts, size_t count, char 
 VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole,
                                         const size_t *which, size_t count, vxs_task *part,
                                         vxs_error *err);
+/* Graph, terms and groups, of which a part has not all for itself. */
+void vxs_task_drop_ties(vxs_task *task);
 /* All columns of a cohort, as they stand. */
 VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
                                             vxs_design **base, vxs_error *err);

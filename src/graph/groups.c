@@ -296,6 +296,10 @@ vxs_status vxs_groups_by_path(const char *const *paths, size_t nodes, vxs_groups
 /* ---- Spheres ----------------------------------------------------------------------------------
  */
 
+/* In all spheres together, 34 GB: a radius that asks for more was not meant so, and is told before
+ * all is counted. */
+#define MOST_MEMBERS ((size_t)1 << 32)
+
 /* Affines are floats in files: voxels of 0.8 mm are not 0.8 mm apart to the last digit. */
 #define SLACK 1e-6
 
@@ -419,8 +423,13 @@ vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels, size_
         status = count_before(&s, voxels, count, err);
     if (!status)
         status = list_stretches(&s, err);
-    for (size_t k = 0; k < count && !status; k++)
+    for (size_t k = 0; k < count && !status && members <= MOST_MEMBERS; k++)
         members += list_members(&s, voxels[k], NULL);
+    if (!status && members > MOST_MEMBERS)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "spheres of %g mm around %zu voxels have more than 2^32 voxels in all; a "
+                          "smaller radius is wanted",
+                          radius, count);
     if (!status)
         status = vxs_groups_new(count, count, members, g, err);
     for (size_t k = 0; k < count && !status; k++) {

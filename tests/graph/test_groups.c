@@ -135,6 +135,14 @@ Test(groups, patches_want_a_radius_and_a_grid)
     REFUSES(vxs_groups_patches(shape, voxels, 1, step, -1, &g, &err), err, VXS_MISUSE, "-1 mm");
     REFUSES(vxs_groups_patches(shape, voxels, 1, step, NAN, &g, &err), err, VXS_MISUSE, "radius");
     cr_assert(g.count == 0 && !g.member);
+    enum { SIDE = 42 }; /* 74,088 voxels, whose square is above 2^32 */
+    const size_t cube[3] = { SIDE, SIDE, SIDE };
+    size_t *all = malloc((size_t)SIDE * SIDE * SIDE * sizeof(*all));
+    for (size_t v = 0; v < (size_t)SIDE * SIDE * SIDE; v++)
+        all[v] = v;
+    REFUSES(vxs_groups_patches(cube, all, (size_t)SIDE * SIDE * SIDE, step, 100, &g, &err), err,
+            VXS_MISUSE, "spheres of 100 mm around 74088 voxels");
+    free(all);
 }
 
 /* ---- Trees ----------------------------------------------------------------------------------- */
