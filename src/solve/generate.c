@@ -344,6 +344,7 @@ static vxs_status solve_round(vxs_generation *g, bool final, vxs_error *err)
     double exact = g->target;
     g->last = g->primal;
     g->target = final ? exact : fmax(exact, LOOSE * g->gap);
+    g->tried = final;
     vxs_status status = g->solve(g, err);
     g->target = exact;
     if (status)
@@ -430,9 +431,11 @@ static bool wants_more(const vxs_generation *g, double asked, size_t *most_new)
     return *most_new > 0;
 }
 
-/* The problem on the rounds is solved further than before; false when it cannot be. */
+/* The problem on the rounds is to be solved further than it is; false when it cannot be. */
 static bool look_closer(vxs_generation *g)
 {
+    if (g->restricted > g->target && !g->tried)
+        return true; /* it had been solved loosely */
     if (g->target <= FLOOR)
         return false;
     g->target = fmax(FLOOR, fmin(g->target, g->restricted) / 10);
