@@ -221,7 +221,7 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
                  .count = vxs_units_count(problem->units) };
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
-    if (!c.selected)
+    if (!c.selected || (c.selected->alpha && c.selected->alpha_count != c.n))
         return VXS_OK; /* nothing is known */
     c.budget = problem->budget < c.count ? problem->budget : c.count;
     vxs_status status = take_room(&c, err);

@@ -588,6 +588,7 @@ static vxs_status take_features(const vxs_generation *g, vxs_solution *solution,
 
 static vxs_status keep_alpha(const vxs_generation *g, vxs_selected *s, vxs_error *err)
 {
+    s->alpha_count = g->n;
     s->alpha = vxs_alloc(g->n, sizeof(*s->alpha), err);
     for (size_t i = 0; i < g->n && s->alpha; i++)
         s->alpha[i] = -g->problem.y[i] * g->own[i];
@@ -602,6 +603,7 @@ static vxs_status take_solution(const vxs_generation *g, vxs_solution *solution,
     if (!solution->free)
         return status ? status : VXS_FAILED;
     vxs_shift_weights(&g->shift, s->free);
+    s->map = g->problem.map;
     status = g->own ? keep_alpha(g, s, err) : VXS_OK;
     memcpy(solution->free, s->free, g->problem.free_count * sizeof(*solution->free));
     if (!status && s->retrained)
