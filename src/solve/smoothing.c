@@ -25,7 +25,7 @@
 #define FIRST_Q  0.01 /* q_0 */
 #define FASTER   (5.0 / 3)
 #define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */
-#define SEED     1 /* samples are taken in an order of chance, another in each sweep */
+#define SEED     1     /* samples are taken in an order of chance, another in each sweep */
 #define NEWTON   200
 #define EXACT    1e-13 /* of the interval */
 
@@ -170,7 +170,7 @@ static double find_gap(smoothing *s)
         steepest = fmax(steepest, s->half[t]);
     }
     double primal = sum * sum / 2 + g->problem.cost * vxs_losses_value(&g->problem, g->z);
-    return (primal - (vxs_generation_bound(g, g->slope) - steepest)) / g->empty;
+    return (primal - (vxs_generation_bound(g, g->slope, 1) - steepest)) / g->empty;
 }
 
 static void keep(const smoothing *s)
@@ -236,7 +236,8 @@ static vxs_status take_room(smoothing *s, vxs_error *err)
 
 static void release(smoothing *s)
 {
-    void *const all[] = { s->row, s->norm, s->w, s->half, s->share, s->along, s->alpha, s->first, s->order };
+    void *const all[] = { s->row,   s->norm,  s->w,     s->half, s->share,
+                          s->along, s->alpha, s->first, s->order };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
