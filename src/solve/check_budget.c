@@ -1,10 +1,9 @@
 /* check_budget.c - value, bound and gap of what was selected among units, computed anew.
  *
  * The penalty |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d_g <= 1 and sum d_g <= B: d_g is
- * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha,
- * unless it brings one along; the sum of the B
- * largest |Z_g'(alpha y)|^2 is found by fetching every unit, or of pairs from products of columns.
- * Nothing of the solvers is used, nor how units are ranked. */
+ * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha, unless it brings
+ * one along; the sum of the B largest |Z_g'(alpha y)|^2 is found by fetching every unit, or of
+ * pairs from products of columns. Nothing of the solvers is used, nor how units are ranked. */
 #include "solve/check.h"
 
 #include <cblas.h>
