@@ -64,9 +64,9 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
             "Predicted '%s' of %zu subjects by %s (%s loss), each by models that had not seen ",
             t->settings.target, t->n, vxs_task_method(t)->name,
             vxs_loss_name(&t->settings, &cv->method, t->loss));
-    fprintf(out, "them:\n  %zu folds, %zu %s, lambda chosen by %lld inner folds%s\n",
-            cv->folds.count, cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
-            (long long)cv->settings.inner_folds,
+    fprintf(out, "them:\n  %zu folds, %zu %s, %s chosen by %lld inner folds%s\n", cv->folds.count,
+            cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
+            vxs_chosen_words(&cv->tries), (long long)cv->settings.inner_folds,
             t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", classes weigh the same"
                                                                     : "");
     print_scores(call, cv);

@@ -26,6 +26,8 @@ static void print_json(const vxs_call *call, const vxs_model *m)
         vxs_json_whole(&w, "nonzero", (int64_t)c->nonzero);
         if (c->pieces > 0)
             vxs_json_whole(&w, "pieces", (int64_t)c->pieces);
+        if (m->outputs[k].fit.selected)
+            vxs_json_whole(&w, "selected", (int64_t)m->outputs[k].fit.selected->count);
         vxs_json_real(&w, "lambda", c->lambda);
         vxs_json_real(&w, "lambda_max", c->lambda_max);
         vxs_json_real(&w, "gap", c->gap);
@@ -36,6 +38,12 @@ static void print_json(const vxs_call *call, const vxs_model *m)
     vxs_json_close_object(&w);
 }
 
+static void print_selected(FILE *out, const vxs_model *m, const vxs_selected *s)
+{
+    if (s->map.kind != VXS_MAP_NONE || m->groups)
+        fprintf(out, ", of %zu %s that were selected", s->count, vxs_unit_name(m, s->count));
+}
+
 static void print_words(const vxs_call *call, const vxs_model *m)
 {
     FILE *out = call->out;
@@ -43,9 +51,14 @@ static void print_words(const vxs_call *call, const vxs_model *m)
             m->task.target, vxs_method_names[m->task.method], loss_of(m));
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
-        fprintf(out, "  %s: %zu of %zu %s have a weight, at lambda %.6g; relative gap %.2g%s\n",
-                m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features", c->lambda,
-                c->gap, c->converged ? "" : ", which is MORE than was asked for");
+        fprintf(out, "  %s: %zu of %zu %s have a weight", m->outputs[k].name, c->nonzero, m->p,
+                m->voxels ? "voxels" : "features");
+        if (m->outputs[k].fit.selected)
+            print_selected(out, m, m->outputs[k].fit.selected);
+        else
+            fprintf(out, ", at lambda %.6g", c->lambda);
+        fprintf(out, "; relative gap %.2g%s\n", c->gap,
+                c->converged ? "" : ", which is MORE than was asked for");
         if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL && k + 1 == m->output_count)
             fprintf(out, "  all of these are in %zu pieces of equal weight\n", c->pieces);
         else if (c->pieces > 0 && m->loss != VXS_LOSS_MULTINOMIAL)
