@@ -205,6 +205,10 @@ $(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores $(BUILD)/bound_propaga
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
+$(BUILD)/generation: $(BUILD)/obj/tests/bench/generation.o $(BUILD)/libvoxsift.a
+	$(say) LINK $@
+	$(Q)$(LINK) -o $@ $^ -llinear $(LIBS)
+
 # Verifies, then times, peers in the same run; docs/benchmarks.md says what came out where.
 bench: deps-peers
 	@$(MAKE) --no-print-directory all $(BUILD)/read_images $(BUILD)/scan
