@@ -87,13 +87,13 @@ VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task 
  * many features had a weight. */
 typedef struct {
     size_t count;
-    double *ratios;  /* of lambda_max */
+    double *points;  /* of lambda_max */
     double *smooths; /* one for each of them, by methods that have it; or NULL */
 } vxs_tries;
 typedef struct {
     vxs_tries tries;
     double *losses, *sizes;
-    double ratio, smooth;   /* chosen */
+    double point, smooth;   /* chosen */
     double *slope, *offset; /* of an output: the logit of its probability is offset + slope score */
 } vxs_selection;
 void vxs_selection_release(vxs_selection *selection);

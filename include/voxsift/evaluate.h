@@ -73,7 +73,7 @@ extern const char *const vxs_baseline_names[VXS_BASELINES];
 /* One outer fold of one repeat. */
 typedef struct {
     size_t repeat, fold, train, test; /* how many subjects */
-    double ratio, smooth;             /* as the inner folds chose: of lambda_max, and smoothness */
+    double point, smooth;             /* as the inner folds chose: of lambda_max, and smoothness */
     vxs_metrics outer, inner;         /* of subjects kept back; of the choice among lambdas */
     vxs_metrics baselines[VXS_BASELINES];
     vxs_solution *fits;     /* one an output, of features as they stand */

@@ -45,8 +45,11 @@ typedef struct {
     vxs_units *units; /* instead: |w|_B^2 / 2 + cost sum_i u_i f, w being the weights of the columns
                          of units, |w|_B^2 the least sum over units of |w_g|^2 / d_g with 0 <= d <=
                          1 and sum d <= budget; NULL: none. `design` is what units are made of */
+    vxs_map map;      /* of units, if they are no groups */
     size_t budget;
     double cost;
+    double debias;  /* C of weights that are learned anew; 0: none */
+    bool unshifted; /* free columns have no part but in weights that are learned anew */
 } vxs_problem;
 
 /* What screening did for a fit, with `terms` terms that are penalised; 0 of these: nothing. */

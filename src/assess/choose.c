@@ -39,7 +39,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
     const vxs_task *t = w->cv->task;
     double sum = 0, whole = 0, weight[2];
     for (size_t o = 0; o < vxs_task_outputs(t); o++) {
-        const double *s = job->scores + (o * job->ratio_count + number) * job->test_count;
+        const double *s = job->scores + (o * job->point_count + number) * job->test_count;
         weigh(w, o, weight);
         for (size_t k = 0; k < job->test_count; k++) {
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
@@ -55,7 +55,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
 
 size_t vxs_first_try(const vxs_tries *t, size_t number)
 {
-    while (number > 0 && t->ratios[number] < t->ratios[number - 1])
+    while (number > 0 && t->points[number] < t->points[number - 1])
         number--;
     return number;
 }
@@ -70,7 +70,7 @@ static void take_inner_scores(vxs_fold_work *w, size_t number)
         for (size_t o = 0; o < outputs; o++)
             for (size_t k = 0; k < job->test_count; k++)
                 w->inner_scores[o * n + job->test[k]] =
-                    job->scores[(o * job->ratio_count + number) * job->test_count + k];
+                    job->scores[(o * job->point_count + number) * job->test_count + k];
     }
 }
 
@@ -124,7 +124,7 @@ static bool is_simpler(const vxs_tries *t, size_t k, size_t than)
 {
     if (t->smooths && t->smooths[k] != t->smooths[than])
         return t->smooths[k] > t->smooths[than];
-    return t->ratios[k] > t->ratios[than];
+    return t->points[k] > t->points[than];
 }
 
 /* The try with the least mean loss; or, with 1se, the simplest that is not a standard error worse.
@@ -185,7 +185,7 @@ vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
     for (size_t o = 0; o < outputs && !status; o++)
         if (w->cv->task->class_count > 0 && w->inner_count > 0)
             status = calibrate(w, o, err);
-    w->cv->each[w->number].ratio = w->cv->tries.ratios[w->chosen];
+    w->cv->each[w->number].point = w->cv->tries.points[w->chosen];
     w->cv->each[w->number].smooth = w->cv->tries.smooths ? w->cv->tries.smooths[w->chosen] : 0;
     return status;
 }

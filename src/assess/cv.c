@@ -196,9 +196,9 @@ static vxs_status make_inner_jobs(vxs_fold_work *w, const size_t *inner, vxs_err
               &job->test_count);
         job->train = w->inner_train[g];
         job->test = w->inner_test[g];
-        job->ratios = cv->tries.ratios;
+        job->points = cv->tries.points;
         job->smooths = cv->tries.smooths;
-        job->ratio_count = cv->tries.count;
+        job->point_count = cv->tries.count;
     }
     return VXS_OK;
 }
@@ -298,9 +298,9 @@ static vxs_status run_outer(const vxs_labour *labour, vxs_cv *cv, const vxs_fold
                              .train_count = works[k].train_count,
                              .test = works[k].test,
                              .test_count = works[k].test_count,
-                             .ratios = cv->tries.ratios + first,
+                             .points = cv->tries.points + first,
                              .smooths = cv->tries.smooths ? cv->tries.smooths + first : NULL,
-                             .ratio_count = works[k].chosen - first + 1,
+                             .point_count = works[k].chosen - first + 1,
                              .keep = !cv->settings.scores_only };
     }
     vxs_labour fitting = *labour;
@@ -474,7 +474,7 @@ static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
     *s = (vxs_selection){ .tries = cv->tries,
                           .losses = cv->losses,
                           .sizes = cv->sizes,
-                          .ratio = cv->each[0].ratio,
+                          .point = cv->each[0].point,
                           .smooth = cv->each[0].smooth,
                           .slope = w->slope,
                           .offset = w->offset };

@@ -72,7 +72,7 @@ static void pack_fold(vxs_pack *p, void *run, size_t unit)
     pack_folds(p, cv, f);
     vxs_pack_size(p, &f->train, t->n);
     vxs_pack_size(p, &f->test, t->n);
-    vxs_pack_reals(p, &f->ratio, 1);
+    vxs_pack_reals(p, &f->point, 1);
     vxs_pack_reals(p, &f->smooth, 1);
     vxs_pack_reals(p, &f->passes, 1);
     vxs_pack_reals(p, &f->seconds, 1);

@@ -84,8 +84,8 @@ void vxs_pack_job(vxs_pack *p, void *packed_job, size_t unit)
     vxs_pack_reals(p, &job->passes, 1);
     vxs_pack_reals(p, &job->seconds, 1);
     vxs_pack_flag(p, &job->converged);
-    vxs_pack_reals(p, job->scores, outputs * job->ratio_count * job->test_count);
-    vxs_pack_reals(p, job->sizes, job->ratio_count);
+    vxs_pack_reals(p, job->scores, outputs * job->point_count * job->test_count);
+    vxs_pack_reals(p, job->sizes, job->point_count);
     if (job->limit > 0)
         vxs_pack_selected(p, t, job->selected);
     for (size_t o = 0; o < outputs && job->keep && !p->status; o++)

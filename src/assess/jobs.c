@@ -120,7 +120,7 @@ static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double 
 /* ---- One job --------------------------------------------------------------------------------- */
 
 /* Where nothing varies, or the confounds explain it all, the model is the empty one. */
-static double lambda_of(const vxs_solver *solver, double ratio)
+static double lambda_of(const vxs_solver *solver, double point)
 {
     double most = vxs_solver_lambda_max(solver);
     return most > 0 ? most * ratio : 1;
@@ -143,7 +143,7 @@ static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
 static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k, vxs_error *err)
 {
     vxs_job *job = r->job;
-    double *scores = job->scores + (output * job->ratio_count + k) * job->test_count;
+    double *scores = job->scores + (output * job->point_count + k) * job->test_count;
     if (job->test_count == 0 && !job->keep)
         return VXS_OK;
     vxs_status status = vxs_model_settle(&r->part, o, err);
@@ -151,7 +151,7 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
         status = predict_by_kernels(r, o, scores, err);
     else if (!status)
         predict(r, &o->fit, scores);
-    if (status || !job->keep || k + 1 < job->ratio_count)
+    if (status || !job->keep || k + 1 < job->point_count)
         return status;
     status = find_pattern(r, o, job->pattern + output * r->whole->cohort->p, err);
     job->fits[output] = o->fit;
@@ -176,7 +176,7 @@ static vxs_status use_output(runner *r, const vxs_solution *fit, size_t output, 
 static vxs_status use_joint(runner *r, vxs_solution *joint, size_t k, bool *more, vxs_error *err)
 {
     vxs_job *job = r->job;
-    size_t outputs = vxs_task_outputs(r->whole), step = job->ratio_count * job->test_count;
+    size_t outputs = vxs_task_outputs(r->whole), step = job->point_count * job->test_count;
     vxs_status status = VXS_OK;
     for (size_t o = 0; o < outputs && !status; o++) {
         vxs_solution part;
@@ -190,12 +190,12 @@ static vxs_status use_joint(runner *r, vxs_solution *joint, size_t k, bool *more
     return status;
 }
 
-static vxs_status fit_ratio(runner *r, vxs_solver *solver, size_t number, size_t k, bool *more,
+static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t k, bool *more,
                             vxs_error *err)
 {
     vxs_job *job = r->job;
     vxs_solution fit;
-    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->ratios[k]), &fit, err);
+    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->points[k]), &fit, err);
     if (status)
         return status;
     job->passes += fit.certificate.passes;
@@ -231,11 +231,11 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
         prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, number, err) : VXS_OK;
     if (status)
         return status;
-    for (size_t k = 0; k < r->job->ratio_count && !status && more; k++) {
+    for (size_t k = 0; k < r->job->point_count && !status && more; k++) {
         if (k == 0 || (smooths && smooths[k] != smooths[k - 1]))
             status = begin_path(r, number, k, &solver, err);
         if (!status)
-            status = fit_ratio(r, solver, number, k, &more, err);
+            status = fit_point(r, solver, number, k, &more, err);
     }
     vxs_solver_free(solver);
     return status;
@@ -247,8 +247,8 @@ static vxs_status make_room(runner *r, vxs_error *err)
     size_t outputs = vxs_task_outputs(r->whole), p = r->whole->cohort->p;
     job->converged = true;
     job->scores =
-        vxs_alloc(outputs * job->ratio_count, job->test_count * sizeof(*job->scores), err);
-    job->sizes = vxs_alloc(job->ratio_count, sizeof(*job->sizes), err);
+        vxs_alloc(outputs * job->point_count, job->test_count * sizeof(*job->scores), err);
+    job->sizes = vxs_alloc(job->point_count, sizeof(*job->sizes), err);
     r->wide = vxs_alloc(r->whole->cohort->n, sizeof(*r->wide), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
     if (!job->scores || !job->sizes || !r->wide || (job->limit > 0 && !job->selected))
@@ -305,7 +305,7 @@ vxs_status vxs_check_ratio(const vxs_method_settings *m, const char *part, bool 
 
 void vxs_tries_release(vxs_tries *t)
 {
-    free(t->ratios);
+    free(t->points);
     free(t->smooths);
     *t = (vxs_tries){ .count = 0 };
 }
@@ -325,16 +325,16 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
                           count);
     if (status)
         return status;
-    t->ratios = vxs_alloc(count, each * sizeof(*t->ratios), err);
+    t->points = vxs_alloc(count, each * sizeof(*t->points), err);
     t->smooths =
         vxs_task_is_kernel(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
-    if (!t->ratios || (vxs_task_is_kernel(task) && !t->smooths)) {
+    if (!t->points || (vxs_task_is_kernel(task) && !t->smooths)) {
         vxs_tries_release(t);
         return VXS_FAILED;
     }
     t->count = count * each;
     for (size_t k = 0; k < t->count; k++) {
-        t->ratios[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
+        t->points[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
         if (t->smooths)
             t->smooths[k] = smooths[k / each];
     }

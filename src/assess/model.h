@@ -78,14 +78,14 @@ typedef struct vxs_job {
     size_t number;              /* in the ledger */
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
-    const double *ratios;  /* of lambda_max, falling */
+    const double *points;  /* of lambda_max, falling */
     const double *smooths; /* one for each of them, equal ones together; or NULL */
-    size_t ratio_count;
+    size_t point_count;
     bool keep;      /* the last fit and its pattern */
     size_t limit;   /* stop before more features than that have had a weight; 0: go on */
     bool *selected; /* outputs x p: those that had one; with a limit */
-    double *scores; /* outputs x ratios x test */
-    double *sizes;  /* ratios: features with a weight, mean over outputs */
+    double *scores; /* outputs x points x test */
+    double *sizes;  /* points: features with a weight, mean over outputs */
     vxs_solution *fits;
     double *pattern;
     double passes, seconds;

@@ -236,9 +236,9 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
         status = deal_halves(t, s, r->half, subjects, r->units, err);
     for (size_t h = 0; h < r->halves && !status; h++) {
         r->units[h].number = h;
-        r->units[h].ratios = tries.ratios;
+        r->units[h].points = tries.points;
         r->units[h].smooths = tries.smooths;
-        r->units[h].ratio_count = tries.count;
+        r->units[h].point_count = tries.count;
         r->units[h].limit = r->features;
     }
     vxs_labour labour = { .context = context, .task = t, .method = m, .doing = "halving" };

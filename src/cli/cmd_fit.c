@@ -171,8 +171,8 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
         return status;
     vxs_log(call->context, VXS_LOG_INFO,
             "%lld folds speak for %.4g of lambda_max; asking them took %.3g s",
-            (long long)s->choose, selection->ratio, vxs_seconds() - start);
-    method->lambda_ratio = selection->ratio;
+            (long long)s->choose, selection->point, vxs_seconds() - start);
+    method->lambda_ratio = selection->point;
     method->smooth = selection->smooth;
     method->smooth_chosen = true;
     return VXS_OK;

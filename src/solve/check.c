@@ -339,6 +339,8 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
                 .classes = vxs_check_classes(problem) };
     if (problem->loss == VXS_LOSS_HINGE)
         return vxs_check_hinge(problem, solution, certificate, err);
+    if (problem->units)
+        return vxs_check_budget(problem, solution, certificate, err);
     *certificate = (vxs_certificate){ .lambda = 0 };
     vxs_status status = can_be_checked(&c, err);
     if (!status)

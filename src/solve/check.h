@@ -8,6 +8,10 @@
 VXS_MUST_CHECK vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solution,
                                           vxs_certificate *certificate, vxs_error *err);
 
+/* check_budget.c */
+VXS_MUST_CHECK vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
+                                           vxs_certificate *certificate, vxs_error *err);
+
 /* ---- Losses: check_loss.c -------------------------------------------------------------------- */
 
 /* How many predictions a sample has; what belongs to that of class c is c * n further on. */

@@ -41,6 +41,8 @@ double vxs_check_loss(const vxs_problem *p, size_t i, const double *z, size_t n)
         double rest = log_sum(z, p->classes, n, &top);
         return u * (top - z[(size_t)y * n] + rest);
     }
+    if (p->loss == VXS_LOSS_SQUARED_HINGE)
+        return u * 0.5 * fmax(0, 1 - y * z[0]) * fmax(0, 1 - y * z[0]);
     double m = -y * z[0];
     return u * (m > 0 ? m + log1p(exp(-m)) : log1p(exp(m)));
 }
@@ -58,6 +60,8 @@ void vxs_check_slope(const vxs_problem *p, size_t i, const double *z, size_t n, 
             others += c == own ? 0 : slope[c * n];
         }
         slope[own * n] = -others; /* not share - 1, which loses what is small */
+    } else if (p->loss == VXS_LOSS_SQUARED_HINGE) {
+        slope[0] = -u * y * fmax(0, 1 - y * z[0]);
     } else {
         double m = y * z[0];
         slope[0] = m > 0 ? -u * y * exp(-m) / (1 + exp(-m)) : -u * y / (1 + exp(m));
@@ -75,6 +79,8 @@ double vxs_check_curve(const vxs_problem *p, size_t i, const double *slope, size
         double other = slope[b * n] / u + (b == (size_t)p->y[i]);
         return u * share * ((a == b) - other);
     }
+    if (p->loss == VXS_LOSS_SQUARED_HINGE)
+        return slope[0] != 0 ? u : 0;
     double share = fabs(slope[0]) / u;
     return u * share * (1 - share);
 }
@@ -112,6 +118,10 @@ double vxs_check_dual(const vxs_problem *p, size_t i, const double *s, size_t n,
         return dual_at_0(p, s, n, scale);
     if (p->loss == VXS_LOSS_SQUARED)
         return -(scale * s[0] * scale * s[0] / (2 * u) + scale * s[0] * p->y[i]);
+    if (p->loss == VXS_LOSS_SQUARED_HINGE) {
+        double t = -p->y[i] * scale * s[0] / u;
+        return t < -OUTSIDE ? -INFINITY : u * (t - t * t / 2);
+    }
     for (size_t side = 0; side < vxs_check_sides(p); side++) {
         double t = vxs_check_share(p, i, s, n, scale, side);
         if (t < -OUTSIDE)

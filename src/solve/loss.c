@@ -1,9 +1,10 @@
-/* loss.c - squared and logistic loss. */
+/* loss.c - losses of one sample. */
 #include "solve/loss.h"
 
 #include <math.h>
 
-const char *const vxs_loss_names[] = { "squared", "logistic", "hinge", "multinomial", NULL };
+const char *const vxs_loss_names[] = { "squared",     "logistic",      "hinge",
+                                       "multinomial", "squared-hinge", NULL };
 
 static double squared(double z, double y)
 {
@@ -64,12 +65,36 @@ static double logistic_conjugate(double s, double y)
     return entropy(t) + entropy(1 - t);
 }
 
+static double squared_hinge(double z, double y)
+{
+    double left = fmax(0, 1 - y * z);
+    return left * left / 2;
+}
+
+static double squared_hinge_slope(double z, double y)
+{
+    return -y * fmax(0, 1 - y * z);
+}
+
+static double squared_hinge_curvature(double z, double y)
+{
+    return y * z < 1;
+}
+
+static double squared_hinge_conjugate(double s, double y)
+{
+    double t = -y * s;
+    return t < -1e-12 ? INFINITY : t * t / 2 - t;
+}
+
 const vxs_loss_row *vxs_loss_of(vxs_loss loss)
 {
     static const vxs_loss_row rows[] = {
         [VXS_LOSS_SQUARED] = { 1, squared, squared_slope, squared_curvature, squared_conjugate },
         [VXS_LOSS_LOGISTIC] = { 4, logistic, logistic_slope, logistic_curvature,
                                 logistic_conjugate },
+        [VXS_LOSS_SQUARED_HINGE] = { 1, squared_hinge, squared_hinge_slope, squared_hinge_curvature,
+                                     squared_hinge_conjugate },
     };
     return &rows[loss];
 }

@@ -1,7 +1,7 @@
 /* methods.c - the table of methods, and solving by whichever of them. */
 #include "solve/solver.h"
 
-const char *const vxs_method_names[] = { "lasso", "fused", "skfs", NULL };
+const char *const vxs_method_names[] = { "lasso", "fused", "skfs", "fgm", "mslr", NULL };
 
 const vxs_method vxs_methods[] = {
     { .name = "lasso",
@@ -26,8 +26,27 @@ const vxs_method vxs_methods[] = {
       .source = "Ren, Huang, Qian: scalable structured learning, chapter 4",
       .params = vxs_skfs_params,
       .kernel = true,
+      .classes = true,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_skfs_kind },
+    { .name = "fgm",
+      .summary = "as many features, groups, pairs or curves of features as are wanted, the best "
+                 "few in each round (feature generating machine); classes",
+      .source = "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data",
+      .params = vxs_fgm_params,
+      .classes = true,
+      .generates = true,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_fgm_kind },
+    { .name = "mslr",
+      .summary = "the same by minimax sparse logistic regression, which learns the weights of what "
+                 "it selected anew; classes",
+      .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
+      .params = vxs_mslr_params,
+      .classes = true,
+      .generates = true,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_mslr_kind },
     { .name = NULL },
 };
 

@@ -1,0 +1,235 @@
+/* check_budget.c - value, bound and gap of what was selected among units, computed anew.
+ *
+ * The penalty |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d_g <= 1 and sum d_g <= B: d_g is
+ * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha; the sum of the B
+ * largest |Z_g'(alpha y)|^2 is found by fetching every unit. Nothing of the solvers is used, nor
+ * how units are ranked. */
+#include "solve/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESIDUAL  1e-8 /* of alpha's length: what free columns may see of it by rounding */
+#define RETRAINED 1e-6 /* gap of weights that were learned anew */
+
+typedef struct {
+    const vxs_problem *problem;
+    const vxs_selected *selected;
+    size_t n, count;      /* units */
+    double *z, *slope;    /* n */
+    double *block;        /* columns of a unit */
+    double *size;         /* of selected units: |w_g| */
+    double *best;         /* scores, the largest first */
+    size_t budget, found; /* how many of these are wanted, and there */
+} budget;
+
+/* ---- The penalty ----------------------------------------------------------------------------- */
+
+static int falling(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left < right) - (left > right);
+}
+
+/* The k largest have d = 1, the others share what is left of B in proportion to their sizes. */
+static double penalty(double *size, size_t count, size_t most)
+{
+    double rest = 0, square = 0, ones = 0;
+    while (count > 0 && size[count - 1] == 0)
+        count--;
+    for (size_t k = 0; k < count; k++)
+        rest += size[k];
+    for (size_t k = 0; k < count; k++, ones++) {
+        double left = (double)most - ones;
+        if ((double)(count - k) > left && size[k] * left <= rest)
+            return square + rest * rest / left;
+        square += size[k] * size[k];
+        rest -= size[k];
+    }
+    return square;
+}
+
+static double penalty_of_answer(budget *c)
+{
+    const vxs_selected *s = c->selected;
+    for (size_t k = 0; k < s->count; k++) {
+        c->size[k] = 0;
+        for (size_t m = s->start[k]; m < s->start[k + 1]; m++)
+            c->size[k] += s->weight[m] * s->weight[m];
+        c->size[k] = sqrt(c->size[k]);
+    }
+    if (s->count > 0)
+        qsort(c->size, s->count, sizeof(*c->size), falling);
+    return penalty(c->size, s->count, c->budget) / 2;
+}
+
+/* ---- Predictions ----------------------------------------------------------------------------- */
+
+static void predict(budget *c, const double *weight, const double *free_weights)
+{
+    const vxs_problem *p = c->problem;
+    memset(c->z, 0, c->n * sizeof(*c->z));
+    for (size_t f = 0; f < p->free_count; f++)
+        for (size_t i = 0; i < c->n; i++)
+            c->z[i] += free_weights[f] * p->free[f * c->n + i];
+    for (size_t k = 0; k < c->selected->count; k++) {
+        size_t first = c->selected->start[k], width = c->selected->start[k + 1] - first;
+        vxs_units_fetch(p->units, c->selected->unit[k], c->block);
+        for (size_t m = 0; m < width; m++)
+            for (size_t i = 0; i < c->n; i++)
+                c->z[i] += weight[first + m] * c->block[m * c->n + i];
+    }
+}
+
+/* C times the loss, and C times its slope. */
+static double look(budget *c)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        sum += c->problem->cost * vxs_check_loss(c->problem, i, c->z + i, c->n);
+        vxs_check_slope(c->problem, i, c->z + i, c->n, c->slope + i);
+        c->slope[i] *= c->problem->cost;
+    }
+    return sum;
+}
+
+/* -G(alpha), or -INFINITY when free columns see alpha. */
+static double bound_besides(const budget *c, const double *slope, double cost, size_t columns)
+{
+    double sum = 0, length = sqrt(vxs_check_inner(slope, slope, c->n));
+    for (size_t f = 0; f < columns; f++) {
+        const double *x = c->problem->free + f * c->n;
+        double size = sqrt(vxs_check_inner(x, x, c->n));
+        if (fabs(vxs_check_inner(x, slope, c->n)) > RESIDUAL * size * length)
+            return -INFINITY;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        sum += cost * vxs_check_dual(c->problem, i, slope + i, c->n, 1 / cost);
+    return sum;
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+static void put(budget *c, double score)
+{
+    if (c->found == c->budget && !(score > c->best[c->found - 1]))
+        return;
+    size_t at = c->found < c->budget ? c->found++ : c->found - 1;
+    for (; at > 0 && c->best[at - 1] < score; at--)
+        c->best[at] = c->best[at - 1];
+    c->best[at] = score;
+}
+
+static double sum_of_best(budget *c)
+{
+    double sum = 0;
+    c->found = 0;
+    for (size_t k = 0; k < c->count; k++) {
+        size_t width = vxs_units_width(c->problem->units, k);
+        double score = 0;
+        vxs_units_fetch(c->problem->units, k, c->block);
+        for (size_t m = 0; m < width; m++) {
+            double along = 0;
+            for (size_t i = 0; i < c->n; i++)
+                along += c->block[m * c->n + i] * c->slope[i];
+            score += along * along;
+        }
+        put(c, score);
+    }
+    for (size_t k = 0; k < c->found; k++)
+        sum += c->best[k];
+    return sum;
+}
+
+/* ---- Weights that were learned anew ---------------------------------------------------------- */
+
+/* Their gap, as a share of the empty model's value: |w - X'(alpha y)|^2 / 2. */
+static double gap_of_retrained(budget *c, const vxs_solution *s, double cost, double empty)
+{
+    const vxs_selected *selected = c->selected;
+    double gap = 0;
+    predict(c, selected->retrained, s->free);
+    look(c);
+    for (size_t i = 0; i < c->n; i++)
+        c->slope[i] *= cost / c->problem->cost;
+    if (bound_besides(c, c->slope, cost, c->problem->free_count) == -INFINITY)
+        return INFINITY;
+    for (size_t k = 0; k < selected->count; k++) {
+        vxs_units_fetch(c->problem->units, selected->unit[k], c->block);
+        for (size_t m = selected->start[k]; m < selected->start[k + 1]; m++) {
+            const double *x = c->block + (m - selected->start[k]) * c->n;
+            double left = selected->retrained[m] + vxs_check_inner(x, c->slope, c->n);
+            gap += left * left / 2;
+        }
+    }
+    return gap / (empty * cost / c->problem->cost);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status find_empty(const budget *c, double *empty, vxs_error *err)
+{
+    vxs_check_empty fit;
+    size_t columns = c->problem->unshifted ? 0 : c->problem->free_count;
+    vxs_status status = vxs_check_empty_fit(c->problem, c->problem->free, columns, &fit, err);
+    *empty = status ? 0 : c->problem->cost * fit.value;
+    vxs_check_empty_release(&fit);
+    return status;
+}
+
+static vxs_status take_room(budget *c, vxs_error *err)
+{
+    size_t widest = 0;
+    for (size_t k = 0; k < c->count; k++) {
+        size_t width = vxs_units_width(c->problem->units, k);
+        widest = width > widest ? width : widest;
+    }
+    c->z = vxs_alloc(c->n, sizeof(*c->z), err);
+    c->slope = vxs_alloc(c->n, sizeof(*c->slope), err);
+    c->block = vxs_alloc(c->n, widest * sizeof(*c->block), err);
+    c->size = vxs_alloc(c->selected->count, sizeof(*c->size), err);
+    c->best = vxs_alloc(c->budget, sizeof(*c->best), err);
+    return c->z && c->slope && c->block && c->size && c->best ? VXS_OK : VXS_FAILED;
+}
+
+static void check(budget *c, const vxs_solution *s, double cost, double empty, vxs_certificate *r)
+{
+    size_t columns = c->problem->unshifted ? 0 : c->problem->free_count;
+    predict(c, c->selected->weight, c->selected->free);
+    r->primal = penalty_of_answer(c) + look(c);
+    r->dual = bound_besides(c, c->slope, c->problem->cost, columns) - sum_of_best(c) / 2;
+    r->gap = empty > 0 ? (r->primal - r->dual) / empty : 0;
+    r->lambda = 1 / c->problem->cost;
+    r->lambda_max = NAN;
+    r->nonzero = s->count;
+    r->tol = s->certificate.tol;
+    r->converged = r->gap <= s->certificate.gap * (1 + 1e-6) + 1e-9 || r->gap <= r->tol;
+    if (c->selected->retrained && gap_of_retrained(c, s, cost, empty) > RETRAINED)
+        r->converged = false;
+}
+
+vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
+                            vxs_certificate *certificate, vxs_error *err)
+{
+    budget c = { .problem = problem,
+                 .selected = solution->selected,
+                 .n = vxs_design_rows(problem->design),
+                 .count = vxs_units_count(problem->units) };
+    double empty = 0;
+    *certificate = (vxs_certificate){ .gap = INFINITY };
+    if (!c.selected)
+        return VXS_OK; /* nothing is known */
+    c.budget = problem->budget < c.count ? problem->budget : c.count;
+    vxs_status status = take_room(&c, err);
+    if (!status)
+        status = find_empty(&c, &empty, err);
+    if (!status)
+        check(&c, solution, problem->debias, empty, certificate);
+    free(c.z);
+    free(c.slope);
+    free(c.block);
+    free(c.size);
+    free(c.best);
+    return status;
+}

@@ -1,0 +1,636 @@
+/* generate.c - feature generation: rounds of the best units, and the problem on all of them.
+ *
+ * Problem   minimise over w, b  |w|_B^2 / 2 + C sum_i u_i f(z_i, y_i), z = sum_g Z_g w_g + c'b.
+ *           |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d_g <= 1, sum d_g <= B: with B or
+ *           fewer units it is |w|^2, with many of like size (sum |w_g|)^2 / B.
+ * Dual      maximise over alpha, C'(alpha y) = 0,  -1/2 (sum of the B largest |Z_g'(alpha y)|^2)
+ *           - G(alpha); G of the squared hinge is sum alpha^2 / (2 C u) - alpha, alpha >= 0, of the
+ *           logistic loss C u (t log t + (1 - t) log(1 - t)), t = alpha / (C u).
+ * Rounds    alpha follows from predictions, alpha = -C u y f'. The B units with the largest scores
+ *           are the next round; the problem on the rounds, 1/2 (sum over rounds |omega|)^2 + C sum
+ *           u f, is solved by the method (proximal.c, smoothing.c). Rounds without weight are
+ *           dropped: the value falls strictly, so that none comes back for ever.
+ * Gap       the same scan gives the bound: any predictions with the best b give an alpha of the
+ *           dual's domain.
+ * Source    Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data,
+ *           algorithms 1 and 2; the gap is not there. */
+#include "solve/generate.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROUNDS 100000
+#define FLOOR       1e-13 /* relative gap that inner methods are asked for at least */
+
+/* ---- Room ------------------------------------------------------------------------------------ */
+
+void vxs_selected_free(vxs_selected *s)
+{
+    if (!s)
+        return;
+    free(s->unit);
+    free(s->start);
+    free(s->weight);
+    free(s->free);
+    free(s->retrained);
+    free(s);
+}
+
+vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count, bool retrained,
+                               vxs_error *err)
+{
+    vxs_selected *s = vxs_alloc(1, sizeof(*s), err);
+    if (!s)
+        return NULL;
+    s->count = count;
+    s->unit = vxs_alloc(count, sizeof(*s->unit), err);
+    s->start = vxs_alloc(count + 1, sizeof(*s->start), err);
+    s->weight = vxs_alloc(columns, sizeof(*s->weight), err);
+    s->free = vxs_alloc(free_count, sizeof(*s->free), err);
+    s->retrained = retrained ? vxs_alloc(columns, sizeof(*s->retrained), err) : NULL;
+    if (s->unit && s->start && s->weight && s->free && (s->retrained || !retrained))
+        return s;
+    vxs_selected_free(s);
+    return NULL;
+}
+
+static void release_round(vxs_round *h)
+{
+    free(h->place);
+    free(h->omega);
+}
+
+void vxs_generation_release(vxs_solver *solver)
+{
+    vxs_generation *g = (vxs_generation *)solver;
+    for (size_t h = 0; h < g->count; h++)
+        release_round(&g->rounds[h]);
+    vxs_shift_release(&g->shift);
+    void *const all[] = { g->unit,    g->start, g->x,    g->rounds,   g->z,
+                          g->shifted, g->slope, g->best, g->gradient, g };
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+        free(all[k]);
+}
+
+/* 1, which what is asked for is counted in; 0 where no unit has a score. */
+double vxs_generation_most(const vxs_solver *solver)
+{
+    const vxs_generation *g = (const vxs_generation *)solver;
+    return g->best_count > 0 && g->best[0].score > 0 ? 1 : 0;
+}
+
+size_t vxs_pool_columns(const vxs_generation *g)
+{
+    return g->start[g->pooled];
+}
+
+/* ---- Where predictions are ------------------------------------------------------------------- */
+
+double vxs_generation_penalty(const vxs_generation *g)
+{
+    double sum = 0;
+    for (size_t h = 0; h < g->count; h++)
+        sum += g->rounds[h].norm;
+    return sum * sum / 2;
+}
+
+double vxs_generation_bound(const vxs_generation *g, const double *slope)
+{
+    double cost = g->problem.cost, sum = 0;
+    const vxs_loss_row *loss = vxs_loss_of(g->problem.loss);
+    for (size_t i = 0; i < g->n; i++) {
+        double u = cost * vxs_sample_weight(&g->problem, i);
+        sum -= u > 0 ? u * loss->conjugate(slope[i] / u, g->problem.y[i]) : 0;
+    }
+    return sum;
+}
+
+void vxs_generation_look(vxs_generation *g)
+{
+    g->value = g->problem.cost * vxs_shift_fit(&g->shift, g->z, g->shifted);
+    vxs_losses_slope(&g->problem, g->shifted, g->slope);
+    cblas_dscal((int)g->n, g->problem.cost, g->slope, 1);
+    size_t columns = vxs_pool_columns(g);
+    if (columns > 0)
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, g->x, (int)g->n,
+                    g->slope, 1, 0, g->gradient, 1);
+}
+
+/* Units that follow each other in the pool are one matrix. */
+static size_t run_of(const vxs_generation *g, const vxs_round *h, size_t k, size_t *columns)
+{
+    size_t end = k + 1;
+    while (end < h->count && h->place[end] == h->place[end - 1] + 1)
+        end++;
+    *columns = g->start[h->place[end - 1] + 1] - g->start[h->place[k]];
+    return end;
+}
+
+void vxs_round_predict(const vxs_generation *g, const vxs_round *h, const double *w, double *out)
+{
+    size_t columns = 0;
+    memset(out, 0, g->n * sizeof(*out));
+    for (size_t k = 0; k < h->count;) {
+        const double *x = g->x + g->start[h->place[k]] * g->n;
+        k = run_of(g, h, k, &columns);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1, x, (int)g->n, w, 1, 1,
+                    out, 1);
+        w += columns;
+    }
+}
+
+void vxs_round_gather(const vxs_generation *g, const vxs_round *h, const double *pool, double *out)
+{
+    size_t columns = 0;
+    for (size_t k = 0; k < h->count; out += columns) {
+        const double *from = pool + g->start[h->place[k]];
+        k = run_of(g, h, k, &columns);
+        memcpy(out, from, columns * sizeof(*out));
+    }
+}
+
+/* The gap over all units, as a share of the empty model's value. */
+static vxs_status certify(vxs_generation *g, vxs_error *err)
+{
+    double sum = 0;
+    vxs_generation_look(g);
+    g->primal = vxs_generation_penalty(g) + g->value;
+    vxs_status status =
+        vxs_units_best(g->problem.units, g->slope, g->problem.budget, g->best, &g->best_count, err);
+    for (size_t k = 0; k < g->best_count && !status; k++)
+        sum += g->best[k].score;
+    g->dual = vxs_generation_bound(g, g->slope) - sum / 2;
+    g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
+    g->scanned = true;
+    return status;
+}
+
+/* ---- The pool -------------------------------------------------------------------------------- */
+
+static vxs_status make_columns(vxs_generation *g, size_t columns, vxs_error *err)
+{
+    if (columns <= g->column_room)
+        return VXS_OK;
+    size_t room = 2 * columns;
+    double *x = vxs_resize(g->x, room, g->n * sizeof(*x), err);
+    g->x = x ? x : g->x;
+    double *gradient = x ? vxs_resize(g->gradient, room, sizeof(*gradient), err) : NULL;
+    g->gradient = gradient ? gradient : g->gradient;
+    g->column_room = gradient ? room : g->column_room;
+    return gradient ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status make_places(vxs_generation *g, vxs_error *err)
+{
+    if (g->pooled < g->pool_room)
+        return VXS_OK;
+    size_t room = 2 * g->pool_room;
+    size_t *unit = vxs_resize(g->unit, room, sizeof(*unit), err);
+    g->unit = unit ? unit : g->unit;
+    size_t *start = unit ? vxs_resize(g->start, room + 1, sizeof(*start), err) : NULL;
+    g->start = start ? start : g->start;
+    g->pool_room = start ? room : g->pool_room;
+    return start ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status place_of(vxs_generation *g, size_t unit, size_t *place, vxs_error *err)
+{
+    for (*place = 0; *place < g->pooled; ++*place)
+        if (g->unit[*place] == unit)
+            return VXS_OK;
+    size_t width = vxs_units_width(g->problem.units, unit), at = vxs_pool_columns(g);
+    vxs_status status = make_places(g, err);
+    if (!status)
+        status = make_columns(g, at + width, err);
+    if (status)
+        return status;
+    vxs_units_fetch(g->problem.units, unit, g->x + at * g->n);
+    g->unit[g->pooled++] = unit;
+    g->start[g->pooled] = at + width;
+    return VXS_OK;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
+static bool is_in(const vxs_round *h, size_t place)
+{
+    return h->count > 0 && bsearch(&place, h->place, h->count, sizeof(*h->place), by_place);
+}
+
+static bool is_in_any(const vxs_generation *g, size_t place)
+{
+    for (size_t h = 0; h < g->count; h++)
+        if (is_in(&g->rounds[h], place))
+            return true;
+    return false;
+}
+
+/* Units of all rounds. */
+static size_t count_selected(const vxs_generation *g)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < g->pooled; k++)
+        count += is_in_any(g, k);
+    return count;
+}
+
+/* The best units, of which at most so many are new. */
+static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h, vxs_error *err)
+{
+    size_t added = 0;
+    h->place = vxs_alloc(g->best_count, sizeof(*h->place), err);
+    vxs_status status = h->place ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < g->best_count && !status; k++) {
+        size_t place = 0, before = g->pooled;
+        if (!(g->best[k].score > 0))
+            break;
+        while (place < before && g->unit[place] != g->best[k].unit)
+            place++;
+        bool is_new = place == before || !is_in_any(g, place);
+        if (is_new && added == most_new)
+            continue;
+        added += is_new;
+        status = place_of(g, g->best[k].unit, &h->place[h->count], err);
+        h->count += !status;
+    }
+    if (h->count > 0)
+        qsort(h->place, h->count, sizeof(*h->place), by_place);
+    return status;
+}
+
+static bool is_known(const vxs_generation *g, const vxs_round *h)
+{
+    for (size_t k = 0; k < g->count; k++)
+        if (g->rounds[k].count == h->count &&
+            (h->count == 0 ||
+             memcmp(g->rounds[k].place, h->place, h->count * sizeof(*h->place)) == 0))
+            return true;
+    return false;
+}
+
+static vxs_status make_round_room(vxs_generation *g, vxs_error *err)
+{
+    if (g->count < g->room)
+        return VXS_OK;
+    size_t room = 2 * g->room + 8;
+    vxs_round *rounds = vxs_resize(g->rounds, room, sizeof(*rounds), err);
+    g->rounds = rounds ? rounds : g->rounds;
+    g->room = rounds ? room : g->room;
+    return rounds ? VXS_OK : VXS_FAILED;
+}
+
+/* Adds the next round; `known` when it is one that there is. */
+static vxs_status add_round(vxs_generation *g, size_t most_new, bool *known, vxs_error *err)
+{
+    vxs_round h = { .count = 0 };
+    vxs_status status = make_round_room(g, err);
+    if (!status)
+        status = choose_units(g, most_new, &h, err);
+    for (size_t k = 0; k < h.count; k++)
+        h.width += g->start[h.place[k] + 1] - g->start[h.place[k]];
+    h.omega = status ? NULL : vxs_alloc(h.width, sizeof(*h.omega), err);
+    if (!h.omega) {
+        release_round(&h);
+        return status ? status : VXS_FAILED;
+    }
+    *known = h.count == 0 || is_known(g, &h);
+    if (*known)
+        release_round(&h);
+    else
+        g->rounds[g->count++] = h;
+    return VXS_OK;
+}
+
+static void drop_empty_rounds(vxs_generation *g)
+{
+    size_t kept = 0;
+    for (size_t h = 0; h < g->count; h++) {
+        if (g->rounds[h].norm > 0)
+            g->rounds[kept++] = g->rounds[h];
+        else
+            release_round(&g->rounds[h]);
+    }
+    g->count = kept;
+}
+
+/* Predictions of all rounds, anew. */
+static vxs_status predict(vxs_generation *g, vxs_error *err)
+{
+    double *part = vxs_alloc(g->n, sizeof(*part), err);
+    if (!part)
+        return VXS_FAILED;
+    memset(g->z, 0, g->n * sizeof(*g->z));
+    for (size_t h = 0; h < g->count; h++) {
+        vxs_round_predict(g, &g->rounds[h], g->rounds[h].omega, part);
+        cblas_daxpy((int)g->n, 1, part, 1, g->z, 1);
+    }
+    free(part);
+    return VXS_OK;
+}
+
+/* Solves the problem on the rounds, and looks at all units again. */
+static vxs_status solve_round(vxs_generation *g, vxs_error *err)
+{
+    g->last = g->primal;
+    vxs_status status = g->solve(g, err);
+    if (status)
+        return status;
+    drop_empty_rounds(g);
+    status = predict(g, err);
+    return status ? status : certify(g, err);
+}
+
+/* ---- The beginning --------------------------------------------------------------------------- */
+
+static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
+{
+    g->empty = 1;
+    g->pooled = g->count = 0;
+    g->generated = 0;
+    memset(g->z, 0, g->n * sizeof(*g->z));
+    memset(g->shift.b, 0, g->shift.rank * sizeof(*g->shift.b));
+    vxs_status status = certify(g, err);
+    g->empty = g->primal;
+    g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
+    g->last = g->primal;
+    return status;
+}
+
+static vxs_status make_room(vxs_generation *g, vxs_error *err)
+{
+    size_t n = g->n, units = vxs_units_count(g->problem.units);
+    g->problem.budget = g->problem.budget < units ? g->problem.budget : units;
+    g->pool_room = 64;
+    g->unit = vxs_alloc(g->pool_room, sizeof(*g->unit), err);
+    g->start = vxs_alloc(g->pool_room + 1, sizeof(*g->start), err);
+    g->z = vxs_alloc(n, sizeof(*g->z), err);
+    g->shifted = vxs_alloc(n, sizeof(*g->shifted), err);
+    g->slope = vxs_alloc(n, sizeof(*g->slope), err);
+    g->best = vxs_alloc(g->problem.budget, sizeof(*g->best), err);
+    bool fine = g->unit && g->start && g->z && g->shifted && g->slope && g->best;
+    size_t columns = g->problem.unshifted ? 0 : g->problem.free_count;
+    return fine ? vxs_shift_init(&g->problem, columns, &g->shift, err) : VXS_FAILED;
+}
+
+vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *problem,
+                                const vxs_method_settings *settings, const vxs_solver_kind *kind,
+                                vxs_status (*solve)(vxs_generation *, vxs_error *),
+                                vxs_solver **solver, vxs_error *err)
+{
+    vxs_generation *g = vxs_alloc(1, sizeof(*g), err);
+    if (!g)
+        return VXS_FAILED;
+    g->solver.kind = kind;
+    g->solve = solve;
+    g->began = vxs_seconds();
+    g->context = context;
+    g->problem = *problem;
+    g->settings = *settings;
+    g->n = vxs_design_rows(problem->design);
+    openblas_set_num_threads(1); /* its own would change the order of sums */
+    vxs_status status = make_room(g, err);
+    if (!status)
+        status = look_at_empty(g, err);
+    if (status) {
+        vxs_generation_release(&g->solver);
+        return status;
+    }
+    *solver = &g->solver;
+    return VXS_OK;
+}
+
+/* ---- What is asked for ----------------------------------------------------------------------- */
+
+/* Whether to go on, and how many new units the next round may have. */
+static bool wants_more(const vxs_generation *g, double asked, size_t *most_new)
+{
+    const vxs_method_settings *s = &g->settings;
+    size_t selected = s->wanted ? count_selected(g) : 0;
+    *most_new = SIZE_MAX;
+    if (g->gap <= s->tol || g->generated >= MOST_ROUNDS)
+        return false;
+    if (s->change > 0 && g->generated > 0 && g->last - g->primal <= s->change * g->empty)
+        return false;
+    if (!s->wanted)
+        return (double)g->generated < asked;
+    *most_new = (double)selected < asked ? (size_t)asked - selected : 0;
+    return *most_new > 0;
+}
+
+/* The problem on the rounds is solved further than before; false when it cannot be. */
+static bool look_closer(vxs_generation *g)
+{
+    if (g->target <= FLOOR)
+        return false;
+    g->target = fmax(FLOOR, fmin(g->target, g->restricted) / 10);
+    return true;
+}
+
+static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
+{
+    size_t most_new = 0;
+    vxs_status status = VXS_OK;
+    g->target = g->settings.inner_tol;
+    while (!status && wants_more(g, asked, &most_new)) {
+        bool known = false;
+        status = add_round(g, most_new, &known, err);
+        if (status)
+            return status;
+        if (known && !look_closer(g))
+            return VXS_OK;
+        g->generated += !known;
+        status = solve_round(g, err);
+    }
+    return status;
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+typedef struct {
+    size_t unit, place;
+} chosen;
+
+static int by_unit(const void *a, const void *b)
+{
+    const chosen *left = a, *right = b;
+    return (left->unit > right->unit) - (left->unit < right->unit);
+}
+
+static void add_weights(const vxs_generation *g, const vxs_round *h, size_t place, double *weight)
+{
+    const double *from = h->omega;
+    for (size_t k = 0; k < h->count; k++) {
+        size_t width = g->start[h->place[k] + 1] - g->start[h->place[k]];
+        for (size_t c = 0; c < width && h->place[k] == place; c++)
+            weight[c] += from[c];
+        from += width;
+    }
+}
+
+/* Units in ascending order, with the sums of what rounds give them. */
+static vxs_status gather_selected(const vxs_generation *g, vxs_selected **selected, vxs_error *err)
+{
+    size_t count = 0, columns = 0;
+    chosen *order = vxs_alloc(g->pooled, sizeof(*order), err);
+    if (!order)
+        return VXS_FAILED;
+    for (size_t k = 0; k < g->pooled; k++)
+        if (is_in_any(g, k)) {
+            columns += g->start[k + 1] - g->start[k];
+            order[count++] = (chosen){ g->unit[k], k };
+        }
+    if (count > 0)
+        qsort(order, count, sizeof(*order), by_unit);
+    vxs_selected *s = vxs_selected_new(count, columns, g->problem.free_count,
+                                       g->problem.debias > 0 && count > 0, err);
+    for (size_t k = 0; k < count && s; k++) {
+        s->unit[k] = order[k].unit;
+        s->start[k + 1] = s->start[k] + g->start[order[k].place + 1] - g->start[order[k].place];
+        for (size_t h = 0; h < g->count; h++)
+            add_weights(g, &g->rounds[h], order[k].place, s->weight + s->start[k]);
+    }
+    free(order);
+    *selected = s;
+    return s ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status retrain(const vxs_generation *g, vxs_selected *s, double *free_weights,
+                          vxs_error *err)
+{
+    size_t columns = s->start[s->count];
+    double *x = vxs_alloc(columns, g->n * sizeof(*x), err);
+    vxs_status status = x ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < s->count && !status; k++)
+        for (size_t place = 0; place < g->pooled; place++)
+            if (g->unit[place] == s->unit[k])
+                memcpy(x + s->start[k] * g->n, g->x + g->start[place] * g->n,
+                       (s->start[k + 1] - s->start[k]) * g->n * sizeof(*x));
+    if (!status)
+        status = vxs_retrain(&g->problem, g->problem.debias, x, columns, s->retrained, free_weights,
+                             err);
+    free(x);
+    return status;
+}
+
+/* Weights of features: their sum over units, or the size of what a map that is not linear makes of
+ * them. */
+static void spread(const vxs_generation *g, const vxs_selected *s, const double *weight,
+                   double *feature)
+{
+    const vxs_map *map = &g->problem.map;
+    size_t p = vxs_design_columns(g->problem.design);
+    for (size_t k = 0; k < s->count; k++) {
+        double square = 0, factor = 1;
+        for (size_t c = s->start[k]; c < s->start[k + 1]; c++) {
+            square += weight[c] * weight[c];
+            if (map->kind != VXS_MAP_NONE)
+                continue;
+            size_t j = vxs_units_feature(g->problem.units, s->unit[k], c - s->start[k], &factor);
+            feature[j] += factor * weight[c];
+        }
+        size_t end[2];
+        if (map->kind == VXS_MAP_NONE)
+            continue;
+        vxs_map_features(map, p, s->unit[k], end);
+        feature[end[0]] += square;
+        feature[end[1]] += end[1] != end[0] ? square : 0;
+    }
+    for (size_t j = 0; j < p && map->kind != VXS_MAP_NONE; j++)
+        feature[j] = sqrt(feature[j]);
+}
+
+static vxs_status take_features(const vxs_generation *g, vxs_solution *solution, vxs_error *err)
+{
+    size_t p = vxs_design_columns(g->problem.design), count = 0;
+    const vxs_selected *s = solution->selected;
+    double *feature = vxs_alloc(p, sizeof(*feature), err);
+    if (!feature)
+        return VXS_FAILED;
+    spread(g, s, s->retrained ? s->retrained : s->weight, feature);
+    for (size_t j = 0; j < p; j++)
+        count += feature[j] != 0;
+    solution->index = vxs_alloc(count, sizeof(*solution->index), err);
+    solution->weight = vxs_alloc(count, sizeof(*solution->weight), err);
+    for (size_t j = 0; j < p && solution->index && solution->weight; j++)
+        if (feature[j] != 0) {
+            solution->index[solution->count] = j;
+            solution->weight[solution->count++] = feature[j];
+        }
+    free(feature);
+    return solution->index && solution->weight ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status take_solution(const vxs_generation *g, vxs_solution *solution, vxs_error *err)
+{
+    vxs_status status = gather_selected(g, &solution->selected, err);
+    vxs_selected *s = solution->selected;
+    solution->free = status ? NULL : vxs_alloc(g->problem.free_count, sizeof(*solution->free), err);
+    if (!solution->free)
+        return status ? status : VXS_FAILED;
+    vxs_shift_weights(&g->shift, s->free);
+    memcpy(solution->free, s->free, g->problem.free_count * sizeof(*solution->free));
+    if (s->retrained)
+        status = retrain(g, s, solution->free, err);
+    vxs_units_work work = vxs_units_worked(g->problem.units);
+    s->rounds = g->generated;
+    s->visited = work.visited;
+    s->pruned = work.pruned;
+    s->restricted = g->restricted;
+    return status ? status : take_features(g, solution, err);
+}
+
+static void take_certificate(vxs_generation *g, vxs_certificate *c)
+{
+    vxs_units_work work = vxs_units_worked(g->problem.units);
+    double now = vxs_seconds();
+    c->lambda = 1 / g->problem.cost;
+    c->lambda_max = NAN;
+    c->primal = g->primal;
+    c->dual = g->dual;
+    c->gap = g->gap;
+    c->tol = g->settings.tol;
+    c->iterations = g->iterations;
+    c->passes = work.passes - g->passes;
+    c->seconds = now - g->began;
+    g->passes = work.passes;
+    g->began = now;
+    g->iterations = 0;
+}
+
+/* What was asked for is there, or the gap is closed; and the problem on the rounds is solved. */
+static bool is_done(const vxs_generation *g, double asked)
+{
+    size_t most_new;
+    bool solved = g->count == 0 || g->restricted <= fmax(g->settings.inner_tol, g->settings.tol);
+    return g->gap <= g->settings.tol || (solved && !wants_more(g, asked, &most_new));
+}
+
+vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *solution,
+                              vxs_error *err)
+{
+    vxs_generation *g = (vxs_generation *)solver;
+    *solution = (vxs_solution){ .count = 0 };
+    vxs_status status = VXS_OK;
+    bool beyond =
+        g->settings.wanted ? (double)count_selected(g) > asked : (double)g->generated > asked;
+    if (beyond) /* less than there is: from the beginning */
+        status = look_at_empty(g, err);
+    if (!status)
+        status = generate(g, asked, err);
+    take_certificate(g, &solution->certificate);
+    if (!status)
+        status = take_solution(g, solution, err);
+    solution->certificate.converged = is_done(g, asked);
+    solution->certificate.nonzero = solution->count;
+    if (status)
+        vxs_solution_release(solution);
+    return status;
+}
