@@ -32,8 +32,10 @@ typedef struct {
     size_t group;             /* columns of a group; 0: no groups, and columns are stored */
     uint64_t seed;
     bool uniform;
-    double cost, retrain, rounds, every; /* every: a line at every so many rounds; 0: the last */
-    float *quantile;                     /* of columns that are not stored */
+    double cost, retrain, rounds;
+    double every;    /* a line at every so many rounds; 0: the last */
+    double inner;    /* gap of each round's problem */
+    float *quantile; /* of columns that are not stored */
     float *x;
     size_t *index; /* of the known, with `weight`, ascending */
     double *weight, *y, *test_y;
@@ -425,6 +427,7 @@ static void generate(study *s, const outcome *kind, const char *name)
     settings.cost = s->cost;
     settings.budget = (int64_t)o.number;
     settings.rounds = (int64_t)s->rounds;
+    settings.inner_tol = s->inner;
     double begun = cpu_seconds(), telling = 0;
     vxs_groups groups = { 0 };
     vxs_design *design = make_design(s);
@@ -551,7 +554,8 @@ static bool set_number(study *s, const char *name, double number)
     } numbers[] = { { "cost", &s->cost },
                     { "retrain", &s->retrain },
                     { "rounds", &s->rounds },
-                    { "every", &s->every } };
+                    { "every", &s->every },
+                    { "inner", &s->inner } };
     for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
         if (strcmp(name, numbers[k].name) != 0)
             continue;
@@ -581,7 +585,7 @@ static bool run(study *s, const char *name, char *list)
 
 int main(int argc, char **argv)
 {
-    study s = { .cost = 10, .retrain = 20, .rounds = 10, .seed = 1 };
+    study s = { .cost = 10, .retrain = 20, .rounds = 10, .inner = 1e-3, .seed = 1 };
     for (int a = 1; a < argc; a++) {
         char *value = strchr(argv[a], '=');
         if (value)
