@@ -206,7 +206,7 @@ $(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores $(BUILD)/bound_propaga
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/generation: $(BUILD)/obj/tests/bench/generation.o $(BUILD)/libvoxsift.a
+$(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/libvoxsift.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ -llinear $(LIBS)
 
