@@ -40,7 +40,7 @@ objects   = $(1:%.c=$(BUILD)/obj/%.o)
 LIB_OBJ  := $(call objects,$(LIB_SRC))
 CLI_OBJ  := $(call objects,$(CLI_SRC))
 MAIN_OBJ := $(call objects,$(MAIN_SRC))
-UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c)
+UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c tests/design/units.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -202,7 +202,7 @@ fuzz: deps-test
 
 # ---- Benchmarks ---------------------------------------------------------------------------------
 
-$(BUILD)/read_images $(BUILD)/scan $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
+$(BUILD)/read_images $(BUILD)/scan $(BUILD)/pairs $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 

@@ -49,6 +49,8 @@ typedef struct {
     double *penalties; /* of features, or NULL */
     vxs_graph graph;   /* of features, for methods that need one */
     vxs_terms terms;   /* of features, instead; none before they are asked for */
+    vxs_groups groups; /* of features that are taken or left together; likewise */
+    bool groups_lent;  /* they are those of the task that this is a part of, which must stay */
     vxs_design *design;
     vxs_design *kernel; /* kernel scores of the features for one output, or NULL */
     size_t kernel_output;

@@ -143,22 +143,24 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_groups_new(size_t nodes, size_t count, size_t members,
                                          vxs_groups *groups, vxs_error *err);
 void vxs_groups_release(vxs_groups *groups);
-/* Whether any node is in two groups; a tree of groups is not looked at as one. Fails only without
- * memory. */
+/* Whether any node is in two groups; those of a tree count as any others, and overlap where one is
+ * inside another. Fails only without memory. */
 VXS_MUST_CHECK vxs_status vxs_groups_overlap(const vxs_groups *groups, bool *overlap,
                                              vxs_error *err);
-/* A sphere around every voxel: all voxels whose centre is at most `radius` from its own, `step`
- * being the three vectors from a voxel to the next (rows: axes of the grid). Node k is voxels[k],
- * and these ascend. */
+/* A sphere around every voxel: all voxels whose centre is at most `radius` from its own (and a
+ * millionth, as affines are floats in files), `step` being the three vectors from a voxel to the
+ * next (rows: axes of the grid). Node k is voxels[k], and these ascend. */
 VXS_MUST_CHECK vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels,
                                              size_t count, const double step[3][3], double radius,
                                              vxs_groups *groups, vxs_error *err);
 /* The cells of an octree over the grid that have voxels, halved along each axis until a cell is one
- * voxel; cells with the same voxels are one group. Names say level and cell. */
+ * voxel; cells with the same voxels are one group, named by the largest: "2:1,0,3" is the cell with
+ * these indices where the grid is cut into 2^2 along each axis. */
 VXS_MUST_CHECK vxs_status vxs_groups_octree(const size_t shape[3], const size_t *voxels,
                                             size_t count, vxs_groups *groups, vxs_error *err);
 /* Groups by paths such as "brain/left/frontal": each beginning of a path is a group, and the
- * members of a group are all nodes whose path begins so. paths[k] is of node k; NULL: in none. */
+ * members of a group are all nodes whose path begins so, and its name that beginning. paths[k] is
+ * of node k; NULL: in none. */
 VXS_MUST_CHECK vxs_status vxs_groups_by_path(const char *const *paths, size_t nodes,
                                              vxs_groups *groups, vxs_error *err);
 

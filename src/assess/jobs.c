@@ -123,7 +123,7 @@ static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double 
 static double lambda_of(const vxs_solver *solver, double point)
 {
     double most = vxs_solver_lambda_max(solver);
-    return most > 0 ? most * ratio : 1;
+    return most > 0 ? most * point : 1;
 }
 
 /* Adds the fit's features to those that were selected, unless that would be too many. */

@@ -13,6 +13,8 @@ VXS_MUST_CHECK vxs_status vxs_copy_texts(char *const *texts, size_t count, char 
 VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole,
                                         const size_t *which, size_t count, vxs_task *part,
                                         vxs_error *err);
+/* Graph, terms and groups, of which a part has not all for itself. */
+void vxs_task_drop_ties(vxs_task *task);
 /* All columns of a cohort, as they stand. */
 VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
                                             vxs_design **base, vxs_error *err);
@@ -147,6 +149,7 @@ VXS_MUST_CHECK char *vxs_model_inside(const vxs_model *model, const char *name, 
 #define VXS_GRAPH_FILE       "graph.tsv"
 #define VXS_MULTIPLIERS_FILE "multipliers.npy"
 #define VXS_TERMS_FILE       "penalty.tsv"
+#define VXS_GROUPS_FILE      "groups.tsv"
 /* names.c: features by their names. */
 typedef struct {
     const vxs_cohort *cohort;
@@ -216,6 +219,26 @@ VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalt
 /* From a file. */
 bool vxs_terms_are_given(const char *penalty);
 void vxs_terms_write(const vxs_terms *terms, const vxs_cohort *cohort, FILE *stream);
+/* group_rules.c: what '--groups' names, atlas:NAME, file:FILE, patches:MM, tree:octree or
+ * tree:FILE; made once, in task->groups, which parts of the task share from then on. */
+VXS_MUST_CHECK vxs_status vxs_task_make_groups(const vxs_context *context, vxs_task *task,
+                                               const char *text, vxs_error *err);
+/* Whether they follow from where voxels are, so that nothing needs to be kept to make them again.
+ */
+bool vxs_groups_are_rule(const char *text);
+/* group_tables.c: by the names of features, a table with the columns group and feature, or of trees
+ * feature and path. Groups are those of `file:` and `tree:`, released by the caller. */
+VXS_MUST_CHECK vxs_status vxs_groups_read(const char *path, const vxs_cohort *cohort,
+                                          vxs_groups *groups, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_group_tree_read(const char *path, const vxs_cohort *cohort,
+                                              vxs_groups *groups, vxs_error *err);
+/* One table or the other, as the groups are a tree or not. */
+VXS_MUST_CHECK vxs_status vxs_groups_write(const vxs_groups *groups, const vxs_cohort *cohort,
+                                           FILE *stream, vxs_error *err);
+/* Its own, or, of a sphere, the indices of the voxel in its centre: "34,51,20". */
+#define VXS_GROUP_NAME 80
+const char *vxs_group_name(const vxs_groups *groups, const vxs_cohort *cohort, size_t group,
+                           char buffer[VXS_GROUP_NAME]);
 /* multipliers.c */
 bool vxs_model_has_multipliers(const vxs_model *model);
 VXS_MUST_CHECK vxs_status vxs_multipliers_write(const vxs_model *model, size_t n, FILE *stream,

@@ -72,6 +72,14 @@ static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *er
     return VXS_OK;
 }
 
+void vxs_task_drop_ties(vxs_task *t)
+{
+    vxs_graph_release(&t->graph);
+    vxs_terms_release(&t->terms);
+    if (!t->groups_lent)
+        vxs_groups_release(&t->groups);
+}
+
 vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, const size_t *which,
                          size_t count, vxs_task *part, vxs_error *err)
 {
@@ -79,6 +87,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
                         .settings = whole->settings,
                         .loss = whole->loss,
                         .hub = whole->hub,
+                        .groups = whole->groups, /* of spheres they may be the larger part of it */
+                        .groups_lent = whole->groups.count > 0,
                         .n = count,
                         .class_count = whole->class_count,
                         .free_count = whole->free_count };

@@ -119,8 +119,7 @@ void vxs_task_release(vxs_task *t)
     free(t->score);
     free(t->weights);
     free(t->penalties);
-    vxs_graph_release(&t->graph);
-    vxs_terms_release(&t->terms);
+    vxs_task_drop_ties(t);
     free(t->free);
     free(t->learn);
     free(t->y);

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-const double vxs_gauss_angle = 0.62;
+static const double L = 0.62; /* of bandwidth 1 */
 
 /* ---- Numbers of units ------------------------------------------------------------------------ */
 
@@ -80,24 +80,42 @@ static void poly2_column(const vxs_map *map, size_t p, size_t unit, const double
         column[i] = unit < p ? linear * a[i] : product * (a[i] * b[i]);
 }
 
+double vxs_gauss_rate(const vxs_map *map)
+{
+    return L / map->bandwidth;
+}
+
 void vxs_gauss_factors(double factors[VXS_HARMONICS + 1])
 {
-    double whole = vxs_gauss_angle / sqrt(2 * M_PI);
-    factors[0] = sqrt(whole);
+    double k = L / sqrt(2 * M_PI);
+    factors[0] = sqrt(k);
     for (int m = 1; m <= VXS_HARMONICS; m++)
-        factors[m] = sqrt(2 * whole) * exp(-m * m * vxs_gauss_angle * vxs_gauss_angle / 4);
+        factors[m] = sqrt(2 * k) * exp(-m * m * L * L / 4);
+}
+
+void vxs_gauss_turns(double angle, double cosines[VXS_HARMONICS + 1],
+                     double sines[VXS_HARMONICS + 1])
+{
+    double c = cos(angle), s = sin(angle);
+    cosines[0] = 1;
+    sines[0] = 0;
+    for (int m = 1; m <= VXS_HARMONICS; m++) {
+        cosines[m] = cosines[m - 1] * c - sines[m - 1] * s;
+        sines[m] = cosines[m - 1] * s + sines[m - 1] * c;
+    }
 }
 
 static void gauss_columns(const vxs_map *map, const double *x, size_t n, double *block)
 {
-    double factors[VXS_HARMONICS + 1];
+    double factors[VXS_HARMONICS + 1], c[VXS_HARMONICS + 1], s[VXS_HARMONICS + 1];
+    double rate = vxs_gauss_rate(map);
     vxs_gauss_factors(factors);
     for (size_t i = 0; i < n; i++) {
-        double angle = vxs_gauss_angle * (x[i] / map->bandwidth);
+        vxs_gauss_turns(x[i] * rate, c, s);
         block[i] = factors[0];
         for (size_t m = 1; m <= VXS_HARMONICS; m++) {
-            block[(2 * m - 1) * n + i] = factors[m] * cos((double)m * angle);
-            block[2 * m * n + i] = factors[m] * sin((double)m * angle);
+            block[(2 * m - 1) * n + i] = factors[m] * c[m];
+            block[2 * m * n + i] = factors[m] * s[m];
         }
     }
 }

@@ -268,7 +268,7 @@ static vxs_status columns_new(const vxs_context *context, vxs_design *design, co
 
 static vxs_status check_map(const vxs_map *map, size_t p, vxs_error *err)
 {
-    if (map->kind == VXS_MAP_GAUSS && !(map->bandwidth > 0 && map->bandwidth < INFINITY))
+    if (map->kind == VXS_MAP_GAUSS && !(map->bandwidth > 0 && vxs_gauss_rate(map) < INFINITY))
         return vxs_fail(err, VXS_MISUSE, "a bandwidth must be above 0, not %g", map->bandwidth);
     if (map->kind != VXS_MAP_POLY2)
         return VXS_OK;

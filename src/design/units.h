@@ -80,9 +80,12 @@ VXS_MUST_CHECK vxs_status vxs_units_best_visited(vxs_units *units, vxs_visit vis
 /* map.c: how many hundredths of the way from low to high a value has gone, 0 ... 100; 0 where there
  * is no way. */
 int vxs_map_step(double value, double low, double high);
-/* Factors of the Gaussian kernel's harmonics, and the angle that a bandwidth is. */
+/* The Gaussian kernel's harmonics: the angle that a value of 1 is, the factors of its columns, and
+ * cosines and sines of 0, 1, ... times an angle. */
 enum { VXS_HARMONICS = 5 };
-extern const double vxs_gauss_angle;
+double vxs_gauss_rate(const vxs_map *map);
 void vxs_gauss_factors(double factors[VXS_HARMONICS + 1]);
+void vxs_gauss_turns(double angle, double cosines[VXS_HARMONICS + 1],
+                     double sines[VXS_HARMONICS + 1]);
 
 #endif

@@ -23,6 +23,7 @@
 
 #define MOST_ROUNDS 100000
 #define FLOOR       1e-13 /* relative gap that inner methods are asked for at least */
+#define LOOSE       0.1   /* of the gap over all units: rounds before the last are solved to that */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
@@ -336,11 +337,16 @@ static vxs_status predict(vxs_generation *g, vxs_error *err)
     return VXS_OK;
 }
 
-/* Solves the problem on the rounds, and looks at all units again. */
-static vxs_status solve_round(vxs_generation *g, vxs_error *err)
+/* Solves the problem on the rounds, to the target if more rounds are not to come, and looks at all
+ * units again. */
+static vxs_status solve_round(vxs_generation *g, bool final, vxs_error *err)
 {
+    double exact = g->target;
     g->last = g->primal;
+    g->target = final ? exact : fmax(exact, LOOSE * g->gap);
+    g->tried = final;
     vxs_status status = g->solve(g, err);
+    g->target = exact;
     if (status)
         return status;
     drop_empty_rounds(g);
@@ -425,9 +431,11 @@ static bool wants_more(const vxs_generation *g, double asked, size_t *most_new)
     return *most_new > 0;
 }
 
-/* The problem on the rounds is solved further than before; false when it cannot be. */
+/* The problem on the rounds is to be solved further than it is; false when it cannot be. */
 static bool look_closer(vxs_generation *g)
 {
+    if (g->restricted > g->target && !g->tried)
+        return true; /* it had been solved loosely */
     if (g->target <= FLOOR)
         return false;
     g->target = fmax(FLOOR, fmin(g->target, g->restricted) / 10);
@@ -436,6 +444,7 @@ static bool look_closer(vxs_generation *g)
 
 static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
 {
+    const vxs_method_settings *s = &g->settings;
     size_t most_new = 0;
     vxs_status status = VXS_OK;
     g->target = g->settings.inner_tol;
@@ -447,7 +456,8 @@ static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
         if (known && !look_closer(g))
             return VXS_OK;
         g->generated += !known;
-        status = solve_round(g, err);
+        bool last = s->wanted ? count_selected(g) >= (size_t)asked : (double)g->generated >= asked;
+        status = solve_round(g, known || last, err);
     }
     return status;
 }

@@ -41,6 +41,7 @@ struct vxs_generation {
     double empty; /* the empty model's value */
     double primal, dual, gap, restricted;
     double target;       /* for the problem on what was generated, relative */
+    bool tried;          /* that the last problem reached it, and not something looser */
     double last;         /* the value a round before */
     uint64_t generated;  /* rounds, of which those without weight are dropped */
     uint64_t iterations; /* of the inner method since the last fit */

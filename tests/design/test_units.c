@@ -1,143 +1,11 @@
 /* Units against brute force: what is best is what their columns say, whatever the kind. */
-#include "tests/core/check.h"
 #include "tests/core/faults.h"
+#include "tests/design/units.h"
 
 #include "design/units.h"
 
-typedef struct {
-    size_t n, p;
-    float *x; /* p x n */
-    double *v;
-} example;
+#include <pthread.h>
 
-/* Every seventh column is one that was there before, every ninth is constant. */
-static example make(uint64_t stream, size_t n, size_t p)
-{
-    vxs_random random = { .seed = 5, .stream = stream };
-    example e = { .n = n, .p = p };
-    e.x = malloc((n * p + 1) * sizeof(*e.x));
-    e.v = malloc((n + 1) * sizeof(*e.v));
-    for (size_t k = 0; k < n * p; k++)
-        e.x[k] = (float)(2 + vxs_random_normal(&random, k));
-    for (size_t j = 0; j < p; j++) {
-        if (j % 7 == 6)
-            memcpy(e.x + j * n, e.x + (j - 5) * n, n * sizeof(*e.x));
-        for (size_t i = 0; i < n && j % 9 == 8; i++)
-            e.x[j * n + i] = 3;
-    }
-    for (size_t i = 0; i < n; i++)
-        e.v[i] = vxs_random_normal(&random, n * p + i);
-    return e;
-}
-
-static void release(example *e)
-{
-    free(e->x);
-    free(e->v);
-}
-
-/* Standardised, as it is, or standardised through a view of every second row, as doubles know it.
- */
-enum { RAW, STANDARDISED, SOME_ROWS, WAYS };
-static vxs_design *design_of(const example *e, int way, int threads)
-{
-    vxs_error err = VXS_ERROR_INIT;
-    vxs_design *design;
-    size_t *rows = malloc((e->n + 1) * sizeof(*rows));
-    vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT,
-                      .rows = way == SOME_ROWS ? rows : NULL,
-                      .row_count = (e->n + 1) / 2 };
-    for (size_t i = 0; i < view.row_count; i++)
-        rows[i] = 2 * i;
-    WORKS(vxs_dense_new(e->x, e->n, e->p, threads, &design, &err), err);
-    if (way != RAW)
-        WORKS(vxs_view_new(design, false, &view, &design, &err), err);
-    free(rows);
-    return design;
-}
-
-/* ---- Brute force ----------------------------------------------------------------------------- */
-
-static double score_of(vxs_units *units, size_t unit, const double *v, double *size)
-{
-    size_t n = vxs_units_rows(units), width = vxs_units_width(units, unit);
-    double *block = malloc((n * width + 1) * sizeof(*block)), score = 0;
-    vxs_units_fetch(units, unit, block);
-    *size = 0;
-    for (size_t k = 0; k < width; k++) {
-        double sum = 0, all = 0;
-        for (size_t i = 0; i < n; i++) {
-            sum += block[k * n + i] * v[i];
-            all += fabs(block[k * n + i] * v[i]);
-        }
-        score += sum * sum;
-        *size += all * all;
-    }
-    free(block);
-    return score;
-}
-
-static int falling(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-/* The `most` best are in order, each has the score that its columns have, and no other has more
- * than the last one. */
-static void agree(vxs_units *units, const double *v, size_t most)
-{
-    vxs_error err = VXS_ERROR_INIT;
-    size_t all = vxs_units_count(units), count = 0;
-    vxs_scored *best = malloc((most + 1) * sizeof(*best));
-    double *scores = malloc((all + 1) * sizeof(*scores)), largest = 0, size;
-    WORKS(vxs_units_best(units, v, most, best, &count, &err), err);
-    cr_assert(count == (most < all ? most : all), "%zu of %zu", count, most);
-    for (size_t u = 0; u < all; u++) {
-        scores[u] = score_of(units, u, v, &size);
-        largest = size > largest ? size : largest;
-    }
-    for (size_t k = 0; k < count; k++) {
-        cr_assert(best[k].unit < all);
-        cr_assert(fabs(best[k].score - scores[best[k].unit]) <= 1e-13 * largest,
-                  "unit %zu: %g, not %g", best[k].unit, best[k].score, scores[best[k].unit]);
-        cr_assert(k == 0 || best[k - 1].score > best[k].score ||
-                      (best[k - 1].score == best[k].score && best[k - 1].unit < best[k].unit),
-                  "%zu and %zu are not in order", k - 1, k);
-    }
-    qsort(scores, all, sizeof(*scores), falling);
-    for (size_t k = 0; k < count; k++)
-        cr_assert(fabs(best[k].score - scores[k]) <= 1e-13 * largest, "place %zu: %g, not %g", k,
-                  best[k].score, scores[k]);
-    free(scores);
-    free(best);
-}
-
-/* The same bits, whoever finds them. */
-static void same(vxs_units *a, vxs_units *b, const double *v, size_t most)
-{
-    vxs_error err = VXS_ERROR_INIT;
-    size_t counts[2];
-    vxs_scored *one = calloc(most + 1, sizeof(*one)), *two = calloc(most + 1, sizeof(*two));
-    WORKS(vxs_units_best(a, v, most, one, &counts[0], &err), err);
-    WORKS(vxs_units_best(b, v, most, two, &counts[1], &err), err);
-    cr_assert(counts[0] == counts[1]);
-    for (size_t k = 0; k < counts[0]; k++)
-        cr_assert(one[k].unit == two[k].unit && one[k].score == two[k].score,
-                  "place %zu: %zu with %a, %zu with %a", k, one[k].unit, one[k].score, two[k].unit,
-                  two[k].score);
-    free(one);
-    free(two);
-}
-
-static const vxs_map maps[] = {
-    { .kind = VXS_MAP_NONE },
-    { .kind = VXS_MAP_POLY2, .gamma = 0.7, .constant = 1.3 },
-    { .kind = VXS_MAP_POLY2, .gamma = 2, .constant = 0 },
-    { .kind = VXS_MAP_GAUSS, .bandwidth = 1.5 },
-    { .kind = VXS_MAP_HIK },
-};
-enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
 static const size_t shapes[][2] = { { 1, 1 }, { 7, 2 }, { 40, 0 }, { 3, 70 }, { 33, 130 } };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
@@ -145,15 +13,16 @@ static void check_kind(const example *e, const vxs_map *map, int way)
 {
     static const size_t mosts[] = { 0, 1, 5, 60, 100000 };
     vxs_error err = VXS_ERROR_INIT;
-    vxs_design *designs[2] = { design_of(e, way, 1), design_of(e, way, 2) };
+    vxs_design *designs[2] = { units_design(e, way, 1), units_design(e, way, 2) };
     vxs_units *units[2];
     for (int t = 0; t < 2; t++)
         WORKS(vxs_units_new(NULL, designs[t], map, &units[t], &err), err);
     cr_assert(vxs_units_count(units[0]) == vxs_map_count(map, e->p));
     for (size_t k = 0; k < sizeof(mosts) / sizeof(mosts[0]); k++) {
-        agree(units[1], e->v, mosts[k]);
-        same(units[0], units[1], e->v, mosts[k]);
+        units_agree(units[1], e->v, mosts[k]);
+        units_same(units[0], units[1], e->v, mosts[k]);
     }
+    units_fewer_are_the_first(units[1], e->v, mosts, sizeof(mosts) / sizeof(mosts[0]));
     for (int t = 0; t < 2; t++) {
         vxs_units_free(units[t]);
         vxs_design_free(designs[t]);
@@ -164,9 +33,9 @@ Test(units, the_best_are_those_that_brute_force_finds)
 {
     for (size_t k = 0; k < SHAPES * MAPS * WAYS; k++) {
         size_t shape = k / MAPS / WAYS;
-        example e = make(k, shapes[shape][0], shapes[shape][1]);
-        check_kind(&e, &maps[k / WAYS % MAPS], (int)(k % WAYS));
-        release(&e);
+        example e = units_example(k, shapes[shape][0], shapes[shape][1]);
+        check_kind(&e, &units_maps[k / WAYS % MAPS], (int)(k % WAYS));
+        units_release(&e);
     }
 }
 
@@ -176,14 +45,14 @@ Test(units, the_best_are_those_that_brute_force_finds)
 Test(units, without_a_direction_the_first_are_the_best)
 {
     vxs_error err = VXS_ERROR_INIT;
-    example e = make(1, 20, 30);
+    example e = units_example(1, 20, 30);
     vxs_scored best[50];
     size_t count;
     memset(e.v, 0, e.n * sizeof(*e.v));
-    vxs_design *design = design_of(&e, STANDARDISED, 2);
+    vxs_design *design = units_design(&e, STANDARDISED, 2);
     for (size_t m = 0; m < MAPS; m++) {
         vxs_units *units;
-        WORKS(vxs_units_new(NULL, design, &maps[m], &units, &err), err);
+        WORKS(vxs_units_new(NULL, design, &units_maps[m], &units, &err), err);
         WORKS(vxs_units_best(units, e.v, 50, best, &count, &err), err);
         cr_assert(count == (vxs_units_count(units) < 50 ? vxs_units_count(units) : 50));
         for (size_t k = 0; k < count; k++)
@@ -192,42 +61,42 @@ Test(units, without_a_direction_the_first_are_the_best)
         vxs_units_free(units);
     }
     vxs_design_free(design);
-    release(&e);
+    units_release(&e);
 }
 
 Test(units, columns_that_are_the_same_share_a_score)
 {
     vxs_error err = VXS_ERROR_INIT;
-    example e = make(2, 25, 14);
+    example e = units_example(2, 25, 14);
     vxs_scored best[200];
-    vxs_design *design = design_of(&e, STANDARDISED, 2);
+    vxs_design *design = units_design(&e, STANDARDISED, 2);
     for (size_t m = 0; m < MAPS; m++) {
         vxs_units *units;
         double scores[200];
         size_t count, pairs = 0, feature[2];
-        WORKS(vxs_units_new(NULL, design, &maps[m], &units, &err), err);
+        WORKS(vxs_units_new(NULL, design, &units_maps[m], &units, &err), err);
         WORKS(vxs_units_best(units, e.v, 200, best, &count, &err), err);
         for (size_t k = 0; k < count; k++)
             scores[best[k].unit] = best[k].score;
         cr_assert(scores[1] == scores[6], "map %zu: columns 1 and 6 are the same", m);
-        for (size_t u = 0; u < count && maps[m].kind == VXS_MAP_POLY2; u++) {
-            vxs_map_features(&maps[m], e.p, u, feature);
+        for (size_t u = 0; u < count && units_maps[m].kind == VXS_MAP_POLY2; u++) {
+            vxs_map_features(&units_maps[m], e.p, u, feature);
             if (u < 2 * e.p || feature[0] != 6)
                 continue;
             for (size_t w = 2 * e.p; w < u; w++) {
                 size_t other[2];
-                vxs_map_features(&maps[m], e.p, w, other);
+                vxs_map_features(&units_maps[m], e.p, w, other);
                 if (other[0] == 1 && other[1] == feature[1]) {
                     cr_assert(scores[u] == scores[w]);
                     pairs++;
                 }
             }
         }
-        cr_assert(pairs == (maps[m].kind == VXS_MAP_POLY2 ? 7 : 0));
+        cr_assert(pairs == (units_maps[m].kind == VXS_MAP_POLY2 ? 7 : 0));
         vxs_units_free(units);
     }
     vxs_design_free(design);
-    release(&e);
+    units_release(&e);
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -253,25 +122,25 @@ static void release_groups(vxs_groups *groups)
 Test(units, groups_of_size_one_are_no_groups)
 {
     vxs_error err = VXS_ERROR_INIT;
-    example e = make(3, 31, 5000);
+    example e = units_example(3, 31, 5000);
     vxs_groups groups = make_groups(e.p, e.p, e.p);
     vxs_map none = { .kind = VXS_MAP_NONE };
     for (size_t j = 0; j < e.p; j++) {
         groups.begin[j] = groups.member[j] = j;
         groups.end[j] = j + 1;
     }
-    vxs_design *design = design_of(&e, STANDARDISED, 2);
+    vxs_design *design = units_design(&e, STANDARDISED, 2);
     for (int by_size = 0; by_size < 2; by_size++) {
         vxs_units *plain, *grouped;
         WORKS(vxs_units_new(NULL, design, &none, &plain, &err), err);
         WORKS(vxs_units_of_groups(NULL, design, &groups, by_size, &grouped, &err), err);
-        same(plain, grouped, e.v, 300);
+        units_same(plain, grouped, e.v, 300);
         vxs_units_free(plain);
         vxs_units_free(grouped);
     }
     vxs_design_free(design);
     release_groups(&groups);
-    release(&e);
+    units_release(&e);
 }
 
 /* Runs of a permutation: those of a random tree, or any, also of no members. */
@@ -301,14 +170,14 @@ Test(units, groups_that_overlap_are_what_brute_force_finds)
 {
     vxs_error err = VXS_ERROR_INIT;
     for (uint64_t k = 0; k < 8; k++) {
-        example e = make(k, 12, 60);
+        example e = units_example(k, 12, 60);
         vxs_groups groups = random_groups(k, e.p, 1 + 40 * k, k % 2);
-        vxs_design *design = design_of(&e, (int)(k % 3), 1 + (int)(k % 2));
+        vxs_design *design = units_design(&e, (int)(k % 3), 1 + (int)(k % 2));
         vxs_units *units;
         double factor, *block = malloc(e.p * e.n * sizeof(*block));
         WORKS(vxs_units_of_groups(NULL, design, &groups, k % 4 < 2, &units, &err), err);
-        agree(units, e.v, 7);
-        agree(units, e.v, 1000);
+        units_agree(units, e.v, 7);
+        units_agree(units, e.v, 1000);
         for (size_t g = 0; g < groups.count; g++) {
             size_t members = groups.end[g] - groups.begin[g];
             cr_assert(vxs_units_width(units, g) == members);
@@ -322,7 +191,7 @@ Test(units, groups_that_overlap_are_what_brute_force_finds)
         vxs_design_free(design);
         release_groups(&groups);
         free(block);
-        release(&e);
+        units_release(&e);
     }
 }
 
@@ -331,17 +200,17 @@ Test(units, pruning_a_tree_changes_nothing_and_saves_something)
     vxs_error err = VXS_ERROR_INIT;
     uint64_t pruned = 0;
     for (uint64_t k = 0; k < 40; k++) {
-        example e = make(k, 10, 200);
+        example e = units_example(k, 10, 200);
         vxs_groups groups = random_groups(k, e.p, 300, true), flat = groups;
-        vxs_design *design = design_of(&e, STANDARDISED, 1);
-        vxs_design *again = design_of(&e, STANDARDISED, 2);
+        vxs_design *design = units_design(&e, STANDARDISED, 1);
+        vxs_design *again = units_design(&e, STANDARDISED, 2);
         vxs_units *tree, *all;
         bool by_size = k % 2;
         size_t most = 1 + k / 2;
         flat.parent = NULL;
         WORKS(vxs_units_of_groups(NULL, design, &groups, by_size, &tree, &err), err);
         WORKS(vxs_units_of_groups(NULL, again, &flat, by_size, &all, &err), err);
-        same(tree, all, e.v, most);
+        units_same(tree, all, e.v, most);
         vxs_units_work work = vxs_units_worked(tree), none = vxs_units_worked(all);
         cr_assert(work.visited + work.pruned == groups.count);
         cr_assert(none.visited == groups.count && none.pruned == 0 && none.passes == 1);
@@ -352,7 +221,7 @@ Test(units, pruning_a_tree_changes_nothing_and_saves_something)
         vxs_design_free(design);
         vxs_design_free(again);
         release_groups(&groups);
-        release(&e);
+        units_release(&e);
     }
     cr_assert(pruned > 40 * 300 / 10, "%d of 12,000 groups were pruned", (int)pruned);
 }
@@ -387,4 +256,190 @@ Test(units, ties_survive_pruning)
     }
     vxs_units_free(units);
     vxs_design_free(design);
+}
+
+/* ---- Scans that are shared ------------------------------------------------------------------- */
+
+enum { SOLVERS = 3 };
+
+typedef struct {
+    vxs_hub *hub;
+    vxs_units *units;
+    const double *v;
+    vxs_scored best[4];
+} solver;
+
+static void *solve(void *data)
+{
+    solver *w = data;
+    vxs_error err = VXS_ERROR_INIT;
+    size_t count;
+    vxs_hub_begin(w->hub);
+    WORKS(vxs_units_best(w->units, w->v, 4, w->best, &count, &err), err);
+    vxs_hub_end(w->hub);
+    return NULL;
+}
+
+/* What is scanned through a hub is read once for all, and nobody can tell. */
+Test(units, scans_pass_through_the_design)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = units_example(18, 20, 60);
+    vxs_design *base = units_design(&e, RAW, 2), *designs[SOLVERS];
+    pthread_t threads[SOLVERS];
+    solver solvers[SOLVERS];
+    vxs_hub *hub;
+    vxs_scored best[4];
+    size_t count;
+    WORKS(vxs_hub_new(base, SOLVERS, SOLVERS, &hub, &err), err);
+    for (size_t k = 0; k < SOLVERS; k++) {
+        WORKS(vxs_hub_design(hub, units_design(&e, RAW, 1), &designs[k], &err), err);
+        solvers[k] = (solver){ .hub = hub, .v = e.v };
+        WORKS(vxs_units_new(NULL, designs[k], &units_maps[0], &solvers[k].units, &err), err);
+    }
+    for (size_t k = 0; k < SOLVERS; k++)
+        cr_assert(pthread_create(&threads[k], NULL, solve, &solvers[k]) == 0);
+    vxs_hub_serve(hub);
+    for (size_t k = 0; k < SOLVERS; k++) {
+        pthread_join(threads[k], NULL);
+        cr_assert(fabs(vxs_units_worked(solvers[k].units).passes - 1.0 / SOLVERS) < 1e-12);
+        vxs_units_free(solvers[k].units);
+        vxs_design_free(designs[k]);
+    }
+    vxs_hub_free(hub);
+    vxs_units *alone;
+    vxs_design *design = units_design(&e, RAW, 1);
+    WORKS(vxs_units_new(NULL, design, &units_maps[0], &alone, &err), err);
+    WORKS(vxs_units_best(alone, e.v, 4, best, &count, &err), err);
+    for (size_t k = 0; k < 4 * SOLVERS; k++)
+        cr_assert(solvers[k / 4].best[k % 4].unit == best[k % 4].unit &&
+                  solvers[k / 4].best[k % 4].score == best[k % 4].score);
+    vxs_units_free(alone);
+    vxs_design_free(design);
+    units_release(&e);
+}
+
+/* ---- Whatever design, and what is refused ---------------------------------------------------- */
+
+Test(units, sparse_columns_are_columns)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = units_example(14, 20, 25);
+    float *values = malloc(e.n * e.p * sizeof(*values));
+    int32_t *rows = malloc(e.n * e.p * sizeof(*rows));
+    size_t *starts = malloc((e.p + 1) * sizeof(*starts)), used = 0;
+    for (size_t j = 0; j < e.p; j++) {
+        starts[j] = used;
+        for (size_t i = 0; i < e.n; i++)
+            if (e.x[j * e.n + i] > 2) {
+                values[used] = e.x[j * e.n + i];
+                rows[used++] = (int32_t)i;
+            }
+    }
+    starts[e.p] = used;
+    for (size_t m = 0; m < MAPS; m++) {
+        vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT };
+        vxs_design *sparse;
+        vxs_units *units;
+        WORKS(vxs_sparse_new(values, rows, starts, e.n, e.p, 2, &sparse, &err), err);
+        WORKS(vxs_view_new(sparse, false, &view, &sparse, &err), err);
+        WORKS(vxs_units_new(NULL, sparse, &units_maps[m], &units, &err), err);
+        units_agree(units, e.v, 40);
+        vxs_units_free(units);
+        vxs_design_free(sparse);
+    }
+    free(values);
+    free(rows);
+    free(starts);
+    units_release(&e);
+}
+
+Test(units, what_cannot_be_is_refused)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = units_example(15, 4, 3);
+    vxs_design *design = units_design(&e, RAW, 1);
+    vxs_groups groups = make_groups(4, 1, 4);
+    vxs_units *units;
+    vxs_map map = { .kind = VXS_MAP_GAUSS };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "bandwidth");
+    map = (vxs_map){ .kind = VXS_MAP_POLY2, .gamma = NAN };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "gamma");
+    map = (vxs_map){ .kind = VXS_MAP_POLY2, .gamma = 1, .constant = -1 };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "constant");
+    map = (vxs_map){ .kind = 9 };
+    REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_MISUSE, "no map");
+    REFUSES(vxs_units_of_groups(NULL, design, &groups, false, &units, &err), err, VXS_MISUSE,
+            "4 features, the design has 3");
+    vxs_units_free(NULL);
+    vxs_design_free(design);
+    release_groups(&groups);
+    units_release(&e);
+}
+
+Test(units, who_wants_to_stop_is_heard)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    volatile int stop = 0;
+    vxs_context context = { .interrupted = &stop };
+    example e = units_example(16, 4, 30);
+    vxs_scored best[3];
+    for (size_t m = 0; m < MAPS; m++) {
+        vxs_design *design = units_design(&e, RAW, 2);
+        vxs_units *units;
+        size_t count = 77;
+        stop = 0;
+        WORKS(vxs_units_new(&context, design, &units_maps[m], &units, &err), err);
+        stop = 1;
+        REFUSES(vxs_units_best(units, e.v, 3, best, &count, &err), err, VXS_INTERRUPTED, "");
+        cr_assert(count == 77);
+        vxs_units_free(units);
+        vxs_design_free(design);
+    }
+    units_release(&e);
+}
+
+static int made_kind;
+
+static vxs_status make_and_ask(vxs_error *err)
+{
+    static const float x[8] = { 1, 2, 4, 4, 2, 1, 0, 5 };
+    static const double v[4] = { 1, -1, 2, 0 };
+    static size_t begin[] = { 0, 1 }, end[] = { 2, 2 }, member[] = { 0, 1 },
+                  parent[] = { SIZE_MAX, 0 };
+    vxs_groups groups = { .nodes = 2,
+                          .count = 2,
+                          .begin = begin,
+                          .end = end,
+                          .member = member,
+                          .members = 2,
+                          .parent = made_kind % 2 ? parent : NULL };
+    vxs_scored best[3];
+    size_t count = 0;
+    vxs_design *design;
+    vxs_units *units = NULL;
+    vxs_status status = vxs_dense_new(x, 4, 2, 2, &design, err);
+    if (status)
+        return status;
+    if (made_kind < MAPS)
+        status = vxs_units_pairs_new(NULL, design, &units_maps[1], 0, &units, err);
+    if (!status && made_kind < MAPS) {
+        vxs_units_free(units);
+        status = vxs_units_new(NULL, design, &units_maps[made_kind], &units, err);
+    } else if (!status) {
+        status = vxs_units_of_groups(NULL, design, &groups, true, &units, err);
+    }
+    if (!status) {
+        status = vxs_units_best(units, v, 3, best, &count, err);
+        cr_assert(status ? count == 0 : count >= 2);
+        vxs_units_free(units);
+    }
+    vxs_design_free(design);
+    return status;
+}
+
+Test(units, no_memory_is_an_error)
+{
+    for (made_kind = 0; made_kind < MAPS + 2; made_kind++)
+        cr_assert(fail_each_request(make_and_ask) >= 6);
 }

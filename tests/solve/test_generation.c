@@ -1,0 +1,288 @@
+/* Random problems of feature generation: certificates that the checker confirms, what is the same
+ * problem in other words, and one coordinate of the smooth maximum. */
+#include "solve/smoothing.h"
+#include "tests/core/check.h"
+
+typedef struct {
+    size_t n, p;
+    float *x;
+    double *y, *u, *free;
+    vxs_design *design;
+    vxs_units *units;
+    vxs_problem problem;
+} example;
+
+static double normal(const vxs_random *random, uint64_t *at)
+{
+    return vxs_random_normal(random, (*at)++);
+}
+
+static void draw_classes(example *e, const vxs_random *random, uint64_t *at)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        double z = 0.5 * normal(random, at) + 0.3;
+        for (size_t j = 0; j < 6 && j < e->p; j++)
+            z += (j % 2 ? -1 : 1) * (double)e->x[j * e->n + i];
+        e->y[i] = i < 2 ? 2 * (double)i - 1 : z > 0 ? 1 : -1;
+        e->u[i] = i % 7 == 6 ? 0 : 0.5 + vxs_random_uniform(random, (*at)++);
+        e->free[i] = 1;
+        e->free[e->n + i] = normal(random, at);
+    }
+}
+
+/* Columns that go with their neighbours; copies, and one of zeros. */
+static example make(uint64_t number, size_t n, size_t p)
+{
+    vxs_random random = { .seed = 29, .stream = number };
+    vxs_error err = VXS_ERROR_INIT;
+    uint64_t at = 0;
+    example e = { .n = n, .p = p };
+    e.x = malloc(n * p * sizeof(*e.x));
+    e.y = malloc(n * sizeof(*e.y));
+    e.u = malloc(n * sizeof(*e.u));
+    e.free = malloc(2 * n * sizeof(*e.free));
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < n; i++) {
+            double near = j > 0 ? (double)e.x[(j - 1) * n + i] : 0;
+            e.x[j * n + i] = (float)(0.6 * near + normal(&random, &at));
+        }
+        if (j % 13 == 7)
+            memcpy(e.x + j * n, e.x + (j - 5) * n, n * sizeof(*e.x));
+        if (j % 17 == 9)
+            memset(e.x + j * n, 0, n * sizeof(*e.x));
+    }
+    draw_classes(&e, &random, &at);
+    WORKS(vxs_dense_new(e.x, n, p, 1, &e.design, &err), err);
+    WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
+    static const size_t budgets[] = { 1, 2, 5, 12, 400 };
+    static const double costs[] = { 0.01, 0.3, 3, 30 };
+    e.problem = (vxs_problem){ .design = e.design,
+                               .units = e.units,
+                               .loss = number % 2 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED_HINGE,
+                               .y = e.y,
+                               .weights = number % 3 == 0 ? e.u : NULL,
+                               .free = e.free,
+                               .free_count = number / 2 % 3,
+                               .budget = budgets[number % 5],
+                               .cost = costs[number / 3 % 4] };
+    return e;
+}
+
+static void release(example *e)
+{
+    vxs_units_free(e->units);
+    vxs_design_free(e->design);
+    free(e->x);
+    free(e->y);
+    free(e->u);
+    free(e->free);
+}
+
+static vxs_solution solve(const example *e, const char *method, double asked, double tol,
+                          const char *wanted)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_solver *solver = NULL;
+    vxs_solution solution;
+    vxs_method_settings settings = { .tol = tol, .inner_tol = tol / 10, .wanted = wanted };
+    const vxs_method *m = vxs_methods;
+    while (strcmp(m->name, method) != 0)
+        m++;
+    WORKS(vxs_solver_new(NULL, m, &e->problem, &settings, &solver, &err), err);
+    WORKS(vxs_solver_fit(solver, asked, &solution, &err), err);
+    vxs_solver_free(solver);
+    return solution;
+}
+
+static vxs_certificate check(const example *e, const vxs_solution *solution)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate c;
+    WORKS(vxs_check_solution(&e->problem, solution, &c, &err), err);
+    return c;
+}
+
+/* The checker's penalty may be smaller, since it divides weights among units in the best way. */
+static void confirm(const example *e, const vxs_solution *solution, uint64_t number)
+{
+    vxs_certificate mine = check(e, solution);
+    const vxs_certificate *theirs = &solution->certificate;
+    double size = fabs(theirs->primal) + fabs(theirs->dual) + 1;
+    cr_assert(mine.converged, "%lu: gap %g", (unsigned long)number, mine.gap);
+    cr_assert(mine.primal <= theirs->primal + 1e-9 * size, "%lu: %.12g > %.12g",
+              (unsigned long)number, mine.primal, theirs->primal);
+    cr_assert(fabs(mine.dual - theirs->dual) <= 1e-7 * size, "%lu: %.12g and %.12g",
+              (unsigned long)number, mine.dual, theirs->dual);
+    cr_assert(mine.gap >= -1e-10 && theirs->gap >= -1e-10, "%lu: %g, %g", (unsigned long)number,
+              mine.gap, theirs->gap);
+}
+
+Test(generation, certificates_hold)
+{
+    for (uint64_t number = 0; number < 300; number++) {
+        example e = make(number, 12 + number % 30, 10 + number * 7 % 90);
+        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, NULL);
+        cr_assert(solution.certificate.converged && solution.certificate.gap <= 1e-6,
+                  "%lu: gap %g after %lu rounds, %zu units, B %zu, C %g, loss %d, free %zu",
+                  (unsigned long)number, solution.certificate.gap,
+                  (unsigned long)solution.selected->rounds, solution.selected->count,
+                  e.problem.budget, e.problem.cost, (int)e.problem.loss, e.problem.free_count);
+        confirm(&e, &solution, number);
+        vxs_solution_release(&solution);
+        release(&e);
+    }
+}
+
+/* After any number of rounds the certificate says how far away the answer is. */
+Test(generation, rounds_are_certified)
+{
+    for (uint64_t number = 0; number < 100; number++) {
+        example e = make(number, 20 + number % 30, 40 + number * 7 % 90);
+        vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, NULL);
+        double before = INFINITY;
+        for (double rounds = 0; rounds < 5; rounds++) {
+            vxs_solution part = solve(&e, "fgm", rounds, 1e-8, NULL);
+            const vxs_certificate *c = &part.certificate;
+            confirm(&e, &part, number);
+            cr_assert(c->converged && part.selected->rounds <= (uint64_t)rounds);
+            cr_assert(part.selected->count <= e.problem.budget * (size_t)rounds);
+            cr_assert(c->primal <= before * (1 + 1e-7) + 1e-9);
+            cr_assert(c->dual <= whole.certificate.primal * (1 + 1e-9) + 1e-9);
+            cr_assert(c->primal >= whole.certificate.dual * (1 - 1e-9) - 1e-9);
+            before = c->primal;
+            vxs_solution_release(&part);
+        }
+        vxs_solution_release(&whole);
+        release(&e);
+    }
+}
+
+Test(generation, as_many_as_are_wanted)
+{
+    for (uint64_t number = 0; number < 100; number++) {
+        example e = make(number, 30, 60);
+        for (double wanted = 1; wanted < 20; wanted += 4) {
+            vxs_solution s = solve(&e, "fgm", wanted, 1e-8, "some");
+            cr_assert(s.selected->count == (size_t)wanted ||
+                          (s.selected->count < wanted && s.certificate.gap <= 1e-7),
+                      "%lu: %zu of %g, gap %g", (unsigned long)number, s.selected->count, wanted,
+                      s.certificate.gap);
+            confirm(&e, &s, number);
+            vxs_solution_release(&s);
+        }
+        release(&e);
+    }
+}
+
+/* Method mslr solves the logistic problem without shift from its dual. */
+Test(generation, both_methods_agree)
+{
+    for (uint64_t number = 1; number < 60; number += 2) {
+        example e = make(number, 15 + number % 20, 20 + number % 40);
+        e.problem.unshifted = true;
+        vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, NULL);
+        vxs_solution two = solve(&e, "mslr", 1e6, 1e-2, NULL);
+        confirm(&e, &two, number);
+        cr_assert(two.certificate.gap <= 1e-2, "%lu: gap %g after %lu rounds, restricted %g",
+                  (unsigned long)number, two.certificate.gap, (unsigned long)two.selected->rounds,
+                  two.selected->restricted);
+        double size = one.certificate.primal;
+        cr_assert(two.certificate.primal >= one.certificate.dual - 1e-9 * size);
+        cr_assert(one.certificate.primal >= two.certificate.dual - 1e-9 * size);
+        vxs_solution_release(&one);
+        vxs_solution_release(&two);
+        release(&e);
+    }
+}
+
+/* With B = 1 the penalty is (sum |w|)^2 / 2: the answer is the lasso's with lambda = sum |w| / C.
+ */
+Test(generation, one_a_round_is_the_lasso)
+{
+    for (uint64_t number = 1; number < 40; number += 2) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number, 40, 50);
+        vxs_solver *solver = NULL;
+        vxs_solution lasso;
+        e.problem.budget = 1;
+        e.problem.cost = 0.2 + (double)(number % 5);
+        vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, NULL);
+        double sum = 0, loss = s.certificate.primal;
+        for (size_t k = 0; k < s.count; k++)
+            sum += fabs(s.weight[k]);
+        loss = (loss - sum * sum / 2) / e.problem.cost;
+        vxs_problem problem = e.problem;
+        vxs_method_settings settings = { .tol = 1e-11 };
+        problem.units = NULL;
+        WORKS(vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, &err), err);
+        double lambda = sum / e.problem.cost;
+        WORKS(vxs_solver_fit(solver, lambda, &lasso, &err), err);
+        cr_assert(fabs(lasso.certificate.primal - (loss + lambda * sum)) <=
+                      1e-8 * lasso.certificate.primal,
+                  "%lu: %.12g and %.12g", (unsigned long)number, lasso.certificate.primal,
+                  loss + lambda * sum);
+        vxs_solver_free(solver);
+        vxs_solution_release(&lasso);
+        vxs_solution_release(&s);
+        release(&e);
+    }
+}
+
+/* The example of the paper's figure 2, where Newton's method alone leaves the interval at q = 100.
+ */
+Test(generation, newton_and_bisection)
+{
+    const double half[] = { 2406.148 / 2, 2403.345 / 2 }, a[] = { 0.015, 0.040 },
+                 b[] = { -2.433, 1.380 };
+    for (double q = 1e-2; q < 1e7; q *= 10) {
+        vxs_newton line = {
+            .count = 2, .half = half, .a = a, .b = b, .q = q, .c1 = 0.09, .c2 = 0.99
+        };
+        bool upper;
+        double distance = vxs_newton_bisection(&line, &upper);
+        double z = upper ? line.c2 - distance : distance - line.c1;
+        double low = -line.c1, high = line.c2;
+        for (int k = 0; k < 200; k++) { /* by halving alone */
+            double middle = (low + high) / 2, top = -INFINITY, sum = 0, mean = 0;
+            for (int t = 0; t < 2; t++)
+                top = fmax(top, half[t] + (a[t] * middle / 2 + b[t]) * middle);
+            for (int t = 0; t < 2; t++) {
+                double e = exp(q * (half[t] + (a[t] * middle / 2 + b[t]) * middle - top));
+                sum += e;
+                mean += e * (a[t] * middle + b[t]);
+            }
+            double slope = log((line.c1 + middle) / (line.c2 - middle)) + mean / sum;
+            *(slope < 0 ? &low : &high) = middle;
+        }
+        cr_assert(fabs(z - low) <= 1e-9, "q %g: %.12g and %.12g", q, z, low);
+    }
+}
+
+/* Weights that are learned anew are at the least of their own problem, which the checker looks at.
+ */
+Test(generation, weights_learned_anew)
+{
+    for (uint64_t number = 0; number < 60; number++) {
+        example e = make(number, 30, 40);
+        e.problem.debias = 0.1 + (double)(number % 7);
+        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, NULL);
+        confirm(&e, &s, number);
+        if (s.selected->count > 0) {
+            s.selected->retrained[0] += 0.01 + fabs(s.selected->retrained[0]);
+            cr_assert(!check(&e, &s).converged);
+        }
+        vxs_solution_release(&s);
+        release(&e);
+    }
+}
+
+/* Wrong answers are found out. */
+Test(generation, wrong_answers)
+{
+    example e = make(4, 40, 50);
+    vxs_solution s = solve(&e, "fgm", 1e6, 1e-7, NULL);
+    s.selected->weight[0] *= 1.2;
+    cr_assert(!check(&e, &s).converged);
+    vxs_solution_release(&s);
+    release(&e);
+}
