@@ -63,7 +63,7 @@ RUNS = {
     "large": [["n=8192", "p=65536", *FIRST, "fgm-hinge=" + steps(4, 60, 4), "fgm-logistic=" + steps(4, 60, 4),
                "l1-hinge=" + EMPTY + ratios(0.0009, 0.0028, 5), "l1-logistic=" + ratios(0.0042, 0.0115, 5)]],
     "wide": [["n=5000", "p=100000", "true=300", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(50, 300, 50),
-              "mslr=" + steps(2, 40, 2), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0075, 0.0155, 5)]],
+              "mslr=" + steps(2, 40, 2), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0078, 0.02, 5)]],
     "tall": [["n=20000", "p=10000", "true=600", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(100, 600, 100),
               "mslr=" + steps(2, 40, 2), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0018, 0.011, 6)]],
     "groups": [["n=4096", "p=400000", "group=10", "true=1000", "weights=normal", "test=2000", "every=1",
