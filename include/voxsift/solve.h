@@ -98,6 +98,8 @@ typedef struct {
     double *free;      /* its b */
     double *retrained; /* weights of the same columns learned anew, |w|^2 / 2 + debias sum u f; or
                           NULL */
+    double *alpha;     /* of samples: what the bound rests on, if it does not follow from
+                          predictions; or NULL */
     uint64_t rounds, visited, pruned;
     double restricted; /* gap of the problem on what was generated */
 } vxs_selected;

@@ -1,7 +1,8 @@
 /* check_budget.c - value, bound and gap of what was selected among units, computed anew.
  *
  * The penalty |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d_g <= 1 and sum d_g <= B: d_g is
- * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha; the sum of the B
+ * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha,
+ * unless it brings one along; the sum of the B
  * largest |Z_g'(alpha y)|^2 is found by fetching every unit. Nothing of the solvers is used, nor
  * how units are ranked. */
 #include "solve/check.h"
@@ -198,6 +199,8 @@ static void check(budget *c, const vxs_solution *s, double cost, double empty, v
     size_t columns = c->problem->unshifted ? 0 : c->problem->free_count;
     predict(c, c->selected->weight, c->selected->free);
     r->primal = penalty_of_answer(c) + look(c);
+    for (size_t i = 0; i < c->n && c->selected->alpha; i++)
+        c->slope[i] = -c->problem->y[i] * c->selected->alpha[i];
     r->dual = bound_besides(c, c->slope, c->problem->cost, columns) - sum_of_best(c) / 2;
     r->gap = empty > 0 ? (r->primal - r->dual) / empty : 0;
     r->lambda = 1 / c->problem->cost;

@@ -36,6 +36,7 @@ void vxs_selected_free(vxs_selected *s)
     free(s->weight);
     free(s->free);
     free(s->retrained);
+    free(s->alpha);
     free(s);
 }
 
@@ -69,8 +70,8 @@ void vxs_generation_release(vxs_solver *solver)
     for (size_t h = 0; h < g->count; h++)
         release_round(&g->rounds[h]);
     vxs_shift_release(&g->shift);
-    void *const all[] = { g->unit,    g->start, g->x,    g->rounds,   g->z,
-                          g->shifted, g->slope, g->best, g->gradient, g };
+    void *const all[] = { g->unit,  g->start, g->x,        g->rounds, g->z, g->shifted,
+                          g->slope, g->best,  g->gradient, g->own,    g };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -157,12 +158,13 @@ static vxs_status certify(vxs_generation *g, vxs_error *err)
 {
     double sum = 0;
     vxs_generation_look(g);
+    const double *slope = g->own ? g->own : g->slope;
     g->primal = vxs_generation_penalty(g) + g->value;
     vxs_status status =
-        vxs_units_best(g->problem.units, g->slope, g->problem.budget, g->best, &g->best_count, err);
+        vxs_units_best(g->problem.units, slope, g->problem.budget, g->best, &g->best_count, err);
     for (size_t k = 0; k < g->best_count && !status; k++)
         sum += g->best[k].score;
-    g->dual = vxs_generation_bound(g, g->slope) - sum / 2;
+    g->dual = vxs_generation_bound(g, slope) - sum / 2;
     g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
     g->scanned = true;
     return status;
@@ -363,6 +365,9 @@ static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
     g->generated = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->shift.b, 0, g->shift.rank * sizeof(*g->shift.b));
+    vxs_generation_look(g);
+    if (g->own)
+        memcpy(g->own, g->slope, g->n * sizeof(*g->own));
     vxs_status status = certify(g, err);
     g->empty = g->primal;
     g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
@@ -381,7 +386,10 @@ static vxs_status make_room(vxs_generation *g, vxs_error *err)
     g->shifted = vxs_alloc(n, sizeof(*g->shifted), err);
     g->slope = vxs_alloc(n, sizeof(*g->slope), err);
     g->best = vxs_alloc(g->problem.budget, sizeof(*g->best), err);
-    bool fine = g->unit && g->start && g->z && g->shifted && g->slope && g->best;
+    bool dual = g->solver.kind == &vxs_mslr_kind;
+    g->own = dual ? vxs_alloc(n, sizeof(*g->own), err) : NULL;
+    bool fine =
+        (g->own || !dual) && g->unit && g->start && g->z && g->shifted && g->slope && g->best;
     size_t columns = g->problem.unshifted ? 0 : g->problem.free_count;
     return fine ? vxs_shift_init(&g->problem, columns, &g->shift, err) : VXS_FAILED;
 }
@@ -578,6 +586,14 @@ static vxs_status take_features(const vxs_generation *g, vxs_solution *solution,
     return solution->index && solution->weight ? VXS_OK : VXS_FAILED;
 }
 
+static vxs_status keep_alpha(const vxs_generation *g, vxs_selected *s, vxs_error *err)
+{
+    s->alpha = vxs_alloc(g->n, sizeof(*s->alpha), err);
+    for (size_t i = 0; i < g->n && s->alpha; i++)
+        s->alpha[i] = -g->problem.y[i] * g->own[i];
+    return s->alpha ? VXS_OK : VXS_FAILED;
+}
+
 static vxs_status take_solution(const vxs_generation *g, vxs_solution *solution, vxs_error *err)
 {
     vxs_status status = gather_selected(g, &solution->selected, err);
@@ -586,8 +602,9 @@ static vxs_status take_solution(const vxs_generation *g, vxs_solution *solution,
     if (!solution->free)
         return status ? status : VXS_FAILED;
     vxs_shift_weights(&g->shift, s->free);
+    status = g->own ? keep_alpha(g, s, err) : VXS_OK;
     memcpy(solution->free, s->free, g->problem.free_count * sizeof(*solution->free));
-    if (s->retrained)
+    if (!status && s->retrained)
         status = retrain(g, s, solution->free, err);
     vxs_units_work work = vxs_units_worked(g->problem.units);
     s->rounds = g->generated;

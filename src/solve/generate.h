@@ -32,6 +32,7 @@ struct vxs_generation {
     double *z;        /* n: predictions without the shift */
     double *shifted;  /* with it */
     double *slope;    /* C u f' there; -y times it is alpha */
+    double *own;      /* n: the slope that the bound rests on, where the method has one */
     double *gradient; /* X'slope of the pool's columns */
     double value;     /* C sum u f */
     /* The units with the best scores where the last problem ended, and their sum. */

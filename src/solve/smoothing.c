@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SWEEPS   2000
-#define PATIENCE 40   /* sweeps without a better gap */
+#define PATIENCE 100  /* sweeps without a better gap */
 #define FIRST_Q  0.01 /* q_0 */
 #define FASTER   (5.0 / 3)
 #define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */
@@ -173,6 +173,8 @@ static double find_gap(smoothing *s)
 
 static void keep(const smoothing *s)
 {
+    for (size_t i = 0; i < s->n; i++)
+        s->g->own[i] = -s->g->problem.y[i] * s->alpha[i];
     for (size_t t = 0; t < s->count; t++) {
         vxs_round *round = &s->g->rounds[t];
         for (size_t k = 0; k < round->width; k++)
@@ -257,7 +259,7 @@ static void start(smoothing *s)
         turn(s, t);
     for (size_t i = 0; i < s->n; i++) {
         double most = g->problem.cost * vxs_sample_weight(&g->problem, i);
-        double alpha = -g->problem.y[i] * g->slope[i];
+        double alpha = -g->problem.y[i] * g->own[i];
         s->alpha[i] = fmin(fmax(alpha, EDGE * most), most - EDGE * most);
     }
     refresh(s);

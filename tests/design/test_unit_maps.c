@@ -119,22 +119,37 @@ Test(unit_maps, columns_that_do_not_fit_are_fetched_again)
     units_release(&e);
 }
 
-/* Scores that rise all the way, sizes far apart, and three columns again and again: whatever fills
- * the lists of candidates. */
+/* What fills the lists of candidates: scores that rise all the way, sizes far apart, three columns
+ * again and again, hardly any that are not 0, and columns that are the same but for a float's last
+ * bits, whose order no sums of floats can tell. */
+enum { RISING, FAR_APART, THREE, HARDLY_ANY, ALIKE, ORDERS };
+static float reordered(const example *e, int order, size_t k)
+{
+    vxs_random random = { .seed = 8, .stream = (uint64_t)order };
+    size_t j = k / e->n;
+    double x = (double)e->x[k];
+    switch (order) {
+    case RISING:
+        return (float)(x * (1 + 0.1 * (double)j));
+    case FAR_APART:
+        return (float)(x * pow(0.8, (double)j));
+    case THREE:
+        return e->x[k % (3 * e->n)];
+    case HARDLY_ANY:
+        return j % 97 == 96 ? e->x[k] : 0;
+    default:
+        return (float)((double)e->x[k % e->n] * (1 + 2e-7 * vxs_random_normal(&random, k)));
+    }
+}
+
 Test(unit_maps, no_order_of_pairs_makes_a_difference)
 {
     static const size_t mosts[] = { 1, 7, 100, 2500 };
     vxs_error err = VXS_ERROR_INIT;
-    for (int way = 0; way < 4; way++) {
-        example e = units_example(20 + (uint64_t)way, 5, 300);
-        for (size_t k = 0; k < e.n * e.p; k++) {
-            double rise = way == 0   ? 1 + 0.1 * (double)(k / e.n)
-                          : way == 1 ? pow(0.8, (double)(k / e.n))
-                                     : 1;
-            e.x[k] = way >= 2 ? e.x[k % (3 * e.n)] : (float)((double)e.x[k] * rise);
-            if (way == 3) /* only a few are not 0 */
-                e.x[k] = k / e.n % 97 == 96 ? e.x[k] : 0;
-        }
+    for (int order = 0; order < ORDERS; order++) {
+        example e = units_example(20, 40, 300);
+        for (size_t k = 0; k < e.n * e.p; k++)
+            e.x[k] = reordered(&e, order, k);
         vxs_design *designs[2] = { units_design(&e, RAW, 1), units_design(&e, RAW, 2) };
         vxs_units *units[2];
         for (int t = 0; t < 2; t++)
