@@ -15,7 +15,8 @@ enum {
     VXS_LOSS_AUTO,
     VXS_LOSS_CHOOSE_SQUARED,
     VXS_LOSS_CHOOSE_LOGISTIC,
-    VXS_LOSS_CHOOSE_MULTINOMIAL
+    VXS_LOSS_CHOOSE_MULTINOMIAL,
+    VXS_LOSS_CHOOSE_SQUARED_HINGE
 };
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* as suits the method */
 enum { VXS_CONFOUNDS_BESIDE, VXS_CONFOUNDS_OUT };
@@ -56,6 +57,7 @@ typedef struct {
     size_t kernel_output;
     const double *bandwidths; /* its kernels' */
     double *margin;           /* what kernel scores are to reach, or kernels to be */
+    vxs_units *units;         /* of the design, by methods that select among them, or NULL */
     vxs_hub *hub;             /* whose solvers wait for each other's scans, or NULL */
     double *y, *u;            /* room for one output, and for its weights */
 } vxs_task;
@@ -89,8 +91,11 @@ VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task 
  * many features had a weight. */
 typedef struct {
     size_t count;
-    double *points;  /* of lambda_max */
-    double *smooths; /* one for each of them, by methods that have it; or NULL */
+    double *points;   /* shares of lambda_max, falling; of methods that generate features rounds,
+                         or numbers of units that are wanted, rising */
+    double *smooths;  /* one for each of them, by methods that have it; or NULL */
+    const char *unit; /* what points are, if no shares: rounds, or wanted */
+    size_t each;      /* how many follow each other with one smoothness */
 } vxs_tries;
 typedef struct {
     vxs_tries tries;
@@ -111,11 +116,19 @@ typedef struct {
     double *mean;         /* count: of the training subjects' sums */
     double *scale, *free; /* count; count x free_count: standardised is scale x + free'c */
 } vxs_kept;
+/* How features of new subjects become what a map sees, which is scale x + free'c: of each feature
+ * that selected units are made of. */
 typedef struct {
-    char *name;       /* of the class, or of the target */
-    vxs_kept *kept;   /* by methods that work on kernels, or NULL */
-    vxs_solution fit; /* index and weight; free: intercept first if there is one, confounds */
-    double sum;       /* of the weights, as model.json says */
+    vxs_map map;
+    size_t p, count, free_count;
+    double *low, *high, *scale, *free; /* count; count x free_count */
+} vxs_mapped;
+typedef struct {
+    char *name;         /* of the class, or of the target */
+    vxs_kept *kept;     /* by methods that work on kernels, or NULL */
+    vxs_mapped *mapped; /* where a map that is not linear made the units, or NULL */
+    vxs_solution fit;   /* index and weight; free: intercept first if there is one, confounds */
+    double sum;         /* of the weights, as model.json says */
 } vxs_output_fit;
 typedef struct {
     vxs_task_settings task; /* texts belong to `about` or to the caller */
@@ -129,6 +142,7 @@ typedef struct {
     vxs_output_fit *outputs;
     size_t output_count;
     size_t p;
+    bool groups;             /* units are groups of features */
     vxs_selection selection; /* when folds chose lambda or calibrated scores; else empty */
     char *path;              /* where it was read, or NULL */
     vxs_json *about;         /* model.json, of a model that was read */
@@ -140,6 +154,10 @@ typedef struct {
     size_t *feature_index;
 } vxs_model;
 void vxs_model_release(vxs_model *model);
+/* "features", "pair": what so many units of a model that selects among them are called. */
+const char *vxs_unit_name(const vxs_model *model, size_t count);
+/* "of lambda_max", "rounds", "features": what a chosen point is counted in. */
+const char *vxs_point_words(const vxs_selection *selection);
 
 /* One model with one lambda. */
 VXS_MUST_CHECK vxs_status vxs_model_fit(const vxs_context *context, vxs_task *task,

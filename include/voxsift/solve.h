@@ -91,6 +91,7 @@ typedef struct {
 
 /* What was selected among units. */
 typedef struct {
+    vxs_map map;
     size_t count;
     size_t *unit;      /* ascending */
     size_t *start;     /* count + 1: weights of unit[k] begin at start[k] */
@@ -98,8 +99,9 @@ typedef struct {
     double *free;      /* its b */
     double *retrained; /* weights of the same columns learned anew, |w|^2 / 2 + debias sum u f; or
                           NULL */
-    double *alpha;     /* of samples: what the bound rests on, if it does not follow from
-                          predictions; or NULL */
+    size_t alpha_count;
+    double *alpha; /* of samples: what the bound rests on, if it does not follow from
+                      predictions; or NULL */
     uint64_t rounds, visited, pruned;
     double restricted; /* gap of the problem on what was generated */
 } vxs_selected;
@@ -169,6 +171,8 @@ typedef struct {
     const char *groups;     /* likewise */
     bool by_size;           /* likewise: columns of groups over the square root of their number */
     int map;                /* likewise */
+    double asked;           /* likewise: rounds, or with `wanted` units, that are meant; 0: as these
+                               say; no row */
     double constant;        /* of poly2 */
 } vxs_method_settings;
 
@@ -188,6 +192,7 @@ typedef struct {
     vxs_standardize standardize;        /* what suits it when nothing is said */
     const struct vxs_solver_kind *kind; /* private to the solve room */
 } vxs_method;
+enum { VXS_METHOD_LASSO, VXS_METHOD_FUSED, VXS_METHOD_SKFS, VXS_METHOD_FGM, VXS_METHOD_MSLR };
 extern const vxs_method vxs_methods[];
 extern const char *const vxs_method_names[]; /* ends with NULL */
 

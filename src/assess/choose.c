@@ -55,9 +55,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
 
 size_t vxs_first_try(const vxs_tries *t, size_t number)
 {
-    while (number > 0 && t->points[number] < t->points[number - 1])
-        number--;
-    return number;
+    return number - number % t->each;
 }
 
 static void take_inner_scores(vxs_fold_work *w, size_t number)
@@ -101,8 +99,8 @@ static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
     return status;
 }
 
-/* Scores of kernels are in no unit: each try is measured by what its scores say when they are
- * calibrated. Those of a linear model are measured as they are. */
+/* Scores of kernels and margins are in no unit: each try is measured by what its scores say when
+ * they are calibrated. Those of a linear model are measured as they are. */
 static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
 {
     vxs_status status = VXS_OK;
@@ -111,7 +109,7 @@ static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
         w->slope[o] = 1;
         w->offset[o] = 0;
     }
-    if (!vxs_task_is_kernel(w->cv->task))
+    if (!vxs_task_method(w->cv->task)->classes)
         return VXS_OK;
     take_inner_scores(w, number);
     for (size_t o = 0; o < outputs && !status; o++)
@@ -119,12 +117,12 @@ static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
     return status;
 }
 
-/* Smoother, or as smooth with a larger lambda. */
+/* Smoother, or as smooth and earlier: with a larger lambda, or fewer rounds. */
 static bool is_simpler(const vxs_tries *t, size_t k, size_t than)
 {
     if (t->smooths && t->smooths[k] != t->smooths[than])
         return t->smooths[k] > t->smooths[than];
-    return t->points[k] > t->points[than];
+    return k < than;
 }
 
 /* The try with the least mean loss; or, with 1se, the simplest that is not a standard error worse.

@@ -111,7 +111,7 @@ void vxs_cv_release(vxs_cv *cv)
 static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
 {
     const vxs_cv_settings *s = &cv->settings;
-    vxs_status status = vxs_check_ratio(&cv->method, "fold", s->inner_folds > 0, err);
+    vxs_status status = vxs_check_ratio(cv->task, &cv->method, "fold", s->inner_folds > 0, err);
     if (status)
         return status;
     if (s->inner_folds == 1)
@@ -480,7 +480,7 @@ static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
                           .offset = w->offset };
     cv->tries = (vxs_tries){ .count = 0 };
     cv->losses = cv->sizes = w->slope = w->offset = NULL;
-    if (vxs_task_is_kernel(cv->task))
+    if (vxs_task_method(cv->task)->classes)
         return;
     free(s->slope); /* scores of a linear model are logits as they are */
     free(s->offset);

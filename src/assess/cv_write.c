@@ -121,7 +121,7 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
             vxs_json_whole(w, "fold", (int64_t)f->fold + 1);
         vxs_json_whole(w, "training", (int64_t)f->train);
         vxs_json_whole(w, "kept_back", (int64_t)f->test);
-        vxs_json_real(w, "lambda_ratio", f->point);
+        vxs_json_real(w, vxs_point_key(cv->task, &cv->method), f->point);
         if (cv->tries.smooths)
             vxs_json_real(w, "smooth", f->smooth);
         vxs_json_open_array(w, "nonzero");
@@ -170,7 +170,7 @@ static void rows_json(vxs_json_writer *w, const char *key, const double *values,
 
 void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
 {
-    vxs_json_open_array(w, "lambda_ratios");
+    vxs_json_open_array(w, s->tries.unit ? s->tries.unit : "lambda_ratios");
     for (size_t k = 0; k < s->tries.count; k++)
         vxs_json_real(w, NULL, s->tries.points[k]);
     vxs_json_close_array(w);

@@ -94,6 +94,8 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
                         "method '%s' tells each class from the rest; '--loss multinomial' goes "
                         "with '--method fused'",
                         method->name);
+    if (t->settings.method != VXS_METHOD_FGM && t->settings.loss == VXS_LOSS_CHOOSE_SQUARED_HINGE)
+        return vxs_fail(err, VXS_MISUSE, "'--loss squared-hinge' goes with '--method fgm'");
     if (!method->needs_graph && !method->kernel && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
     if (method->kernel && t->settings.penalties)

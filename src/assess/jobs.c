@@ -50,7 +50,27 @@ static void predict(const runner *r, const vxs_solution *fit, double *scores)
     }
 }
 
-/* The same by kernels. */
+/* Adds what kernels or a map make of the features of subjects in `rows`. */
+static vxs_status score_others(const vxs_task *t, const vxs_output_fit *o, const size_t *rows,
+                               const double *columns, size_t stride, size_t count, double *scores,
+                               vxs_error *err)
+{
+    if (o->mapped)
+        return vxs_mapped_score(o->mapped, &o->fit, t->cohort, rows, columns, stride, count, scores,
+                                err);
+    return vxs_kept_score(o->kept, &o->fit, t->cohort, rows, columns, stride, count, scores, err);
+}
+
+/* Where there is an intercept in scores of kernels, and every free column beside those of maps. */
+static double beside(const vxs_task *t, const vxs_output_fit *o, size_t subject)
+{
+    double sum = 0;
+    for (size_t f = 0; f < t->free_count; f++)
+        sum += o->fit.free[f] * t->free[f * t->n + subject];
+    return sum;
+}
+
+/* The same by kernels, or by a map. */
 static vxs_status predict_by_kernels(const runner *r, const vxs_output_fit *o, double *scores,
                                      vxs_error *err)
 {
@@ -60,14 +80,13 @@ static vxs_status predict_by_kernels(const runner *r, const vxs_output_fit *o, d
     double *columns = vxs_alloc(count, q * sizeof(*columns), err);
     vxs_status status = rows && columns ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < count && !status; i++) {
-        scores[i] = q > 0 ? o->fit.free[0] : 0;
+        scores[i] = beside(t, o, r->job->test[i]);
         rows[i] = t->rows[r->job->test[i]];
         for (size_t f = 0; f < q; f++)
             columns[f * count + i] = t->free[f * t->n + r->job->test[i]];
     }
     if (!status)
-        status =
-            vxs_kept_score(o->kept, &o->fit, t->cohort, rows, columns, count, count, scores, err);
+        status = score_others(t, o, rows, columns, count, count, scores, err);
     free(rows);
     free(columns);
     return status;
@@ -79,9 +98,8 @@ static vxs_status score_training(const runner *r, const vxs_output_fit *o, doubl
 {
     const vxs_task *t = &r->part;
     memset(scores, 0, t->n * sizeof(*scores));
-    if (o->kept)
-        return vxs_kept_score(o->kept, &o->fit, t->cohort, t->rows, t->free, t->n, t->n, scores,
-                              err);
+    if (o->kept || o->mapped)
+        return score_others(t, o, t->rows, t->free, t->n, t->n, scores, err);
     memset(r->wide, 0, t->cohort->n * sizeof(*r->wide));
     for (size_t k = 0; k < o->fit.count; k++)
         vxs_cohort_add(t->cohort, o->fit.index[k], o->fit.weight[k], r->wide);
@@ -147,7 +165,7 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
     if (job->test_count == 0 && !job->keep)
         return VXS_OK;
     vxs_status status = vxs_model_settle(&r->part, o, err);
-    if (!status && o->kept)
+    if (!status && (o->kept || o->mapped))
         status = predict_by_kernels(r, o, scores, err);
     else if (!status)
         predict(r, &o->fit, scores);
@@ -168,6 +186,7 @@ static vxs_status use_output(runner *r, const vxs_solution *fit, size_t output, 
     *more = *more && room;
     vxs_status status = use_fit(r, &o, output, k, err);
     vxs_kept_free(o.kept);
+    vxs_mapped_free(o.mapped);
     vxs_solution_release(&o.fit);
     return status;
 }
@@ -290,9 +309,11 @@ static vxs_status run_job(runner *r, vxs_error *err)
 
 /* ---- Lambdas --------------------------------------------------------------------------------- */
 
-vxs_status vxs_check_ratio(const vxs_method_settings *m, const char *part, bool path,
-                           vxs_error *err)
+vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, const char *part,
+                           bool path, vxs_error *err)
 {
+    if (vxs_task_generates(t))
+        return VXS_OK; /* it has no lambda */
     if (!isnan(m->lambda))
         return vxs_fail(err, VXS_MISUSE,
                         "lambda means something else in every %s; give --lambda-ratio, the share "
@@ -310,9 +331,32 @@ void vxs_tries_release(vxs_tries *t)
     *t = (vxs_tries){ .count = 0 };
 }
 
+/* Rounds from 1 to T, or the numbers of units that are wanted; without a path the one that is. */
+static vxs_status list_rounds(const vxs_method_settings *m, bool path, vxs_tries *t, vxs_error *err)
+{
+    double wanted[VXS_MOST_WANTED], asked = 1;
+    size_t count = 0;
+    vxs_status status = vxs_read_wanted(m, wanted, &count, err);
+    if (!status && !path)
+        status = vxs_settle_asked(m, &asked, err);
+    if (status)
+        return status;
+    t->count = !path ? 1 : count > 0 ? count : (size_t)m->rounds;
+    t->points = vxs_alloc(t->count, sizeof(*t->points), err);
+    for (size_t k = 0; k < t->count && t->points; k++)
+        t->points[k] = !path ? asked : count > 0 ? wanted[k] : (double)(k + 1);
+    t->each = t->count;
+    t->unit = m->wanted ? "wanted" : "rounds";
+    return t->points ? VXS_OK : VXS_FAILED;
+}
+
 vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bool path,
                           vxs_tries *t, vxs_error *err)
 {
+    if (vxs_task_generates(task)) {
+        *t = (vxs_tries){ .count = 0 };
+        return list_rounds(m, path, t, err);
+    }
     double smooths[VXS_MOST_SMOOTHS] = { 1 }, fixed = path ? 0.01 : 0.1;
     double least = isnan(m->lambda_ratio) ? fixed : m->lambda_ratio;
     size_t each = path ? (size_t)m->nlambda : 1, count = 1;
@@ -333,6 +377,7 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
         return VXS_FAILED;
     }
     t->count = count * each;
+    t->each = each;
     for (size_t k = 0; k < t->count; k++) {
         t->points[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
         if (t->smooths)
@@ -431,12 +476,19 @@ vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count, v
                 .count = count,
                 .lock = PTHREAD_MUTEX_INITIALIZER,
                 .err = err };
+    vxs_status status = vxs_task_generates(&q.task) && labour->method->groups
+                            ? vxs_task_make_groups(context, &q.task, labour->method->groups, err)
+                            : VXS_OK;
+    if (status)
+        return status;
     vxs_progress_start(&q.progress, context, labour->doing, "fits", count);
     if (bytes > vxs_jobs_cached && c->features) {
-        vxs_status status = run_together(&q, threads);
-        return status ? status : q.status;
-    }
+        status = run_together(&q, threads);
+    } else {
 #pragma omp parallel num_threads(threads)
-    work_off(&q);
-    return q.status;
+        work_off(&q);
+    }
+    if (labour->task->groups.count == 0) /* made here, for all parts */
+        vxs_groups_release(&q.task.groups);
+    return status ? status : q.status;
 }

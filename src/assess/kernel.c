@@ -152,8 +152,8 @@ vxs_kept *vxs_kept_new(size_t n, size_t count, size_t free_count, vxs_error *err
 }
 
 /* How a feature becomes what the kernel sees: a model of weight 1 knows. */
-static vxs_status find_scale(const vxs_task *t, size_t feature, double *scale, double *free_weights,
-                             vxs_error *err)
+vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale, double *free_weights,
+                          vxs_error *err)
 {
     vxs_solution one = { .count = 1, .index = &feature, .weight = scale };
     *scale = 1;
@@ -181,7 +181,8 @@ static vxs_status keep_feature(const vxs_task *t, vxs_kept *k, size_t at, size_t
                                double *wide, double *sums, vxs_error *err)
 {
     double *values = k->values + at * k->n;
-    vxs_status status = find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
+    vxs_status status =
+        vxs_find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
     memset(wide, 0, t->cohort->n * sizeof(*wide));
     if (status)
         return status;

@@ -37,6 +37,7 @@ void vxs_model_release(vxs_model *m)
     for (size_t k = 0; m->outputs && k < m->output_count; k++) {
         free(m->outputs[k].name);
         vxs_kept_free(m->outputs[k].kept);
+        vxs_mapped_free(m->outputs[k].mapped);
         vxs_solution_release(&m->outputs[k].fit);
     }
     free(m->outputs);
@@ -119,6 +120,9 @@ vxs_status vxs_model_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error
 
 vxs_status vxs_model_settle(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
+    const vxs_selected *selected = o->fit.selected;
+    if (selected && selected->map.kind != VXS_MAP_NONE)
+        return vxs_mapped_of(t, &selected->map, &o->fit, &o->mapped, err);
     if (!vxs_task_is_kernel(t))
         return vxs_model_unstandardise(t, &o->fit, err);
     vxs_status status = vxs_kept_of(t, &o->fit, &o->kept, err);
@@ -145,6 +149,16 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
     return VXS_OK;
 }
 
+/* What a method that generates features is asked for: rounds, or units. */
+static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s, double most,
+                               double *point, vxs_error *err)
+{
+    if (!(most > 0))
+        return vxs_fail(err, VXS_BAD_DATA, "nothing is left to find for '%s': no feature varies",
+                        t->settings.target);
+    return vxs_settle_asked(s, point, err);
+}
+
 /* A solver for one problem, and the lambda that is asked for. */
 static vxs_status start_solver(const vxs_context *context, vxs_task *t,
                                const vxs_method_settings *settings, size_t number,
@@ -158,9 +172,11 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
         status = vxs_task_problem(context, t, number, &own, &problem, err);
     if (!status)
         status = vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
-    return status ? status
-                  : choose_lambda(t, settings, vxs_solver_lambda_max(*solver), usual_ratio, lambda,
-                                  err);
+    if (status)
+        return status;
+    double most = vxs_solver_lambda_max(*solver);
+    return vxs_task_generates(t) ? choose_point(t, settings, most, lambda, err)
+                                 : choose_lambda(t, settings, most, usual_ratio, lambda, err);
 }
 
 /* Each class its part of the answer. */
@@ -205,6 +221,7 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_model_begin(t, m, err);
     if (status)
         return status;
+    m->groups = vxs_task_generates(t) && settings->groups;
     for (size_t k = 0; k < vxs_task_problems(t) && !status; k++)
         status = fit_problem(context, t, settings, k, &m->outputs[k], err);
     if (status)
@@ -238,8 +255,35 @@ static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number,
     if (!status)
         status = take(user, number, &raw, err);
     vxs_kept_free(raw.kept);
+    vxs_mapped_free(raw.mapped);
     *fit = raw.fit;
     return status;
+}
+
+/* The points of a path of falling lambda. */
+static vxs_status fall(const vxs_solver *solver, double least, vxs_tries *tries, vxs_error *err)
+{
+    double most = vxs_solver_lambda_max(solver);
+    if (least >= most)
+        return vxs_fail(err, VXS_MISUSE,
+                        "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
+                        "between 0 and lambda_max",
+                        most, least);
+    for (size_t k = 0; k < tries->count; k++)
+        tries->points[k] = most * pow(least / most, (double)k / (double)(tries->count - 1));
+    return VXS_OK;
+}
+
+/* Lambdas, or rounds or numbers of units. */
+static vxs_status make_path(const vxs_task *t, const vxs_method_settings *settings,
+                            const vxs_solver *solver, double least, vxs_tries *tries,
+                            vxs_error *err)
+{
+    if (vxs_task_generates(t))
+        return vxs_tries_make(t, settings, true, tries, err);
+    *tries = (vxs_tries){ .count = (size_t)settings->nlambda };
+    tries->points = vxs_alloc(tries->count, sizeof(*tries->points), err);
+    return tries->points ? fall(solver, least, tries, err) : VXS_FAILED;
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
@@ -247,27 +291,25 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
                           void *user, vxs_error *err)
 {
     vxs_solver *solver = NULL;
+    vxs_tries tries = { .count = 0 };
+    vxs_method_settings own = *settings;
     double least = 0;
-    size_t count = (size_t)settings->nlambda;
-    vxs_status status = start_solver(context, t, settings, problem, 0.01, &solver, &least, err);
-    double most = solver ? vxs_solver_lambda_max(solver) : 0;
-    if (!status && least >= most)
-        status = vxs_fail(err, VXS_MISUSE,
-                          "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
-                          "between 0 and lambda_max",
-                          most, least);
+    own.asked = vxs_task_generates(t) ? 1 : 0; /* the path says */
+    vxs_status status = start_solver(context, t, &own, problem, 0.01, &solver, &least, err);
+    if (!status)
+        status = make_path(t, settings, solver, least, &tries, err);
     vxs_progress progress;
-    vxs_progress_start(&progress, context, "fitting", "lambdas", count);
-    for (size_t k = 0; k < count && !status; k++) {
+    vxs_progress_start(&progress, context, "fitting", "fits", tries.count);
+    for (size_t k = 0; k < tries.count && !status; k++) {
         vxs_solution fit;
-        double lambda = most * pow(least / most, (double)k / (double)(count - 1));
-        status = vxs_solver_fit(solver, lambda, &fit, err);
+        status = vxs_solver_fit(solver, tries.points[k], &fit, err);
         if (!status)
             status = hand_over(t, &fit, k, take, user, err);
         vxs_solution_release(&fit);
         if (!status)
             status = vxs_progress_step(&progress, 1, err);
     }
+    vxs_tries_release(&tries);
     vxs_solver_free(solver);
     return status;
 }
@@ -322,7 +364,8 @@ static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solu
         copy->weight[k] = fit->weight[k];
     for (size_t c = 0; c < t->free_count; c++)
         copy->free[c] = fit->free[c];
-    return vxs_task_is_kernel(t) ? VXS_OK : standardise(t, copy, err);
+    bool mapped = fit->selected && fit->selected->map.kind != VXS_MAP_NONE;
+    return vxs_task_is_kernel(t) || mapped ? VXS_OK : standardise(t, copy, err);
 }
 
 static void release_copies(vxs_solution *copies, size_t count)
@@ -399,6 +442,18 @@ static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
     return status;
 }
 
+/* Groups that do not follow from where features are, as the model has them. */
+static vxs_status read_groups(const vxs_model *m, vxs_task *t, const char *groups, vxs_error *err)
+{
+    const char *kind = strncmp(groups, "tree:", 5) == 0 ? "tree" : "file";
+    char *file = vxs_model_inside(m, VXS_GROUPS_FILE, err);
+    char *text = file ? vxs_format(err, "%s:%s", kind, file) : NULL;
+    vxs_status status = text ? vxs_task_make_groups(NULL, t, text, err) : VXS_FAILED;
+    free(text);
+    free(file);
+    return status;
+}
+
 /* A problem again, and what its certificate rests on. */
 static vxs_status check_again(const vxs_context *context, const vxs_model *m, vxs_task *t, size_t k,
                               vxs_method_settings *settings, vxs_certificate *certificates,
@@ -442,6 +497,8 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
         status = vxs_model_method(m, &settings, err);
     if (!status && vxs_terms_are_given(settings.terms)) /* the model has a copy */
         status = read_terms(m, &t, err);
+    if (!status && settings.groups && !vxs_groups_are_rule(settings.groups))
+        status = read_groups(m, &t, settings.groups, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
     for (size_t k = 0; k < vxs_task_problems(&t) && !status; k++)

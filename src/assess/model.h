@@ -105,8 +105,8 @@ VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, 
                                        vxs_error *err);
 /* Where lambda differs from part to part ("fold", "half"), only its share of lambda_max can be
  * given; on a path that lies below 1. */
-VXS_MUST_CHECK vxs_status vxs_check_ratio(const vxs_method_settings *method, const char *part,
-                                          bool path, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_check_ratio(const vxs_task *task, const vxs_method_settings *method,
+                                          const char *part, bool path, vxs_error *err);
 /* What is tried: a path of nlambda shares from 1 down to lambda_ratio, or 0.01, for each smoothness
  * of methods that have it; without a path lambda_ratio, or 0.1, alone. */
 VXS_MUST_CHECK vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *method,
@@ -219,6 +219,43 @@ VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalt
 /* From a file. */
 bool vxs_terms_are_given(const char *penalty);
 void vxs_terms_write(const vxs_terms *terms, const vxs_cohort *cohort, FILE *stream);
+/* units.c: whether the method selects among units, round by round; and their problem. */
+bool vxs_task_generates(const vxs_task *task);
+void vxs_task_drop_units(vxs_task *task);
+VXS_MUST_CHECK vxs_status vxs_task_make_units_problem(const vxs_context *context, vxs_task *task,
+                                                      const vxs_method_settings *settings,
+                                                      vxs_problem *problem, vxs_error *err);
+#define VXS_MOST_WANTED 64
+/* None when '--features' is not given. */
+VXS_MUST_CHECK vxs_status vxs_read_wanted(const vxs_method_settings *settings,
+                                          double wanted[VXS_MOST_WANTED], size_t *count,
+                                          vxs_error *err);
+/* What a fit without a choice is asked for. */
+VXS_MUST_CHECK vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked,
+                                           vxs_error *err);
+/* What points of a path are, as a key: lambda_ratio, rounds or wanted. */
+const char *vxs_point_key(const vxs_task *task, const vxs_method_settings *settings);
+void vxs_mapped_free(vxs_mapped *mapped);
+VXS_MUST_CHECK vxs_mapped *vxs_mapped_new(const vxs_map *map, size_t p, size_t count,
+                                          size_t free_count, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_mapped_of(const vxs_task *task, const vxs_map *map,
+                                        const vxs_solution *fit, vxs_mapped **mapped,
+                                        vxs_error *err);
+/* Adds to the scores of the cohort's subjects in `rows`, as vxs_kept_score does. */
+VXS_MUST_CHECK vxs_status vxs_mapped_score(const vxs_mapped *mapped, const vxs_solution *fit,
+                                           const vxs_cohort *cohort, const size_t *rows,
+                                           const double *columns, size_t stride, size_t count,
+                                           double *scores, vxs_error *err);
+/* kernel.c: a feature as it is standardised is scale x + free'c. */
+VXS_MUST_CHECK vxs_status vxs_find_scale(const vxs_task *task, size_t feature, double *scale,
+                                         double *free_weights, vxs_error *err);
+/* unit_files.c: files of a model that selects among units, by number; and them read again. */
+enum { VXS_UNIT_FILES = 5 };
+extern const char *const vxs_unit_files[VXS_UNIT_FILES];
+bool vxs_has_unit_file(const vxs_model *model, const vxs_task *task, int file);
+VXS_MUST_CHECK vxs_status vxs_unit_write(const vxs_model *model, const vxs_task *task, int file,
+                                         FILE *stream, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_units_read(vxs_model *model, const char *folder, vxs_error *err);
 /* group_rules.c: what '--groups' names, atlas:NAME, file:FILE, patches:MM, tree:octree or
  * tree:FILE; made once, in task->groups, which parts of the task share from then on. */
 VXS_MUST_CHECK vxs_status vxs_task_make_groups(const vxs_context *context, vxs_task *task,

@@ -98,12 +98,14 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     const char *name = vxs_json_get_text(about, "name");
     if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
         !number_of(about, "lambda", &c->lambda) || !number_of(about, "gap", &c->gap) ||
-        !number_of(about, "lambda_max", &c->lambda_max) || !number_of(about, "tol", &c->tol) ||
-        !number_of(about, "sum_of_weights", &output->sum) ||
+        !number_of(about, "tol", &c->tol) || !number_of(about, "sum_of_weights", &output->sum) ||
         !number_of(about, "primal", &c->primal) || !number_of(about, "dual", &c->dual))
         return broken(r, "outputs", err);
     double pieces = vxs_json_get_number(about, "pieces"); /* NAN without a graph */
     double smooth = vxs_json_get_number(about, "smooth"); /* NAN without kernels */
+    const vxs_json *converged = vxs_json_get(about, "converged");
+    c->lambda_max = vxs_json_get_number(about, "lambda_max"); /* NAN where rounds are counted */
+    c->converged = converged && converged->number != 0;
     c->smooth = smooth >= 0 ? smooth : 0;
     c->pieces = pieces >= 1 && pieces <= (double)m->p ? (size_t)pieces : 0;
     output->name = vxs_format(err, "%s", name);
@@ -151,7 +153,8 @@ static vxs_status read_outputs(const reader *r, vxs_error *err)
     vxs_status status = VXS_OK;
     for (const vxs_json *o = array->first; o && !status; o = o->next)
         status = read_output(r, o, &m->outputs[k++], err);
-    return !status && vxs_methods[m->task.method].kernel ? read_calibration(r, array, err) : status;
+    return !status && vxs_methods[m->task.method].classes ? read_calibration(r, array, err)
+                                                          : status;
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
@@ -304,6 +307,8 @@ vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
         status = read_mask(&r, path, err);
     if (!status && vxs_methods[m->task.method].kernel)
         status = vxs_kernel_read(m, path, err);
+    if (!status && vxs_methods[m->task.method].generates)
+        status = vxs_units_read(m, path, err);
     if (status)
         vxs_model_release(m);
     return status;

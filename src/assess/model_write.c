@@ -23,6 +23,19 @@ static void screening_json(vxs_json_writer *w, const vxs_screening *s)
     vxs_json_close_object(w);
 }
 
+/* Of methods that select among units: how many of them, in how many rounds, and the gap of the
+ * problem on what the rounds made. */
+static void selected_json(vxs_json_writer *w, const vxs_selected *s)
+{
+    vxs_json_whole(w, "selected", (int64_t)s->count);
+    vxs_json_whole(w, "rounds", (int64_t)s->rounds);
+    vxs_json_real(w, "gap_of_selected", s->restricted);
+    if (s->visited > 0) { /* of trees of groups */
+        vxs_json_whole(w, "groups_visited", (int64_t)s->visited);
+        vxs_json_whole(w, "groups_pruned", (int64_t)s->pruned);
+    }
+}
+
 void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
                   const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit)
 {
@@ -38,6 +51,8 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
         vxs_json_real(w, "smooth", c->smooth);
     if (c->missed > 0) /* by the strong rule only */
         vxs_json_whole(w, "missed", (int64_t)c->missed);
+    if (fit->selected)
+        selected_json(w, fit->selected);
     vxs_json_real(w, "primal", c->primal);
     vxs_json_real(w, "dual", c->dual);
     vxs_json_real(w, "gap", c->gap);
@@ -92,6 +107,17 @@ double vxs_model_sum(const vxs_solution *fit)
     return sum;
 }
 
+/* b of what was selected by, which weights that were learned anew have not. */
+static void selection_free_json(vxs_json_writer *w, const vxs_model *m, const vxs_solution *fit)
+{
+    if (!fit->selected)
+        return;
+    vxs_json_open_array(w, "selection_unpenalised");
+    for (size_t j = 0; j < m->free_count; j++)
+        vxs_json_real(w, NULL, fit->selected->free[j]);
+    vxs_json_close_array(w);
+}
+
 static void write_outputs(vxs_json_writer *w, const vxs_model *m,
                           const vxs_method_settings *settings)
 {
@@ -105,6 +131,7 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m,
         for (size_t j = 0; j < m->free_count; j++)
             vxs_json_real(w, NULL, m->outputs[k].fit.free[j]);
         vxs_json_close_array(w);
+        selection_free_json(w, m, &m->outputs[k].fit);
         if (m->selection.slope) {
             vxs_json_real(w, "calibration_slope", m->selection.slope[k]);
             vxs_json_real(w, "calibration_offset", m->selection.offset[k]);
@@ -339,6 +366,24 @@ static vxs_status write_kernel_files(const vxs_model *m, vxs_output *output, vxs
     return status;
 }
 
+static vxs_status write_unit_files(const vxs_model *m, const vxs_task *t, vxs_output *output,
+                                   vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (int k = 0; k < VXS_UNIT_FILES && !status; k++) {
+        FILE *stream;
+        if (!vxs_has_unit_file(m, t, k))
+            continue;
+        status = vxs_output_open(output, vxs_unit_files[k], &stream, err);
+        if (status)
+            return status;
+        status = vxs_unit_write(m, t, k, stream, err);
+        vxs_status closed = vxs_output_close(output, stream, vxs_unit_files[k], err);
+        status = status ? status : closed;
+    }
+    return status;
+}
+
 typedef struct {
     const vxs_context *context;
     const vxs_model *model;
@@ -347,7 +392,7 @@ typedef struct {
 } saved;
 
 /* Those that are not copied from the cohort, in the order of their names below. */
-enum { TABLE, MAP, MASK, PENALTIES, GRAPH, TERMS, MULTIPLIERS, ABOUT };
+enum { TABLE, MAP, MASK, PENALTIES, GRAPH, GROUPS, TERMS, MULTIPLIERS, ABOUT };
 
 static vxs_status write_file(const saved *s, size_t file, const char *name, FILE *stream,
                              vxs_error *err)
@@ -366,6 +411,8 @@ static vxs_status write_file(const saved *s, size_t file, const char *name, FILE
     case GRAPH:
         vxs_graph_write(&t->graph, t->cohort, stream);
         return VXS_OK;
+    case GROUPS:
+        return vxs_groups_write(&t->groups, t->cohort, stream, err);
     case TERMS:
         vxs_terms_write(&t->terms, t->cohort, stream);
         return VXS_OK;
@@ -384,11 +431,11 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                           vxs_error *err)
 {
     const saved about = { context, m, t, settings };
-    static const char *const files[] = {
-        "weights.tsv",  "weights.nii.gz", "mask.nii.gz",        VXS_PENALTIES_FILE,
-        VXS_GRAPH_FILE, VXS_TERMS_FILE,   VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
-        "mask.nii.gz",  "regions.nii.gz", "regions.tsv",        "reference.nii.gz"
-    };
+    static const char *const files[] = { "weights.tsv",      "weights.nii.gz",     "mask.nii.gz",
+                                         VXS_PENALTIES_FILE, VXS_GRAPH_FILE,       VXS_GROUPS_FILE,
+                                         VXS_TERMS_FILE,     VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
+                                         "mask.nii.gz",      "regions.nii.gz",     "regions.tsv",
+                                         "reference.nii.gz" };
     const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
     const bool wanted[] = { true,
                             voxels,
@@ -396,6 +443,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             t->penalties != NULL,
                             vxs_task_method(t)->needs_graph ||
                                 !vxs_graph_is_rule(t->settings.graph),
+                            settings->groups && !vxs_groups_are_rule(settings->groups),
                             vxs_terms_are_given(settings->terms),
                             vxs_model_has_multipliers(m),
                             true,
@@ -418,6 +466,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
     }
     if (!status && vxs_task_is_kernel(t))
         status = write_kernel_files(m, output, err);
+    if (!status && vxs_task_generates(t))
+        status = write_unit_files(m, t, output, err);
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);

@@ -153,6 +153,15 @@ static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, do
     return status;
 }
 
+/* Scores of kernels or of a map, for subjects whose free columns are known. */
+static vxs_status score_output(const vxs_output_fit *o, const vxs_cohort *c, const size_t *rows,
+                               const double *columns, double *scores, vxs_error *err)
+{
+    return o->mapped
+               ? vxs_mapped_score(o->mapped, &o->fit, c, rows, columns, c->n, c->n, scores, err)
+               : vxs_kept_score(o->kept, &o->fit, c, rows, columns, c->n, c->n, scores, err);
+}
+
 /* Kernels see features less what confounds explain of them. */
 static vxs_status score_kernels(const vxs_model *m, const vxs_cohort *c, double *scores,
                                 vxs_error *err)
@@ -166,8 +175,7 @@ static vxs_status score_kernels(const vxs_model *m, const vxs_cohort *c, double 
     for (size_t f = 0; f < m->free_count && !status; f++)
         status = read_free(m, c, f, columns + f * n, err);
     for (size_t k = 0; k < m->output_count && !status; k++)
-        status = vxs_kept_score(m->outputs[k].kept, &m->outputs[k].fit, c, rows, columns, n, n,
-                                scores + k * n, err);
+        status = score_output(&m->outputs[k], c, rows, columns, scores + k * n, err);
     free(rows);
     free(columns);
     return status;
@@ -183,11 +191,11 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
     memset(scores, 0, m->output_count * n * sizeof(*scores));
     for (size_t f = 0; f < m->free_count && !status; f++)
         status = add_free(m, c, f, values, scores, err);
-    if (!status && vxs_methods[m->task.method].kernel)
+    if (!status && (m->outputs[0].kept || m->outputs[0].mapped))
         status = score_kernels(m, c, scores, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
         const vxs_solution *fit = &m->outputs[k].fit;
-        for (size_t j = 0; j < fit->count && !m->outputs[k].kept; j++)
+        for (size_t j = 0; j < fit->count && !m->outputs[k].kept && !m->outputs[k].mapped; j++)
             vxs_cohort_add(c, fit->index[j], fit->weight[j], scores + k * n);
     }
     if (m->loss == VXS_LOSS_MULTINOMIAL)

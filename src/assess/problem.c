@@ -144,5 +144,7 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                               .classes = vxs_task_is_joint(t) ? t->class_count : 0 };
     if (vxs_task_is_kernel(t))
         return make_kernel_problem(context, t, number, settings, problem, err);
+    if (vxs_task_generates(t))
+        return vxs_task_make_units_problem(context, t, settings, problem, err);
     return settings->terms ? make_terms_problem(t, settings->terms, problem, err) : VXS_OK;
 }

@@ -212,7 +212,7 @@ static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m
                         "method '%s' gives nearly all features a weight; there is no selection to "
                         "be stable without '--sparsity'",
                         vxs_task_method(t)->name);
-    return vxs_check_ratio(m, "half", true, err);
+    return vxs_check_ratio(t, m, "half", true, err);
 }
 
 static vxs_run as_run(const vxs_task *t, const vxs_stability_settings *s,

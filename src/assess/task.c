@@ -7,7 +7,8 @@
 
 #define AT(member) offsetof(vxs_task_settings, member)
 
-static const char *const losses[] = { "auto", "squared", "logistic", "multinomial", NULL };
+static const char *const losses[] = { "auto",        "squared",       "logistic",
+                                      "multinomial", "squared-hinge", NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
 static const char *const confound_ways[] = { "beside", "out", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
@@ -32,7 +33,8 @@ const vxs_param vxs_task_params[] = {
       .choices = losses,
       .help =
           "squared for scores, logistic for classes, each against the rest, multinomial for all "
-          "classes at once (fused only); auto goes by the target: text, or numbers of which "
+          "classes at once (fused only), squared-hinge for classes too (fgm only, where auto is "
+          "that); auto goes by the target: text, or numbers of which "
           "there are two, are classes" },
     { .name = "confounds",
       .value = "A,B",
@@ -101,7 +103,7 @@ const vxs_param vxs_task_params[] = {
       .choices = ways,
       .initial = VXS_STANDARDIZE_AUTO,
       .help = "features as they are, minus their mean, or divided by their standard deviation as "
-              "well (auto: unit for lasso, center for fused); weights are written for features as "
+              "well (auto: unit, but center for fused); weights are written for features as "
               "they are" },
     { .name = "no-intercept",
       .type = VXS_PARAM_FLAG,
@@ -125,6 +127,7 @@ void vxs_task_release(vxs_task *t)
     free(t->y);
     free(t->u);
     vxs_task_drop_kernel(t);
+    vxs_task_drop_units(t);
     vxs_design_free(t->design);
     *t = (vxs_task){ .n = 0 };
 }
@@ -140,6 +143,8 @@ const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settin
 {
     if (vxs_methods[task->method].kernel)
         loss = method->penalty == VXS_PENALTY_HSIC ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
+    if (task->method == VXS_METHOD_FGM && task->loss != VXS_LOSS_CHOOSE_LOGISTIC)
+        loss = VXS_LOSS_SQUARED_HINGE;
     return vxs_loss_names[loss];
 }
 
@@ -406,7 +411,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
     bool classes = joint || t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
                    (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
-    if (!classes && vxs_task_is_kernel(t))
+    if (!classes && vxs_task_method(t)->classes)
         return vxs_fail(err, VXS_BAD_DATA,
                         "method '%s' tells classes apart; column '%s' holds scores (or, with "
                         "--loss logistic, as many classes as values)",

@@ -86,6 +86,16 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
     vxs_json_close_object(&w);
 }
 
+/* Of methods that select among units, round by round. */
+static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
+{
+    const vxs_selected *s = o->fit.selected;
+    fprintf(out, "  %zu %s selected in %llu rounds, made of %zu of %zu features\n", s->count,
+            vxs_unit_name(m, s->count), (unsigned long long)s->rounds, o->fit.count, m->p);
+    if (s->retrained)
+        fprintf(out, "  weights were learned anew; the certificate is of those that selected\n");
+}
+
 static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_certificate *c = &o->fit.certificate;
@@ -93,7 +103,9 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
         fprintf(out, "  all %zu classes at once:\n", m->output_count);
     else if (m->output_count > 1)
         fprintf(out, "  %s against the rest:\n", o->name);
-    if (c->nonzero == 0)
+    if (o->fit.selected)
+        print_selected(out, m, o);
+    else if (c->nonzero == 0)
         fprintf(
             out,
             "  no feature has a weight: lambda is %.6g, and from %.6g on the empty model is the "
@@ -133,14 +145,20 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
             m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
 }
 
+/* Where rounds are counted it is the problem on what they made that was to be solved. */
+static double gap_of(const vxs_solution *fit)
+{
+    return fit->selected ? fit->selected->restricted : fit->certificate.gap;
+}
+
 static vxs_status settle(const vxs_model *m, vxs_error *err)
 {
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
         if (!c->converged)
             return vxs_fail(err, VXS_NOT_CONVERGED,
-                            "the relative gap is %.2g, more than %.2g; the model is marked", c->gap,
-                            c->tol);
+                            "the relative gap is %.2g, more than %.2g; the model is marked",
+                            gap_of(&m->outputs[k].fit), c->tol);
     }
     return VXS_OK;
 }
@@ -169,10 +187,13 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     vxs_status status = ask_folds(call, task, s->choose, method, selection, err);
     if (status)
         return status;
-    vxs_log(call->context, VXS_LOG_INFO,
-            "%lld folds speak for %.4g of lambda_max; asking them took %.3g s",
-            (long long)s->choose, selection->point, vxs_seconds() - start);
-    method->lambda_ratio = selection->point;
+    vxs_log(call->context, VXS_LOG_INFO, "%lld folds speak for %.4g %s; asking them took %.3g s",
+            (long long)s->choose, selection->point, vxs_point_words(selection),
+            vxs_seconds() - start);
+    if (vxs_methods[task->settings.method].generates)
+        method->asked = selection->point;
+    else
+        method->lambda_ratio = selection->point;
     method->smooth = selection->smooth;
     method->smooth_chosen = true;
     return VXS_OK;
@@ -185,10 +206,10 @@ static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
 {
     const vxs_certificate *c = &model->outputs[0].fit.certificate;
     vxs_method_settings again = *method;
-    if (!vxs_methods[task->settings.method].kernel || model->selection.slope)
+    if (!vxs_methods[task->settings.method].classes || model->selection.slope)
         return VXS_OK;
     again.lambda = NAN;
-    again.lambda_ratio = fmin(c->lambda / c->lambda_max, 1);
+    again.lambda_ratio = fmin(c->lambda / c->lambda_max, 1); /* rounds are as they were asked for */
     return ask_folds(call, task, CALIBRATION_FOLDS, &again, &model->selection, err);
 }
 

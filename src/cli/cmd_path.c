@@ -22,6 +22,18 @@ typedef struct {
     double passes;
 } printer;
 
+/* Of methods that select among units, round by round. */
+static void print_rounds(const printer *p, size_t number, const vxs_output_fit *o)
+{
+    const vxs_certificate *c = &o->fit.certificate;
+    const vxs_selected *s = o->fit.selected;
+    if (number == 0)
+        fprintf(p->call->out, "rounds\tselected\tfeatures\tprimal\tgap\tpasses\tseconds\n");
+    fprintf(p->call->out, "%llu\t%zu\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n",
+            (unsigned long long)s->rounds, s->count, c->nonzero, c->primal, c->gap, c->passes,
+            c->seconds);
+}
+
 static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, vxs_error *err)
 {
     printer *p = user;
@@ -44,6 +56,10 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     }
     if (!first)
         return VXS_OK;
+    if (o->fit.selected) {
+        print_rounds(p, number, o);
+        return VXS_OK;
+    }
     bool pieces = vxs_task_method(p->task)->needs_graph && p->task->terms.count == 0;
     if (number == 0)
         fprintf(out, "lambda\tlambda_ratio\t%s\tprimal\tgap\tpasses\tseconds\n",

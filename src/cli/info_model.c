@@ -29,7 +29,7 @@ static void print_json(const vxs_call *call, const vxs_model *m)
         vxs_json_real(&w, "lambda", c->lambda);
         vxs_json_real(&w, "lambda_max", c->lambda_max);
         vxs_json_real(&w, "gap", c->gap);
-        vxs_json_bool(&w, "converged", c->gap <= c->tol);
+        vxs_json_bool(&w, "converged", c->converged);
         vxs_json_close_object(&w);
     }
     vxs_json_close_array(&w);
@@ -45,7 +45,7 @@ static void print_words(const vxs_call *call, const vxs_model *m)
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
         fprintf(out, "  %s: %zu of %zu %s have a weight, at lambda %.6g; relative gap %.2g%s\n",
                 m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features", c->lambda,
-                c->gap, c->gap <= c->tol ? "" : ", which is MORE than was asked for");
+                c->gap, c->converged ? "" : ", which is MORE than was asked for");
         if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL && k + 1 == m->output_count)
             fprintf(out, "  all of these are in %zu pieces of equal weight\n", c->pieces);
         else if (c->pieces > 0 && m->loss != VXS_LOSS_MULTINOMIAL)

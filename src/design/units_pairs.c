@@ -84,7 +84,7 @@ typedef struct {
 
 /* ---- Columns as floats ----------------------------------------------------------------------- */
 
-/* The power of two that is above all of these, or no less than half of it. */
+/* Two to this is above all sizes; 0 where that would not be a number to count on. */
 static int exponent_of(const double *values, size_t count)
 {
     double largest = 0;

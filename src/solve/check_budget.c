@@ -95,8 +95,9 @@ static double look(budget *c)
     return sum;
 }
 
-/* -G(alpha), or -INFINITY when free columns see alpha. */
-static double bound_besides(const budget *c, const double *slope, double cost, size_t columns)
+/* -G(t alpha), or -INFINITY when free columns see alpha. */
+static double bound_besides(const budget *c, const double *slope, double cost, double t,
+                            size_t columns)
 {
     double sum = 0, length = sqrt(vxs_check_inner(slope, slope, c->n));
     for (size_t f = 0; f < columns; f++) {
@@ -106,7 +107,7 @@ static double bound_besides(const budget *c, const double *slope, double cost, s
             return -INFINITY;
     }
     for (size_t i = 0; i < c->n; i++)
-        sum += cost * vxs_check_dual(c->problem, i, slope + i, c->n, 1 / cost);
+        sum += cost * vxs_check_dual(c->problem, i, slope + i, c->n, t / cost);
     return sum;
 }
 
@@ -154,7 +155,7 @@ static double gap_of_retrained(budget *c, const vxs_solution *s, double cost, do
     look(c);
     for (size_t i = 0; i < c->n; i++)
         c->slope[i] *= cost / c->problem->cost;
-    if (bound_besides(c, c->slope, cost, c->problem->free_count) == -INFINITY)
+    if (bound_besides(c, c->slope, cost, 1, c->problem->free_count) == -INFINITY)
         return INFINITY;
     for (size_t k = 0; k < selected->count; k++) {
         vxs_units_fetch(c->problem->units, selected->unit[k], c->block);
@@ -168,6 +169,22 @@ static double gap_of_retrained(budget *c, const vxs_solution *s, double cost, do
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
+
+/* By the multiple of alpha that gives the best one: where the slope by t, from a difference, is 0.
+ */
+static double best_bound(budget *c, size_t columns)
+{
+    double scores = sum_of_best(c), low = 0, high = 1, cost = c->problem->cost, step = 1e-7;
+    double best = bound_besides(c, c->slope, cost, 1, columns) - scores / 2;
+    for (int k = 0; k < 50; k++) {
+        double t = (low + high) / 2, next = fmin(1, t + step * t);
+        double here = bound_besides(c, c->slope, cost, t, columns) - t * t * scores / 2;
+        double there = bound_besides(c, c->slope, cost, next, columns) - next * next * scores / 2;
+        best = fmax(best, here);
+        *(there > here ? &low : &high) = t;
+    }
+    return best;
+}
 
 static vxs_status find_empty(const budget *c, double *empty, vxs_error *err)
 {
@@ -201,7 +218,7 @@ static void check(budget *c, const vxs_solution *s, double cost, double empty, v
     r->primal = penalty_of_answer(c) + look(c);
     for (size_t i = 0; i < c->n && c->selected->alpha; i++)
         c->slope[i] = -c->problem->y[i] * c->selected->alpha[i];
-    r->dual = bound_besides(c, c->slope, c->problem->cost, columns) - sum_of_best(c) / 2;
+    r->dual = best_bound(c, columns);
     r->gap = empty > 0 ? (r->primal - r->dual) / empty : 0;
     r->lambda = 1 / c->problem->cost;
     r->lambda_max = NAN;
@@ -221,7 +238,7 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
                  .count = vxs_units_count(problem->units) };
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
-    if (!c.selected)
+    if (!c.selected || (c.selected->alpha && c.selected->alpha_count != c.n))
         return VXS_OK; /* nothing is known */
     c.budget = problem->budget < c.count ? problem->budget : c.count;
     vxs_status status = take_room(&c, err);

@@ -111,11 +111,11 @@ const vxs_param vxs_fgm_params[] = {
       .value = "X",
       .type = VXS_PARAM_REAL,
       .offset = VXS_AT(inner_tol),
-      .initial = 1e-6,
+      .initial = 1e-3,
       .min = 1e-12,
       .max = 0.1,
-      .help = "gap to which each round's problem is solved, over what was selected so far; 1e-3 is "
-              "faster and selects nearly the same (inexact)" },
+      .help = "gap to which each round's problem is solved, over what was selected so far; smaller "
+              "ones (1e-6: exact) take longer and select nearly the same" },
     { .name = "debias",
       .value = "C",
       .type = VXS_PARAM_REAL,

@@ -11,7 +11,7 @@
  *           u f, is solved by the method (proximal.c, smoothing.c). Rounds without weight are
  *           dropped: the value falls strictly, so that none comes back for ever.
  * Gap       the same scan gives the bound: any predictions with the best b give an alpha of the
- *           dual's domain.
+ *           dual's domain, and so is any part of it.
  * Source    Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data,
  *           algorithms 1 and 2; the gap is not there. */
 #include "solve/generate.h"
@@ -23,40 +23,10 @@
 
 #define MOST_ROUNDS 100000
 #define FLOOR       1e-13 /* relative gap that inner methods are asked for at least */
-#define LOOSE       0.1   /* of the gap over all units: rounds before the last are solved to that */
+#define SHRINKS     60    /* steps to the best multiple of alpha */
+#define LOOSE       0.1   /* of the gap over all units: nothing looser is of use */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
-
-void vxs_selected_free(vxs_selected *s)
-{
-    if (!s)
-        return;
-    free(s->unit);
-    free(s->start);
-    free(s->weight);
-    free(s->free);
-    free(s->retrained);
-    free(s->alpha);
-    free(s);
-}
-
-vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count, bool retrained,
-                               vxs_error *err)
-{
-    vxs_selected *s = vxs_alloc(1, sizeof(*s), err);
-    if (!s)
-        return NULL;
-    s->count = count;
-    s->unit = vxs_alloc(count, sizeof(*s->unit), err);
-    s->start = vxs_alloc(count + 1, sizeof(*s->start), err);
-    s->weight = vxs_alloc(columns, sizeof(*s->weight), err);
-    s->free = vxs_alloc(free_count, sizeof(*s->free), err);
-    s->retrained = retrained ? vxs_alloc(columns, sizeof(*s->retrained), err) : NULL;
-    if (s->unit && s->start && s->weight && s->free && (s->retrained || !retrained))
-        return s;
-    vxs_selected_free(s);
-    return NULL;
-}
 
 static void release_round(vxs_round *h)
 {
@@ -98,13 +68,13 @@ double vxs_generation_penalty(const vxs_generation *g)
     return sum * sum / 2;
 }
 
-double vxs_generation_bound(const vxs_generation *g, const double *slope)
+double vxs_generation_bound(const vxs_generation *g, const double *slope, double t)
 {
     double cost = g->problem.cost, sum = 0;
     const vxs_loss_row *loss = vxs_loss_of(g->problem.loss);
     for (size_t i = 0; i < g->n; i++) {
         double u = cost * vxs_sample_weight(&g->problem, i);
-        sum -= u > 0 ? u * loss->conjugate(slope[i] / u, g->problem.y[i]) : 0;
+        sum -= u > 0 ? u * loss->conjugate(t * slope[i] / u, g->problem.y[i]) : 0;
     }
     return sum;
 }
@@ -153,6 +123,23 @@ void vxs_round_gather(const vxs_generation *g, const vxs_round *h, const double 
     }
 }
 
+/* The bound by the best t alpha, 0 <= t <= 1: all of these are in the dual's domain, and far from
+ * the answer the scores of alpha itself are too large to say anything. By thirds: it is concave in
+ * t. */
+static double best_bound(const vxs_generation *g, const double *slope, double scores)
+{
+    double low = 0, high = 1;
+    for (int k = 0; k < SHRINKS; k++) {
+        double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        double at_a = vxs_generation_bound(g, slope, a) - a * a * scores / 2;
+        double at_b = vxs_generation_bound(g, slope, b) - b * b * scores / 2;
+        *(at_a < at_b ? &low : &high) = at_a < at_b ? a : b;
+    }
+    double t = (low + high) / 2;
+    return fmax(vxs_generation_bound(g, slope, t) - t * t * scores / 2,
+                vxs_generation_bound(g, slope, 1) - scores / 2);
+}
+
 /* The gap over all units, as a share of the empty model's value. */
 static vxs_status certify(vxs_generation *g, vxs_error *err)
 {
@@ -164,7 +151,7 @@ static vxs_status certify(vxs_generation *g, vxs_error *err)
         vxs_units_best(g->problem.units, slope, g->problem.budget, g->best, &g->best_count, err);
     for (size_t k = 0; k < g->best_count && !status; k++)
         sum += g->best[k].score;
-    g->dual = vxs_generation_bound(g, slope) - sum / 2;
+    g->dual = best_bound(g, slope, sum);
     g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
     g->scanned = true;
     return status;
@@ -228,7 +215,7 @@ static bool is_in(const vxs_round *h, size_t place)
     return h->count > 0 && bsearch(&place, h->place, h->count, sizeof(*h->place), by_place);
 }
 
-static bool is_in_any(const vxs_generation *g, size_t place)
+bool vxs_pool_has_weight(const vxs_generation *g, size_t place)
 {
     for (size_t h = 0; h < g->count; h++)
         if (is_in(&g->rounds[h], place))
@@ -241,7 +228,7 @@ static size_t count_selected(const vxs_generation *g)
 {
     size_t count = 0;
     for (size_t k = 0; k < g->pooled; k++)
-        count += is_in_any(g, k);
+        count += vxs_pool_has_weight(g, k);
     return count;
 }
 
@@ -257,7 +244,7 @@ static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h,
             break;
         while (place < before && g->unit[place] != g->best[k].unit)
             place++;
-        bool is_new = place == before || !is_in_any(g, place);
+        bool is_new = place == before || !vxs_pool_has_weight(g, place);
         if (is_new && added == most_new)
             continue;
         added += is_new;
@@ -339,16 +326,11 @@ static vxs_status predict(vxs_generation *g, vxs_error *err)
     return VXS_OK;
 }
 
-/* Solves the problem on the rounds, to the target if more rounds are not to come, and looks at all
- * units again. */
-static vxs_status solve_round(vxs_generation *g, bool final, vxs_error *err)
+/* Solves the problem on the rounds, and looks at all units again. */
+static vxs_status solve_round(vxs_generation *g, vxs_error *err)
 {
-    double exact = g->target;
     g->last = g->primal;
-    g->target = final ? exact : fmax(exact, LOOSE * g->gap);
-    g->tried = final;
     vxs_status status = g->solve(g, err);
-    g->target = exact;
     if (status)
         return status;
     drop_empty_rounds(g);
@@ -361,7 +343,10 @@ static vxs_status solve_round(vxs_generation *g, bool final, vxs_error *err)
 static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
 {
     g->empty = 1;
+    for (size_t h = 0; h < g->count; h++)
+        release_round(&g->rounds[h]);
     g->pooled = g->count = 0;
+    g->target = g->settings.inner_tol;
     g->generated = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->shift.b, 0, g->shift.rank * sizeof(*g->shift.b));
@@ -442,8 +427,6 @@ static bool wants_more(const vxs_generation *g, double asked, size_t *most_new)
 /* The problem on the rounds is to be solved further than it is; false when it cannot be. */
 static bool look_closer(vxs_generation *g)
 {
-    if (g->restricted > g->target && !g->tried)
-        return true; /* it had been solved loosely */
     if (g->target <= FLOOR)
         return false;
     g->target = fmax(FLOOR, fmin(g->target, g->restricted) / 10);
@@ -452,167 +435,23 @@ static bool look_closer(vxs_generation *g)
 
 static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
 {
-    const vxs_method_settings *s = &g->settings;
     size_t most_new = 0;
     vxs_status status = VXS_OK;
-    g->target = g->settings.inner_tol;
     while (!status && wants_more(g, asked, &most_new)) {
         bool known = false;
+        g->target = fmax(FLOOR, fmin(g->target, LOOSE * g->gap));
         status = add_round(g, most_new, &known, err);
         if (status)
             return status;
         if (known && !look_closer(g))
             return VXS_OK;
         g->generated += !known;
-        bool last = s->wanted ? count_selected(g) >= (size_t)asked : (double)g->generated >= asked;
-        status = solve_round(g, known || last, err);
+        status = solve_round(g, err);
     }
     return status;
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */
-
-typedef struct {
-    size_t unit, place;
-} chosen;
-
-static int by_unit(const void *a, const void *b)
-{
-    const chosen *left = a, *right = b;
-    return (left->unit > right->unit) - (left->unit < right->unit);
-}
-
-static void add_weights(const vxs_generation *g, const vxs_round *h, size_t place, double *weight)
-{
-    const double *from = h->omega;
-    for (size_t k = 0; k < h->count; k++) {
-        size_t width = g->start[h->place[k] + 1] - g->start[h->place[k]];
-        for (size_t c = 0; c < width && h->place[k] == place; c++)
-            weight[c] += from[c];
-        from += width;
-    }
-}
-
-/* Units in ascending order, with the sums of what rounds give them. */
-static vxs_status gather_selected(const vxs_generation *g, vxs_selected **selected, vxs_error *err)
-{
-    size_t count = 0, columns = 0;
-    chosen *order = vxs_alloc(g->pooled, sizeof(*order), err);
-    if (!order)
-        return VXS_FAILED;
-    for (size_t k = 0; k < g->pooled; k++)
-        if (is_in_any(g, k)) {
-            columns += g->start[k + 1] - g->start[k];
-            order[count++] = (chosen){ g->unit[k], k };
-        }
-    if (count > 0)
-        qsort(order, count, sizeof(*order), by_unit);
-    vxs_selected *s = vxs_selected_new(count, columns, g->problem.free_count,
-                                       g->problem.debias > 0 && count > 0, err);
-    for (size_t k = 0; k < count && s; k++) {
-        s->unit[k] = order[k].unit;
-        s->start[k + 1] = s->start[k] + g->start[order[k].place + 1] - g->start[order[k].place];
-        for (size_t h = 0; h < g->count; h++)
-            add_weights(g, &g->rounds[h], order[k].place, s->weight + s->start[k]);
-    }
-    free(order);
-    *selected = s;
-    return s ? VXS_OK : VXS_FAILED;
-}
-
-static vxs_status retrain(const vxs_generation *g, vxs_selected *s, double *free_weights,
-                          vxs_error *err)
-{
-    size_t columns = s->start[s->count];
-    double *x = vxs_alloc(columns, g->n * sizeof(*x), err);
-    vxs_status status = x ? VXS_OK : VXS_FAILED;
-    for (size_t k = 0; k < s->count && !status; k++)
-        for (size_t place = 0; place < g->pooled; place++)
-            if (g->unit[place] == s->unit[k])
-                memcpy(x + s->start[k] * g->n, g->x + g->start[place] * g->n,
-                       (s->start[k + 1] - s->start[k]) * g->n * sizeof(*x));
-    if (!status)
-        status = vxs_retrain(&g->problem, g->problem.debias, x, columns, s->retrained, free_weights,
-                             err);
-    free(x);
-    return status;
-}
-
-/* Weights of features: their sum over units, or the size of what a map that is not linear makes of
- * them. */
-static void spread(const vxs_generation *g, const vxs_selected *s, const double *weight,
-                   double *feature)
-{
-    const vxs_map *map = &g->problem.map;
-    size_t p = vxs_design_columns(g->problem.design);
-    for (size_t k = 0; k < s->count; k++) {
-        double square = 0, factor = 1;
-        for (size_t c = s->start[k]; c < s->start[k + 1]; c++) {
-            square += weight[c] * weight[c];
-            if (map->kind != VXS_MAP_NONE)
-                continue;
-            size_t j = vxs_units_feature(g->problem.units, s->unit[k], c - s->start[k], &factor);
-            feature[j] += factor * weight[c];
-        }
-        size_t end[2];
-        if (map->kind == VXS_MAP_NONE)
-            continue;
-        vxs_map_features(map, p, s->unit[k], end);
-        feature[end[0]] += square;
-        feature[end[1]] += end[1] != end[0] ? square : 0;
-    }
-    for (size_t j = 0; j < p && map->kind != VXS_MAP_NONE; j++)
-        feature[j] = sqrt(feature[j]);
-}
-
-static vxs_status take_features(const vxs_generation *g, vxs_solution *solution, vxs_error *err)
-{
-    size_t p = vxs_design_columns(g->problem.design), count = 0;
-    const vxs_selected *s = solution->selected;
-    double *feature = vxs_alloc(p, sizeof(*feature), err);
-    if (!feature)
-        return VXS_FAILED;
-    spread(g, s, s->retrained ? s->retrained : s->weight, feature);
-    for (size_t j = 0; j < p; j++)
-        count += feature[j] != 0;
-    solution->index = vxs_alloc(count, sizeof(*solution->index), err);
-    solution->weight = vxs_alloc(count, sizeof(*solution->weight), err);
-    for (size_t j = 0; j < p && solution->index && solution->weight; j++)
-        if (feature[j] != 0) {
-            solution->index[solution->count] = j;
-            solution->weight[solution->count++] = feature[j];
-        }
-    free(feature);
-    return solution->index && solution->weight ? VXS_OK : VXS_FAILED;
-}
-
-static vxs_status keep_alpha(const vxs_generation *g, vxs_selected *s, vxs_error *err)
-{
-    s->alpha = vxs_alloc(g->n, sizeof(*s->alpha), err);
-    for (size_t i = 0; i < g->n && s->alpha; i++)
-        s->alpha[i] = -g->problem.y[i] * g->own[i];
-    return s->alpha ? VXS_OK : VXS_FAILED;
-}
-
-static vxs_status take_solution(const vxs_generation *g, vxs_solution *solution, vxs_error *err)
-{
-    vxs_status status = gather_selected(g, &solution->selected, err);
-    vxs_selected *s = solution->selected;
-    solution->free = status ? NULL : vxs_alloc(g->problem.free_count, sizeof(*solution->free), err);
-    if (!solution->free)
-        return status ? status : VXS_FAILED;
-    vxs_shift_weights(&g->shift, s->free);
-    status = g->own ? keep_alpha(g, s, err) : VXS_OK;
-    memcpy(solution->free, s->free, g->problem.free_count * sizeof(*solution->free));
-    if (!status && s->retrained)
-        status = retrain(g, s, solution->free, err);
-    vxs_units_work work = vxs_units_worked(g->problem.units);
-    s->rounds = g->generated;
-    s->visited = work.visited;
-    s->pruned = work.pruned;
-    s->restricted = g->restricted;
-    return status ? status : take_features(g, solution, err);
-}
 
 static void take_certificate(vxs_generation *g, vxs_certificate *c)
 {
@@ -654,7 +493,7 @@ vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *so
         status = generate(g, asked, err);
     take_certificate(g, &solution->certificate);
     if (!status)
-        status = take_solution(g, solution, err);
+        status = vxs_generation_answer(g, solution, err);
     solution->certificate.converged = is_done(g, asked);
     solution->certificate.nonzero = solution->count;
     if (status)

@@ -42,7 +42,6 @@ struct vxs_generation {
     double empty; /* the empty model's value */
     double primal, dual, gap, restricted;
     double target;       /* for the problem on what was generated, relative */
-    bool tried;          /* that the last problem reached it, and not something looser */
     double last;         /* the value a round before */
     uint64_t generated;  /* rounds, of which those without weight are dropped */
     uint64_t iterations; /* of the inner method since the last fit */
@@ -70,12 +69,17 @@ void vxs_generation_look(vxs_generation *g);
 void vxs_round_predict(const vxs_generation *g, const vxs_round *h, const double *w, double *out);
 /* out = the round's part of a vector over the pool's columns. */
 void vxs_round_gather(const vxs_generation *g, const vxs_round *h, const double *pool, double *out);
+/* Whether a unit of the pool is in a round. */
+bool vxs_pool_has_weight(const vxs_generation *g, size_t place);
 size_t vxs_pool_columns(const vxs_generation *g);
 /* The value of the penalty: (sum of |omega|)^2 / 2. */
 double vxs_generation_penalty(const vxs_generation *g);
-/* -G(alpha) of alpha = -y slope: what the bound has besides scores. */
-double vxs_generation_bound(const vxs_generation *g, const double *slope);
+/* -G(t alpha) of alpha = -y slope: what the bound has besides scores. */
+double vxs_generation_bound(const vxs_generation *g, const double *slope, double t);
 
+/* selected.c */
+VXS_MUST_CHECK vxs_status vxs_generation_answer(const vxs_generation *g, vxs_solution *solution,
+                                                vxs_error *err);
 /* proximal.c */
 VXS_MUST_CHECK vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err);
 /* smoothing.c */

@@ -119,7 +119,7 @@ static void look(proximal *a)
         steepest = fmax(steepest, a->ss[h]);
         at += round->width;
     }
-    a->best_dual = fmax(a->best_dual, vxs_generation_bound(g, g->slope) - steepest / 2);
+    a->best_dual = fmax(a->best_dual, vxs_generation_bound(g, g->slope, 1) - steepest / 2);
 }
 
 /* omega_h = scale_h (v_h - slope_h / L) for a try of L: its predictions, and the value there. */

@@ -25,6 +25,7 @@
 #define FIRST_Q  0.01 /* q_0 */
 #define FASTER   (5.0 / 3)
 #define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */
+#define SEED     1     /* samples are taken in an order of chance, another in each sweep */
 #define NEWTON   200
 #define EXACT    1e-13 /* of the interval */
 
@@ -39,6 +40,7 @@ typedef struct {
     double *along, *square; /* count: b_t, a_t */
     double *alpha;          /* n */
     size_t *first;          /* count + 1: where w_t begins */
+    size_t *order;          /* n: of a sweep */
     double q;
 } smoothing;
 
@@ -168,7 +170,7 @@ static double find_gap(smoothing *s)
         steepest = fmax(steepest, s->half[t]);
     }
     double primal = sum * sum / 2 + g->problem.cost * vxs_losses_value(&g->problem, g->z);
-    return (primal - (vxs_generation_bound(g, g->slope) - steepest)) / g->empty;
+    return (primal - (vxs_generation_bound(g, g->slope, 1) - steepest)) / g->empty;
 }
 
 static void keep(const smoothing *s)
@@ -194,8 +196,10 @@ static void iterate(smoothing *s)
     vxs_generation *g = s->g;
     double best = INFINITY;
     for (int sweep = 0, stuck = 0; sweep < SWEEPS && stuck < PATIENCE; sweep++) {
-        for (size_t i = 0; i < s->n; i++)
-            descend(s, i);
+        vxs_random random = { .seed = SEED, .stream = (uint64_t)sweep };
+        vxs_random_permutation(&random, s->order, s->n);
+        for (size_t k = 0; k < s->n; k++)
+            descend(s, s->order[k]);
         g->iterations++;
         double gap = find_gap(s);
         stuck = gap < 0.999 * best ? 0 : stuck + 1;
@@ -223,14 +227,17 @@ static vxs_status take_room(smoothing *s, vxs_error *err)
     s->along = vxs_alloc(s->count, sizeof(*s->along), err);
     s->alpha = vxs_alloc(s->n, sizeof(*s->alpha), err);
     s->first = vxs_alloc(s->count + 1, sizeof(*s->first), err);
-    return s->row && s->norm && s->w && s->half && s->share && s->along && s->alpha && s->first
+    s->order = vxs_alloc(s->n, sizeof(*s->order), err);
+    return s->row && s->norm && s->w && s->half && s->share && s->along && s->alpha && s->first &&
+                   s->order
                ? VXS_OK
                : VXS_FAILED;
 }
 
 static void release(smoothing *s)
 {
-    void *const all[] = { s->row, s->norm, s->w, s->half, s->share, s->along, s->alpha, s->first };
+    void *const all[] = { s->row,   s->norm,  s->w,     s->half, s->share,
+                          s->along, s->alpha, s->first, s->order };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
