@@ -113,8 +113,8 @@ static vxs_status write_truth(vxs_linear *l, FILE *stream, vxs_error *err)
     vxs_tsv_writer writer;
     char name[32];
     vxs_tsv_init(&writer, stream);
-    vxs_tsv_text(&writer, "feature");
-    vxs_tsv_text(&writer, "other");
+    vxs_tsv_text(&writer, "first");
+    vxs_tsv_text(&writer, "second");
     vxs_tsv_text(&writer, "weight");
     vxs_tsv_end_row(&writer);
     for (size_t k = 0; k < count && !status; k++) {

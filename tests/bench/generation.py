@@ -10,16 +10,18 @@ small   FGM paper 8.2.2, Fig. 2: 4,096 x 4,096, 300 weights U(0, 1), 4,096 test 
         logistic loss, C = 10, T = 10, B = 2, 4 ... 60, inexact (inner tolerance 1e-3); retrained with C = 20
 exact   8.2.1: B = 10, 30, 50 with inner tolerances 1e-3 and 1e-6
 large   8.2.3, Fig. 3: 8,192 x 65,536, otherwise as small; B = 4, 8 ... 60
-wide    MSLR paper IV-A, Fig. 3: 5,000 x 100,000, 300 weights N(0, 2), 2,000 test rows; mslr, C = 10, T = 10, r = 2 ...
-        40, and fgm with logistic loss, which is the same problem; retrained with C = 5
-tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, otherwise as wide
+wide    MSLR paper IV-A, Fig. 3: 5,000 x 100,000, 300 weights N(0, 2), 2,000 test rows; mslr, C = 10, T = 10, r = 4,
+        10, 20, 30, 40, and fgm with logistic loss, which is the same problem, B = 4, 8 ... 40; retrained with C = 5
+tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, otherwise as wide;
+        r = 8, 20, 40
 groups  FGM paper 8.6.1, Fig. 15: 4,096 x 400,000 in 40,000 groups of 10, of which 100 have weights N(0, 1), 2,000 test
         rows; columns are made anew whenever they are read; fgm with logistic loss, C = 10, B = 2, 5, 8, 10, a point a
         round. liblinear has no groups, and 400,000 columns would not fit
 leukemia  MSLR paper IV-B, Fig. 6: 38 samples to learn from and 34 to predict, 7,129 genes; MATRICES has
-        leukemia_train.svm and leukemia_test.svm. Samples to mean 0 and variance 1 as in the paper's source (libsvm's
-        data sets), then voxsift's defaults (genes likewise, C = 10, retrained with C = 5) with r = 2 and T = 1 ... 10;
-        beside it the lasso with logistic loss on the same cohorts
+        leukemia_train.svm and leukemia_test.svm. Samples to mean 0 and variance 1, then voxsift's defaults (genes
+        likewise over what is learned from, C = 10, retrained with C = 5) with r = 2 and T = 1 ... 10; beside it the lasso
+        with logistic loss on the same cohorts. Added when that gave 91.2 at most: genes scaled over all 72 samples, as
+        those are that the paper used (libsvm's data sets), with --standardize none, the rest being the same
 
 liblinear's C are in equal ratios, chosen by how many features they select with seed 1001 (large: from the paper's
 ranges), so that these counts span the others'; its default tolerance (0.01)."""
@@ -35,6 +37,7 @@ build, folder, *matrices = sys.argv[1:]
 PARTS = ["small", "exact", "large", "wide", "tall", "groups", "leukemia"]
 parts = os.environ.get("FGM_PARTS", "").replace(",", " ").split() or PARTS
 FIELDS = ["method", "number", "selected", "recovered", "accuracy", "retrained", "seconds", "rounds", "gap"]
+GENES = 7129
 ABOVE = 200  # selected features, from which on generation must recover more
 PAIRS = {"fgm-hinge": "l1-hinge", "fgm-logistic": "l1-logistic", "mslr": "l1-logistic"}
 LOOKS = {"fgm-hinge": ("FGM, squared hinge", "#1d4ed8", "circle", False), "fgm-logistic": ("FGM, logistic", "#15803d", "square", False),
@@ -61,11 +64,11 @@ RUNS = {
                "l1-hinge=" + EMPTY + ratios(0.0019, 0.0095, 10), "l1-logistic=" + ratios(0.0085, 0.042, 10)]],
     "exact": [["n=4096", "p=4096", *FIRST, f"inner={tol}", "fgm-hinge=10,30,50"] for tol in ("1e-3", "1e-6")],
     "large": [["n=8192", "p=65536", *FIRST, "fgm-hinge=" + steps(4, 60, 4), "fgm-logistic=" + steps(4, 60, 4),
-               "l1-hinge=" + EMPTY + ratios(0.0009, 0.0028, 5), "l1-logistic=" + ratios(0.0042, 0.0115, 5)]],
+               "l1-hinge=" + EMPTY + ratios(0.001, 0.0028, 4), "l1-logistic=" + ratios(0.0046, 0.0115, 4)]],
     "wide": [["n=5000", "p=100000", "true=300", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(50, 300, 50),
-              "mslr=" + steps(2, 40, 2), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0078, 0.02, 5)]],
+              "mslr=4,10,20,30,40", "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0078, 0.02, 5)]],
     "tall": [["n=20000", "p=10000", "true=600", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(100, 600, 100),
-              "mslr=" + steps(2, 40, 2), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0018, 0.011, 6)]],
+              "mslr=8,20,40", "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0018, 0.011, 6)]],
     "groups": [["n=4096", "p=400000", "group=10", "true=1000", "weights=normal", "test=2000", "every=1",
                 "rounds=15", "fgm-logistic=10", "rounds=18", "fgm-logistic=8", "rounds=24", "fgm-logistic=5",
                 "rounds=20", "fgm-logistic=2"]]}
@@ -169,44 +172,65 @@ def voxsift(*words):
     return subprocess.run([build + "/voxsift", *words, "-q"], check=True, capture_output=True, text=True).stdout
 
 
-def make_leukemia(name):
-    """Samples to mean 0 and variance 1 over all genes; a gene that a line does not name is 0."""
-    out = []
-    for line in open(f"{matrices[0]}/matrices/leukemia_{name}.svm" if os.path.isdir(f"{matrices[0]}/matrices")
-                     else f"{matrices[0]}/leukemia_{name}.svm"):
+def read_leukemia(name):
+    """Labels, and samples to mean 0 and variance 1 over all genes; a gene that a line does not name is 0."""
+    inside = f"{matrices[0]}/matrices"
+    labels, samples = [], []
+    for line in open(f"{inside if os.path.isdir(inside) else matrices[0]}/leukemia_{name}.svm"):
         label, *cells = line.split()
-        x = [0.0] * 7129
+        x = [0.0] * GENES
         for cell in cells:
             gene, value = cell.split(":")
             x[int(gene) - 1] = float(value)
-        mean = sum(x) / len(x)
-        sd = (sum((v - mean) ** 2 for v in x) / len(x)) ** 0.5
-        out.append(" ".join([label, *(f"{k + 1}:{(v - mean) / sd!r}" for k, v in enumerate(x))]) + "\n")
-    with open(f"{folder}/leukemia_{name}.svm", "w") as f:
-        f.writelines(out)
-    voxsift("cohort", "--svmlight", f"{folder}/leukemia_{name}.svm", "-o", f"{folder}/leukemia_{name}", "--force")
+        labels.append(label)
+        samples.append(to_unit(x))
+    return labels, samples
+
+
+def to_unit(x):
+    mean = sum(x) / len(x)
+    sd = (sum((v - mean) ** 2 for v in x) / len(x)) ** 0.5
+    return [(v - mean) / sd if sd > 0 else 0.0 for v in x]
+
+
+def make_leukemia(over_all):
+    """Two cohorts; with over_all genes are scaled over all 72 samples."""
+    (labels, samples), (others, tests) = read_leukemia("train"), read_leukemia("test")
+    if over_all:
+        both = list(zip(*(to_unit(gene) for gene in zip(*samples, *tests))))
+        samples, tests = both[:len(samples)], both[len(samples):]
+    for name, y, rows in (("train", labels, samples), ("test", others, tests)):
+        with open(f"{folder}/leukemia_{name}.svm", "w") as f:
+            f.writelines(" ".join([label, *(f"{k + 1}:{v!r}" for k, v in enumerate(x))]) + "\n" for label, x in zip(y, rows))
+        voxsift("cohort", "--svmlight", f"{folder}/leukemia_{name}.svm", "-o", f"{folder}/leukemia_{name}", "--force")
+
+
+def predict_leukemia(over_all):
+    """The best share and, less than 0, how few genes gave it, of mslr."""
+    make_leukemia(over_all)
+    ways = [("mslr", ["--r", "2", "--T", str(t)], f"T = {t}") for t in range(1, 11)]
+    ways += [("lasso", ["--lambda-ratio", f"{0.75 ** k:.4g}"], f"{0.75 ** k:.2g} of lambda_max") for k in range(1, 17, 2)]
+    words, model, best = ["--standardize", "none"] if over_all else [], folder + "/leukemia_model", (0, 0)
+    for method, own, setting in ways:
+        voxsift("fit", folder + "/leukemia_train", "--target", "target", "--method", method, *own, *words, "--nthreads", "1", "-o", model, "--force")
+        said = json.loads(voxsift("predict", model, folder + "/leukemia_test", "--json"))
+        genes = sum(1 for _ in open(model + "/weights.tsv")) - 1
+        right = 100 * said["metrics"]["accuracy"]
+        best = max(best, (right, -genes)) if method == "mslr" else best
+        print(f"| {'all 72' if over_all else '38'} | {method} | {setting} | {genes} | {right:.1f} |")
+    return best
 
 
 def leukemia():
     if not matrices or not matrices[0]:
         print("\nleukemia: pass MATRICES=folder")
         return
-    for name in ("train", "test"):
-        make_leukemia(name)
-    print("\nLeukemia, 34 samples nobody learned from:\n| method | setting | genes | right, per cent |\n|" + " --- |" * 4)
-    ways = [("mslr", ["--r", "2", "--T", str(t)], f"T = {t}") for t in range(1, 11)]
-    ways += [("lasso", ["--lambda-ratio", f"{0.75 ** k:.4g}"], f"{0.75 ** k:.2g} of lambda_max") for k in range(1, 17, 2)]
-    best = {}
-    for method, words, setting in ways:
-        model = folder + "/leukemia_model"
-        voxsift("fit", folder + "/leukemia_train", "--target", "target", "--method", method, *words, "--nthreads", "1", "-o", model, "--force")
-        said = json.loads(voxsift("predict", model, folder + "/leukemia_test", "--json"))
-        genes = sum(1 for _ in open(model + "/weights.tsv")) - 1
-        right = 100 * said["metrics"]["accuracy"]
-        best[method] = max(best.get(method, (0, 0)), (right, -genes))
-        print(f"| {method} | {setting} | {genes} | {right:.1f} |")
-    if best["mslr"][0] < 100 or best["mslr"][1] < -10:
-        wrong.append(f"leukemia: mslr is right in {best['mslr'][0]:.1f} per cent with {-best['mslr'][1]} genes, not in 100 with 10")
+    print("\nLeukemia, 34 samples nobody learned from:\n| genes scaled over | method | setting | genes | right, per cent |\n|" + " --- |" * 5)
+    for over_all in (False, True):
+        right, genes = predict_leukemia(over_all)
+        if right < 100 or genes < -10:
+            wrong.append(f"leukemia, genes scaled over {'all 72' if over_all else '38'}: mslr is right in at most {right:.1f} per cent, "
+                         f"with {-genes} genes, not in 100 with 10")
 
 
 for part in parts:

@@ -345,7 +345,7 @@ def pairs_that_count():
     words = ["--subjects", str(n), "--features", str(p), "--pairs", "7", "--seed", "5"]
     make("pairs", "exact", *words, "--noise", "0")
     x, truth = np.load("exact/features.npy").astype(float).T, table(open("exact/truth.tsv"))
-    a, b = (np.array([int(name[1:]) for name in truth[side]]) for side in ("feature", "other"))
+    a, b = (np.array([int(name[1:]) for name in truth[side]]) for side in ("first", "second"))
     w = np.array([float(v) for v in truth["weight"]])
     patients = np.array(table(open("exact/participants.tsv"))["diagnosis"]) == "patient"
     z = (x[:, a] * x[:, b]) @ w
@@ -367,7 +367,7 @@ def pairs_that_count():
     make("pairs", "again", *words, "--noise", "2", "--nthreads", "1")
     check("pairs: threads", filecmp.cmp("again/participants.tsv", "noisy/participants.tsv", False))
     make("pairs", "again", *words[:-1], "6", "--force")
-    check("pairs: another seed, other pairs", table(open("again/truth.tsv"))["feature"] != truth["feature"])
+    check("pairs: another seed, other pairs", table(open("again/truth.tsv"))["first"] != truth["first"])
     for f in "exact", "noisy", "again":
         shutil.rmtree(f)
 
