@@ -232,10 +232,11 @@ screens: all
 	@mkdir -p $(BUILD)/bench/screens
 	@$(PYTHON) tests/bench/screens.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/screens
 
+# Those of bp-figures as well, when it was run before.
 figures: screens
 	@mkdir -p $(BUILD)/bench/skfs
 	@SKFS_PARTS=voxels,subjects,dual $(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz examples
-	cp $(BUILD)/bench/screens/*.svg $(BUILD)/bench/skfs/*.svg docs/figures
+	cp $(BUILD)/bench/screens/*.svg $(BUILD)/bench/skfs/*.svg $(wildcard $(BUILD)/bench/bp/*.svg) docs/figures
 
 # The seventh part alone: a minute.
 kernel-figures: $(BUILD)/kernel_scores

@@ -72,9 +72,9 @@ static void close_borders(const vxs_cuts *c, const vxs_side *s)
     for (size_t k = 0; k < a->count; k++)
         for (size_t i = a->flow->starts[k]; i < a->flow->starts[k + 1]; i++) {
             vxs_arc *arc = &a->flow->arcs[i];
-            uint32_t here = a->now[k], there = a->now[arc->head];
+            double here = w[a->now[k]], there = w[a->now[arc->head]];
             if (here != there)
-                arc->sent = w[here] > w[there] ? arc->weight : -arc->weight;
+                arc->sent = here > there ? arc->weight : -arc->weight;
         }
 }
 

@@ -31,7 +31,7 @@ void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, c
 #define EXPLAINED    1e-9  /* what is left, as a share of the target */
 #define STAGE        0.3   /* a fit goes on from a solution at lambda / STAGE */
 #define STAGE_ROUNDS 3
-#define NEAR         30 /* times the tolerance: from there it is worth a look */
+#define NEAR         3 /* times the tolerance: from there it is worth a look */
 
 static void release(vxs_solver *solver)
 {

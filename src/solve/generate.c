@@ -79,15 +79,21 @@ double vxs_generation_bound(const vxs_generation *g, const double *slope, double
     return sum;
 }
 
+/* X'slope of the pool's columns. */
+static void correlate(vxs_generation *g, const double *slope)
+{
+    size_t columns = vxs_pool_columns(g);
+    if (columns > 0)
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, g->x, (int)g->n, slope,
+                    1, 0, g->gradient, 1);
+}
+
 void vxs_generation_look(vxs_generation *g)
 {
     g->value = g->problem.cost * vxs_shift_fit(&g->shift, g->z, g->shifted);
     vxs_losses_slope(&g->problem, g->shifted, g->slope);
     cblas_dscal((int)g->n, g->problem.cost, g->slope, 1);
-    size_t columns = vxs_pool_columns(g);
-    if (columns > 0)
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, g->x, (int)g->n,
-                    g->slope, 1, 0, g->gradient, 1);
+    correlate(g, g->slope);
 }
 
 /* Units that follow each other in the pool are one matrix. */
@@ -151,6 +157,8 @@ static vxs_status certify(vxs_generation *g, vxs_error *err)
         vxs_units_best(g->problem.units, slope, g->problem.budget, g->best, &g->best_count, err);
     for (size_t k = 0; k < g->best_count && !status; k++)
         sum += g->best[k].score;
+    if (g->own)
+        correlate(g, slope);
     g->dual = best_bound(g, slope, sum);
     g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
     g->scanned = true;
@@ -232,27 +240,59 @@ static size_t count_selected(const vxs_generation *g)
     return count;
 }
 
-/* The best units, of which at most so many are new. */
+/* The squared size of X'slope over a unit of the pool. */
+static double score_of(const vxs_generation *g, size_t place)
+{
+    double sum = 0;
+    for (size_t c = g->start[place]; c < g->start[place + 1]; c++)
+        sum += g->gradient[c] * g->gradient[c];
+    return sum;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const vxs_scored *left = a, *right = b;
+    return left->score != right->score ? (left->score < right->score) - (left->score > right->score)
+                                       : (left->unit > right->unit) - (left->unit < right->unit);
+}
+
+/* The best units, of which at most so many are new; selected ones take the places of others. */
+static vxs_status list_candidates(vxs_generation *g, size_t most_new, vxs_scored *list,
+                                  size_t *count, vxs_error *err)
+{
+    size_t added = 0, pooled = g->pooled;
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < g->best_count && !status && added < most_new; k++) {
+        size_t place = 0;
+        while (place < pooled && g->unit[place] != g->best[k].unit)
+            place++;
+        if (!(g->best[k].score > 0) || (place < pooled && vxs_pool_has_weight(g, place)))
+            continue;
+        status = place_of(g, g->best[k].unit, &place, err);
+        list[(*count)++] = (vxs_scored){ place, g->best[k].score };
+        added++;
+    }
+    for (size_t place = 0; place < pooled && !status; place++)
+        if (vxs_pool_has_weight(g, place))
+            list[(*count)++] = (vxs_scored){ place, score_of(g, place) };
+    return status;
+}
+
 static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h, vxs_error *err)
 {
-    size_t added = 0;
-    h->place = vxs_alloc(g->best_count, sizeof(*h->place), err);
-    vxs_status status = h->place ? VXS_OK : VXS_FAILED;
-    for (size_t k = 0; k < g->best_count && !status; k++) {
-        size_t place = 0, before = g->pooled;
-        if (!(g->best[k].score > 0))
-            break;
-        while (place < before && g->unit[place] != g->best[k].unit)
-            place++;
-        bool is_new = place == before || !vxs_pool_has_weight(g, place);
-        if (is_new && added == most_new)
-            continue;
-        added += is_new;
-        status = place_of(g, g->best[k].unit, &h->place[h->count], err);
-        h->count += !status;
-    }
+    size_t count = 0;
+    vxs_scored *list = vxs_alloc(g->best_count + g->pooled, sizeof(*list), err);
+    h->place = vxs_alloc(g->problem.budget, sizeof(*h->place), err);
+    vxs_status status =
+        list && h->place ? list_candidates(g, most_new, list, &count, err) : VXS_FAILED;
+    if (!status && count > 0)
+        qsort(list, count, sizeof(*list), by_score);
+    for (size_t k = 0; k < count && k < g->problem.budget && !status; k++)
+        if (list[k].score > 0)
+            h->place[h->count++] = list[k].unit;
     if (h->count > 0)
         qsort(h->place, h->count, sizeof(*h->place), by_place);
+    free(list);
     return status;
 }
 

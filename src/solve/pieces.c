@@ -287,7 +287,7 @@ void vxs_side_close(const vxs_cuts *c, vxs_side *s)
     for (size_t k = 0; k < vxs_flow_nodes(f); k++)
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             double here = w[s->piece[k]], there = w[s->piece[f->arcs[a].head]];
-            if (s->piece[k] != s->piece[f->arcs[a].head])
+            if (here != there)
                 f->arcs[a].sent = here > there ? f->arcs[a].weight : -f->arcs[a].weight;
         }
 }

@@ -273,7 +273,7 @@ static void confirm_centre(const example *e, const vxs_solution *s)
 /* A graph whose pieces have more levels than there are samples to tell them apart is refused. */
 static bool try_path(const example *e, uint64_t number)
 {
-    static const double ratios[] = { 1, 0.7, 0.1, 0.3, 0.01 }; /* up again as well */
+    static const double ratios[] = { 1, 0.7, 0.1, 0.3, 0.02, 0.4, 0.01 }; /* up again */
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
     if (begin(e, VXS_FUSED_CUTS, 1e-9, &solver, &err)) {
@@ -286,7 +286,7 @@ static bool try_path(const example *e, uint64_t number)
         vxs_solver_free(solver);
         return false;
     }
-    for (size_t k = 0; k < 5; k++) {
+    for (size_t k = 0; k < 7; k++) {
         vxs_solution s;
         double primal, loose, lambda = most > 0 ? most * ratios[k] : 1;
         WORKS(vxs_solver_fit(solver, lambda, &s, &err), err);

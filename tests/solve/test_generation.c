@@ -177,9 +177,10 @@ Test(generation, as_many_as_are_wanted)
 /* Method mslr solves the logistic problem without shift from its dual. */
 Test(generation, both_methods_agree)
 {
-    for (uint64_t number = 1; number < 60; number += 2) {
+    for (uint64_t number = 1; number < 40; number += 2) {
         example e = make(number, 15 + number % 20, 20 + number % 40);
         e.problem.unshifted = true;
+        e.problem.cost = number % 3 ? 0.2 : 0.03; /* descent takes long where errors cost much */
         vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, NULL);
         vxs_solution two = solve(&e, "mslr", 1e6, 1e-2, NULL);
         confirm(&e, &two, number);
