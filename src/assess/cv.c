@@ -50,14 +50,16 @@ const vxs_param vxs_cv_params[] = {
       .initial = 5,
       .min = 0,
       .max = 1000,
-      .help = "folds of the training subjects that choose lambda; 0: none, --lambda-ratio is it" },
+      .help =
+          "folds of the training subjects that choose lambda (methods fgm and mslr: the number of "
+          "rounds, or which of --features); 0: none, --lambda-ratio (--T, --features) is it" },
     { .name = "select",
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
       .offset = AT(select),
       .choices = vxs_select_names,
       .help = "the lambda with the least inner loss, or the largest that is not a standard error "
-              "worse; of several smoothnesses the smoothest" },
+              "worse; of several smoothnesses the smoothest; likewise the fewest rounds" },
     { .name = "prefilter",
       .value = "RULE",
       .type = VXS_PARAM_TEXT,

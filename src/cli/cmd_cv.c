@@ -55,6 +55,14 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
     }
 }
 
+/* What inner folds choose. */
+static const char *chosen(const vxs_cv *cv)
+{
+    if (!vxs_task_method(cv->task)->generates)
+        return "lambda";
+    return cv->method.wanted ? "how many to select" : "number of rounds";
+}
+
 static void print_words(const vxs_call *call, const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
@@ -64,8 +72,8 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
             "Predicted '%s' of %zu subjects by %s (%s loss), each by models that had not seen ",
             t->settings.target, t->n, vxs_task_method(t)->name,
             vxs_loss_name(&t->settings, &cv->method, t->loss));
-    fprintf(out, "them:\n  %zu folds, %zu %s, lambda chosen by %lld inner folds%s\n",
-            cv->folds.count, cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
+    fprintf(out, "them:\n  %zu folds, %zu %s, %s chosen by %lld inner folds%s\n", cv->folds.count,
+            cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats", chosen(cv),
             (long long)cv->settings.inner_folds,
             t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", classes weigh the same"
                                                                     : "");
@@ -134,7 +142,10 @@ const vxs_command vxs_cmd_cv = {
         "that --method fused learns, class weights, prefilter, lambda and the calibration of "
         "probabilities are learned from the training subjects of a fold alone. Lambda is chosen "
         "among shares of lambda_max (--nlambda of them down to --lambda-ratio) by inner folds of "
-        "these. Scores of that choice are called inner, and are no estimate of anything; outer "
+        "these; with methods fgm and mslr the number of rounds up to -T, or that of features among "
+        "those "
+        "that --features lists. Scores of that choice are called inner, and are no estimate of "
+        "anything; outer "
         "scores are.\n\n"
         "Folds are dealt out evenly over classes or quantiles, kept together by --group, or given "
         "by --folds-from. An image, a person or a group on both sides is refused.\n\n"
