@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench bp-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        bench bp-figures fgm-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -65,6 +65,7 @@ help:
 ## make kernel-figures  what a column of kernel scores takes, alone
 ## make skfs-figures    kernel selection on the simulations of its paper, and what it costs
 ## make grid-figures    the fused lasso on voxel grids; make bp-figures: what screening saves
+## make fgm-figures     feature generation beside liblinear (MATRICES=folder for leukemia)
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
@@ -205,6 +206,10 @@ $(BUILD)/read_images $(BUILD)/scan $(BUILD)/pairs $(BUILD)/kernel_scores $(BUILD
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
+$(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/libvoxsift.a
+	$(say) LINK $@
+	$(Q)$(LINK) -o $@ $^ -llinear $(LIBS)
+
 # Verifies, then times, peers in the same run; docs/benchmarks.md says what came out where.
 bench: deps-peers
 	@$(MAKE) --no-print-directory all $(BUILD)/read_images $(BUILD)/scan
@@ -218,6 +223,7 @@ bench: deps-peers
 	@$(MAKE) --no-print-directory skfs-figures
 	@$(MAKE) --no-print-directory bp-figures
 	@$(MAKE) --no-print-directory grid-figures
+	@$(MAKE) --no-print-directory fgm-figures
 	@$(MAKE) --no-print-directory cv-figures
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
@@ -248,6 +254,14 @@ bp-figures: deps-peers
 # The fused lasso on voxel grids, by cuts: a quarter of an hour. GRIDS: some of small, brain, large and arc.
 grid-figures: all $(BUILD)/grids
 	@$(PYTHON) tests/bench/grids.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/grids examples
+
+# Feature generation on its papers' synthetic data, at their sizes: half an hour, and up to 18 GB. FGM_PARTS: some of
+# small, exact, large, wide, tall, groups, leukemia; MATRICES: a folder with leukemia_train.svm and
+# leukemia_test.svm, or with matrices/ that has them; FGM_DRAW=1: tables and figures of what is there already.
+fgm-figures: deps-peers
+	@$(MAKE) --no-print-directory all $(BUILD)/generation
+	@mkdir -p $(BUILD)/bench/fgm
+	@$(PYTHON) tests/bench/generation.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/fgm '$(MATRICES)'
 
 # What cross-validation and permutations give on real brains: twenty minutes, and as long for CV_PARTS=fused. HAXBY: a folder with bold.nii.gz,
 # mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.

@@ -131,6 +131,23 @@ VXS_MUST_CHECK vxs_status vxs_simulate_fused(const vxs_context *context,
                                              const vxs_fused_simulation *settings,
                                              const char *directory, bool replace, vxs_error *err);
 
+/* Patients and controls who differ in no feature, but in how some pairs of features go together:
+ * the diagnosis is the sign of the sum over pairs of weight x_a x_b, with noise; X is standard
+ * normal. */
+typedef struct {
+    int64_t subjects, features;
+    int64_t pairs; /* that share no feature */
+    double noise;
+    int64_t seed;
+} vxs_pairs_simulation;
+
+extern const vxs_param vxs_pairs_simulation_params[];
+
+/* The same files as of the linear model; truth.tsv has a row for each pair. */
+VXS_MUST_CHECK vxs_status vxs_simulate_pairs(const vxs_context *context,
+                                             const vxs_pairs_simulation *settings,
+                                             const char *directory, bool replace, vxs_error *err);
+
 /* Images with spheres that matter. Each model has rows for what it takes, and the rest is 0. */
 typedef struct {
     int64_t subjects;
@@ -165,6 +182,7 @@ typedef struct {
 typedef union {
     vxs_lasso_simulation lasso;
     vxs_fused_simulation fused;
+    vxs_pairs_simulation pairs;
     vxs_image_simulation images;
 } vxs_simulation_settings;
 
@@ -176,6 +194,7 @@ typedef struct {
     const vxs_param *params;     /* into vxs_simulation_settings; ends with name == NULL */
     const struct vxs_plan *plan; /* private to the cohort room; NULL: no images */
     const char *graph;           /* the file of the features' graph, or NULL */
+    bool pairs;                  /* what counts is pairs of features */
 } vxs_simulation;
 extern const vxs_simulation vxs_simulations[];
 extern const char *const vxs_simulation_names[]; /* ends with NULL */

@@ -50,14 +50,16 @@ const vxs_param vxs_cv_params[] = {
       .initial = 5,
       .min = 0,
       .max = 1000,
-      .help = "folds of the training subjects that choose lambda; 0: none, --lambda-ratio is it" },
+      .help =
+          "folds of the training subjects that choose lambda (methods fgm and mslr: the number of "
+          "rounds, or which of --features); 0: none, --lambda-ratio (--T, --features) is it" },
     { .name = "select",
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
       .offset = AT(select),
       .choices = vxs_select_names,
       .help = "the lambda with the least inner loss, or the largest that is not a standard error "
-              "worse; of several smoothnesses the smoothest" },
+              "worse; of several smoothnesses the smoothest; likewise the fewest rounds" },
     { .name = "prefilter",
       .value = "RULE",
       .type = VXS_PARAM_TEXT,
@@ -277,7 +279,7 @@ static vxs_status run_inner(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
         jobs[k].number = (cv->first + k / each) * (each + 1) + k % each;
     }
     vxs_labour choosing = *labour;
-    choosing.doing = cv->tries.unit ? "asking folds" : "choosing lambda";
+    choosing.doing = vxs_task_generates(cv->task) ? "asking inner folds" : "choosing lambda";
     vxs_status status = vxs_jobs_run(&choosing, jobs, count, err);
     for (size_t k = 0; k < count; k++) {
         works[cv->first + k / each].inner[k % each] = jobs[k];

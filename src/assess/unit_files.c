@@ -272,7 +272,7 @@ static vxs_status read_weight(reader *r, vxs_selected *s, vxs_error *err)
     return VXS_OK;
 }
 
-/* b of the selection, which JSON has. */
+/* b of the selection and how it was made, which JSON has. */
 static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_error *err)
 {
     const vxs_json *output = vxs_json_get(r->model->about, "outputs")->first;
@@ -283,8 +283,11 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
         free_weights->length != r->model->free_count)
         return broken(r, "model.json lacks selection_unpenalised", err);
     size_t k = 0;
+    double rounds = vxs_json_get_number(output, "rounds");
     for (const vxs_json *f = free_weights->first; f; f = f->next)
         s->free[k++] = f->number;
+    s->rounds = rounds >= 0 && rounds < 1e9 ? (uint64_t)rounds : 0;
+    s->restricted = vxs_json_get_number(output, "gap_of_selected");
     return VXS_OK;
 }
 

@@ -23,7 +23,8 @@ static const vxs_param choose_params[] = {
       .min = 0,
       .max = 1000,
       .help = "choose lambda by K-fold cross-validation over --nlambda values down to "
-              "--lambda-ratio (0.01); how good the model is, only 'voxsift cv' tells" },
+              "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to --T, "
+              "or one of --features; how good the model is, only 'voxsift cv' tells" },
     { .name = "select",
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
@@ -32,7 +33,7 @@ static const vxs_param choose_params[] = {
       .help =
           "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
           "or the largest that is not a standard error worse; of several smoothnesses the "
-          "smoothest" },
+          "smoothest; likewise the fewest rounds" },
     { .name = "group",
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,
@@ -60,6 +61,9 @@ static const vxs_example examples[] = {
     { "voxsift fit t1w --target age --method fused --graph tree -o pieces",
       "find pieces of the brain whose voxels count alike" },
     { "voxsift fit t1w --target age --choose-lambda 10 -o age", "let ten folds choose lambda" },
+    { "voxsift fit pet --target diagnosis --method fgm --groups atlas:schaefer100 --by-size --B 2 "
+      "--features 5 -o regions",
+      "choose the five regions whose voxels tell a diagnosis best together" },
     { "voxsift fit pet --target diagnosis --confounds age,sex -o model --json",
       "classify beside age and sex, which are not penalised; for a script" },
     { NULL, NULL },
@@ -144,6 +148,11 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     fprintf(out, "  %s/model.json      what it is and how far it can be trusted\n", dir);
     fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,
             m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
+    const vxs_selected *s = m->outputs[0].fit.selected;
+    if (s && s->map.kind == VXS_MAP_POLY2)
+        fprintf(out, "  %s/pairs.tsv       what was selected, with the weights of pairs\n", dir);
+    else if (s && m->groups)
+        fprintf(out, "  %s/selected.tsv    the groups, with the size of their weights\n", dir);
 }
 
 /* Where rounds are counted it is the problem on what they made that was to be solved. */
@@ -287,7 +296,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_fit = {
     .name = "fit",
     .heading = "Predict",
-    .summary = "find the few features that predict a column, at one lambda",
+    .summary = "find the few features that predict a column, at one lambda or in so many rounds",
     .details =
         "Minimises the loss over the subjects plus lambda times the sum of the sizes of the "
         "weights. The answer carries a certificate: the gap between its value and a bound from "
@@ -296,6 +305,11 @@ const vxs_command vxs_cmd_fit = {
         "Method fused penalises differences between neighbours (--graph) instead of weights: its "
         "answer is few pieces of equal weight. With --sparsity it penalises both, and most pieces "
         "have the weight 0.\n\n"
+        "Methods fgm and mslr have no lambda. They add features, groups of features (--groups) or "
+        "pairs (--map poly2), the best B or r in each round, until there are --features of them, "
+        "--T "
+        "rounds are over, or no other choice could do better by more than --tol. When they end "
+        "before that, the gap says how much lower the value could still fall.\n\n"
         "Features are standardised in the algebra, nothing is copied; weights are written for "
         "features as they stand in the cohort. The intercept and --confounds are not penalised. "
         "Text, or numbers of which there are two, are classes; of more than two classes each is "

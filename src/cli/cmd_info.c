@@ -206,8 +206,9 @@ const vxs_command vxs_cmd_info = {
         "separated, with a byte order mark, CRLF, quotes or blanks around cells; n/a, NA, NaN, "
         "null, a point and empty cells count as missing.\n\n"
         "For an array: type, shape, range, sum and the number of items that are NaN or infinite. "
-        "For a cohort directory: subjects, features and target. For a model: target, weights and "
-        "certificate.",
+        "For a cohort directory: subjects, features and target. For a model: target, weights, what "
+        "was "
+        "selected in how many rounds, and certificate.",
     .operands = operands,
     .takes = VXS_TAKES_JSON,
     .examples = examples,

@@ -10,6 +10,8 @@ static const vxs_example examples[] = {
     { "voxsift path t1w --target age --lambda-ratio 0.05 --nlambda 30",
       "see how many voxels come in as lambda falls" },
     { "voxsift path sim --target score --json", "have a script read every certificate" },
+    { "voxsift path pet --target diagnosis --method fgm --B 2 --T 20",
+      "see how the best possible value is approached as rounds of two voxels are added" },
     { NULL, NULL },
 };
 
@@ -146,13 +148,17 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_path = {
     .name = "path",
     .heading = "Predict",
-    .summary = "fit for falling lambda, every point with its certificate",
+    .summary = "fit for falling lambda, or round by round, every point with its certificate",
     .details =
         "From lambda_max, where no feature has a weight, down to --lambda or --lambda-ratio "
         "in --nlambda equal steps of its logarithm. Each fit begins where the last one "
         "ended. Printed for each: lambda, how many features have a weight (fused: how many pieces "
         "of equal weight there are), the primal value, "
-        "the relative gap over all features, and the passes over the data it took.",
+        "the relative gap over all features, and the passes over the data it took.\n\n"
+        "Methods fgm and mslr have rounds instead of lambdas: a point for each of the first --T "
+        "rounds, or for each number that --features lists. Printed are the rounds, how many "
+        "features, groups or pairs are "
+        "selected, how many features these are made of, and then the same.",
     .operands = operands,
     .params = vxs_task_params,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,

@@ -15,6 +15,8 @@ static const vxs_example examples[] = {
       "make patients and controls who differ by 50 features" },
     { "voxsift simulate fused --features 1000 --trees 5 -o forest",
       "make features that are neighbours in five trees, and count tree by tree" },
+    { "voxsift simulate pairs --pairs 5 -o pairs",
+      "make patients and controls who differ in how five pairs of features go together" },
     { "voxsift simulate skfs-additive -o skfs",
       "make 200 brains whose diagnosis depends on 257 voxels, not linearly" },
     { "voxsift simulate skfs-linear --images 't1/*.nii.gz' --mask lobe.nii.gz --subjects 40 \\\n"
@@ -74,8 +76,9 @@ static void print_columns(const vxs_call *call, const vxs_simulation *model,
             "Simulated %zu subjects with %zu features (seed %lld).\n"
             "  %s/features.npy      the data, one row a feature\n"
             "  %s/participants.tsv  who they are and what is to be predicted\n"
-            "  %s/truth.tsv         the features that count, with their weights\n",
-            s->subjects, s->features, (long long)s->seed, out, out, out);
+            "  %s/truth.tsv         the %s that count, with their weights\n",
+            s->subjects, s->features, (long long)s->seed, out, out, out,
+            model->pairs ? "pairs of features" : "features");
     if (model->graph)
         fprintf(call->out, "  %s/%s         which features are neighbours, for --graph\n", out,
                 model->graph);
@@ -140,6 +143,10 @@ const vxs_command vxs_cmd_simulate = {
         "subgraphs far from each other all features have the same weight, uniform on [-1, 1]; or, "
         "with --trees, a forest, and all features of a tree have the same weight. graph.tsv is "
         "for --graph.\n\n"
+        "pairs has normal features, and pairs of them that have weights 1 or -1: the diagnosis is "
+        "the sign of the sum of weight times the product of both features, with normal noise. No "
+        "feature tells anything alone, so that no linear method finds them. --method fgm --map "
+        "poly2 looks at all pairs.\n\n"
         "The skfs models are those of structured kernel feature selection. Their images are the "
         "average brain, warped and shaded at random so that intensities vary between subjects, or "
         "images of yours. In some subjects every voxel of one random sphere gets a normal value "

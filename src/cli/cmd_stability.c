@@ -108,7 +108,8 @@ const vxs_command vxs_cmd_stability = {
     .details =
         "Halves the subjects again and again, evenly over classes or quantiles, and on each half "
         "follows the path from lambda_max down until as many features have had a weight as the "
-        "bound allows (--wrong), or as --select-features says. What is selected in --threshold of "
+        "bound allows (--wrong), or as --select-features says (methods fgm and mslr: round by "
+        "round). What is selected in --threshold of "
         "the halves is stable.\n\n"
         "The bound is on how many of the stable features are wrong on average, wrong being those "
         "that a half selects no oftener than chance would. It is the smaller of that of Shah and "

@@ -21,13 +21,16 @@ static void print_json(const vxs_call *call, const vxs_model *m)
     vxs_json_open_array(&w, "outputs");
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
+        const vxs_selected *s = m->outputs[k].fit.selected;
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "name", m->outputs[k].name);
         vxs_json_whole(&w, "nonzero", (int64_t)c->nonzero);
         if (c->pieces > 0)
             vxs_json_whole(&w, "pieces", (int64_t)c->pieces);
-        if (m->outputs[k].fit.selected)
-            vxs_json_whole(&w, "selected", (int64_t)m->outputs[k].fit.selected->count);
+        if (s) {
+            vxs_json_whole(&w, "selected", (int64_t)s->count);
+            vxs_json_whole(&w, "rounds", (int64_t)s->rounds);
+        }
         vxs_json_real(&w, "lambda", c->lambda);
         vxs_json_real(&w, "lambda_max", c->lambda_max);
         vxs_json_real(&w, "gap", c->gap);
@@ -38,10 +41,41 @@ static void print_json(const vxs_call *call, const vxs_model *m)
     vxs_json_close_object(&w);
 }
 
-static void print_selected(FILE *out, const vxs_model *m, const vxs_selected *s)
+/* Of methods that select among units, round by round. */
+static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
-    if (s->map.kind != VXS_MAP_NONE || m->groups)
-        fprintf(out, ", of %zu %s that were selected", s->count, vxs_unit_name(m, s->count));
+    const vxs_selected *s = o->fit.selected;
+    const vxs_certificate *c = &o->fit.certificate;
+    fprintf(out,
+            "  %s: %zu %s selected in %llu rounds, made of %zu of %zu %s; relative gap %.2g%s\n",
+            o->name, s->count, vxs_unit_name(m, s->count), (unsigned long long)s->rounds,
+            o->fit.count, m->p, m->voxels ? "voxels" : "features", c->gap,
+            c->converged ? "" : "; the problem on them was NOT solved as was asked for");
+    if (s->retrained)
+        fprintf(out, "  weights were learned anew; the gap is of those that selected\n");
+}
+
+static void print_pieces(FILE *out, const vxs_model *m, size_t k)
+{
+    size_t pieces = m->outputs[k].fit.certificate.pieces;
+    if (pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL && k + 1 == m->output_count)
+        fprintf(out, "  all of these are in %zu pieces of equal weight\n", pieces);
+    else if (pieces > 0 && m->loss != VXS_LOSS_MULTINOMIAL)
+        fprintf(out, "  they are in %zu %s of equal weight\n", pieces,
+                pieces == 1 ? "piece" : "pieces");
+}
+
+static void print_output(FILE *out, const vxs_model *m, size_t k)
+{
+    const vxs_certificate *c = &m->outputs[k].fit.certificate;
+    if (m->outputs[k].fit.selected) {
+        print_selected(out, m, &m->outputs[k]);
+        return;
+    }
+    fprintf(out, "  %s: %zu of %zu %s have a weight, at lambda %.6g; relative gap %.2g%s\n",
+            m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features", c->lambda,
+            c->gap, c->converged ? "" : ", which is MORE than was asked for");
+    print_pieces(out, m, k);
 }
 
 static void print_words(const vxs_call *call, const vxs_model *m)
@@ -49,22 +83,8 @@ static void print_words(const vxs_call *call, const vxs_model *m)
     FILE *out = call->out;
     fprintf(out, "'%s' is a model that predicts '%s' by %s (%s loss).\n", call->operands[0],
             m->task.target, vxs_method_names[m->task.method], loss_of(m));
-    for (size_t k = 0; k < m->output_count; k++) {
-        const vxs_certificate *c = &m->outputs[k].fit.certificate;
-        fprintf(out, "  %s: %zu of %zu %s have a weight", m->outputs[k].name, c->nonzero, m->p,
-                m->voxels ? "voxels" : "features");
-        if (m->outputs[k].fit.selected)
-            print_selected(out, m, m->outputs[k].fit.selected);
-        else
-            fprintf(out, ", at lambda %.6g", c->lambda);
-        fprintf(out, "; relative gap %.2g%s\n", c->gap,
-                c->converged ? "" : ", which is MORE than was asked for");
-        if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL && k + 1 == m->output_count)
-            fprintf(out, "  all of these are in %zu pieces of equal weight\n", c->pieces);
-        else if (c->pieces > 0 && m->loss != VXS_LOSS_MULTINOMIAL)
-            fprintf(out, "  they are in %zu %s of equal weight\n", c->pieces,
-                    c->pieces == 1 ? "piece" : "pieces");
-    }
+    for (size_t k = 0; k < m->output_count; k++)
+        print_output(out, m, k);
     for (size_t k = 0; k < m->free_count; k++)
         fprintf(out, "%s%s%s", k == 0 ? "  not penalised: " : ", ", m->free_names[k],
                 k + 1 == m->free_count ? "\n" : "");

@@ -1,4 +1,4 @@
-/* linear.c - simulated cohorts of uniform features whose score is a linear function of them.
+/* linear.c - simulated cohorts of random features and a score that is a function of them.
  *
  * Memory   One block of features a thread; the matrix itself only goes to disk.
  * Threads  Blocks are a map; their sums are added in the order of the blocks. Every number is a
@@ -42,18 +42,25 @@ double vxs_linear_weight(const vxs_random *random, uint64_t index)
     return WEIGHT_RANGE * (2 * vxs_random_uniform(random, index) - 1);
 }
 
+float vxs_linear_value(const vxs_linear *l, size_t feature, size_t subject)
+{
+    vxs_random x = { l->seed, VXS_LINEAR_X };
+    uint64_t index = (uint64_t)feature * l->n + subject;
+    if (l->normal)
+        return (float)vxs_random_normal(&x, index);
+    return (float)(X_RANGE * (2 * vxs_random_uniform(&x, index) - 1));
+}
+
 /* The score is made of the values as they are stored, so that truth and data agree to the bit. */
 static void make_block(vxs_linear *l, size_t slot, size_t first, size_t last)
 {
-    vxs_random x = { l->seed, VXS_LINEAR_X };
     float *column = l->columns + slot * l->block * l->n;
     double *sum = l->sums + slot * l->n;
     for (size_t i = 0; i < l->n; i++)
         sum[i] = 0;
     for (size_t j = first; j < last; j++, column += l->n) {
         for (size_t i = 0; i < l->n; i++) {
-            double u = vxs_random_uniform(&x, (uint64_t)j * l->n + i);
-            column[i] = (float)(X_RANGE * (2 * u - 1));
+            column[i] = vxs_linear_value(l, j, i);
             sum[i] += l->weights[j] * (double)column[i];
         }
     }
@@ -216,7 +223,7 @@ vxs_status vxs_linear_make(vxs_linear *l, const char *directory, bool replace, v
     } parts[] = {
         { "features.npy", write_features }, /* first: it makes the score */
         { "participants.tsv", write_participants },
-        { "truth.tsv", write_truth },
+        { "truth.tsv", l->write_truth ? l->write_truth : write_truth },
         { l->more, l->write_more },
         { VXS_COHORT_FILE, write_about },
     };

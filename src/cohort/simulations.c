@@ -4,7 +4,7 @@
 #include <math.h>
 
 const char *const vxs_simulation_names[] = {
-    "lasso", "fused", "skfs-linear", "skfs-additive", "skfs-nonadditive", "spheres", NULL
+    "lasso", "fused", "pairs", "skfs-linear", "skfs-additive", "skfs-nonadditive", "spheres", NULL
 };
 
 #define AT(member) offsetof(vxs_simulation_settings, images.member)
@@ -148,6 +148,10 @@ const vxs_simulation vxs_simulations[] = {
       .summary = "the same, with weights that are constant along parts of a random graph",
       .params = vxs_fused_simulation_params,
       .graph = "graph.tsv" },
+    { .name = "pairs",
+      .summary = "a diagnosis by sums of products of two features, of which none counts alone",
+      .params = vxs_pairs_simulation_params,
+      .pairs = true },
     { .name = "skfs-linear",
       .summary = "brains of which half are perturbed in a sphere of voxels, and these are positive",
       .params = linear_params,
@@ -181,6 +185,13 @@ vxs_status vxs_simulate(const vxs_context *context, const vxs_simulation *simula
                                              .features = (size_t)s->features,
                                              .seed = s->seed };
         return vxs_simulate_fused(context, s, directory, replace, err);
+    }
+    if (simulation->pairs) {
+        const vxs_pairs_simulation *s = &settings->pairs;
+        *summary = (vxs_simulation_summary){ .subjects = (size_t)s->subjects,
+                                             .features = (size_t)s->features,
+                                             .seed = s->seed };
+        return vxs_simulate_pairs(context, s, directory, replace, err);
     }
     const vxs_lasso_simulation *s = &settings->lasso;
     *summary = (vxs_simulation_summary){ .subjects = (size_t)s->subjects,

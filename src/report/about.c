@@ -79,10 +79,10 @@ void vxs_story_evaluation(const vxs_story *s)
     if (isfinite(f.folds))
         vxs_put(s->out, "%g folds, %g repeat%s, ", f.folds, f.repeats, f.repeats > 1 ? "s" : "");
     if (f.inner > 0)
-        vxs_put(s->out, "lambda chosen by %g inner folds (%s)", f.inner,
+        vxs_put(s->out, "%s chosen by %g inner folds (%s)", vxs_story_tuned(s), f.inner,
                 vxs_story_text(cv, "select"));
     else
-        fputs("lambda fixed beforehand", s->out);
+        vxs_put(s->out, "%s fixed beforehand", vxs_story_tuned(s));
     if (vxs_story_has(cv, "group"))
         vxs_put(s->out, "; subjects of one %s together", vxs_story_text(cv, "group"));
     if (vxs_story_has(cv, "folds-from"))
@@ -119,6 +119,42 @@ static void put_penalty(const vxs_story *s)
     vxs_story_row_number(s->out, "Sparsity", vxs_story_number(asked, "sparsity"));
 }
 
+/* Of methods that select among units, round by round. */
+static void put_rounds(const vxs_story *s)
+{
+    const vxs_json *asked = vxs_json_get(s->about, "parameters");
+    const char *letter = vxs_story_has(asked, "B") ? "B" : "r", *map = vxs_story_text(asked, "map");
+    double debias = vxs_story_number(asked, "debias");
+    fputs("<tr><th>Selection</th><td>", s->out);
+    if (!vxs_story_has(asked, "features"))
+        vxs_put(s->out, "at most %g ", vxs_story_number(asked, "T"));
+    vxs_put(s->out, "rounds of %s = %g %s", letter, vxs_story_number(asked, letter),
+            vxs_story_unit_name(s));
+    if (vxs_story_has(asked, "features")) {
+        fputs(", until there are ", s->out);
+        vxs_story_put_wanted(s);
+    }
+    vxs_put(s->out, "; C = %g", vxs_story_number(asked, "C"));
+    if (debias > 0)
+        vxs_put(s->out, "; then weights learned anew with C = %g", debias);
+    fputs("</td></tr>\n", s->out);
+    if (vxs_story_has(asked, "groups"))
+        vxs_put(s->out, "<tr><th>Groups</th><td>%s%s</td></tr>\n", vxs_story_text(asked, "groups"),
+                vxs_json_get(asked, "by-size")->number != 0
+                    ? "; features over the root of their group's size"
+                    : "");
+    if (strcmp(map, "poly2") == 0)
+        vxs_put(s->out,
+                "<tr><th>Map</th><td>features, squares and pairs, as the kernel (%g x'z + "
+                "%g)&sup2;</td></tr>\n",
+                vxs_story_number(asked, "gamma"), vxs_story_number(asked, "constant"));
+    else if (vxs_story_is_mapped(s))
+        vxs_story_row(s->out, "Map",
+                      strcmp(map, "gauss") == 0
+                          ? "11 waves of each feature, as a Gaussian kernel of it"
+                          : "100 steps of each feature: histogram intersection");
+}
+
 void vxs_story_done(const vxs_story *s)
 {
     const vxs_json *task = vxs_json_get(s->about, "task"), *grid = vxs_json_get(s->about, "grid");
@@ -136,6 +172,8 @@ void vxs_story_done(const vxs_story *s)
             vxs_story_text(task, "standardize"));
     if (vxs_story_is_fused(s))
         put_penalty(s);
+    if (vxs_story_generates(s))
+        put_rounds(s);
     vxs_story_row(s->out, "Confounds",
                   vxs_story_has(task, "confounds") ? vxs_story_text(task, "confounds") : "none");
     if (vxs_story_has(s->about, "class_weights"))
@@ -173,21 +211,74 @@ static void put_outputs(const vxs_story *s)
     fputs("</table>\n", s->out);
 }
 
+/* The gap of what was selected is of the problem on it, the other of all that could be selected. */
+static void put_generated(const vxs_story *s)
+{
+    const vxs_json *outputs = vxs_json_get(s->about, "outputs");
+    vxs_put(s->out,
+            "<table class=\"n\"><tr><th>Output</th><th>rounds</th><th>%s selected</th><th>made of "
+            "features</th>"
+            "<th>primal</th><th>dual</th><th>relative gap</th><th>on what is selected</th></tr>\n",
+            vxs_story_unit_name(s));
+    for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next) {
+        vxs_put(s->out, "<tr><td class=\"t\">%s</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td>",
+                vxs_story_text(o, "name"), vxs_story_number(o, "rounds"),
+                vxs_story_number(o, "selected"), vxs_story_number(o, "nonzero"),
+                vxs_story_number(o, "primal"));
+        vxs_put(s->out, "<td>%g</td><td>%g</td><td>%g</td></tr>\n", vxs_story_number(o, "dual"),
+                vxs_story_number(o, "gap"), vxs_story_number(o, "gap_of_selected"));
+    }
+    fputs("</table>\n", s->out);
+}
+
+/* Whether what was asked for was reached: of methods that select round by round the program says
+ * that, of the others it is the gap. */
 static bool is_converged(const vxs_story *s)
 {
     const vxs_json *outputs = vxs_json_get(s->about, "outputs");
     const vxs_json *whole = vxs_json_get(s->about, "converged");
     bool all = !whole || whole->number != 0;
     for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next)
-        all = all && !(vxs_story_number(o, "gap") > vxs_story_number(o, "tol"));
+        all = all &&
+              (vxs_story_generates(s) ? vxs_json_get(o, "converged")->number != 0
+                                      : !(vxs_story_number(o, "gap") > vxs_story_number(o, "tol")));
     return all;
+}
+
+static void put_bound_of_rounds(const vxs_story *s)
+{
+    const vxs_json *asked = vxs_json_get(s->about, "parameters"),
+                   *outputs = vxs_json_get(s->about, "outputs");
+    double tol = vxs_story_number(asked, "tol"), gap = outputs ? 0 : INFINITY;
+    for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next)
+        gap = fmax(gap, vxs_story_number(o, "gap"));
+    if (gap <= tol) {
+        vxs_put(s->out,
+                "<p>Rounds ended with a duality gap over everything that could be selected of at "
+                "most %g of the loss of the empty model: no other choice and no other weights are "
+                "better by more than that.</p>\n",
+                tol);
+        return;
+    }
+    vxs_put(s->out,
+            "<p>Every fit solved the problem on what its rounds had selected to a gap of at most "
+            "%g of the loss of the empty model. Rounds ended when as many %s as were asked for",
+            fmax(tol, vxs_story_number(asked, "inner-tol")),
+            vxs_story_has(asked, "features") ? "were selected" : "were over");
+    fputs(outputs ? "; the relative gap below, over everything that could be selected, says how "
+                    "much lower the value could still fall with more of them. It is no error of "
+                    "the weights.</p>\n"
+                  : ": a choice, not an optimum over everything that could be selected.</p>\n",
+          s->out);
 }
 
 void vxs_story_certificate(const vxs_story *s)
 {
     double tol = vxs_story_number(vxs_json_get(s->about, "parameters"), "tol");
     fputs("<h2>Certificate</h2>\n", s->out);
-    if (is_converged(s))
+    if (is_converged(s) && vxs_story_generates(s))
+        put_bound_of_rounds(s);
+    else if (is_converged(s))
         vxs_put(s->out,
                 "<p>Every fit ended with a duality gap over all features of at most %g of the loss "
                 "of the empty model: no other weights are better by more than that.</p>\n",
@@ -196,6 +287,11 @@ void vxs_story_certificate(const vxs_story *s)
         fputs("<p class=\"warn\">Some fits did not reach the gap that was asked for. Their numbers "
               "are those of unfinished models.</p>\n",
               s->out);
+    if (vxs_story_generates(s) &&
+        vxs_story_number(vxs_json_get(s->about, "parameters"), "debias") > 0)
+        fputs("<p>Weights were learned anew after the selection; the certificate is of those that "
+              "selected.</p>\n",
+              s->out);
     if (vxs_story_has(s->about, "outputs"))
-        put_outputs(s);
+        (vxs_story_generates(s) ? put_generated : put_outputs)(s);
 }

@@ -189,7 +189,7 @@ static void put_legend(FILE *out, const vxs_chart *chart, const axis *x, const v
 
 void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, size_t count)
 {
-    axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, chart->log_x, false };
+    axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, chart->log_x, chart->whole_x };
     axis y = { INFINITY, -INFINITY, HEIGHT - BOTTOM, TOP, chart->log_y, false };
     if (chart->shares) {
         widen(&x, 0);

@@ -10,16 +10,8 @@
 
 #define MOST_ROWS 15
 
-typedef struct {
-    const vxs_story *s;
-    vxs_volume mask, underlay;
-    uint8_t *inside;
-    vxs_atlas atlas;
-    bool has_atlas;
-} maps;
-
-static vxs_status read_volume(const char *path, size_t number, vxs_volume *volume, size_t *volumes,
-                              vxs_error *err)
+vxs_status vxs_places_volume(const char *path, size_t number, vxs_volume *volume, size_t *volumes,
+                             vxs_error *err)
 {
     vxs_image image;
     vxs_status status = vxs_image_read(path, &image, err);
@@ -33,7 +25,7 @@ static vxs_status read_volume(const char *path, size_t number, vxs_volume *volum
 }
 
 /* The average brain, when the images are said to be in its space, or what the user says. */
-static vxs_status read_underlay(maps *m, vxs_error *err)
+static vxs_status read_underlay(vxs_places *m, vxs_error *err)
 {
     const char *wanted = m->s->settings->underlay;
     size_t volumes = 0;
@@ -44,18 +36,19 @@ static vxs_status read_underlay(maps *m, vxs_error *err)
         return VXS_OK;
     vxs_status status = vxs_atlas_locate(wanted ? wanted : "icbm152", &path, wanted ? err : NULL);
     if (!status)
-        status = read_volume(path, 0, &m->underlay, &volumes, err);
+        status = vxs_places_volume(path, 0, &m->underlay, &volumes, err);
     else if (!wanted) /* it was not asked for */
         status = VXS_OK;
     free(path);
     return status;
 }
 
-static vxs_status begin(maps *m, vxs_error *err)
+vxs_status vxs_places_read(const vxs_story *s, vxs_places *m, vxs_error *err)
 {
+    *m = (vxs_places){ .s = s };
     size_t volumes = 0;
     char *path = vxs_format(err, "%s/mask.nii.gz", m->s->directory);
-    vxs_status status = path ? read_volume(path, 0, &m->mask, &volumes, err) : VXS_FAILED;
+    vxs_status status = path ? vxs_places_volume(path, 0, &m->mask, &volumes, err) : VXS_FAILED;
     free(path);
     size_t voxels = status ? 0 : vxs_grid_voxels(&m->mask.grid);
     m->inside = status ? NULL : vxs_alloc(voxels, sizeof(*m->inside), err);
@@ -70,7 +63,7 @@ static vxs_status begin(maps *m, vxs_error *err)
     return status;
 }
 
-static void end(maps *m)
+void vxs_places_release(vxs_places *m)
 {
     vxs_volume_release(&m->mask);
     vxs_volume_release(&m->underlay);
@@ -91,7 +84,7 @@ static void put_region(FILE *out, const vxs_cluster *c, const vxs_overlap *overl
     vxs_put(out, "<td class=\"t\">%s</td></tr>\n", label ? label : "");
 }
 
-static vxs_status put_regions(const maps *m, const vxs_clusters *clusters, bool pieces,
+static vxs_status put_regions(const vxs_places *m, const vxs_clusters *clusters, bool pieces,
                               vxs_error *err)
 {
     FILE *out = m->s->out;
@@ -170,8 +163,8 @@ static int connectivity_of(const vxs_story *s)
     return strcmp(graph, "grid18") == 0 ? 18 : strcmp(graph, "grid26") == 0 ? 26 : 6;
 }
 
-static vxs_status put_map(const maps *m, const vxs_volume *map, const char *caption, bool regions,
-                          vxs_error *err)
+static vxs_status put_map(const vxs_places *m, const vxs_volume *map, const char *caption,
+                          bool regions, vxs_error *err)
 {
     vxs_clusters clusters;
     bool pieces = vxs_story_is_fused(m->s) && vxs_story_has(m->s->about, "outputs");
@@ -199,17 +192,18 @@ static vxs_status put_map(const maps *m, const vxs_volume *map, const char *capt
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
-static vxs_status put_file(const maps *m, const vxs_story_map *r, vxs_error *err)
+static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_error *err)
 {
     size_t volumes = 1;
     char *path = vxs_format(err, "%s/%s", m->s->directory, r->file);
     vxs_status status = path ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < volumes && !status; k++) {
         vxs_volume map = { .values = NULL };
-        status = read_volume(path, k, &map, &volumes, err);
+        status = vxs_places_volume(path, k, &map, &volumes, err);
+        const char *words = r->sizes && vxs_story_is_mapped(m->s) ? r->sizes : r->words;
         char *caption = volumes > 1 ? vxs_format(err, "%s %s. %s", vxs_story_class(m->s, k),
-                                                 vxs_story_beside(m->s), r->words)
-                                    : vxs_format(err, "%s", r->words);
+                                                 vxs_story_beside(m->s), words)
+                                    : vxs_format(err, "%s", words);
         if (!status)
             status = caption ? put_map(m, &map, caption, r->regions, err) : VXS_FAILED;
         free(caption);
@@ -233,25 +227,38 @@ static const char of_dense_pieces[] =
     "which others stand out, and its weight is the effect of the sum over all of it. Where weights "
     "change is what the map has to say; which voxels have one is not.";
 
+static const char of_groups[] =
+    "Groups were selected, not voxels: every voxel of a selected group has a weight, and where one "
+    "group ends and another begins follows from how groups were made.";
+static const char of_sizes[] =
+    "Values here are sizes, without sign: what was selected is made of voxels by a map that is not "
+    "linear, and a voxel has the root of the sum of the squares of all weights that it has a part "
+    "in. It says how much a voxel counts, not whether more or less of it goes with a class.";
+
 static void put_kind_of_weights(const vxs_story *s)
 {
+    const vxs_json *asked = vxs_json_get(s->about, "parameters");
     if (vxs_story_is_kernel(s))
         vxs_put(s->out, "<p>%s</p>\n", of_kernels);
+    else if (vxs_story_is_mapped(s))
+        vxs_put(s->out, "<p>%s</p>\n", of_sizes);
+    else if (vxs_story_generates(s) && vxs_story_has(asked, "groups"))
+        vxs_put(s->out, "<p>%s</p>\n", of_groups);
     else if (vxs_story_is_fused(s))
         vxs_put(s->out, "<p>%s %s</p>\n", of_pieces, vxs_story_is_dense(s) ? of_dense_pieces : "");
 }
 
 vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
 {
-    maps m = { .s = s };
+    vxs_places m;
     if (strcmp(vxs_story_text(s->about, "features_are"), "voxels") != 0)
         return VXS_OK;
     vxs_put(s->out, "<h2>Where</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
     put_kind_of_weights(s);
-    vxs_status status = begin(&m, err);
+    vxs_status status = vxs_places_read(s, &m, err);
     for (const vxs_story_map *r = s->kind->maps; r->file && !status; r++)
         if (!r->selected || !vxs_story_is_dense(s))
             status = put_file(&m, r, err);
-    end(&m);
+    vxs_places_release(&m);
     return status;
 }

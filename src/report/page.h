@@ -25,6 +25,7 @@ typedef struct {
 typedef struct {
     const char *title, *x_label, *y_label;
     bool log_x, log_y;
+    bool whole_x;          /* no ticks between whole numbers */
     bool shares;           /* x goes from 0 to 1 */
     bool square;           /* both axes have the same range */
     bool diagonal;         /* a dashed line where x = y */
@@ -54,6 +55,12 @@ typedef struct {
 } vxs_slices;
 VXS_MUST_CHECK vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *caption,
                                          vxs_error *err);
+/* The box in mm that slices show, and a view through all of it, `across` to the right and `up`
+ * upwards, as a part of a figure: at (left, top), `scale` of its units for a mm. */
+VXS_MUST_CHECK vxs_status vxs_glass_box(const vxs_slices *slices, double low[3], double high[3],
+                                        vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_glass_put(FILE *out, const vxs_slices *slices, int across, int up,
+                                        double left, double top, double scale, vxs_error *err);
 
 /* png.c: rows of red, green and blue as a data address. */
 VXS_MUST_CHECK vxs_status vxs_png_put(FILE *out, const uint8_t *pixels, size_t width, size_t height,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 enum {
+    FGM,
+    MSLR,
     FUSED,
     SAIF,
     GLASSO,
@@ -19,6 +21,11 @@ enum {
     REFERENCES
 };
 static const char *const references[REFERENCES] = {
+    [FGM] = "Tan M, Tsang IW, Wang L. Towards ultrahigh dimensional feature selection for big "
+            "data. Journal of Machine Learning Research 15, 2014.",
+    [MSLR] = "Tan M, Tsang IW, Wang L. Minimax sparse logistic regression for very "
+             "high-dimensional feature selection. IEEE Transactions on Neural Networks and "
+             "Learning Systems 24, 2013.",
     [FUSED] =
         "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. Sparsity and smoothness via the "
         "fused lasso. Journal of the Royal Statistical Society B 67, 2005.",
@@ -136,6 +143,40 @@ static void put_lasso(vxs_paper *p)
     cite(p, FUSED);
 }
 
+/* Of the feature generating machine and of minimax sparse logistic regression. */
+static void put_generating(vxs_paper *p)
+{
+    const vxs_story *s = p->s;
+    const vxs_json *asked = vxs_json_get(s->about, "parameters");
+    bool minimax = strcmp(vxs_story_text(s->about, "method"), "mslr") == 0;
+    const char *letter = minimax ? "r" : "B", *map = vxs_story_text(asked, "map");
+    fputs(minimax ? "minimax sparse logistic regression" : "the feature generating machine",
+          s->out);
+    cite(p, minimax ? MSLR : FGM);
+    vxs_put(s->out, " with %s loss (C = %g), which in each round adds the %g best %s",
+            vxs_story_text(s->about, "loss"), vxs_story_number(asked, "C"),
+            vxs_story_number(asked, letter), vxs_story_unit_name(s));
+    if (vxs_story_has(asked, "groups"))
+        vxs_put(s->out, " of features (%s%s)", vxs_story_text(asked, "groups"),
+                vxs_json_get(asked, "by-size")->number != 0
+                    ? ", features divided by the root of their group's size"
+                    : "");
+    if (strcmp(map, "gauss") == 0)
+        fputs(", each feature standing for 11 waves that act as a Gaussian kernel", s->out);
+    else if (strcmp(map, "hik") == 0)
+        fputs(", each feature standing for 100 steps that act as a histogram intersection kernel",
+              s->out);
+    if (vxs_story_has(asked, "features")) {
+        fputs(", until there were ", s->out);
+        vxs_story_put_wanted(s);
+    } else {
+        vxs_put(s->out, ", in at most %g rounds", vxs_story_number(asked, "T"));
+    }
+    if (vxs_story_number(asked, "debias") > 0)
+        vxs_put(s->out, ", and then learns the weights of what was selected anew (C = %g)",
+                vxs_story_number(asked, "debias"));
+}
+
 static void put_model(vxs_paper *p)
 {
     const vxs_story *s = p->s;
@@ -145,8 +186,11 @@ static void put_model(vxs_paper *p)
     bool out = strcmp(vxs_story_text(task, "confounds-as"), "out") == 0;
     vxs_put(s->out, "%s was predicted from %g %s with ", vxs_story_text(s->about, "target"),
             vxs_story_number(s->about, "features"), vxs_story_text(s->about, "features_are"));
+    bool rounds = vxs_story_generates(s);
     if (kernels)
         put_kernels(p);
+    else if (rounds)
+        put_generating(p);
     else
         put_lasso(p);
     if (vxs_story_has(task, "confounds"))
@@ -161,11 +205,13 @@ static void put_model(vxs_paper *p)
     }
     fputs(", solved", s->out);
     bool hsic = kernels && strcmp(vxs_story_text(asked, "penalty"), "hsic-lasso") == 0;
-    if (hsic || (!kernels && is_saif(s))) {
+    if (hsic || (!kernels && !rounds && is_saif(s))) {
         fputs(" by safe active incremental features (SAIF)", s->out);
         cite(p, SAIF);
     }
-    vxs_put(s->out, " to a certified duality gap in voxsift %s.",
+    vxs_put(s->out,
+            rounds ? " in voxsift %s with a certified bound on what any other selection could gain."
+                   : " to a certified duality gap in voxsift %s.",
             vxs_story_text(s->about, "voxsift"));
 }
 
@@ -182,7 +228,8 @@ static void put_folds(const vxs_story *s)
     if (f.inner > 0)
         vxs_put(s->out, ", %g inner folds)", f.inner);
     else
-        fputs(", the penalty fixed beforehand)", s->out);
+        vxs_put(s->out, ", %s fixed beforehand)",
+                vxs_story_generates(s) ? vxs_story_tuned(s) : "the penalty");
 }
 
 void vxs_paper_cv(vxs_paper *p)
@@ -191,11 +238,13 @@ void vxs_paper_cv(vxs_paper *p)
     fputs(" Performance was estimated by ", s->out);
     put_folds(s);
     vxs_put(s->out,
-            ", in which all that is learned, the choice of the penalty and the calibration of "
+            ", in which all that is learned, the choice of %s and the calibration of "
             "probabilities included, was learned from training subjects alone. Intervals are 95 %% "
             "percentile intervals of %g bootstrap draws of subjects. Patterns were computed from "
-            "weights after Haufe et al.",
-            vxs_story_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"));
+            "%s after Haufe et al.",
+            vxs_story_generates(s) ? vxs_story_tuned(s) : "the penalty",
+            vxs_story_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"),
+            vxs_story_is_mapped(s) ? "scores" : "weights");
     cite(p, HAUFE);
     fputs(".", s->out);
 }
@@ -255,8 +304,11 @@ void vxs_paper_stability(vxs_paper *p)
     vxs_put(s->out, " The subjects were halved %g times", vxs_story_number(s->about, "halves") / 2);
     if (vxs_story_has(halving, "group"))
         vxs_put(s->out, ", those of one %s together", vxs_story_text(halving, "group"));
-    fputs(", and the path of models from the largest penalty down was followed on both halves",
-          s->out);
+    fputs(
+        vxs_story_generates(s)
+            ? ", and features were selected round by round on both halves"
+            : ", and the path of models from the largest penalty down was followed on both halves",
+        s->out);
     cite(p, SHAH);
     vxs_put(s->out,
             " as long as at most %g features had been selected. Features selected in a share of %g "

@@ -94,12 +94,13 @@ vxs_status vxs_story_permutations(const vxs_story *s, vxs_error *err)
     put_warning(s);
     fputs("<h2>Beside chance</h2>\n<div class=\"row\">\n", s->out);
     vxs_status status = put_null(s, err);
-    fputs("</div>\n<p class=\"small\">Every permutation goes through folds, prefilter, choice of "
-          "lambda and fits as the true targets did, and is measured over all subjects that were "
-          "kept back. Confounds stay with the features: what is tested is that the target goes "
-          "with neither. p is (C + 1) / (N + 1), C of N permutations being as good, and never "
-          "less than one in all ways to give the targets out.</p>\n",
-          s->out);
+    vxs_put(s->out,
+            "</div>\n<p class=\"small\">Every permutation goes through folds, prefilter, choice of "
+            "%s and fits as the true targets did, and is measured over all subjects that were "
+            "kept back. Confounds stay with the features: what is tested is that the target goes "
+            "with neither. p is (C + 1) / (N + 1), C of N permutations being as good, and never "
+            "less than one in all ways to give the targets out.</p>\n",
+            vxs_story_tuned(s));
     return status;
 }
 

@@ -60,7 +60,10 @@ static const char style[] =
 /* ---- Kinds of directories -------------------------------------------------------------------- */
 
 static const vxs_story_map of_cv[] = {
-    { .file = "weights_mean.nii.gz", .words = "Weights, mean over folds.", .regions = true },
+    { .file = "weights_mean.nii.gz",
+      .words = "Weights, mean over folds.",
+      .sizes = "Sizes of weights, mean over folds.",
+      .regions = true },
     { .file = "selection.nii.gz",
       .words = "Share of folds in which a voxel has a weight.",
       .selected = true },
@@ -70,7 +73,10 @@ static const vxs_story_map of_cv[] = {
     { .file = NULL },
 };
 static const vxs_story_map of_model[] = {
-    { .file = "weights.nii.gz", .words = "Weights.", .regions = true },
+    { .file = "weights.nii.gz",
+      .words = "Weights.",
+      .sizes = "Sizes of weights.",
+      .regions = true },
     { .file = NULL },
 };
 static const vxs_story_map of_stability[] = {
@@ -107,6 +113,7 @@ static const vxs_story_kind kinds[] = {
       .results = vxs_story_choice,
       .maps = of_model,
       .caution = of_weights,
+      .units = true,
       .certificate = vxs_story_certificate },
     { .file = "permute.json",
       .format = "voxsift permutations",
@@ -219,6 +226,8 @@ static vxs_status put_page(const vxs_story *s, vxs_error *err)
     vxs_status status = kind->results ? kind->results(s, err) : VXS_OK;
     if (!status && kind->maps)
         status = vxs_story_maps(s, err);
+    if (!status && kind->units && vxs_story_generates(s))
+        status = vxs_story_units(s, err);
     if (status)
         return status;
     vxs_story_done(s);

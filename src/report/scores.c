@@ -101,11 +101,12 @@ static void put_table(const vxs_story *s)
             vxs_put(s->out, "<td>%g</td>", vxs_story_number(b, told[k].key));
         fputs("</tr>\n", s->out);
     }
-    fputs("</table>\n<p class=\"small\">Outer scores: of subjects that had no part in learning. "
-          "Baselines are means over the same folds: constant is the mean or the commonest class, "
-          "confounds the columns without penalty alone, volume these and the sum of all features. "
-          "Inner scores, which chose lambda, are in scores.tsv and estimate nothing.</p>\n",
-          s->out);
+    vxs_put(s->out,
+            "</table>\n<p class=\"small\">Outer scores: of subjects that had no part in learning. "
+            "Baselines are means over the same folds: constant is the mean or the commonest class, "
+            "confounds the columns without penalty alone, volume these and the sum of all "
+            "features. Inner scores, which chose %s, are in scores.tsv and estimate nothing.</p>\n",
+            vxs_story_generates(s) ? "rounds" : "lambda");
 }
 
 static void put_warnings(const vxs_story *s)

@@ -129,6 +129,16 @@ static void colour_at(canvas *c, const double at[3], uint8_t pixel[3])
     pixel[2] = value > 0 ? 0 : (uint8_t)(150 + 105 * share);
 }
 
+static vxs_status look_at(canvas *c, const vxs_slices *slices, vxs_error *err)
+{
+    *c = (canvas){ .s = slices };
+    if (!vxs_grid_inverse(&slices->map->grid, c->map_inverse) ||
+        (slices->underlay && !vxs_grid_inverse(&slices->underlay->grid, c->underlay_inverse)))
+        return vxs_fail(err, VXS_BAD_DATA, "an image has no usable grid");
+    find_box(c);
+    return find_window(c, err);
+}
+
 /* ---- Views ----------------------------------------------------------------------------------- */
 
 static size_t pixels_along(const canvas *c, int axis)
@@ -211,15 +221,11 @@ static vxs_status put_mosaic(canvas *c, FILE *out, vxs_error *err)
 
 vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *caption, vxs_error *err)
 {
-    canvas c = { .s = slices };
-    if (!vxs_grid_inverse(&slices->map->grid, c.map_inverse) ||
-        (slices->underlay && !vxs_grid_inverse(&slices->underlay->grid, c.underlay_inverse)))
-        return vxs_fail(err, VXS_BAD_DATA, "an image has no usable grid");
-    find_box(&c);
+    canvas c;
+    vxs_status status = look_at(&c, slices, err);
     bool beyond = slices->most > 0 && slices->most < c.map_most;
     if (beyond)
         c.map_most = slices->most;
-    vxs_status status = find_window(&c, err);
     if (status || !(c.high[0] > c.low[0]))
         return status;
     fputs("<figure>", out);
@@ -231,5 +237,64 @@ vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *capti
             "%f mm. Left is left. Yellow and cyan: %s %g in size.</figcaption></figure>\n",
             caption, slices->peak[0], slices->peak[1], slices->peak[2], c.low[2] + 2 * MARGIN,
             c.high[2] - 2 * MARGIN, beyond ? "from" : "up to", c.map_most);
+    return status;
+}
+
+/* ---- Through the head ------------------------------------------------------------------------ */
+
+#define SHADE 85 /* levels from white: lines are to be seen before it */
+
+vxs_status vxs_glass_box(const vxs_slices *slices, double low[3], double high[3], vxs_error *err)
+{
+    canvas c;
+    vxs_status status = look_at(&c, slices, err);
+    memcpy(low, c.low, sizeof(c.low));
+    memcpy(high, c.high, sizeof(c.high));
+    return status;
+}
+
+/* What lies along the ray through a pixel. */
+static double along_ray(canvas *c, int across, int up, size_t x, size_t y)
+{
+    int along = 3 - across - up;
+    double place[3], sum = 0;
+    place[across] = c->low[across] + STEP * ((double)x + 0.5);
+    place[up] = c->high[up] - STEP * ((double)y + 0.5);
+    for (double at = c->low[along]; at < c->high[along]; at += 2 * STEP) {
+        place[along] = at;
+        sum += grey_at(c, place);
+    }
+    return sum;
+}
+
+vxs_status vxs_glass_put(FILE *out, const vxs_slices *slices, int across, int up, double left,
+                         double top, double scale, vxs_error *err)
+{
+    canvas c;
+    vxs_status status = look_at(&c, slices, err);
+    if (status)
+        return status;
+    c.width = pixels_along(&c, across);
+    c.height = pixels_along(&c, up);
+    size_t pixels = c.width * c.height;
+    double most = 0, *sum = vxs_alloc(pixels, sizeof(*sum), err);
+    c.pixels = vxs_alloc(pixels, 3, err);
+    status = sum && c.pixels ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < pixels && !status; k++) {
+        sum[k] = along_ray(&c, across, up, k % c.width, k / c.width);
+        most = fmax(most, sum[k]);
+    }
+    for (size_t k = 0; k < pixels && !status; k++) {
+        double share = most > 0 ? sqrt(sum[k] / most) : 0;
+        memset(c.pixels + 3 * k, (int)(255 - SHADE * share), 3);
+    }
+    if (!status) {
+        vxs_put(out, "<image x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" href=\"", left, top,
+                scale * STEP * (double)c.width, scale * STEP * (double)c.height);
+        status = vxs_png_put(out, c.pixels, c.width, c.height, err);
+        fputs("\"/>", out);
+    }
+    free(sum);
+    free(c.pixels);
     return status;
 }

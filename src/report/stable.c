@@ -296,7 +296,9 @@ void vxs_story_halving(const vxs_story *s)
         vxs_put(s->out, "; subjects of one %s together", vxs_story_text(asked, "group"));
     fputs("</td></tr>\n", s->out);
     vxs_put(s->out,
-            "<tr><th>Selection</th><td>the first %g features at most of the path from lambda_max "
-            "down; %g on average</td></tr>\n",
-            number(s, "features_a_half"), number(s, "mean_selected"));
+            "<tr><th>Selection</th><td>the first %g features at most of the %s; %g on "
+            "average</td></tr>\n",
+            number(s, "features_a_half"),
+            vxs_story_generates(s) ? "rounds" : "path from lambda_max down",
+            number(s, "mean_selected"));
 }

@@ -2,8 +2,9 @@
  *
  * report.c opens the page and the files behind it, and has the table of the kinds of directories.
  * What results say is in a file a kind: scores.c and selection.c, permuted.c, stable.c; where, in
- * maps.c; what was done in about.c, and what a paper may say of it in paper.c. All of them read the
- * directory, and nothing else. */
+ * maps.c; groups and pairs that a model selected, in selected.c and pairs.c; what was done in
+ * about.c, and what a paper may say of it in paper.c. All of them read the directory, and nothing
+ * else. */
 #ifndef VXS_REPORT_STORY_H
 #define VXS_REPORT_STORY_H
 
@@ -17,8 +18,9 @@ typedef struct vxs_paper vxs_paper;
 /* A file with a map of voxels, one volume an output. */
 typedef struct {
     const char *file, *words;
-    bool regions;  /* and a table of them */
-    bool selected; /* it says which voxels have a weight */
+    const char *sizes; /* instead, of weights that have no sign; or NULL */
+    bool regions;      /* and a table of them */
+    bool selected;     /* it says which voxels have a weight */
 } vxs_story_map;
 
 /* A kind of directory. Sections that are NULL it has not. */
@@ -30,6 +32,7 @@ typedef struct {
     vxs_status (*results)(const vxs_story *story, vxs_error *err);
     const vxs_story_map *maps;            /* ends with file == NULL */
     const char *caution;                  /* said above them */
+    bool units;                           /* the directory tells what was selected among units */
     void (*rows)(const vxs_story *story); /* of the table of what was done */
     void (*certificate)(const vxs_story *story);
     void (*paper)(vxs_paper *paper); /* sentences for a paper, after those that all have */
@@ -69,8 +72,22 @@ void vxs_story_permuting(const vxs_story *story); /* rows of what was done */
 void vxs_story_halving(const vxs_story *story);
 /* scores.c: a metric in words. */
 const char *vxs_story_metric(const char *key);
-/* maps.c: of voxels */
+/* maps.c: of voxels; and what maps lie on, as other figures of brains do */
+typedef struct {
+    const vxs_story *s;
+    vxs_volume mask, underlay; /* without values where there is none */
+    uint8_t *inside;
+    vxs_atlas atlas;
+    bool has_atlas;
+} vxs_places;
+VXS_MUST_CHECK vxs_status vxs_places_read(const vxs_story *story, vxs_places *places,
+                                          vxs_error *err); /* released whatever is returned */
+void vxs_places_release(vxs_places *places);
+VXS_MUST_CHECK vxs_status vxs_places_volume(const char *path, size_t number, vxs_volume *volume,
+                                            size_t *volumes, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_story_maps(const vxs_story *story, vxs_error *err);
+/* selected.c: groups and pairs */
+VXS_MUST_CHECK vxs_status vxs_story_units(const vxs_story *story, vxs_error *err);
 
 /* about.c */
 void vxs_story_done(const vxs_story *story);        /* what was done, and to whom */
@@ -116,6 +133,38 @@ static inline bool vxs_story_is_dense(const vxs_story *story)
 {
     const vxs_json *asked = vxs_json_get(story->about, "parameters");
     return vxs_story_is_fused(story) && !(vxs_story_number(asked, "sparsity") > 0);
+}
+/* Whether it was selected among units, round by round; and whether by a map that is not linear. */
+static inline bool vxs_story_generates(const vxs_story *story)
+{
+    const char *method = vxs_story_text(story->about, "method");
+    return strcmp(method, "fgm") == 0 || strcmp(method, "mslr") == 0;
+}
+static inline bool vxs_story_is_mapped(const vxs_story *story)
+{
+    const char *map = vxs_story_text(vxs_json_get(story->about, "parameters"), "map");
+    return vxs_story_generates(story) && *map && strcmp(map, "none") != 0;
+}
+/* What units are; and what folds choose. */
+static inline const char *vxs_story_unit_name(const vxs_story *story)
+{
+    const vxs_json *asked = vxs_json_get(story->about, "parameters");
+    if (strcmp(vxs_story_text(asked, "map"), "poly2") == 0)
+        return "features and pairs";
+    return vxs_story_has(asked, "groups") ? "groups" : "features";
+}
+static inline const char *vxs_story_tuned(const vxs_story *story)
+{
+    const vxs_json *asked = vxs_json_get(story->about, "parameters");
+    if (!vxs_story_generates(story))
+        return "lambda";
+    return vxs_story_has(asked, "features") ? "how many to select" : "the number of rounds";
+}
+/* Writes how many were wanted; folds choose among several. */
+static inline void vxs_story_put_wanted(const vxs_story *story)
+{
+    const char *wanted = vxs_story_text(vxs_json_get(story->about, "parameters"), "features");
+    vxs_put(story->out, strchr(wanted, ',') ? "as many as folds chose among %s" : "%s", wanted);
 }
 /* What a class is told from. */
 static inline const char *vxs_story_beside(const vxs_story *story)

@@ -48,6 +48,15 @@ refuses 2 "wants a number between 1 and 1000, not '0.9'" voxsift simulate fused 
 refuses 2 "model 'lasso' has no option '--trees'" voxsift simulate lasso --trees 3 -o x
 nothing_left "graphs"
 
+# Pairs of features.
+voxsift simulate pairs --subjects 10 --features 50 -o sim > "$work/out"
+holds "it says what counts" "the pairs of features that count" "$work/out"
+same "files of pairs" "$(ls sim | tr '\n' ' ')" "cohort.json features.npy participants.tsv truth.tsv "
+rm -r sim
+refuses 2 "7 features are too few for 4 pairs" voxsift simulate pairs --features 7 --pairs 4 -o x
+refuses 2 "model 'pairs' has no option '--target'" voxsift simulate pairs --target score -o x
+nothing_left "pairs"
+
 # Images with spheres that matter.
 works "agrees with numpy" "$PYTHON" "$top/tests/cohort/simulate_agrees.py"
 nothing_left "simulate_agrees.py"

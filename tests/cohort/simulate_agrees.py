@@ -338,6 +338,40 @@ def weights_along_graphs():
             shutil.rmtree(f)
 
 
+# ---- Pairs that count ---------------------------------------------------------------------------
+
+def pairs_that_count():
+    n, p = 400, 300
+    words = ["--subjects", str(n), "--features", str(p), "--pairs", "7", "--seed", "5"]
+    make("pairs", "exact", *words, "--noise", "0")
+    x, truth = np.load("exact/features.npy").astype(float).T, table(open("exact/truth.tsv"))
+    a, b = (np.array([int(name[1:]) for name in truth[side]]) for side in ("first", "second"))
+    w = np.array([float(v) for v in truth["weight"]])
+    patients = np.array(table(open("exact/participants.tsv"))["diagnosis"]) == "patient"
+    z = (x[:, a] * x[:, b]) @ w
+    check("pairs: the diagnosis is the sign of the sum", (patients == (z > 0)).all())
+    check("pairs: weights", set(w) == {1.0, -1.0}, w)
+    check("pairs: no feature twice", len(set(a) | set(b)) == 14 and (a < b).all() and (np.diff(a) > 0).all())
+    se = 1 / np.sqrt(x.size)  # five standard errors of each moment of a normal distribution
+    check("pairs: features are normal", abs(x.mean()) < 5 * se and abs((x**2).mean() - 1) < 5 * np.sqrt(2) * se
+          and abs((x**4).mean() - 3) < 5 * np.sqrt(96) * se, (x.mean(), x.std()))
+    each = (np.sign(z)[:, None] * x[:, np.r_[a, b]]).mean(0) * np.sqrt(n)
+    check("pairs: no feature alone", abs(each).max() < 5, each)
+    both = (np.sign(z)[:, None] * x[:, a] * x[:, b] * w).mean(0) * np.sqrt(n)
+    check("pairs: but both together", both.min() > 2, both)
+    make("pairs", "noisy", *words, "--noise", "2", "--nthreads", "3")
+    check("pairs: threads and noise change no feature", all(filecmp.cmp("exact/" + f, "noisy/" + f, False) for f in ("features.npy", "truth.tsv")))
+    other = np.array(table(open("noisy/participants.tsv"))["diagnosis"]) == "patient"
+    wrong = np.arctan2(2, np.sqrt(7)) / np.pi  # of two sums that are about normal
+    check("pairs: noise", abs((other != patients).mean() - wrong) < 0.12, ((other != patients).mean(), wrong))
+    make("pairs", "again", *words, "--noise", "2", "--nthreads", "1")
+    check("pairs: threads", filecmp.cmp("again/participants.tsv", "noisy/participants.tsv", False))
+    make("pairs", "again", *words[:-1], "6", "--force")
+    check("pairs: another seed, other pairs", table(open("again/truth.tsv"))["first"] != truth["first"])
+    for f in "exact", "noisy", "again":
+        shutil.rmtree(f)
+
+
 # ---- Images of the user -------------------------------------------------------------------------
 
 def given_images():
@@ -400,6 +434,7 @@ the_same_bits()
 anatomy()
 several_spheres()
 weights_along_graphs()
+pairs_that_count()
 given_images()
 grids()
 check("nothing is left", not os.listdir("."), os.listdir("."))

@@ -256,6 +256,19 @@ static vxs_status simulate_little_graph(vxs_error *err)
     return status ? status : vxs_simulate_fused(NULL, &s, place, true, err);
 }
 
+static vxs_status simulate_little_pairs(vxs_error *err)
+{
+    vxs_pairs_simulation s;
+    vxs_params_defaults(vxs_pairs_simulation_params, &s);
+    s.features = 10;
+    return vxs_simulate_pairs(NULL, &s, place, true, err);
+}
+
+Test(simulate, no_memory_for_pairs_is_an_error)
+{
+    cr_assert(fail_each_request(simulate_little_pairs) >= 9);
+}
+
 Test(simulate, no_memory_for_graphs_is_an_error)
 {
     cr_assert(fail_each_request(simulate_little_graph) > 40);

@@ -26,12 +26,12 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, path):
         super().__init__()
-        self.open, self.tags, self.loads, self.text = [], [], [], ""
+        self.open, self.tags, self.loads, self.drawn, self.text = [], [], [], [], ""
         self.source = open(path, encoding="utf-8").read()
         self.feed(self.source)
         check(path + " closes what it opens", not self.open, self.open)
         check(path + " is small", len(self.source) < 3e6)
-        check(path + " needs nothing", all(u.startswith("data:image/png;base64,") for u in self.loads), [u[:40] for u in self.loads])
+        check(path + " needs nothing", all(u.startswith("data:image/png;base64,") for u in self.loads + self.drawn), [u[:40] for u in self.loads + self.drawn])
         check(path + " has no script", "script" not in self.tags and not re.search(r"\son\w+=", self.source.replace(EVIL, "")))
         check(path + " loads nothing by style", not re.search(r"url\(|@import", self.source))
         cited, listed = {int(n) for n in re.findall(r" \[(\d+)\]", self.text.replace(EVIL, ""))}, self.source.count("<li>")
@@ -43,12 +43,13 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        if tag not in ("meta", "img", "path", "circle", "br"):
+        if tag not in ("meta", "img", "br"):
             self.open.append(tag)
         self.loads += [v for k, v in attrs if k in ("src", "href", "data", "srcset")]
 
     def handle_startendtag(self, tag, attrs):
         self.tags.append(tag)
+        self.drawn += [v for k, v in attrs if k in ("src", "href", "data", "xlink:href")]  # in figures
 
     def handle_endtag(self, tag):
         check("tags close in order", self.open and self.open.pop() == tag, tag)
@@ -169,15 +170,114 @@ open("broken/predictions.tsv", "w").write("participant_id\trepeat\nx\t1\n")
 run("report", "broken", "-o", "x.html", code=65)
 check("nothing half made", not os.path.exists("x.html") and not [f for f in os.listdir(".") if "part" in f])
 
-# ---- Permutations ------------------------------------------------------------------------------------------
-FACTS = ("method", "loss", "target", "subjects", "classes", "class_weights", "features", "features_are", "grid", "preprocessing", "dropped_list")
-WORDS = {"r": "correlation r", "mae": "mean absolute error", "auc": "area under the curve", "brier": "Brier score"}
-quick = ["--nlambda", "5", "--folds", "3", "--inner-folds", "2", "-q"]
+# ---- What is selected round by round -----------------------------------------------------------------------
 
 
 def g(value):
     """As a page has a number."""
     return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def rows_after(page, heading):
+    """The cells of the tables of a section, labels of the atlas left out."""
+    part = page.source.split(f"<h2>{heading}</h2>")[1].split("<h2>")[0]
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", part)]
+    return part, [[html.unescape(re.sub(r"<br>.*", "", c)) for c in row] for row in cells if row]
+
+
+def generated(name, cohort, *words, cites, report=()):
+    run("fit", cohort, *words, "-q", "-o", name)
+    run("report", name, "-o", name + ".html", *report)
+    page, about = Page(name + ".html"), json.load(open(name + "/model.json"))
+    check(name + ": no lambda, and no other method", not re.search("lambda|SAIF|lasso", page.text.replace(about["command"], "")), page.text)
+    check(name + ": cites", cites in page.text and page.source.count("<li>") == 1)
+    _, rows = rows_after(page, "Certificate")
+    wanted = [[o["name"], *(g(o[k]) for k in ("rounds", "selected", "nonzero", "primal", "dual", "gap", "gap_of_selected"))] for o in about["outputs"]]
+    check(name + ": its certificate", rows == wanted, (rows, wanted))
+    closed = all(o["gap"] <= o["tol"] for o in about["outputs"])
+    check(name + ": what the gap says", ("no other choice and no other weights" in page.text) == closed and ("It is no error of the weights" in page.text) != closed)
+    return page, about
+
+
+def pairs(name, cohort, *words, places=None, **more):
+    page, about = generated(name, cohort, *words, "--map", "poly2", **more)
+    part, shown = rows_after(page, "Which pairs")
+    columns = table(open(name + "/pairs.tsv"))
+    check(name + ": as many as the model says", len(columns["kind"]) == sum(o["selected"] for o in about["outputs"]))
+    voxels, classes = about["features_are"] == "voxels", about["classes"] if "class" in columns else [None]
+    wanted, titles, ends = [], [], []
+    for c in classes:
+        of = [k for k in range(len(columns["kind"])) if c is None or columns["class"][k] == c]
+        of.sort(key=lambda k: -abs(float(columns["weight"][k])))
+        for k in of:
+            row = [g(float(columns["weight"][k])), columns["kind"][k]]
+            for end in ("first", "second"):
+                there = end == "first" or columns["kind"][k] == "pair"
+                row += [columns[end][k] if there else ""]
+                row += [", ".join(f"{float(columns[end + '_' + d][k]):.1f}" for d in "xyz") if there else ""] if voxels else []
+            wanted.append(row)
+        for k in reversed(of):
+            two = columns["kind"][k] == "pair"
+            titles.append(f"{columns['first'][k]} and {columns['second'][k]}: {g(float(columns['weight'][k]))}" if two else
+                          f"{columns['first'][k]}, {columns['kind'][k]}: {g(float(columns['weight'][k]))}")
+            ends += [(k, end) for end in ("first", "second")] * two
+    check(name + ": its table is that of the file", shown == wanted, (shown, wanted))
+    views = 1 if about["features_are"] == "columns" else 3
+    check(name + ": a head seen from three sides", len(page.drawn) == (0 if views == 1 else 3 * len(classes)), len(page.drawn))
+    told = [html.unescape(t) for t in re.findall(r'class="pair".*?<title>(.*?)</title>', part, re.S)]
+    check(name + ": each is in the figure", sorted(told) == sorted(titles * views) and (len(classes) > 1 or told == titles * views), (told, titles))
+    if views == 3 and len(classes) == 1 and ends:
+        at = np.array([places[columns[end][k]] if places else [float(columns[f"{end}_{d}"][k]) for d in "xyz"] for k, end in ends])
+        lines = np.array([[float(v) for v in line] for line in re.findall(r'class="pair" d="M(\S+) (\S+)L(\S+) (\S+)"', part)]).reshape(3, -1, 2)
+        for view, (across, up) in zip(lines, ((0, 1), (0, 2), (1, 2))):
+            for drawn, mm, sign in ((view[:, 0], at[:, across], 1), (view[:, 1], at[:, up], -1)):
+                a = np.stack([mm, np.ones(len(mm))], 1)
+                (slope, _), *_ = np.linalg.lstsq(a, drawn, rcond=None)
+                check(name + ": lines end where features are", np.allclose(a @ np.linalg.lstsq(a, drawn, rcond=None)[0], drawn, atol=0.2) and
+                      (np.ptp(mm) == 0 or slope * sign > 1), (drawn, mm, slope))
+    return page, about
+
+
+JMLR, TNNLS = "Towards ultrahigh dimensional feature selection", "Minimax sparse logistic regression for very"
+_, about = pairs("las-pairs", "las-c", "--target", "dx", "--method", "fgm", "--B", "3", "--T", "4", cites=JMLR, report=("--underlay", "none"))
+page, _ = pairs("kind-pairs", "las-c", "--target", "kind", "--method", "mslr", "--r", "3", "--T", "2", cites=TNNLS, report=("--atlas", "schaefer100"))
+check("weights have no sign, and were learned anew", "without sign" in page.text and "learned anew with C = 5" in page.text)
+page, _ = pairs("t-pairs", "t", "--target", "dx", "--method", "fgm", "--B", "8", "--T", "1", cites=JMLR)
+check("names of pairs are text", EVIL + " 0" in page.text and EVIL not in page.source and not page.loads + page.drawn)
+octants = (at > 0) @ [1, 2, 4] + 1  # of the last one, which is ras
+image = nib.Nifti1Image(octants.reshape(shape).astype("i4"), affine)
+nib.save(image, "octants.nii.gz")
+run("cohort", "ras.tsv", "--image-column", "image", "--regions", "--atlas", "octants.nii.gz", "-q", "-o", "regions-c")
+inside = np.asarray(nib.load("ras-c/mask.nii.gz").dataobj).ravel() > 0
+regions = table(open("regions-c/regions.tsv"))
+centre = {f: at[(octants == int(i)) & inside].mean(0) for f, i in zip(regions["feature"], regions["index"])}
+pairs("region-pairs", "regions-c", "--target", "dx", "--method", "fgm", "--B", "12", "--T", "2", cites=JMLR, places=centre)
+for target, words in (("dx", []), ("kind", ["--by-size"])):
+    name = target + "-groups"
+    page, about = generated(name, "ras-c", "--target", target, "--method", "fgm", "--groups", "tree:octree", "--B", "2", "--features", "3", *words, cites=JMLR)
+    columns, (_, shown) = table(open(name + "/selected.tsv")), rows_after(page, "Which groups")
+    wanted = [[columns["group"][k], columns["features"][k], g(float(columns["weight"][k])), f"{100 * float(columns['share'][k]):.1f} %"]
+              for c in (about["classes"] if target == "kind" else [None])
+              for k in sorted((k for k in range(len(columns["group"])) if c is None or columns["class"][k] == c), key=lambda k: -float(columns["weight"][k]))]
+    check(name + ": its table is that of the file", shown == wanted and len(wanted) == sum(o["selected"] for o in about["outputs"]), (shown, wanted))
+    check(name + ": by size or not", ("root of their group's size" in page.text) == bool(words))
+for name, words, label, points in (("rounds", ["--T", "4"], "rounds", [1, 2, 3, 4]), ("wanted", ["--features", "2,4,8"], "features wanted", [2, 4, 8])):
+    page, about = generated(name, "ras-c", "--target", "dx", "--method", "fgm", "--B", "2", "--choose-lambda", "3", *words, cites=JMLR)
+    lines = [np.array([[float(v) for v in p.split(" ")] for p in d.split("L")]) for d in
+             re.findall(r'<path fill="none" stroke="[^"]*" stroke-width="1.6" d="M(.*?)"', page.source)]
+    check(name + ": figures are of what was tried", f">{label}</text>" in page.source and about[name] == points and len(lines) == 2 and
+          all(np.allclose(page.axis("v4")(line[:, 0]), points, atol=0.02) for line in lines), lines)
+run("cv", "ras-c", "--target", "dx", "--method", "fgm", "--B", "2", "--T", "3", "--folds", "3", "-q", "-o", "rounds-cv")
+run("report", "rounds-cv", "-o", "rounds-cv.html")
+page = Page("rounds-cv.html")
+check("rounds of a cross-validation", "the number of rounds chosen by 5 inner folds" in page.text and "lambda" not in page.text and
+      "How the number of rounds was chosen" in page.text and "(SAIF)" not in page.text and JMLR in page.text)
+run("report", "las-pairs", "-o", "x.html", "--underlay", "nowhere", code=66)
+
+# ---- Permutations ------------------------------------------------------------------------------------------
+FACTS = ("method", "loss", "target", "subjects", "classes", "class_weights", "features", "features_are", "grid", "preprocessing", "dropped_list")
+WORDS = {"r": "correlation r", "mae": "mean absolute error", "auc": "area under the curve", "brier": "Brier score"}
+quick = ["--nlambda", "5", "--folds", "3", "--inner-folds", "2", "-q"]
 
 
 def facts(name, about, like):
@@ -316,7 +416,10 @@ for name, like, file, change in (
         ("cut-p", "early-p", "null.tsv", lambda t: t[:-1]), ("word-p", "early-p", "null.tsv", lambda t: t[:2] + ["2\tmany\n"] + t[3:]),
         ("lost-p", "early-p", "null.tsv", lambda t: t[:2] + ["2\tn/a\n"] + t[3:]), ("other-p", "early-p", "null.tsv", lambda t: ["permutation\tauc\n"] + t[1:]),
         ("cut-s", "t-s", "frequencies.tsv", lambda t: t[:-1]), ("few-s", "las-s", "frequencies.tsv", lambda t: [t[0]] + [x.replace("\t1\n", "\t0.5\n") for x in t[1:]]), ("word-s", "t-s", "frequencies.tsv", lambda t: t[:1] + ["0\tx\toften\n"] + t[2:]),
-        ("other-s", "t-s", "frequencies.tsv", lambda t: ["index\tfeature\tfrequency_a\n"] + t[1:])):
+        ("other-s", "t-s", "frequencies.tsv", lambda t: ["index\tfeature\tfrequency_a\n"] + t[1:]),
+        ("cut-pairs", "t-pairs", "pairs.tsv", lambda t: t[:-1]), ("far-pairs", "las-pairs", "pairs.tsv", lambda t: [t[0], "\t".join(t[1].split("\t")[:3] + ["99"] + t[1].split("\t")[4:])] + t[2:]),
+        ("word-groups", "dx-groups", "selected.tsv", lambda t: [t[0], "\t".join(t[1].split("\t")[:1] + ["many"] + t[1].split("\t")[2:])] + t[2:]),
+        ("cut-groups", "dx-groups", "selected.tsv", lambda t: t[:-1])):
     shutil.copytree(like, name)
     lines = change(open(f"{like}/{file}").readlines())
     open(f"{name}/{file}", "w").writelines(lines)
@@ -348,7 +451,7 @@ open("look.html", "w").write(LOOK % ("wide.html", 1100))
 seen = re.search(r"seen (\d+) (\w+) \[(.*?)\]", chromium("--dump-dom", "file://" + os.path.abspath("look.html")))
 check("what sticks out is seen", seen and seen.group(3).startswith("P3"), seen and seen.groups())
 for width in (1100, 400):
-    for name in ("las", "evil", "three", "m", "t", "evil-p", "early-p", "whole-p", "las-s", "evil-s", "t-s", "long", "long-s"):
+    for name in ("las", "evil", "three", "m", "t", "evil-p", "early-p", "whole-p", "las-s", "evil-s", "t-s", "long", "long-s", "las-pairs", "kind-pairs", "t-pairs", "region-pairs", "dx-groups", "rounds"):
         open("look.html", "w").write(LOOK % (name + ".html", width))
         seen = re.search(r"seen (\d+) (\w+) \[(.*?)\]", chromium("--dump-dom", "file://" + os.path.abspath("look.html")))
         images = len(Page(name + ".html").loads)

@@ -1,0 +1,387 @@
+/* selected.c - what a model selected among units: groups as a table; pairs as a figure and a table,
+ * with places and atlas labels where features have any. */
+#include "report/pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS 50
+
+static vxs_status read_table(const vxs_story *s, const char *file, vxs_table **table,
+                             vxs_error *err)
+{
+    char *path = vxs_format(err, "%s/%s", s->directory, file);
+    vxs_status status = path ? vxs_table_read(path, table, err) : VXS_FAILED;
+    free(path);
+    return status;
+}
+
+/* A number that must be there. */
+static vxs_status read_number(const vxs_story *s, const vxs_table *t, const char *file, size_t row,
+                              size_t column, double *value, vxs_error *err)
+{
+    vxs_status status = vxs_table_real(t, row, column, value, err);
+    if (!status && !isfinite(*value))
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s/%s' line %zu, column '%s': no value",
+                          s->directory, file, vxs_table_line(t, row), vxs_table_header(t, column));
+    return status;
+}
+
+/* How many rows model.json says that there are. */
+static vxs_status check_rows(const vxs_story *s, const vxs_table *t, const char *file,
+                             vxs_error *err)
+{
+    const vxs_json *outputs = vxs_json_get(s->about, "outputs");
+    double said = 0;
+    for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next)
+        said += vxs_story_number(o, "selected");
+    if ((double)vxs_table_rows(t) == said)
+        return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' has %zu rows and '%s' says that %g were selected",
+                    s->directory, file, vxs_table_rows(t), s->kind->file, said);
+}
+
+/* Whether a row is of output k; where there is one, all are. */
+static bool is_of(const vxs_story *s, const vxs_table *t, size_t row, size_t k)
+{
+    return vxs_story_outputs(s) == 1 ||
+           strcmp(vxs_table_cell(t, row, 0), vxs_story_class(s, k)) == 0;
+}
+
+static void put_output(const vxs_story *s, size_t k)
+{
+    if (vxs_story_outputs(s) > 1)
+        vxs_put(s->out, "<p>%s %s:</p>\n", vxs_story_class(s, k), vxs_story_beside(s));
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+enum { NAME, FEATURES, WEIGHT, SHARE, COLUMNS };
+typedef struct {
+    const char *name;
+    double value[COLUMNS];
+} group;
+
+static int by_weight(const void *a, const void *b)
+{
+    double left = ((const group *)a)->value[WEIGHT], right = ((const group *)b)->value[WEIGHT];
+    return (left < right) - (left > right);
+}
+
+static void put_groups(FILE *out, const group *groups, size_t count)
+{
+    fputs("<table class=\"n\"><tr><th>group</th><th>features</th><th>size of weights</th><th>share "
+          "of their squares</th></tr>\n",
+          out);
+    for (size_t k = 0; k < count && k < MOST_ROWS; k++)
+        vxs_put(out, "<tr><td class=\"t\">%s</td><td>%g</td><td>%g</td><td>%f %%</td></tr>\n",
+                groups[k].name, groups[k].value[FEATURES], groups[k].value[WEIGHT],
+                100 * groups[k].value[SHARE]);
+    fputs("</table>\n", out);
+    if (count > MOST_ROWS)
+        vxs_put(out, "<p class=\"small\">The %d largest of %z; all are in selected.tsv.</p>\n",
+                MOST_ROWS, count);
+}
+
+static vxs_status tell_groups_of(const vxs_story *s, const vxs_table *t, size_t output,
+                                 vxs_error *err)
+{
+    static const char *const names[COLUMNS] = { "group", "features", "weight", "share" };
+    size_t rows = vxs_table_rows(t), column[COLUMNS], count = 0;
+    group *groups = vxs_alloc(rows, sizeof(*groups), err);
+    vxs_status status = groups ? VXS_OK : VXS_FAILED;
+    for (int c = 0; c < COLUMNS && !status; c++)
+        status = vxs_table_find(t, names[c], &column[c], err);
+    for (size_t r = 0; r < rows && !status; r++) {
+        if (!is_of(s, t, r, output))
+            continue;
+        group *g = &groups[count++];
+        g->name = vxs_table_cell(t, r, column[NAME]);
+        for (int c = FEATURES; c < COLUMNS && !status; c++)
+            status = read_number(s, t, "selected.tsv", r, column[c], &g->value[c], err);
+    }
+    if (!status) {
+        qsort(groups, count, sizeof(*groups), by_weight);
+        put_output(s, output);
+        put_groups(s->out, groups, count);
+    }
+    free(groups);
+    return status;
+}
+
+static vxs_status tell_groups(const vxs_story *s, vxs_error *err)
+{
+    vxs_table *t = NULL;
+    const vxs_json *sized = vxs_json_get(vxs_json_get(s->about, "parameters"), "by-size");
+    bool by_size = sized && sized->number != 0;
+    vxs_status status = read_table(s, "selected.tsv", &t, err);
+    if (!status)
+        status = check_rows(s, t, "selected.tsv", err);
+    if (!status)
+        vxs_put(s->out,
+                "<h2>Which groups</h2>\n<p>The size of a group's weights is the root of the sum of "
+                "their squares, each of a feature as --standardize left it%s.</p>\n",
+                by_size ? ", over the root of the group's size" : "");
+    for (size_t k = 0; k < vxs_story_outputs(s) && !status; k++)
+        status = tell_groups_of(s, t, k, err);
+    vxs_table_free(t);
+    return status;
+}
+
+/* ---- Pairs: where they are ------------------------------------------------------------------- */
+
+typedef struct {
+    const vxs_story *s;
+    vxs_places places;
+    bool has_places, voxels;
+    vxs_table *table;    /* pairs.tsv */
+    vxs_table *regions;  /* regions.tsv, of a cohort of regions */
+    double (*centre)[4]; /* of a row of it, mm, and its voxels */
+    int32_t *label;      /* of the atlas, of each voxel of the grid; or NULL */
+} finder;
+
+/* The mean place of each region's voxels. */
+static vxs_status find_centres(finder *f, vxs_error *err)
+{
+    size_t volumes = 0, rows = 0, column = 0;
+    vxs_volume image = { .values = NULL };
+    char *path = vxs_format(err, "%s/regions.nii.gz", f->s->directory);
+    vxs_status status = path ? vxs_places_volume(path, 0, &image, &volumes, err) : VXS_FAILED;
+    free(path);
+    if (!status)
+        status = read_table(f->s, "regions.tsv", &f->regions, err);
+    if (!status)
+        status = vxs_table_find(f->regions, "index", &column, err);
+    rows = status ? 0 : vxs_table_rows(f->regions);
+    f->centre = status ? NULL : vxs_alloc(rows, sizeof(*f->centre), err);
+    status = status ? status : f->centre ? VXS_OK : VXS_FAILED;
+    for (size_t r = 0; r < rows && !status; r++) {
+        double index = NAN, voxel[3], at[3];
+        status = vxs_table_real(f->regions, r, column, &index, err);
+        for (size_t v = 0; v < vxs_grid_voxels(&image.grid) && !status; v++) {
+            if ((double)image.values[v] != index)
+                continue;
+            vxs_grid_index(&image.grid, v, voxel);
+            vxs_grid_position(&image.grid, voxel, at);
+            for (int d = 0; d < 3; d++)
+                f->centre[r][d] += at[d];
+            f->centre[r][3]++;
+        }
+    }
+    vxs_volume_release(&image);
+    return status;
+}
+
+static vxs_status begin(finder *f, vxs_error *err)
+{
+    const char *kind = vxs_story_text(f->s->about, "features_are");
+    bool regions = strcmp(kind, "regions") == 0;
+    f->voxels = strcmp(kind, "voxels") == 0;
+    vxs_status status = read_table(f->s, "pairs.tsv", &f->table, err);
+    if (!status)
+        status = check_rows(f->s, f->table, "pairs.tsv", err);
+    if (status || (!f->voxels && !regions))
+        return status;
+    f->has_places = true;
+    status = vxs_places_read(f->s, &f->places, err);
+    if (!status && regions)
+        status = find_centres(f, err);
+    if (status || !f->voxels || !f->places.has_atlas)
+        return status;
+    const vxs_grid *grid = &f->places.mask.grid;
+    f->label = vxs_alloc(vxs_grid_voxels(grid), sizeof(*f->label), err);
+    return f->label ? vxs_atlas_resample(&f->places.atlas, grid, f->label, err) : VXS_FAILED;
+}
+
+static void end(finder *f)
+{
+    if (f->has_places)
+        vxs_places_release(&f->places);
+    vxs_table_free(f->table);
+    vxs_table_free(f->regions);
+    free(f->centre);
+    free(f->label);
+}
+
+static void find_region(const finder *f, vxs_end *e)
+{
+    for (size_t r = 0; r < vxs_table_rows(f->regions); r++)
+        if (strcmp(vxs_table_cell(f->regions, r, 0), e->name) == 0 && f->centre[r][3] > 0)
+            for (int d = 0; d < 3; d++)
+                e->at[d] = f->centre[r][d] / f->centre[r][3];
+}
+
+/* Columns behind the name are i, j, k, x, y and z. */
+static vxs_status find_voxel(const finder *f, size_t row, size_t column, vxs_end *e, vxs_error *err)
+{
+    const vxs_grid *grid = &f->places.mask.grid;
+    const vxs_atlas *atlas = &f->places.atlas;
+    double index[3] = { 0 };
+    vxs_status status = VXS_OK;
+    for (size_t d = 0; d < 3 && !status; d++) {
+        status = read_number(f->s, f->table, "pairs.tsv", row, column + 1 + d, &index[d], err);
+        if (!status)
+            status = read_number(f->s, f->table, "pairs.tsv", row, column + 4 + d, &e->at[d], err);
+        if (!status && !(index[d] >= 0 && index[d] < (double)grid->shape[d]))
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s/pairs.tsv' line %zu: no voxel of the mask",
+                              f->s->directory, vxs_table_line(f->table, row));
+    }
+    if (status || !f->label)
+        return status;
+    size_t voxel =
+        (size_t)index[0] + grid->shape[0] * ((size_t)index[1] + grid->shape[1] * (size_t)index[2]);
+    size_t label = vxs_atlas_find(atlas, f->label[voxel]);
+    e->label = label < atlas->count ? atlas->names[label] : NULL;
+    return VXS_OK;
+}
+
+static vxs_status read_end(const finder *f, size_t row, const char *which, vxs_end *e,
+                           vxs_error *err)
+{
+    size_t column = 0;
+    vxs_status status = vxs_table_find(f->table, which, &column, err);
+    *e = (vxs_end){ .at = { NAN, NAN, NAN } };
+    if (status)
+        return status;
+    e->name = vxs_table_cell(f->table, row, column);
+    if (f->regions)
+        find_region(f, e);
+    return f->voxels ? find_voxel(f, row, column, e, err) : VXS_OK;
+}
+
+static vxs_status read_pair(const finder *f, size_t row, vxs_pair *p, vxs_error *err)
+{
+    size_t kind = 0, weight = 0;
+    vxs_status status = vxs_table_find(f->table, "kind", &kind, err);
+    if (!status)
+        status = vxs_table_find(f->table, "weight", &weight, err);
+    if (!status)
+        status = read_number(f->s, f->table, "pairs.tsv", row, weight, &p->weight, err);
+    if (!status)
+        status = read_end(f, row, "first", &p->end[0], err);
+    if (!status)
+        status = read_end(f, row, "second", &p->end[1], err);
+    p->kind = status ? "" : vxs_table_cell(f->table, row, kind);
+    p->two = strcmp(p->kind, "pair") == 0;
+    return status;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double left = fabs(((const vxs_pair *)a)->weight), right = fabs(((const vxs_pair *)b)->weight);
+    return (left < right) - (left > right);
+}
+
+/* ---- Pairs: what is said --------------------------------------------------------------------- */
+
+static void put_feature(const finder *f, const vxs_end *e, bool shown)
+{
+    FILE *out = f->s->out;
+    vxs_put(out, "<td class=\"t\">%s", shown ? e->name : "");
+    if (shown && e->label)
+        vxs_put(out, "<br><span class=\"small\">%s</span>", e->label);
+    fputs("</td>", out);
+    if (f->voxels && shown)
+        vxs_put(out, "<td>%f, %f, %f</td>", e->at[0], e->at[1], e->at[2]);
+    else if (f->voxels)
+        fputs("<td></td>", out);
+}
+
+static void put_table(const finder *f, const vxs_pair *pairs, size_t count)
+{
+    FILE *out = f->s->out;
+    fputs("<table class=\"n\"><tr><th>weight</th><th></th>", out);
+    for (int e = 0; e < 2; e++) {
+        fputs(e == 0 ? "<th>first</th>" : "<th>second</th>", out);
+        if (f->voxels)
+            fputs("<th>x, y, z</th>", out);
+    }
+    fputs("</tr>\n", out);
+    for (size_t k = 0; k < count && k < MOST_ROWS; k++) {
+        vxs_put(out, "<tr><td>%g</td><td class=\"t\">%s</td>", pairs[k].weight, pairs[k].kind);
+        put_feature(f, &pairs[k].end[0], true);
+        put_feature(f, &pairs[k].end[1], pairs[k].two);
+        fputs("</tr>\n", out);
+    }
+    fputs("</table>\n", out);
+}
+
+static vxs_status put_figure(const finder *f, const vxs_pair *pairs, size_t count, vxs_error *err)
+{
+    FILE *out = f->s->out;
+    fputs(f->has_places ? "<div class=\"row\"><figure>"
+                        : "<div class=\"row\"><figure style=\"max-width:35rem\">",
+          out);
+    vxs_status status = f->has_places ? vxs_pairs_in_head(out, &f->places, pairs, count, err)
+                                      : vxs_pairs_on_circle(out, pairs, count, err);
+    vxs_put(out,
+            "<figcaption>Lines join the features of a pair, rings are squares, dots features by "
+            "themselves. Red: positive, blue: negative weights; the wider, the larger.%s"
+            "</figcaption></figure>\n",
+            !f->has_places ? ""
+            : f->voxels    ? " Seen through the whole head, left is left."
+                        : " Seen through the whole head, left is left; lines end in the middle of "
+                          "regions.");
+    return status;
+}
+
+static vxs_status tell_pairs_of(const finder *f, size_t output, vxs_error *err)
+{
+    size_t rows = vxs_table_rows(f->table), count = 0;
+    vxs_pair *pairs = vxs_alloc(rows, sizeof(*pairs), err);
+    vxs_status status = pairs ? VXS_OK : VXS_FAILED;
+    for (size_t r = 0; r < rows && !status; r++)
+        if (is_of(f->s, f->table, r, output))
+            status = read_pair(f, r, &pairs[count++], err);
+    if (!status) {
+        qsort(pairs, count, sizeof(*pairs), by_size);
+        put_output(f->s, output);
+    }
+    if (!status && count > 0)
+        status = put_figure(f, pairs, count, err);
+    if (!status && count > 0) {
+        put_table(f, pairs, count);
+        fputs("</div>\n", f->s->out);
+        if (count > MOST_ROWS)
+            vxs_put(f->s->out,
+                    "<p class=\"small\">The %d strongest of %z; all are in pairs.tsv.</p>\n",
+                    MOST_ROWS, count);
+    }
+    free(pairs);
+    return status;
+}
+
+static void put_meaning(const vxs_story *s)
+{
+    const char *how = vxs_story_text(vxs_json_get(s->about, "task"), "standardize");
+    bool centred = strcmp(how, "none") != 0;
+    vxs_put(s->out,
+            "<h2>Which pairs</h2>\n<p>A pair is the product of two features%s. With a positive "
+            "weight it speaks for %s where %s, with a negative one where %s. What either feature "
+            "says alone is no part of it.</p>\n",
+            centred ? ", each less its mean" : "",
+            s->class_count == 2 ? vxs_story_class(s, 1) : "the class",
+            centred ? "both are above their means, or both below" : "both have the same sign",
+            centred ? "one is above and the other below" : "they have different signs");
+}
+
+static vxs_status tell_pairs(const vxs_story *s, vxs_error *err)
+{
+    finder f = { .s = s };
+    vxs_status status = begin(&f, err);
+    if (!status)
+        put_meaning(s);
+    for (size_t k = 0; k < vxs_story_outputs(s) && !status; k++)
+        status = tell_pairs_of(&f, k, err);
+    end(&f);
+    return status;
+}
+
+vxs_status vxs_story_units(const vxs_story *s, vxs_error *err)
+{
+    const vxs_json *asked = vxs_json_get(s->about, "parameters");
+    if (strcmp(vxs_story_text(asked, "map"), "poly2") == 0)
+        return tell_pairs(s, err);
+    return vxs_story_has(asked, "groups") ? tell_groups(s, err) : VXS_OK;
+}
