@@ -97,6 +97,10 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
     fprintf(out, "  %zu %s selected in %llu %s, made of %zu of %zu features\n", s->count,
             vxs_unit_name(m, s->count), (unsigned long long)s->rounds,
             s->rounds == 1 ? "round" : "rounds", o->fit.count, m->p);
+    if (s->pruned > 0)
+        fprintf(out,
+                "  %llu groups were looked at, %llu inside others were not: they could not win\n",
+                (unsigned long long)s->visited, (unsigned long long)s->pruned);
     if (s->retrained)
         fprintf(out, "  weights were learned anew; the certificate is of those that selected\n");
 }
