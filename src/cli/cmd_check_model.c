@@ -59,9 +59,13 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_cert
                 "%s: the certificate %s.\n"
                 "  primal       %.10g, the model says %.10g\n"
                 "  dual         %.10g, the model says %.10g\n"
-                "  relative gap %.2g, at most %.2g was asked for\n",
+                "  relative gap %.2g, ",
                 m->outputs[k].name, holds(&m->outputs[k], &found[k]) ? "holds" : "does NOT hold",
-                found[k].primal, said->primal, found[k].dual, said->dual, found[k].gap, said->tol);
+                found[k].primal, said->primal, found[k].dual, said->dual, found[k].gap);
+        if (m->outputs[k].fit.selected)
+            fprintf(call->out, "over everything that could be selected\n");
+        else
+            fprintf(call->out, "at most %.2g was asked for\n", said->tol);
     }
 }
 

@@ -137,7 +137,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
     fprintf(out, "  certificate: primal %.10g, dual %.10g, relative gap %.2g%s\n", c->primal,
             c->dual, c->gap, c->converged ? "" : ", which is MORE than asked for");
     fprintf(out, "  %.2f passes over the data in %.3g s, %llu %s\n", c->passes, c->seconds,
-            (unsigned long long)c->iterations, o->fit.selected ? "steps" : "rounds");
+            (unsigned long long)c->iterations, o->fit.selected ? "steps within rounds" : "rounds");
 }
 
 static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task *t)

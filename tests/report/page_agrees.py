@@ -178,6 +178,11 @@ def g(value):
     return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
 
 
+def tenths(value):
+    text = f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+    return "0.0" if text == "-0.0" else text
+
+
 def rows_after(page, heading):
     """The cells of the tables of a section, labels of the atlas left out."""
     part = page.source.split(f"<h2>{heading}</h2>")[1].split("<h2>")[0]
@@ -214,7 +219,7 @@ def pairs(name, cohort, *words, places=None, **more):
             for end in ("first", "second"):
                 there = end == "first" or columns["kind"][k] == "pair"
                 row += [columns[end][k] if there else ""]
-                row += [", ".join(f"{float(columns[end + '_' + d][k]):.1f}" for d in "xyz") if there else ""] if voxels else []
+                row += [", ".join(tenths(float(columns[end + '_' + d][k])) for d in "xyz") if there else ""] if voxels else []
             wanted.append(row)
         for k in reversed(of):
             two = columns["kind"][k] == "pair"
@@ -243,7 +248,7 @@ _, about = pairs("las-pairs", "las-c", "--target", "dx", "--method", "fgm", "--B
 page, _ = pairs("kind-pairs", "las-c", "--target", "kind", "--method", "mslr", "--r", "3", "--T", "2", cites=TNNLS, report=("--atlas", "schaefer100"))
 check("weights have no sign, and were learned anew", "without sign" in page.text and "learned anew with C = 5" in page.text)
 page, _ = pairs("t-pairs", "t", "--target", "dx", "--method", "fgm", "--B", "8", "--T", "1", cites=JMLR)
-check("names of pairs are text", EVIL + " 0" in page.text and EVIL not in page.source and not page.loads + page.drawn)
+check("names of pairs are text", EVIL + " " in page.text and EVIL not in page.source and not page.loads + page.drawn)
 octants = (at > 0) @ [1, 2, 4] + 1  # of the last one, which is ras
 image = nib.Nifti1Image(octants.reshape(shape).astype("i4"), affine)
 nib.save(image, "octants.nii.gz")
@@ -256,7 +261,7 @@ for target, words in (("dx", []), ("kind", ["--by-size"])):
     name = target + "-groups"
     page, about = generated(name, "ras-c", "--target", target, "--method", "fgm", "--groups", "tree:octree", "--B", "2", "--features", "3", *words, cites=JMLR)
     columns, (_, shown) = table(open(name + "/selected.tsv")), rows_after(page, "Which groups")
-    wanted = [[columns["group"][k], columns["features"][k], g(float(columns["weight"][k])), f"{100 * float(columns['share'][k]):.1f} %"]
+    wanted = [[columns["group"][k], columns["features"][k], g(float(columns["weight"][k])), tenths(100 * float(columns["share"][k])) + " %"]
               for c in (about["classes"] if target == "kind" else [None])
               for k in sorted((k for k in range(len(columns["group"])) if c is None or columns["class"][k] == c), key=lambda k: -float(columns["weight"][k]))]
     check(name + ": its table is that of the file", shown == wanted and len(wanted) == sum(o["selected"] for o in about["outputs"]), (shown, wanted))
