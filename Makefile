@@ -59,7 +59,7 @@ help:
 ## make test            everything that must pass
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
-## make peers           the same answers as scikit-learn and glmnet (MATRICES=folder for more data)
+## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder for more)
 ## make kernel-figures  what a column of kernel scores takes, alone
@@ -286,6 +286,7 @@ peers: deps-peers
 	@$(PYTHON) tests/peers/skfs.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/precision.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/fused.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
+	@$(PYTHON) tests/peers/generation.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 
 # ---- Gates --------------------------------------------------------------------------------------
 

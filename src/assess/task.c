@@ -399,6 +399,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
                         target, t->classes[0], t->n);
     bool joint = t->settings.loss == VXS_LOSS_CHOOSE_MULTINOMIAL;
     bool classes = joint || t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
+                   t->settings.loss == VXS_LOSS_CHOOSE_SQUARED_HINGE ||
                    (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
     if (!classes && vxs_task_method(t)->classes)

@@ -279,7 +279,7 @@ def files(what, model, found, parts):
 
 
 PROBLEMS = [
-    "--method fgm --B 3 --T 3",
+    "--method fgm --loss squared-hinge --B 3 --T 3",
     "--method fgm --loss logistic --confounds age,sex --B 2 --C 1",
     "--method fgm --groups file:groups.tsv --by-size --debias 2 --B 1 --T 2",
     "--method fgm --groups file:groups.tsv --B 9 --confounds age --loss logistic",
