@@ -77,7 +77,7 @@ const char *const *vxs_command_names(void); /* ends with NULL */
 
 /* All options of a command, its own first, those of all methods or models behind them, each once.
  */
-#define VXS_MAX_OPTIONS 64
+#define VXS_MAX_OPTIONS 96
 typedef struct {
     const vxs_param *param;
     enum { VXS_OWN, VXS_OF_METHOD, VXS_OF_MODEL, VXS_SHARED } place; /* where the value belongs */
