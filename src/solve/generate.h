@@ -82,6 +82,8 @@ VXS_MUST_CHECK vxs_status vxs_generation_answer(const vxs_generation *g, vxs_sol
                                                 vxs_error *err);
 /* proximal.c */
 VXS_MUST_CHECK vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err);
+/* central.c: nearer to the answer, from where the rounds are. */
+VXS_MUST_CHECK vxs_status vxs_central_solve(vxs_generation *g, vxs_error *err);
 /* smoothing.c */
 VXS_MUST_CHECK vxs_status vxs_smoothing_solve(vxs_generation *g, vxs_error *err);
 

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS    20000
+#define FIRST    60 /* steps before an interior point is asked */
+#define STEPS    2000
 #define PATIENCE 50   /* steps in which neither value nor bound gets better */
 #define SMALLER  0.95 /* of the last L, to begin with */
 #define LARGER   1.6
@@ -242,11 +243,11 @@ static double gap_of(const proximal *a)
     return (a->value - a->best_dual) / a->g->empty;
 }
 
-static void iterate(proximal *a)
+static void iterate(proximal *a, int steps)
 {
     double best = INFINITY;
     vxs_generation *g = a->g;
-    for (int k = 0, stuck = 0; k < STEPS && stuck < PATIENCE; k++) {
+    for (int k = 0, stuck = 0; k < steps && stuck < PATIENCE; k++) {
         bool fell = step(a);
         double gap = gap_of(a);
         g->iterations++;
@@ -258,7 +259,7 @@ static void iterate(proximal *a)
     g->restricted = fmax(0, gap_of(a));
 }
 
-vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err)
+static vxs_status descend(vxs_generation *g, int steps, vxs_error *err)
 {
     proximal a = {
         .g = g, .n = g->n, .count = g->count, .step = 0.01 * (double)g->n * g->problem.cost
@@ -268,9 +269,20 @@ vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err)
     vxs_status status = take_room(&a, err);
     if (!status) {
         start(&a);
-        iterate(&a);
+        iterate(&a, steps);
         hand_back(&a);
     }
     release(&a);
     return status;
+}
+
+/* Few problems need more than some steps; those that do are brought near their answer by an
+ * interior point, from where steps make rounds empty that have no part in it. */
+vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err)
+{
+    vxs_status status = descend(g, FIRST, err);
+    if (status || g->restricted <= g->target)
+        return status;
+    status = vxs_central_solve(g, err);
+    return status ? status : descend(g, STEPS, err);
 }

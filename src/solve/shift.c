@@ -175,13 +175,13 @@ static double step_down(vxs_shift *s, const double *z, double most, double *shif
 double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
 {
     double value = value_at(s, z, s->b, shifted);
-    for (int step = 0, flat = 0; step < STEPS && s->rank > 0 && flat < 2; step++) {
+    for (int step = 0, flat = 0; step < STEPS && s->rank > 0 && flat < 4; step++) {
         if (!find_slope(s, shifted))
             return value;
         vxs_losses_curvature(s->problem, shifted, s->curve);
         vxs_shift_factor(s, s->curve);
         solve(s->gram, s->rank, s->gram + s->rank * s->rank);
-        double next = step_down(s, z, value + fabs(value) * 1e-15, shifted);
+        double next = step_down(s, z, value * (1 + 1e-14), shifted);
         if (next == INFINITY)
             return value_at(s, z, s->b, shifted);
         flat += !(next < value);

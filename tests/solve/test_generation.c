@@ -2,6 +2,7 @@
  * problem in other words, and one coordinate of the smooth maximum. */
 #include "solve/smoothing.h"
 #include "tests/core/check.h"
+#include "tests/core/faults.h"
 
 typedef struct {
     size_t n, p;
@@ -286,5 +287,65 @@ Test(generation, wrong_answers)
     s.selected->weight[0] *= 1.2;
     cr_assert(!check(&e, &s).converged);
     vxs_solution_release(&s);
+    release(&e);
+}
+
+/* ---- Without memory -------------------------------------------------------------------------- */
+
+static example hard;
+static const char *hard_method;
+
+/* Rounds, an interior point, weights learned anew, and the checker. */
+static vxs_status solve_hard(vxs_error *err)
+{
+    vxs_solver *solver = NULL;
+    vxs_solution solution;
+    vxs_certificate c;
+    vxs_method_settings settings = { .tol = 1e-9, .inner_tol = 1e-8, .wanted = NULL };
+    const vxs_method *m = vxs_methods;
+    while (strcmp(m->name, hard_method) != 0)
+        m++;
+    vxs_status status = vxs_solver_new(NULL, m, &hard.problem, &settings, &solver, err);
+    if (status)
+        return status;
+    status = vxs_solver_fit(solver, 4, &solution, err);
+    if (!status)
+        status = vxs_check_solution(&hard.problem, &solution, &c, err);
+    vxs_solution_release(&solution);
+    vxs_solver_free(solver);
+    return status;
+}
+
+Test(generation, memory_that_fails)
+{
+    for (int k = 0; k < 2; k++) {
+        hard = make(24 + (uint64_t)k, 15, 30);
+        hard.problem.debias = 1;
+        hard.problem.unshifted = k == 1;
+        hard.problem.cost = 0.1;
+        hard_method = k == 0 ? "fgm" : "mslr";
+        cr_assert(fail_each_request(solve_hard) > 50);
+        release(&hard);
+    }
+}
+
+/* Less than there is: from the beginning, and as if nothing had been asked before. */
+Test(generation, fewer_rounds_after_more)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(10, 40, 60);
+    vxs_solver *solver = NULL;
+    vxs_method_settings settings = { .tol = 1e-9, .inner_tol = 1e-6 };
+    vxs_solution more, fewer, alone = solve(&e, "fgm", 2, 1e-5, NULL);
+    WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FGM], &e.problem, &settings, &solver, &err),
+          err);
+    WORKS(vxs_solver_fit(solver, 5, &more, &err), err);
+    WORKS(vxs_solver_fit(solver, 2, &fewer, &err), err);
+    cr_assert(more.selected->rounds > 2 && fewer.selected->rounds == 2);
+    cr_assert(fewer.count == alone.count && fewer.certificate.primal == alone.certificate.primal);
+    vxs_solver_free(solver);
+    vxs_solution_release(&more);
+    vxs_solution_release(&fewer);
+    vxs_solution_release(&alone);
     release(&e);
 }
