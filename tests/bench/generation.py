@@ -2,8 +2,9 @@
 BUILD FOLDER [MATRICES]. FGM_PARTS: some of small, exact, large, wide, tall, groups, leukemia; FGM_DRAW=1: tables and
 figures of what is there already. build/generation makes the data in memory, calls the methods, and counts.
 
-Settings, made before any result on these data was seen. Seed 1 everywhere; one thread; seconds of the processor, of
-liblinear those of train() alone, most of which in the small problem go into turning its rows into columns (its first
+Settings, made before any result on these data was seen; the papers' r = 2 ... 40 are fewer here because of what mslr
+takes. Seed 1 everywhere; one thread; seconds of the processor, of
+liblinear those of train() alone, most of which go into turning its rows into columns (its first
 row here, C = 1e-9, selects nothing and takes just that). All features are N(0, 1) as float32, labels the sign of Xw.
 
 small   FGM paper 8.2.2, Fig. 2: 4,096 x 4,096, 300 weights U(0, 1), 4,096 test rows; fgm with squared hinge and
@@ -12,16 +13,16 @@ exact   8.2.1: B = 10, 30, 50 with inner tolerances 1e-3 and 1e-6
 large   8.2.3, Fig. 3: 8,192 x 65,536, otherwise as small; B = 4, 8 ... 60
 wide    MSLR paper IV-A, Fig. 3: 5,000 x 100,000, 300 weights N(0, 2), 2,000 test rows; mslr, C = 10, T = 10, r = 4,
         10, 20, 30, 40, and fgm with logistic loss, which is the same problem, B = 4, 8 ... 40; retrained with C = 5
-tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, otherwise as wide;
-        r = 8, 20, 40
+tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, r = 8, 20, 40,
+        otherwise as wide
 groups  FGM paper 8.6.1, Fig. 15: 4,096 x 400,000 in 40,000 groups of 10, of which 100 have weights N(0, 1), 2,000 test
         rows; columns are made anew whenever they are read; fgm with logistic loss, C = 10, B = 2, 5, 8, 10, a point a
         round. liblinear has no groups, and 400,000 columns would not fit
 leukemia  MSLR paper IV-B, Fig. 6: 38 samples to learn from and 34 to predict, 7,129 genes; MATRICES has
         leukemia_train.svm and leukemia_test.svm. Samples to mean 0 and variance 1, then voxsift's defaults (genes
         likewise over what is learned from, C = 10, retrained with C = 5) with r = 2 and T = 1 ... 10; beside it the lasso
-        with logistic loss on the same cohorts. Added when that gave 91.2 at most: genes scaled over all 72 samples, as
-        those are that the paper used (libsvm's data sets), with --standardize none, the rest being the same
+        with logistic loss on the same cohorts. Added when that gave 91.2 per cent at most: genes scaled over all 72 samples, as
+        those are said to be that the paper used (libsvm's data sets), with --standardize none, the rest being the same
 
 liblinear's C are in equal ratios, chosen by how many features they select with seed 1001 (large: from the paper's
 ranges), so that these counts span the others'; its default tolerance (0.01)."""
