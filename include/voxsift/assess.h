@@ -158,6 +158,8 @@ void vxs_model_release(vxs_model *model);
 const char *vxs_unit_name(const vxs_model *model, size_t count);
 /* "of lambda_max", "rounds", "features": what a chosen point is counted in. */
 const char *vxs_point_words(const vxs_selection *selection);
+/* "lambda", "rounds", "how many to select": what folds choose. */
+const char *vxs_chosen_words(const vxs_tries *tries);
 
 /* One model with one lambda. */
 VXS_MUST_CHECK vxs_status vxs_model_fit(const vxs_context *context, vxs_task *task,

@@ -94,6 +94,10 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
                         "method '%s' tells each class from the rest; '--loss multinomial' goes "
                         "with '--method fused'",
                         method->name);
+    if (method->classes && t->settings.loss == VXS_LOSS_CHOOSE_SQUARED)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' tells classes apart; '--loss squared' is of scores",
+                        method->name);
     if (t->settings.method != VXS_METHOD_FGM && t->settings.loss == VXS_LOSS_CHOOSE_SQUARED_HINGE)
         return vxs_fail(err, VXS_MISUSE, "'--loss squared-hinge' goes with '--method fgm'");
     if (!method->needs_graph && !method->kernel && t->settings.graph)

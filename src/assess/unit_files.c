@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#define SAME 1e-9 /* relative: numbers that were written with all their digits */
 
 enum { SELECTION, MAPPED, ALPHA, PAIRS, GROUPS };
 
@@ -42,12 +43,21 @@ static void write_header(vxs_tsv_writer *w, const char *const *names, FILE *stre
         vxs_tsv_text(w, *names);
 }
 
+/* Whether weights were learned anew; there are none of an output that nothing was selected for. */
+static bool has_retrained(const vxs_model *m)
+{
+    for (size_t o = 0; o < m->output_count; o++)
+        if (m->outputs[o].fit.selected->retrained)
+            return true;
+    return false;
+}
+
 static void write_selection(const vxs_model *m, FILE *stream)
 {
     static const char *const names[] = { "output", "unit", "part", "weight", NULL };
     vxs_tsv_writer w;
     write_header(&w, names, stream);
-    if (m->outputs[0].fit.selected->retrained)
+    if (has_retrained(m))
         vxs_tsv_text(&w, "learned_anew");
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
@@ -222,6 +232,13 @@ static vxs_status read_whole(const reader *r, size_t column, double most, size_t
     return status;
 }
 
+/* A number of a cell; none is missing. */
+static vxs_status read_real(const reader *r, size_t column, double *value, vxs_error *err)
+{
+    vxs_status status = vxs_table_real(r->table, r->row, column, value, err);
+    return status || isfinite(*value) ? status : broken(r, "a number is missing", err);
+}
+
 /* Whether the next row is of output o. */
 static bool is_of(const reader *r, size_t o)
 {
@@ -241,9 +258,9 @@ static vxs_status read_weight(reader *r, vxs_selected *s, vxs_error *err)
                     (!more && s->count > 0 && unit < s->unit[s->count - 1])))
         status = broken(r, "its rows are out of order", err);
     if (!status)
-        status = vxs_table_real(r->table, r->row, 3, &s->weight[at], err);
+        status = read_real(r, 3, &s->weight[at], err);
     if (!status && s->retrained)
-        status = vxs_table_real(r->table, r->row, 4, &s->retrained[at], err);
+        status = read_real(r, 4, &s->retrained[at], err);
     if (status)
         return status;
     if (!more) {
@@ -274,24 +291,40 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
     return VXS_OK;
 }
 
+/* Adds the squared size of unit k to those of the features it is made of; false when they have no
+ * weight. */
+static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square)
+{
+    const vxs_selected *s = fit->selected;
+    const double *weight = s->retrained ? s->retrained : s->weight;
+    size_t end[2], found = 0;
+    vxs_map_features(&s->map, p, s->unit[k], end);
+    for (size_t j = 0; j < fit->count; j++) {
+        if (fit->index[j] != end[0] && fit->index[j] != end[1])
+            continue;
+        found++;
+        for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
+            square[j] += weight[c] * weight[c];
+    }
+    return found == (end[0] != end[1] ? 2 : 1);
+}
+
+/* Of a map weights of features are the sizes of what these are in: neither file changes alone. */
 static vxs_status check_features(const reader *r, const vxs_solution *fit, vxs_error *err)
 {
     const vxs_selected *s = fit->selected;
-    size_t most = vxs_map_count(&s->map, r->model->p), width = vxs_map_width(&s->map);
-    for (size_t k = 0; k < s->count && s->map.kind != VXS_MAP_NONE; k++) {
-        size_t end[2] = { 0, 0 };
-        bool there = s->unit[k] < most && s->start[k + 1] - s->start[k] == width;
-        if (there)
-            vxs_map_features(&s->map, r->model->p, s->unit[k], end);
-        for (int e = 0; e < 2 && there; e++) {
-            there = false;
-            for (size_t j = 0; j < fit->count && !there; j++)
-                there = fit->index[j] == end[e];
-        }
-        if (!there)
-            return broken(r, "a unit is not made of features with a weight", err);
-    }
-    return VXS_OK;
+    size_t p = r->model->p, most = vxs_map_count(&s->map, p), width = vxs_map_width(&s->map);
+    double *square = vxs_alloc(fit->count, sizeof(*square), err);
+    vxs_status status = square ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < s->count && !status; k++)
+        if (!(s->unit[k] < most && s->start[k + 1] - s->start[k] == width &&
+              add_size(fit, p, k, square)))
+            status = broken(r, "a unit is not made of features with a weight", err);
+    for (size_t j = 0; j < fit->count && !status; j++)
+        if (!(fabs(sqrt(square[j]) - fit->weight[j]) <= SAME * fabs(fit->weight[j])))
+            status = broken(r, "its weights are not those of weights.tsv", err);
+    free(square);
+    return status;
 }
 
 static vxs_status read_output(reader *r, size_t o, vxs_error *err)
@@ -305,7 +338,7 @@ static vxs_status read_output(reader *r, size_t o, vxs_error *err)
         rows++;
     }
     r->row = first;
-    fit->selected = vxs_selected_new(rows, rows, m->free_count, columns == 5, err);
+    fit->selected = vxs_selected_new(rows, rows, m->free_count, columns == 5 && rows > 0, err);
     if (!fit->selected)
         return VXS_FAILED;
     if (r->settings.bandwidth)
@@ -318,7 +351,8 @@ static vxs_status read_output(reader *r, size_t o, vxs_error *err)
     vxs_status status = read_free(r, o, fit->selected, err);
     for (size_t k = 0; k < rows && !status; k++)
         status = read_weight(r, fit->selected, err);
-    return status ? status : check_features(r, fit, err);
+    bool mapped = fit->selected->map.kind != VXS_MAP_NONE;
+    return status || !mapped ? status : check_features(r, fit, err);
 }
 
 static vxs_status read_mapped_row(reader *r, vxs_mapped *mapped, size_t k, size_t index,
@@ -330,10 +364,9 @@ static vxs_status read_mapped_row(reader *r, vxs_mapped *mapped, size_t k, size_
     if (!status && found != index)
         status = broken(r, "its rows are not the model's features", err);
     for (size_t c = 0; c < 3 && !status; c++)
-        status = vxs_table_real(r->table, r->row, 2 + c, reals[c], err);
+        status = read_real(r, 2 + c, reals[c], err);
     for (size_t f = 0; f < mapped->free_count && !status; f++)
-        status =
-            vxs_table_real(r->table, r->row, 5 + f, &mapped->free[k * mapped->free_count + f], err);
+        status = read_real(r, 5 + f, &mapped->free[k * mapped->free_count + f], err);
     r->row++;
     return status;
 }
@@ -371,23 +404,30 @@ static vxs_status read_alpha(const reader *r, vxs_error *err)
         status = s->alpha ? VXS_OK : VXS_FAILED;
         for (size_t i = 0; i < n && !status; i++)
             s->alpha[i] = vxs_npy_item(&a, o * n + i);
+        for (size_t i = 0; i < n && !status; i++)
+            status = isfinite(s->alpha[i]) ? VXS_OK : broken(r, "a value is not finite", err);
     }
     vxs_npy_release(&a);
     return status;
+}
+
+static size_t selection_columns(const reader *r)
+{
+    return r->settings.debias > 0 && vxs_table_rows(r->table) > 0 ? 5 : 4;
 }
 
 static vxs_status read_file(reader *r, int file, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     if (file == ALPHA)
-        return access(r->name, F_OK) == 0 ? read_alpha(r, err) : VXS_OK;
+        return r->model->task.method == VXS_METHOD_MSLR ? read_alpha(r, err) : VXS_OK;
     if (file == MAPPED && r->settings.map == VXS_MAP_NONE)
         return VXS_OK;
     r->row = 0;
     status = vxs_table_read(r->name, &r->table, err);
     if (!status && file == MAPPED)
         status = read_mapped(r, err);
-    else if (!status && vxs_table_columns(r->table) != 4 && vxs_table_columns(r->table) != 5)
+    else if (!status && vxs_table_columns(r->table) != selection_columns(r))
         status = broken(r, "it has other columns", err);
     for (size_t o = 0; o < r->model->output_count && !status && file == SELECTION; o++)
         status = read_output(r, o, err);

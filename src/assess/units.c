@@ -26,6 +26,10 @@ static vxs_status read_map(const vxs_method_settings *s, vxs_map *map, vxs_error
     if (!vxs_parse_real(text, &map->bandwidth) || !(map->bandwidth > 0) ||
         !isfinite(map->bandwidth))
         return vxs_fail(err, VXS_MISUSE, "'--bandwidth' wants a number above 0, not '%s'", text);
+    if (s->bandwidth && s->map != VXS_MAP_GAUSS)
+        return vxs_fail(err, VXS_MISUSE, "'--bandwidth' goes with '--map gauss'");
+    if ((s->gamma != 1 || s->constant != 1) && s->map != VXS_MAP_POLY2)
+        return vxs_fail(err, VXS_MISUSE, "'--gamma' and '--constant' go with '--map poly2'");
     if (s->map != VXS_MAP_NONE && s->groups)
         return vxs_fail(err, VXS_MISUSE, "'--groups' and '--map' exclude each other");
     if (s->by_size && !s->groups)
@@ -73,7 +77,7 @@ vxs_status vxs_read_wanted(const vxs_method_settings *settings, double wanted[VX
 {
     const char *at = settings->wanted;
     *count = 0;
-    while (at && *at) {
+    while (at) {
         char text[32] = "";
         size_t length = strcspn(at, ",");
         double value = NAN;
@@ -86,7 +90,7 @@ vxs_status vxs_read_wanted(const vxs_method_settings *settings, double wanted[VX
                             "between, not '%s'",
                             VXS_MOST_WANTED, settings->wanted);
         wanted[(*count)++] = value;
-        at += length + (at[length] == ',');
+        at = at[length] == ',' ? at + length + 1 : NULL;
     }
     return VXS_OK;
 }
@@ -120,6 +124,13 @@ const char *vxs_point_words(const vxs_selection *s)
     if (!s->tries.unit)
         return "of lambda_max";
     return strcmp(s->tries.unit, "wanted") == 0 ? "selected" : "rounds";
+}
+
+const char *vxs_chosen_words(const vxs_tries *t)
+{
+    if (!t->unit)
+        return "lambda";
+    return strcmp(t->unit, "wanted") == 0 ? "how many to select" : "rounds";
 }
 
 const char *vxs_unit_name(const vxs_model *m, size_t count)

@@ -55,14 +55,6 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
     }
 }
 
-/* What inner folds choose. */
-static const char *chosen(const vxs_cv *cv)
-{
-    if (!vxs_task_method(cv->task)->generates)
-        return "lambda";
-    return cv->method.wanted ? "how many to select" : "number of rounds";
-}
-
 static void print_words(const vxs_call *call, const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
@@ -73,8 +65,8 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
             t->settings.target, t->n, vxs_task_method(t)->name,
             vxs_loss_name(&t->settings, &cv->method, t->loss));
     fprintf(out, "them:\n  %zu folds, %zu %s, %s chosen by %lld inner folds%s\n", cv->folds.count,
-            cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats", chosen(cv),
-            (long long)cv->settings.inner_folds,
+            cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
+            vxs_chosen_words(&cv->tries), (long long)cv->settings.inner_folds,
             t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", classes weigh the same"
                                                                     : "");
     print_scores(call, cv);

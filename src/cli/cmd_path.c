@@ -19,10 +19,39 @@ typedef struct {
     const vxs_call *call;
     const vxs_task *task;
     vxs_json_writer json;
-    const vxs_certificate *worst;
-    vxs_certificate kept;
+    bool found; /* a fit whose gap is larger than asked for; `worst` is the largest */
+    vxs_certificate worst;
+    double gap;      /* of what that fit was to solve */
+    uint64_t rounds; /* of it, by methods that count them */
     double passes;
 } printer;
+
+/* Where rounds are counted it is the problem on what they made that was to be solved. */
+static void keep_worst(printer *p, const vxs_solution *fit)
+{
+    const vxs_certificate *c = &fit->certificate;
+    double gap = fit->selected ? fit->selected->restricted : c->gap;
+    if (c->converged || (p->found && gap <= p->gap))
+        return;
+    p->found = true;
+    p->gap = gap;
+    p->worst = *c;
+    p->rounds = fit->selected ? fit->selected->rounds : 0;
+}
+
+static vxs_status settle(const printer *p, vxs_error *err)
+{
+    const vxs_certificate *c = &p->worst;
+    if (!p->found)
+        return VXS_OK;
+    if (p->rounds > 0)
+        return vxs_fail(err, VXS_NOT_CONVERGED,
+                        "after %llu rounds the relative gap is %.2g, and %.2g on what was "
+                        "selected: more than was asked for",
+                        (unsigned long long)p->rounds, c->gap, p->gap);
+    return vxs_fail(err, VXS_NOT_CONVERGED, "at lambda %g the relative gap is %.2g, more than %.2g",
+                    c->lambda, c->gap, c->tol);
+}
 
 /* Of methods that select among units, round by round. */
 static void print_rounds(const printer *p, size_t number, const vxs_output_fit *o)
@@ -44,10 +73,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     bool first = !o->name || o->name == p->task->classes[0]; /* the others are of the same fit */
     (void)err;
     p->passes += first ? c->passes : 0;
-    if (!c->converged && (!p->worst || c->gap > p->worst->gap)) {
-        p->kept = *c;
-        p->worst = &p->kept;
-    }
+    keep_worst(p, &o->fit);
     if (p->call->shared->json) {
         vxs_json_open_object(&p->json, NULL);
         if (o->name)
@@ -111,11 +137,7 @@ static vxs_status follow(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     printer p = { .call = call, .task = task };
     vxs_status status = print_outputs(&p, task, err);
-    if (!status && p.worst)
-        status = vxs_fail(err, VXS_NOT_CONVERGED,
-                          "at lambda %g the relative gap is %.2g, more than %.2g", p.worst->lambda,
-                          p.worst->gap, p.worst->tol);
-    return status;
+    return status ? status : settle(&p, err);
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)

@@ -1,13 +1,13 @@
 /* central.c - the problem on the rounds by an interior point, where proximal gradients take long.
  *
- * Problem  |omega_h| = mu_h makes the penalty a sum over units: the least over mu >= 0, sum mu = 1,
- * of 1/2 sum_c w_c^2 / d_c, d_c the sum of mu_h over rounds that have c's unit. Units that are in
- * several rounds are one unit again, and what rounds have in common makes nothing singular. Method
- * Newton on v = w / sqrt(d), mu and b, for the value less eps sum log mu, eps falling. H = I + Y'Y
- * of v, Y = sqrt(C u f'') X sqrt(d), is factored where it is smaller: over columns, or over samples
- * as I + YY'. mu and b are what remains: rounds and free columns. Gap      of the problem on the
- * rounds, with b found to the end, as in proximal.c, which takes over from here: its steps take
- * rounds away that an interior point only makes small. */
+ * Problem   |omega_h| = mu_h makes the penalty a sum over units: the least over mu >= 0,
+ *           sum mu = 1, of 1/2 sum_c w_c^2 / d_c, d_c the sum of mu_h over rounds that have
+ *           c's unit. Units that are in several rounds are one again: nothing is singular.
+ * Method    Newton on v = w / sqrt(d), mu and b, for the value less eps sum log mu, eps
+ *           falling. H = I + Y'Y of v, Y = sqrt(C u f'') X sqrt(d), is factored where it is
+ *           smaller: over columns, or over samples as I + YY'. mu and b are what remains.
+ * Gap       of the problem on the rounds, with b found to the end, as in proximal.c, which
+ *           takes over from here: its steps take rounds away that are only small here. */
 #include "solve/generate.h"
 
 #include <cblas.h>

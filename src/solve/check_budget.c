@@ -1,12 +1,12 @@
 /* check_budget.c - value, bound and gap of what was selected among units, computed anew.
  *
  * The penalty |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d_g <= 1 and sum d_g <= B: d_g is
- * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha,
- * unless it brings one along; the sum of the B
- * largest |Z_g'(alpha y)|^2 is found by fetching every unit. Nothing of the solvers is used, nor
- * how units are ranked. */
+ * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha, unless it brings
+ * one along; the sum of the B largest |Z_g'(alpha y)|^2 is found by fetching every unit, or of
+ * pairs from products of columns. Nothing of the solvers is used, nor how units are ranked. */
 #include "solve/check.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,18 @@
 #define RESIDUAL  1e-8 /* of alpha's length: what free columns may see of it by rounding */
 #define RETRAINED 1e-6 /* gap of weights that were learned anew */
 
+enum { TILE = 256 };
+
 typedef struct {
     const vxs_problem *problem;
     const vxs_selected *selected;
-    size_t n, count;      /* units */
-    double *z, *slope;    /* n */
-    double *block;        /* columns of a unit */
-    double *size;         /* of selected units: |w_g| */
-    double *best;         /* scores, the largest first */
-    size_t budget, found; /* how many of these are wanted, and there */
+    size_t n, count;                   /* units */
+    double *z, *slope;                 /* n */
+    double *block;                     /* columns of a unit */
+    double *size;                      /* of selected units: |w_g| */
+    double *best;                      /* scores, the largest first */
+    size_t budget, found;              /* how many of these are wanted, and there */
+    double *columns, *tile, *products; /* of pairs */
 } budget;
 
 /* ---- The penalty ----------------------------------------------------------------------------- */
@@ -123,11 +126,58 @@ static void put(budget *c, double score)
     c->best[at] = score;
 }
 
+/* Pairs are too many to fetch one by one: products of the columns themselves, a tile at a time,
+ * with what the map multiplies them by. */
+static void put_pairs(budget *c)
+{
+    const vxs_map *map = &c->problem->map;
+    size_t n = c->n, p = vxs_design_columns(c->problem->design);
+    double alone = 2 * map->gamma * map->constant, twice = 2 * map->gamma * map->gamma;
+    for (size_t a = 0; a < p; a += TILE) {
+        size_t rows = p - a < TILE ? p - a : TILE;
+        for (size_t k = 0; k < rows * n; k++)
+            c->tile[k] = c->columns[a * n + k] * c->slope[k % n];
+        for (size_t j = 0; j < rows; j++) {
+            double along = 0;
+            for (size_t i = 0; i < n; i++)
+                along += c->tile[j * n + i];
+            put(c, alone * along * along);
+        }
+        for (size_t b = a; b < p; b += TILE) {
+            size_t columns = p - b < TILE ? p - b : TILE;
+            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, (int)n, 1,
+                        c->tile, (int)n, c->columns + b * n, (int)n, 0, c->products, TILE);
+            for (size_t k = 0; k < rows * columns; k++) {
+                size_t i = k % rows, j = k / rows;
+                double s = c->products[j * TILE + i], square = s * s;
+                if (a + i <= b + j)
+                    put(c, (a + i == b + j ? twice / 2 : twice) * square);
+            }
+        }
+    }
+}
+
+/* The columns themselves, for pairs. */
+static vxs_status read_columns(budget *c, vxs_error *err)
+{
+    size_t p = vxs_design_columns(c->problem->design);
+    if (c->problem->map.kind != VXS_MAP_POLY2)
+        return VXS_OK;
+    c->columns = vxs_alloc(p, c->n * sizeof(*c->columns), err);
+    c->tile = vxs_alloc(TILE, c->n * sizeof(*c->tile), err);
+    c->products = vxs_alloc(TILE, TILE * sizeof(*c->products), err);
+    for (size_t j = 0; j < p && c->columns; j++)
+        vxs_design_fetch(c->problem->design, &j, 1, c->columns + j * c->n);
+    return c->columns && c->tile && c->products ? VXS_OK : VXS_FAILED;
+}
+
 static double sum_of_best(budget *c)
 {
     double sum = 0;
     c->found = 0;
-    for (size_t k = 0; k < c->count; k++) {
+    if (c->columns)
+        put_pairs(c);
+    for (size_t k = 0; k < c->count && !c->columns; k++) {
         size_t width = vxs_units_width(c->problem->units, k);
         double score = 0;
         vxs_units_fetch(c->problem->units, k, c->block);
@@ -198,8 +248,8 @@ static vxs_status find_empty(const budget *c, double *empty, vxs_error *err)
 
 static vxs_status take_room(budget *c, vxs_error *err)
 {
-    size_t widest = 0;
-    for (size_t k = 0; k < c->count; k++) {
+    size_t widest = vxs_map_width(&c->problem->map);
+    for (size_t k = 0; k < c->count && c->problem->map.kind == VXS_MAP_NONE; k++) {
         size_t width = vxs_units_width(c->problem->units, k);
         widest = width > widest ? width : widest;
     }
@@ -243,6 +293,8 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
     c.budget = problem->budget < c.count ? problem->budget : c.count;
     vxs_status status = take_room(&c, err);
     if (!status)
+        status = read_columns(&c, err);
+    if (!status)
         status = find_empty(&c, &empty, err);
     if (!status)
         check(&c, solution, problem->debias, empty, certificate);
@@ -251,5 +303,8 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
     free(c.block);
     free(c.size);
     free(c.best);
+    free(c.columns);
+    free(c.tile);
+    free(c.products);
     return status;
 }

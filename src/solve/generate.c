@@ -486,7 +486,9 @@ static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
         if (known && !look_closer(g))
             return VXS_OK;
         g->generated += !known;
-        status = solve_round(g, err);
+        status = vxs_check_interrupted(g->context, err);
+        if (!status)
+            status = solve_round(g, err);
     }
     return status;
 }

@@ -1,13 +1,16 @@
 /* proximal.c - method fgm: the problem on the rounds by accelerated proximal gradients.
  *
- * Problem   minimise over omega  (sum_h |omega_h|)^2 / 2 + phi(omega), phi the least over b of C
- * sum u f: what Moreau's projection of the penalty asks for is known in closed form (algorithm 3),
- * and b is found to the end in every step, so that each step has a point of the dual. Step omega =
- * S(v - phi'(v) / L) from v, which goes on in the direction of the last step; the direction is
- * forgotten when the value rises. Caches    X_h v_h and X_h phi'_h (section 5.5): omega_h is a sum
- * of v_h and phi'_h, so that a try of another L costs n for each round, and no column is read. Gap
- * each step's slope is a point of the dual: with the largest |X_h'slope| it bounds the value from
- * below. Source    Tan, Tsang, Wang, algorithms 3 and 4; there b takes a step of its own. */
+ * Problem   minimise over omega  (sum_h |omega_h|)^2 / 2 + phi(omega), phi the least over b of
+ *           C sum u f: what the penalty's projection asks for is known in closed form
+ *           (algorithm 3), and b is found to the end in every step, so that each step has a
+ *           point of the dual.
+ * Step      omega = S(v - phi'(v) / L) from v, which goes on in the direction of the last step;
+ *           the direction is forgotten when the value rises.
+ * Caches    X_h v_h and X_h phi'_h (section 5.5): omega_h is a sum of v_h and phi'_h, so that a
+ *           try of another L costs n for each round, and no column is read.
+ * Gap       each step's slope is a point of the dual: with the largest |X_h'slope| it bounds
+ *           the value from below.
+ * Source    Tan, Tsang, Wang, algorithms 3 and 4; there b takes a step of its own. */
 #include "solve/generate.h"
 
 #include <cblas.h>

@@ -1,9 +1,11 @@
 /* retrain.c - weights of selected columns learned anew, without the penalty that selected them.
  *
- * Problem  minimise over w, b  |w|^2 / 2 + C sum_i u_i f(x_i'w + c_i'b, y_i), b found to the end
- * for each w. Method   Newton's on w, each system by conjugate gradients, each step halved until
- * the value falls enough. Stops    alpha = -C u y f' is a point of the dual, where the gap is |w -
- * X'(alpha y)|^2 / 2: when that is small beside the empty model's value. */
+ * Problem  minimise over w, b  |w|^2 / 2 + C sum_i u_i f(x_i'w + c_i'b, y_i), b found to the
+ *          end for each w.
+ * Method   Newton's on w, each system by conjugate gradients, each step halved until the value
+ *          falls enough.
+ * Stops    alpha = -C u y f' is a point of the dual, where the gap is |w - X'(alpha y)|^2 / 2:
+ *          when that is small beside the empty model's value. */
 #include "solve/generate.h"
 
 #include <cblas.h>

@@ -1,18 +1,21 @@
-/* smoothing.c - method mslr: the problem on the rounds by smoothing and coordinate descent on
- * alpha.
+/* smoothing.c - method mslr: the problem on the rounds, smoothed, by coordinate descent on alpha.
  *
- * Problem   minimise over alpha  max over rounds t of  f_t = |w_t|^2 / 2 + G(alpha), w_t =
- * X_t'(alpha y), G(alpha) = sum alpha log alpha + (C u - alpha) log(C u - alpha), 0 < alpha < C u.
+ * Problem   minimise over alpha  max over rounds t of  f_t = |w_t|^2 / 2 + G(alpha),
+ *           w_t = X_t'(alpha y), G(alpha) = sum alpha log alpha + (C u - alpha) log(C u -
+ *           alpha), 0 < alpha < C u.
  * Smooth    f(alpha, q) = log(sum_t exp(q f_t)) / q, at most log(T) / q above; q rises by 5/3
  *           whenever that is what the gap mostly consists of.
- * Descent   one alpha_i at a time: p'(z) = log((c1 + z) / (c2 - z)) + sum_t l_t (a_t z + b_t), l_t
- *           the shares of exp(q f_t), is 0 at one place. Newton's method in Z1 = c1 + z or Z2 = c2
- * - z, whichever is smaller at the answer, so that neither is lost in a difference; bounds close in
- * with each step, and their middle is taken where Newton leaves them (algorithm 3: with q = 100
- * Newton alone does not converge on the example of figure 2). Answer    omega_t = l_t w_t; its gap
- * on the rounds is what descent stops by. Source    Tan, Tsang, Wang: Minimax sparse logistic
- * regression. It is the problem of method fgm with the logistic loss and without shift, from its
- * dual. */
+ * Descent   one alpha_i at a time: p'(z) = log((c1 + z) / (c2 - z)) + sum_t l_t (a_t z + b_t),
+ *           l_t the shares of exp(q f_t), is 0 at one place. Newton's method in Z1 = c1 + z or
+ *           Z2 = c2 - z, whichever is smaller at the answer, so that neither is lost in a
+ *           difference; bounds close in with each step, and their middle is taken where Newton
+ *           leaves them (algorithm 3: with q = 100 Newton alone does not converge on the
+ *           example of figure 2). Samples are taken in an order of chance.
+ * Answer    omega_t = l_t w_t; its gap on the rounds is what descent stops by. alpha is the
+ *           point of the dual that the bound over all units rests on: it is nearer than the
+ *           one that follows from predictions.
+ * Source    Tan, Tsang, Wang: Minimax sparse logistic regression. It is the problem of method
+ *           fgm with the logistic loss and without shift, from its dual. */
 #include "solve/smoothing.h"
 
 #include <cblas.h>
@@ -21,7 +24,7 @@
 #include <string.h>
 
 #define SWEEPS   2000
-#define PATIENCE 100  /* sweeps without a better gap */
+#define PATIENCE 1000 /* sweeps without a better gap */
 #define FIRST_Q  0.01 /* q_0 */
 #define FASTER   (5.0 / 3)
 #define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */

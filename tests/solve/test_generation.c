@@ -290,6 +290,55 @@ Test(generation, wrong_answers)
     release(&e);
 }
 
+/* ---- Units of other kinds -------------------------------------------------------------------- */
+
+static void solve_units(example *e, const vxs_map *map, const vxs_groups *groups, bool by_size,
+                        uint64_t number)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_units_free(e->units);
+    e->units = NULL;
+    if (groups)
+        WORKS(vxs_units_of_groups(NULL, e->design, groups, by_size, &e->units, &err), err);
+    else
+        WORKS(vxs_units_new(NULL, e->design, map, &e->units, &err), err);
+    e->problem.units = e->units;
+    e->problem.map = *map;
+    for (double rounds = 1; rounds < 1e4; rounds *= 1e3) {
+        vxs_solution s = solve(e, "fgm", rounds, 1e-5, NULL);
+        cr_assert(rounds == 1 || s.certificate.gap <= 1e-5, "%lu: gap %g", (unsigned long)number,
+                  s.certificate.gap);
+        confirm(e, &s, number);
+        vxs_solution_release(&s);
+    }
+}
+
+Test(generation, maps_and_groups)
+{
+    for (uint64_t number = 0; number < 40; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 5, .stream = number };
+        example e = make(number, 25, 12);
+        vxs_groups groups;
+        e.problem.cost = 0.05 + (double)(number % 4) / 3;
+        WORKS(vxs_groups_new(e.p, 7, 28, &groups, &err), err);
+        for (size_t g = 0; g < 7; g++) { /* four each, which overlap */
+            groups.begin[g] = 4 * g;
+            groups.end[g] = 4 * g + 4;
+            size_t first = vxs_random_below(&random, g, e.p);
+            for (size_t k = 0; k < 4; k++)
+                groups.member[4 * g + k] = (first + k * (1 + g % 2)) % e.p;
+        }
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_NONE }, &groups, number % 2, number);
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_POLY2, .gamma = 0.5, .constant = 1 }, NULL,
+                    false, number);
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_GAUSS, .bandwidth = 1 }, NULL, false, number);
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_HIK }, NULL, false, number);
+        vxs_groups_release(&groups);
+        release(&e);
+    }
+}
+
 /* ---- Without memory -------------------------------------------------------------------------- */
 
 static example hard;
