@@ -97,6 +97,10 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
     fprintf(out, "  %zu %s selected in %llu %s, made of %zu of %zu features\n", s->count,
             vxs_unit_name(m, s->count), (unsigned long long)s->rounds,
             s->rounds == 1 ? "round" : "rounds", o->fit.count, m->p);
+    if (s->pruned > 0)
+        fprintf(out,
+                "  %llu groups were looked at, %llu inside others were not: they could not win\n",
+                (unsigned long long)s->visited, (unsigned long long)s->pruned);
     if (s->retrained)
         fprintf(out, "  weights were learned anew; the certificate is of those that selected\n");
 }
@@ -133,7 +137,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
     fprintf(out, "  certificate: primal %.10g, dual %.10g, relative gap %.2g%s\n", c->primal,
             c->dual, c->gap, c->converged ? "" : ", which is MORE than asked for");
     fprintf(out, "  %.2f passes over the data in %.3g s, %llu %s\n", c->passes, c->seconds,
-            (unsigned long long)c->iterations, o->fit.selected ? "steps" : "rounds");
+            (unsigned long long)c->iterations, o->fit.selected ? "steps within rounds" : "rounds");
 }
 
 static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task *t)
