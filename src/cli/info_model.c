@@ -46,13 +46,15 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
 {
     const vxs_selected *s = o->fit.selected;
     const vxs_certificate *c = &o->fit.certificate;
-    fprintf(out,
-            "  %s: %zu %s selected in %llu rounds, made of %zu of %zu %s; relative gap %.2g%s\n",
-            o->name, s->count, vxs_unit_name(m, s->count), (unsigned long long)s->rounds,
-            o->fit.count, m->p, m->voxels ? "voxels" : "features", c->gap,
-            c->converged ? "" : "; the problem on them was NOT solved as was asked for");
-    if (s->retrained)
-        fprintf(out, "  weights were learned anew; the gap is of those that selected\n");
+    fprintf(
+        out,
+        "  %s: %zu of %zu %s have a weight, of %zu %s that were selected; relative gap %.2g%s\n",
+        o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", s->count,
+        vxs_unit_name(m, s->count), c->gap,
+        c->converged ? "" : ", and on these MORE than was asked for");
+    fprintf(out, "  selected in %llu %s%s\n", (unsigned long long)s->rounds,
+            s->rounds == 1 ? "round" : "rounds",
+            s->retrained ? "; weights were learned anew, the gap is of those that selected" : "");
 }
 
 static void print_pieces(FILE *out, const vxs_model *m, size_t k)
