@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST    60 /* steps before an interior point is asked */
+#define FIRST    60 /* steps before an interior point is asked, and half of what it factors */
 #define STEPS    2000
 #define PATIENCE 50   /* steps in which neither value nor bound gets better */
 #define SMALLER  0.95 /* of the last L, to begin with */
@@ -283,7 +283,8 @@ static vxs_status descend(vxs_generation *g, int steps, vxs_error *err)
  * interior point, from where steps make rounds empty that have no part in it. */
 vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err)
 {
-    vxs_status status = descend(g, FIRST, err);
+    size_t columns = vxs_pool_columns(g), least = columns < g->n ? columns : g->n;
+    vxs_status status = descend(g, FIRST + (int)(least / 2), err);
     if (status || g->restricted <= g->target)
         return status;
     status = vxs_central_solve(g, err);

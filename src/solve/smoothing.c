@@ -30,7 +30,7 @@
 #define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */
 #define SEED     1     /* samples are taken in an order of chance, another in each sweep */
 #define NEWTON   200
-#define EXACT    1e-13 /* of the interval */
+#define CLOSE    1e-2 /* of alpha: no sweep profits from more */
 
 typedef struct {
     vxs_generation *g;
@@ -94,7 +94,7 @@ double vxs_newton_bisection(const vxs_newton *s, bool *upper)
         *(slope < 0 ? &low : &high) = at;
         if (!(next > low && next < high))
             next = (low + high) / 2;
-        if (fabs(next - at) <= EXACT * at || next == low || next == high)
+        if (fabs(next - at) <= s->close * at || next == low || next == high)
             return next;
         at = next;
     }
@@ -126,6 +126,7 @@ static void descend(smoothing *s, size_t i)
                         .a = s->norm + i * s->count,
                         .b = s->along,
                         .q = s->q,
+                        .close = CLOSE,
                         .c1 = s->alpha[i],
                         .c2 = most - s->alpha[i] };
     bool upper;

@@ -10,6 +10,7 @@ typedef struct {
     size_t count;
     const double *half, *a, *b;
     double q, c1, c2;
+    double close; /* to the answer, as a share of its distance */
 } vxs_newton;
 /* Where p is least, as the distance from -c1, or with `upper` from c2; it is at most half of c1 +
  * c2. */

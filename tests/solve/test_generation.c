@@ -238,7 +238,7 @@ Test(generation, newton_and_bisection)
                  b[] = { -2.433, 1.380 };
     for (double q = 1e-2; q < 1e7; q *= 10) {
         vxs_newton line = {
-            .count = 2, .half = half, .a = a, .b = b, .q = q, .c1 = 0.09, .c2 = 0.99
+            .count = 2, .half = half, .a = a, .b = b, .q = q, .close = 1e-13, .c1 = 0.09, .c2 = 0.99
         };
         bool upper;
         double distance = vxs_newton_bisection(&line, &upper);
