@@ -178,8 +178,11 @@ static bool is_converged(const vxs_story *s)
     const vxs_json *outputs = vxs_json_get(s->about, "outputs");
     const vxs_json *whole = vxs_json_get(s->about, "converged");
     bool all = !whole || whole->number != 0;
-    for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next)
-        all = all && !(vxs_story_number(o, "gap") > vxs_story_number(o, "tol"));
+    for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next) {
+        const vxs_json *said = vxs_json_get(o, "converged"); /* where rounds were asked for */
+        bool reached = !(vxs_story_number(o, "gap") > vxs_story_number(o, "tol"));
+        all = all && (reached || (vxs_story_generates(s) && said && said->number != 0));
+    }
     return all;
 }
 
@@ -187,7 +190,13 @@ void vxs_story_certificate(const vxs_story *s)
 {
     double tol = vxs_story_number(vxs_json_get(s->about, "parameters"), "tol");
     fputs("<h2>Certificate</h2>\n", s->out);
-    if (is_converged(s))
+    if (is_converged(s) && vxs_story_generates(s))
+        fputs(
+            "<p>Every fit ended with the rounds or the number that was asked for. The gap is over "
+            "all that could have been selected: no other weights are better by more than that "
+            "share of the loss of the empty model.</p>\n",
+            s->out);
+    else if (is_converged(s))
         vxs_put(s->out,
                 "<p>Every fit ended with a duality gap over all features of at most %g of the loss "
                 "of the empty model: no other weights are better by more than that.</p>\n",

@@ -8,6 +8,7 @@ enum {
     FUSED,
     SAIF,
     GLASSO,
+    FGM,
     SKFS,
     HSIC,
     HAUFE,
@@ -27,6 +28,8 @@ static const char *const references[REFERENCES] = {
              "structured learning, dissertation, chapter 2.",
     [GLASSO] = "Friedman J, Hastie T, Tibshirani R. Sparse inverse covariance estimation with the "
                "graphical lasso. Biostatistics 9, 2008.",
+    [FGM] = "Tan M, Tsang IW, Wang L. Towards ultrahigh dimensional feature selection for big "
+            "data. Journal of Machine Learning Research 15, 2014.",
     [SKFS] = "Ren S. Scalable structured learning, dissertation, chapter 4: structured kernel "
              "feature selection.",
     [HSIC] = "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature "
@@ -124,6 +127,15 @@ static void put_lasso(vxs_paper *p)
 {
     const vxs_story *s = p->s;
     double sparsity = vxs_json_get_number(vxs_json_get(s->about, "parameters"), "sparsity");
+    if (vxs_story_generates(s)) {
+        vxs_put(s->out, "%s with %s loss",
+                strcmp(vxs_story_text(s->about, "method"), "fgm") == 0
+                    ? "a feature generating machine"
+                    : "minimax sparse logistic regression",
+                vxs_story_text(s->about, "loss"));
+        cite(p, FGM);
+        return;
+    }
     if (!vxs_story_is_fused(s)) {
         vxs_put(s->out, "a lasso with %s loss", vxs_story_text(s->about, "loss"));
         return;
@@ -161,6 +173,13 @@ static void put_model(vxs_paper *p)
     }
     fputs(", solved", s->out);
     bool hsic = kernels && strcmp(vxs_story_text(asked, "penalty"), "hsic-lasso") == 0;
+    if (vxs_story_generates(s)) {
+        vxs_put(s->out,
+                " round by round, with a duality gap over all that could be selected, in "
+                "voxsift %s.",
+                vxs_story_text(s->about, "voxsift"));
+        return;
+    }
     if (hsic || (!kernels && is_saif(s))) {
         fputs(" by safe active incremental features (SAIF)", s->out);
         cite(p, SAIF);
