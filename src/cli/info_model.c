@@ -44,27 +44,32 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_selected *s)
         fprintf(out, ", of %zu %s that were selected", s->count, vxs_unit_name(m, s->count));
 }
 
+static void print_output(FILE *out, const vxs_model *m, size_t k)
+{
+    const vxs_certificate *c = &m->outputs[k].fit.certificate;
+    bool joint = m->loss == VXS_LOSS_MULTINOMIAL;
+    fprintf(out, "  %s: %zu of %zu %s have a weight", m->outputs[k].name, c->nonzero, m->p,
+            m->voxels ? "voxels" : "features");
+    if (m->outputs[k].fit.selected)
+        print_selected(out, m, m->outputs[k].fit.selected);
+    else
+        fprintf(out, ", at lambda %.6g", c->lambda);
+    fprintf(out, "; relative gap %.2g%s\n", c->gap,
+            c->converged ? "" : ", which is MORE than was asked for");
+    if (c->pieces > 0 && joint && k + 1 == m->output_count)
+        fprintf(out, "  all of these are in %zu pieces of equal weight\n", c->pieces);
+    else if (c->pieces > 0 && !joint)
+        fprintf(out, "  they are in %zu %s of equal weight\n", c->pieces,
+                c->pieces == 1 ? "piece" : "pieces");
+}
+
 static void print_words(const vxs_call *call, const vxs_model *m)
 {
     FILE *out = call->out;
     fprintf(out, "'%s' is a model that predicts '%s' by %s (%s loss).\n", call->operands[0],
             m->task.target, vxs_method_names[m->task.method], loss_of(m));
-    for (size_t k = 0; k < m->output_count; k++) {
-        const vxs_certificate *c = &m->outputs[k].fit.certificate;
-        fprintf(out, "  %s: %zu of %zu %s have a weight", m->outputs[k].name, c->nonzero, m->p,
-                m->voxels ? "voxels" : "features");
-        if (m->outputs[k].fit.selected)
-            print_selected(out, m, m->outputs[k].fit.selected);
-        else
-            fprintf(out, ", at lambda %.6g", c->lambda);
-        fprintf(out, "; relative gap %.2g%s\n", c->gap,
-                c->converged ? "" : ", which is MORE than was asked for");
-        if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL && k + 1 == m->output_count)
-            fprintf(out, "  all of these are in %zu pieces of equal weight\n", c->pieces);
-        else if (c->pieces > 0 && m->loss != VXS_LOSS_MULTINOMIAL)
-            fprintf(out, "  they are in %zu %s of equal weight\n", c->pieces,
-                    c->pieces == 1 ? "piece" : "pieces");
-    }
+    for (size_t k = 0; k < m->output_count; k++)
+        print_output(out, m, k);
     for (size_t k = 0; k < m->free_count; k++)
         fprintf(out, "%s%s%s", k == 0 ? "  not penalised: " : ", ", m->free_names[k],
                 k + 1 == m->free_count ? "\n" : "");

@@ -13,8 +13,8 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
     }
 #define BUDGET_ROW(letter, before)                                                                 \
     {                                                                                              \
-        .name = letter, .value = "N", .type = VXS_PARAM_WHOLE, .offset = VXS_AT(budget),           \
-        .initial = before, .min = 1, .max = 1e6,                                                   \
+        .name = (letter), .value = "N", .type = VXS_PARAM_WHOLE, .offset = VXS_AT(budget),         \
+        .initial = (before), .min = 1, .max = 1e6,                                                 \
         .help =                                                                                    \
             "how many features (or groups, pairs) a round adds, and over how many the weights "    \
             "are to spread: small ones choose with care, large ones need fewer rounds"             \
