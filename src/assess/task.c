@@ -138,16 +138,6 @@ const char *vxs_task_id(const vxs_task *t, size_t i)
     return id ? id : "?";
 }
 
-const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
-                          vxs_loss loss)
-{
-    if (vxs_methods[task->method].kernel)
-        loss = method->penalty == VXS_PENALTY_HSIC ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
-    if (task->method == VXS_METHOD_FGM && task->loss != VXS_LOSS_CHOOSE_LOGISTIC)
-        loss = VXS_LOSS_SQUARED_HINGE;
-    return vxs_loss_names[loss];
-}
-
 const vxs_method *vxs_task_method(const vxs_task *t)
 {
     return &vxs_methods[t->settings.method];
