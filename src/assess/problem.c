@@ -35,6 +35,16 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
     return vxs_view_new(base, false, &view, &t->design, err);
 }
 
+const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
+                          vxs_loss loss)
+{
+    if (vxs_methods[task->method].kernel)
+        loss = method->penalty == VXS_PENALTY_HSIC ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
+    if (task->method == VXS_METHOD_FGM && task->loss != VXS_LOSS_CHOOSE_LOGISTIC)
+        loss = VXS_LOSS_SQUARED_HINGE;
+    return vxs_loss_names[loss];
+}
+
 vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
 {
     t->y = vxs_alloc(t->n, sizeof(*t->y), err);

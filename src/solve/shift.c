@@ -14,6 +14,7 @@
 #define STEPS     60
 #define DEPENDENT 1e-10 /* of a column's length */
 #define FLAT      1e-13 /* of the largest: second derivatives that are none */
+#define ROUNDING  1e-14
 #define LEVEL     1e-14 /* slope beside what it is a sum of */
 
 static void span(vxs_shift *s)
@@ -172,6 +173,16 @@ static double step_down(vxs_shift *s, const double *z, double most, double *shif
     return INFINITY;
 }
 
+/* What rounding of predictions may make of the value: near margins that are met it is far more than
+ * that of the value itself. */
+static double slack_of(const vxs_shift *s, const double *shifted, double value)
+{
+    double sum = fabs(value);
+    for (size_t i = 0; i < s->n; i++)
+        sum += fabs(s->slope[i]) * (1 + fabs(shifted[i]));
+    return ROUNDING * sum;
+}
+
 double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
 {
     double value = value_at(s, z, s->b, shifted);
@@ -181,7 +192,7 @@ double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
         vxs_losses_curvature(s->problem, shifted, s->curve);
         vxs_shift_factor(s, s->curve);
         solve(s->gram, s->rank, s->gram + s->rank * s->rank);
-        double next = step_down(s, z, value * (1 + 1e-14), shifted);
+        double next = step_down(s, z, value + slack_of(s, shifted, value), shifted);
         if (next == INFINITY)
             return value_at(s, z, s->b, shifted);
         flat += !(next < value);

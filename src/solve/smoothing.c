@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define SWEEPS   2000
-#define PATIENCE 1000 /* sweeps without a better gap */
+#define PATIENCE 100  /* sweeps without a better gap */
 #define FIRST_Q  0.01 /* q_0 */
 #define FASTER   (5.0 / 3)
 #define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */
