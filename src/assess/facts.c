@@ -1,16 +1,6 @@
 /* facts.c - what every run on a cohort says of itself in JSON: who was predicted, and from what. */
 #include "assess/model.h"
 
-const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
-                          vxs_loss loss)
-{
-    if (vxs_methods[task->method].kernel)
-        loss = method->penalty == VXS_PENALTY_HSIC ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
-    if (task->method == VXS_METHOD_FGM && task->loss != VXS_LOSS_CHOOSE_LOGISTIC)
-        loss = VXS_LOSS_SQUARED_HINGE;
-    return vxs_loss_names[loss];
-}
-
 static void classes_json(vxs_json_writer *w, const vxs_task *t)
 {
     vxs_json_open_object(w, "classes");

@@ -177,11 +177,5 @@ static inline bool vxs_story_is_kernel(const vxs_story *story)
 {
     return strcmp(vxs_story_text(story->about, "method"), "skfs") == 0;
 }
-/* Whether it selects among units, round by round. */
-static inline bool vxs_story_generates(const vxs_story *story)
-{
-    const char *method = vxs_story_text(story->about, "method");
-    return strcmp(method, "fgm") == 0 || strcmp(method, "mslr") == 0;
-}
 
 #endif
