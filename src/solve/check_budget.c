@@ -126,34 +126,44 @@ static void put(budget *c, double score)
     c->best[at] = score;
 }
 
+/* Columns first ... first + rows - 1 times the slope, and the scores of these by themselves. */
+static void put_alone(budget *c, size_t first, size_t rows)
+{
+    const vxs_map *map = &c->problem->map;
+    for (size_t k = 0; k < rows * c->n; k++)
+        c->tile[k] = c->columns[first * c->n + k] * c->slope[k % c->n];
+    for (size_t j = 0; j < rows; j++) {
+        double along = 0;
+        for (size_t i = 0; i < c->n; i++)
+            along += c->tile[j * c->n + i];
+        put(c, 2 * map->gamma * map->constant * along * along);
+    }
+}
+
+/* Scores of products: of a feature with itself where a = b, of pairs above that. */
+static void put_products(budget *c, size_t a, size_t rows, size_t b, size_t columns)
+{
+    double square = c->problem->map.gamma * c->problem->map.gamma;
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, (int)c->n, 1,
+                c->tile, (int)c->n, c->columns + b * c->n, (int)c->n, 0, c->products, TILE);
+    for (size_t k = 0; k < rows * columns; k++) {
+        size_t i = a + k % rows, j = b + k / rows;
+        double s = c->products[(j - b) * TILE + i - a];
+        if (i <= j)
+            put(c, (i == j ? square : 2 * square) * s * s);
+    }
+}
+
 /* Pairs are too many to fetch one by one: products of the columns themselves, a tile at a time,
  * with what the map multiplies them by. */
 static void put_pairs(budget *c)
 {
-    const vxs_map *map = &c->problem->map;
-    size_t n = c->n, p = vxs_design_columns(c->problem->design);
-    double alone = 2 * map->gamma * map->constant, twice = 2 * map->gamma * map->gamma;
+    size_t p = vxs_design_columns(c->problem->design);
     for (size_t a = 0; a < p; a += TILE) {
         size_t rows = p - a < TILE ? p - a : TILE;
-        for (size_t k = 0; k < rows * n; k++)
-            c->tile[k] = c->columns[a * n + k] * c->slope[k % n];
-        for (size_t j = 0; j < rows; j++) {
-            double along = 0;
-            for (size_t i = 0; i < n; i++)
-                along += c->tile[j * n + i];
-            put(c, alone * along * along);
-        }
-        for (size_t b = a; b < p; b += TILE) {
-            size_t columns = p - b < TILE ? p - b : TILE;
-            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, (int)n, 1,
-                        c->tile, (int)n, c->columns + b * n, (int)n, 0, c->products, TILE);
-            for (size_t k = 0; k < rows * columns; k++) {
-                size_t i = k % rows, j = k / rows;
-                double s = c->products[j * TILE + i], square = s * s;
-                if (a + i <= b + j)
-                    put(c, (a + i == b + j ? twice / 2 : twice) * square);
-            }
-        }
+        put_alone(c, a, rows);
+        for (size_t b = a; b < p; b += TILE)
+            put_products(c, a, rows, b, p - b < TILE ? p - b : TILE);
     }
 }
 

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define FIRST    60 /* steps before an interior point is asked, and half of what it factors */
-#define STEPS    2000
+#define STEPS    1000
 #define PATIENCE 50   /* steps in which neither value nor bound gets better */
 #define SMALLER  0.95 /* of the last L, to begin with */
 #define LARGER   1.6

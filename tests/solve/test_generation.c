@@ -142,7 +142,7 @@ Test(generation, rounds_are_certified)
         vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, NULL);
         double before = INFINITY;
         for (double rounds = 0; rounds < 5; rounds++) {
-            vxs_solution part = solve(&e, "fgm", rounds, 1e-8, NULL);
+            vxs_solution part = solve(&e, "fgm", rounds, 1e-7, NULL);
             const vxs_certificate *c = &part.certificate;
             confirm(&e, &part, number);
             cr_assert(c->converged && part.selected->rounds <= (uint64_t)rounds);
