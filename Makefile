@@ -61,7 +61,7 @@ help:
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
 ## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
-## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder for more)
+## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
 ## make kernel-figures  what a column of kernel scores takes, alone
 ## make skfs-figures    kernel selection on the simulations of its paper, and what it costs
 ## make grid-figures    the fused lasso on voxel grids; make bp-figures: what screening saves
@@ -264,10 +264,11 @@ fgm-figures: deps-peers
 	@$(PYTHON) tests/bench/generation.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/fgm '$(MATRICES)'
 
 # What cross-validation and permutations give on real brains: twenty minutes, and as long for CV_PARTS=fused. HAXBY: a folder with bold.nii.gz,
-# mask.nii.gz and attributes_literal.txt; CV_PARTS: some of the parts that cv.py names.
+# mask.nii.gz and attributes_literal.txt; SOOP: one with participants.tsv, its lesion maps and jhu_4mm.nii.gz, for CV_PARTS=generation;
+# CV_PARTS: some of the parts that cv.py names.
 cv-figures: deps-peers
 	@$(MAKE) --no-print-directory all
-	@$(PYTHON) tests/bench/cv.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/cv examples '$(HAXBY)' $(CV_PARTS)
+	@$(PYTHON) tests/bench/cv.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/cv examples '$(HAXBY)' '$(CV_PARTS)' '$(SOOP)'
 
 # The three simulations of the dissertation beside other methods (half an hour), and what kernel selection
 # costs. SKFS_SEEDS, SKFS_MODELS, SKFS_PARTS: fewer of them.

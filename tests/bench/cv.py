@@ -1,10 +1,12 @@
 """What cross-validation, permutations and stability give on real brains, and how long they take: cv.py BUILD FOLDER
-EXAMPLES [HAXBY] [PARTS], parts being some of PARTS below (all when not given). Options of voxsift are its own
-defaults. Prints what docs/benchmarks.md holds."""
+EXAMPLES [HAXBY [PARTS [SOOP]]], parts being some of PARTS below (all when not given or empty). Options of voxsift are its
+own defaults. Prints what docs/benchmarks.md holds."""
 import csv
 import json
 import os
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -19,9 +21,10 @@ from scipy.sparse.csgraph import connected_components
 import problems
 
 build, folder, examples = (os.path.abspath(p) for p in sys.argv[1:4])
-haxby = sys.argv[4] if len(sys.argv) > 4 else ""
-PARTS = "scores,times,lambda,haxby,categories,permutations,stability,fused,fused-haxby"
-parts = (sys.argv[5] if len(sys.argv) > 5 else PARTS).split(",")
+haxby, asked, soop = (sys.argv[4:7] + ["", "", ""])[:3]
+soop = os.path.abspath(soop) if soop else ""
+PARTS = "scores,times,lambda,haxby,categories,permutations,stability,fused,fused-haxby,generation"
+parts = (asked or PARTS).split(",")
 COHORTS = {"lesion": ("--mask-fraction", "0.05", "--smooth", "8"), "t1w": ("--smooth", "8")}
 SCORES = [("wab_aq", "lesion"), ("age_at_stroke", "t1w")]
 CLASSES = [("broca_anomic", "lesion"), ("sex", "t1w")]
@@ -29,10 +32,22 @@ CLASSES = [("broca_anomic", "lesion"), ("sex", "t1w")]
 ANCHORS, ANCHOR_N = {"wab_aq": 0.65, "age_at_stroke": 0.74}, 228
 
 
-def voxsift(command, *words, threads=2, out=True):
+NOT_CONVERGED, STOPPED = 3, -24  # an outcome that is marked in what is said; SIGXCPU
+
+
+def voxsift(command, *words, threads=2, out=True, limit=None):
+    """What it says, and the seconds of processors it took as "cpu"; None when these were more than `limit`."""
     words = [build + "/voxsift", command, *words, "--json", "-q", "--nthreads", str(threads)]
     words += ["-o", f"{folder}/{command}", "--force"] if out else []
-    return json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+    stop = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))) if limit else None
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    told = subprocess.run(words, capture_output=True, preexec_fn=stop)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if limit and told.returncode == STOPPED:
+        return None
+    if told.returncode not in (0, NOT_CONVERGED):
+        raise subprocess.CalledProcessError(told.returncode, words, told.stdout, told.stderr)
+    return {**json.loads(told.stdout), "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
 
 
 def least(run):
@@ -334,11 +349,123 @@ def fused_slice():
                 *readable(where, target, (*words, "--group", "run"), [[("--only", "half=a"), ("--only", "half=b")]]))
 
 
+# Written down before any of them was run, and not changed after. Regions are those of an atlas; JHU's label image lies beside
+# the SOOP lesions, and that of ARC's grid in a folder arc beside SOOP's.
+FGM = ("--method", "fgm", "--C", "10")
+IN_REGIONS = ("--by-size", "--B", "2", "--T", "10")
+ROUNDS = [("lasso", FEW), ("fgm", (*FGM, "--B", "10", "--T", "10")),
+          ("fgm, groups schaefer100", (*FGM, "--groups", "atlas:schaefer100", *IN_REGIONS)),
+          ("fgm, groups jhu", (*FGM, "--groups", "atlas:{jhu}", *IN_REGIONS)),
+          ("fgm, gauss", (*FGM, "--map", "gauss", "--B", "5", "--T", "8")),
+          ("fgm, poly2 of regions", (*FGM, "--map", "poly2", "--B", "5", "--T", "8")),
+          ("mslr", ("--method", "mslr", "--r", "10", "--T", "10", "--C", "10", "--debias", "5")),
+          ("skfs", (*FEW, *KINDS[-1][1]))]
+KIND_OF_IMAGE = {"kinds": "lesion", "t1w": "t1w", "severe": "lesion"}
+ROUND_QUESTIONS = [("Broca or Anomic, from lesions", "kinds", "wab_type", 3), ("older than the median, from T1w", "t1w", "older", 1),
+                   ("NIHSS above 4, from lesions", "severe", "severe", 1)]
+CPU_LIMIT, NIHSS = 600, 4
+SCHAEFER = "Schaefer2018_100Parcels_7Networks_order"
+
+
+def severe():
+    """The table of SOOP's subjects whose NIHSS is known, with a column of whether it is above 4."""
+    rows = [r for r in csv.DictReader(open(soop + "/participants.tsv"), delimiter="\t") if r["nihss"] != "n/a"]
+    for r in rows:
+        r["severe"] = "yes" if float(r["nihss"]) > NIHSS else "no"
+        r["lesion"] = f"{soop}/{r['lesion']}"
+    with open(folder + "/severe.tsv", "w") as f:
+        table = csv.DictWriter(f, rows[0], delimiter="\t", lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def region_names(name):
+    """JHU's regions on a cohort's grid, with their names beside; None where there is no such image."""
+    beside = os.path.dirname(os.path.abspath(soop)) + "/arc"
+    image = (soop if name == "severe" else beside) + "/jhu_4mm.nii.gz"
+    if not soop or not os.path.exists(image):
+        return None
+    shutil.copy(image, f"{folder}/jhu_{name}.nii.gz")
+    if os.path.exists(beside + "/jhu156.txt"):
+        shutil.copy(beside + "/jhu156.txt", f"{folder}/jhu_{name}.txt")
+    return f"{folder}/jhu_{name}.nii.gz"
+
+
+def regions_there(name):
+    """Schaefer's regions that have a voxel in the cohort's mask, as labels on its grid: of no others is there a mean."""
+    mask, atlas = nib.load(f"{folder}/rounds_{name}/mask.nii.gz"), examples + "/../atlases/schaefer2018/" + SCHAEFER
+    labels = nib.load(atlas + "_FSLMNI152_2mm.nii.gz")
+    at = np.stack(np.nonzero(mask.get_fdata() > 0))
+    there = nib.affines.apply_affine(np.linalg.inv(labels.affine) @ mask.affine, at.T)
+    there = np.floor(there + 0.5).astype(int).T
+    inside = ((there >= 0) & (there < np.array(labels.shape)[:, None])).all(0)
+    kept = np.zeros(mask.shape, "i2")
+    kept[tuple(at[:, inside])] = labels.get_fdata()[tuple(there[:, inside])]
+    nib.save(nib.Nifti1Image(kept, mask.affine), f"{folder}/schaefer_{name}.nii.gz")
+    shutil.copy(atlas + ".txt", f"{folder}/schaefer_{name}.txt")
+    return f"{folder}/schaefer_{name}.nii.gz"
+
+
+def round_cohorts(name):
+    """Of voxels as everywhere here, and of the means of regions over the same mask."""
+    image = KIND_OF_IMAGE[name]
+    for what in (name, name + "_regions"):
+        words = ("--regions", "--atlas", regions_there(name)) if what != name else ()
+        subprocess.run([build + "/voxsift", "cohort", f"{folder}/{name}.tsv", "--image-column", image, *COHORTS[image], *words,
+                        "-o", f"{folder}/rounds_{what}", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
+
+
+def round_row(question, method, words, where, target, repeats):
+    """Scores of nested cross-validation, and what a model of everybody selects."""
+    said = voxsift("cv", where, "--target", target, "--repeats", str(repeats), *words, threads=1, limit=CPU_LIMIT)
+    if not said:
+        row(question, method, f"not within {CPU_LIMIT} s of a processor", *[""] * 7)
+        return None
+    model = voxsift("fit", where, "--target", target, "--choose-lambda", "5", *words, threads=1, limit=CPU_LIMIT) or {}
+    volume = said["baseline_pooled"]["volume"]
+    row(question, method, *outer(said, "balanced_accuracy"), f"{said['outer']['auc']['pooled']:.3f}",
+        f"{volume['balanced_accuracy']:.3f}", f"{said['cpu']:.1f}", model.get("rounds", ""),
+        model.get("selected", model.get("nonzero", "not reached")), model.get("nonzero", "not reached"))
+    return volume
+
+
+def round_rows(question, name, target, repeats, slow):
+    """All methods but the last, and the volume alone; or, as it takes longer than all others, the last."""
+    if slow:
+        round_row(question, *ROUNDS[-1], f"{folder}/rounds_{name}", target, repeats)
+        return
+    round_cohorts(name)
+    jhu, volume = region_names(name), None
+    for method, words in ROUNDS[:-1]:
+        if "{jhu}" in "".join(words) and not jhu:
+            continue
+        where = f"{folder}/rounds_{name}{'_regions' if method.endswith('of regions') else ''}"
+        told = round_row(question, method, [w.replace("{jhu}", jhu or "") for w in words], where, target, repeats)
+        volume = volume or told
+    row(question, "volume alone", f"{volume['balanced_accuracy']:.3f}", "", f"{volume['auc']:.3f}", *[""] * 5)
+
+
+def generation():
+    halved()
+    if soop:
+        severe()
+    else:
+        print("SOOP: no folder (SOOP=folder): left out, and the groups of JHU's regions with it", flush=True)
+    print("Feature generation beside others, one thread:", flush=True)
+    heads("question", "method", "balanced accuracy [95 %]", "sd over folds", "AUC", "volume", "seconds of a processor", "rounds",
+          "units", "voxels or regions")
+    for slow in (False, True):
+        for question, name, target, repeats in ROUND_QUESTIONS:
+            if soop or name != "severe":
+                round_rows(question, name, target, repeats, slow)
+
+
 os.makedirs(folder, exist_ok=True)
 cohorts()
 started = time.time()
 for part, run in (("scores", scores), ("times", times), ("lambda", choosing), ("haxby", viewing), ("categories", lambda: viewing(True)),
-                  ("permutations", permutations), ("stability", stable), ("fused", fused), ("fused-haxby", fused_slice)):
+                  ("permutations", permutations), ("stability", stable), ("fused", fused), ("fused-haxby", fused_slice),
+                  ("generation", generation)):
     if part in parts:
         run()
 print(f"All of it took {time.time() - started:.0f} s", flush=True)
