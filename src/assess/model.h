@@ -210,6 +210,9 @@ bool vxs_graph_is_rule(const char *graph);
 /* Whether the graph comes from the subjects, and not from where features are or from a table. */
 bool vxs_graph_is_learned(const vxs_task_settings *settings);
 /* region_graph.c: regions that touch, and, if `linked`, links between those that do not. */
+/* The mean place of each region's voxels in mm, of `at` that is 0. */
+VXS_MUST_CHECK vxs_status vxs_region_centres(const vxs_cohort *cohort, double (*at)[3],
+                                             vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_region_graph(const vxs_cohort *cohort, bool linked, vxs_graph *graph,
                                            vxs_error *err);
 /* graph.c: columns from, to and weight, by the names of features. */
@@ -250,7 +253,7 @@ VXS_MUST_CHECK vxs_status vxs_mapped_score(const vxs_mapped *mapped, const vxs_s
 VXS_MUST_CHECK vxs_status vxs_find_scale(const vxs_task *task, size_t feature, double *scale,
                                          double *free_weights, vxs_error *err);
 /* unit_files.c: files of a model that selects among units, by number; and them read again. */
-enum { VXS_UNIT_FILES = 5 };
+enum { VXS_UNIT_FILES = 6 };
 extern const char *const vxs_unit_files[VXS_UNIT_FILES];
 bool vxs_has_unit_file(const vxs_model *model, const vxs_task *task, int file);
 VXS_MUST_CHECK vxs_status vxs_unit_write(const vxs_model *model, const vxs_task *task, int file,

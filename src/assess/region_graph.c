@@ -1,5 +1,5 @@
-/* region_graph.c - regions that touch: some voxel of one shares a face with some voxel of the
- * other. Regions that touch no others can be linked to those that are nearest. */
+/* region_graph.c - where regions are, and which of them touch: some voxel of one shares a face with
+ * some voxel of the other. Regions that touch no others can be linked to those that are nearest. */
 #include "assess/model.h"
 
 #include <math.h>
@@ -112,6 +112,41 @@ static vxs_status link_pieces(const toucher *t, vxs_graph *g, vxs_error *err)
         node[v] = region_at(t, v) == NOBODY ? UINT32_MAX : (uint32_t)region_at(t, v);
     vxs_status status = vxs_graph_link_cells(t->labels.grid.shape, node, g, err);
     free(node);
+    return status;
+}
+
+/* Sums of places, then means. */
+static void add_places(const toucher *t, double (*at)[3], size_t *count)
+{
+    const vxs_grid *grid = &t->labels.grid;
+    double index[3], mm[3];
+    for (size_t v = 0; v < vxs_grid_voxels(grid); v++) {
+        size_t region = region_at(t, v);
+        if (region == NOBODY)
+            continue;
+        vxs_grid_index(grid, v, index);
+        vxs_grid_position(grid, index, mm);
+        count[region]++;
+        for (int d = 0; d < 3; d++)
+            at[region][d] += mm[d];
+    }
+    for (size_t j = 0; j < t->cohort->p; j++)
+        for (int d = 0; d < 3; d++)
+            at[j][d] /= count[j] > 0 ? (double)count[j] : NAN;
+}
+
+vxs_status vxs_region_centres(const vxs_cohort *c, double (*at)[3], vxs_error *err)
+{
+    toucher t = { .cohort = c };
+    size_t *count = vxs_alloc(c->p, sizeof(*count), err);
+    vxs_status status = count ? read_labels(&t, err) : VXS_FAILED;
+    if (!status)
+        status = read_table(&t, err);
+    if (!status)
+        add_places(&t, at, count);
+    vxs_volume_release(&t.labels);
+    free(t.region);
+    free(count);
     return status;
 }
 

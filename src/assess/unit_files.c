@@ -2,8 +2,9 @@
  *
  * selection.tsv has every weight of every selected unit, and with weights learned anew these as
  * well: predictions by a map and check-model rest on it. mapped.tsv says how features become what a
- * map sees, alpha.npy what a certificate rests on besides. pairs.tsv and selected.tsv are for
- * people: pairs of features with their places, groups with their sizes. */
+ * map sees, alpha.npy what a certificate rests on besides. pairs.tsv, edges.tsv and
+ * selected.tsv are for people and other programs: pairs of features, pairs as lines between places,
+ * groups with their sizes. */
 #include "assess/model.h"
 
 #include <math.h>
@@ -12,10 +13,11 @@
 
 #define SAME 1e-9 /* relative: numbers that were written with all their digits */
 
-enum { SELECTION, MAPPED, ALPHA, PAIRS, GROUPS };
+enum { SELECTION, MAPPED, ALPHA, PAIRS, EDGES, GROUPS };
 
-const char *const vxs_unit_files[VXS_UNIT_FILES] = { "selection.tsv", "mapped.tsv", "alpha.npy",
-                                                     "pairs.tsv", "selected.tsv" };
+const char *const vxs_unit_files[VXS_UNIT_FILES] = {
+    "selection.tsv", "mapped.tsv", "alpha.npy", "pairs.tsv", "edges.tsv", "selected.tsv"
+};
 
 bool vxs_has_unit_file(const vxs_model *m, const vxs_task *t, int file)
 {
@@ -29,6 +31,8 @@ bool vxs_has_unit_file(const vxs_model *m, const vxs_task *t, int file)
         return s->alpha != NULL;
     case PAIRS:
         return s->map.kind == VXS_MAP_POLY2;
+    case EDGES:
+        return s->map.kind == VXS_MAP_POLY2 && t->cohort->kind != VXS_FEATURES_COLUMNS;
     default:
         return t->groups.count > 0;
     }
@@ -156,6 +160,63 @@ static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
     }
 }
 
+/* The centre of every feature, in mm. */
+static vxs_status find_centres(const vxs_model *m, const vxs_cohort *c, double (*at)[3],
+                               vxs_error *err)
+{
+    double index[3];
+    if (!m->voxels)
+        return vxs_region_centres(c, at, err);
+    for (size_t j = 0; j < m->p; j++) {
+        vxs_grid_index(&m->grid, m->voxels[j], index);
+        vxs_grid_position(&m->grid, index, at[j]);
+    }
+    return VXS_OK;
+}
+
+static void write_edge(vxs_tsv_writer *w, const vxs_cohort *c, const size_t end[2], double weight,
+                       double (*at)[3])
+{
+    char name[32];
+    for (int e = 0; e < 2; e++)
+        vxs_tsv_text(w, vxs_cohort_feature(c, end[e], name));
+    vxs_tsv_real(w, weight);
+    for (int k = 0; k < 6; k++)
+        vxs_tsv_real(w, at[end[k / 3]][k % 3]);
+    vxs_tsv_end_row(w);
+}
+
+/* Pairs alone, as programs that draw networks take them. */
+static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    static const char *const names[] = { "from",   "to",   "weight", "from_x", "from_y",
+                                         "from_z", "to_x", "to_y",   "to_z",   NULL };
+    vxs_tsv_writer w;
+    double(*at)[3] = vxs_alloc(m->p, sizeof(*at), err);
+    vxs_status status = at ? find_centres(m, t->cohort, at, err) : VXS_FAILED;
+    vxs_tsv_init(&w, stream);
+    if (m->output_count > 1)
+        vxs_tsv_text(&w, "class");
+    for (size_t k = 0; names[k]; k++)
+        vxs_tsv_text(&w, names[k]);
+    vxs_tsv_end_row(&w);
+    for (size_t o = 0; o < m->output_count && !status; o++) {
+        const vxs_selected *s = m->outputs[o].fit.selected;
+        for (size_t k = 0; k < s->count; k++) {
+            size_t end[2];
+            if (s->unit[k] < 2 * m->p)
+                continue;
+            vxs_map_features(&s->map, m->p, s->unit[k], end);
+            if (m->output_count > 1)
+                vxs_tsv_text(&w, m->outputs[o].name);
+            write_edge(&w, t->cohort, end, (s->retrained ? s->retrained : s->weight)[s->start[k]],
+                       at);
+        }
+    }
+    free(at);
+    return status;
+}
+
 /* The size of a group's weights, and how much of the squares of all that is. */
 static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
@@ -194,6 +255,8 @@ vxs_status vxs_unit_write(const vxs_model *m, const vxs_task *t, int file, FILE 
 {
     if (file == ALPHA)
         return write_alpha(m, t->n, stream, err);
+    if (file == EDGES)
+        return write_edges(m, t, stream, err);
     if (file == SELECTION)
         write_selection(m, stream);
     else if (file == MAPPED)
