@@ -308,6 +308,7 @@ void vxs_features_json(vxs_json_writer *writer, const vxs_cohort *cohort);
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);
 /* i, j, k, and x, y, z in mm of a voxel, as cells of a table. */
 void vxs_write_place_header(vxs_tsv_writer *writer);
+void vxs_write_mm(vxs_tsv_writer *writer, double at);
 void vxs_write_place(vxs_tsv_writer *writer, const vxs_grid *grid, size_t voxel);
 /* Of an output's weights. */
 double vxs_model_sum(const vxs_solution *fit);

@@ -212,19 +212,24 @@ void vxs_write_place_header(vxs_tsv_writer *w)
         vxs_tsv_text(w, place[d]);
 }
 
+/* To six digits, which is more than a scanner knows. */
+void vxs_write_mm(vxs_tsv_writer *w, double at)
+{
+    char text[32];
+    double rounded = 0;
+    snprintf(text, sizeof(text), "%.6g", at);
+    vxs_tsv_real(w, vxs_parse_real(text, &rounded) ? rounded : at);
+}
+
 void vxs_write_place(vxs_tsv_writer *w, const vxs_grid *grid, size_t voxel)
 {
     double index[3], at[3];
-    char text[32];
     vxs_grid_index(grid, voxel, index);
     vxs_grid_position(grid, index, at);
     for (int d = 0; d < 3; d++)
         vxs_tsv_real(w, index[d]);
-    for (int d = 0; d < 3; d++) {
-        double rounded = 0;
-        snprintf(text, sizeof(text), "%.6g", at[d]);
-        vxs_tsv_real(w, vxs_parse_real(text, &rounded) ? rounded : at[d]);
-    }
+    for (int d = 0; d < 3; d++)
+        vxs_write_mm(w, at[d]);
 }
 
 static vxs_status write_headers(const vxs_model *m, vxs_tsv_writer *w, vxs_error *err)

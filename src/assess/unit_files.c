@@ -182,7 +182,7 @@ static void write_edge(vxs_tsv_writer *w, const vxs_cohort *c, const size_t end[
         vxs_tsv_text(w, vxs_cohort_feature(c, end[e], name));
     vxs_tsv_real(w, weight);
     for (int k = 0; k < 6; k++)
-        vxs_tsv_real(w, at[end[k / 3]][k % 3]);
+        vxs_write_mm(w, at[end[k / 3]][k % 3]);
     vxs_tsv_end_row(w);
 }
 

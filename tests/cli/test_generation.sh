@@ -210,6 +210,8 @@ refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]
 refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]}" --groups patches:big -o x
 refuses 66 "nowhere" voxsift fit c "${few[@]}" --groups atlas:nowhere -o x
 works "pairs of voxels" voxsift fit c --target wab_type --method mslr --map poly2 --features 3 -o pairs -q
+same "pairs are lines between their places" "$(cut -f 1-9 pairs/edges.tsv | tail -n +2 | sort)" \
+    "$(awk -F '\t' '$1 == "pair" { print $3 "\t" $10 "\t" $2 "\t" $7 "\t" $8 "\t" $9 "\t" $14 "\t" $15 "\t" $16 }' pairs/pairs.tsv | sort)"
 same "with their places" "$(head -n 1 pairs/pairs.tsv | tr '\t' ' ')" \
     "kind weight first first_i first_j first_k first_x first_y first_z second second_i second_j second_k second_x second_y second_z"
 works "predictions of images" voxsift predict pairs people.tsv --image-column lesion -q
