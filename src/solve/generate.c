@@ -23,7 +23,7 @@
 
 #define MOST_ROUNDS 100000
 #define FLOOR       1e-13 /* relative gap that inner methods are asked for at least */
-#define SHRINKS     60    /* steps to the best multiple of alpha */
+#define SHRINKS     28    /* steps to the best multiple of alpha */
 #define LOOSE       0.1   /* of the gap over all units: nothing looser is of use */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
