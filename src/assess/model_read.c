@@ -97,14 +97,16 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     vxs_certificate *c = &output->fit.certificate;
     const char *name = vxs_json_get_text(about, "name");
     if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
-        !number_of(about, "lambda", &c->lambda) || !number_of(about, "gap", &c->gap) ||
-        !number_of(about, "tol", &c->tol) || !number_of(about, "sum_of_weights", &output->sum) ||
+        !number_of(about, "lambda", &c->lambda) ||
+        (!number_of(about, "lambda_max", &c->lambda_max) &&
+         !vxs_methods[m->task.method].generates) ||
+        !number_of(about, "gap", &c->gap) || !number_of(about, "tol", &c->tol) ||
+        !number_of(about, "sum_of_weights", &output->sum) ||
         !number_of(about, "primal", &c->primal) || !number_of(about, "dual", &c->dual))
         return broken(r, "outputs", err);
     double pieces = vxs_json_get_number(about, "pieces"); /* NAN without a graph */
     double smooth = vxs_json_get_number(about, "smooth"); /* NAN without kernels */
     const vxs_json *converged = vxs_json_get(about, "converged");
-    c->lambda_max = vxs_json_get_number(about, "lambda_max"); /* NAN where rounds are counted */
     c->converged = converged && converged->number != 0;
     c->smooth = smooth >= 0 ? smooth : 0;
     c->pieces = pieces >= 1 && pieces <= (double)m->p ? (size_t)pieces : 0;

@@ -11,7 +11,7 @@ static const vxs_example examples[] = {
       "see how many voxels come in as lambda falls" },
     { "voxsift path sim --target score --json", "have a script read every certificate" },
     { "voxsift path pet --target diagnosis --method fgm --B 2 --T 20",
-      "see how the best possible value is approached as rounds of two voxels are added" },
+      "see how rounds of two voxels approach the best value there is" },
     { NULL, NULL },
 };
 
@@ -148,7 +148,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_path = {
     .name = "path",
     .heading = "Predict",
-    .summary = "fit for falling lambda, or round by round, every point with its certificate",
+    .summary = "fit for falling lambda, or in rounds, each with its certificate",
     .details =
         "From lambda_max, where no feature has a weight, down to --lambda or --lambda-ratio "
         "in --nlambda equal steps of its logarithm. Each fit begins where the last one "

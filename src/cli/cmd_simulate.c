@@ -16,7 +16,7 @@ static const vxs_example examples[] = {
     { "voxsift simulate fused --features 1000 --trees 5 -o forest",
       "make features that are neighbours in five trees, and count tree by tree" },
     { "voxsift simulate pairs --pairs 5 -o pairs",
-      "make patients and controls who differ in how five pairs of features go together" },
+      "make patients and controls who differ in how five pairs go together" },
     { "voxsift simulate skfs-additive -o skfs",
       "make 200 brains whose diagnosis depends on 257 voxels, not linearly" },
     { "voxsift simulate skfs-linear --images 't1/*.nii.gz' --mask lobe.nii.gz --subjects 40 \\\n"

@@ -24,7 +24,7 @@ for command in $commands; do
     done
 done
 works "simulate -h" voxsift simulate -h
-for words in "skfs-linear  " "spheres  " "(only of fused)" "(not of lasso, fused)" "default 200" "(only of skfs-linear, skfs-additive,"; do
+for words in "skfs-linear  " "spheres  " "(only of fused)" "(not of lasso, fused, pairs)" "default 200" "(only of skfs-linear, skfs-additive,"; do
     holds "help of simulate: $words" "$words" "$work/out"
 done
 same "overview: 80 columns" "$(awk 'length > 80' overview)" ""
