@@ -300,7 +300,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_fit = {
     .name = "fit",
     .heading = "Predict",
-    .summary = "find the few features that predict a column, by lambda or in rounds",
+    .summary = "find few features that predict a column, by lambda or in rounds",
     .details =
         "Minimises the loss over the subjects plus lambda times the sum of the sizes of the "
         "weights. The answer carries a certificate: the gap between its value and a bound from "
