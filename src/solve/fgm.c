@@ -136,10 +136,11 @@ const vxs_param vxs_mslr_params[] = {
       .value = "X",
       .type = VXS_PARAM_REAL,
       .offset = VXS_AT(inner_tol),
-      .initial = 1e-3,
+      .initial = 1e-2,
       .min = 1e-12,
       .max = 0.1,
-      .help = "gap to which each round's problem is solved, over what was selected so far" },
+      .help = "gap to which each round's problem is solved, over what was selected so far; weights "
+              "are learned anew in the end" },
     { .name = "debias",
       .value = "C",
       .type = VXS_PARAM_REAL,
