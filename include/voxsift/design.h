@@ -200,8 +200,8 @@ VXS_MUST_CHECK vxs_status vxs_units_best(vxs_units *units, const double *v, size
 void vxs_units_fetch(vxs_units *units, size_t unit, double *block);
 /* hik: the least and largest value of a feature; 0 and 1 elsewhere. */
 void vxs_units_range(const vxs_units *units, size_t feature, double *low, double *high);
-/* Whole passes over all units so far, of which those of the design's columns that were read for
- * other ends are shares; and groups of trees that were looked at and not. */
+/* Passes over all units so far: columns of the design that were read, over their number, or scans
+ * of pairs; and groups that were looked at, or not, because groups around them could not win. */
 typedef struct {
     double passes;
     uint64_t visited, pruned;
