@@ -35,7 +35,7 @@ typedef void vxs_pack_unit(vxs_pack *pack, void *run, size_t unit);
 /* job_pack.c: a fit of the task, and the features that each output selected. */
 void vxs_pack_fit(vxs_pack *pack, const vxs_task *task, vxs_solution *fit);
 void vxs_pack_selected(vxs_pack *pack, const vxs_task *task, bool *selected);
-/* A job whose subjects and ratios are known and which has room for its results. */
+/* A job whose subjects and points are known and which has room for its results. */
 typedef struct {
     const vxs_task *task;
     vxs_job *job;

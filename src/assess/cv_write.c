@@ -121,7 +121,7 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
             vxs_json_whole(w, "fold", (int64_t)f->fold + 1);
         vxs_json_whole(w, "training", (int64_t)f->train);
         vxs_json_whole(w, "kept_back", (int64_t)f->test);
-        vxs_json_real(w, vxs_point_key(cv->task, &cv->method), f->point);
+        vxs_json_real(w, cv->tries.unit ? cv->tries.unit : "lambda_ratio", f->point);
         if (cv->tries.smooths)
             vxs_json_real(w, "smooth", f->smooth);
         vxs_json_open_array(w, "nonzero");

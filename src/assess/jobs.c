@@ -61,7 +61,7 @@ static vxs_status score_others(const vxs_task *t, const vxs_output_fit *o, const
     return vxs_kept_score(o->kept, &o->fit, t->cohort, rows, columns, stride, count, scores, err);
 }
 
-/* Where there is an intercept in scores of kernels, and every free column beside those of maps. */
+/* The free columns' part of a score: of kernels the offset alone, the others' weights being 0. */
 static double beside(const vxs_task *t, const vxs_output_fit *o, size_t subject)
 {
     double sum = 0;
@@ -71,8 +71,8 @@ static double beside(const vxs_task *t, const vxs_output_fit *o, size_t subject)
 }
 
 /* The same by kernels, or by a map. */
-static vxs_status predict_by_kernels(const runner *r, const vxs_output_fit *o, double *scores,
-                                     vxs_error *err)
+static vxs_status predict_mapped(const runner *r, const vxs_output_fit *o, double *scores,
+                                 vxs_error *err)
 {
     const vxs_task *t = r->whole;
     size_t count = r->job->test_count, q = t->free_count;
@@ -166,7 +166,7 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
         return VXS_OK;
     vxs_status status = vxs_model_settle(&r->part, o, err);
     if (!status && (o->kept || o->mapped))
-        status = predict_by_kernels(r, o, scores, err);
+        status = predict_mapped(r, o, scores, err);
     else if (!status)
         predict(r, &o->fit, scores);
     if (status || !job->keep || k + 1 < job->point_count)

@@ -80,7 +80,7 @@ typedef struct vxs_job {
     size_t number;              /* in the ledger */
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
-    const double *points;  /* of lambda_max, falling */
+    const double *points;  /* as vxs_tries has them */
     const double *smooths; /* one for each of them, equal ones together; or NULL */
     size_t point_count;
     bool keep;      /* the last fit and its pattern */
@@ -209,10 +209,10 @@ VXS_MUST_CHECK vxs_status vxs_task_make_graph(const vxs_context *context, vxs_ta
 bool vxs_graph_is_rule(const char *graph);
 /* Whether the graph comes from the subjects, and not from where features are or from a table. */
 bool vxs_graph_is_learned(const vxs_task_settings *settings);
-/* region_graph.c: regions that touch, and, if `linked`, links between those that do not. */
-/* The mean place of each region's voxels in mm, of `at` that is 0. */
+/* region_graph.c: the mean place of each region's voxels in mm, of `at` that is 0. */
 VXS_MUST_CHECK vxs_status vxs_region_centres(const vxs_cohort *cohort, double (*at)[3],
                                              vxs_error *err);
+/* Regions that touch, and, if `linked`, links between those that do not. */
 VXS_MUST_CHECK vxs_status vxs_region_graph(const vxs_cohort *cohort, bool linked, vxs_graph *graph,
                                            vxs_error *err);
 /* graph.c: columns from, to and weight, by the names of features. */
@@ -236,8 +236,6 @@ VXS_MUST_CHECK vxs_status vxs_read_wanted(const vxs_method_settings *settings,
 /* What a fit without a choice is asked for. */
 VXS_MUST_CHECK vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked,
                                            vxs_error *err);
-/* What points of a path are, as a key: lambda_ratio, rounds or wanted. */
-const char *vxs_point_key(const vxs_task *task, const vxs_method_settings *settings);
 void vxs_mapped_free(vxs_mapped *mapped);
 VXS_MUST_CHECK vxs_mapped *vxs_mapped_new(const vxs_map *map, size_t p, size_t count,
                                           size_t free_count, vxs_error *err);

@@ -112,13 +112,6 @@ vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked, 
     return status;
 }
 
-const char *vxs_point_key(const vxs_task *t, const vxs_method_settings *settings)
-{
-    if (!vxs_task_generates(t))
-        return "lambda_ratio";
-    return settings->wanted ? "wanted" : "rounds";
-}
-
 const char *vxs_point_words(const vxs_selection *s)
 {
     if (!s->tries.unit)

@@ -102,28 +102,26 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
                 "feature; without it 1"                                                            \
     }
 
+#define INNER_ROW(gap, words)                                                                      \
+    {                                                                                              \
+        .name = "inner-tol", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(inner_tol),    \
+        .initial = (gap), .min = 1e-12, .max = 0.1, .help = (words)                                \
+    }
+#define DEBIAS_ROW(before, words)                                                                  \
+    {                                                                                              \
+        .name = "debias", .value = "C", .type = VXS_PARAM_REAL, .offset = VXS_AT(debias),          \
+        .initial = (before), .min = 0, .max = 1e12, .help = (words)                                \
+    }
+
 const vxs_param vxs_fgm_params[] = {
     COST_ROW,
     BUDGET_ROW("B", 10),
     COMMON_ROWS,
     MAP_ROWS,
-    { .name = "inner-tol",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(inner_tol),
-      .initial = 1e-3,
-      .min = 1e-12,
-      .max = 0.1,
-      .help = "gap to which each round's problem is solved, over what was selected so far; smaller "
-              "ones (1e-6: exact) take longer and select nearly the same" },
-    { .name = "debias",
-      .value = "C",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(debias),
-      .min = 0,
-      .max = 1e12,
-      .help = "learn the weights of what was selected anew with this C and no other penalty than "
-              "|w|^2 / 2; 0: keep those that selected" },
+    INNER_ROW(1e-3, "gap to which each round's problem is solved, over what was selected so far; "
+                    "smaller ones (1e-6: exact) take longer and select nearly the same"),
+    DEBIAS_ROW(0, "learn the weights of what was selected anew with this C and no other penalty "
+                  "than |w|^2 / 2; 0: keep those that selected"),
     { .name = NULL },
 };
 
@@ -132,24 +130,10 @@ const vxs_param vxs_mslr_params[] = {
     BUDGET_ROW("r", 10),
     COMMON_ROWS,
     MAP_ROWS,
-    { .name = "inner-tol",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(inner_tol),
-      .initial = 1e-2,
-      .min = 1e-12,
-      .max = 0.1,
-      .help = "gap to which each round's problem is solved, over what was selected so far; weights "
-              "are learned anew in the end" },
-    { .name = "debias",
-      .value = "C",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(debias),
-      .initial = 5,
-      .min = 0,
-      .max = 1e12,
-      .help = "C of the logistic regression that learns the weights of what was selected anew, "
-              "with intercept and confounds; 0: none, and no intercept" },
+    INNER_ROW(1e-2, "gap to which each round's problem is solved, over what was selected so far; "
+                    "weights are learned anew in the end"),
+    DEBIAS_ROW(5, "C of the logistic regression that learns the weights of what was selected anew, "
+                  "with intercept and confounds; 0: none, and no intercept"),
     { .name = NULL },
 };
 
