@@ -1,6 +1,7 @@
 /* fgm.c - methods fgm and mslr: what can be told to them, and which inner method solves them. */
 #include "solve/generate.h"
 
+static const char *const ways[] = { "gradients", "descent", NULL };
 static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 #define COST_ROW                                                                                   \
@@ -102,10 +103,12 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
                 "feature; without it 1"                                                            \
     }
 
-#define INNER_ROW(gap, words)                                                                      \
+#define INNER_ROW                                                                                  \
     {                                                                                              \
         .name = "inner-tol", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(inner_tol),    \
-        .initial = (gap), .min = 1e-12, .max = 0.1, .help = (words)                                \
+        .initial = 1e-3, .min = 1e-12, .max = 0.1,                                                 \
+        .help = "gap to which each round's problem is solved, over what was selected so far; "     \
+                "smaller ones (1e-6: exact) take longer and select nearly the same"                \
     }
 #define DEBIAS_ROW(before, words)                                                                  \
     {                                                                                              \
@@ -118,8 +121,7 @@ const vxs_param vxs_fgm_params[] = {
     BUDGET_ROW("B", 10),
     COMMON_ROWS,
     MAP_ROWS,
-    INNER_ROW(1e-3, "gap to which each round's problem is solved, over what was selected so far; "
-                    "smaller ones (1e-6: exact) take longer and select nearly the same"),
+    INNER_ROW,
     DEBIAS_ROW(0, "learn the weights of what was selected anew with this C and no other penalty "
                   "than |w|^2 / 2; 0: keep those that selected"),
     { .name = NULL },
@@ -130,8 +132,14 @@ const vxs_param vxs_mslr_params[] = {
     BUDGET_ROW("r", 10),
     COMMON_ROWS,
     MAP_ROWS,
-    INNER_ROW(1e-2, "gap to which each round's problem is solved, over what was selected so far; "
-                    "weights are learned anew in the end"),
+    { .name = "solver",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = VXS_AT(solver),
+      .choices = ways,
+      .help = "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
+              "smoothed dual, the slow one of the paper, to be compared with" },
+    INNER_ROW,
     DEBIAS_ROW(5, "C of the logistic regression that learns the weights of what was selected anew, "
                   "with intercept and confounds; 0: none, and no intercept"),
     { .name = NULL },
@@ -149,8 +157,9 @@ static vxs_status begin_mslr(const vxs_context *context, const vxs_problem *prob
                              const vxs_method_settings *settings, vxs_solver **solver,
                              vxs_error *err)
 {
-    return vxs_generation_begin(context, problem, settings, &vxs_mslr_kind, vxs_smoothing_solve,
-                                solver, err);
+    bool descent = settings->solver == VXS_SOLVER_DESCENT;
+    return vxs_generation_begin(context, problem, settings, &vxs_mslr_kind,
+                                descent ? vxs_smoothing_solve : vxs_proximal_solve, solver, err);
 }
 
 const vxs_solver_kind vxs_fgm_kind = {

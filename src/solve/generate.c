@@ -24,7 +24,8 @@
 #define MOST_ROUNDS 100000
 #define FLOOR       1e-13 /* relative gap that inner methods are asked for at least */
 #define SHRINKS     28    /* steps to the best multiple of alpha */
-#define LOOSE       0.1   /* of the gap over all units: nothing looser is of use */
+#define LOOSE       0.3   /* of the gap over all units: nothing looser is of use */
+#define CACHED      32768 /* values that stay near the processor while others pass */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
@@ -88,19 +89,26 @@ static void correlate(vxs_generation *g, const double *slope)
                     1, 0, g->gradient, 1);
 }
 
-void vxs_generation_look(vxs_generation *g)
+/* From z: shifted, slope and the value. */
+static void find_slope(vxs_generation *g)
 {
     g->value = g->problem.cost * vxs_shift_fit(&g->shift, g->z, g->shifted);
     vxs_losses_slope(&g->problem, g->shifted, g->slope);
     cblas_dscal((int)g->n, g->problem.cost, g->slope, 1);
+}
+
+void vxs_generation_look(vxs_generation *g)
+{
+    find_slope(g);
     correlate(g, g->slope);
 }
 
-/* Units that follow each other in the pool are one matrix. */
-static size_t run_of(const vxs_generation *g, const vxs_round *h, size_t k, size_t *columns)
+/* Units that follow each other in the pool, and are before a place there, are one matrix. */
+static size_t run_of(const vxs_generation *g, const vxs_round *h, size_t k, size_t before,
+                     size_t *columns)
 {
     size_t end = k + 1;
-    while (end < h->count && h->place[end] == h->place[end - 1] + 1)
+    while (end < h->count && h->place[end] == h->place[end - 1] + 1 && h->place[end] < before)
         end++;
     *columns = g->start[h->place[end - 1] + 1] - g->start[h->place[k]];
     return end;
@@ -112,7 +120,7 @@ void vxs_round_predict(const vxs_generation *g, const vxs_round *h, const double
     memset(out, 0, g->n * sizeof(*out));
     for (size_t k = 0; k < h->count;) {
         const double *x = g->x + g->start[h->place[k]] * g->n;
-        k = run_of(g, h, k, &columns);
+        k = run_of(g, h, k, SIZE_MAX, &columns);
         cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1, x, (int)g->n, w, 1, 1,
                     out, 1);
         w += columns;
@@ -124,8 +132,38 @@ void vxs_round_gather(const vxs_generation *g, const vxs_round *h, const double 
     size_t columns = 0;
     for (size_t k = 0; k < h->count; out += columns) {
         const double *from = pool + g->start[h->place[k]];
-        k = run_of(g, h, k, &columns);
+        k = run_of(g, h, k, SIZE_MAX, &columns);
         memcpy(out, from, columns * sizeof(*out));
+    }
+}
+
+/* Adds X_h gradient over the units from `*k` on that are before a place of the pool. */
+static void add_down(const vxs_generation *g, const vxs_round *h, size_t before, size_t *k,
+                     double *down)
+{
+    size_t columns = 0;
+    while (*k < h->count && h->place[*k] < before) {
+        size_t first = g->start[h->place[*k]];
+        *k = run_of(g, h, *k, before, &columns);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1, g->x + first * g->n,
+                    (int)g->n, g->gradient + first, 1, 1, down, 1);
+    }
+}
+
+void vxs_generation_look_down(vxs_generation *g, size_t *seen, double *down)
+{
+    find_slope(g);
+    memset(seen, 0, g->count * sizeof(*seen));
+    memset(down, 0, g->n * g->count * sizeof(*down));
+    for (size_t place = 0, end = 0; place < g->pooled; place = end) {
+        for (end = place + 1;
+             end < g->pooled && (g->start[end + 1] - g->start[place]) * g->n <= CACHED; end++)
+            ;
+        size_t first = g->start[place];
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)(g->start[end] - first), 1,
+                    g->x + first * g->n, (int)g->n, g->slope, 1, 0, g->gradient + first, 1);
+        for (size_t h = 0; h < g->count; h++)
+            add_down(g, &g->rounds[h], end, &seen[h], down + h * g->n);
     }
 }
 
@@ -411,7 +449,7 @@ static vxs_status make_room(vxs_generation *g, vxs_error *err)
     g->shifted = vxs_alloc(n, sizeof(*g->shifted), err);
     g->slope = vxs_alloc(n, sizeof(*g->slope), err);
     g->best = vxs_alloc(g->problem.budget, sizeof(*g->best), err);
-    bool dual = g->solver.kind == &vxs_mslr_kind;
+    bool dual = g->solve == vxs_smoothing_solve;
     g->own = dual ? vxs_alloc(n, sizeof(*g->own), err) : NULL;
     bool fine =
         (g->own || !dual) && g->unit && g->start && g->z && g->shifted && g->slope && g->best;

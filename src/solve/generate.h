@@ -65,6 +65,9 @@ VXS_MUST_CHECK vxs_status vxs_generation_fit(vxs_solver *solver, double asked,
 
 /* From z: shifted, slope, gradient and the value. */
 void vxs_generation_look(vxs_generation *g);
+/* The same, and X_h of each round's part of the gradient, n x count: columns are read from memory
+ * once. `seen` is room for a number a round. */
+void vxs_generation_look_down(vxs_generation *g, size_t *seen, double *down);
 /* out = X_h w for the columns of a round, one weight after the other. */
 void vxs_round_predict(const vxs_generation *g, const vxs_round *h, const double *w, double *out);
 /* out = the round's part of a vector over the pool's columns. */

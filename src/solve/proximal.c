@@ -33,6 +33,7 @@ typedef struct {
     double *vv, *vs, *ss;               /* count: inner products of v and slope */
     double *norm, *scale;               /* |u_h|, and what u_h is multiplied with */
     double *sorted;
+    size_t *seen;
     double step, momentum;   /* L */
     double value, best_dual; /* of omega; the best bound so far */
     double phi_v;
@@ -54,14 +55,15 @@ static vxs_status take_room(proximal *a, vxs_error *err)
         fine = fine && *few[k];
     }
     a->next_z = vxs_alloc(a->n, sizeof(double), err);
-    return fine && a->next_z ? VXS_OK : VXS_FAILED;
+    a->seen = vxs_alloc(a->count, sizeof(*a->seen), err);
+    return fine && a->next_z && a->seen ? VXS_OK : VXS_FAILED;
 }
 
 static void release(proximal *a)
 {
     void *const all[] = { a->omega, a->before, a->v,     a->slope,  a->at,
                           a->was,   a->along,  a->down,  a->vv,     a->vs,
-                          a->ss,    a->norm,   a->scale, a->sorted, a->next_z };
+                          a->ss,    a->norm,   a->scale, a->sorted, a->next_z, a->seen };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -109,14 +111,13 @@ static void look(proximal *a)
 {
     vxs_generation *g = a->g;
     double steepest = 0;
-    vxs_generation_look(g);
+    vxs_generation_look_down(g, a->seen, a->down);
     a->phi_v = g->value;
     size_t at = 0;
     for (size_t h = 0; h < a->count; h++) {
         const vxs_round *round = &g->rounds[h];
         double *v = a->v + at, *slope = a->slope + at;
         vxs_round_gather(g, round, g->gradient, slope);
-        vxs_round_predict(g, round, slope, a->down + h * a->n);
         a->vv[h] = cblas_ddot((int)round->width, v, 1, v, 1);
         a->vs[h] = cblas_ddot((int)round->width, v, 1, slope, 1);
         a->ss[h] = cblas_ddot((int)round->width, slope, 1, slope, 1);

@@ -151,12 +151,14 @@ static vxs_status take_features(const vxs_generation *g, vxs_solution *solution,
     return solution->index && solution->weight ? VXS_OK : VXS_FAILED;
 }
 
+/* Of mslr, whose descent has one that does not follow from the answer. */
 static vxs_status keep_alpha(const vxs_generation *g, vxs_selected *s, vxs_error *err)
 {
     s->alpha_count = g->n;
     s->alpha = vxs_alloc(g->n, sizeof(*s->alpha), err);
+    const double *slope = g->own ? g->own : g->slope;
     for (size_t i = 0; i < g->n && s->alpha; i++)
-        s->alpha[i] = -g->problem.y[i] * g->own[i];
+        s->alpha[i] = -g->problem.y[i] * slope[i];
     return s->alpha ? VXS_OK : VXS_FAILED;
 }
 
@@ -169,7 +171,7 @@ vxs_status vxs_generation_answer(const vxs_generation *g, vxs_solution *solution
         return status ? status : VXS_FAILED;
     vxs_shift_weights(&g->shift, s->free);
     s->map = g->problem.map;
-    status = g->own ? keep_alpha(g, s, err) : VXS_OK;
+    status = g->solver.kind == &vxs_mslr_kind ? keep_alpha(g, s, err) : VXS_OK;
     memcpy(solution->free, s->free, g->problem.free_count * sizeof(*solution->free));
     if (!status && s->retrained)
         status = retrain(g, s, solution->free, err);

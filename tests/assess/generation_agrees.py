@@ -289,6 +289,7 @@ PROBLEMS = [
     "--method fgm --map gauss --bandwidth 0.7 --confounds sex --B 2 --T 2",
     "--method fgm --map hik --debias 1 --B 2 --T 2",
     "--method mslr --r 3 --T 2",
+    "--method mslr --r 3 --T 2 --solver descent",
     "--method mslr --map poly2 --confounds age --features 4 --C 1",
     "--method mslr --groups tree:tree.tsv --by-size --r 2 --T 2 --confounds age --confounds-as out",
     "--method mslr --debias 0 --r 2 --T 2 --C 1",

@@ -168,7 +168,7 @@ static double accuracy_retrained(const study *s, const choice *c, bool logistic)
 
 typedef struct {
     const char *method;
-    bool logistic;
+    bool logistic, descent;
     double number, seconds, rounds, gap;
 } outcome;
 
@@ -222,6 +222,7 @@ static void generate(study *s, const outcome *kind, const char *name)
     settings.budget = (int64_t)o.number;
     settings.rounds = (int64_t)s->rounds;
     settings.inner_tol = s->inner;
+    settings.solver = o.descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS;
     double begun = cpu_seconds(), telling = 0;
     vxs_groups groups = { 0 };
     vxs_design *design = make_design(s);
@@ -302,6 +303,7 @@ static const struct {
     { { .method = "fgm-hinge" }, generate, "fgm" },
     { { .method = "fgm-logistic", .logistic = true }, generate, "fgm" },
     { { .method = "mslr", .logistic = true }, generate, "mslr" },
+    { { .method = "mslr-descent", .logistic = true, .descent = true }, generate, "mslr" },
     { { .method = "l1-hinge" }, learn_l1, NULL },
     { { .method = "l1-logistic", .logistic = true }, learn_l1, NULL },
     { { .method = "truth", .logistic = true }, know, NULL },

@@ -2,19 +2,19 @@
 BUILD FOLDER [MATRICES]. FGM_PARTS: some of small, exact, large, wide, tall, groups, leukemia; FGM_DRAW=1: tables and
 figures of what is there already. build/generation makes the data in memory, calls the methods, and counts.
 
-Settings, made before any result on these data was seen; the papers' r = 2 ... 40 are fewer here because of what mslr
-takes. Seed 1 everywhere; one thread; seconds of the processor, of
-liblinear those of train() alone, most of which go into turning its rows into columns (its first
-row here, C = 1e-9, selects nothing and takes just that). All features are N(0, 1) as float32, labels the sign of Xw.
+Settings, made before any result on these data was seen. Seed 1 everywhere; one thread; seconds of the processor, of
+liblinear those of train() alone, most of which go into turning its rows into columns (its first row here, C = 1e-9,
+selects nothing and takes just that). All features are N(0, 1) as float32, labels the sign of Xw. mslr is by
+--solver gradients, and the same by --solver descent, which is the paper's, where the part says so.
 
 small   FGM paper 8.2.2, Fig. 2: 4,096 x 4,096, 300 weights U(0, 1), 4,096 test rows; fgm with squared hinge and
         logistic loss, C = 10, T = 10, B = 2, 4 ... 60, inexact (inner tolerance 1e-3); retrained with C = 20
 exact   8.2.1: B = 10, 30, 50 with inner tolerances 1e-3 and 1e-6
+descent the data of small: mslr by descent beside gradients, r = 2, 5, 10
 large   8.2.3, Fig. 3: 8,192 x 65,536, otherwise as small; B = 4, 8 ... 60
 wide    MSLR paper IV-A, Fig. 3: 5,000 x 100,000, 300 weights N(0, 2), 2,000 test rows; mslr, C = 10, T = 10, r = 4,
-        10, 20, 30, 40, and fgm with logistic loss, which is the same problem, B = 4, 8 ... 40; retrained with C = 5
-tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, r = 8, 20, 40,
-        otherwise as wide
+        8 ... 40, and fgm with logistic loss, which has an intercept; retrained with C = 5
+tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, otherwise as wide
 groups  FGM paper 8.6.1, Fig. 15: 4,096 x 400,000 in 40,000 groups of 10, of which 100 have weights N(0, 1), 2,000 test
         rows; columns are made anew whenever they are read; fgm with logistic loss, C = 10, B = 2, 5, 8, 10, a point a
         round. liblinear has no groups, and 400,000 columns would not fit
@@ -35,7 +35,7 @@ sys.dont_write_bytecode = True
 from chart import draw
 
 build, folder, *matrices = sys.argv[1:]
-PARTS = ["small", "exact", "large", "wide", "tall", "groups", "leukemia"]
+PARTS = ["small", "exact", "descent", "large", "wide", "tall", "groups", "leukemia"]
 parts = os.environ.get("FGM_PARTS", "").replace(",", " ").split() or PARTS
 FIELDS = ["method", "number", "selected", "recovered", "accuracy", "retrained", "seconds", "rounds", "gap"]
 GENES = 7129
@@ -64,12 +64,13 @@ RUNS = {
     "small": [["n=4096", "p=4096", *FIRST, "fgm-hinge=" + steps(2, 60, 2), "fgm-logistic=" + steps(2, 60, 2),
                "l1-hinge=" + EMPTY + ratios(0.0019, 0.0095, 10), "l1-logistic=" + ratios(0.0085, 0.042, 10)]],
     "exact": [["n=4096", "p=4096", *FIRST, f"inner={tol}", "fgm-hinge=10,30,50"] for tol in ("1e-3", "1e-6")],
+    "descent": [["n=4096", "p=4096", *FIRST, "mslr=2,5,10", "mslr-descent=2,5,10"]],
     "large": [["n=8192", "p=65536", *FIRST, "fgm-hinge=" + steps(4, 60, 4), "fgm-logistic=" + steps(4, 60, 4),
                "l1-hinge=" + EMPTY + ratios(0.001, 0.0028, 4), "l1-logistic=" + ratios(0.0046, 0.0115, 4)]],
     "wide": [["n=5000", "p=100000", "true=300", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(50, 300, 50),
-              "mslr=4,10,20,30,40", "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0078, 0.02, 5)]],
+              "mslr=" + steps(4, 40, 4), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0078, 0.02, 5)]],
     "tall": [["n=20000", "p=10000", "true=600", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(100, 600, 100),
-              "mslr=8,20,40", "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0018, 0.011, 6)]],
+              "mslr=" + steps(4, 40, 4), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0018, 0.011, 6)]],
     "groups": [["n=4096", "p=400000", "group=10", "true=1000", "weights=normal", "test=2000", "every=1",
                 "rounds=15", "fgm-logistic=10", "rounds=18", "fgm-logistic=8", "rounds=24", "fgm-logistic=5",
                 "rounds=20", "fgm-logistic=2"]]}

@@ -126,7 +126,7 @@ works "a path of numbers" voxsift path c --target dx --method mslr --features 2,
 same "its points" "$(cut -f 2 "$work/out" | tr '\n' ' ')" "selected 2 4 8 "
 works "a path as JSON" voxsift path c --target dx --method mslr --map poly2 --features 2,4,8 --json
 same "its points" "$(grep -o '"selected": [0-9]*' "$work/out" | tr '\n' ' ')" '"selected": 2 "selected": 4 "selected": 8 '
-run voxsift path c --target dx --method mslr --inner-tol 1e-11 --tol 1e-11 --T 2 --r 3
+run voxsift path c --target dx --method mslr --solver descent --inner-tol 1e-11 --tol 1e-11 --T 2 --r 3
 same "what cannot be solved so far" "$code$(grep -c 'on what was selected: more than was asked for' "$work/err")" 31
 works "little to find" voxsift fit c --target dx --method fgm --map poly2 --C 1e-9 --tol 0.1 --debias 1 -o nothing -q
 holds "nothing is selected" " 0 features and pairs selected in 0 rounds, made of 0 of 14 features" "$work/out"
@@ -158,6 +158,7 @@ alike "fit groups" "weights.tsv selection.tsv selected.tsv groups.tsv" fit c --t
 alike "fit waves" "weights.tsv selection.tsv mapped.tsv" fit c --target dx --method fgm --map gauss --features 3
 alike "cv, numbers" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --method fgm --features 2,4,8 $folds
 alike "cv, rounds" "predictions.tsv weights.tsv scores.tsv" cv c --target kind --method mslr --r 2 --T 2 $folds
+alike "descent" "weights.tsv selection.tsv alpha.npy" fit c --target dx --method mslr --solver descent --r 2 --T 2
 alike "cv, pairs" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --method fgm --map poly2 --T 2 --confounds age $folds
 alike "permute" "null.tsv" permute c --target dx --method fgm --features 2,4 $folds --permutations 3
 alike "stability" "frequencies.tsv halves.tsv" stability c --target dx --method mslr --r 1 --T 3 --inner-tol 1e-2 --pairs 2 --select-features 4
