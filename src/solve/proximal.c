@@ -1,4 +1,4 @@
-/* proximal.c - method fgm: the problem on the rounds by accelerated proximal gradients.
+/* proximal.c - methods fgm and mslr: the problem on the rounds by accelerated proximal gradients.
  *
  * Problem   minimise over omega  (sum_h |omega_h|)^2 / 2 + phi(omega), phi the least over b of
  *           C sum u f: what the penalty's projection asks for is known in closed form

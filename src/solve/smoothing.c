@@ -1,4 +1,5 @@
-/* smoothing.c - method mslr: the problem on the rounds, smoothed, by coordinate descent on alpha.
+/* smoothing.c - method mslr --solver descent: the problem on the rounds, smoothed, by coordinate
+ * descent on alpha.
  *
  * Problem   minimise over alpha  max over rounds t of  f_t = |w_t|^2 / 2 + G(alpha),
  *           w_t = X_t'(alpha y), G(alpha) = sum alpha log alpha + (C u - alpha) log(C u -

@@ -14,7 +14,8 @@ descent the data of small: mslr by descent beside gradients, r = 2, 5, 10
 large   8.2.3, Fig. 3: 8,192 x 65,536, otherwise as small; B = 4, 8 ... 60
 wide    MSLR paper IV-A, Fig. 3: 5,000 x 100,000, 300 weights N(0, 2), 2,000 test rows; mslr, C = 10, T = 10, r = 4,
         8 ... 40, and fgm with logistic loss, which has an intercept; retrained with C = 5
-tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, otherwise as wide
+tall    Fig. 4: 20,000 x 10,000, 600 weights N(0, 10), 2,000 test rows, r and B = 4, 8 ... 60,
+        otherwise as wide (until a first run r ended at 40 here, short of the number of true features)
 groups  FGM paper 8.6.1, Fig. 15: 4,096 x 400,000 in 40,000 groups of 10, of which 100 have weights N(0, 1), 2,000 test
         rows; columns are made anew whenever they are read; fgm with logistic loss, C = 10, B = 2, 5, 8, 10, a point a
         round. liblinear has no groups, and 400,000 columns would not fit
@@ -70,7 +71,7 @@ RUNS = {
     "wide": [["n=5000", "p=100000", "true=300", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(50, 300, 50),
               "mslr=" + steps(4, 40, 4), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0078, 0.02, 5)]],
     "tall": [["n=20000", "p=10000", "true=600", "weights=normal", "test=2000", "retrain=5", "truth=" + steps(100, 600, 100),
-              "mslr=" + steps(4, 40, 4), "fgm-logistic=" + steps(4, 40, 4), "l1-logistic=" + EMPTY + ratios(0.0018, 0.011, 6)]],
+              "mslr=" + steps(4, 60, 4), "fgm-logistic=" + steps(4, 60, 4), "l1-logistic=" + EMPTY + ratios(0.0018, 0.011, 6)]],
     "groups": [["n=4096", "p=400000", "group=10", "true=1000", "weights=normal", "test=2000", "every=1",
                 "rounds=15", "fgm-logistic=10", "rounds=18", "fgm-logistic=8", "rounds=24", "fgm-logistic=5",
                 "rounds=20", "fgm-logistic=2"]]}
