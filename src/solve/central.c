@@ -64,8 +64,8 @@ static double predict(const central *c, const double *v, const double *b, double
 {
     memset(z, 0, c->n * sizeof(*z));
     for (size_t k = 0; k < c->m; k++)
-        cblas_daxpy((int)c->n, v[k] * sqrt(c->d[c->unit[k]]), c->g->x + c->column[k] * c->n, 1, z,
-                    1);
+        cblas_daxpy((int)c->n, v[k] * sqrt(c->d[c->unit[k]]), c->g->pool.x + c->column[k] * c->n, 1,
+                    z, 1);
     memcpy(c->g->shifted, z, c->n * sizeof(*z));
     for (size_t r = 0; r < c->q; r++)
         cblas_daxpy((int)c->n, b[r], c->g->shift.basis + r * c->n, 1, c->g->shifted, 1);
@@ -93,7 +93,7 @@ static void look(const central *c)
         c->curve[i] = sqrt(fmax(0, p->cost * c->curve[i]));
     }
     for (size_t k = 0; k < c->m; k++) {
-        const double *x = c->g->x + c->column[k] * c->n;
+        const double *x = c->g->pool.x + c->column[k] * c->n;
         double root = sqrt(c->d[c->unit[k]]);
         for (size_t i = 0; i < c->n; i++)
             c->y[k * c->n + i] = c->curve[i] * root * x[i];
@@ -164,8 +164,9 @@ static void couple(const central *c, double *right)
     }
     double *slope = right + (c->t + c->q) * m;
     for (size_t k = 0; k < m; k++)
-        slope[k] = c->v[k] + sqrt(c->d[c->unit[k]]) *
-                                 cblas_ddot((int)n, c->g->x + c->column[k] * n, 1, c->slope, 1);
+        slope[k] =
+            c->v[k] + sqrt(c->d[c->unit[k]]) *
+                          cblas_ddot((int)n, c->g->pool.x + c->column[k] * n, 1, c->slope, 1);
 }
 
 /* What is left of mu and b: the system, with a multiplier for sum dmu = 0, and its right side. */
@@ -271,7 +272,7 @@ static double find_gap(central *c)
         double score = 0;
         for (size_t k = 0; k < c->m; k++)
             score += c->in[c->unit[k] * c->t + h]
-                         ? g->gradient[c->column[k]] * g->gradient[c->column[k]]
+                         ? g->pool.gradient[c->column[k]] * g->pool.gradient[c->column[k]]
                          : 0;
         steepest = fmax(steepest, score);
     }
@@ -324,7 +325,7 @@ static void follow(central *c, double *coupled)
 static void list_columns(central *c)
 {
     const vxs_generation *g = c->g;
-    for (size_t place = 0; place < g->pooled; place++) {
+    for (size_t place = 0; place < g->pool.count; place++) {
         bool *in = c->in + c->units * c->t, any = false;
         for (size_t h = 0; h < c->t; h++) {
             in[h] = false;
@@ -332,7 +333,7 @@ static void list_columns(central *c)
                 in[h] = in[h] || g->rounds[h].place[k] == place;
             any = any || in[h];
         }
-        for (size_t k = g->start[place]; k < g->start[place + 1] && any; k++) {
+        for (size_t k = g->pool.start[place]; k < g->pool.start[place + 1] && any; k++) {
             c->unit[c->m] = c->units;
             c->column[c->m++] = k;
         }
@@ -378,7 +379,7 @@ static vxs_status take_room(central *c, size_t columns, vxs_error *err)
     struct {
         double **at;
         size_t count;
-    } const all[] = { { &c->d, c->g->pooled },
+    } const all[] = { { &c->d, c->g->pool.count },
                       { &c->v, columns },
                       { &c->mu, c->t },
                       { &c->b, c->q },
@@ -402,7 +403,7 @@ static vxs_status take_room(central *c, size_t columns, vxs_error *err)
     }
     c->unit = vxs_alloc(columns, sizeof(*c->unit), err);
     c->column = vxs_alloc(columns, sizeof(*c->column), err);
-    c->in = vxs_alloc(c->g->pooled + 1, c->t * sizeof(*c->in), err);
+    c->in = vxs_alloc(c->g->pool.count + 1, c->t * sizeof(*c->in), err);
     c->pivot = vxs_alloc(rest, sizeof(*c->pivot), err);
     return fine && c->unit && c->column && c->in && c->pivot ? VXS_OK : VXS_FAILED;
 }
@@ -410,7 +411,7 @@ static vxs_status take_room(central *c, size_t columns, vxs_error *err)
 vxs_status vxs_central_solve(vxs_generation *g, vxs_error *err)
 {
     central c = { .g = g, .n = g->n, .t = g->count, .q = g->shift.rank };
-    size_t columns = vxs_pool_columns(g);
+    size_t columns = vxs_pool_columns(&g->pool);
     double *coupled = vxs_alloc(columns, (c.t + c.q + 1) * sizeof(*coupled), err);
     vxs_status status = coupled ? take_room(&c, columns, err) : VXS_FAILED;
     if (!status) {

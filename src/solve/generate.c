@@ -41,8 +41,8 @@ void vxs_generation_release(vxs_solver *solver)
     for (size_t h = 0; h < g->count; h++)
         release_round(&g->rounds[h]);
     vxs_shift_release(&g->shift);
-    void *const all[] = { g->unit,  g->start, g->x,        g->rounds, g->z, g->shifted,
-                          g->slope, g->best,  g->gradient, g->own,    g };
+    vxs_pool_release(&g->pool);
+    void *const all[] = { g->rounds, g->z, g->shifted, g->slope, g->best, g->own, g };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -52,11 +52,6 @@ double vxs_generation_most(const vxs_solver *solver)
 {
     const vxs_generation *g = (const vxs_generation *)solver;
     return g->best_count > 0 && g->best[0].score > 0 ? 1 : 0;
-}
-
-size_t vxs_pool_columns(const vxs_generation *g)
-{
-    return g->start[g->pooled];
 }
 
 /* ---- Where predictions are ------------------------------------------------------------------- */
@@ -83,10 +78,10 @@ double vxs_generation_bound(const vxs_generation *g, const double *slope, double
 /* X'slope of the pool's columns. */
 static void correlate(vxs_generation *g, const double *slope)
 {
-    size_t columns = vxs_pool_columns(g);
+    size_t columns = vxs_pool_columns(&g->pool);
     if (columns > 0)
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, g->x, (int)g->n, slope,
-                    1, 0, g->gradient, 1);
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, g->pool.x, (int)g->n,
+                    slope, 1, 0, g->pool.gradient, 1);
 }
 
 /* From z: shifted, slope and the value. */
@@ -110,7 +105,7 @@ static size_t run_of(const vxs_generation *g, const vxs_round *h, size_t k, size
     size_t end = k + 1;
     while (end < h->count && h->place[end] == h->place[end - 1] + 1 && h->place[end] < before)
         end++;
-    *columns = g->start[h->place[end - 1] + 1] - g->start[h->place[k]];
+    *columns = g->pool.start[h->place[end - 1] + 1] - g->pool.start[h->place[k]];
     return end;
 }
 
@@ -119,7 +114,7 @@ void vxs_round_predict(const vxs_generation *g, const vxs_round *h, const double
     size_t columns = 0;
     memset(out, 0, g->n * sizeof(*out));
     for (size_t k = 0; k < h->count;) {
-        const double *x = g->x + g->start[h->place[k]] * g->n;
+        const double *x = g->pool.x + g->pool.start[h->place[k]] * g->n;
         k = run_of(g, h, k, SIZE_MAX, &columns);
         cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1, x, (int)g->n, w, 1, 1,
                     out, 1);
@@ -131,7 +126,7 @@ void vxs_round_gather(const vxs_generation *g, const vxs_round *h, const double 
 {
     size_t columns = 0;
     for (size_t k = 0; k < h->count; out += columns) {
-        const double *from = pool + g->start[h->place[k]];
+        const double *from = pool + g->pool.start[h->place[k]];
         k = run_of(g, h, k, SIZE_MAX, &columns);
         memcpy(out, from, columns * sizeof(*out));
     }
@@ -143,10 +138,10 @@ static void add_down(const vxs_generation *g, const vxs_round *h, size_t before,
 {
     size_t columns = 0;
     while (*k < h->count && h->place[*k] < before) {
-        size_t first = g->start[h->place[*k]];
+        size_t first = g->pool.start[h->place[*k]];
         *k = run_of(g, h, *k, before, &columns);
-        cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1, g->x + first * g->n,
-                    (int)g->n, g->gradient + first, 1, 1, down, 1);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1,
+                    g->pool.x + first * g->n, (int)g->n, g->pool.gradient + first, 1, 1, down, 1);
     }
 }
 
@@ -155,13 +150,15 @@ void vxs_generation_look_down(vxs_generation *g, size_t *seen, double *down)
     find_slope(g);
     memset(seen, 0, g->count * sizeof(*seen));
     memset(down, 0, g->n * g->count * sizeof(*down));
-    for (size_t place = 0, end = 0; place < g->pooled; place = end) {
-        for (end = place + 1;
-             end < g->pooled && (g->start[end + 1] - g->start[place]) * g->n <= CACHED; end++)
+    for (size_t place = 0, end = 0; place < g->pool.count; place = end) {
+        for (end = place + 1; end < g->pool.count &&
+                              (g->pool.start[end + 1] - g->pool.start[place]) * g->n <= CACHED;
+             end++)
             ;
-        size_t first = g->start[place];
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)(g->start[end] - first), 1,
-                    g->x + first * g->n, (int)g->n, g->slope, 1, 0, g->gradient + first, 1);
+        size_t first = g->pool.start[place];
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)(g->pool.start[end] - first), 1,
+                    g->pool.x + first * g->n, (int)g->n, g->slope, 1, 0, g->pool.gradient + first,
+                    1);
         for (size_t h = 0; h < g->count; h++)
             add_down(g, &g->rounds[h], end, &seen[h], down + h * g->n);
     }
@@ -203,51 +200,6 @@ static vxs_status certify(vxs_generation *g, vxs_error *err)
     return status;
 }
 
-/* ---- The pool -------------------------------------------------------------------------------- */
-
-static vxs_status make_columns(vxs_generation *g, size_t columns, vxs_error *err)
-{
-    if (columns <= g->column_room)
-        return VXS_OK;
-    size_t room = 2 * columns;
-    double *x = vxs_resize(g->x, room, g->n * sizeof(*x), err);
-    g->x = x ? x : g->x;
-    double *gradient = x ? vxs_resize(g->gradient, room, sizeof(*gradient), err) : NULL;
-    g->gradient = gradient ? gradient : g->gradient;
-    g->column_room = gradient ? room : g->column_room;
-    return gradient ? VXS_OK : VXS_FAILED;
-}
-
-static vxs_status make_places(vxs_generation *g, vxs_error *err)
-{
-    if (g->pooled < g->pool_room)
-        return VXS_OK;
-    size_t room = 2 * g->pool_room;
-    size_t *unit = vxs_resize(g->unit, room, sizeof(*unit), err);
-    g->unit = unit ? unit : g->unit;
-    size_t *start = unit ? vxs_resize(g->start, room + 1, sizeof(*start), err) : NULL;
-    g->start = start ? start : g->start;
-    g->pool_room = start ? room : g->pool_room;
-    return start ? VXS_OK : VXS_FAILED;
-}
-
-static vxs_status place_of(vxs_generation *g, size_t unit, size_t *place, vxs_error *err)
-{
-    for (*place = 0; *place < g->pooled; ++*place)
-        if (g->unit[*place] == unit)
-            return VXS_OK;
-    size_t width = vxs_units_width(g->problem.units, unit), at = vxs_pool_columns(g);
-    vxs_status status = make_places(g, err);
-    if (!status)
-        status = make_columns(g, at + width, err);
-    if (status)
-        return status;
-    vxs_units_fetch(g->problem.units, unit, g->x + at * g->n);
-    g->unit[g->pooled++] = unit;
-    g->start[g->pooled] = at + width;
-    return VXS_OK;
-}
-
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
@@ -261,7 +213,7 @@ static bool is_in(const vxs_round *h, size_t place)
     return h->count > 0 && bsearch(&place, h->place, h->count, sizeof(*h->place), by_place);
 }
 
-bool vxs_pool_has_weight(const vxs_generation *g, size_t place)
+bool vxs_rounds_have(const vxs_generation *g, size_t place)
 {
     for (size_t h = 0; h < g->count; h++)
         if (is_in(&g->rounds[h], place))
@@ -273,8 +225,8 @@ bool vxs_pool_has_weight(const vxs_generation *g, size_t place)
 static size_t count_selected(const vxs_generation *g)
 {
     size_t count = 0;
-    for (size_t k = 0; k < g->pooled; k++)
-        count += vxs_pool_has_weight(g, k);
+    for (size_t k = 0; k < g->pool.count; k++)
+        count += vxs_rounds_have(g, k);
     return count;
 }
 
@@ -282,8 +234,8 @@ static size_t count_selected(const vxs_generation *g)
 static double score_of(const vxs_generation *g, size_t place)
 {
     double sum = 0;
-    for (size_t c = g->start[place]; c < g->start[place + 1]; c++)
-        sum += g->gradient[c] * g->gradient[c];
+    for (size_t c = g->pool.start[place]; c < g->pool.start[place + 1]; c++)
+        sum += g->pool.gradient[c] * g->pool.gradient[c];
     return sum;
 }
 
@@ -298,20 +250,18 @@ static int by_score(const void *a, const void *b)
 static vxs_status list_candidates(vxs_generation *g, size_t most_new, vxs_scored *list,
                                   size_t *count, vxs_error *err)
 {
-    size_t added = 0, pooled = g->pooled;
+    size_t added = 0, pooled = g->pool.count;
     vxs_status status = VXS_OK;
     for (size_t k = 0; k < g->best_count && !status && added < most_new; k++) {
-        size_t place = 0;
-        while (place < pooled && g->unit[place] != g->best[k].unit)
-            place++;
-        if (!(g->best[k].score > 0) || (place < pooled && vxs_pool_has_weight(g, place)))
+        size_t place = vxs_pool_find(&g->pool, g->best[k].unit);
+        if (!(g->best[k].score > 0) || (place < pooled && vxs_rounds_have(g, place)))
             continue;
-        status = place_of(g, g->best[k].unit, &place, err);
+        status = vxs_pool_place(&g->pool, g->best[k].unit, &place, err);
         list[(*count)++] = (vxs_scored){ place, g->best[k].score };
         added++;
     }
     for (size_t place = 0; place < pooled && !status; place++)
-        if (vxs_pool_has_weight(g, place))
+        if (vxs_rounds_have(g, place))
             list[(*count)++] = (vxs_scored){ place, score_of(g, place) };
     return status;
 }
@@ -319,7 +269,7 @@ static vxs_status list_candidates(vxs_generation *g, size_t most_new, vxs_scored
 static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h, vxs_error *err)
 {
     size_t count = 0;
-    vxs_scored *list = vxs_alloc(g->best_count + g->pooled, sizeof(*list), err);
+    vxs_scored *list = vxs_alloc(g->best_count + g->pool.count, sizeof(*list), err);
     h->place = vxs_alloc(g->problem.budget, sizeof(*h->place), err);
     vxs_status status =
         list && h->place ? list_candidates(g, most_new, list, &count, err) : VXS_FAILED;
@@ -363,7 +313,7 @@ static vxs_status add_round(vxs_generation *g, size_t most_new, bool *known, vxs
     if (!status)
         status = choose_units(g, most_new, &h, err);
     for (size_t k = 0; k < h.count; k++)
-        h.width += g->start[h.place[k] + 1] - g->start[h.place[k]];
+        h.width += vxs_pool_width(&g->pool, h.place[k]);
     h.omega = status ? NULL : vxs_alloc(h.width, sizeof(*h.omega), err);
     if (!h.omega) {
         release_round(&h);
@@ -423,7 +373,8 @@ static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
     g->empty = 1;
     for (size_t h = 0; h < g->count; h++)
         release_round(&g->rounds[h]);
-    g->pooled = g->count = 0;
+    vxs_pool_clear(&g->pool);
+    g->count = 0;
     g->target = g->settings.inner_tol;
     g->generated = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
@@ -442,19 +393,16 @@ static vxs_status make_room(vxs_generation *g, vxs_error *err)
 {
     size_t n = g->n, units = vxs_units_count(g->problem.units);
     g->problem.budget = g->problem.budget < units ? g->problem.budget : units;
-    g->pool_room = 64;
-    g->unit = vxs_alloc(g->pool_room, sizeof(*g->unit), err);
-    g->start = vxs_alloc(g->pool_room + 1, sizeof(*g->start), err);
     g->z = vxs_alloc(n, sizeof(*g->z), err);
     g->shifted = vxs_alloc(n, sizeof(*g->shifted), err);
     g->slope = vxs_alloc(n, sizeof(*g->slope), err);
     g->best = vxs_alloc(g->problem.budget, sizeof(*g->best), err);
     bool dual = g->solve == vxs_smoothing_solve;
     g->own = dual ? vxs_alloc(n, sizeof(*g->own), err) : NULL;
-    bool fine =
-        (g->own || !dual) && g->unit && g->start && g->z && g->shifted && g->slope && g->best;
+    bool fine = (g->own || !dual) && g->z && g->shifted && g->slope && g->best;
     size_t columns = g->problem.unshifted ? 0 : g->problem.free_count;
-    return fine ? vxs_shift_init(&g->problem, columns, &g->shift, err) : VXS_FAILED;
+    vxs_status status = fine ? vxs_pool_init(&g->pool, g->problem.units, n, err) : VXS_FAILED;
+    return status ? status : vxs_shift_init(&g->problem, columns, &g->shift, err);
 }
 
 vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *problem,

@@ -3,6 +3,7 @@
 #ifndef VXS_SOLVE_GENERATE_H
 #define VXS_SOLVE_GENERATE_H
 
+#include "solve/pool.h"
 #include "solve/shift.h"
 #include "solve/solver.h"
 
@@ -23,18 +24,14 @@ struct vxs_generation {
     vxs_method_settings settings;
     size_t n;
     vxs_shift shift;
-    /* Units that were fetched: columns of pool unit k are x + start[k] * n ... */
-    size_t pooled, pool_room, column_room;
-    size_t *unit, *start;
-    double *x;
+    vxs_pool pool;      /* its gradient is X'slope of its columns */
     size_t count, room; /* rounds */
     vxs_round *rounds;
-    double *z;        /* n: predictions without the shift */
-    double *shifted;  /* with it */
-    double *slope;    /* C u f' there; -y times it is alpha */
-    double *own;      /* n: the slope that the bound rests on, where the method has one */
-    double *gradient; /* X'slope of the pool's columns */
-    double value;     /* C sum u f */
+    double *z;       /* n: predictions without the shift */
+    double *shifted; /* with it */
+    double *slope;   /* C u f' there; -y times it is alpha */
+    double *own;     /* n: the slope that the bound rests on, where the method has one */
+    double value;    /* C sum u f */
     /* The units with the best scores where the last problem ended, and their sum. */
     vxs_scored *best;
     size_t best_count;
@@ -73,8 +70,7 @@ void vxs_round_predict(const vxs_generation *g, const vxs_round *h, const double
 /* out = the round's part of a vector over the pool's columns. */
 void vxs_round_gather(const vxs_generation *g, const vxs_round *h, const double *pool, double *out);
 /* Whether a unit of the pool is in a round. */
-bool vxs_pool_has_weight(const vxs_generation *g, size_t place);
-size_t vxs_pool_columns(const vxs_generation *g);
+bool vxs_rounds_have(const vxs_generation *g, size_t place);
 /* The value of the penalty: (sum of |omega|)^2 / 2. */
 double vxs_generation_penalty(const vxs_generation *g);
 /* -G(t alpha) of alpha = -y slope: what the bound has besides scores. */

@@ -61,9 +61,9 @@ static vxs_status take_room(proximal *a, vxs_error *err)
 
 static void release(proximal *a)
 {
-    void *const all[] = { a->omega, a->before, a->v,     a->slope,  a->at,
-                          a->was,   a->along,  a->down,  a->vv,     a->vs,
-                          a->ss,    a->norm,   a->scale, a->sorted, a->next_z, a->seen };
+    void *const all[] = { a->omega, a->before, a->v,      a->slope, a->at, a->was,
+                          a->along, a->down,   a->vv,     a->vs,    a->ss, a->norm,
+                          a->scale, a->sorted, a->next_z, a->seen };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -117,7 +117,7 @@ static void look(proximal *a)
     for (size_t h = 0; h < a->count; h++) {
         const vxs_round *round = &g->rounds[h];
         double *v = a->v + at, *slope = a->slope + at;
-        vxs_round_gather(g, round, g->gradient, slope);
+        vxs_round_gather(g, round, g->pool.gradient, slope);
         a->vv[h] = cblas_ddot((int)round->width, v, 1, v, 1);
         a->vs[h] = cblas_ddot((int)round->width, v, 1, slope, 1);
         a->ss[h] = cblas_ddot((int)round->width, slope, 1, slope, 1);
@@ -284,7 +284,7 @@ static vxs_status descend(vxs_generation *g, int steps, vxs_error *err)
  * interior point, from where steps make rounds empty that have no part in it. */
 vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err)
 {
-    size_t columns = vxs_pool_columns(g), least = columns < g->n ? columns : g->n;
+    size_t columns = vxs_pool_columns(&g->pool), least = columns < g->n ? columns : g->n;
     vxs_status status = descend(g, FIRST + (int)(least / 2), err);
     if (status || g->restricted <= g->target)
         return status;

@@ -47,59 +47,83 @@ static int by_unit(const void *a, const void *b)
     return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
+/* What rounds give a unit, for the columns that the pool has of it. */
 static void add_weights(const vxs_generation *g, const vxs_round *h, size_t place, double *weight)
 {
     const double *from = h->omega;
     for (size_t k = 0; k < h->count; k++) {
-        size_t width = g->start[h->place[k] + 1] - g->start[h->place[k]];
+        size_t width = vxs_pool_width(&g->pool, h->place[k]);
         for (size_t c = 0; c < width && h->place[k] == place; c++)
             weight[c] += from[c];
         from += width;
     }
 }
 
+static vxs_status gather_weights(const vxs_generation *g, const chosen *order, vxs_selected *s,
+                                 vxs_error *err)
+{
+    double *here = vxs_alloc(vxs_pool_columns(&g->pool), sizeof(*here), err);
+    if (!here)
+        return VXS_FAILED;
+    for (size_t k = 0; k < s->count; k++) {
+        size_t place = order[k].place;
+        memset(here, 0, vxs_pool_width(&g->pool, place) * sizeof(*here));
+        for (size_t h = 0; h < g->count; h++)
+            add_weights(g, &g->rounds[h], place, here);
+        s->unit[k] = order[k].unit;
+        s->start[k + 1] = s->start[k] + vxs_units_width(g->problem.units, order[k].unit);
+        vxs_pool_unfold(&g->pool, place, here, s->weight + s->start[k]);
+    }
+    free(here);
+    return VXS_OK;
+}
+
 /* Units in ascending order, with the sums of what rounds give them. */
 static vxs_status gather_selected(const vxs_generation *g, vxs_selected **selected, vxs_error *err)
 {
     size_t count = 0, columns = 0;
-    chosen *order = vxs_alloc(g->pooled, sizeof(*order), err);
+    chosen *order = vxs_alloc(g->pool.count, sizeof(*order), err);
     if (!order)
         return VXS_FAILED;
-    for (size_t k = 0; k < g->pooled; k++)
-        if (vxs_pool_has_weight(g, k)) {
-            columns += g->start[k + 1] - g->start[k];
-            order[count++] = (chosen){ g->unit[k], k };
+    for (size_t k = 0; k < g->pool.count; k++)
+        if (vxs_rounds_have(g, k)) {
+            columns += vxs_units_width(g->problem.units, g->pool.unit[k]);
+            order[count++] = (chosen){ g->pool.unit[k], k };
         }
     if (count > 0)
         qsort(order, count, sizeof(*order), by_unit);
-    vxs_selected *s = vxs_selected_new(count, columns, g->problem.free_count,
-                                       g->problem.debias > 0 && count > 0, err);
-    for (size_t k = 0; k < count && s; k++) {
-        s->unit[k] = order[k].unit;
-        s->start[k + 1] = s->start[k] + g->start[order[k].place + 1] - g->start[order[k].place];
-        for (size_t h = 0; h < g->count; h++)
-            add_weights(g, &g->rounds[h], order[k].place, s->weight + s->start[k]);
-    }
+    vxs_selected *s = *selected = vxs_selected_new(count, columns, g->problem.free_count,
+                                                   g->problem.debias > 0 && count > 0, err);
+    vxs_status status = s ? gather_weights(g, order, s, err) : VXS_FAILED;
     free(order);
-    *selected = s;
-    return s ? VXS_OK : VXS_FAILED;
+    return status;
 }
 
+/* Of the columns that the pool has, from where each unit's are unfolded. */
 static vxs_status retrain(const vxs_generation *g, vxs_selected *s, double *free_weights,
                           vxs_error *err)
 {
-    size_t columns = s->start[s->count];
+    size_t columns = 0, at = 0;
+    for (size_t k = 0; k < s->count; k++)
+        columns += vxs_pool_width(&g->pool, vxs_pool_find(&g->pool, s->unit[k]));
     double *x = vxs_alloc(columns, g->n * sizeof(*x), err);
-    vxs_status status = x ? VXS_OK : VXS_FAILED;
-    for (size_t k = 0; k < s->count && !status; k++)
-        for (size_t place = 0; place < g->pooled; place++)
-            if (g->unit[place] == s->unit[k])
-                memcpy(x + s->start[k] * g->n, g->x + g->start[place] * g->n,
-                       (s->start[k + 1] - s->start[k]) * g->n * sizeof(*x));
+    double *weight = vxs_alloc(columns, sizeof(*weight), err);
+    vxs_status status = x && weight ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < s->count && !status; k++) {
+        size_t place = vxs_pool_find(&g->pool, s->unit[k]), width = vxs_pool_width(&g->pool, place);
+        memcpy(x + at * g->n, g->pool.x + g->pool.start[place] * g->n, width * g->n * sizeof(*x));
+        at += width;
+    }
     if (!status)
-        status = vxs_retrain(&g->problem, g->problem.debias, x, columns, s->retrained, free_weights,
-                             err);
+        status = vxs_retrain(&g->problem, g->problem.debias, x, columns, weight, free_weights, err);
+    at = 0;
+    for (size_t k = 0; k < s->count && !status; k++) {
+        size_t place = vxs_pool_find(&g->pool, s->unit[k]);
+        vxs_pool_unfold(&g->pool, place, weight + at, s->retrained + s->start[k]);
+        at += vxs_pool_width(&g->pool, place);
+    }
     free(x);
+    free(weight);
     return status;
 }
 

@@ -2,8 +2,10 @@
  *
  * Problem  minimise over b  sum_i u_i f(z_i + c_i'b, y_i); C = Q R, Q of right angles, so that
  *          columns may be of any size and depend on each other.
- * Method   Newton's, each step halved until the value falls; where it no longer does, a few steps
- *          more for the slope, on which the bound of the whole problem rests (C'alpha = 0). */
+ * Method   Newton's, each step halved until the value falls by a part of what the slope promises:
+ *          whole ones may go to and fro between two places of one value for ever. Where rounding
+ *          hides what it falls by, a few steps more for the slope, on which the bound of the whole
+ *          problem rests (C'alpha = 0). */
 #include "solve/shift.h"
 
 #include <cblas.h>
@@ -15,6 +17,7 @@
 #define DEPENDENT 1e-10 /* of a column's length */
 #define FLAT      1e-13 /* of the largest: second derivatives that are none */
 #define ROUNDING  1e-14
+#define ENOUGH    1e-4  /* of what the slope promises */
 #define LEVEL     1e-14 /* slope beside what it is a sum of */
 
 static void span(vxs_shift *s)
@@ -59,7 +62,7 @@ vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns, vxs_shift 
     s->from = vxs_alloc(columns, sizeof(*s->from), err);
     s->b = vxs_alloc(columns, sizeof(*s->b), err);
     s->trial = vxs_alloc(columns, sizeof(*s->trial), err);
-    s->gram = vxs_alloc(columns + 1, columns * sizeof(*s->gram), err);
+    s->gram = vxs_alloc(columns + 2, columns * sizeof(*s->gram), err);
     s->slope = vxs_alloc(n, sizeof(*s->slope), err);
     s->curve = vxs_alloc(n, sizeof(*s->curve), err);
     if (!s->basis || !s->share || !s->from || !s->b || !s->trial || !s->gram || !s->slope ||
@@ -157,15 +160,19 @@ static bool find_slope(vxs_shift *s, const double *shifted)
     return steep;
 }
 
-/* A step, halved until the value is at most `most`; what it is then, or INFINITY. */
+/* A step, halved until the value falls enough from `most`; what it is then, or INFINITY. */
 static double step_down(vxs_shift *s, const double *z, double most, double *shifted)
 {
-    double *step = s->gram + s->rank * s->rank;
+    size_t rank = s->rank;
+    double *down = s->gram + rank * rank, *step = down + rank;
+    memcpy(step, down, rank * sizeof(*step));
+    solve(s->gram, rank, step);
+    double promise = cblas_ddot((int)rank, down, 1, step, 1);
     for (double share = 1; share > 1e-9; share /= 2) {
         for (size_t r = 0; r < s->rank; r++)
             s->trial[r] = s->b[r] + share * step[r];
         double value = value_at(s, z, s->trial, shifted);
-        if (value <= most) {
+        if (value <= most - ENOUGH * share * promise) {
             memcpy(s->b, s->trial, s->rank * sizeof(*s->b));
             return value;
         }
@@ -191,7 +198,6 @@ double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
             return value;
         vxs_losses_curvature(s->problem, shifted, s->curve);
         vxs_shift_factor(s, s->curve);
-        solve(s->gram, s->rank, s->gram + s->rank * s->rank);
         double next = step_down(s, z, value + slack_of(s, shifted, value), shifted);
         if (next == INFINITY)
             return value_at(s, z, s->b, shifted);

@@ -254,9 +254,10 @@ static void turn(smoothing *s, size_t t)
     const vxs_round *round = &g->rounds[t];
     size_t at = s->first[t];
     for (size_t k = 0; k < round->count; k++)
-        for (size_t c = g->start[round->place[k]]; c < g->start[round->place[k] + 1]; c++, at++)
+        for (size_t c = g->pool.start[round->place[k]]; c < g->pool.start[round->place[k] + 1];
+             c++, at++)
             for (size_t i = 0; i < s->n; i++)
-                s->row[i * s->width + at] = g->problem.y[i] * g->x[c * s->n + i];
+                s->row[i * s->width + at] = g->problem.y[i] * g->pool.x[c * s->n + i];
     for (size_t i = 0; i < s->n; i++) {
         const double *x = s->row + i * s->width + s->first[t];
         s->norm[i * s->count + t] = cblas_ddot((int)round->width, x, 1, x, 1);

@@ -242,6 +242,34 @@ Test(generation, one_a_round_is_the_lasso)
     }
 }
 
+/* Free columns see nothing of the slope, on grids of margins that are just met, where whole steps of
+ * Newton's method may go to and fro. */
+Test(generation, free_columns_to_the_end)
+{
+    for (uint64_t number = 0; number < 2000; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 3, .stream = number };
+        size_t n = 2 + number % 6;
+        example e = make(2 * number, n, 3); /* squared hinge */
+        double z[8], shifted[8], slope[8], length = 0, along = 0, steep = 0;
+        for (size_t i = 0; i < n; i++)
+            z[i] = e.y[i] * (1 - (double)vxs_random_below(&random, i, 4) / 10);
+        vxs_shift shift;
+        WORKS(vxs_shift_init(&e.problem, 1, &shift, &err), err);
+        vxs_shift_fit(&shift, z, shifted);
+        vxs_losses_slope(&e.problem, shifted, slope);
+        for (size_t i = 0; i < n; i++) {
+            length += fabs(slope[i]);
+            along += slope[i];
+            steep = fmax(steep, fabs(slope[i]));
+        }
+        cr_assert(fabs(along) <= 1e-12 * length || steep < 1e-14, "%lu: %g of %g",
+                  (unsigned long)number, along, length);
+        vxs_shift_release(&shift);
+        release(&e);
+    }
+}
+
 /* The example of the paper's figure 2, where Newton's method alone leaves the interval at q = 100.
  */
 Test(generation, newton_and_bisection)
@@ -351,6 +379,32 @@ Test(generation, maps_and_groups)
     }
 }
 
+/* These are folded into as many columns as there are samples; the checker has all of them. */
+Test(generation, groups_wider_than_samples)
+{
+    for (uint64_t number = 0; number < 60; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 7, .stream = number };
+        size_t n = 5 + number % 6, wide = 2 * n + number % 9, count = 9;
+        example e = make(number, n, 50);
+        vxs_groups groups;
+        e.problem.cost = 0.05 + (double)(number % 4) / 3;
+        e.problem.budget = 1 + number % 3;
+        e.problem.debias = number % 2 ? 0.5 : 0;
+        WORKS(vxs_groups_new(e.p, count, count * wide, &groups, &err), err);
+        for (size_t g = 0; g < count; g++) { /* some narrow ones among them */
+            groups.begin[g] = wide * g;
+            groups.end[g] = wide * g + (g % 3 ? wide : 1 + g);
+            size_t first = vxs_random_below(&random, g, e.p);
+            for (size_t k = 0; k < wide; k++)
+                groups.member[wide * g + k] = (first + k) % e.p;
+        }
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_NONE }, &groups, number % 2, number);
+        vxs_groups_release(&groups);
+        release(&e);
+    }
+}
+
 /* ---- Without memory -------------------------------------------------------------------------- */
 
 static example hard;
@@ -379,14 +433,26 @@ static vxs_status solve_hard(vxs_error *err)
 
 Test(generation, memory_that_fails)
 {
-    for (int k = 0; k < 2; k++) {
-        hard = make(24 + (uint64_t)k, 15, 30);
+    for (int k = 0; k < 3; k++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_groups whole = { .count = 0 };
+        hard = make(24 + (uint64_t)k, k < 2 ? 15 : 6, 30);
         hard.problem.debias = 1;
         hard.problem.unshifted = k == 1;
         hard.problem.cost = 0.1;
-        hard_method = k == 0 ? "fgm" : "mslr";
-        cr_assert(fail_each_request(solve_hard) > 50);
+        hard_method = k == 1 ? "mslr" : "fgm";
+        if (k == 2) { /* one group of all, wider than samples */
+            WORKS(vxs_groups_new(hard.p, 1, hard.p, &whole, &err), err);
+            whole.end[0] = hard.p;
+            for (size_t j = 0; j < hard.p; j++)
+                whole.member[j] = j;
+            vxs_units_free(hard.units);
+            WORKS(vxs_units_of_groups(NULL, hard.design, &whole, false, &hard.units, &err), err);
+            hard.problem.units = hard.units;
+        }
+        cr_assert(fail_each_request(solve_hard) > 40);
         release(&hard);
+        vxs_groups_release(&whole);
     }
 }
 
