@@ -85,6 +85,8 @@ VXS_MUST_CHECK char *vxs_format(vxs_error *err, const char *format, ...) VXS_PRI
 /* Decimal numbers, the whole of `text`, in any locale; false when it is anything else. Real
  * numbers too large for a double and the words nan and inf are refused. */
 bool vxs_parse_real(const char *text, double *value);
+/* Numbers with commas between, `most` of them at most. */
+bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *count);
 bool vxs_parse_whole(const char *text, int64_t *value);
 bool vxs_parse_bytes(const char *text, int64_t *value); /* 1024, 500K, 500M, 2G, 1T */
 /* The shortest decimal that reads back as the same double, in any locale; "nan", "inf", "-inf". */

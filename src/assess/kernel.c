@@ -34,24 +34,17 @@ static vxs_status read_bandwidth(const vxs_method_settings *settings, double *ba
 vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[VXS_MOST_SMOOTHS],
                             size_t *count, vxs_error *err)
 {
-    const char *at = settings->smooths;
     *count = 0;
-    while (at && *at) {
-        char text[32] = "";
-        size_t length = strcspn(at, ",");
-        double value = NAN;
-        if (length < sizeof(text))
-            memcpy(text, at, length);
-        if (*count == VXS_MOST_SMOOTHS || !vxs_parse_real(text, &value) || !(value >= 0) ||
-            !isfinite(value))
-            return vxs_fail(err, VXS_MISUSE,
-                            "'--smooth' wants numbers that are not negative, at most %d, with "
-                            "commas between, not '%s'",
-                            VXS_MOST_SMOOTHS, settings->smooths);
-        smooths[(*count)++] = value;
-        at += length + (at[length] == ',');
-    }
-    return VXS_OK;
+    if (!settings->smooths)
+        return VXS_OK;
+    bool fine = vxs_parse_reals(settings->smooths, smooths, VXS_MOST_SMOOTHS, count);
+    for (size_t k = 0; k < *count && fine; k++)
+        fine = smooths[k] >= 0;
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "'--smooth' wants numbers that are not negative, at most %d, with "
+                           "commas between, not '%s'",
+                           VXS_MOST_SMOOTHS, settings->smooths);
 }
 
 vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, vxs_error *err)

@@ -75,24 +75,18 @@ vxs_status vxs_task_make_units_problem(const vxs_context *context, vxs_task *t,
 vxs_status vxs_read_wanted(const vxs_method_settings *settings, double wanted[VXS_MOST_WANTED],
                            size_t *count, vxs_error *err)
 {
-    const char *at = settings->wanted;
     *count = 0;
-    while (at) {
-        char text[32] = "";
-        size_t length = strcspn(at, ",");
-        double value = NAN;
-        if (length < sizeof(text))
-            memcpy(text, at, length);
-        if (*count == VXS_MOST_WANTED || !vxs_parse_real(text, &value) || !(value >= 1) ||
-            value > 1e9 || value != floor(value) || (*count > 0 && value <= wanted[*count - 1]))
-            return vxs_fail(err, VXS_MISUSE,
-                            "'--features' wants whole numbers that rise, at most %d, with commas "
-                            "between, not '%s'",
-                            VXS_MOST_WANTED, settings->wanted);
-        wanted[(*count)++] = value;
-        at = at[length] == ',' ? at + length + 1 : NULL;
-    }
-    return VXS_OK;
+    if (!settings->wanted)
+        return VXS_OK;
+    bool fine = vxs_parse_reals(settings->wanted, wanted, VXS_MOST_WANTED, count);
+    for (size_t k = 0; k < *count && fine; k++)
+        fine = wanted[k] > (k > 0 ? wanted[k - 1] : 0) && wanted[k] <= 1e9 &&
+               wanted[k] == floor(wanted[k]);
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "'--features' wants whole numbers that rise, at most %d, with commas "
+                           "between, not '%s'",
+                           VXS_MOST_WANTED, settings->wanted);
 }
 
 vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked, vxs_error *err)

@@ -45,6 +45,22 @@ bool vxs_parse_real(const char *text, double *value)
     return true;
 }
 
+bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *count)
+{
+    for (*count = 0; text && *count < most;) {
+        char cell[64];
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof(cell))
+            return false;
+        memcpy(cell, text, length);
+        cell[length] = '\0';
+        if (!vxs_parse_real(cell, &values[(*count)++]))
+            return false;
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    return !text && *count > 0;
+}
+
 bool vxs_parse_whole(const char *text, int64_t *value)
 {
     if (!text || !*text || !isdigit((unsigned char)text[strlen(text) - 1]))

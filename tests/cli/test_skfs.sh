@@ -8,6 +8,7 @@ skfs() { # CODE PART OPTIONS...
 }
 skfs 2 "'--smooth' wants numbers that are not negative" --smooth 1,-2
 skfs 2 "'--smooth' wants numbers that are not negative" --smooth much
+skfs 2 "'--smooth' wants numbers that are not negative" --smooth 1,
 skfs 2 "'--smooth' has 2 values; one is wanted, unless folds choose (--choose-lambda)" --smooth 1,2
 skfs 2 "'--bandwidth' wants a number above 0, or median, not '0'" --bandwidth 0
 skfs 2 "'--bandwidth' wants a number above 0, or median, not 'wide'" --bandwidth wide

@@ -17,6 +17,19 @@ Test(number, takes_decimals_only)
     cr_assert(!vxs_parse_real(NULL, &value));
 }
 
+Test(number, lists_have_commas_between)
+{
+    static const char *const bad[] = { "", ",", "1,", ",1", "1,,2", "1, 2", "1;2", "1,x", "1,2,3,4" };
+    double values[3];
+    size_t count = 0;
+    cr_assert(vxs_parse_reals("1,-2.5,3e2", values, 3, &count) && count == 3);
+    cr_assert(values[0] == 1 && values[1] == -2.5 && values[2] == 300);
+    cr_assert(vxs_parse_reals("7", values, 3, &count) && count == 1 && values[0] == 7);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        cr_assert(!vxs_parse_reals(bad[i], values, 3, &count), "'%s' was taken", bad[i]);
+    cr_assert(!vxs_parse_reals(NULL, values, 3, &count));
+}
+
 Test(number, whole_numbers_are_exact_or_refused)
 {
     int64_t value = 0;
