@@ -1,4 +1,4 @@
-/* pool.c - units that were fetched, with n columns at most each or little more.
+/* pool.c - units that were fetched, none with more columns than twice the samples.
  *
  * A unit with far more columns than there are samples is Z = L Q with orthonormal rows Q. Its
  * weights lie in their span, w = Q'u, where Z w = L u, |w| = |u| and |Z's| = |L's|: the problem is
