@@ -256,7 +256,7 @@ grid-figures: all $(BUILD)/grids
 	@$(PYTHON) tests/bench/grids.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/grids examples
 
 # Feature generation on its papers' synthetic data, at their sizes: half an hour, and up to 18 GB. FGM_PARTS: some of
-# small, exact, large, wide, tall, groups, leukemia; MATRICES: a folder with leukemia_train.svm and
+# small, exact, descent, large, wide, tall, groups, leukemia; MATRICES: a folder with leukemia_train.svm and
 # leukemia_test.svm, or with matrices/ that has them; FGM_DRAW=1: tables and figures of what is there already.
 fgm-figures: deps-peers
 	@$(MAKE) --no-print-directory all $(BUILD)/generation

@@ -363,7 +363,7 @@ ROUNDS = [("lasso", FEW), ("fgm", (*FGM, "--B", "10", "--T", "10")),
 KIND_OF_IMAGE = {"kinds": "lesion", "t1w": "t1w", "severe": "lesion"}
 ROUND_QUESTIONS = [("Broca or Anomic, from lesions", "kinds", "wab_type", 3), ("older than the median, from T1w", "t1w", "older", 1),
                    ("NIHSS above 4, from lesions", "severe", "severe", 1)]
-CPU_LIMIT, NIHSS = 600, 4
+CPU_LIMIT, NIHSS = 3600, 4
 SCHAEFER = "Schaefer2018_100Parcels_7Networks_order"
 
 
