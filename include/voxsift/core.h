@@ -9,8 +9,7 @@
  *              is empty or NULL.
  *   Threads    Objects may be used by one thread at a time, different objects by different threads,
  *              unless a function says more. Results never depend on the number of threads.
- *   Text       UTF-8. Numbers are read and written with a point, whatever the locale.
- */
+ *   Text       UTF-8. Numbers are read and written with a point, whatever the locale. */
 #ifndef VOXSIFT_CORE_H
 #define VOXSIFT_CORE_H
 
@@ -85,16 +84,15 @@ VXS_MUST_CHECK char *vxs_format(vxs_error *err, const char *format, ...) VXS_PRI
 /* Decimal numbers, the whole of `text`, in any locale; false when it is anything else. Real
  * numbers too large for a double and the words nan and inf are refused. */
 bool vxs_parse_real(const char *text, double *value);
-/* Numbers with commas between, `most` of them at most. */
-bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *count);
 bool vxs_parse_whole(const char *text, int64_t *value);
 bool vxs_parse_bytes(const char *text, int64_t *value); /* 1024, 500K, 500M, 2G, 1T */
+/* Numbers with commas between, `most` of them at most. */
+bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *count);
 /* The shortest decimal that reads back as the same double, in any locale; "nan", "inf", "-inf". */
 #define VXS_REAL_TEXT 32
 const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT]);
 
-/* The candidate a user may have meant by `word`, or NULL when none is near. The list ends in NULL.
- */
+/* The candidate a user may have meant by `word`; NULL: none is near. The list ends in NULL. */
 const char *vxs_nearest(const char *word, const char *const *candidates);
 
 /* ---- Running: log, progress, threads, interruption ------------------------------------------- */

@@ -137,8 +137,9 @@ const vxs_param vxs_mslr_params[] = {
       .type = VXS_PARAM_CHOICE,
       .offset = VXS_AT(solver),
       .choices = ways,
-      .help = "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
-              "smoothed dual, the slow one of the paper, to be compared with" },
+      .help =
+          "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
+          "smoothed dual, the slow one of the paper, to be compared with" },
     INNER_ROW,
     DEBIAS_ROW(5, "C of the logistic regression that learns the weights of what was selected anew, "
                   "with intercept and confounds; 0: none, and no intercept"),

@@ -19,7 +19,9 @@ Test(number, takes_decimals_only)
 
 Test(number, lists_have_commas_between)
 {
-    static const char *const bad[] = { "", ",", "1,", ",1", "1,,2", "1, 2", "1;2", "1,x", "1,2,3,4" };
+    static const char *const bad[] = {
+        "", ",", "1,", ",1", "1,,2", "1, 2", "1;2", "1,x", "1,2,3,4"
+    };
     double values[3];
     size_t count = 0;
     cr_assert(vxs_parse_reals("1,-2.5,3e2", values, 3, &count) && count == 3);

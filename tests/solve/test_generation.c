@@ -194,8 +194,8 @@ Test(generation, both_methods_agree)
         if (descent) /* which takes long where errors cost much */
             e.problem.cost = number % 3 ? 0.2 : 0.03;
         vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, NULL);
-        vxs_solution two =
-            solve_by(&e, "mslr", descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS, 1e6, tol, NULL);
+        vxs_solution two = solve_by(&e, "mslr", descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS,
+                                    1e6, tol, NULL);
         confirm(&e, &two, number);
         cr_assert(two.certificate.gap <= tol, "%lu: gap %g after %lu rounds, restricted %g",
                   (unsigned long)number, two.certificate.gap, (unsigned long)two.selected->rounds,
@@ -242,8 +242,8 @@ Test(generation, one_a_round_is_the_lasso)
     }
 }
 
-/* Free columns see nothing of the slope, on grids of margins that are just met, where whole steps of
- * Newton's method may go to and fro. */
+/* Free columns see nothing of the slope, on grids of margins that are just met, where whole steps
+ * of Newton's method may go to and fro. */
 Test(generation, free_columns_to_the_end)
 {
     for (uint64_t number = 0; number < 2000; number++) {
