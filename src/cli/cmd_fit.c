@@ -227,6 +227,16 @@ static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
     return ask_folds(call, task, CALIBRATION_FOLDS, &again, &model->selection, err);
 }
 
+static void warn_of_shares(const vxs_call *call, const vxs_model *m)
+{
+    for (size_t o = 0; m->selection.slope && o < m->output_count; o++)
+        if (m->selection.slope[o] == 0)
+            vxs_log(call->context, VXS_LOG_WARNING,
+                    "scores do not go with '%s' in folds that were kept back: its probability is its "
+                    "share for everybody",
+                    m->classes[m->output_count > 1 ? o : 1]);
+}
+
 static vxs_status save(const vxs_call *call, const vxs_task *task,
                        const vxs_method_settings *method, const vxs_model *model, double seconds,
                        vxs_error *err)
@@ -256,6 +266,8 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     }
     model.selection = selection;
     status = calibrate(call, task, &method, &model, err);
+    if (!status)
+        warn_of_shares(call, &model);
     if (!status)
         status = save(call, task, &method, &model, vxs_seconds() - start, err);
     vxs_model_release(&model);
@@ -311,15 +323,15 @@ const vxs_command vxs_cmd_fit = {
         "have the weight 0.\n\n"
         "Methods fgm and mslr have no lambda. They add features, groups of features (--groups) or "
         "pairs (--map poly2), the best B or r in each round, until there are --features of them, "
-        "--T "
-        "rounds are over, or no other choice could do better by more than --tol. When they end "
+        "--T rounds are over, or no other choice could do better by more than --tol. When they end "
         "before that, the gap says how much lower the value could still fall.\n\n"
         "Features are standardised in the algebra, nothing is copied; weights are written for "
         "features as they stand in the cohort. The intercept and --confounds are not penalised. "
         "Text, or numbers of which there are two, are classes; of more than two classes each is "
         "told from the rest. Subjects without a value are left out and named.\n\n"
-        "The exit code is 3 when the gap asked for by --tol was not reached; the model is written "
-        "all the same, and marked.",
+        "The exit code is 3 when the gap asked for by --tol was not reached (of rounds that ended "
+        "as --features or --T said: the one by --inner-tol); the model is written all the same, "
+        "and marked.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = choose_params,

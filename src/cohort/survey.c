@@ -10,6 +10,7 @@
 
 #define BATCH   8   /* images in memory at once, at most */
 #define FAR_OUT 8.0 /* robust standard deviations from the median */
+#define NAMED   5   /* regions without a voxel that are named */
 
 /* ---- Looking at one image -------------------------------------------------------------------- */
 
@@ -420,7 +421,34 @@ static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
 
 /* ---- Regions and the reference --------------------------------------------------------------- */
 
-/* Which region each voxel of the mask belongs to; regions without a voxel are left out. */
+/* Those with a voxel in the mask: a mean of nothing means nothing. */
+static vxs_status keep_regions(vxs_build *build, vxs_error *err)
+{
+    vxs_atlas *atlas = &build->atlas;
+    size_t kept = 0, all = atlas->count;
+    for (size_t r = 0; r < all; r++) {
+        if (build->weights[r] == 0) {
+            if (r - kept < NAMED)
+                vxs_log(build->context, VXS_LOG_WARNING,
+                        "left out region '%s' of '%s': it has no voxel in the mask",
+                        atlas->names[r], build->settings->atlas);
+            free(atlas->names[r]);
+            continue;
+        }
+        atlas->names[kept] = atlas->names[r];
+        atlas->values[kept] = atlas->values[r];
+        build->weights[kept++] = build->weights[r];
+    }
+    build->p = atlas->count = kept;
+    if (all - kept > NAMED)
+        vxs_log(build->context, VXS_LOG_WARNING, "left out %zu more regions without a voxel",
+                all - kept - NAMED);
+    return kept > 0 ? VXS_OK
+                    : vxs_fail(err, VXS_BAD_DATA, "no region of '%s' has a voxel in the mask",
+                               build->settings->atlas);
+}
+
+/* Which region each voxel of the mask belongs to. */
 static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
 {
     vxs_status status =
@@ -436,18 +464,16 @@ static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
         status = VXS_FAILED;
     for (size_t k = 0; k < masked && !status; k++) {
         size_t at = vxs_atlas_find(&build->atlas, labels[build->voxels[k]]);
-        build->region[k] = at < build->atlas.count ? (int32_t)at : -1;
         if (at < build->atlas.count)
             build->weights[at]++;
     }
+    if (!status)
+        status = keep_regions(build, err);
+    for (size_t k = 0; k < masked && !status; k++) {
+        size_t at = vxs_atlas_find(&build->atlas, labels[build->voxels[k]]);
+        build->region[k] = at < build->p ? (int32_t)at : -1;
+    }
     free(labels);
-    build->p = build->atlas.count;
-    for (size_t r = 0; r < build->p && !status; r++)
-        if (build->weights[r] == 0)
-            status = vxs_fail(err, VXS_BAD_DATA,
-                              "region '%s' of '%s' has no voxel in the mask; its mean would mean "
-                              "nothing",
-                              build->atlas.names[r], build->settings->atlas);
     return status;
 }
 

@@ -420,6 +420,7 @@ vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *p
     g->problem = *problem;
     g->settings = *settings;
     g->n = vxs_design_rows(problem->design);
+    g->worked = vxs_units_worked(problem->units);
     openblas_set_num_threads(1); /* its own would change the order of sums */
     vxs_status status = make_room(g, err);
     if (!status)
@@ -492,9 +493,9 @@ static void take_certificate(vxs_generation *g, vxs_certificate *c)
     c->gap = g->gap;
     c->tol = g->settings.tol;
     c->iterations = g->iterations;
-    c->passes = work.passes - g->passes;
+    c->passes = work.passes - g->worked.passes;
     c->seconds = now - g->began;
-    g->passes = work.passes;
+    g->worked.passes = work.passes;
     g->began = now;
     g->iterations = 0;
 }

@@ -42,7 +42,8 @@ struct vxs_generation {
     double last;         /* the value a round before */
     uint64_t generated;  /* rounds, of which those without weight are dropped */
     uint64_t iterations; /* of the inner method since the last fit */
-    double passes, began;
+    vxs_units_work worked; /* what was done with the units before the last fit */
+    double began;
     /* The inner method: solves the problem on the rounds until its gap is at most the target, or
      * gets no better. */
     vxs_status (*solve)(vxs_generation *g, vxs_error *err);

@@ -201,8 +201,8 @@ vxs_status vxs_generation_answer(const vxs_generation *g, vxs_solution *solution
         status = retrain(g, s, solution->free, err);
     vxs_units_work work = vxs_units_worked(g->problem.units);
     s->rounds = g->generated;
-    s->visited = work.visited;
-    s->pruned = work.pruned;
-    s->restricted = g->restricted;
+    s->visited = work.visited - g->worked.visited;
+    s->pruned = work.pruned - g->worked.pruned;
+    s->restricted = fmin(g->restricted, g->gap); /* what bounds all units bounds these */
     return status ? status : take_features(g, solution, err);
 }

@@ -364,7 +364,6 @@ KIND_OF_IMAGE = {"kinds": "lesion", "t1w": "t1w", "severe": "lesion"}
 ROUND_QUESTIONS = [("Broca or Anomic, from lesions", "kinds", "wab_type", 3), ("older than the median, from T1w", "t1w", "older", 1),
                    ("NIHSS above 4, from lesions", "severe", "severe", 1)]
 CPU_LIMIT, NIHSS = 3600, 4
-SCHAEFER = "Schaefer2018_100Parcels_7Networks_order"
 
 
 def severe():
@@ -391,26 +390,11 @@ def region_names(name):
     return f"{folder}/jhu_{name}.nii.gz"
 
 
-def regions_there(name):
-    """Schaefer's regions that have a voxel in the cohort's mask, as labels on its grid: of no others is there a mean."""
-    mask, atlas = nib.load(f"{folder}/rounds_{name}/mask.nii.gz"), examples + "/../atlases/schaefer2018/" + SCHAEFER
-    labels = nib.load(atlas + "_FSLMNI152_2mm.nii.gz")
-    at = np.stack(np.nonzero(mask.get_fdata() > 0))
-    there = nib.affines.apply_affine(np.linalg.inv(labels.affine) @ mask.affine, at.T)
-    there = np.floor(there + 0.5).astype(int).T
-    inside = ((there >= 0) & (there < np.array(labels.shape)[:, None])).all(0)
-    kept = np.zeros(mask.shape, "i2")
-    kept[tuple(at[:, inside])] = labels.get_fdata()[tuple(there[:, inside])]
-    nib.save(nib.Nifti1Image(kept, mask.affine), f"{folder}/schaefer_{name}.nii.gz")
-    shutil.copy(atlas + ".txt", f"{folder}/schaefer_{name}.txt")
-    return f"{folder}/schaefer_{name}.nii.gz"
-
-
 def round_cohorts(name):
     """Of voxels as everywhere here, and of the means of regions over the same mask."""
     image = KIND_OF_IMAGE[name]
     for what in (name, name + "_regions"):
-        words = ("--regions", "--atlas", regions_there(name)) if what != name else ()
+        words = ("--regions", "--atlas", "schaefer100") if what != name else ()
         subprocess.run([build + "/voxsift", "cohort", f"{folder}/{name}.tsv", "--image-column", image, *COHORTS[image], *words,
                         "-o", f"{folder}/rounds_{what}", "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
 

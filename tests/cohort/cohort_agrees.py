@@ -198,6 +198,16 @@ run("people.tsv", "--image-column", "image", "--atlas", "atlas.nii.gz", "--regio
 want = np.stack([[data[i][labels == v].mean(dtype=float) for v in (10, 20, 30)] for i in order], 1)
 check("regions", np.allclose(load("i")[1], want, rtol=1e-6))
 check("region names", open("i/regions.tsv").read().split("\n")[1].startswith("front part\t10\t"))
+more = labels.copy()
+more[~inside] = 40 * (np.indices(SHAPE)[2] > 4)[~inside]
+save(more, "more.nii.gz", dtype="f4")
+out, err = run("people.tsv", "--image-column", "image", "--atlas", "more.nii.gz", "--atlas-names", "atlas.txt", "--regions", "-o", "i2")
+check("a region outside", "left out region 'label 40' of 'more.nii.gz': it has no voxel in the mask" in err, err)
+check("is left out", np.array_equal(load("i2")[1], load("i")[1]) and np.array_equal(
+    np.asarray(nib.load("i2/regions.nii.gz").dataobj), np.asarray(nib.load("i/regions.nii.gz").dataobj)))
+save(np.where(inside, 0, more), "outside.nii.gz", dtype="f4")
+out, err = run("people.tsv", "--image-column", "image", "--atlas", "outside.nii.gz", "--atlas-names", "atlas.txt", "--regions", "-o", "i3", code=65)
+check("no region is left", "no region of 'outside.nii.gz' has a voxel in the mask" in err, err)
 run("people.tsv", "--image-column", "image", "--voxel-size", "6", "--mask-fraction", "0", "-o", "j")
 about, y, rows = load("j")
 big = nib.load("j/mask.nii.gz")
