@@ -231,10 +231,11 @@ static void warn_of_shares(const vxs_call *call, const vxs_model *m)
 {
     for (size_t o = 0; m->selection.slope && o < m->output_count; o++)
         if (m->selection.slope[o] == 0)
-            vxs_log(call->context, VXS_LOG_WARNING,
-                    "scores do not go with '%s' in folds that were kept back: its probability is its "
-                    "share for everybody",
-                    m->classes[m->output_count > 1 ? o : 1]);
+            vxs_log(
+                call->context, VXS_LOG_WARNING,
+                "scores do not go with '%s' in folds that were kept back: its probability is its "
+                "share for everybody",
+                m->classes[m->output_count > 1 ? o : 1]);
 }
 
 static vxs_status save(const vxs_call *call, const vxs_task *task,

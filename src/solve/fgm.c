@@ -95,7 +95,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
           .initial = 1,                                                                            \
           .min = 0,                                                                                \
           .max = 1e9,                                                                              \
-          .help = "of --map poly2: R of that kernel; 0: no features by themselves" },                                      \
+          .help = "of --map poly2: R of that kernel; 0: no features by themselves" },              \
     {                                                                                              \
         .name = "bandwidth", .value = "WIDTH", .type = VXS_PARAM_TEXT,                             \
         .offset = VXS_AT(bandwidth),                                                               \

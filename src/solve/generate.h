@@ -38,10 +38,10 @@ struct vxs_generation {
     bool scanned;
     double empty; /* the empty model's value */
     double primal, dual, gap, restricted;
-    double target;       /* for the problem on what was generated, relative */
-    double last;         /* the value a round before */
-    uint64_t generated;  /* rounds, of which those without weight are dropped */
-    uint64_t iterations; /* of the inner method since the last fit */
+    double target;         /* for the problem on what was generated, relative */
+    double last;           /* the value a round before */
+    uint64_t generated;    /* rounds, of which those without weight are dropped */
+    uint64_t iterations;   /* of the inner method since the last fit */
     vxs_units_work worked; /* what was done with the units before the last fit */
     double began;
     /* The inner method: solves the problem on the rounds until its gap is at most the target, or
