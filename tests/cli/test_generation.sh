@@ -206,6 +206,7 @@ for rule in atlas:schaefer100 patches:9 tree:octree "tree:octree --by-size" "atl
     run voxsift check-model m c
     same "--groups $rule: holds" "$code" 0
 done
+alike "fit groups wider than subjects" "weights.tsv selection.tsv selected.tsv" fit c "${few[@]:0:8}" --groups tree:octree --debias 1
 same "rules are kept as rules" "$(voxsift fit c "${few[@]}" --groups patches:9 -o p > /dev/null && ls p | grep groups)" ""
 refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]}" --groups patches:0 -o x
 refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]}" --groups patches:big -o x
