@@ -131,17 +131,25 @@ static void write_end_header(vxs_tsv_writer *w, const vxs_model *m, const char *
     }
 }
 
+/* A table of units: the class first, where each is told from the rest. */
+static void begin_units(vxs_tsv_writer *w, const vxs_model *m, FILE *stream,
+                        const char *const *names)
+{
+    vxs_tsv_init(w, stream);
+    if (m->output_count > 1)
+        vxs_tsv_text(w, "class");
+    for (size_t k = 0; names[k]; k++)
+        vxs_tsv_text(w, names[k]);
+}
+
 /* Weights are of products of standardised features; a feature with itself is a square, and without
  * a second one the feature itself. */
 static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
+    static const char *const names[] = { "kind", "weight", NULL };
     vxs_tsv_writer w;
     size_t p = m->p, end[2];
-    vxs_tsv_init(&w, stream);
-    if (m->output_count > 1)
-        vxs_tsv_text(&w, "class");
-    vxs_tsv_text(&w, "kind");
-    vxs_tsv_text(&w, "weight");
+    begin_units(&w, m, stream, names);
     write_end_header(&w, m, "first");
     write_end_header(&w, m, "second");
     vxs_tsv_end_row(&w);
@@ -194,11 +202,7 @@ static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *strea
     vxs_tsv_writer w;
     double(*at)[3] = vxs_alloc(m->p, sizeof(*at), err);
     vxs_status status = at ? find_centres(m, t->cohort, at, err) : VXS_FAILED;
-    vxs_tsv_init(&w, stream);
-    if (m->output_count > 1)
-        vxs_tsv_text(&w, "class");
-    for (size_t k = 0; names[k]; k++)
-        vxs_tsv_text(&w, names[k]);
+    begin_units(&w, m, stream, names);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count && !status; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
@@ -223,11 +227,7 @@ static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
     static const char *const names[] = { "group", "features", "weight", "share", NULL };
     vxs_tsv_writer w;
     char name[VXS_GROUP_NAME];
-    vxs_tsv_init(&w, stream);
-    if (m->output_count > 1)
-        vxs_tsv_text(&w, "class");
-    for (size_t k = 0; names[k]; k++)
-        vxs_tsv_text(&w, names[k]);
+    begin_units(&w, m, stream, names);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;

@@ -199,16 +199,14 @@ const vxs_command vxs_cmd_info = {
     .details =
         "For an image: grid, orientation, data type, scaling and the range of its values; what is "
         "odd about it comes as a warning. For an atlas, given by its file or by its name, the "
-        "names "
-        "and sizes of its labels as well.\n\n"
+        "names and sizes of its labels as well.\n\n"
         "For a table: every column, whether it holds numbers or text, how many cells are missing, "
         "and its range or its classes with their counts. Tables may be tab, comma or semicolon "
         "separated, with a byte order mark, CRLF, quotes or blanks around cells; n/a, NA, NaN, "
         "null, a point and empty cells count as missing.\n\n"
         "For an array: type, shape, range, sum and the number of items that are NaN or infinite. "
-        "For a cohort directory: subjects, features and target. For a model: target, weights, what "
-        "was "
-        "selected in how many rounds, and certificate.",
+        "For a cohort directory: subjects, features and target. For a model: target, weights, "
+        "what was selected in how many rounds, and certificate.",
     .operands = operands,
     .takes = VXS_TAKES_JSON,
     .examples = examples,

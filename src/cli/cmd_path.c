@@ -150,15 +150,15 @@ const vxs_command vxs_cmd_path = {
     .heading = "Predict",
     .summary = "fit for falling lambda, or in rounds, each with its certificate",
     .details =
-        "From lambda_max, where no feature has a weight, down to --lambda or --lambda-ratio "
-        "in --nlambda equal steps of its logarithm. Each fit begins where the last one "
-        "ended. Printed for each: lambda, how many features have a weight (fused: how many pieces "
-        "of equal weight there are), the primal value, "
-        "the relative gap over all features, and the passes over the data it took.\n\n"
+        "From lambda_max, where no feature has a weight, down to --lambda or --lambda-ratio in "
+        "--nlambda equal steps of its logarithm. Each fit begins where the last one ended. "
+        "Printed for each: lambda, how many features have a weight (fused: how many pieces of "
+        "equal weight there are), the primal value, the relative gap over all features, and the "
+        "passes over the data it took.\n\n"
         "Methods fgm and mslr have rounds instead of lambdas: a point for each of the first --T "
         "rounds, or for each number that --features lists. Printed are the rounds, how many "
-        "features, groups or pairs are "
-        "selected, how many features these are made of, and then the same.",
+        "features, groups or pairs are selected, how many features these are made of, and then "
+        "the same.",
     .operands = operands,
     .params = vxs_task_params,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,

@@ -75,13 +75,12 @@ const vxs_command vxs_cmd_permute = {
     .summary = "say how often chance alone predicts as well: a p-value",
     .details =
         "Gives the target to other subjects, again and again, and sends each such cohort through "
-        "the whole of 'voxsift cv' with the same options: folds, prefilter, choice of lambda "
-        "or rounds, "
-        "fits. "
-        "p is (C + 1) / (N + 1), C of N permutations being as good as the observed one. Confounds "
-        "stay with the features: what is tested is that the target goes with neither.\n\n"
-        "The smallest p that can come out is said before it begins. Permutations that are finished "
-        "stand in OUT.checkpoint until all are; --resume goes on from there.",
+        "the whole of 'voxsift cv' with the same options: folds, prefilter, choice of lambda or "
+        "rounds, fits. p is (C + 1) / (N + 1), C of N permutations being as good as the observed "
+        "one. Confounds stay with the features: what is tested is that the target goes with "
+        "neither.\n\n"
+        "The smallest p that can come out is said before it begins. Permutations that are "
+        "finished stand in OUT.checkpoint until all are; --resume goes on from there.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_cv_params,

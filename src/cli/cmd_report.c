@@ -27,14 +27,13 @@ const vxs_command vxs_cmd_report = {
     .heading = "Predict",
     .summary = "make a page to read of a cv, fit, permute or stability run",
     .details =
-        "One page of HTML with its figures inside, which needs neither scripts nor a network. Of a "
-        "cross-validation: scores beside baselines, with spread; true and predicted values or the "
-        "ROC; how lambda or the number of rounds was chosen. Of a model: its map, and the groups "
-        "or "
-        "pairs that it selected, pairs as a figure. Of permutations: p, and the observed value "
-        "beside those that "
-        "chance gives. Of stability: how many features reach the threshold, the bound on those "
-        "that are wrong, and the features that are selected most often.\n\n"
+        "One page of HTML with its figures inside, which needs neither scripts nor a network. Of "
+        "a cross-validation: scores beside baselines, with spread; true and predicted values or "
+        "the ROC; how lambda or the number of rounds was chosen. Of a model: its map, and the "
+        "groups or pairs that it selected, pairs as a figure. Of permutations: p, and the "
+        "observed value beside those that chance gives. Of stability: how many features reach the "
+        "threshold, the bound on those that are wrong, and the features that are selected most "
+        "often.\n\n"
         "Of each that has them: maps over an underlay with left on the left, and their regions; "
         "what was done and to whom, who was left out and why; the certificate; a paragraph for a "
         "paper with what it cites; and where it comes from.",

@@ -75,13 +75,14 @@ double vxs_generation_bound(const vxs_generation *g, const double *slope, double
     return sum;
 }
 
-/* X'slope of the pool's columns. */
-static void correlate(vxs_generation *g, const double *slope)
+/* X'slope of the pool's columns from one place to before another. */
+static void correlate(vxs_generation *g, const double *slope, size_t place, size_t end)
 {
-    size_t columns = vxs_pool_columns(&g->pool);
+    const vxs_pool *p = &g->pool;
+    size_t first = p->start[place], columns = p->start[end] - first;
     if (columns > 0)
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, g->pool.x, (int)g->n,
-                    slope, 1, 0, g->pool.gradient, 1);
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, p->x + first * g->n,
+                    (int)g->n, slope, 1, 0, p->gradient + first, 1);
 }
 
 /* From z: shifted, slope and the value. */
@@ -95,7 +96,7 @@ static void find_slope(vxs_generation *g)
 void vxs_generation_look(vxs_generation *g)
 {
     find_slope(g);
-    correlate(g, g->slope);
+    correlate(g, g->slope, 0, g->pool.count);
 }
 
 /* Units that follow each other in the pool, and are before a place there, are one matrix. */
@@ -145,20 +146,23 @@ static void add_down(const vxs_generation *g, const vxs_round *h, size_t before,
     }
 }
 
+/* Before which place columns from `place` on are more than stay near the processor. */
+static size_t end_of_cached(const vxs_pool *p, size_t place)
+{
+    size_t end = place + 1;
+    while (end < p->count && (p->start[end + 1] - p->start[place]) * p->n <= CACHED)
+        end++;
+    return end;
+}
+
 void vxs_generation_look_down(vxs_generation *g, size_t *seen, double *down)
 {
     find_slope(g);
     memset(seen, 0, g->count * sizeof(*seen));
     memset(down, 0, g->n * g->count * sizeof(*down));
     for (size_t place = 0, end = 0; place < g->pool.count; place = end) {
-        for (end = place + 1; end < g->pool.count &&
-                              (g->pool.start[end + 1] - g->pool.start[place]) * g->n <= CACHED;
-             end++)
-            ;
-        size_t first = g->pool.start[place];
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)(g->pool.start[end] - first), 1,
-                    g->pool.x + first * g->n, (int)g->n, g->slope, 1, 0, g->pool.gradient + first,
-                    1);
+        end = end_of_cached(&g->pool, place);
+        correlate(g, g->slope, place, end);
         for (size_t h = 0; h < g->count; h++)
             add_down(g, &g->rounds[h], end, &seen[h], down + h * g->n);
     }
@@ -193,7 +197,7 @@ static vxs_status certify(vxs_generation *g, vxs_error *err)
     for (size_t k = 0; k < g->best_count && !status; k++)
         sum += g->best[k].score;
     if (g->own)
-        correlate(g, slope);
+        correlate(g, slope, 0, g->pool.count);
     g->dual = best_bound(g, slope, sum);
     g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
     g->scanned = true;

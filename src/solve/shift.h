@@ -13,7 +13,8 @@ typedef struct {
     double *share; /* columns x rank: how the free columns are made of these */
     size_t *from;  /* rank: the free column that each comes from */
     double *b;     /* rank: weights found last, where the next search begins */
-    double *trial, *gram, *slope, *curve;
+    double *trial, *slope, *curve;
+    double *gram; /* (rank + 2) x rank: a factor, what goes down, and the step that follows */
 } vxs_shift;
 VXS_MUST_CHECK vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns,
                                          vxs_shift *shift, vxs_error *err);

@@ -50,6 +50,21 @@ refuses() {
     fi
 }
 
+# stopped OUT COMMAND...: COMMAND -o OUT, interrupted at its first checkpoint; what it made where it
+# was faster is taken away
+stopped() {
+    local out=$1 _
+    shift
+    "$@" -o "$out" > /dev/null 2>&1 &
+    for _ in $(seq 400); do
+        [ -s "$out.checkpoint" ] && break
+        sleep 0.01
+    done
+    kill -INT $! 2> /dev/null
+    wait $! 2> /dev/null
+    rm -rf "$out"
+}
+
 # same WHAT A B: two texts are equal
 same() {
     if [ "$2" = "$3" ]; then pass; else fail "$1" "got:    $2" "wanted: $3"; fi

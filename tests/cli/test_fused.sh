@@ -93,17 +93,10 @@ holds "classes are told from all others" "beside the other classes" <(voxsift st
     "${few[@]}" --pairs 2 -o s)
 
 # a run that is stopped goes on
-run voxsift permute g --target score "${grid[@]}" --sparsity 1 "${folds[@]}" --permutations 6 -o whole
-voxsift permute g --target score "${grid[@]}" --sparsity 1 "${folds[@]}" --permutations 6 -o part > /dev/null 2>&1 &
-stopped=$!
-for _ in $(seq 400); do
-    [ -s part.checkpoint ] && break
-    sleep 0.01
-done
-kill -INT "$stopped" 2> /dev/null
-wait "$stopped" 2> /dev/null
-rm -rf part
-works "resume" voxsift permute g --target score "${grid[@]}" --sparsity 1 "${folds[@]}" --permutations 6 -o part --resume
+many=(permute g --target score "${grid[@]}" --sparsity 1 "${folds[@]}" --permutations 6)
+run voxsift "${many[@]}" -o whole
+stopped part voxsift "${many[@]}"
+works "resume" voxsift "${many[@]}" -o part --resume
 same "the same permutations" "$(cat part/null.tsv)" "$(cat whole/null.tsv)"
 
 # a path: pieces without weight are none; the halves of a piece

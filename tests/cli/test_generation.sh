@@ -177,15 +177,7 @@ works "merge" voxsift merge part1 part2 -o merged
 same "chunks are the whole" "$(cat merged/predictions.tsv)" "$(cat v/predictions.tsv)"
 many=(permute c --target dx --method fgm --map poly2 --features 2,4 $folds --permutations 8 -q)
 run voxsift "${many[@]}" -o whole
-voxsift "${many[@]}" -o rest > /dev/null 2>&1 &
-stopped=$!
-for _ in $(seq 400); do
-    [ -s rest.checkpoint ] && break
-    sleep 0.01
-done
-kill -INT "$stopped" 2> /dev/null
-wait "$stopped" 2> /dev/null
-rm -rf rest
+stopped rest voxsift "${many[@]}"
 works "resume" voxsift "${many[@]}" -o rest --resume
 same "the same permutations" "$(cat rest/null.tsv)" "$(cat whole/null.tsv)"
 for made in pairs some waves nothing late v r whole; do
