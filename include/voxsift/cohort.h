@@ -88,6 +88,25 @@ void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *s
 /* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix. */
 const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[32]);
 
+/* Regions that features are means of, as the directories of cohorts and models have them in
+ * regions.nii.gz and regions.tsv, where a row is a region; `count` is how many there are. */
+#define VXS_NO_REGION SIZE_MAX
+typedef struct {
+    size_t count;
+    vxs_volume labels;
+    size_t *region; /* of a label */
+    size_t most;    /* the largest label */
+} vxs_cohort_regions;
+VXS_MUST_CHECK vxs_status vxs_cohort_regions_read(const char *directory, size_t count,
+                                                  vxs_cohort_regions *regions, vxs_error *err);
+/* Whatever reading returned. */
+void vxs_cohort_regions_release(vxs_cohort_regions *regions);
+/* Of a voxel of the labels. */
+size_t vxs_cohort_region_at(const vxs_cohort_regions *regions, size_t voxel);
+/* The mean place of each region's voxels in mm, of `at` that is 0. */
+VXS_MUST_CHECK vxs_status vxs_cohort_region_centres(const vxs_cohort_regions *regions,
+                                                    double (*at)[3], vxs_error *err);
+
 /* ---- Simulation ------------------------------------------------------------------------------ */
 
 /* Target of a simulated cohort: the score itself, or the class it falls into. */

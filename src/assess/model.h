@@ -209,10 +209,7 @@ VXS_MUST_CHECK vxs_status vxs_task_make_graph(const vxs_context *context, vxs_ta
 bool vxs_graph_is_rule(const char *graph);
 /* Whether the graph comes from the subjects, and not from where features are or from a table. */
 bool vxs_graph_is_learned(const vxs_task_settings *settings);
-/* region_graph.c: the mean place of each region's voxels in mm, of `at` that is 0. */
-VXS_MUST_CHECK vxs_status vxs_region_centres(const vxs_cohort *cohort, double (*at)[3],
-                                             vxs_error *err);
-/* Regions that touch, and, if `linked`, links between those that do not. */
+/* region_graph.c: regions that touch, and, if `linked`, links between those that do not. */
 VXS_MUST_CHECK vxs_status vxs_region_graph(const vxs_cohort *cohort, bool linked, vxs_graph *graph,
                                            vxs_error *err);
 /* graph.c: columns from, to and weight, by the names of features. */

@@ -168,13 +168,23 @@ static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
     }
 }
 
+static vxs_status find_regions(const vxs_cohort *c, double (*at)[3], vxs_error *err)
+{
+    vxs_cohort_regions regions;
+    vxs_status status = vxs_cohort_regions_read(c->path, c->p, &regions, err);
+    if (!status)
+        status = vxs_cohort_region_centres(&regions, at, err);
+    vxs_cohort_regions_release(&regions);
+    return status;
+}
+
 /* The centre of every feature, in mm. */
 static vxs_status find_centres(const vxs_model *m, const vxs_cohort *c, double (*at)[3],
                                vxs_error *err)
 {
     double index[3];
     if (!m->voxels)
-        return vxs_region_centres(c, at, err);
+        return find_regions(c, at, err);
     for (size_t j = 0; j < m->p; j++) {
         vxs_grid_index(&m->grid, m->voxels[j], index);
         vxs_grid_position(&m->grid, index, at[j]);

@@ -1,6 +1,7 @@
 /* selected.c - what a model selected among units: groups as a table; pairs as a figure and a table,
  * with places and atlas labels where features have any. */
 #include "report/pairs.h"
+#include "voxsift/cohort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,39 +138,21 @@ typedef struct {
     bool has_places, voxels;
     vxs_table *table;    /* pairs.tsv */
     vxs_table *regions;  /* regions.tsv, of a cohort of regions */
-    double (*centre)[4]; /* of a row of it, mm, and its voxels */
+    double (*centre)[3]; /* of a row of it, in mm; NAN: it has no voxel */
     int32_t *label;      /* of the atlas, of each voxel of the grid; or NULL */
 } finder;
 
-/* The mean place of each region's voxels. */
 static vxs_status find_centres(finder *f, vxs_error *err)
 {
-    size_t volumes = 0, rows = 0, column = 0;
-    vxs_volume image = { .values = NULL };
-    char *path = vxs_format(err, "%s/regions.nii.gz", f->s->directory);
-    vxs_status status = path ? vxs_places_volume(path, 0, &image, &volumes, err) : VXS_FAILED;
-    free(path);
+    vxs_cohort_regions regions = { .count = 0 };
+    vxs_status status = read_table(f->s, "regions.tsv", &f->regions, err);
+    size_t rows = status ? 0 : vxs_table_rows(f->regions);
     if (!status)
-        status = read_table(f->s, "regions.tsv", &f->regions, err);
-    if (!status)
-        status = vxs_table_find(f->regions, "index", &column, err);
-    rows = status ? 0 : vxs_table_rows(f->regions);
+        status = vxs_cohort_regions_read(f->s->directory, rows, &regions, err);
     f->centre = status ? NULL : vxs_alloc(rows, sizeof(*f->centre), err);
-    status = status ? status : f->centre ? VXS_OK : VXS_FAILED;
-    for (size_t r = 0; r < rows && !status; r++) {
-        double index = NAN, voxel[3], at[3];
-        status = vxs_table_real(f->regions, r, column, &index, err);
-        for (size_t v = 0; v < vxs_grid_voxels(&image.grid) && !status; v++) {
-            if ((double)image.values[v] != index)
-                continue;
-            vxs_grid_index(&image.grid, v, voxel);
-            vxs_grid_position(&image.grid, voxel, at);
-            for (int d = 0; d < 3; d++)
-                f->centre[r][d] += at[d];
-            f->centre[r][3]++;
-        }
-    }
-    vxs_volume_release(&image);
+    if (!status)
+        status = f->centre ? vxs_cohort_region_centres(&regions, f->centre, err) : VXS_FAILED;
+    vxs_cohort_regions_release(&regions);
     return status;
 }
 
@@ -207,9 +190,8 @@ static void end(finder *f)
 static void find_region(const finder *f, vxs_end *e)
 {
     for (size_t r = 0; r < vxs_table_rows(f->regions); r++)
-        if (strcmp(vxs_table_cell(f->regions, r, 0), e->name) == 0 && f->centre[r][3] > 0)
-            for (int d = 0; d < 3; d++)
-                e->at[d] = f->centre[r][d] / f->centre[r][3];
+        if (strcmp(vxs_table_cell(f->regions, r, 0), e->name) == 0)
+            memcpy(e->at, f->centre[r], sizeof(e->at));
 }
 
 /* Columns behind the name are i, j, k, x, y and z. */
