@@ -46,7 +46,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .SUFFIXES:
 .PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        bench bp-figures fgm-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        same bench bp-figures fgm-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -67,6 +67,7 @@ help:
 ## make grid-figures    the fused lasso on voxel grids; make bp-figures: what screening saves
 ## make fgm-figures     feature generation beside liblinear (MATRICES=folder for leukemia)
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
+## make same           BASE=revision: 111 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
@@ -288,6 +289,15 @@ peers: deps-peers
 	@$(PYTHON) tests/peers/precision.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/fused.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/generation.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
+
+# The same outputs as another revision, but for what tests/same/renames.tsv and rounding.tsv list.
+same: deps-test
+	@[ -n "$(BASE)" ] || { echo "make same: BASE=revision is missing"; exit 2; }
+	@$(MAKE) --no-print-directory all
+	@rm -rf $(BUILD)/same && mkdir -p $(BUILD)/same/source
+	@git archive $(BASE) | tar -x -C $(BUILD)/same/source
+	+@$(MAKE) --no-print-directory -C $(BUILD)/same/source BUILD=build all > /dev/null
+	@$(PYTHON) tests/same/same.py $(BUILD)/same/source/build/voxsift $(BUILD)/voxsift $(BUILD)/same/work '$(ONLY)'
 
 # ---- Gates --------------------------------------------------------------------------------------
 
