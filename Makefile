@@ -135,7 +135,8 @@ check:
 	@$(MAKE) --no-print-directory check-style gates-selftest
 	@$(MAKE) --no-print-directory unit threaded cli-tests examples
 	@sh tests/gates/untracked.sh $(BUILD)/untracked.after $(BUILD)/untracked.before
-	@echo "make test: everything passed"
+	@if [ -s $(BUILD)/skipped ]; then echo "make test: everything passed that was tried, but NOT EVERYTHING WAS TRIED:"; \
+	   sed 's/^/  SKIPPED /' $(BUILD)/skipped; else echo "make test: everything passed"; fi
 
 # Every request for memory of ours can be made to fail: tests/core/faults.h.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=renameat2

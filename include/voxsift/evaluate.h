@@ -26,14 +26,16 @@ typedef struct {
     const char *checkpoint;
     bool resume;
 } vxs_pieces;
-/* Which one, and why. Order: wanted ("2/5", or NULL), SLURM_ARRAY_TASK_ID of
- * SLURM_ARRAY_TASK_COUNT from SLURM_ARRAY_TASK_MIN on, the whole; then source is NULL. */
+/* Which chunk, and the source of its number. wanted: "2/5"; "auto", the task of a Slurm job array
+ * that counts 1..N or 0..N-1; or NULL, the whole run, whose source is NULL. */
 typedef struct {
     vxs_chunk chunk;
     const char *source;
 } vxs_chunk_choice;
 VXS_MUST_CHECK vxs_status vxs_choose_chunk(const char *wanted, vxs_chunk_choice *choice,
                                            vxs_error *err);
+/* This process is a task of a Slurm job array with more than one task. */
+bool vxs_in_job_array(void);
 
 /* ---- Cross-validation ------------------------------------------------------------------------ */
 

@@ -11,8 +11,8 @@ const vxs_variable vxs_variables[] = {
     { "SLURM_CPUS_PER_TASK", "the same, when VOXSIFT_NTHREADS is not set" },
     { "OMP_NUM_THREADS", "the same, when neither is set" },
     { "SLURM_ARRAY_TASK_ID",
-      "with SLURM_ARRAY_TASK_COUNT, and with SLURM_ARRAY_TASK_MIN where they do not begin at 1: "
-      "the chunk of a command that has --chunk, when that is not given" },
+      "with --chunk auto: the number of the chunk, of SLURM_ARRAY_TASK_COUNT; "
+      "SLURM_ARRAY_TASK_MIN, _MAX and _STEP must agree with 1-N or 0-(N-1)" },
     { NULL, NULL },
 };
 

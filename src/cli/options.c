@@ -70,8 +70,8 @@ static const vxs_param thread_params[] = {
 static const vxs_param chunk_params[] = {
     { .name = "chunk",
       .value = "I/N",
-      .help = "compute the I-th of N shares only, for 'voxsift merge' to put together; without it "
-              "SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT decide; 1/1: the whole",
+      .help = "compute the I-th of N shares only, for 'voxsift merge' to put together; auto: the "
+              "task of a Slurm job array 1-N or 0-(N-1); 1/1 and without it: the whole run",
       .type = VXS_PARAM_TEXT,
       .offset = AT(chunk) },
     { .name = "resume",

@@ -20,9 +20,12 @@ static vxs_status find_pieces(const vxs_call *call, vxs_pieces *pieces, vxs_erro
     if (status)
         return status;
     if (choice.source)
-        vxs_log(call->context, shared->chunk ? VXS_LOG_DEBUG : VXS_LOG_INFO,
+        vxs_log(call->context, strcmp(choice.source, "--chunk") == 0 ? VXS_LOG_DEBUG : VXS_LOG_INFO,
                 "chunk %zu of %zu (from %s)", choice.chunk.number, choice.chunk.count,
                 choice.source);
+    else if (vxs_in_job_array())
+        vxs_log(call->context, VXS_LOG_INFO,
+                "this task of a job array computes the whole run; --chunk I/N computes a share");
     *pieces = (vxs_pieces){ .chunk = choice.chunk, .resume = shared->resume };
     if (access(shared->out, F_OK) == 0 && !shared->force) /* before the work, not behind it */
         return vxs_fail(err, VXS_CANNOT_WRITE,

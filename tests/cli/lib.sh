@@ -13,6 +13,9 @@ fail() { # what, details...
     for line in "$@"; do printf '     %s\n' "$line" >&2; done
 }
 
+# skip WHAT: what this machine cannot test; the last lines of the whole run name it
+skip() { echo "$(basename "$current"): $1" >> "$BUILD/skipped"; }
+
 # run COMMAND...: keeps exit code, standard output and standard error in $code, out and err
 run() {
     code=0

@@ -7,6 +7,7 @@ unset VOXSIFT_NTHREADS OMP_NUM_THREADS ${!SLURM_*}
 work=$(mktemp -d)
 trap 'chmod -R u+rwx "$work" 2> /dev/null; rm -rf "$work"' EXIT
 . tests/cli/lib.sh
+: > "$BUILD/skipped"
 for current in "${@:-"$top"/tests/cli/test_*.sh}"; do
     for file in $current; do
         current=$file
@@ -18,4 +19,5 @@ for current in "${@:-"$top"/tests/cli/test_*.sh}"; do
     done
 done
 echo "command line: $passed passed, $failed failed"
+sed 's/^/SKIPPED /' "$BUILD/skipped" >&2
 [ "$failed" -eq 0 ]

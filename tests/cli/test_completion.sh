@@ -48,7 +48,7 @@ if zsh -f -c 'zmodload zsh/zpty && zpty z true' 2> /dev/null; then
     same "zsh: options" "$(zsh_says 'simulate --feat' '[-]-features')" "--features"
     same "zsh: choices" "$(zsh_says 'simulate --target dia' 'diagnosis')" "diagnosis"
 else
-    echo "note: no pseudo-terminal is to be had here; zsh was not tried" >&2
+    skip "no pseudo-terminal is to be had here; zsh was not tried"
 fi
 rm -rf ./* .zcompdump* .config .local .cache
 nothing_left "completion"

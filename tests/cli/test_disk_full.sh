@@ -14,7 +14,7 @@ if mount -t tmpfs -o size=2m none small 2> /dev/null; then
     full small
     umount small
 else
-    echo "note: no small disk could be mounted here; a limit on file size stands in" >&2
+    skip "no small disk could be mounted here; a limit on file size stands in"
 fi
 limited() { ( ulimit -f 1000; "$@" ); }
 refuses 73 "cannot write 'small/x/features.npy': File too large" \

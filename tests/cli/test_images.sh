@@ -13,6 +13,6 @@ if [ -d "$derived" ]; then
         case $code in 0 | 65 | 66) pass ;; *) fail "$file" "exit $code" "$(cat "$work/err")" ;; esac
     done
 else
-    echo "note: no hand-made images beside the project; nibabel's alone were tried" >&2
+    skip "no hand-made images beside the project; nibabel's alone were tried"
 fi
 nothing_left "images"

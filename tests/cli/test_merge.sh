@@ -89,7 +89,7 @@ merge 65 "'p1' was made of another cohort than 'elsewhere' is now" p1 p2 p3 --co
 mv away c
 
 # which chunk
-bad() { refuses 2 "'--chunk' wants I/N such as 2/5, I between 1 and N" voxsift cv c $words --chunk "$1" -o x; }
+bad() { refuses 2 "'--chunk' takes auto, or I/N such as 2/5, I between 1 and N" voxsift cv c $words --chunk "$1" -o x; }
 for text in 3/2 0/4 a/b 1 1/ /3 1/2/3 -1/2 1.5/2 1/9999999 ' '; do bad "$text"; done
 refuses 2 "4 folds cannot be shared by 5 chunks" voxsift cv c $words --chunk 1/5 -o x
 refuses 2 "3 pairs of halves cannot be shared by 4 chunks" \
@@ -98,28 +98,52 @@ refuses 2 "7 permutations cannot be shared by 8 chunks" \
     voxsift permute c --target score --permutations 7 --chunk 8/8 -o x -q
 chunk --chunk 1/1 -o one
 same "1/1 is the whole" "$code$(cat m/predictions.tsv | cksum)" "0$(cat one/predictions.tsv | cksum)"
-array() { # id, count, least: part k is the array's
-    run env SLURM_ARRAY_TASK_ID="$1" SLURM_ARRAY_TASK_COUNT="$2" ${3:+SLURM_ARRAY_TASK_MIN="$3"} voxsift cv c $words "${@:4}"
+# --chunk auto: arrays 1-N and 0-(N-1), and no other; id, count, least, most, step
+array() {
+    run env ${1:+SLURM_ARRAY_TASK_ID="$1"} ${2:+SLURM_ARRAY_TASK_COUNT="$2"} ${3:+SLURM_ARRAY_TASK_MIN="$3"} \
+        ${4:+SLURM_ARRAY_TASK_MAX="$4"} ${5:+SLURM_ARRAY_TASK_STEP="$5"} voxsift cv c $words "${@:6}"
 }
-array 2 3 "" -o e2
-same "the array's task" "$code$(cksum < e2/numbers.npy | cut -d ' ' -f 2)" "0$(cksum < p2/numbers.npy | cut -d ' ' -f 2)"
+array 2 3 1 3 1 --chunk auto -o e2
+same "the array's task" "$code$(grep -E '"(chunk|chunks|fingerprint)"' e2/part.json)" "0$(grep -E '"(chunk|chunks|fingerprint)"' p2/part.json)"
 holds "is said" "voxsift cv: chunk 2 of 3 (from SLURM_ARRAY_TASK_ID)" "$work/err"
-array 0 3 0 -o e1 -q
-array 12 3 10 -o e3 -q
-works "parts of arrays that begin anywhere" voxsift merge e1 e2 e3 -o em
+array 0 3 0 2 "" --chunk auto -o e1 -q
+array 2 3 0 2 1 --chunk auto -o e3 -q
+works "parts of an array from 0 on" voxsift merge e1 e2 e3 -o em
 same "are the same" "$(cat m/predictions.tsv | cksum)" "$(cat em/predictions.tsv | cksum)"
-array 2 3 "" --chunk 1/1 -o e4
-same "--chunk comes first" "$code$(ls e4 | grep -c part.json)$(cat "$work/err" | grep -c chunk)" 000
-array 4 1 4 -o e5 -q
-same "an array of one task is the whole" "$code$(ls e5 | grep -c cv.json)" 01
-array 4 3 "" -o x
-same "no task of it" "$code" 2
-holds "says why" "SLURM_ARRAY_TASK_ID is 4, and no task of an array of 3 from 1 on; give --chunk" "$work/err"
-array two 3 "" -o x
-holds "no number" "SLURM_ARRAY_TASK_ID wants a whole number, not 'two'" "$work/err"
-run env SLURM_ARRAY_TASK_ID=2 voxsift cv c $words -q -o e6
-same "without a count it says nothing" "$code$(ls e6 | grep -c cv.json)" 01
-array 2 3 "" -h
+no_array() { # part of what is said, the array
+    array "${@:2}" --chunk auto -o x
+    same "array ${*:2}: code" "$code$(ls -d x x.checkpoint .x.* 2> /dev/null)" 2
+    holds "array ${*:2}" "$1" "$work/err"
+}
+wrong="'--chunk auto' needs a job array 1-N or 0-(N-1), and this is task"
+no_array "$wrong 2 of 1 from 2 to 2 by 1; to compute one chunk again, give it, such as --chunk 2/10" 2 1 2 2 1
+no_array "$wrong 1 of 1 from 1 to 1" 1 1 1 1 1
+no_array "$wrong 0 of 1 from 0 to 0" 0 1 0 0 1
+no_array "$wrong 12 of 3 from 10 to 12" 12 3 10 12 1
+no_array "$wrong 3 of 3 from 1 to 5 by 2" 3 3 1 5 2
+no_array "$wrong 1 of 2 from 0 to 1 by 2" 1 2 0 1 2
+no_array "$wrong 7 of 2 from 2 to 7" 7 2 2 7 1
+no_array "$wrong 7 of 2 from 1 to 7" 7 2 1 7 1
+no_array "$wrong 4 of 3 from 1 to 3" 4 3 1 3 1
+no_array "$wrong 0 of 3 from 1 to 3" 0 3 1 3 1
+no_array "SLURM_ARRAY_TASK_ID wants a whole number, not 'two'" two 3 1 3 1
+no_array "SLURM_ARRAY_TASK_COUNT is not set; give --chunk I/N" 2 "" 1 3 1
+no_array "SLURM_ARRAY_TASK_MIN is not set" 2 3 "" 3 1
+no_array "SLURM_ARRAY_TASK_MAX is not set" 2 3 1 "" 1
+no_array "reads the task from a Slurm job array, but SLURM_ARRAY_TASK_ID is not set" "" "" "" "" ""
+# an array whose tasks were not asked to share is nobody's business
+array 2 3 1 3 1 -o e4
+same "without --chunk the whole" "$code$(cat m/predictions.tsv | cksum)" "0$(cat e4/predictions.tsv | cksum)"
+holds "with a hint" "this task of a job array computes the whole run; --chunk I/N computes a share" "$work/err"
+array 2 1 2 2 1 -o e5
+same "none of one task" "$code$(grep -c 'job array' "$work/err")" 00
+array two x 1 3 1 -o e6 -q
+same "whatever the variables are" "$code$(ls e6 | grep -c cv.json)" 01
+array 2 1 2 2 1 --chunk 2/3 -o e7 -q
+same "a redo" "$code$(grep -E '"(chunk|chunks|fingerprint)"' e7/part.json)" "0$(grep -E '"(chunk|chunks|fingerprint)"' p2/part.json)"
+works "which stands among the others" voxsift merge p1 e7 p3 -o er
+same "and is as good" "$(cat m/predictions.tsv | cksum)" "$(cat er/predictions.tsv | cksum)"
+array 2 3 1 3 1 -h
 same "help comes first" "$code" 0
 
 # a chunk that is stopped leaves nothing
