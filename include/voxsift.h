@@ -9,6 +9,7 @@
 #include "voxsift/evaluate.h"
 #include "voxsift/graph.h"
 #include "voxsift/image.h"
+#include "voxsift/machine.h"
 #include "voxsift/report.h"
 #include "voxsift/solve.h"
 

@@ -134,20 +134,8 @@ void vxs_progress_start(vxs_progress *progress, const vxs_context *context, cons
                         const char *unit, uint64_t total);
 VXS_MUST_CHECK vxs_status vxs_progress_step(vxs_progress *progress, uint64_t steps, vxs_error *err);
 
-/* How many threads to use, and why. Order: wanted (0: not given), VOXSIFT_NTHREADS,
- * SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores this process may use. */
-typedef struct {
-    int count;
-    const char *source;
-} vxs_thread_choice;
-#define VXS_MAX_THREADS 1024
-VXS_MUST_CHECK vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *err);
-/* Cores by affinity mask and control-group quota, at least 1. */
-int vxs_cores_allowed(void);
 /* A monotonic clock, for reports on time; never for decisions inside an algorithm. */
 double vxs_seconds(void);
-/* The linear algebra library, in its own words. */
-const char *vxs_blas_description(void);
 
 /* A listener for a person: give its functions to a context. On a terminal, progress is one line
  * rewritten in place after the first second; in a log it is a line a minute, and the last one.

@@ -1,6 +1,8 @@
 /* predict.c - scores of subjects by a model. */
 #include "assess/model.h"
 
+#include "voxsift/machine.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,6 +304,7 @@ static vxs_status make_and_open(const vxs_context *context, const vxs_cohort_set
     if (!status)
         status = vxs_cohort_open(directory, cohort, err);
     remove_cohort(folder, directory);
+    vxs_leftover_drop(folder);
     free(directory);
     return status;
 }
@@ -323,6 +326,8 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
     else if (!status && !mkdtemp(folder))
         status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot make a folder for temporary files: '%s'",
                           folder);
+    if (!status)
+        vxs_leftover_add(folder);
     if (!status)
         status = make_and_open(context, &settings, names, folder, cohort, err);
     if (!status) { /* for messages: what it was made of */

@@ -34,7 +34,8 @@ enum {
     VXS_OUTPUT_OPTIONAL = 8, /* the command checks for --out itself */
     VXS_TAKES_METHOD = 16,   /* the parameters of the methods */
     VXS_TAKES_CHUNK = 32,    /* a share of the work, and going on with it */
-    VXS_TAKES_MODEL = 64     /* the parameters of the simulations; the first operand says which */
+    VXS_TAKES_MODEL = 64,    /* the parameters of the simulations; the first operand says which */
+    VXS_NAMES_THREADS = 128  /* with _THREADS: starts none of them */
 };
 typedef struct {
     bool help, quiet, verbose, json, force, resume;
@@ -164,9 +165,12 @@ void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_
 /* Prints the methods of a table; --json as well. */
 void vxs_print_methods(FILE *out, const vxs_method *methods, bool json);
 
-/* From here on, the signals that ask a program to stop set *vxs_interrupted; one that comes more
- * than half a second later ends it at once. */
+/* From here on, the signals that ask a program to stop set vxs_interrupted. Work that does not stop
+ * within a second and a half is ended, with exit code 130 and without leftovers; so is any at once
+ * when a second signal comes more than half a second after the first. */
 void vxs_signals_catch(void);
+/* Who is interrupted, for the last line. */
+void vxs_signals_name(const char *command);
 extern volatile int vxs_interrupted;
 
 /* The program: everything but the closing of its streams. */

@@ -19,9 +19,13 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     char threads[32];
     snprintf(threads, sizeof(threads), "%d", call->context->nthreads);
     const fact facts[] = {
-        { "version", VXS_VERSION },         { "commit", VXS_BUILD_COMMIT },
-        { "compiler", VXS_BUILD_COMPILER }, { "flags", VXS_BUILD_FLAGS },
-        { "blas", vxs_blas_description() }, { "threads", threads },
+        { "version", VXS_VERSION },
+        { "commit", VXS_BUILD_COMMIT },
+        { "compiler", VXS_BUILD_COMPILER },
+        { "flags", VXS_BUILD_FLAGS },
+        { "blas", vxs_blas_description() },
+        { "processor", vxs_blas_core() },
+        { "threads", threads },
     };
     size_t count = sizeof(facts) / sizeof(facts[0]);
     if (call->shared->json) {
@@ -46,7 +50,7 @@ const vxs_command vxs_cmd_version = {
     .summary = "print version, commit, compiler, flags, BLAS and threads",
     .details = "The threads are those a command would use here, by the rules of --nthreads.",
     .operands = operands,
-    .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS,
+    .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_NAMES_THREADS,
     .examples = examples,
     .run = run,
 };

@@ -4,6 +4,51 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+/* ---- Before OpenBLAS --------------------------------------------------------------------------
+ *
+ * OpenBLAS starts a thread for each core while it is loaded, each with 128 MB of address space, and
+ * where these are not to be had (ulimit -v) it tries for ever. The threads are never used, for ours
+ * call it. Only this variable prevents them, and only if it is there before the library is: so the
+ * program starts itself once more. Where that cannot be, it goes on with the threads. */
+
+#define ONE_THREAD "OPENBLAS_NUM_THREADS=1"
+#define NAME       21 /* characters of it up to the '=' and with it */
+
+static bool begins_alike(const char *a, const char *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+/* Runs before all libraries are initialised, and so without them, and without the sanitizers'. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static void
+prevent_blas_threads(int argc, char **argv, char **environment)
+{
+    const char *self = (const char *)getauxval(AT_EXECFN);
+    size_t count = 0, kept = 0;
+    (void)argc;
+    for (; environment[count]; count++)
+        if (begins_alike(environment[count], ONE_THREAD, (int)sizeof(ONE_THREAD)))
+            return;
+    char *changed[count + 2];
+    for (size_t i = 0; i < count; i++)
+        if (!begins_alike(environment[i], ONE_THREAD, NAME))
+            changed[kept++] = environment[i];
+    changed[kept++] = (char *)ONE_THREAD;
+    changed[kept] = NULL;
+    if (self)
+        (void)execve(self, argv, changed);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*before_all)(int, char **, char **) = prevent_blas_threads;
+
+/* ---- Main --------------------------------------------------------------------------------------
+ */
 
 /* A closed descriptor would be given to the next file that is opened, and messages would be written
  * into data. What takes its place fails when it is used, as a closed one does. */

@@ -75,6 +75,10 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
         if (status)
             return status;
         context.nthreads = threads.count;
+        if (!(command->takes & VXS_NAMES_THREADS))
+            status = vxs_threads_start(threads.count, err);
+        if (status)
+            return status;
         vxs_log(&context, VXS_LOG_DEBUG, "threads: %d (from %s)", threads.count, threads.source);
     }
     vxs_call call = { .command = command,
@@ -136,6 +140,7 @@ int vxs_run(int argc, char **argv, FILE *out, FILE *talk_stream)
     if (!command)
         return (int)finish(err.status, &err, &talk);
     snprintf(name, sizeof(name), "voxsift %s", command->name);
+    vxs_signals_name(command->name);
     char *words = join_words(argc, argv, &err);
     vxs_status status =
         words ? vxs_options_parse(command, argc - 2, argv + 2, &parsed, &err) : VXS_FAILED;

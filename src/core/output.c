@@ -5,6 +5,7 @@
  * anybody a thesis.
  */
 #include "core/file.h"
+#include "voxsift/machine.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -133,6 +134,7 @@ static vxs_status make_work(vxs_output *output, vxs_error *err)
         if (!output->work)
             return VXS_FAILED;
         if (mkdir(output->work, 0777) == 0) {
+            vxs_leftover_add(output->work);
             output->started = true;
             return VXS_OK;
         }
@@ -270,6 +272,7 @@ vxs_status vxs_output_commit(vxs_output *output, vxs_error *err)
     vxs_status status = write_list(output, err);
     if (status)
         return status;
+    vxs_leftover_drop(output->work); /* the old one may stand there from now on */
     if (!move_in(output, err))
         return errno == EEXIST || errno == ENOTEMPTY
                    ? cannot_write(output, "something else was put there meanwhile", err)
@@ -288,6 +291,8 @@ void vxs_output_free(vxs_output *output)
         return;
     if (output->started)
         remove_listed(output->work, output->files);
+    if (output->work)
+        vxs_leftover_drop(output->work);
     free(output->old_files);
     free(output->files);
     free(output->work);

@@ -1,7 +1,8 @@
 /* threads.c - how many threads, decided in one place and said aloud. */
-#include "voxsift/core.h"
+#include "core/blas.h"
+#include "voxsift/machine.h"
 
-#include <cblas.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,30 @@ vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *
     return VXS_OK;
 }
 
-const char *vxs_blas_description(void)
+/* What one thread's stack takes: OMP_STACKSIZE is the user's own affair. */
+static size_t stack_size(void)
 {
-    return openblas_get_config();
+    pthread_attr_t attributes;
+    size_t size = 0, guard = 0;
+    if (pthread_attr_init(&attributes) != 0)
+        return 0;
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_getguardsize(&attributes, &guard);
+    pthread_attr_destroy(&attributes);
+    return size + guard;
+}
+
+vxs_status vxs_threads_start(int count, vxs_error *err)
+{
+    size_t size = stack_size();
+    if (count > 1 && !vxs_room_for((size_t)count - 1, size))
+        return vxs_fail(err, VXS_FAILED,
+                        "not enough memory for %d threads, whose stacks are of %zu MB each; "
+                        "--nthreads asks for fewer",
+                        count, size >> 20);
+    int started = 0;
+#pragma omp parallel num_threads(count) if (count > 1)
+#pragma omp atomic
+    started++;
+    return started > 0 ? VXS_OK : VXS_FAILED;
 }

@@ -1,7 +1,6 @@
 /* dense.c - float32 columns in memory, or mapped from a file that may be larger than it. */
 #include "design/design.h"
-
-#include <cblas.h>
+#include "voxsift/machine.h"
 
 #define BLOCK 64 /* columns that one thread works on at a time */
 
@@ -81,11 +80,10 @@ static const vxs_design_kind kind = {
 vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
                          vxs_design **design, vxs_error *err)
 {
-    dense *made = vxs_alloc(1, sizeof(*made), err);
     int threads = nthreads > 1 ? nthreads : 1;
+    dense *made = vxs_blas_start(threads, err) ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made)
         return VXS_FAILED;
-    openblas_set_num_threads(1); /* the threads are ours: its own would change the order of sums */
     made->design = (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = threads };
     made->columns = columns;
     made->products = vxs_choose_products();

@@ -1,5 +1,6 @@
 /* sparse.c - columns of which few values are not 0. */
 #include "design/design.h"
+#include "voxsift/machine.h"
 
 #include <string.h>
 
@@ -107,11 +108,11 @@ static const vxs_design_kind kind = {
 vxs_status vxs_sparse_new(const float *values, const int32_t *rows, const size_t *starts, size_t n,
                           size_t p, int nthreads, vxs_design **design, vxs_error *err)
 {
-    sparse *made = vxs_alloc(1, sizeof(*made), err);
+    int threads = nthreads > 1 ? nthreads : 1;
+    sparse *made = vxs_blas_start(threads, err) ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made)
         return VXS_FAILED;
-    made->design =
-        (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = nthreads > 1 ? nthreads : 1 };
+    made->design = (vxs_design){ .kind = &kind, .n = n, .p = p, .nthreads = threads };
     made->values = values;
     made->rows = rows;
     made->starts = starts;

@@ -492,7 +492,6 @@ vxs_status vxs_units_pairs_new(const vxs_context *context, vxs_design *design, c
     if (!made)
         return VXS_FAILED;
     omp_init_lock(&made->lock);
-    openblas_set_num_threads(1); /* the threads are ours */
     made->threads = vxs_design_threads(design) > 1 ? vxs_design_threads(design) : 1;
     made->units.counted = true;
     choose_any(made);

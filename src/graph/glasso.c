@@ -18,6 +18,7 @@
 #include "voxsift/graph.h"
 
 #include "graph/union.h"
+#include "voxsift/machine.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -296,7 +297,7 @@ vxs_status vxs_glasso(const vxs_context *context, const double *s, size_t p, dou
     whole a = { .s = s, .p = p, .rho = rho, .parent = vxs_union_new(p, err) };
     a.members = a.parent ? vxs_alloc(p, sizeof(*a.members), err) : NULL;
     double *room = a.members ? vxs_alloc(2 * p, p * sizeof(*room), err) : NULL;
-    vxs_status status = room ? VXS_OK : VXS_FAILED;
+    vxs_status status = room ? vxs_blas_start(1, err) : VXS_FAILED;
     for (size_t j = 0; j < p && !status; j++) {
         if (!(s[j * p + j] > 0))
             status = vxs_fail(err, VXS_BAD_DATA, "column %zu of a covariance has no variance", j);

@@ -1,6 +1,8 @@
 /* report.c - one page about a model, a cross-validation, permutations or stability. */
 #include "report/story.h"
 
+#include "voxsift/machine.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -250,6 +252,7 @@ static vxs_status write_page(vxs_story *s, vxs_error *err)
         s->out ? VXS_OK
                : vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path, strerror(errno));
     if (!status) {
+        vxs_leftover_add(part);
         status = put_page(s, err);
         vxs_status closed = vxs_file_close(s->out, path, err);
         status = status ? status : closed;
@@ -258,6 +261,7 @@ static vxs_status write_page(vxs_story *s, vxs_error *err)
                 vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path, strerror(errno));
         if (status)
             unlink(part);
+        vxs_leftover_drop(part);
     }
     free(part);
     return status;

@@ -312,7 +312,6 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     bp *b = vxs_alloc(1, sizeof(*b), err);
     if (!b)
         return VXS_FAILED;
-    openblas_set_num_threads(1); /* its own would change the order of sums */
     b->solver.kind = &vxs_bp_kind;
     b->began = vxs_seconds();
     b->read = vxs_design_read(problem->design);

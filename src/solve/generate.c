@@ -425,7 +425,6 @@ vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *p
     g->settings = *settings;
     g->n = vxs_design_rows(problem->design);
     g->worked = vxs_units_worked(problem->units);
-    openblas_set_num_threads(1); /* its own would change the order of sums */
     vxs_status status = make_room(g, err);
     if (!status)
         status = look_at_empty(g, err);

@@ -17,10 +17,11 @@ allowed() { # room
     esac
 }
 
-# room of a public header: its name, but for one room that has two
+# room of a public header: its name, but for rooms that have two
 room_of() { # name.h
     case $1 in
         evaluate.h) echo assess ;;
+        machine.h) echo core ;;
         *) echo "${1%.h}" ;;
     esac
 }

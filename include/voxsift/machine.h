@@ -1,0 +1,52 @@
+/* voxsift/machine.h - what a run takes of its machine: threads, the linear algebra library with its
+ * memory, and files that must not stay behind. */
+#ifndef VOXSIFT_MACHINE_H
+#define VOXSIFT_MACHINE_H
+
+#include "voxsift/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* How many threads to use, and why. Order: wanted (0: not given), VOXSIFT_NTHREADS,
+ * SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores this process may use. */
+typedef struct {
+    int count;
+    const char *source;
+} vxs_thread_choice;
+#define VXS_MAX_THREADS 1024
+VXS_MUST_CHECK vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *err);
+/* Cores by affinity mask and control-group quota, at least 1. */
+int vxs_cores_allowed(void);
+/* Starts them now, so that stacks for which there is no memory are an error with a message; later
+ * the OpenMP library would end the program. */
+VXS_MUST_CHECK vxs_status vxs_threads_start(int count, vxs_error *err);
+
+/* ---- Linear algebra -------------------------------------------------------------------------- */
+
+/* The linear algebra library, in its own words; and the processor type whose kernels it runs, such
+ * as "Haswell", on which the last bits of results depend. */
+const char *vxs_blas_description(void);
+const char *vxs_blas_core(void);
+/* Must come before its first call by so many threads of ours: one call then runs on one thread,
+ * which fixes the order of sums, and the working memory of all calls is there. OpenBLAS never
+ * returns from a call for which it gets none. Cheap when repeated; threads may call it. */
+VXS_MUST_CHECK vxs_status vxs_blas_start(int threads, vxs_error *err);
+
+/* ---- Files that must not stay behind --------------------------------------------------------- */
+
+/* Work in progress: a file, or a directory of files, that a program which is ended by a signal
+ * removes. The path is copied; one that is too long is not kept. */
+void vxs_leftover_add(const char *path);
+void vxs_leftover_drop(const char *path);
+/* Removes them; may be called by a signal handler. */
+void vxs_leftovers_remove(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
