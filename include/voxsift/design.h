@@ -31,6 +31,9 @@ VXS_MUST_CHECK vxs_status vxs_design_measure(vxs_design *design, vxs_error *err)
 VXS_MUST_CHECK vxs_status vxs_design_measure_scan(vxs_design *design, const double *v, double *s,
                                                   vxs_error *err);
 const double *vxs_design_norms(const vxs_design *design); /* NULL before they are measured */
+/* Likewise of the float32 values behind them, in units of the columns: before a mean or confounds
+ * were taken out. Rounding to float32 moves column j by up to FLT_EPSILON / 2 of it. */
+const double *vxs_design_stored(const vxs_design *design);
 /* Columns read since it was made; divided by p these are passes, the cost that no machine
  * changes. */
 uint64_t vxs_design_read(const vxs_design *design);
@@ -71,6 +74,12 @@ VXS_MUST_CHECK vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_
  * once it is measured. A column that is constant has factor 0. */
 const double *vxs_view_shift(const vxs_design *view);
 const double *vxs_view_factor(const vxs_design *view);
+
+/* Columns less what they share: column j loses the sum over the entries of row j of `null` of value
+ * times column `index` of `vectors`, n x null->columns. The base is shared; all three must stay. */
+VXS_MUST_CHECK vxs_status vxs_deflated_new(vxs_design *base, const vxs_terms *null,
+                                           const double *vectors, vxs_design **design,
+                                           vxs_error *err);
 
 /* Sums over subtrees: a column for each place of the forest that is not a root, in this order. It
  * is the sum of the base's columns in the place's subtree, over the weight of its edge. The base is

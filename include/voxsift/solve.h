@@ -71,6 +71,8 @@ typedef struct {
     size_t nonzero;
     size_t pieces;       /* of equal weight that is not 0, along the edges of a graph */
     double smooth;       /* that of the problem */
+    size_t unidentified; /* directions without penalty that the data does not tell from covariates
+                            and rounding: the weights have no part along them */
     size_t missed;       /* features that an unsafe screening rule had thrown away */
     uint64_t iterations; /* of the outer loop */
     double passes;       /* columns read / p; the first fit counts what came before it as well */

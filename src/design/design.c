@@ -70,6 +70,11 @@ const double *vxs_design_norms(const vxs_design *design)
     return design->norms;
 }
 
+const double *vxs_design_stored(const vxs_design *design)
+{
+    return design->kind->stored ? design->kind->stored(design) : design->norms;
+}
+
 uint64_t vxs_design_read(const vxs_design *design)
 {
     uint64_t shared = 0;

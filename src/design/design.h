@@ -21,6 +21,8 @@ typedef struct {
     /* Only of designs that a view can look through. */
     void (*moments)(vxs_design *design, const double *rows, const double *v,
                     const vxs_moments *moments);
+    /* As vxs_design_stored; NULL: the norms. */
+    const double *(*stored)(const vxs_design *design);
     /* Columns read together with others; NULL: none. */
     uint64_t (*shared)(const vxs_design *design);
     void (*release)(vxs_design *design);

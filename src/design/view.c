@@ -20,6 +20,7 @@ typedef struct {
     double *q, *u;     /* n x k; u is q when all rows are learned on */
     size_t k;
     double *shift, *factor; /* known once measured */
+    double *stored;         /* likewise: norms before means and confounds were taken out */
     double *inner;          /* a vector of n, for Pv */
     double *outer;          /* a vector of the base's rows, for it among them */
 } view;
@@ -141,6 +142,7 @@ static void take_moments(view *w, const vxs_moments *m)
         if (w->penalties)
             w->factor[j] /= w->penalties[j];
         w->design.norms[j] = w->factor[j] * sqrt(square);
+        w->stored[j] = w->factor[j] * sqrt(square + n * w->shift[j] * w->shift[j]);
     }
 }
 
@@ -204,7 +206,8 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     double *room = vxs_alloc(3 * p, sizeof(*room), err), sum = 0;
     w->shift = room ? vxs_alloc(p, sizeof(*w->shift), err) : NULL;
     w->factor = w->shift ? vxs_alloc(p, sizeof(*w->factor), err) : NULL;
-    design->norms = w->factor ? vxs_alloc(p, sizeof(*design->norms), err) : NULL;
+    w->stored = w->factor ? vxs_alloc(p, sizeof(*w->stored), err) : NULL;
+    design->norms = w->stored ? vxs_alloc(p, sizeof(*design->norms), err) : NULL;
     if (!design->norms) {
         free(room);
         return VXS_FAILED;
@@ -221,6 +224,11 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     return w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
 }
 
+static const double *stored(const vxs_design *design)
+{
+    return ((const view *)design)->stored;
+}
+
 static void release(vxs_design *design)
 {
     view *w = (view *)design;
@@ -234,6 +242,7 @@ static void release(vxs_design *design)
     free(w->q);
     free(w->shift);
     free(w->factor);
+    free(w->stored);
     free(w->inner);
     free(w->outer);
 }
@@ -243,6 +252,7 @@ static const vxs_design_kind kind = {
     .scan_some = scan_some,
     .fetch = fetch,
     .measure = measure,
+    .stored = stored,
     .release = release,
 };
 

@@ -127,7 +127,8 @@ vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error 
     a->slope = a->z + n;
     a->curvature = a->z + 2 * n;
     a->trial = a->z + 3 * n;
-    memcpy(a->x, problem->free, n * q * sizeof(*a->x));
+    if (q > 0)
+        memcpy(a->x, problem->free, n * q * sizeof(*a->x));
     memset(a->w, 0, q * sizeof(*a->w));
     make_basis(a);
     return VXS_OK;

@@ -99,8 +99,10 @@ static void divide(const vxs_cuts *c, vxs_side *s)
     }
     if (vxs_side_grounded(s))
         memset(s->x + q * n, 0, n * sizeof(*s->x));
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
+        vxs_side_clean(c, s->x + (q + k) * n);
         s->rate[k] /= size[k];
+    }
     s->count = count;
     s->border_count = 0;
     for (size_t b = 0; b < a->border_count; b++) {

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #define BLOCK  64
+#define LEAST  1e-14 /* of the sum of lengths: what rounding leaves of a sum that is 0 */
 #define INSIDE 0.1 /* of the gap that is asked for: the solver's, before the true norm is known */
 #define FINER                                                                                      \
     1e-3 /* of that, when it is polished: where a term is 0 and its u is 1 the norm feels what     \
@@ -135,6 +136,8 @@ static vxs_status load(bp *b, vxs_error *err)
     }
     if (w->free && w->q > 0)
         scale_rows(b, b->problem.free, w->q, w->free);
+    for (size_t j = 0; w->x && j < w->p; j++)
+        w->least += LEAST * cblas_dnrm2((int)w->n, w->x + j * w->n, 1);
     free(block);
     return block && w->x && w->free ? VXS_OK : VXS_FAILED;
 }

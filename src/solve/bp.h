@@ -17,6 +17,7 @@ typedef struct {
     double *x;          /* n x p by column */
     double *free;       /* n x q */
     double *y, *root;   /* n: as given; of u */
+    double least;       /* of a sum of columns: no more is rounding */
     const double *away; /* n: xi of the empty model, or NULL: inside the dual's domain */
     const vxs_terms *terms;
 } vxs_whole;

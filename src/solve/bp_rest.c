@@ -274,7 +274,7 @@ static void orthogonalise(vxs_rest *r, const double *columns)
             up[i % r->rank] += along;
         }
         double length = cblas_dnrm2(n, b, 1);
-        if (!(length > INDEPENDENT * before))
+        if (!(length > INDEPENDENT * before) || (k >= r->whole->q && !(length > r->whole->least)))
             continue;
         cblas_dscal(n, 1 / length, b, 1);
         up[r->rank] = length;

@@ -1,7 +1,8 @@
 /* check.c - objective, dual feasibility and gap of an answer, computed anew.
  *
  * Columns are fetched and multiplied by plain loops; nothing of the solvers is used, not even their
- * losses or their flows. It is slow and short on purpose: what it says must be seen to be true by
+ * losses or their flows. What is unidentified (unidentified.c) is part of the question, not of the
+ * answer, and is found by the same test. It is slow and short on purpose: what it says must be seen to be true by
  * reading it. With several classes everything is there once for each, and the norm of a dual point
  * is the largest of theirs. */
 #include "solve/check.h"
@@ -12,12 +13,16 @@
 
 #define BLOCK    64
 #define ROUNDING 1e-12 /* of 1: so little over the edge of the dual's domain is on it */
+#define NOTHING  1e-14 /* of the sum of lengths: what rounding leaves of a sum that is 0 */
+#define ALONG    1e-8  /* of the largest weight: so much along what is unidentified is rounding */
 #define RESIDUAL 1e-9  /* of the largest: what multipliers may leave of X'theta by rounding */
 
 typedef struct {
     const vxs_problem *problem;
     size_t n, p, classes;
     vxs_check_levels levels;
+    vxs_terms null;                /* the same */
+    vxs_unidentified unidentified; /* of these */
     double *free;         /* n x (free columns and levels) */
     double *block;        /* n x BLOCK */
     double *z;            /* classes x n: predictions of the answer */
@@ -63,7 +68,19 @@ static double penalty(const check *c, const double *w)
     return sum;
 }
 
-/* Predictions by the features; a column is read once for all classes. */
+/* Columns without what is unidentified. */
+static void fetch(const check *c, const size_t *set, size_t count)
+{
+    const vxs_terms *null = &c->null;
+    vxs_design_fetch(c->problem->design, set, count, c->block);
+    for (size_t k = 0; k < count && c->unidentified.held > 0; k++)
+        for (size_t e = null->starts[set[k]]; e < null->starts[set[k] + 1]; e++)
+            for (size_t i = 0; i < c->n; i++)
+                c->block[k * c->n + i] -=
+                    null->value[e] * c->unidentified.carried[null->index[e] * c->n + i];
+}
+
+/* Predictions by the features as they are; a column is read once for all classes. */
 static void predict(const check *c)
 {
     size_t n = c->n;
@@ -109,7 +126,7 @@ static void correlate(check *c, double lambda)
         size_t count = c->p - first < BLOCK ? c->p - first : BLOCK;
         for (size_t k = 0; k < count; k++)
             set[k] = first + k;
-        vxs_design_fetch(c->problem->design, set, count, c->block);
+        fetch(c, set, count);
         for (size_t k = 0; k < count * c->classes; k++) {
             const double *column = c->block + k % count * n;
             size_t class = k / count, at = class * c->p + first + k % count;
@@ -246,6 +263,7 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
     result->dual =
         c->problem->terms ? bound_by_terms(c, s) : bound_by_answer(c, lambda, &result->lambda_max);
     result->lambda = lambda;
+    result->unidentified = c->unidentified.held;
     result->gap = size > 0 ? (result->primal - result->dual) / size : 0;
     result->nonzero = s->count;
     result->tol = s->certificate.tol;
@@ -255,6 +273,7 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
 static void release(check *c)
 {
     vxs_check_levels_release(&c->levels);
+    vxs_unidentified_release(&c->unidentified);
     free(c->free);
     free(c->block);
     free(c->z);
@@ -288,13 +307,58 @@ static void add_levels(const check *c)
 {
     const vxs_check_levels *l = &c->levels;
     size_t n = c->n;
+    double size = 0;
     for (size_t j = 0; j < c->p && l->count > 0; j++) {
-        vxs_design_fetch(c->problem->design, &j, 1, c->block);
+        fetch(c, &j, 1);
+        size += sqrt(vxs_check_inner(c->block, c->block, n));
         for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++)
             for (size_t i = 0; i < n; i++)
                 c->free[(c->problem->free_count + l->level[e]) * n + i] +=
                     l->factor[e] * c->block[i];
     }
+    for (size_t k = 0; k < l->count; k++) {
+        double *x = c->free + (c->problem->free_count + k) * n;
+        bool nothing = !(sqrt(vxs_check_inner(x, x, n)) > NOTHING * size);
+        for (size_t i = 0; i < n && nothing; i++)
+            x[i] = 0;
+    }
+}
+
+/* What the data does not identify of these is no part of the problem. */
+static vxs_status take_unidentified_out(check *c, vxs_error *err)
+{
+    const vxs_check_levels *l = &c->levels;
+    double *columns = c->free + c->n * c->problem->free_count;
+    c->null = (vxs_terms){ l->count, c->p, l->starts, l->level, l->factor };
+    vxs_status status =
+        vxs_unidentified_find(c->problem, &c->null, columns, &c->unidentified, err);
+    if (status || c->unidentified.held == 0)
+        return status;
+    memset(columns, 0, c->n * l->count * sizeof(*columns));
+    add_levels(c);
+    return VXS_OK;
+}
+
+/* Whether the answer has no part along it, but for rounding. */
+static vxs_status is_without_unidentified(const check *c, bool *without, vxs_error *err)
+{
+    size_t p = c->p, all = c->classes * p;
+    *without = true;
+    if (c->unidentified.held == 0)
+        return VXS_OK;
+    double *w = vxs_alloc(all + c->null.columns, sizeof(*w), err), most = 0, along = 0;
+    if (!w)
+        return VXS_FAILED;
+    memcpy(w, c->w, all * sizeof(*w));
+    for (size_t k = 0; k < c->classes; k++)
+        vxs_unidentified_take_off(&c->unidentified, &c->null, w + all, w + k * p);
+    for (size_t j = 0; j < all; j++) {
+        most = fmax(most, fabs(c->w[j]));
+        along = fmax(along, fabs(w[j] - c->w[j]));
+    }
+    free(w);
+    *without = along <= ALONG * most;
+    return VXS_OK;
 }
 
 /* The columns that are not penalised: the problem's, and the levels of its penalty. */
@@ -313,7 +377,7 @@ static vxs_status gather_free(check *c, vxs_error *err)
     for (size_t k = 0; k < c->n * problem->free_count; k++)
         c->free[k] = problem->free[k];
     add_levels(c);
-    return VXS_OK;
+    return take_unidentified_out(c, err);
 }
 
 static vxs_status can_be_checked(const check *c, vxs_error *err)
@@ -352,8 +416,15 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
                                      &c.empty, err);
     if (!status && problem->graph)
         status = vxs_check_net_new(problem->graph, problem->sparsity, &c.net, err);
-    if (!status)
+    bool without = true;
+    if (!status) {
         look(&c, solution, certificate);
+        status = is_without_unidentified(&c, &without, err);
+    }
+    if (!without) { /* it is no answer to this problem */
+        certificate->gap = INFINITY;
+        certificate->converged = false;
+    }
     release(&c);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef VXS_SOLVE_CHECK_H
 #define VXS_SOLVE_CHECK_H
 
+#include "solve/unidentified.h"
 #include "voxsift/solve.h"
 
 /* check_hinge.c */

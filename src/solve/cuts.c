@@ -81,7 +81,7 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
         project(c, b);
         project(c, b); /* again, for what rounding left */
         double length = cblas_dnrm2((int)n, b, 1);
-        if (!(length > 1e-10 * before))
+        if (!(length > 1e-10 * before) || (k >= c->q && !(length > c->least)))
             continue;
         cblas_dscal((int)n, 1 / length, b, 1);
         c->rank++;
@@ -410,6 +410,8 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     if (!status && problem->graph->nodes != c->p)
         status = vxs_fail(err, VXS_MISUSE, "the graph has %zu nodes for %zu features",
                           problem->graph->nodes, c->p);
+    if (!status)
+        c->least = vxs_least_sum(problem->design);
     if (!status)
         status = set_up(c, err);
     if (status) {

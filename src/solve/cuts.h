@@ -58,6 +58,7 @@ typedef struct {
     size_t rank;
     double *square;     /* rank x (rank + 1), and n: room */
     double *values;     /* p x classes: -X'dual / lambda */
+    double least;       /* of a piece's column: no more is rounding */
     double little;      /* of the value: what is not worth a cut */
     double zero, empty; /* values without any weight, and of the empty model */
     double lambda_max, last_lambda;
@@ -76,6 +77,8 @@ static inline bool vxs_side_grounded(const vxs_side *s)
     return s->flow->grounded > 0;
 }
 
+/* A piece's column that is no more than rounding is 0. */
+void vxs_side_clean(const vxs_cuts *cuts, double *column);
 /* pieces.c: one piece for each that hangs together. */
 VXS_MUST_CHECK vxs_status vxs_side_begin(const vxs_cuts *cuts, vxs_side *side, vxs_error *err);
 void vxs_side_release(vxs_side *side);

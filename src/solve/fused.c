@@ -2,8 +2,15 @@
  *
  * saif   trees, on which the problem is a lasso (fused_tree.c)
  * cuts   any graph: pieces that are cut where flows say so (cuts.c)
- * bp     any graph and any terms: bound propagation over an interior point method (bp.c) */
+ * bp     any graph and any terms: bound propagation over an interior point method (bp.c)
+ *
+ * Weights that are not penalised and not identified (unidentified.c) are taken out of the design
+ * before any of these begins, and out of the answer, which they leave as it is but for its length.
+ */
 #include "solve/solver.h"
+#include "solve/unidentified.h"
+
+#include <stdlib.h>
 
 static const char *const ways[] = { "auto", "saif", "cuts", "bp", NULL };
 
@@ -83,8 +90,8 @@ static vxs_status is_tree(const vxs_problem *problem, bool *tree, vxs_error *err
     return status;
 }
 
-static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
-                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
+static vxs_status choose_way(const vxs_problem *problem, const vxs_method_settings *settings,
+                             const vxs_solver_kind **kind, vxs_error *err)
 {
     static const vxs_solver_kind *const kinds[] = { [VXS_FUSED_SAIF] = &vxs_tree_kind,
                                                     [VXS_FUSED_CUTS] = &vxs_cuts_kind,
@@ -105,8 +112,138 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         status = refuse_loops(problem, err);
     if (status)
         return status;
-    return kinds[way]->begin(context, problem, settings, solver, err);
+    *kind = kinds[way];
+    return VXS_OK;
 }
 
-/* It begins as one of the others, which does the rest. */
-const vxs_solver_kind vxs_fused_kind = { .begin = begin };
+/* ---- Around the solver ----------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_solver solver;
+    size_t p, classes;
+    vxs_terms null;
+    vxs_unidentified unidentified;
+    vxs_design *design; /* without what is unidentified; NULL: that of the problem */
+    vxs_solver *inner;
+    double seconds, passes; /* before that began; the first fit pays for it */
+} fused;
+
+static void release(vxs_solver *solver)
+{
+    fused *f = (fused *)solver;
+    vxs_solver_free(f->inner);
+    vxs_design_free(f->design);
+    vxs_unidentified_release(&f->unidentified);
+    vxs_terms_release(&f->null);
+    free(f);
+}
+
+static double lambda_max(const vxs_solver *solver)
+{
+    return vxs_solver_lambda_max(((const fused *)solver)->inner);
+}
+
+/* The problem with X (1 - VV'). */
+static vxs_status deflate(fused *f, vxs_problem *problem, vxs_error *err)
+{
+    double *columns = NULL;
+    vxs_status status = vxs_unpenalised(problem, &f->null, err);
+    if (status || f->null.columns == 0 || f->null.count != f->p)
+        return status; /* a graph of other features is refused by the solver */
+    double start = vxs_seconds();
+    uint64_t read = vxs_design_read(problem->design);
+    status = vxs_design_measure(problem->design, err);
+    if (!status)
+        status = vxs_unpenalised_columns(problem->design, &f->null, &columns, err);
+    if (!status)
+        status = vxs_unidentified_find(problem, &f->null, columns, &f->unidentified, err);
+    free(columns);
+    f->seconds = vxs_seconds() - start;
+    f->passes = (double)(vxs_design_read(problem->design) - read) / (double)f->p;
+    if (status || f->unidentified.held == 0)
+        return status;
+    status = vxs_deflated_new(problem->design, &f->null, f->unidentified.carried, &f->design, err);
+    problem->design = f->design;
+    return status;
+}
+
+static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
+{
+    fused *f = vxs_alloc(1, sizeof(*f), err);
+    const vxs_solver_kind *kind = NULL;
+    vxs_problem inner = *problem;
+    if (!f)
+        return VXS_FAILED;
+    f->solver.kind = &vxs_fused_kind;
+    f->p = vxs_design_columns(problem->design);
+    f->classes = problem->loss == VXS_LOSS_MULTINOMIAL ? problem->classes : 1;
+    vxs_status status = choose_way(problem, settings, &kind, err);
+    if (!status)
+        status = deflate(f, &inner, err);
+    if (!status)
+        status = kind->begin(context, &inner, settings, &f->inner, err);
+    if (status) {
+        release(&f->solver);
+        return status;
+    }
+    *solver = &f->solver;
+    return VXS_OK;
+}
+
+/* The shortest weights with these predictions. */
+static vxs_status shorten(const fused *f, vxs_solution *s, vxs_error *err)
+{
+    size_t p = f->p, all = p * f->classes;
+    double *w = vxs_alloc(all + f->null.columns, sizeof(*w), err);
+    size_t *index = vxs_alloc(all, sizeof(*index), err);
+    double *weight = vxs_alloc(all, sizeof(*weight), err);
+    if (!w || !index || !weight) {
+        free(w);
+        free(index);
+        free(weight);
+        return VXS_FAILED;
+    }
+    for (size_t k = 0; k < s->count; k++)
+        w[s->index[k]] = s->weight[k];
+    for (size_t c = 0; c < f->classes; c++)
+        vxs_unidentified_take_off(&f->unidentified, &f->null, w + all, w + c * p);
+    s->count = 0;
+    for (size_t j = 0; j < all; j++)
+        if (w[j] != 0) {
+            index[s->count] = j;
+            weight[s->count++] = w[j];
+        }
+    free(w);
+    free(s->index);
+    free(s->weight);
+    s->index = index;
+    s->weight = weight;
+    s->certificate.nonzero = s->count;
+    return VXS_OK;
+}
+
+static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
+{
+    fused *f = (fused *)solver;
+    vxs_status status = vxs_solver_fit(f->inner, lambda, solution, err);
+    if (status)
+        return status;
+    solution->certificate.seconds += f->seconds;
+    solution->certificate.passes += f->passes;
+    f->seconds = f->passes = 0;
+    if (f->unidentified.held == 0)
+        return VXS_OK;
+    solution->certificate.unidentified = f->unidentified.held;
+    status = shorten(f, solution, err);
+    if (status)
+        vxs_solution_release(solution);
+    return status;
+}
+
+const vxs_solver_kind vxs_fused_kind = {
+    .begin = begin,
+    .lambda_max = lambda_max,
+    .fit = fit,
+    .release = release,
+};

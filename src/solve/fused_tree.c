@@ -67,7 +67,8 @@ static vxs_status check_forest(const fused *f, vxs_error *err)
     return VXS_OK;
 }
 
-/* Levels of length 1, so that they are no larger than other free columns. */
+/* Levels of length 1, so that they are no larger than other free columns; what rounding leaves of a
+ * sum that is 0 is 0. */
 static vxs_status add_levels(fused *f, vxs_error *err)
 {
     size_t n = vxs_design_rows(f->tree), q = f->problem.free_count, trees = f->forest.trees;
@@ -78,10 +79,11 @@ static vxs_status add_levels(fused *f, vxs_error *err)
     if (q > 0)
         memcpy(f->free, f->problem.free, q * n * sizeof(*f->free));
     memcpy(f->free + q * n, vxs_tree_levels(f->tree), trees * n * sizeof(*f->free));
+    double least = vxs_least_sum(f->problem.design);
     for (size_t k = 0; k < trees; k++) {
         double *level = f->free + (q + k) * n, length = cblas_dnrm2((int)n, level, 1);
-        f->length[k] = length > 0 ? length : 1;
-        cblas_dscal((int)n, 1 / f->length[k], level, 1);
+        f->length[k] = length > least ? length : 1;
+        cblas_dscal((int)n, length > least ? 1 / length : 0, level, 1);
     }
     return VXS_OK;
 }

@@ -355,6 +355,7 @@ static void merge(const vxs_cuts *c, vxs_side *s, size_t border)
     double *x = s->x + q * n;
     if (!(vxs_side_grounded(s) && keep == 0))
         cblas_daxpy((int)n, 1, x + gone * n, 1, x + keep * n, 1);
+    vxs_side_clean(c, x + keep * n);
     memmove(x + gone * n, x + last * n, n * sizeof(*x));
     s->w[q + gone] = s->w[q + last];
     s->count--;

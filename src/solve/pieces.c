@@ -23,6 +23,12 @@ void vxs_side_release(vxs_side *s)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
+void vxs_side_clean(const vxs_cuts *c, double *column)
+{
+    if (!(cblas_dnrm2((int)c->n, column, 1) > c->least))
+        memset(column, 0, c->n * sizeof(*column));
+}
+
 /* Adds the columns of nodes to those of their pieces, but for pieces that `skip` marks. */
 static vxs_status add_columns(const vxs_cuts *c, const uint32_t *piece, const bool *skip, double *x,
                               vxs_error *err)
@@ -118,6 +124,8 @@ static vxs_status divide_columns(const vxs_cuts *c, const vxs_side *s, division 
         if (!d->rest[k] && !(grounded && d->parent[k] == 0))
             cblas_daxpy((int)n, -1, x + (q + k) * n, 1, x + (q + largest) * n, 1);
     }
+    for (size_t k = 0; k < d->count && !status; k++)
+        vxs_side_clean(c, x + (q + k) * n);
     return status;
 }
 
@@ -316,6 +324,8 @@ vxs_status vxs_side_begin(const vxs_cuts *c, vxs_side *s, vxs_error *err)
         if (q > 0)
             memcpy(s->x, c->problem.free, q * n * sizeof(*s->x));
         status = add_columns(c, s->piece, skip, s->x, err);
+        for (size_t k = 0; k < s->count && !status; k++)
+            vxs_side_clean(c, s->x + (q + k) * n);
     }
     free(skip);
     return status ? status : vxs_side_survey(c, s, err);
