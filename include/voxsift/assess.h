@@ -180,6 +180,8 @@ typedef vxs_status vxs_take_fit(void *user, size_t number, const vxs_output_fit 
 VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *task,
                                          const vxs_method_settings *settings, size_t problem,
                                          vxs_take_fit *take, void *user, vxs_error *err);
+/* A warning, if any directions without penalty are unidentified: what that means. */
+void vxs_warn_unidentified(const vxs_context *context, size_t unidentified);
 /* The keys that every fit has in JSON, into an object that is open. */
 void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task,
                   const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit);

@@ -117,6 +117,8 @@ VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_ta
                                         const vxs_cv_settings *settings,
                                         const vxs_method_settings *method, bool path,
                                         vxs_selection *selection, vxs_error *err);
+/* The most directions without penalty that a fold's fits do not identify. */
+size_t vxs_cv_unidentified(const vxs_cv *cv, size_t fold);
 /* {metric: {mean, sd, per_fold}} under "outer" and "inner", and more. */
 void vxs_cv_json(vxs_json_writer *writer, const vxs_cv *cv);
 /* A directory: cv.json, predictions.tsv, scores.tsv, folds.tsv, inner_folds.tsv, weights.tsv, and

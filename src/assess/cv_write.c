@@ -108,6 +108,17 @@ static void pooled_baselines_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_json_close_object(w);
 }
 
+/* Of any output. */
+size_t vxs_cv_unidentified(const vxs_cv *cv, size_t fold)
+{
+    size_t most = 0;
+    for (size_t o = 0; o < vxs_task_outputs(cv->task) && cv->each[fold].fits; o++) {
+        size_t here = cv->each[fold].fits[o].certificate.unidentified;
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
 static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     vxs_json_open_array(w, "each_fold");
@@ -132,6 +143,9 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
         for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)
             vxs_json_real(w, NULL, f->fits[o].certificate.lambda);
         vxs_json_close_array(w);
+        size_t unidentified = vxs_cv_unidentified(cv, k);
+        if (unidentified > 0)
+            vxs_json_whole(w, "unidentified", (int64_t)unidentified);
         vxs_json_bool(w, "converged", f->converged);
         vxs_json_close_object(w);
     }

@@ -11,6 +11,7 @@ static void pack_certificate(vxs_pack *p, vxs_certificate *c)
     vxs_pack_flag(p, &c->converged);
     vxs_pack_size(p, &c->nonzero, SIZE_MAX >> 11); /* a double has them exactly */
     vxs_pack_size(p, &c->pieces, SIZE_MAX >> 11);
+    vxs_pack_size(p, &c->unidentified, SIZE_MAX >> 11);
     vxs_pack_size(p, &c->missed, SIZE_MAX >> 11);
     vxs_pack_size(p, &iterations, SIZE_MAX >> 11);
     c->iterations = iterations;

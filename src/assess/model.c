@@ -314,6 +314,17 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
     return status;
 }
 
+void vxs_warn_unidentified(const vxs_context *context, size_t unidentified)
+{
+    if (unidentified > 0)
+        vxs_log(context, VXS_LOG_WARNING,
+                "%zu %s without penalty cannot be told from covariates and the rounding of stored "
+                "features, as where the features of each subject sum to a constant (--scale z): "
+                "the weights have no part along %s",
+                unidentified, unidentified == 1 ? "direction" : "directions",
+                unidentified == 1 ? "it" : "them");
+}
+
 /* ---- Checking -------------------------------------------------------------------------------- */
 
 static bool is_near(double a, double b)

@@ -47,6 +47,8 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
     vxs_json_whole(w, "nonzero", (int64_t)(loss == VXS_LOSS_MULTINOMIAL ? fit->count : c->nonzero));
     if (c->pieces > 0) /* on a graph only */
         vxs_json_whole(w, "pieces", (int64_t)c->pieces);
+    if (c->unidentified > 0)
+        vxs_json_whole(w, "unidentified", (int64_t)c->unidentified);
     if (fit->bound && fit->bound->alpha)
         vxs_json_real(w, "smooth", c->smooth);
     if (c->missed > 0) /* by the strong rule only */

@@ -22,7 +22,8 @@ static bool holds(const vxs_output_fit *o, const vxs_certificate *found)
     const vxs_certificate *said = &o->fit.certificate;
     double size = fabs(found->primal) + 1e-300, above = said->primal - found->primal;
     bool less = o->fit.selected && above > 0;
-    return found->converged && (less || fabs(above) <= 1e-7 * size);
+    bool same = found->unidentified == said->unidentified;
+    return found->converged && same && (less || fabs(above) <= 1e-7 * size);
 }
 
 static void print_json(const vxs_call *call, const vxs_model *m, const vxs_certificate *found)
@@ -42,6 +43,8 @@ static void print_json(const vxs_call *call, const vxs_model *m, const vxs_certi
         vxs_json_real(&w, "primal", found[k].primal);
         vxs_json_real(&w, "dual", found[k].dual);
         vxs_json_real(&w, "gap", found[k].gap);
+        if (found[k].unidentified > 0)
+            vxs_json_whole(&w, "unidentified", (int64_t)found[k].unidentified);
         vxs_json_real(&w, "gap_said", m->outputs[k].fit.certificate.gap);
         vxs_json_close_object(&w);
         all = all && good;
@@ -62,10 +65,14 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_cert
                 "  relative gap %.2g, ",
                 m->outputs[k].name, holds(&m->outputs[k], &found[k]) ? "holds" : "does NOT hold",
                 found[k].primal, said->primal, found[k].dual, said->dual, found[k].gap);
+        size_t unidentified = found[k].unidentified;
         if (m->outputs[k].fit.selected)
             fprintf(call->out, "over everything that could be selected\n");
         else
             fprintf(call->out, "at most %.2g was asked for\n", said->tol);
+        if (unidentified > 0 || said->unidentified > 0)
+            fprintf(call->out, "  unidentified %zu without penalty, the model says %zu\n",
+                    unidentified, said->unidentified);
     }
 }
 

@@ -114,6 +114,10 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     vxs_status status = vxs_cv_run(call->context, task, &settings, call->method, &cv, err);
     if (status)
         return status;
+    size_t most = 0;
+    for (size_t k = cv.first; k < cv.end; k++)
+        most = vxs_cv_unidentified(&cv, k) > most ? vxs_cv_unidentified(&cv, k) : most;
+    vxs_warn_unidentified(call->context, most);
     status = vxs_report_cv(call, &cv, err);
     vxs_cv_release(&cv);
     return status;

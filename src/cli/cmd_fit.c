@@ -227,6 +227,16 @@ static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
     return ask_folds(call, task, CALIBRATION_FOLDS, &again, &model->selection, err);
 }
 
+static void warn_of_directions(const vxs_call *call, const vxs_model *m)
+{
+    size_t most = 0;
+    for (size_t o = 0; o < m->output_count; o++) {
+        size_t here = m->outputs[o].fit.certificate.unidentified;
+        most = here > most ? here : most;
+    }
+    vxs_warn_unidentified(call->context, most);
+}
+
 static void warn_of_shares(const vxs_call *call, const vxs_model *m)
 {
     for (size_t o = 0; m->selection.slope && o < m->output_count; o++)
@@ -269,6 +279,8 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     status = calibrate(call, task, &method, &model, err);
     if (!status)
         warn_of_shares(call, &model);
+    if (!status)
+        warn_of_directions(call, &model);
     if (!status)
         status = save(call, task, &method, &model, vxs_seconds() - start, err);
     vxs_model_release(&model);

@@ -24,6 +24,7 @@ typedef struct {
     double gap;      /* of what that fit was to solve */
     uint64_t rounds; /* of it, by methods that count them */
     double passes;
+    size_t unidentified; /* the most directions of a fit */
 } printer;
 
 /* Where rounds are counted it is the problem on what they made that was to be solved. */
@@ -74,6 +75,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     (void)err;
     p->passes += first ? c->passes : 0;
     keep_worst(p, &o->fit);
+    p->unidentified = c->unidentified > p->unidentified ? c->unidentified : p->unidentified;
     if (p->call->shared->json) {
         vxs_json_open_object(&p->json, NULL);
         if (o->name)
@@ -137,6 +139,7 @@ static vxs_status follow(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     printer p = { .call = call, .task = task };
     vxs_status status = print_outputs(&p, task, err);
+    vxs_warn_unidentified(call->context, status ? 0 : p.unidentified);
     return status ? status : settle(&p, err);
 }
 

@@ -27,6 +27,8 @@ static void print_json(const vxs_call *call, const vxs_model *m)
         vxs_json_whole(&w, "nonzero", (int64_t)c->nonzero);
         if (c->pieces > 0)
             vxs_json_whole(&w, "pieces", (int64_t)c->pieces);
+        if (c->unidentified > 0)
+            vxs_json_whole(&w, "unidentified", (int64_t)c->unidentified);
         if (s) {
             vxs_json_whole(&w, "selected", (int64_t)s->count);
             vxs_json_whole(&w, "rounds", (int64_t)s->rounds);

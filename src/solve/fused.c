@@ -147,9 +147,12 @@ static double lambda_max(const vxs_solver *solver)
 static vxs_status deflate(fused *f, vxs_problem *problem, vxs_error *err)
 {
     double *columns = NULL;
+    size_t features = problem->terms ? problem->terms->columns : problem->graph->nodes;
+    if (features != f->p)
+        return VXS_OK; /* the solver refuses it */
     vxs_status status = vxs_unpenalised(problem, &f->null, err);
-    if (status || f->null.columns == 0 || f->null.count != f->p)
-        return status; /* a graph of other features is refused by the solver */
+    if (status || f->null.columns == 0)
+        return status;
     double start = vxs_seconds();
     uint64_t read = vxs_design_read(problem->design);
     status = vxs_design_measure(problem->design, err);
