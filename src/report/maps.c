@@ -74,35 +74,53 @@ void vxs_places_release(vxs_places *m)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-/* Clusters are where their peaks are, and pieces, which have none, where their centres are. */
-static void put_region(FILE *out, const vxs_cluster *c, const vxs_overlap *overlap, bool piece)
+/* Clusters have a peak and the label there; pieces, all of whose voxels have one value, have none.
+ * The label that covers most of either is another fact. */
+static void put_region_header(const vxs_places *m, bool piece)
 {
-    const char *label = !piece && overlap->peak_label ? overlap->peak_label : overlap->label;
+    const char *first = piece ? "weight" : "peak value", *place = piece ? "centre" : "peak";
+    vxs_put(m->s->out,
+            "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>%s</th><th>%s x</th>"
+            "<th>y</th><th>z</th>",
+            first, place);
+    if (m->has_atlas && !piece)
+        fputs("<th class=\"t\">label at the peak</th>", m->s->out);
+    if (m->has_atlas)
+        fputs("<th class=\"t\">label of the largest overlap</th><th>covers</th>", m->s->out);
+    fputs("</tr>\n", m->s->out);
+}
+
+static void put_region(const vxs_places *m, const vxs_cluster *c, const vxs_overlap *overlap,
+                       bool piece)
+{
+    FILE *out = m->s->out;
     const double *at = piece ? c->centre : c->peak;
-    vxs_put(out, "<tr><td>%z</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td><td>%g</td>",
+    const char *peak = overlap->peak_label, *most = overlap->label;
+    vxs_put(out, "<tr><td>%z</td><td>%g</td><td>%g</td><td>%f</td><td>%f</td><td>%f</td>",
             c->voxels, c->volume, c->peak_value, at[0], at[1], at[2]);
-    vxs_put(out, "<td class=\"t\">%s</td></tr>\n", label ? label : "");
+    if (m->has_atlas && !piece)
+        vxs_put(out, "<td class=\"t\">%s</td>", peak ? peak : "none");
+    if (m->has_atlas)
+        vxs_put(out, "<td class=\"t\">%s</td><td>%g&nbsp;%%</td>", most ? most : "none",
+                floor(overlap->percent + 0.5));
+    fputs("</tr>\n", out);
 }
 
 static vxs_status put_regions(const vxs_places *m, const vxs_clusters *clusters, bool pieces,
                               vxs_error *err)
 {
-    FILE *out = m->s->out;
     vxs_overlap *overlap = vxs_alloc(clusters->count, sizeof(*overlap), err);
     vxs_status status = overlap ? VXS_OK : VXS_FAILED;
     if (!status && m->has_atlas)
         status = vxs_clusters_overlap(clusters, &m->atlas, overlap, err);
     if (!status) {
-        vxs_put(out,
-                "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>%s</th><th>x</th>"
-                "<th>y</th><th>z</th><th></th></tr>\n",
-                pieces ? "weight" : "peak");
+        put_region_header(m, pieces);
         for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++)
-            put_region(out, &clusters->rows[k], &overlap[k], pieces);
-        fputs("</table>\n", out);
+            put_region(m, &clusters->rows[k], &overlap[k], pieces);
+        fputs("</table>\n", m->s->out);
     }
     if (!status && clusters->count > MOST_ROWS)
-        vxs_put(out, "<p class=\"small\">The largest %d of %z %s.</p>\n", MOST_ROWS,
+        vxs_put(m->s->out, "<p class=\"small\">The largest %d of %z %s.</p>\n", MOST_ROWS,
                 clusters->count, pieces ? "pieces" : "clusters");
     free(overlap);
     return status;

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+/* Of each atlas, whose name stands before that of the column. */
+static const vxs_cluster_column label_columns[] = {
+    { "peak_label", "label of the atlas at the peak", "" },
+    { "overlap_label", "label of the atlas that covers most of the cluster", "" },
+    { "overlap_percent", "share of the cluster's voxels that it covers", "%" },
+    { NULL, NULL, NULL },
+};
+
 static void write_ours(const vxs_region_table *t, FILE *stream)
 {
     vxs_tsv_writer w;
@@ -10,9 +18,8 @@ static void write_ours(const vxs_region_table *t, FILE *stream)
     vxs_tsv_init(&w, stream);
     vxs_cluster_header(&w);
     for (size_t a = 0; a < t->atlases; a++) {
-        static const char *const parts[] = { "label", "percent", "peak" };
-        for (int j = 0; j < 3; j++) {
-            snprintf(name, sizeof(name), "%s_%s", t->atlas_name[a], parts[j]);
+        for (const vxs_cluster_column *c = label_columns; c->name; c++) {
+            snprintf(name, sizeof(name), "%s_%s", t->atlas_name[a], c->name);
             vxs_tsv_text(&w, name);
         }
     }
@@ -20,9 +27,9 @@ static void write_ours(const vxs_region_table *t, FILE *stream)
     for (size_t k = 0; k < t->clusters.count; k++) {
         vxs_cluster_cells(&w, &t->clusters.rows[k], (size_t)vxs_region_index(t, k));
         for (size_t a = 0; a < t->atlases; a++) {
+            vxs_tsv_text(&w, t->overlap[a][k].peak_label);
             vxs_tsv_text(&w, t->overlap[a][k].label);
             vxs_write_rounded(&w, t->overlap[a][k].percent);
-            vxs_tsv_text(&w, t->overlap[a][k].peak_label);
         }
         vxs_tsv_end_row(&w);
     }
@@ -65,9 +72,9 @@ static void write_atlases(vxs_json_writer *w, const vxs_region_table *t, size_t 
     vxs_json_open_object(w, "atlases");
     for (size_t a = 0; a < t->atlases; a++) {
         vxs_json_open_object(w, t->atlas_name[a]);
-        vxs_json_text(w, "label", t->overlap[a][k].label);
-        vxs_json_real(w, "percent", t->overlap[a][k].percent);
-        vxs_json_text(w, "peak", t->overlap[a][k].peak_label);
+        vxs_json_text(w, "peak_label", t->overlap[a][k].peak_label);
+        vxs_json_text(w, "overlap_label", t->overlap[a][k].label);
+        vxs_json_real(w, "overlap_percent", t->overlap[a][k].percent);
         vxs_json_close_object(w);
     }
     vxs_json_close_object(w);
@@ -102,20 +109,30 @@ void vxs_region_write_json(const vxs_region_table *t, FILE *stream)
     vxs_json_close_object(&w);
 }
 
+static void write_meaning(vxs_json_writer *w, const char *name, const vxs_cluster_column *c)
+{
+    vxs_json_open_object(w, name);
+    vxs_json_text(w, "Description", c->meaning);
+    if (*c->units)
+        vxs_json_text(w, "Units", c->units);
+    vxs_json_close_object(w);
+}
+
 /* What the columns of clusters.tsv mean, as BIDS describes tables. */
 void vxs_region_dictionary(const vxs_region_table *t, FILE *stream)
 {
     vxs_json_writer w;
+    char name[256];
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
     write_facts(&w, t);
     bool ours = t->settings->format == VXS_TABLE_VOXSIFT;
-    for (const vxs_cluster_column *c = vxs_cluster_columns; c->name && ours; c++) {
-        vxs_json_open_object(&w, c->name);
-        vxs_json_text(&w, "Description", c->meaning);
-        if (*c->units)
-            vxs_json_text(&w, "Units", c->units);
-        vxs_json_close_object(&w);
-    }
+    for (const vxs_cluster_column *c = vxs_cluster_columns; c->name && ours; c++)
+        write_meaning(&w, c->name, c);
+    for (size_t a = 0; a < t->atlases && ours; a++)
+        for (const vxs_cluster_column *c = label_columns; c->name; c++) {
+            snprintf(name, sizeof(name), "%s_%s", t->atlas_name[a], c->name);
+            write_meaning(&w, name, c);
+        }
     vxs_json_close_object(&w);
 }

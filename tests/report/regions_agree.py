@@ -84,13 +84,13 @@ for name, text in formats.items():
     open(name, "w").write(text)
     words = ["--atlas", name] if name.endswith("xml") else ["--atlas", "atlas.nii.gz", "--atlas-names", name]
     said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--json", *words)[0])
-    labels = [list(c["atlases"].values())[0]["label"] for c in said["clusters"]]
+    labels = [list(c["atlases"].values())[0]["overlap_label"] for c in said["clusters"]]
     check(name, [re.split("[ _]", n)[0] for n in labels] == ["Front", "Back", "Middle"], labels)
     check(f"{name} without codes", not any(c.isdigit() for c in "".join(labels)), labels)
 open("areas.txt", "w").write("3 Area 44\n7 Area 45\n9 Area 6\n")
 said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--json", "--atlas", "atlas.nii.gz", "--atlas-names",
                       "areas.txt")[0])
-check("numbers that tell areas apart stay", said["clusters"][0]["atlases"]["atlas"]["label"] == "Area 44")
+check("numbers that tell areas apart stay", said["clusters"][0]["atlases"]["atlas"]["overlap_label"] == "Area 44")
 
 # atlases by name: the user's folders, and FSL's
 os.makedirs("mine")
@@ -102,7 +102,7 @@ open("fsl/data/atlases/FSL-Test.xml", "w").write(formats["prob.xml"].replace("/a
 os.environ.update(VOXSIFT_ATLASES="nowhere:mine", FSLDIR="fsl")
 for name, first in [("own", "Front_L"), ("FSL-Test", "Front part"), ("schaefer100", None)]:
     said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--json", "--atlas", name)[0])
-    label = said["clusters"][0]["atlases"][name]["label"]
+    label = said["clusters"][0]["atlases"][name]["overlap_label"]
     check(f"atlas {name}", first is None or label == first, label)
     p = subprocess.run(["voxsift", "info", name, "--json"], capture_output=True, text=True)
     said = json.loads(p.stdout)
@@ -132,7 +132,14 @@ check("table is the file", out == open("r/clusters.tsv").read())
 rows = [line.split("\t") for line in out.rstrip("\n").split("\n")]
 last = blobs[2]
 share = 100 * (atlas[last] == 9).mean()
-check("overlap", rows[2][13:15] == ["Back part", f"{share:.10g}"], rows[2][13:])
+peaks = [np.unravel_index(np.argmax(abs(np.where(mask_of(*b), data, 0))), shape) for b in ((blobs[0],), (blobs[2],), (blobs[1], np.s_[9, 9, 9]))]
+at_peak = [{3: "Front part", 7: "Middle part", 9: "Back part"}.get(int(atlas[p]), "n/a") for p in peaks]
+check("headings", rows[0][13:16] == ["atlas_peak_label", "atlas_overlap_label", "atlas_overlap_percent"], rows[0])
+check("overlap", rows[2][13:16] == [at_peak[1], "Back part", f"{share:.10g}"], rows[2][13:])
+check("label at the peak", [r[13] for r in rows[1:]] == at_peak, at_peak)
+said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--atlas", "atlas.nii.gz", "--json")[0])["clusters"]
+check("the same as JSON", [[c["atlases"]["atlas"][k] for k in ("peak_label", "overlap_label")] for c in said] ==
+      [[None if v == "n/a" else v for v in r[13:15]] for r in rows[1:]], said)
 labels = nib.load("r/clusters.nii.gz")
 image = np.asarray(labels.dataobj)
 want = 1 * mask_of(blobs[0]) + 2 * mask_of(blobs[2]) + 3 * mask_of(blobs[1], np.s_[9, 9, 9])
@@ -151,7 +158,7 @@ snap = open("r/clusters_itksnap.txt").read().splitlines()
 check("ITK-SNAP", snap[1] == "# ITK-SnAP Label Description File" and snap[-1].endswith('"cluster 3: Middle part"'))
 niivue = json.load(open("r/clusters_niivue.json"))
 check("NiiVue", niivue["I"] == [0, 1, 2, 3] and all(len(niivue[k]) == 4 for k in ("R", "G", "B", "A", "labels")))
-check("dictionary", set(rows[0][:13]) < set(json.load(open("r/clusters.json"))))
+check("dictionary", set(rows[0][:16]) < set(json.load(open("r/clusters.json"))))
 command = open("r/open_fsleyes.sh").read()
 check("command", "'it'\\''s.nii.gz'" in command and " -dr 0.9 " in command and "-ot label" in command, command)
 check("command is sh", subprocess.run(["sh", "-n", "r/open_fsleyes.sh"]).returncode == 0)
