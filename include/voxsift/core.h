@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "voxsift/text.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -65,8 +67,8 @@ typedef struct {
     }
 
 /* Keeps the message if it is the first one; returns `status` always, so that a function can end
- * with `return vxs_fail(err, ...)`. Control characters become '?', so a message is one line.
- * err may be NULL. */
+ * with `return vxs_fail(err, ...)`. What a terminal might obey is shown as in voxsift/text.h,
+ * so a message is one line. err may be NULL. */
 vxs_status vxs_fail(vxs_error *err, vxs_status status, const char *format, ...) VXS_PRINTF(3, 4);
 vxs_status vxs_failv(vxs_error *err, vxs_status status, const char *format, va_list args)
     VXS_PRINTF(3, 0);
@@ -80,20 +82,8 @@ VXS_MUST_CHECK void *vxs_alloc(size_t count, size_t size, vxs_error *err);
 VXS_MUST_CHECK void *vxs_resize(void *old, size_t count, size_t size, vxs_error *err);
 /* Allocated text as by printf. */
 VXS_MUST_CHECK char *vxs_format(vxs_error *err, const char *format, ...) VXS_PRINTF(2, 3);
-
-/* Decimal numbers, the whole of `text`, in any locale; false when it is anything else. Real
- * numbers too large for a double and the words nan and inf are refused. */
-bool vxs_parse_real(const char *text, double *value);
-bool vxs_parse_whole(const char *text, int64_t *value);
-bool vxs_parse_bytes(const char *text, int64_t *value); /* 1024, 500K, 500M, 2G, 1T */
-/* Numbers with commas between, `most` of them at most. */
-bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *count);
-/* The shortest decimal that reads back as the same double, in any locale; "nan", "inf", "-inf". */
-#define VXS_REAL_TEXT 32
-const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT]);
-
-/* The candidate a user may have meant by `word`; NULL: none is near. The list ends in NULL. */
-const char *vxs_nearest(const char *word, const char *const *candidates);
+/* Allocated copy of a name from elsewhere in its visible form (voxsift/text.h). */
+VXS_MUST_CHECK char *vxs_shown(const char *text, vxs_error *err);
 
 /* ---- Running: log, progress, threads, interruption ------------------------------------------- */
 
@@ -239,7 +229,8 @@ void vxs_output_free(vxs_output *output);
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* Writer: calls nest as the text does; keys only inside objects (NULL elsewhere). NaN and
- * infinities become null, bytes that are not UTF-8 become U+FFFD. Write errors show when the
+ * infinities become null, bytes that are not UTF-8 become U+FFFD; what voxsift/text.h shows as
+ * <U+...> is escaped. Write errors show when the
  * stream is closed. */
 #define VXS_JSON_DEPTH 64
 typedef struct {
@@ -308,8 +299,10 @@ void vxs_table_free(vxs_table *table);
 size_t vxs_table_rows(const vxs_table *table); /* without the header */
 size_t vxs_table_columns(const vxs_table *table);
 const char *vxs_table_header(const vxs_table *table, size_t column);
-/* NULL when missing. */
+/* In visible form (voxsift/text.h), as headers are; NULL when missing. */
 const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column);
+/* The same cell to the byte: the path of a file. */
+const char *vxs_table_path(const vxs_table *table, size_t row, size_t column);
 /* Line of the file on which the row starts, from 1. */
 size_t vxs_table_line(const vxs_table *table, size_t row);
 /* Column by name; a name that stands twice or is not there is refused, with the nearest one. */
@@ -337,8 +330,8 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_table_levels(const vxs_table *table, size_t column,
                                            vxs_level **levels, size_t *count, vxs_error *err);
 
-/* Writing: cells from left to right, then the end of the row. Tabs and line ends inside a cell
- * become blanks; NULL and NAN become n/a. */
+/* Writing: cells from left to right, in visible form, then the end of the row. Tabs and line ends
+ * inside a cell become blanks; NULL and NAN become n/a. */
 typedef struct {
     FILE *stream;
     bool begun;

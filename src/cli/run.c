@@ -125,6 +125,21 @@ static const char *alias(const char *word)
     return strcmp(word, "--version") == 0 ? "version" : word;
 }
 
+/* What a command prints passes through a stream that shows what a terminal would obey; on a
+ * terminal a line at a time. */
+static vxs_status run_shown(const vxs_command *command, const vxs_parsed *parsed, const char *words,
+                            FILE *out, vxs_talk *talk, vxs_error *err)
+{
+    FILE *shown = vxs_shown_stream(out);
+    if (!shown)
+        return vxs_fail(err, VXS_FAILED, "not enough memory to print");
+    if (isatty(fileno(out)) == 1)
+        setvbuf(shown, NULL, _IOLBF, 0);
+    vxs_status status = run_command(command, parsed, words, shown, talk, err);
+    (void)fclose(shown); /* what did not reach `out` shows when that is closed */
+    return status;
+}
+
 int vxs_run(int argc, char **argv, FILE *out, FILE *talk_stream)
 {
     vxs_error err = VXS_ERROR_INIT;
@@ -146,7 +161,7 @@ int vxs_run(int argc, char **argv, FILE *out, FILE *talk_stream)
         words ? vxs_options_parse(command, argc - 2, argv + 2, &parsed, &err) : VXS_FAILED;
     if (!status) {
         talk.level = level_of(&parsed.shared);
-        status = run_command(command, &parsed, words, out, &talk, &err);
+        status = run_shown(command, &parsed, words, out, &talk, &err);
     }
     free(words);
     return (int)finish(status, &err, &talk);

@@ -26,7 +26,7 @@ vxs_status vxs_build_add(vxs_build *build, const char *id, char *path, size_t vo
     }
     vxs_subject *s = &build->subjects[build->count];
     *s = (vxs_subject){
-        .id = vxs_format(err, "%s", id), .path = path, .volume = volume, .row = row, .factor = 1
+        .id = vxs_shown(id, err), .path = path, .volume = volume, .row = row, .factor = 1
     };
     build->count++;
     return s->id ? VXS_OK : VXS_FAILED;
@@ -158,7 +158,7 @@ static char *fill_pattern(const vxs_build *build, const char *pattern, size_t ro
                 free(text);
                 return NULL;
             }
-            cell = vxs_table_cell(build->table, row, column);
+            cell = vxs_table_path(build->table, row, column);
             cell = cell ? cell : "n/a";
         } else {
             plain = strlen(pattern);
@@ -186,7 +186,7 @@ static vxs_status add_row(vxs_build *build, const char *table, size_t column, si
 {
     const vxs_cohort_settings *settings = build->settings;
     const char *id = vxs_table_cell(build->table, row, build->id_column);
-    const char *cell = settings->pattern ? NULL : vxs_table_cell(build->table, row, column);
+    const char *cell = settings->pattern ? NULL : vxs_table_path(build->table, row, column);
     char *filled = settings->pattern ? fill_pattern(build, settings->pattern, row, err) : NULL;
     char line[48], *path = NULL;
     if (settings->pattern && !filled)

@@ -30,14 +30,27 @@ static void write_escape(FILE *stream, unsigned char c)
         fputc(c, stream);
 }
 
+/* What a terminal might obey; beyond 16 bits in two halves. */
+static void write_code(FILE *stream, unsigned long code)
+{
+    if (code > 0xffff) {
+        fprintf(stream, "\\u%04lx", 0xd800 + ((code - 0x10000) >> 10));
+        code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+    }
+    fprintf(stream, "\\u%04lx", code);
+}
+
 static void write_text(FILE *stream, const char *text)
 {
     fputc('"', stream);
     for (size_t left = strlen(text), length = 0; left > 0; text += length, left -= length) {
         length = vxs_utf8_length(text, left);
-        if (length == 1) {
+        unsigned long code = length > 0 ? vxs_utf8_code(text, length) : 0;
+        if (length == 1 && code != 0x7f) {
             write_escape(stream, (unsigned char)*text);
-        } else if (length > 1) {
+        } else if (length > 0 && vxs_utf8_hidden(code)) {
+            write_code(stream, code);
+        } else if (length > 0) {
             fwrite(text, 1, length, stream);
         } else {
             fputs("\xef\xbf\xbd", stream); /* U+FFFD stands for one bad byte */

@@ -3,8 +3,8 @@
  * The bytes are copied once and cut up in place: a cell is a pointer into that copy, unquoted and
  * trimmed where it stands, which never makes it longer.
  */
+#include "core/cells.h"
 #include "core/utf8.h"
-#include "voxsift/core.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +17,8 @@ struct vxs_table {
     char separator;
     size_t columns, rows, row_room;
     const char **cells; /* row 0 is the header */
+    const char **bytes; /* cells as they stand in the file, where some had to be made visible */
+    char *shown;        /* those that were */
     size_t *lines;      /* of each row, header included */
 };
 
@@ -358,6 +360,22 @@ static vxs_status read_table(reader *r)
     return status;
 }
 
+/* Where cells have a visible form of their own, their bytes are kept as well. */
+static vxs_status show_cells(vxs_table *table, vxs_error *err)
+{
+    size_t count = table->rows * table->columns;
+    table->bytes = vxs_alloc(count, sizeof(*table->bytes), err);
+    if (!table->bytes)
+        return VXS_FAILED;
+    memcpy(table->bytes, table->cells, count * sizeof(*table->bytes));
+    vxs_status status = vxs_cells_show(table->cells, count, &table->shown, err);
+    if (!table->shown) {
+        free(table->bytes);
+        table->bytes = NULL;
+    }
+    return status;
+}
+
 vxs_status vxs_table_parse(const char *bytes, size_t length, const char *name, vxs_table **table,
                            vxs_error *err)
 {
@@ -372,6 +390,8 @@ vxs_status vxs_table_parse(const char *bytes, size_t length, const char *name, v
     memcpy(made->text, bytes, length);
     reader r = { made, made->text, made->text + length, 1, err };
     status = read_table(&r);
+    if (!status)
+        status = show_cells(made, err);
     if (!status) {
         *table = made;
         made = NULL;
@@ -426,6 +446,8 @@ void vxs_table_free(vxs_table *table)
         return;
     free(table->lines);
     free(table->cells);
+    free(table->bytes);
+    free(table->shown);
     free(table->text);
     free(table->name);
     free(table);
@@ -452,6 +474,13 @@ const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column)
     return is_missing(cell) ? NULL : cell;
 }
 
+const char *vxs_table_path(const vxs_table *table, size_t row, size_t column)
+{
+    const char *const *cells = table->bytes ? table->bytes : table->cells;
+    const char *cell = cells[(row + 1) * table->columns + column];
+    return is_missing(cell) ? NULL : cell;
+}
+
 size_t vxs_table_line(const vxs_table *table, size_t row)
 {
     return table->lines[row + 1];
@@ -475,7 +504,7 @@ vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *colu
 {
     size_t found = table->columns;
     for (size_t j = 0; j < table->columns; j++) {
-        if (strcmp(table->cells[j], name) != 0)
+        if (!vxs_cell_is(table->cells[j], name))
             continue;
         if (found < table->columns)
             return vxs_fail(err, VXS_BAD_DATA, "'%s' has two columns '%s', number %zu and %zu",

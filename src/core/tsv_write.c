@@ -1,8 +1,9 @@
 /* tsv_write.c - tables as they go out: tabs, quotes only where a cell begins with one, n/a for what
  * is missing. */
-#include "voxsift/core.h"
+#include "core/cells.h"
 
 #include <math.h>
+#include <string.h>
 
 void vxs_tsv_init(vxs_tsv_writer *writer, FILE *stream)
 {
@@ -19,8 +20,10 @@ void vxs_tsv_text(vxs_tsv_writer *writer, const char *text)
     bool quoted = *text == '"'; /* a reader would take it for quotes of the table's own */
     if (quoted)
         fputc('"', writer->stream);
-    for (; *text; text++) {
-        fputc(*text == '\t' || *text == '\n' || *text == '\r' ? ' ' : *text, writer->stream);
+    for (size_t left = strlen(text), length = 0; left > 0; text += length, left -= length) {
+        char shown[VXS_SHOWN];
+        length = vxs_cell_next(text, left, shown);
+        fputs(shown, writer->stream);
         if (quoted && *text == '"')
             fputc('"', writer->stream);
     }

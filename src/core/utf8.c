@@ -1,8 +1,6 @@
 /* utf8.c - where characters end. */
 #include "core/utf8.h"
 
-#include <stdbool.h>
-
 static bool continues(unsigned char c)
 {
     return (c & 0xc0) == 0x80;
@@ -42,6 +40,15 @@ size_t vxs_utf8_length(const char *text, size_t left)
         if (!continues(c[i]))
             return 0;
     return length > 1 && !second_fits(c[0], c[1]) ? 0 : length;
+}
+
+unsigned long vxs_utf8_code(const char *text, size_t length)
+{
+    static const unsigned char bits[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 }; /* of the first byte */
+    unsigned long code = (unsigned char)text[0] & bits[length];
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
 }
 
 size_t vxs_utf8_write(char *text, unsigned long code)

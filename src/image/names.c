@@ -27,8 +27,10 @@ static vxs_status add(vxs_label_names *names, int64_t value, const char *name, s
     if (!rows)
         return VXS_FAILED;
     names->rows = rows;
+    char *bytes = vxs_format(err, "%.*s", (int)length, name);
     rows[names->count].value = (int32_t)value;
-    rows[names->count].name = vxs_format(err, "%.*s", (int)length, name);
+    rows[names->count].name = bytes ? vxs_shown(bytes, err) : NULL;
+    free(bytes);
     if (!rows[names->count].name)
         return VXS_FAILED;
     names->count++;

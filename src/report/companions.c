@@ -8,10 +8,11 @@
 void vxs_region_name(const vxs_region_table *t, size_t k, char *buffer, size_t size)
 {
     const char *label = t->atlases > 0 ? t->overlap[0][k].label : NULL;
-    snprintf(buffer, size, "cluster %d%s%s", vxs_region_index(t, k), label ? ": " : "",
-             label ? label : "");
-    for (char *c = buffer; *c; c++) /* quotes and line ends would end a name in some format */
-        if (*c == '"' || *c == '\n' || *c == '\t' || *c == '\r')
+    int used = snprintf(buffer, size, "cluster %d%s", vxs_region_index(t, k), label ? ": " : "");
+    if (label)
+        vxs_shown_copy(label, buffer + used, size - (size_t)used);
+    for (char *c = buffer; *c; c++) /* would end a name in some format */
+        if (*c == '"')
             *c = ' ';
 }
 
@@ -105,12 +106,19 @@ static void write_niivue(const vxs_region_table *t, FILE *stream)
     vxs_json_close_object(&w);
 }
 
+/* A word of sh; one with bytes that are not for display is spelt in octal digits. */
 static void write_quoted(FILE *stream, const char *word)
 {
-    fputc('\'', stream);
-    for (; *word; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[2]){ *word, '\0' }, stream);
-    fputc('\'', stream);
+    size_t length = strlen(word);
+    bool plain = vxs_shown_span(word, length) == length;
+    fputs(plain ? "'" : "\"$(printf '%b' '", stream);
+    for (; *word; word++) {
+        if (!plain)
+            fprintf(stream, "\\0%03o", (unsigned char)*word);
+        else
+            fputs(*word == '\'' ? "'\\''" : (char[2]){ *word, '\0' }, stream);
+    }
+    fputs(plain ? "'" : "')\"", stream);
 }
 
 /* The window starts at the threshold, so that the background of a sparse map stays clear. */

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Control characters and bytes that end a tag or an attribute are no markup here. */
-static void put_text(FILE *out, const char *text)
+/* Bytes that end a tag or an attribute are no markup here. */
+static void put_escaped(FILE *out, const char *text)
 {
-    for (; text && *text; text++) {
+    for (; *text; text++) {
         switch (*text) {
         case '&':
             fputs("&amp;", out);
@@ -25,8 +25,18 @@ static void put_text(FILE *out, const char *text)
             fputs("&#39;", out);
             break;
         default:
-            fputc((unsigned char)*text < ' ' && *text != '\n' && *text != '\t' ? '?' : *text, out);
+            fputc(*text, out);
         }
+    }
+}
+
+static void put_text(FILE *out, const char *text)
+{
+    char shown[VXS_SHOWN];
+    for (size_t left = text ? strlen(text) : 0, length = 0; left > 0; left -= length) {
+        length = vxs_shown_next(text, left, shown);
+        put_escaped(out, *text == '\n' || *text == '\t' ? (char[2]){ *text, '\0' } : shown);
+        text += length;
     }
 }
 

@@ -10,6 +10,6 @@ done
 works "behind --" voxsift simulate lasso --features 10 -o -odd-
 works "behind --" voxsift info -- -odd-
 rm -r ./-odd-
-refuses 66 "cannot read 'no?such': there is no such file" voxsift info $'no\nsuch'
-refuses 66 "cannot read 'no?[31msuch': No such file" voxsift info $'no\e[31msuch'
+refuses 66 "cannot read 'no<U+000A>such': there is no such file" voxsift info $'no\nsuch'
+refuses 66 "cannot read 'no<U+001B>[31msuch': No such file" voxsift info $'no\e[31msuch'
 nothing_left "paths"

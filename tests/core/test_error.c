@@ -18,7 +18,7 @@ Test(error, is_one_line_whatever_the_file_is_called)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_fail(&err, VXS_MISSING, "cannot read '%s'", "a\nb\x1b[31m\tc\x7f");
-    cr_assert_str_eq(err.message, "cannot read 'a?b?[31m?c?'");
+    cr_assert_str_eq(err.message, "cannot read 'a<U+000A>b<U+001B>[31m<U+0009>c<U+007F>'");
 }
 
 Test(error, is_cut_between_characters)

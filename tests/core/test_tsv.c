@@ -34,7 +34,7 @@ Test(tsv, forgives_what_real_tables_have)
         { "a,b;c\n1,2\n", "a|b;c|;1|2|;" },
         { "a,b\n\t1\t,2\xef\xbb\xbf\n", "a|b|;1|2|;" },
         { "id;\"height, cm\"\n1;180,5\n", "id|height, cm|;1|180,5|;" },
-        { "\"a\tx\",b\n1,2\n", "a\tx|b|;1|2|;" },
+        { "\"a\tx\",b\n1,2\n", "a x|b|;1|2|;" },
         { "a\tb\r\n1\t2\r\n", "a|b|;1|2|;" },
         { "a\tb\r1\t2\r", "a|b|;1|2|;" },
         { "a \t b\n 1 \t2  \n", "a|b|;1|2|;" },
@@ -48,7 +48,7 @@ Test(tsv, forgives_what_real_tables_have)
         { "\"a\"\t\"b\"\n\"1\"\t\"x y\"\n", "a|b|;1|x y|;" },
         { "\" a \"\tb\n\" 1\xc2\xa0\"\t\" \"\n", "a|b|;1|-|;" },
         { "a\tb\n\"say \"\"hi\"\"\"\t2\n", "a|b|;say \"hi\"|2|;" },
-        { "a\tb\n\"two\nlines\"\t2\n3\t4\n", "a|b|;two\nlines|2|;3|4|;" },
+        { "a\tb\n\"two\nlines\"\t2\n3\t4\n", "a|b|;two lines|2|;3|4|;" },
         { "a\tb\n\"quoted\" not whole\t5\" nail\n", "a|b|;\"quoted\" not whole|5\" nail|;" },
         { "a\tb\n\"\"\t\"n/a\"\n3\t\"\"\n", "a|b|;-|-|;3|-|;" },
         { "\tage\n0\t61\n", "|age|;0|61|;" }, /* a data frame's index */

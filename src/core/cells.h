@@ -1,0 +1,16 @@
+/* cells.h - cells of tables as they are compared and written; private to the core room. */
+#ifndef VXS_CORE_CELLS_H
+#define VXS_CORE_CELLS_H
+
+#include "voxsift/core.h"
+
+/* As vxs_shown_next, but tabs and line ends become blanks. */
+size_t vxs_cell_next(const char *cell, size_t left, char shown[VXS_SHOWN]);
+/* Whether `text` looks like the cell, which is in visible form. */
+bool vxs_cell_is(const char *cell, const char *text);
+/* Those of `count` cells that have a form of their own are replaced; they stand in `room`, which
+ * the caller frees, and stays NULL when there are none. */
+VXS_MUST_CHECK vxs_status vxs_cells_show(const char **cells, size_t count, char **room,
+                                         vxs_error *err);
+
+#endif
