@@ -85,6 +85,19 @@ VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, 
 void vxs_cohort_release(vxs_cohort *cohort);
 /* Adds weight times feature j to a sum for each subject. */
 void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *sums);
+/* Whether the files of features are those that the cohort was made with, by their SHA-256, which
+ * reads them; VXS_OK as well when cohort.json records none, as of cohorts that other programs made.
+ */
+VXS_MUST_CHECK vxs_status vxs_cohort_verify(const vxs_cohort *cohort, vxs_error *err);
+/* What cohort.json records of these files, an array of {file, sha256}; NULL: nothing. */
+const vxs_json *vxs_cohort_record(const vxs_cohort *cohort);
+/* Refuses a value of a feature that is NaN or infinite, by the names of feature and subject: for
+ * vxs_design_set_owner, `cohort` being a vxs_cohort. */
+VXS_MUST_CHECK vxs_status vxs_cohort_refuse_value(const void *cohort, size_t j, size_t i,
+                                                  double value, vxs_error *err);
+/* Refuses feature j if it has such a value; for those who read single features without a design. */
+VXS_MUST_CHECK vxs_status vxs_cohort_check_feature(const vxs_cohort *cohort, size_t j,
+                                                   vxs_error *err);
 /* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix. */
 const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[32]);
 

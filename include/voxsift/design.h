@@ -34,6 +34,12 @@ const double *vxs_design_norms(const vxs_design *design); /* NULL before they ar
 /* Likewise of the float32 values behind them, in units of the columns: before a mean or confounds
  * were taken out. Rounding to float32 moves column j by up to FLT_EPSILON / 2 of it. */
 const double *vxs_design_stored(const vxs_design *design);
+/* Measuring refuses a column with a value that is NaN or infinite. Says which in the words of
+ * whoever owns the data that a design reads, instead of by the numbers of row and column; called
+ * for the design that reads them, before anything is built on it. The owner must stay. */
+typedef vxs_status (*vxs_refuse_value)(const void *owner, size_t column, size_t row, double value,
+                                       vxs_error *err);
+void vxs_design_set_owner(vxs_design *design, vxs_refuse_value refuse, const void *owner);
 /* Columns read since it was made; divided by p these are passes, the cost that no machine
  * changes. */
 uint64_t vxs_design_read(const vxs_design *design);

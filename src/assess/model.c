@@ -482,6 +482,32 @@ static vxs_status check_again(const vxs_context *context, const vxs_model *m, vx
     return status;
 }
 
+/* Whether the cohort is the one that the model was fitted on, and as it was then; what neither of
+ * them records is not verified. */
+static vxs_status check_features(const vxs_context *context, const vxs_model *m,
+                                 const vxs_cohort *cohort, vxs_error *err)
+{
+    const vxs_json *then = vxs_json_get(vxs_json_get(m->about, "training"), "features_files");
+    const vxs_json *now = vxs_cohort_record(cohort);
+    bool recorded = then && then->kind == VXS_JSON_ARRAY && now;
+    if (!recorded)
+        vxs_log(context, VXS_LOG_WARNING,
+                "%s records no SHA-256 of the features of '%s': whether they have changed since "
+                "the fit is not verified",
+                now ? "the model" : VXS_COHORT_FILE, cohort->path);
+    const vxs_json *b = now ? now->first : NULL;
+    for (const vxs_json *a = recorded ? then->first : NULL; a;
+         a = a->next, b = b ? b->next : NULL) {
+        const char *old = vxs_json_get_text(a, "sha256"), *new = vxs_json_get_text(b, "sha256");
+        if (!old || !new || strcmp(old, new) != 0)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "the model was not fitted on '%s': the SHA-256 of the features is "
+                            "%.12s... there, and %.12s... in the model",
+                            cohort->path, new ? new : "missing", old ? old : "missing");
+    }
+    return vxs_cohort_verify(cohort, err);
+}
+
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
@@ -504,6 +530,8 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
     status = same_task(m, &t, err);
     if (!status)
         status = vxs_model_same_features(m, cohort, err);
+    if (!status)
+        status = check_features(context, m, cohort, err);
     if (!status)
         status = vxs_model_method(m, &settings, err);
     if (!status && vxs_terms_are_given(settings.terms)) /* the model has a copy */

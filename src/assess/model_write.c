@@ -148,6 +148,7 @@ static void write_training(vxs_json_writer *w, const vxs_task *t)
     const vxs_cohort *c = t->cohort;
     vxs_json_open_object(w, "training");
     vxs_json_text(w, "cohort", c->path);
+    vxs_copy_json(w, "features_files", vxs_cohort_record(c));
     vxs_json_whole(w, "subjects", (int64_t)t->n);
     vxs_json_open_array(w, "ids");
     for (size_t i = 0; i < t->n; i++)

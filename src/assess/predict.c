@@ -183,10 +183,22 @@ static vxs_status score_kernels(const vxs_model *m, const vxs_cohort *c, double 
     return status;
 }
 
+/* Of the features that have a weight: no others are read. */
+static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < m->output_count; k++)
+        for (size_t j = 0; j < m->outputs[k].fit.count && !status; j++)
+            status = vxs_cohort_check_feature(c, m->outputs[k].fit.index[j], err);
+    return status;
+}
+
 vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
 {
     size_t n = c->n;
     vxs_status status = vxs_model_same_features(m, c, err);
+    if (!status)
+        status = check_values(m, c, err);
     double *values = status ? NULL : vxs_alloc(n, sizeof(*values), err);
     if (!values)
         return status ? status : VXS_FAILED;
@@ -197,7 +209,8 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
         status = score_kernels(m, c, scores, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
         const vxs_solution *fit = &m->outputs[k].fit;
-        for (size_t j = 0; j < fit->count && !m->outputs[k].kept && !m->outputs[k].mapped; j++)
+        bool linear = !m->outputs[k].kept && !m->outputs[k].mapped;
+        for (size_t j = 0; j < fit->count && !status && linear; j++)
             vxs_cohort_add(c, fit->index[j], fit->weight[j], scores + k * n);
     }
     if (m->loss == VXS_LOSS_MULTINOMIAL)

@@ -7,9 +7,12 @@
 
 vxs_status vxs_cohort_design(const vxs_cohort *c, int threads, vxs_design **base, vxs_error *err)
 {
-    return c->features
-               ? vxs_dense_new(c->features, c->n, c->p, threads, base, err)
-               : vxs_sparse_new(c->values, c->rows, c->starts, c->n, c->p, threads, base, err);
+    vxs_status status =
+        c->features ? vxs_dense_new(c->features, c->n, c->p, threads, base, err)
+                    : vxs_sparse_new(c->values, c->rows, c->starts, c->n, c->p, threads, base, err);
+    if (!status)
+        vxs_design_set_owner(*base, vxs_cohort_refuse_value, c);
+    return status;
 }
 
 vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_error *err)

@@ -6,7 +6,7 @@
 #ifndef VXS_COHORT_BUILD_H
 #define VXS_COHORT_BUILD_H
 
-#include "voxsift/cohort.h"
+#include "cohort/integrity.h"
 
 #define NO_ROW SIZE_MAX
 
@@ -52,9 +52,10 @@ typedef struct {
     size_t stored;    /* of a table: values that are written */
     int32_t *region;  /* of each voxel of the mask: index of its feature, or -1 */
     vxs_atlas atlas;
-    double *weights;     /* voxels a region */
-    uint8_t *reference;  /* voxels for SUVR */
-    vxs_error no_memory; /* for the reason of some subject */
+    double *weights;            /* voxels a region */
+    uint8_t *reference;         /* voxels for SUVR */
+    vxs_error no_memory;        /* for the reason of some subject */
+    vxs_features_record record; /* of the features that are written */
     double survey_seconds;
     uint64_t packed_bytes; /* of all subjects */
     void (*tell)(vxs_json_writer *w,

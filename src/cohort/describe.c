@@ -103,6 +103,7 @@ static void write_about(const vxs_build *build, FILE *stream)
     vxs_json_text(&w, "features_stored", build->sparse ? "sparse" : "dense");
     if (build->sparse)
         vxs_json_whole(&w, "stored_values", (int64_t)build->stored);
+    vxs_record_json(&w, &build->record);
     if (build->mask)
         vxs_json_whole(&w, "constant_voxels", (int64_t)build->constant);
     if (build->mask) {

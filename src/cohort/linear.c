@@ -91,17 +91,21 @@ static vxs_status write_features(vxs_linear *l, FILE *stream, vxs_error *err)
 {
     vxs_progress progress;
     size_t shape[2] = { l->p, l->n };
-    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
+    vxs_status status =
+        vxs_record_begin(&l->record, "features.npy", stream, 'f', sizeof(float), 2, shape, err);
     vxs_progress_start(&progress, l->context, "simulating", "features", l->p);
     for (size_t first = 0; first < l->p && !status;) {
         size_t count = smaller(BLOCKS_PER_ROUND * l->block, l->p - first);
         make_round(l, first, (count + l->block - 1) / l->block);
+        vxs_record_add(&l->record, l->columns, l->n * sizeof(float) * count);
         fwrite(l->columns, l->n * sizeof(float), count, stream);
         if (ferror(stream))
             break; /* said when the stream is closed, with the reason */
         status = vxs_progress_step(&progress, count, err);
         first += count;
     }
+    if (!status)
+        vxs_record_end(&l->record);
     return status;
 }
 
@@ -189,6 +193,7 @@ static vxs_status write_about(vxs_linear *l, FILE *stream, vxs_error *err)
     vxs_json_whole(&writer, "dropped", 0);
     vxs_json_whole(&writer, "features", (int64_t)l->p);
     vxs_json_text(&writer, "features_are", "columns");
+    vxs_record_json(&writer, &l->record);
     vxs_json_text(&writer, "target", vxs_simulated_targets[l->target]);
     vxs_json_text(&writer, "simulation", l->name);
     vxs_json_params(&writer, "parameters", l->params, l->settings);

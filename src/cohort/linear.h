@@ -3,7 +3,7 @@
 #ifndef VXS_COHORT_LINEAR_H
 #define VXS_COHORT_LINEAR_H
 
-#include "voxsift/cohort.h"
+#include "cohort/integrity.h"
 
 /* Streams of random numbers; those of a model itself come behind. */
 enum { VXS_LINEAR_X, VXS_LINEAR_WEIGHT, VXS_LINEAR_CHOICE, VXS_LINEAR_NOISE, VXS_LINEAR_OWN };
@@ -33,6 +33,7 @@ typedef struct vxs_linear {
     size_t block;    /* features a block */
     float *columns;  /* several blocks of features, n values each */
     double *sums;    /* what each of these adds to the score */
+    vxs_features_record record;
 } vxs_linear;
 /* Writes the cohort; what is behind `own` needs no preparation. */
 VXS_MUST_CHECK vxs_status vxs_linear_make(vxs_linear *linear, const char *directory, bool replace,

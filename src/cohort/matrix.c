@@ -5,7 +5,8 @@
  * all images in memory and voxels are taken as they are, some features of all subjects are written
  * after the other. Otherwise blocks of 16 subjects are prepared and turned over into a map of the
  * file, so that every write fills a cache line; the file has its space before it is mapped, so that
- * a full disk is an error and not a signal.
+ * a full disk is an error and not a signal. The file's hash is taken in its order: of tiles as they
+ * are written, of blocks from what the last one completes.
  */
 #include "cohort/build.h"
 
@@ -58,11 +59,10 @@ size_t vxs_build_block(const vxs_build *build, uint64_t *bytes)
 static vxs_status start_file(matrix *m, FILE *stream, vxs_error *err)
 {
     size_t shape[2] = { m->build->p, m->n };
-    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
+    vxs_status status = vxs_record_begin(&m->build->record, "features.npy", stream, 'f',
+                                         sizeof(float), 2, shape, err);
     if (status)
         return status;
-    if (fflush(stream) != 0)
-        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write features.npy: %s", strerror(errno));
     m->file = fileno(stream);
     m->offset = (size_t)ftell(stream);
     m->size = m->offset + m->build->p * m->n * sizeof(float);
@@ -139,14 +139,19 @@ static vxs_status write_at_once(matrix *m, vxs_error *err)
     int stop = status != VXS_OK;
     vxs_progress progress;
     vxs_progress_start(&progress, build->context, "writing", "features", build->p);
-#pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
+#pragma omp parallel for num_threads(build->nthreads) schedule(dynamic) ordered
     for (size_t first = 0; first < build->p; first += height) {
         vxs_error why = VXS_ERROR_INIT;
         size_t t = (size_t)omp_get_thread_num();
         size_t last = first + height < build->p ? first + height : build->p;
-        if (__atomic_load_n(&stop, __ATOMIC_RELAXED) ||
-            !write_next(m, first, last, lines + t * length, tiles + t * height * m->n, &progress,
-                        &why))
+        float *tile = tiles + t * height * m->n;
+        bool stopped = __atomic_load_n(&stop, __ATOMIC_RELAXED),
+             fine =
+                 stopped || !write_next(m, first, last, lines + t * length, tile, &progress, &why);
+#pragma omp ordered
+        if (fine && !stopped)
+            vxs_record_add(&build->record, tile, (last - first) * row);
+        if (fine)
             continue;
         __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 #pragma omp critical
@@ -181,6 +186,18 @@ static void take_features(const vxs_build *build, const vxs_volume *volume, doub
         row[r] = (float)(sums[r] / build->weights[r]);
 }
 
+/* Scaling by what an image says of itself may overflow. */
+static vxs_status check_row(const vxs_build *build, const vxs_subject *subject, const float *row,
+                            vxs_error *err)
+{
+    for (size_t k = 0; k < build->p; k++)
+        if (!isfinite(row[k]))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "feature %zu of '%s' is %g after scaling, not a finite number", k,
+                            subject->id, (double)row[k]);
+    return VXS_OK;
+}
+
 static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *row, vxs_error *err)
 {
     vxs_volume volume = { .values = NULL };
@@ -196,6 +213,8 @@ static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *
     status = build->region && !sums ? VXS_FAILED : vxs_build_prepare(build, subject, &volume, err);
     if (!status)
         take_features(build, &volume, sums, row);
+    if (!status)
+        status = check_row(build, subject, row, err);
     free(sums);
     vxs_volume_release(&volume);
     return status;
@@ -221,6 +240,7 @@ static vxs_status fill_block(matrix *m, size_t first, size_t count, vxs_error *e
 /* Pages that are done stay with the file, and no longer count as ours. */
 static void turn_over(matrix *m, size_t first, size_t count)
 {
+    bool is_last = first + count == m->n;
     size_t p = m->build->p, row = m->n * sizeof(float);
     size_t window = WINDOW / row > 0 ? WINDOW / row : 1;
     float *items = (float *)(void *)(m->map + m->offset);
@@ -230,6 +250,8 @@ static void turn_over(matrix *m, size_t first, size_t count)
         for (size_t j = start; j < end; j++)
             for (size_t k = 0; k < count; k++)
                 items[j * m->n + first + k] = m->rows[k * p + j];
+        if (is_last)
+            vxs_record_add(&m->build->record, items + start * m->n, (end - start) * row);
         madvise(m->map, m->offset + end * row, MADV_DONTNEED);
     }
 }
@@ -278,6 +300,8 @@ static vxs_status make(vxs_build *build, const size_t *kept, size_t n, FILE *str
     vxs_status status = start_file(&m, stream, err);
     if (!status)
         status = fits_at_once(&m) ? write_at_once(&m, err) : map_and_write(&m, err);
+    if (!status)
+        vxs_record_end(&build->record);
     return status;
 }
 

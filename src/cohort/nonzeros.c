@@ -43,26 +43,30 @@ vxs_status vxs_nonzeros_pack(const vxs_build *build, vxs_matrix *m, vxs_error *e
     return VXS_OK;
 }
 
-static vxs_status write_array(int k, const void *items, size_t count, vxs_output *output,
-                              vxs_error *err)
+static vxs_status write_array(int k, const void *items, size_t count, vxs_features_record *record,
+                              vxs_output *output, vxs_error *err)
 {
     FILE *stream;
     vxs_status status = vxs_output_open(output, arrays[k].name, &stream, err);
     if (status)
         return status;
-    status = vxs_npy_write_header(stream, arrays[k].kind, arrays[k].size, 1, &count, err);
+    status = vxs_record_begin(record, arrays[k].name, stream, arrays[k].kind, arrays[k].size, 1,
+                              &count, err);
+    vxs_record_add(record, items, (size_t)arrays[k].size * count);
+    vxs_record_end(record);
     fwrite(items, (size_t)arrays[k].size, count, stream);
     vxs_status closed = vxs_output_close(output, stream, arrays[k].name, err);
     return closed ? closed : status;
 }
 
-vxs_status vxs_nonzeros_write(const vxs_matrix *m, vxs_output *output, vxs_error *err)
+vxs_status vxs_nonzeros_write(const vxs_matrix *m, vxs_features_record *record, vxs_output *output,
+                              vxs_error *err)
 {
     size_t count = m->starts[m->p];
-    vxs_status status = write_array(VALUES, m->values, count, output, err);
+    vxs_status status = write_array(VALUES, m->values, count, record, output, err);
     if (!status)
-        status = write_array(ROWS, m->rows, count, output, err);
-    return status ? status : write_array(STARTS, m->starts, m->p + 1, output, err);
+        status = write_array(ROWS, m->rows, count, record, output, err);
+    return status ? status : write_array(STARTS, m->starts, m->p + 1, record, output, err);
 }
 
 /* ---- And back -------------------------------------------------------------------------------- */

@@ -137,16 +137,21 @@ static vxs_status write_features(vxs_sim *sim, FILE *stream, vxs_error *err)
 {
     size_t shape[2] = { sim->p, sim->n }, height = BLOCK_BYTES / sizeof(float) / sim->n + 1;
     float *block = vxs_alloc(height, sim->n * sizeof(*block), err);
+    vxs_features_record *record = &sim->build.record;
     vxs_status status =
-        block ? vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err) : VXS_FAILED;
+        block ? vxs_record_begin(record, "features.npy", stream, 'f', sizeof(float), 2, shape, err)
+              : VXS_FAILED;
     for (size_t first = 0; first < sim->p && !status; first += height) {
         size_t count = sim->p - first < height ? sim->p - first : height;
         for (size_t i = 0; i < sim->n; i++)
             for (size_t j = 0; j < count; j++)
                 block[j * sim->n + i] = sim->values[i * sim->p + first + j];
+        vxs_record_add(record, block, sim->n * sizeof(*block) * count);
         fwrite(block, sim->n * sizeof(*block), count, stream);
         status = vxs_check_interrupted(sim->context, err);
     }
+    if (!status)
+        vxs_record_end(record);
     free(block);
     return status;
 }

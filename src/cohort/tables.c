@@ -215,21 +215,43 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status write_matrix(const vxs_build *build, const vxs_matrix *m, vxs_output *output,
+/* The values of feature j for the subjects that are kept. */
+static void take_row(const vxs_build *build, const vxs_matrix *m, size_t j, float *row)
+{
+    for (size_t i = 0, k = 0; i < m->n; i++)
+        if (!build->subjects[i].reason)
+            row[k++] = m->values[j * m->n + i];
+}
+
+static vxs_status write_rows(vxs_build *build, const vxs_matrix *m, FILE *stream, vxs_error *err)
+{
+    vxs_features_record *record = &build->record;
+    size_t shape[2] = { m->p, vxs_build_kept(build) };
+    float *row = vxs_alloc(shape[1], sizeof(*row), err);
+    vxs_status status =
+        row ? vxs_record_begin(record, "features.npy", stream, 'f', sizeof(float), 2, shape, err)
+            : VXS_FAILED;
+    for (size_t j = 0; j < m->p && !status; j++) {
+        take_row(build, m, j, row);
+        vxs_record_add(record, row, shape[1] * sizeof(*row));
+        fwrite(row, sizeof(*row), shape[1], stream);
+    }
+    if (!status)
+        vxs_record_end(record);
+    free(row);
+    return status;
+}
+
+static vxs_status write_matrix(vxs_build *build, const vxs_matrix *m, vxs_output *output,
                                vxs_error *err)
 {
-    size_t shape[2] = { m->p, vxs_build_kept(build) };
     FILE *stream;
     if (m->starts)
-        return vxs_nonzeros_write(m, output, err);
+        return vxs_nonzeros_write(m, &build->record, output, err);
     vxs_status status = vxs_output_open(output, "features.npy", &stream, err);
     if (status)
         return status;
-    status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
-    for (size_t j = 0; j < m->p && !status; j++)
-        for (size_t i = 0; i < m->n; i++)
-            if (!build->subjects[i].reason)
-                fwrite(&m->values[j * m->n + i], sizeof(float), 1, stream);
+    status = write_rows(build, m, stream, err);
     vxs_status closed = vxs_output_close(output, stream, "features.npy", err);
     return closed ? closed : status;
 }

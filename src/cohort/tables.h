@@ -27,8 +27,8 @@ VXS_MUST_CHECK vxs_status vxs_matrix_svmlight(vxs_build *build, vxs_matrix *m, v
 /* nonzeros.c: a sparse matrix without the values that are 0 by now and the subjects that are left
  * out, and its files. */
 VXS_MUST_CHECK vxs_status vxs_nonzeros_pack(const vxs_build *build, vxs_matrix *m, vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_nonzeros_write(const vxs_matrix *m, vxs_output *output,
-                                             vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_nonzeros_write(const vxs_matrix *m, vxs_features_record *record,
+                                             vxs_output *output, vxs_error *err);
 /* Sizes by cohort.json, which is read; then the files, of which nothing is trusted. */
 VXS_MUST_CHECK vxs_status vxs_nonzeros_open(vxs_cohort *cohort, vxs_error *err);
 

@@ -102,6 +102,12 @@ vxs_status vxs_measure_by_moments(vxs_design *design, const double *v, double *s
         for (size_t i = 0; v && i < design->n; i++)
             total += v[i];
         design->kind->moments(design, NULL, v, &m);
+        vxs_status status = vxs_moments_check(design, &m, err);
+        if (status) {
+            free(norms);
+            free(room);
+            return status;
+        }
         for (size_t j = 0; j < p; j++) {
             double x = m.origin[j];
             norms[j] = sqrt(m.square[j] + 2 * x * m.sum[j] + (double)design->n * x * x);

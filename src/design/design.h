@@ -36,6 +36,8 @@ struct vxs_design {
     double *norms; /* NULL until measured */
     uint64_t read; /* columns, where they are stored */
     vxs_design *base;
+    vxs_refuse_value refuse; /* or NULL */
+    const void *owner;
 };
 
 /* The base's own, for designs whose columns are those of their base. */
@@ -47,6 +49,10 @@ void vxs_pass_moments(vxs_design *design, const double *rows, const double *v,
 /* Norms by way of moments, for designs that have them; allocates design->norms. */
 VXS_MUST_CHECK vxs_status vxs_measure_by_moments(vxs_design *design, const double *v, double *s,
                                                  vxs_error *err);
+
+/* finite.c: refuses a column whose sums are not finite, and names the value. */
+VXS_MUST_CHECK vxs_status vxs_moments_check(const vxs_design *design, const vxs_moments *moments,
+                                            vxs_error *err);
 
 /* products.c: products of float columns with doubles, as fast as the processor can. */
 typedef struct {

@@ -24,7 +24,7 @@ static const double HALF_BOX = 2.5, REACH = 7.2;
 enum { BOX_TERMS = 44 };
 
 /* Sums of at most 1e-11 behind the last term, found by adding up Poisson tails for r from 0 to
- * 7. */
+ * 7; that is 105 terms. */
 static size_t terms_for(double r)
 {
     return (size_t)(r * r + 6.5 * r + 9) + 1;
@@ -118,12 +118,23 @@ static void sum_piece(vxs_gauss_room *room, const piece *p)
 
 /* ---- Near together --------------------------------------------------------------------------- */
 
-static void widen(const double *x, size_t n, double *least, double *most)
+/* Whether all are finite. */
+static bool widen(const double *x, size_t n, double *least, double *most)
 {
+    double zeros = 0;
     for (size_t l = 0; l < n; l++) {
         *least = x[l] < *least ? x[l] : *least;
         *most = x[l] > *most ? x[l] : *most;
+        zeros += 0 * x[l];
     }
+    return zeros == 0;
+}
+
+/* What the sums are where a place, a point or the bandwidth is no number. */
+static void fill_nan(double *g, size_t m)
+{
+    for (size_t j = 0; j < m; j++)
+        g[j] = NAN;
 }
 
 static void in_one(vxs_gauss_room *room, const double *x, const double *q, const double *at,
@@ -208,9 +219,13 @@ void vxs_gauss_sums_in(vxs_gauss_room *room, const double *x, const double *q, s
     if (n == 0 || m == 0)
         return;
     double least = x[0], most = x[0];
-    widen(x, n, &least, &most);
+    bool finite = widen(x, n, &least, &most);
     if (!same)
-        widen(at, m, &least, &most);
+        finite = widen(at, m, &least, &most) && finite;
+    if (!finite || !(bandwidth > 0)) {
+        fill_nan(g, m);
+        return;
+    }
     double r = (most / 2 - least / 2) / bandwidth;
     if (r > SINGLE) {
         in_boxes(room, x, q, n, at, m, same, bandwidth, g);

@@ -293,9 +293,11 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     double *by_node = t->along + nodes;
     vxs_status status = v ? vxs_design_measure_scan(design->base, v, by_node, err)
                           : vxs_design_measure(design->base, err);
-    if (!status && v)
+    if (status)
+        return status;
+    if (v)
         take_scan(t, by_node, t->along, s);
-    t->sums = status ? NULL : vxs_alloc(t->kept_count, n * sizeof(*t->sums), err);
+    t->sums = vxs_alloc(t->kept_count, n * sizeof(*t->sums), err);
     t->levels = t->sums ? vxs_alloc(t->forest->trees, n * sizeof(*t->levels), err) : NULL;
     design->norms = t->levels ? vxs_alloc(design->p, sizeof(*design->norms), err) : NULL;
     return design->norms ? sweep_all(t, err) : VXS_FAILED;

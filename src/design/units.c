@@ -94,8 +94,9 @@ vxs_status vxs_units_init(vxs_units *units, const vxs_units_kind *kind, const vx
     units->p = vxs_design_columns(design);
     units->count = count;
     units->room = vxs_alloc(units->n, 2 * sizeof(*units->room), err);
-    if (!units->room || vxs_design_measure(design, err))
-        return VXS_FAILED;
+    vxs_status status = units->room ? vxs_design_measure(design, err) : VXS_FAILED;
+    if (status)
+        return status;
     units->read_before = vxs_design_read(design);
     return VXS_OK;
 }

@@ -199,6 +199,15 @@ static vxs_status take_confounds_off_norms(view *w, vxs_error *err)
     return fine ? VXS_OK : VXS_FAILED;
 }
 
+/* It is not measured. */
+static void forget(view *w)
+{
+    free(w->shift);
+    free(w->factor);
+    free(w->design.norms);
+    w->shift = w->factor = w->design.norms = NULL;
+}
+
 static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_error *err)
 {
     view *w = (view *)design;
@@ -217,6 +226,12 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
         sum = project(w, v);
     design->base->kind->moments(design->base, w->weights, v ? spread(w, w->inner, w->outer) : NULL,
                                 &m);
+    vxs_status status = vxs_moments_check(design, &m, err);
+    if (status) {
+        free(room);
+        forget(w);
+        return status;
+    }
     take_moments(w, &m);
     for (size_t j = 0; v && j < p; j++)
         s[j] = w->factor[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);

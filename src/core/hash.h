@@ -1,0 +1,17 @@
+/* hash.h - SHA-256 of bytes that come piece by piece; private to the library. */
+#ifndef VXS_CORE_HASH_H
+#define VXS_CORE_HASH_H
+
+#include "voxsift/core.h"
+
+#include <nettle/sha2.h>
+
+typedef struct {
+    struct sha256_ctx state;
+} vxs_hash;
+void vxs_hash_init(vxs_hash *hash);
+void vxs_hash_add(vxs_hash *hash, const void *bytes, size_t length);
+/* In hexadecimal; nothing is added afterwards. */
+void vxs_hash_end(vxs_hash *hash, char text[VXS_HASH_TEXT]);
+
+#endif
