@@ -204,9 +204,14 @@ VXS_MUST_CHECK vxs_status vxs_model_cohort(const vxs_context *context, const vxs
                                            const vxs_cohort_settings *sources,
                                            const char *const *names, vxs_cohort *cohort,
                                            vxs_error *err);
-/* Predictions of scores, or of classes by one score each (two classes share one). */
+/* Predictions of scores, or of classes by one score each (two classes share one). Where they come
+ * from several models, one a fold, r, the area under the curve and the shares of the classes
+ * compare subjects of one fold alone: between folds the models' offsets would be compared. */
 typedef struct {
     size_t n, class_count;        /* 0 for scores */
+    const size_t *fold;           /* of a subject; NULL: all in one */
+    size_t fold_count;            /* fold < fold_count */
+    const double *aligned;        /* outputs x n: compared instead of the scores; NULL: these */
     const double *truth;          /* NAN when it is not known; the number of the class */
     const double *scores;         /* outputs x n; NAN where there is none */
     const double *probabilities;  /* classes x n; NULL: as the scores have it */

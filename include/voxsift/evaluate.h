@@ -84,6 +84,19 @@ typedef struct {
     bool converged;
 } vxs_cv_fold;
 
+/* Which held-out subjects r, the area under the curve and the shares of classes compare: pairs
+ * within folds, so many in so many folds; or, where no fold has any, all subjects, after the
+ * constant of each fold was replaced by that of all. */
+typedef struct {
+    bool across;
+    double pairs;
+    size_t folds;
+} vxs_comparison;
+/* By how much the model is ahead of a baseline, with the bootstrap's interval of the difference. */
+typedef struct {
+    vxs_metrics by, low, high;
+} vxs_ahead;
+
 typedef struct {
     vxs_cv_settings settings;
     vxs_method_settings method;
@@ -102,6 +115,9 @@ typedef struct {
     size_t *inner;                    /* repeats x folds x n: inner folds; SIZE_MAX: kept back */
     vxs_metrics pooled, low, high;    /* over all subjects, and the bootstrap's interval */
     vxs_metrics pooled_baselines[VXS_BASELINES];
+    vxs_comparison comparison;
+    double *aligned[1 + VXS_BASELINES]; /* private: repeats x outputs x n, of model and baselines */
+    vxs_ahead ahead[VXS_BASELINES];
     double passes, seconds;
     bool converged;
 } vxs_cv;

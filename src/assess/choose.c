@@ -162,9 +162,12 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
 static vxs_status measure_inner(vxs_fold_work *w, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
-    vxs_predictions p = {
-        .n = t->n, .class_count = t->class_count, .truth = t->score, .scores = w->inner_scores
-    };
+    vxs_predictions p = { .n = t->n,
+                          .class_count = t->class_count,
+                          .fold = w->cv->inner + w->number * t->n,
+                          .fold_count = w->inner_count,
+                          .truth = t->score,
+                          .scores = w->inner_scores };
     return vxs_measure(&p, &w->cv->each[w->number].inner, err);
 }
 

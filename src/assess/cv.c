@@ -104,6 +104,8 @@ void vxs_cv_release(vxs_cv *cv)
     free(cv->probabilities);
     for (int b = 0; b < VXS_BASELINES; b++)
         free(cv->baselines[b]);
+    for (int k = 0; k < 1 + VXS_BASELINES; k++)
+        free(cv->aligned[k]);
     free(cv->inner);
     *cv = (vxs_cv){ .fold_count = 0 };
 }

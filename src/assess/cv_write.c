@@ -86,23 +86,29 @@ static void baselines_json(vxs_json_writer *w, const vxs_cv *cv)
         vxs_json_open_object(w, vxs_baseline_names[b]);
         for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
             if (is_ours(cv, row))
-                vxs_json_real(w, row->name, spread_of(cv, row, baseline_offset(b)).mean);
+                vxs_json_real(w, row->name, value_of(&cv->pooled_baselines[b], row));
         vxs_json_close_object(w);
     }
     vxs_json_close_object(w);
 }
 
-/* Over all subjects, as "pooled" of outer scores. */
-static void pooled_baselines_json(vxs_json_writer *w, const vxs_cv *cv)
+/* The model less each baseline, on the same subjects and the same draws. */
+static void differences_json(vxs_json_writer *w, const vxs_cv *cv)
 {
-    vxs_json_open_object(w, "baseline_pooled");
+    vxs_json_open_object(w, "difference");
     for (int b = 0; b < VXS_BASELINES; b++) {
         if (!cv->baselines[b])
             continue;
         vxs_json_open_object(w, vxs_baseline_names[b]);
-        for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
-            if (is_ours(cv, row))
-                vxs_json_real(w, row->name, value_of(&cv->pooled_baselines[b], row));
+        for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++) {
+            if (!is_ours(cv, row))
+                continue;
+            vxs_json_open_object(w, row->name);
+            vxs_json_real(w, "value", value_of(&cv->ahead[b].by, row));
+            vxs_json_real(w, "low", value_of(&cv->ahead[b].low, row));
+            vxs_json_real(w, "high", value_of(&cv->ahead[b].high, row));
+            vxs_json_close_object(w);
+        }
         vxs_json_close_object(w);
     }
     vxs_json_close_object(w);
@@ -117,6 +123,17 @@ size_t vxs_cv_unidentified(const vxs_cv *cv, size_t fold)
         most = here > most ? here : most;
     }
     return most;
+}
+
+/* What r, auc and the shares of classes compare. */
+static void comparison_json(vxs_json_writer *w, const vxs_cv *cv)
+{
+    const vxs_comparison *c = &cv->comparison;
+    vxs_json_open_object(w, "comparison");
+    vxs_json_text(w, "subjects_of", c->across ? "all folds" : "one fold");
+    vxs_json_real(w, "pairs_within_folds", c->pairs);
+    vxs_json_whole(w, "folds_with_pairs", (int64_t)c->folds);
+    vxs_json_close_object(w);
 }
 
 static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
@@ -162,7 +179,8 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     if (cv->settings.inner_folds > 0)
         metrics_json(w, cv, "inner", offsetof(vxs_cv_fold, inner), false);
     baselines_json(w, cv);
-    pooled_baselines_json(w, cv);
+    differences_json(w, cv);
+    comparison_json(w, cv);
     folds_json(w, cv);
     vxs_json_bool(w, "converged", cv->converged);
     vxs_json_real(w, "passes", cv->passes);
@@ -286,24 +304,51 @@ static void write_predictions(const vxs_cv *cv, FILE *stream)
     }
 }
 
-static void score_rows(const vxs_cv *cv, vxs_tsv_writer *w, const char *what, size_t offset,
-                       const vxs_metrics *pooled, bool interval)
+/* Of one kind of scores: over all folds with an interval, which only some have, and fold by fold.
+ */
+typedef struct {
+    const char *name;
+    size_t offset, less; /* of a fold's metrics; less those at `less`, unless that is 0 */
+    const vxs_metrics *pooled, *low, *high;
+} score_kind;
+
+static void score_rows(const vxs_cv *cv, vxs_tsv_writer *w, const score_kind *kind)
 {
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++) {
         if (!is_ours(cv, row))
             continue;
-        spread s = spread_of(cv, row, offset);
-        vxs_tsv_text(w, what);
+        spread s = kind->less ? (spread){ NAN, NAN } : spread_of(cv, row, kind->offset);
+        vxs_tsv_text(w, kind->name);
         vxs_tsv_text(w, row->name);
         vxs_tsv_real(w, s.mean);
         vxs_tsv_real(w, s.sd);
-        vxs_tsv_real(w, pooled ? value_of(pooled, row) : NAN);
-        vxs_tsv_real(w, interval ? value_of(&cv->low, row) : NAN);
-        vxs_tsv_real(w, interval ? value_of(&cv->high, row) : NAN);
-        for (size_t k = 0; k < cv->fold_count; k++)
-            vxs_tsv_real(w, *vxs_metric(metrics_at(cv, k, offset), row));
+        vxs_tsv_real(w, kind->pooled ? value_of(kind->pooled, row) : NAN);
+        vxs_tsv_real(w, kind->low ? value_of(kind->low, row) : NAN);
+        vxs_tsv_real(w, kind->high ? value_of(kind->high, row) : NAN);
+        for (size_t k = 0; k < cv->fold_count; k++) {
+            double value = *vxs_metric(metrics_at(cv, k, kind->offset), row);
+            value -= kind->less ? *vxs_metric(metrics_at(cv, k, kind->less), row) : 0;
+            vxs_tsv_real(w, value);
+        }
         vxs_tsv_end_row(w);
     }
+}
+
+static void baseline_rows(const vxs_cv *cv, vxs_tsv_writer *w, int b)
+{
+    char name[64];
+    const score_kind alone = { .name = vxs_baseline_names[b],
+                               .offset = baseline_offset(b),
+                               .pooled = &cv->pooled_baselines[b] };
+    const score_kind difference = { .name = name,
+                                    .offset = offsetof(vxs_cv_fold, outer),
+                                    .less = baseline_offset(b),
+                                    .pooled = &cv->ahead[b].by,
+                                    .low = &cv->ahead[b].low,
+                                    .high = &cv->ahead[b].high };
+    snprintf(name, sizeof(name), "outer_minus_%s", vxs_baseline_names[b]);
+    score_rows(cv, w, &alone);
+    score_rows(cv, w, &difference);
 }
 
 static void write_scores(const vxs_cv *cv, FILE *stream)
@@ -325,13 +370,15 @@ static void write_scores(const vxs_cv *cv, FILE *stream)
         vxs_tsv_text(&w, name);
     }
     vxs_tsv_end_row(&w);
-    score_rows(cv, &w, "outer", offsetof(vxs_cv_fold, outer), &cv->pooled, true);
+    const score_kind outer = { "outer",  offsetof(vxs_cv_fold, outer), 0, &cv->pooled, &cv->low,
+                               &cv->high };
+    const score_kind inner = { .name = "inner", .offset = offsetof(vxs_cv_fold, inner) };
+    score_rows(cv, &w, &outer);
     if (cv->settings.inner_folds > 0)
-        score_rows(cv, &w, "inner", offsetof(vxs_cv_fold, inner), NULL, false);
+        score_rows(cv, &w, &inner);
     for (int b = 0; b < VXS_BASELINES; b++)
         if (cv->baselines[b])
-            score_rows(cv, &w, vxs_baseline_names[b], baseline_offset(b), &cv->pooled_baselines[b],
-                       false);
+            baseline_rows(cv, &w, b);
 }
 
 /* Which inner fold a training subject was kept back in. */

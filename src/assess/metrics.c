@@ -6,18 +6,19 @@
 #include <string.h>
 
 #define AT(member) offsetof(vxs_metrics, member)
+#define ROUND_OFF  1e-12 /* of scores, relative to their size */
 
 const vxs_metric_row vxs_metric_rows[] = {
-    { "r", AT(r), false, "correlation of predictions with the truth" },
+    { "r", AT(r), false, "correlation of predictions with the truth, within folds" },
     { "r2", AT(r2), false, "1 - squared error / squared error of the truth's own mean" },
     { "mae", AT(mae), false, "mean absolute error" },
     { "rmse", AT(rmse), false, "root of the mean squared error" },
-    { "balanced_accuracy", AT(balanced_accuracy), true, "mean of the classes' shares of hits" },
+    { "balanced_accuracy", AT(balanced_accuracy), true, "mean of the classes' sensitivities" },
     { "accuracy", AT(accuracy), true, "share of hits" },
     { "auc", AT(auc), true,
       "area under the ROC curve; of more classes the mean, each against the rest" },
-    { "sensitivity", AT(sensitivity), true, "share of hits in the second of two classes" },
-    { "specificity", AT(specificity), true, "share of hits in the first of two classes" },
+    { "sensitivity", AT(sensitivity), true, "share of the second of two classes that is found" },
+    { "specificity", AT(specificity), true, "share of the first of two classes that is found" },
     { "f1", AT(f1), true, "of the second of two classes; of more classes the mean" },
     { "brier", AT(brier), true, "mean squared error of the probabilities" },
     { "calibration_slope", AT(calibration_slope), true,
@@ -70,131 +71,206 @@ static bool is_known(const vxs_predictions *p, size_t i)
     return !isnan(p->truth[i]) && !isnan(p->scores[i]);
 }
 
+/* The fold of subject i; without folds all are in one. */
+static size_t fold_of(const vxs_predictions *p, size_t i)
+{
+    return p->fold ? p->fold[i] : 0;
+}
+
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-/* Predictions that are all the same are worth as much as chance: r is 0. */
-static void measure_scores(const vxs_predictions *p, vxs_metrics *m)
+/* Of one fold: how many subjects, and sums of truth and of compared scores. */
+typedef struct {
+    double count, truth, score;
+} fold_sum;
+
+static void sum_folds(const vxs_predictions *p, const double *scores, fold_sum *folds)
 {
-    double st = 0, ss = 0, tt = 0, pp = 0, tp = 0, size = 0, square = 0, count = (double)m->count;
-    for (size_t i = 0; i < p->n; i++) {
-        st += is_known(p, i) ? p->truth[i] : 0;
-        ss += is_known(p, i) ? p->scores[i] : 0;
-    }
+    for (size_t i = 0; i < p->n; i++)
+        if (is_known(p, i)) {
+            fold_sum *f = &folds[fold_of(p, i)];
+            f->count++;
+            f->truth += p->truth[i];
+            f->score += scores[i];
+        }
+}
+
+/* Deviations are from the means of a fold, so that a subject is compared with those of its fold
+ * alone. Predictions that are all the same in each fold are worth as much as chance: r is 0. */
+static void correlate(const vxs_predictions *p, const fold_sum *folds, vxs_metrics *m)
+{
+    const double *scores = p->aligned ? p->aligned : p->scores;
+    double tt = 0, pp = 0, tp = 0, size = 0;
     for (size_t i = 0; i < p->n; i++) {
         if (!is_known(p, i))
             continue;
-        double t = p->truth[i] - st / count, s = p->scores[i] - ss / count;
-        double d = p->truth[i] - p->scores[i];
+        const fold_sum *f = &folds[fold_of(p, i)];
+        double t = p->truth[i] - f->truth / f->count, s = scores[i] - f->score / f->count;
         tt += t * t;
         pp += s * s;
         tp += t * s;
+        size += scores[i] * scores[i];
+    }
+    if (tt > 0)
+        m->r = pp > ROUND_OFF * ROUND_OFF * size ? tp / sqrt(tt * pp) : 0;
+}
+
+static vxs_status measure_scores(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
+{
+    double size = 0, square = 0, tt = 0, mean = 0, count = (double)m->count;
+    fold_sum *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
+    if (!folds)
+        return VXS_FAILED;
+    for (size_t i = 0; i < p->n; i++)
+        mean += is_known(p, i) ? p->truth[i] / count : 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!is_known(p, i))
+            continue;
+        double d = p->truth[i] - p->scores[i];
+        tt += (p->truth[i] - mean) * (p->truth[i] - mean);
         size += fabs(d);
         square += d * d;
     }
-    if (m->count == 0)
-        return;
-    bool varies = pp > 1e-24 * (ss / count) * (ss / count) * count;
     m->mae = size / count;
     m->rmse = sqrt(square / count);
-    if (tt > 0) {
-        m->r = pp > 0 && varies ? tp / sqrt(tt * pp) : 0;
+    if (tt > 0)
         m->r2 = 1 - square / tt;
-    }
+    sum_folds(p, p->aligned ? p->aligned : p->scores, folds);
+    correlate(p, folds, m);
+    free(folds);
+    return VXS_OK;
 }
 
 /* ---- Classes --------------------------------------------------------------------------------- */
 
 typedef struct {
+    size_t fold;
     double score;
     bool positive;
 } ranked;
 
 static int by_score(const void *a, const void *b)
 {
-    double left = ((const ranked *)a)->score, right = ((const ranked *)b)->score;
-    return (left > right) - (left < right);
+    const ranked *left = a, *right = b;
+    if (left->fold != right->fold)
+        return left->fold < right->fold ? -1 : 1;
+    return (left->score > right->score) - (left->score < right->score);
 }
 
-/* Of all pairs of one of either side, the share in the right order; ties count half. */
-static double area(ranked *list, size_t count)
+/* Adds the pairs of one of either side in the fold that begins at `first`, and those in the right
+ * order, of which ties count half; returns where the fold ends. */
+static size_t count_pairs(const ranked *list, size_t count, size_t first, double *pairs,
+                          double *right)
 {
-    double below = 0, right = 0, positives = 0;
-    qsort(list, count, sizeof(*list), by_score);
-    for (size_t first = 0, last; first < count; first = last) {
-        double up = 0, down = 0;
-        for (last = first; last < count && list[last].score == list[first].score; last++) {
-            up += list[last].positive;
-            down += !list[last].positive;
+    double below = 0, positives = 0;
+    size_t fold = list[first].fold;
+    while (first < count && list[first].fold == fold) {
+        double up = 0, down = 0, score = list[first].score;
+        for (; first < count && list[first].fold == fold && list[first].score == score; first++) {
+            up += list[first].positive;
+            down += !list[first].positive;
         }
-        right += up * (below + down / 2);
+        *right += up * (below + down / 2);
         below += down;
         positives += up;
     }
-    return positives > 0 && below > 0 ? right / positives / below : NAN;
+    *pairs += positives * below;
+    return first;
 }
 
+/* Of all pairs of one of either side in one fold, the share in the right order. */
 static double area_of(const vxs_predictions *p, size_t class, const double *scores, ranked *list)
 {
+    double pairs = 0, right = 0;
     size_t count = 0;
     for (size_t i = 0; i < p->n; i++)
         if (is_known(p, i))
-            list[count++] = (ranked){ scores[i], p->truth[i] == (double)class };
-    return area(list, count);
+            list[count++] = (ranked){ fold_of(p, i), scores[i], p->truth[i] == (double)class };
+    qsort(list, count, sizeof(*list), by_score);
+    for (size_t k = 0; k < count;)
+        k = count_pairs(list, count, k, &pairs, &right);
+    return pairs > 0 ? right / pairs : NAN;
 }
 
 static void measure_area(const vxs_predictions *p, ranked *list, vxs_metrics *m)
 {
+    const double *scores = p->aligned ? p->aligned : p->scores;
     double sum = 0, seen = 0;
     if (p->class_count == 2) {
-        m->auc = area_of(p, 1, p->scores, list);
+        m->auc = area_of(p, 1, scores, list);
         return;
     }
     for (size_t c = 0; c < p->class_count; c++) {
-        double one = area_of(p, c, p->scores + c * p->n, list);
+        double one = area_of(p, c, scores + c * p->n, list);
         sum += isnan(one) ? 0 : one;
         seen += !isnan(one);
     }
     m->auc = seen > 0 ? sum / seen : NAN;
 }
 
+/* Of a class in a fold: how many are of it, of these found, and how many subjects. */
 typedef struct {
-    double hits, are, said; /* of a class: both, truly, as predicted */
+    double are, found, count;
+} fold_tally;
+
+typedef struct {
+    double hits, are, said; /* both, truly, as predicted */
+    double recall;          /* share found: folds weigh as many pairs as they have, of one of the
+                               class and one of the others */
+    bool paired;
 } tally;
 
-static tally count_class(const vxs_predictions *p, size_t class)
+static tally count_class(const vxs_predictions *p, size_t class, fold_tally *folds)
 {
-    tally t = { 0, 0, 0 };
+    size_t fold_count = p->fold ? p->fold_count : 1;
+    double pairs = 0, found = 0, all = 0;
+    tally t = { 0, 0, 0, NAN, false };
+    vxs_predictions compared = *p;
+    compared.scores = p->aligned ? p->aligned : p->scores;
+    memset(folds, 0, fold_count * sizeof(*folds));
     for (size_t i = 0; i < p->n; i++) {
         if (!is_known(p, i))
             continue;
         bool is = p->truth[i] == (double)class, says = vxs_predicted_class(p, i) == class;
+        fold_tally *f = &folds[fold_of(p, i)];
         t.hits += is && says;
         t.are += is;
         t.said += says;
+        f->count++;
+        f->are += is;
+        f->found += is && vxs_predicted_class(&compared, i) == class;
     }
+    for (size_t f = 0; f < fold_count; f++) {
+        pairs += folds[f].are * (folds[f].count - folds[f].are);
+        found += folds[f].found * (folds[f].count - folds[f].are);
+        all += folds[f].found;
+    }
+    t.paired = pairs > 0;
+    t.recall = t.paired ? found / pairs : t.are > 0 ? all / t.are : NAN;
     return t;
 }
 
-static void measure_hits(const vxs_predictions *p, vxs_metrics *m)
+/* The balanced accuracy is that of subjects of one class beside those of others. */
+static void measure_hits(const vxs_predictions *p, fold_tally *folds, vxs_metrics *m)
 {
-    double hits = 0, share = 0, f1 = 0, seen = 0;
+    double hits = 0, share = 0, f1 = 0, seen = 0, paired = 0;
     for (size_t c = 0; c < p->class_count; c++) {
-        tally t = count_class(p, c);
-        double recall = t.are > 0 ? t.hits / t.are : NAN;
+        tally t = count_class(p, c, folds);
         double both = t.are + t.said > 0 ? 2 * t.hits / (t.are + t.said) : 0;
         hits += t.hits;
         seen += t.are > 0;
-        share += t.are > 0 ? recall : 0;
+        paired += t.paired;
+        share += t.paired ? t.recall : 0;
         f1 += t.are > 0 ? both : 0;
         if (p->class_count == 2 && c == 1) {
-            m->sensitivity = recall;
+            m->sensitivity = t.recall;
             m->f1 = t.are > 0 ? both : NAN;
         } else if (p->class_count == 2) {
-            m->specificity = recall;
+            m->specificity = t.recall;
         }
     }
     m->accuracy = hits / (double)m->count;
-    m->balanced_accuracy = share / seen;
+    m->balanced_accuracy = paired > 0 ? share / paired : NAN;
     if (p->class_count > 2)
         m->f1 = f1 / seen;
 }
@@ -244,11 +320,15 @@ static void measure_calibration(const vxs_predictions *p, vxs_metrics *m)
     double a = 0, b = 0;
     if (p->class_count != 2 || isnan(m->auc))
         return;
-    for (int step = 0; step < 30; step++)
+    for (int step = 0; step < 30; step++) {
+        double before[2] = { a, b };
         if (!newton_step(p, &a, &b)) {
             m->calibration_slope = step == 0 ? 0 : NAN;
             return;
         }
+        if (fabs(a - before[0]) + fabs(b - before[1]) <= ROUND_OFF * (1 + fabs(a) + fabs(b)))
+            break;
+    }
     m->calibration_slope = fabs(b) < 1e3 ? b : NAN;
 }
 
@@ -261,19 +341,22 @@ vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
         *vxs_metric(m, row) = NAN;
     for (size_t i = 0; i < p->n; i++)
         m->count += is_known(p, i);
-    if (p->class_count == 0)
-        measure_scores(p, m);
-    if (p->class_count == 0 || m->count == 0)
+    if (m->count == 0)
         return VXS_OK;
+    if (p->class_count == 0)
+        return measure_scores(p, m, err);
     ranked *list = vxs_alloc(p->n, sizeof(*list), err);
-    if (!list)
-        return VXS_FAILED;
-    measure_hits(p, m);
-    measure_area(p, list, m);
-    measure_brier(p, m);
-    measure_calibration(p, m);
+    fold_tally *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
+    vxs_status status = list && folds ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        measure_hits(p, folds, m);
+        measure_area(p, list, m);
+        measure_brier(p, m);
+        measure_calibration(p, m);
+    }
     free(list);
-    return VXS_OK;
+    free(folds);
+    return status;
 }
 
 /* The target of every subject, or the number of its class; NAN when it has none that is known. */

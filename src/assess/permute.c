@@ -27,8 +27,8 @@ const vxs_param vxs_permute_params[] = {
       .value = "METRIC",
       .type = VXS_PARAM_TEXT,
       .offset = AT(metric),
-      .help = "what is compared, over all subjects that were kept back: r for scores, auc for "
-              "classes when it is not given" },
+      .help = "what is compared, as 'voxsift cv' computes it over all held-out subjects: r for "
+              "scores, auc for classes when it is not given" },
     { .name = "blocks",
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,

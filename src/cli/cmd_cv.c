@@ -30,6 +30,34 @@ static double value_of(const vxs_metrics *m, const char *name)
     return *vxs_metric((vxs_metrics *)m, row_called(name));
 }
 
+/* A metric of the model, and under it that of each baseline with the difference. */
+static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *name)
+{
+    FILE *out = call->out;
+    fprintf(out, "  %-20s%8.3f  %.3f to %.3f\n", name, value_of(&cv->pooled, name),
+            value_of(&cv->low, name), value_of(&cv->high, name));
+    for (int b = 0; b < VXS_BASELINES; b++)
+        if (cv->baselines[b])
+            fprintf(out, "    %-18s%8.3f  %24s%+.3f  %+.3f to %+.3f\n", vxs_baseline_names[b],
+                    value_of(&cv->pooled_baselines[b], name), "", value_of(&cv->ahead[b].by, name),
+                    value_of(&cv->ahead[b].low, name), value_of(&cv->ahead[b].high, name));
+}
+
+/* Who is compared with whom, where a metric compares subjects. */
+static void print_comparison(const vxs_call *call, const vxs_cv *cv)
+{
+    const char *names = cv->task->class_count > 0 ? "balanced accuracy and AUC" : "r";
+    const vxs_comparison *c = &cv->comparison;
+    if (c->across)
+        fprintf(call->out,
+                "  %s: across folds, the constant of each fold replaced by that of all subjects\n"
+                "  (no fold has %s)\n",
+                names, cv->task->class_count > 0 ? "two classes" : "two subjects");
+    else
+        fprintf(call->out, "  %s: within folds, %.0f pairs of subjects in %zu of %zu folds\n",
+                names, c->pairs, c->folds, cv->fold_count);
+}
+
 /* The metrics that are told in words; the files have all. */
 static void print_scores(const vxs_call *call, const vxs_cv *cv)
 {
@@ -37,22 +65,11 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
     static const char *const of_classes[] = { "balanced_accuracy", "auc", "accuracy", "brier",
                                               NULL };
     const char *const *names = cv->task->class_count > 0 ? of_classes : of_scores;
-    FILE *out = call->out;
-    fprintf(out, "  %-20s%10s  %-22s", "", "model", "95 % interval");
-    for (int b = 0; b < VXS_BASELINES; b++)
-        if (cv->baselines[b])
-            fprintf(out, "%12s", vxs_baseline_names[b]);
-    fprintf(out, "\n");
-    for (; *names; names++) {
-        char interval[64];
-        snprintf(interval, sizeof(interval), "%.3g to %.3g", value_of(&cv->low, *names),
-                 value_of(&cv->high, *names));
-        fprintf(out, "  %-20s%10.3f  %-22s", *names, value_of(&cv->pooled, *names), interval);
-        for (int b = 0; b < VXS_BASELINES; b++)
-            if (cv->baselines[b])
-                fprintf(out, "%12.3f", value_of(&cv->pooled_baselines[b], *names));
-        fprintf(out, "\n");
-    }
+    fprintf(call->out, "  %-20s%8s  %-24s%-8s%s\n", "", "held out", "95 % interval",
+            "model - baseline", ", 95 % interval");
+    for (; *names; names++)
+        print_metric(call, cv, *names);
+    print_comparison(call, cv);
 }
 
 static void print_words(const vxs_call *call, const vxs_cv *cv)
@@ -144,9 +161,19 @@ const vxs_command vxs_cmd_cv = {
         "Folds are dealt out evenly over classes or quantiles, kept together by --group, or given "
         "by --folds-from. An image, a person or a group on both sides is refused.\n\n"
         "Baselines stand beside the model: constant (the mean, or the commonest class), confounds "
-        "(what is not penalised, alone) and volume (these and the sum of all features). Intervals "
-        "are of bootstrap draws of subjects, with their groups; they do not know of the spread "
-        "that other training subjects would bring.\n\n"
+        "(the unpenalised covariates alone) and volume (these and the sum of all features).\n\n"
+        "One convention holds for the model, the baselines and all outputs. Errors (mae, rmse, "
+        "r2, accuracy, brier) are computed over all held-out subjects. Metrics that compare "
+        "subjects (r, auc, balanced_accuracy, sensitivity, specificity) compare those of one fold "
+        "only, because the offsets of the folds' models differ: auc is the share of pairs within "
+        "folds in the right order, balanced_accuracy a mean over folds weighted by these pairs, "
+        "r the correlation of deviations from fold means. A constant has auc 0.5, "
+        "balanced_accuracy 0.5 (two classes) and r 0. Where no fold has a pair (leave one out), "
+        "subjects of all folds are compared after the constant of each fold's training subjects "
+        "was replaced by that of all. Repeats are averaged.\n\n"
+        "Intervals are 95 % percentile intervals of bootstrap draws of subjects, with their "
+        "groups; the difference model - baseline is taken on the same draws. They do not include "
+        "variability due to the training sample.\n\n"
         "The pattern is what each feature shares with the model's score (Haufe); a weight of its "
         "own says what the model reads, not what the disease does.",
     .operands = operands,

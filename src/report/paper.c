@@ -13,6 +13,8 @@ enum {
     SKFS,
     HSIC,
     HAUFE,
+    FORMAN,
+    AIROLA,
     BESAG,
     PHIPSON,
     SHAH,
@@ -40,6 +42,11 @@ static const char *const references[REFERENCES] = {
              "selection by feature-wise kernelized lasso. Neural Computation 26, 2014.",
     [HAUFE] = "Haufe S, Meinecke F, G\xc3\xb6rgen K, et al. On the interpretation of weight "
               "vectors of linear models in multivariate neuroimaging. NeuroImage 87, 2014.",
+    [FORMAN] = "Forman G, Scholz M. Apples-to-apples in cross-validation studies: pitfalls in "
+               "classifier performance measurement. ACM SIGKDD Explorations 12, 2010.",
+    [AIROLA] = "Airola A, Pahikkala T, Waegeman W, De Baets B, Salakoski T. An experimental "
+               "comparison of cross-validation techniques for estimating the area under the ROC "
+               "curve. Computational Statistics and Data Analysis 55, 2011.",
     [BESAG] = "Besag J, Clifford P. Sequential Monte Carlo p-values. Biometrika 78, 1991.",
     [PHIPSON] = "Phipson B, Smyth GK. Permutation p-values should never be zero: calculating exact "
                 "p-values when permutations are randomly drawn. Statistical Applications in "
@@ -239,10 +246,18 @@ void vxs_paper_cv(vxs_paper *p)
     put_folds(s);
     vxs_put(s->out,
             ", in which all that is learned, the choice of %s and the calibration of "
-            "probabilities included, was learned from training subjects alone. Intervals are 95 %% "
-            "percentile intervals of %g bootstrap draws of subjects. Patterns were computed from "
-            "%s after Haufe et al.",
-            vxs_story_generates(s) ? vxs_story_tuned(s) : "the penalty",
+            "probabilities included, was learned from training subjects alone. ",
+            vxs_story_generates(s) ? vxs_story_tuned(s) : "the penalty");
+    vxs_story_put_convention(s);
+    cite(p, FORMAN);
+    cite(p, AIROLA);
+    fputs("; the model and the baselines are measured in the same way. Held-out subjects had ",
+          s->out);
+    vxs_story_put_score(s);
+    vxs_put(s->out,
+            ". Intervals are 95 %% percentile intervals of %g bootstrap draws of subjects, the "
+            "same draws for the model and the baselines. Patterns were computed from %s after "
+            "Haufe et al.",
             vxs_story_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"),
             vxs_story_is_mapped(s) ? "scores" : "weights");
     cite(p, HAUFE);

@@ -47,65 +47,123 @@ static const char *main_metric(const vxs_story *s)
 
 /* ---- In words -------------------------------------------------------------------------------- */
 
+/* The baseline that is the best by a metric, NULL when there is none. */
+static const vxs_json *best_baseline(const vxs_story *s, const char *metric)
+{
+    const vxs_json *all = vxs_json_get(s->about, "baseline"), *best = NULL;
+    for (const vxs_json *b = all ? all->first : NULL; b; b = b->next)
+        if (isfinite(vxs_story_number(b, metric)) &&
+            !(best && vxs_story_number(best, metric) >= vxs_story_number(b, metric)))
+            best = b;
+    return best;
+}
+
+/* Of the model less a baseline: value, low and high. */
+static const vxs_json *difference(const vxs_story *s, const char *baseline, const char *metric)
+{
+    return vxs_json_get(vxs_json_get(vxs_json_get(s->about, "difference"), baseline), metric);
+}
+
+/* "0.66 (95 % interval 0.5 to 0.8)", and beside it the best baseline with the difference. */
+void vxs_story_put_score(const vxs_story *s)
+{
+    const char *metric = main_metric(s);
+    const vxs_json *m = outer(s, metric), *best = best_baseline(s, metric);
+    vxs_put(s->out, "%s %g (95 %% interval %g to %g)", vxs_story_metric(metric),
+            vxs_story_number(m, "pooled"), vxs_story_number(m, "low"), vxs_story_number(m, "high"));
+    if (!best)
+        return;
+    const vxs_json *d = difference(s, best->key, metric);
+    vxs_put(s->out,
+            "; the best baseline, %s, %g; difference model - baseline %g (95 %% interval %g to %g)",
+            best->key, vxs_story_number(best, metric), vxs_story_number(d, "value"),
+            vxs_story_number(d, "low"), vxs_story_number(d, "high"));
+}
+
+/* What the difference to the best baseline means. */
+static void put_comparison(const vxs_story *s)
+{
+    const vxs_json *best = best_baseline(s, main_metric(s));
+    const vxs_json *d = best ? difference(s, best->key, main_metric(s)) : NULL;
+    if (!d)
+        return;
+    if (vxs_story_number(d, "value") <= 0)
+        vxs_put(s->out,
+                "<p class=\"warn\">The baseline \"%s\" predicts as well as the model or better. "
+                "What the map shows adds nothing to it here.</p>\n",
+                best->key);
+    else if (!(vxs_story_number(d, "low") > 0))
+        vxs_put(s->out,
+                "<p class=\"warn\">The interval of the difference includes 0: these subjects do "
+                "not show that the model predicts better than the baseline \"%s\".</p>\n",
+                best->key);
+}
+
 static void put_verdict(const vxs_story *s)
 {
-    const vxs_json *m = outer(s, main_metric(s)), *other = vxs_json_get(s->about, "baseline");
-    double best = -INFINITY, mean = vxs_story_number(m, "mean");
-    const char *name = "";
-    for (const vxs_json *b = other ? other->first : NULL; b; b = b->next) {
-        double value = vxs_story_number(b, main_metric(s));
-        if (value > best) {
-            best = value;
-            name = b->key;
-        }
-    }
     vxs_put(s->out,
-            "<p class=\"lead\">%s of %g subjects, each predicted by models that had not seen them: "
-            "%s <b>%g</b> (95 %% interval %g to %g).",
-            vxs_story_text(s->about, "target"), vxs_story_number(s->about, "subjects"),
-            s->classes ? "balanced accuracy" : "correlation", vxs_story_number(m, "pooled"),
-            vxs_story_number(m, "low"), vxs_story_number(m, "high"));
-    if (isfinite(best))
-        vxs_put(
-            s->out,
-            " Over folds the mean is %g; the best of the simpler predictions beside it, \"%s\", "
-            "has %g.",
-            mean, name, best);
-    fputs("</p>\n", s->out);
-    if (isfinite(best) && best >= mean)
-        vxs_put(
-            s->out,
-            "<p class=\"warn\">The baseline \"%s\" predicts as well as the model or better. What "
-            "the map shows adds nothing to it here.</p>\n",
-            name);
+            "<p class=\"lead\">%s of %g subjects, each predicted by a model that was not trained "
+            "on them: ",
+            vxs_story_text(s->about, "target"), vxs_story_number(s->about, "subjects"));
+    vxs_story_put_score(s);
+    fputs(".</p>\n", s->out);
+    put_comparison(s);
+}
+
+/* A metric of the model, and of each baseline with the difference under it. */
+static void put_metric(const vxs_story *s, const char *key, const char *words)
+{
+    const vxs_json *m = outer(s, key), *other = vxs_json_get(s->about, "baseline");
+    vxs_put(s->out, "<tr><th>%s</th><td><b>%g</b></td><td>%g to %g</td>", words,
+            vxs_story_number(m, "pooled"), vxs_story_number(m, "low"), vxs_story_number(m, "high"));
+    for (const vxs_json *b = other ? other->first : NULL; b; b = b->next) {
+        const vxs_json *d = difference(s, b->key, key);
+        vxs_put(s->out, "<td>%g<br><small>%g (%g to %g)</small></td>", vxs_story_number(b, key),
+                vxs_story_number(d, "value"), vxs_story_number(d, "low"),
+                vxs_story_number(d, "high"));
+    }
+    fputs("</tr>\n", s->out);
+}
+
+/* Who is compared with whom, of metrics that compare subjects. */
+void vxs_story_put_convention(const vxs_story *s)
+{
+    const vxs_json *c = vxs_json_get(s->about, "comparison");
+    const char *names = s->classes ? "The area under the curve, sensitivity, specificity and "
+                                     "balanced accuracy compare"
+                                   : "The correlation compares";
+    if (strcmp(vxs_story_text(c, "subjects_of"), "one fold") == 0)
+        vxs_put(s->out, "%s held-out subjects of one fold only (%g pairs in %g folds)", names,
+                vxs_story_number(c, "pairs_within_folds"), vxs_story_number(c, "folds_with_pairs"));
+    else
+        vxs_put(s->out,
+                "%s held-out subjects of all folds, after the constant of each fold's training "
+                "subjects was replaced by that of all, because no fold has a pair",
+                names);
 }
 
 static void put_table(const vxs_story *s)
 {
     const vxs_json *other = vxs_json_get(s->about, "baseline");
-    fputs("<table class=\"n\"><tr><th></th><th>mean over folds</th><th>sd</th><th>all "
-          "subjects</th><th>95&nbsp;% interval</th>",
+    fputs("<table class=\"n\"><tr><th>held-out subjects</th><th>model</th><th>95&nbsp;% "
+          "interval</th>",
           s->out);
     for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
-        vxs_put(s->out, "<th>%s</th>", b->key);
+        vxs_put(s->out, "<th>%s<br><small>model - %s (95&nbsp;%%)</small></th>", b->key, b->key);
     fputs("</tr>\n", s->out);
-    for (size_t k = 0; k < TOLD; k++) {
-        const vxs_json *m = outer(s, told[k].key);
-        if (told[k].of_classes != s->classes || !m)
-            continue;
-        vxs_put(s->out, "<tr><th>%s</th><td>%g</td><td>%g</td><td>%g</td><td>%g to %g</td>",
-                told[k].words, vxs_story_number(m, "mean"), vxs_story_number(m, "sd"),
-                vxs_story_number(m, "pooled"), vxs_story_number(m, "low"),
-                vxs_story_number(m, "high"));
-        for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
-            vxs_put(s->out, "<td>%g</td>", vxs_story_number(b, told[k].key));
-        fputs("</tr>\n", s->out);
-    }
+    for (size_t k = 0; k < TOLD; k++)
+        if (told[k].of_classes == s->classes && outer(s, told[k].key))
+            put_metric(s, told[k].key, told[k].words);
+    fputs("</table>\n<p class=\"small\">All values are of held-out subjects, and the model and "
+          "the baselines are measured in the same way. ",
+          s->out);
+    vxs_story_put_convention(s);
     vxs_put(s->out,
-            "</table>\n<p class=\"small\">Outer scores: of subjects that had no part in learning. "
-            "Baselines are means over the same folds: constant is the mean or the commonest class, "
-            "confounds the columns without penalty alone, volume these and the sum of all "
-            "features. Inner scores, which chose %s, are in scores.tsv and estimate nothing.</p>\n",
+            "; all other metrics are computed over all subjects. Small: the difference model - "
+            "baseline on the same bootstrap draws. Baselines: constant is the mean or the "
+            "commonest class, confounds the unpenalised covariates alone, volume these and the sum "
+            "of all features. Inner scores, which chose %s, are in scores.tsv and are no estimate "
+            "of performance.</p>\n",
             vxs_story_generates(s) ? "rounds" : "lambda");
 }
 
@@ -225,7 +283,7 @@ static vxs_status put_roc(const vxs_story *s, vxs_error *err)
     curves = curves < VXS_COLOURS ? curves : VXS_COLOURS;
     double *points = vxs_alloc(2 * curves, rows * sizeof(*points), err);
     vxs_series series[VXS_COLOURS];
-    vxs_chart chart = { .title = "ROC",
+    vxs_chart chart = { .title = "ROC, scores of all folds together",
                         .x_label = "false alarms (1 - specificity)",
                         .y_label = "hits (sensitivity)",
                         .square = true,
@@ -259,15 +317,15 @@ static void put_dots(const vxs_story *s)
     static double values[MOST_FOLDS];
     const vxs_json *m = outer(s, main_metric(s)), *other = vxs_json_get(s->about, "baseline");
     const vxs_json *per_fold = vxs_json_get(m, "per_fold");
-    vxs_dots rows[8] = { { "model", VXS_INK, values, 0, vxs_story_number(m, "mean") } };
+    vxs_dots rows[8] = { { "model", VXS_INK, values, 0, vxs_story_number(m, "pooled") } };
     size_t count = 1;
     for (const vxs_json *v = per_fold ? per_fold->first : NULL; v && rows[0].count < MOST_FOLDS;
          v = v->next)
         values[rows[0].count++] = v->kind == VXS_JSON_NUMBER ? v->number : NAN;
     for (const vxs_json *b = other ? other->first : NULL; b && count < 8; b = b->next)
         rows[count++] = (vxs_dots){ b->key, OTHER, NULL, 0, vxs_story_number(b, main_metric(s)) };
-    vxs_dots_put(s->out, "Folds, and simpler predictions", s->classes ? "balanced accuracy" : "r",
-                 rows, count);
+    vxs_dots_put(s->out, "Folds (dots), all folds (bar), baselines",
+                 s->classes ? "balanced accuracy" : "r", rows, count);
 }
 
 vxs_status vxs_story_scores(const vxs_story *s, vxs_error *err)

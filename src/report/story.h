@@ -70,8 +70,11 @@ VXS_MUST_CHECK vxs_status vxs_story_selection(const vxs_story *story, vxs_error 
 VXS_MUST_CHECK vxs_status vxs_story_choice(const vxs_story *story, vxs_error *err);
 void vxs_story_permuting(const vxs_story *story); /* rows of what was done */
 void vxs_story_halving(const vxs_story *story);
-/* scores.c: a metric in words. */
+/* scores.c: a metric in words; the main score beside the best baseline; and which subjects
+ * metrics compare, as sentences without their full stop. */
 const char *vxs_story_metric(const char *key);
+void vxs_story_put_score(const vxs_story *story);
+void vxs_story_put_convention(const vxs_story *story);
 /* maps.c: of voxels; and what maps lie on, as other figures of brains do */
 typedef struct {
     const vxs_story *s;

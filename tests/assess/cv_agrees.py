@@ -102,20 +102,37 @@ for k, f in enumerate(said["each_fold"]):
           and near(told["inner_features"][k], sizes.mean(0)), (told["inner_features"][k], sizes.mean(0)))
     check("the lambda with the least inner loss", near(f["lambda_ratio"], ratios[best]), (f["lambda_ratio"], losses.mean(0)))
     check("inner scores", near(said["inner"]["mae"]["per_fold"][k], abs(score - held[best])[train].mean(), 1e-5))
+
+
+def deviations(v, fold):
+    return v - np.array([v[fold == k].mean() for k in fold])
+
+
 want = {"mae": lambda y, s: abs(y - s).mean(), "rmse": lambda y, s: ((y - s) ** 2).mean() ** 0.5,
         "r": lambda y, s: np.corrcoef(y, s)[0, 1], "r2": lambda y, s: 1 - ((y - s) ** 2).sum() / ((y - y.mean()) ** 2).sum()}
 for name, f in want.items():
     each = [f(score[fold == k], predicted[fold == k]) for k in (1, 2, 3, 4)]
     got = said["outer"][name]
     check(name, near(got["per_fold"], each) and near([got["mean"], got["sd"]], [np.mean(each), np.std(each, ddof=1)]), (got, each))
-    check(name + " of all", near(got["pooled"], f(score, predicted)) and got["low"] < got["pooled"] < got["high"], got)
+    all_ = f(deviations(score, fold), deviations(predicted, fold)) if name == "r" else f(score, predicted)
+    check(name + " of all", near(got["pooled"], all_) and got["low"] < got["pooled"] < got["high"], (got, all_))
 C = np.column_stack([np.ones(N), np.ones(N), age, site == "b", site == "c"]).astype(float)
 for name, A in (("constant", C[:, :1]), ("confounds", C), ("volume", np.column_stack([C, X.sum(1)]))):
-    each = []
+    simple = np.zeros(N)
     for k in (1, 2, 3, 4):
         b = np.linalg.lstsq(A[fold != k], score[fold != k], rcond=None)[0]
-        each.append(abs(score - A @ b)[fold == k].mean())
-    check("baseline " + name, near(said["baseline"][name]["mae"], np.mean(each), 1e-6), (said["baseline"][name], each))
+        simple[fold == k] = (A @ b)[fold == k]
+    d = deviations(simple, fold)
+    r = 0 if name == "constant" else want["r"](deviations(score, fold), d)
+    check("baseline " + name, near([said["baseline"][name]["mae"], said["baseline"][name]["r"]], [abs(score - simple).mean(), r], 1e-6),
+          (said["baseline"][name], abs(score - simple).mean(), r))
+    for m, ahead in said["difference"][name].items():
+        check("difference to " + name, near(ahead["value"], said["outer"][m]["pooled"] - said["baseline"][name][m])
+              and ahead["low"] <= ahead["value"] <= ahead["high"], (m, ahead))
+lines = {tuple(row[:2]): row[4] for row in (line.split("\t") for line in open("cv/scores.tsv"))}
+check("scores.tsv agrees with cv.json", all(near(float(lines[of, m]), v) for of, m, v in
+      [("outer", m, v["pooled"]) for m, v in said["outer"].items()] + [(b, m, v) for b in said["baseline"] for m, v in said["baseline"][b].items()]
+      + [("outer_minus_" + b, m, v["value"]) for b in said["difference"] for m, v in said["difference"][b].items()]))
 t, any_ = table(open("cv/weights.tsv")), np.flatnonzero((square != 0).any(0))
 check("weights of features that some fold selected", [int(i) for i in t["index"]] == list(any_))
 for name, v in (("mean", square.mean(0)), ("sd", square.std(0, ddof=1)), ("selected", (square != 0).mean(0)), ("pattern", pattern)):
@@ -134,7 +151,6 @@ where = {}
 for i, f, g in zip(*(inner[k] for k in ("participant_id", "fold", "inner_fold"))):
     where.setdefault((site[ids.index(i)], f), set()).add(g)
 check("a site is not split inside either", said["inner_folds"] == 2 and all(len(v) == 1 for v in where.values()))
-check("pooled baselines", set(said["baseline_pooled"]) == set(said["baseline"]))
 check("a fold a site", folds["fold"] == list(site) and [f["fold"] for f in said["each_fold"]] == ["a", "b", "c"])
 said, p, folds = cv("score", "--group", "family", "--repeats", "3", "--nlambda", "5", "--folds", "3")
 for r in "123":
@@ -179,6 +195,14 @@ for k in (1, 2, 3):
     logit = np.log(q / (1 - q))
     want["calibration_slope"] = newton(np.column_stack([np.ones(N), logit])[at], y[at].astype(float))[1]
     check("metrics of classes", near(list(got.values()), [want[m] for m in got], 1e-6), (got, want))
+sides = [((fold == k) & y, (fold == k) & ~y) for k in (1, 2, 3)]
+pairs = np.array([a.sum() * b.sum() for a, b in sides], float)
+sens, spec = [np.array([hit[side[j]].mean() for side in sides]) @ pairs / pairs.sum() for j in (0, 1)]
+area = np.mean([(i > j) + 0.5 * (i == j) for a, b in sides for i in s[a] for j in s[b]])
+got = {m: v["pooled"] for m, v in said["outer"].items()}
+check("of all: pairs within folds", near([got[m] for m in ("sensitivity", "specificity", "balanced_accuracy", "auc", "accuracy", "brier")],
+      [sens, spec, (sens + spec) / 2, area, hit.mean(), ((q - y) ** 2).mean()], 1e-6), got)
+check("and how many", said["comparison"] == {"subjects_of": "one fold", "pairs_within_folds": pairs.sum(), "folds_with_pairs": 3}, said["comparison"])
 check("the commonest class", near(said["baseline"]["constant"]["balanced_accuracy"], 0.5) and near(said["baseline"]["constant"]["auc"], 0.5))
 said, p, folds = cv("kind", "--nlambda", "6", "--folds", "3")
 total = np.sum([np.array(p["p_" + k], float) for k in "xyz"], 0)
@@ -194,6 +218,30 @@ for target, chance in (("score", {"r": 0}), ("dx", {"balanced_accuracy": 0.5, "a
         got = said["outer"][name]["per_fold"]
         check(f"empty: {name}", all(v is not None and abs(v - value) < 1e-9 for v in got), got)
     check("nobody selected", table(open("cv/weights.tsv"))["index"] == [] and "inner" not in said)
+
+# ---- A constant says nothing, however folds are made: AUC and balanced accuracy 0.5, r 0 ------------------
+write("lone.tsv", {"participant_id": ids, "fold": [f"patients-{k % 7}" if v else f"controls-{k % 5}" for k, v in enumerate(y)]})
+write("uneven.tsv", {"participant_id": ids, "fold": np.where(y & (rng.uniform(size=N) < 0.7), "a", rng.choice(["b", "c", "d"], N))})
+for how in (["--folds", "60"], ["--folds", "45"], ["--folds", "5"], ["--folds-from", "site"], ["--folds-from", "lone.tsv"], ["--folds-from", "uneven.tsv"]):
+    for weights in ("none", "balanced"):
+        said, p, folds = cv("dx", *how, "--inner-folds", "0", "--lambda-ratio", "1.5", "--class-weights", weights, "--bootstraps", "100")
+        for name, of in (("constant", said["baseline"]["constant"]), ("empty model", {m: v["pooled"] for m, v in said["outer"].items()})):
+            check(f"{name}, {how}, {weights}", near([of["auc"], of["balanced_accuracy"]], [0.5, 0.5]), of)
+        d = said["difference"]["constant"]
+        check("no difference", all(d[m][k] == 0 for m in ("auc", "balanced_accuracy") for k in ("value", "low", "high")), d)
+        check("who is compared", (said["comparison"]["subjects_of"] == "all folds") == (how[1] in ("60", "lone.tsv")), said["comparison"])
+for how in (["--folds", "60"], ["--folds", "45"], ["--folds-from", "site"]):
+    said, p, folds = cv("score", *how, "--inner-folds", "0", "--lambda-ratio", "1.5", "--bootstraps", "100")
+    check(f"r of a constant, {how}", said["baseline"]["constant"]["r"] == 0 and abs(said["outer"]["r"]["pooled"]) < 1e-9, said["outer"]["r"])
+# one at a time, noise: pairs across folds must not favour either side, as they do when offsets are compared
+areas, raw = [], []
+for k in range(30):
+    noise = rng.permutation(np.repeat(["n", "y"], N // 2))
+    write("c/participants.tsv", {**people, "noise": noise})
+    said, p, folds = cv("noise", "--folds", "60", "--inner-folds", "0", "--lambda-ratio", "0.9", "--bootstraps", "100")
+    areas.append(said["outer"]["auc"]["pooled"])
+    raw.append(auc(noise == "y", np.array(p["score_y"], float)))
+check("noise is at chance", abs(np.mean(areas) - 0.5) < 0.06 and np.mean(raw) < 0.4, (np.mean(areas), np.std(areas), np.mean(raw)))
 
 # ---- The prefilter is learned inside --------------------------------------------------------------------
 for rule in ("ttest:0.05", "variance:0.5"):

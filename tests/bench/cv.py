@@ -406,7 +406,7 @@ def round_row(question, method, words, where, target, repeats):
         row(question, method, f"not within {CPU_LIMIT} s of a processor", *[""] * 7)
         return None
     model = voxsift("fit", where, "--target", target, "--choose-lambda", "5", *words, threads=1, limit=CPU_LIMIT) or {}
-    volume = said["baseline_pooled"]["volume"]
+    volume = said["baseline"]["volume"]
     row(question, method, *outer(said, "balanced_accuracy"), f"{said['outer']['auc']['pooled']:.3f}",
         f"{volume['balanced_accuracy']:.3f}", f"{said['cpu']:.1f}", model.get("rounds", ""),
         model.get("selected", model.get("nonzero", "not reached")), model.get("nonzero", "not reached"))

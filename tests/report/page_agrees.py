@@ -116,9 +116,19 @@ for name, affine in (("las", np.diag([-4.0, 4, 4, 1])), ("ras", np.diag([4.0, 4,
     hot = ((axial[:, :, 1] > 200) & (axial[:, :, 2] < 50)).nonzero()  # the largest weight is yellow
     check(name + ": the weight is on the left of the picture, in front of the middle",
           len(hot[0]) and hot[1].mean() < axial.shape[1] * 0.4 and hot[0].mean() < axial.shape[0] * 0.5, hot)
-    scores = json.load(open(name + "-cv/cv.json"))["outer"]
-    for metric in ("r", "r2", "mae", "rmse"):
-        check("its " + metric, f"{scores[metric]['pooled']:.4g}" in page.text and f"{scores[metric]['sd']:.4g}" in page.text)
+    about = json.load(open(name + "-cv/cv.json"))
+    for metric, words in (("r", "correlation r"), ("r2", "R\u00b2"), ("mae", "mean absolute error"), ("rmse", "root mean square error")):
+        row = re.search(f"<tr><th>{words}</th>(.*?)</tr>", page.source).group(1)
+        shown = [f"{about['outer'][metric]['pooled']:.4g}"]
+        for b in about["baseline"]:
+            shown += [f"{about['baseline'][b][metric]:.4g}", *(f"{about['difference'][b][metric][k]:.4g}" for k in ("value", "low", "high"))]
+        got = re.sub("<[^>]*>|\\(| to |\\)", " ", row).split()
+        check("its " + metric + " beside baselines, as in cv.json", got[:1] + got[3:] == [v.replace("-0", "0") if v == "-0" else v for v in shown], (got, shown))
+    paper = page.text.split("For a paper")[1]
+    best = max(about["baseline"].items(), key=lambda b: b[1]["r"])[0]
+    check("the paragraph has the same numbers", all(f"{v:.4g}" in paper for v in (about["outer"]["r"]["pooled"], about["outer"]["r"]["low"],
+          about["baseline"][best]["r"], about["difference"][best]["r"]["value"], about["difference"][best]["r"]["low"]))
+          and f"{about['comparison']['pairs_within_folds']:.0f} pairs in 5 folds" in paper, paper)
 for words in ([], ["--underlay", "icbm152", "--atlas", "schaefer100"], ["--underlay", "none"]):
     run("report", "las-cv", "-o", "u.html", "--force", *words)
     page = Page("u.html")
