@@ -78,6 +78,8 @@ vxs_status vxs_failv(vxs_error *err, vxs_status status, const char *format, va_l
 /* Zeroed memory for count * size bytes, at least one; NULL (and err) when it is not to be had or
  * the product does not fit. Freed with free(). */
 VXS_MUST_CHECK void *vxs_alloc(size_t count, size_t size, vxs_error *err);
+/* a * b, or where that does not fit SIZE_MAX, which no request for memory is granted. */
+size_t vxs_times(size_t a, size_t b);
 /* As realloc(old, count * size); on failure `old` is untouched and still owned by the caller. */
 VXS_MUST_CHECK void *vxs_resize(void *old, size_t count, size_t size, vxs_error *err);
 /* Allocated text as by printf. */

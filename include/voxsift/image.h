@@ -29,6 +29,12 @@ typedef struct {
         qform_code; /* as in the file: 0 unknown, 1 scanner, 2 aligned, 3 Talairach, 4 MNI */
 } vxs_grid;
 
+/* What every grid keeps to before anything is allocated for it: 1 to VXS_MOST_VOXELS voxels (their
+ * numbers are 32 bits wide) whose edges are 1e-9 to 1e9 mm, within 1e6 mm of each other and 1e9 mm
+ * of the origin, by an affine that can be inverted. `what` stands before the message: "cannot read
+ * 'x.nii'". */
+#define VXS_MOST_VOXELS 2147483647
+VXS_MUST_CHECK vxs_status vxs_grid_check(const vxs_grid *grid, const char *what, vxs_error *err);
 size_t vxs_grid_voxels(const vxs_grid *grid);
 /* (x, y, z) of a voxel, whose indices need not be whole. */
 void vxs_grid_position(const vxs_grid *grid, const double index[3], double position[3]);
@@ -121,8 +127,10 @@ VXS_MUST_CHECK vxs_status vxs_volume_of_image(const vxs_image *image, size_t num
                                               vxs_volume *volume, vxs_error *err);
 void vxs_volume_release(vxs_volume *volume);
 
-/* The grid of the same field of view and orientation with voxels of `size` mm. */
-void vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid *result);
+/* The grid of the same field of view and orientation with voxels of `size` mm; VXS_MISUSE when
+ * there would be too many of them (vxs_grid_check). */
+VXS_MUST_CHECK vxs_status vxs_grid_with_voxel_size(const vxs_grid *grid, double size,
+                                                   vxs_grid *result, vxs_error *err);
 
 /* The value between voxel centres, linearly, and half a voxel beyond the outermost ones; 0 where
  * the volume has nothing. */

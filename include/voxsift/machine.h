@@ -25,6 +25,9 @@ int vxs_cores_allowed(void);
  * the OpenMP library would end the program. */
 VXS_MUST_CHECK vxs_status vxs_threads_start(int count, vxs_error *err);
 
+/* Bytes of memory, used or not. */
+uint64_t vxs_memory_of_machine(void);
+
 /* ---- Linear algebra -------------------------------------------------------------------------- */
 
 /* The linear algebra library, in its own words; and the processor type whose kernels it runs, such

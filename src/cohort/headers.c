@@ -1,6 +1,8 @@
 /* headers.c - are the images of a cohort on one grid? Seen from their headers, before any work. */
 #include "cohort/build.h"
 
+#include "voxsift/machine.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -123,6 +125,20 @@ static vxs_status find_reference(const vxs_build *build, vxs_subject *given,
     return VXS_OK;
 }
 
+/* --mem is a wish that the work of images cannot always keep to; what the machine has is a limit.
+ */
+static vxs_status check_memory(const vxs_build *build, vxs_error *err)
+{
+    const size_t *n = build->grid.shape;
+    uint64_t needed = vxs_build_fixed_bytes(build), there = vxs_memory_of_machine();
+    if (needed <= there)
+        return VXS_OK;
+    return vxs_fail(err, VXS_FAILED,
+                    "a grid of %zu x %zu x %zu voxels takes %.3g GB of memory, this machine has "
+                    "%.3g GB; larger voxels or fewer threads take less",
+                    n[0], n[1], n[2], (double)needed / 1e9, (double)there / 1e9);
+}
+
 vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
 {
     vxs_subject given;
@@ -141,10 +157,13 @@ vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
                 "the images do not say where they are: left and right are not known");
     if (build->settings->voxel_size > 0) {
         vxs_grid coarse;
-        vxs_grid_with_voxel_size(&build->grid, build->settings->voxel_size, &coarse);
+        status = vxs_grid_with_voxel_size(&build->grid, build->settings->voxel_size, &coarse, err);
+        if (status)
+            return status;
         build->grid = coarse;
         for (size_t i = 0; i < build->count; i++)
             build->subjects[i].other_grid = true;
     }
-    return vxs_build_settle(build, err);
+    status = vxs_build_settle(build, err);
+    return status ? status : check_memory(build, err);
 }

@@ -32,8 +32,9 @@ static vxs_status prepare(vxs_linear *l, vxs_error *err)
         l->block = 1;
     l->weights = vxs_alloc(l->p, sizeof(double), err);
     l->score = vxs_alloc(l->n, sizeof(double), err);
-    l->columns = vxs_alloc(BLOCKS_PER_ROUND * l->block, l->n * sizeof(float), err);
-    l->sums = vxs_alloc(BLOCKS_PER_ROUND, l->n * sizeof(double), err);
+    l->columns =
+        vxs_alloc(vxs_times(BLOCKS_PER_ROUND, l->block), vxs_times(l->n, sizeof(float)), err);
+    l->sums = vxs_alloc(BLOCKS_PER_ROUND, vxs_times(l->n, sizeof(double)), err);
     return l->weights && l->score && l->columns && l->sums ? VXS_OK : VXS_FAILED;
 }
 

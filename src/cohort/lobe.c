@@ -37,8 +37,10 @@ vxs_status vxs_sim_read_underlay(vxs_sim *sim, const vxs_grid *grid, vxs_error *
         return VXS_OK;
     }
     if (!grid)
-        vxs_grid_with_voxel_size(&stored.grid, sim->settings->voxel_size, &coarse);
-    status = vxs_volume_resample(&stored, grid ? grid : &coarse, VXS_LINEAR, &sim->underlay, err);
+        status = vxs_grid_with_voxel_size(&stored.grid, sim->settings->voxel_size, &coarse, err);
+    if (!status)
+        status =
+            vxs_volume_resample(&stored, grid ? grid : &coarse, VXS_LINEAR, &sim->underlay, err);
     vxs_volume_release(&stored);
     return status;
 }

@@ -65,7 +65,13 @@ static vxs_status start_file(matrix *m, FILE *stream, vxs_error *err)
         return status;
     m->file = fileno(stream);
     m->offset = (size_t)ftell(stream);
-    m->size = m->offset + m->build->p * m->n * sizeof(float);
+    size_t items = vxs_times(vxs_times(m->build->p, m->n), sizeof(float));
+    if (items > (size_t)PTRDIFF_MAX - m->offset)
+        return vxs_fail(err, VXS_CANNOT_WRITE,
+                        "cannot write features.npy: %zu features of %zu "
+                        "subjects are too many for a file",
+                        m->build->p, m->n);
+    m->size = m->offset + items;
     int reason = posix_fallocate(m->file, 0, (off_t)m->size);
     if (reason != 0)
         return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write features.npy (%zu MB): %s",
@@ -133,8 +139,8 @@ static vxs_status write_at_once(matrix *m, vxs_error *err)
     vxs_build *build = m->build;
     size_t length = build->subjects[m->kept[0]].packed.length, row = m->n * sizeof(float);
     size_t height = TILE / row > 0 ? TILE / row : 1, threads = (size_t)build->nthreads;
-    float *lines = vxs_alloc(threads * length, sizeof(*lines), err);
-    float *tiles = vxs_alloc(threads * height, row, err);
+    float *lines = vxs_alloc(vxs_times(threads, length), sizeof(*lines), err);
+    float *tiles = vxs_alloc(vxs_times(threads, height), row, err);
     vxs_status status = lines && tiles ? VXS_OK : VXS_FAILED;
     int stop = status != VXS_OK;
     vxs_progress progress;
@@ -276,7 +282,7 @@ static vxs_status map_and_write(matrix *m, vxs_error *err)
 {
     uint64_t bytes = 0;
     m->block = vxs_build_block(m->build, &bytes);
-    m->rows = vxs_alloc(m->block, m->build->p * sizeof(float), err);
+    m->rows = vxs_alloc(m->block, vxs_times(m->build->p, sizeof(float)), err);
     if (!m->rows)
         return VXS_FAILED;
     vxs_status status = VXS_OK;

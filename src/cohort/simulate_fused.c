@@ -119,7 +119,7 @@ static vxs_status make_room(web *g, size_t edges, vxs_error *err)
     g->to = vxs_alloc(edges, sizeof(*g->to), err);
     g->table = vxs_alloc(g->slots, sizeof(*g->table), err);
     g->first = vxs_alloc(g->p + 2, sizeof(*g->first), err);
-    g->ends = vxs_alloc(2 * edges, sizeof(*g->ends), err);
+    g->ends = vxs_alloc(vxs_times(2, edges), sizeof(*g->ends), err);
     g->queue = vxs_alloc(g->p, sizeof(*g->queue), err);
     g->seen = vxs_alloc(g->p, sizeof(*g->seen), err);
     if (!g->from || !g->to || !g->table || !g->first || !g->ends || !g->queue || !g->seen)

@@ -116,7 +116,7 @@ static vxs_status make(vxs_sim *sim, vxs_error *err)
         status = vxs_sim_place_spheres(sim, err);
     if (status)
         return status;
-    sim->values = vxs_alloc(sim->n, sim->p * sizeof(*sim->values), err);
+    sim->values = vxs_alloc(sim->n, vxs_times(sim->p, sizeof(*sim->values)), err);
     sim->sigmas = vxs_alloc(sim->n, sizeof(*sim->sigmas), err);
     status =
         sim->values && sim->sigmas ? vxs_sim_each(sim, "simulating", fill_row, err) : VXS_FAILED;
@@ -136,7 +136,7 @@ static vxs_status make(vxs_sim *sim, vxs_error *err)
 static vxs_status write_features(vxs_sim *sim, FILE *stream, vxs_error *err)
 {
     size_t shape[2] = { sim->p, sim->n }, height = BLOCK_BYTES / sizeof(float) / sim->n + 1;
-    float *block = vxs_alloc(height, sim->n * sizeof(*block), err);
+    float *block = vxs_alloc(height, vxs_times(sim->n, sizeof(*block)), err);
     vxs_features_record *record = &sim->build.record;
     vxs_status status =
         block ? vxs_record_begin(record, "features.npy", stream, 'f', sizeof(float), 2, shape, err)

@@ -13,7 +13,7 @@ static vxs_status ball_init(ball *b, int radius, vxs_error *err)
 {
     size_t edge = 2 * (size_t)radius + 1;
     b->count = 0;
-    b->steps = vxs_alloc(edge * edge * edge, sizeof(*b->steps), err);
+    b->steps = vxs_alloc(vxs_times(vxs_times(edge, edge), edge), sizeof(*b->steps), err);
     if (!b->steps)
         return VXS_FAILED;
     for (int z = -radius; z <= radius; z++)
@@ -115,7 +115,7 @@ static vxs_status list_members(vxs_sim *sim, const ball *b, vxs_error *err)
 {
     const size_t *voxels = sim->build.voxels;
     sim->sphere = b->count;
-    sim->members = vxs_alloc(sim->spheres * b->count, sizeof(*sim->members), err);
+    sim->members = vxs_alloc(vxs_times(sim->spheres, b->count), sizeof(*sim->members), err);
     if (!sim->members)
         return VXS_FAILED;
     for (size_t s = 0; s < sim->spheres; s++)

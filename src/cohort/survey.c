@@ -140,7 +140,7 @@ static vxs_status add_to_survey(vxs_build *build, sight *const *added, size_t co
                                 vxs_error *err)
 {
     size_t length = added[0]->packed.length, lines = added[0]->packed.lines;
-    float *room = vxs_alloc((size_t)build->nthreads * length, sizeof(*room), err);
+    float *room = vxs_alloc(vxs_times((size_t)build->nthreads, length), sizeof(*room), err);
     if (!room)
         return VXS_FAILED;
 #pragma omp parallel for num_threads(build->nthreads)

@@ -22,7 +22,7 @@ vxs_status vxs_matrix_dense(const vxs_build *build, vxs_matrix *m, vxs_error *er
                         "%zu subjects with %zu features take %.0f MB; raise --mem to allow that",
                         m->n, m->p, bytes / 1048576);
     m->memory = (uint64_t)bytes;
-    m->values = vxs_alloc(m->p, m->n * sizeof(float), err);
+    m->values = vxs_alloc(m->p, vxs_times(m->n, sizeof(float)), err);
     return m->values ? VXS_OK : VXS_FAILED;
 }
 

@@ -1,7 +1,8 @@
 /* alloc.c - the only place that asks for memory; `make layers` keeps it so. */
-#include "voxsift/core.h"
+#include "voxsift/machine.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static void no_memory(size_t count, size_t size, vxs_error *err)
 {
@@ -14,6 +15,11 @@ static void no_memory(size_t count, size_t size, vxs_error *err)
 static bool fits(size_t count, size_t size)
 {
     return size == 0 || count <= (size_t)PTRDIFF_MAX / size;
+}
+
+size_t vxs_times(size_t a, size_t b)
+{
+    return b == 0 || a <= SIZE_MAX / b ? a * b : SIZE_MAX;
 }
 
 void *vxs_alloc(size_t count, size_t size, vxs_error *err)
@@ -34,6 +40,12 @@ void *vxs_resize(void *old, size_t count, size_t size, vxs_error *err)
     if (!memory)
         no_memory(count, size, err);
     return memory;
+}
+
+uint64_t vxs_memory_of_machine(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
 }
 
 char *vxs_format(vxs_error *err, const char *format, ...)

@@ -190,7 +190,7 @@ vxs_status vxs_correlation_tree(const vxs_context *context, vxs_design *design,
     vxs_status status = vxs_design_measure(design, err);
     if (status)
         return status;
-    c.block = vxs_alloc((size_t)2 * BLOCK, c.n * sizeof(*c.block), err);
+    c.block = vxs_alloc((size_t)2 * BLOCK, vxs_times(c.n, sizeof(*c.block)), err);
     status = !c.block ? VXS_FAILED
              : graph  ? among_edges(context, &c, graph, tree, err)
                       : among_all(context, &c, tree, err);
@@ -235,8 +235,8 @@ vxs_status vxs_correlations(const vxs_context *context, vxs_design *design, doub
     size_t n = design->n, p = design->p, blocks = (p + BLOCK - 1) / BLOCK;
     *correlations = NULL;
     vxs_status status = vxs_design_measure(design, err);
-    double *columns = status ? NULL : vxs_alloc(p, n * sizeof(*columns), err);
-    double *r = columns ? vxs_alloc(p, p * sizeof(*r), err) : NULL;
+    double *columns = status ? NULL : vxs_alloc(p, vxs_times(n, sizeof(*columns)), err);
+    double *r = columns ? vxs_alloc(p, vxs_times(p, sizeof(*r)), err) : NULL;
     vxs_progress progress;
     vxs_progress_start(&progress, context, "correlating", "features", p);
     if (r)

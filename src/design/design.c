@@ -95,7 +95,7 @@ void vxs_design_free(vxs_design *design)
 vxs_status vxs_measure_by_moments(vxs_design *design, const double *v, double *s, vxs_error *err)
 {
     size_t p = design->p;
-    double *room = vxs_alloc(3 * p, sizeof(*room), err), total = 0;
+    double *room = vxs_alloc(vxs_times(3, p), sizeof(*room), err), total = 0;
     double *norms = room ? vxs_alloc(p, sizeof(*norms), err) : NULL;
     if (norms) {
         vxs_moments m = { .origin = room, .s = s, .sum = room + p, .square = room + 2 * p };

@@ -39,7 +39,7 @@ vxs_status vxs_gauss_room_init(vxs_gauss_room *room, size_t n, size_t m, vxs_err
 {
     size_t wide = vxs_filled(n), high = vxs_filled(m);
     *room = (vxs_gauss_room){ .run = vxs_choose_exponentials() };
-    room->u = vxs_alloc(3 * (wide + high), sizeof(*room->u), err);
+    room->u = vxs_alloc(vxs_times(3, wide + high), sizeof(*room->u), err);
     room->points = room->u ? vxs_alloc(n + m, sizeof(*room->points), err) : NULL;
     if (!room->points) {
         vxs_gauss_room_release(room);

@@ -84,8 +84,8 @@ static void serve(vxs_hub *hub)
     size_t n = hub->base->n, p = hub->base->p, k = 0, at = 0;
     for (size_t i = 0; i < hub->waiting; i++)
         k += hub->list[i]->k;
-    double *wide = vxs_alloc(k, n * sizeof(*wide), NULL);
-    double *results = wide ? vxs_alloc(k, p * sizeof(*results), NULL) : NULL;
+    double *wide = vxs_alloc(k, vxs_times(n, sizeof(*wide)), NULL);
+    double *results = wide ? vxs_alloc(k, vxs_times(p, sizeof(*results)), NULL) : NULL;
     for (size_t i = 0; i < hub->waiting; i++) {
         member *m = hub->list[i];
         if (!results)

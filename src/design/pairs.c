@@ -125,7 +125,7 @@ static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     pairs *w = (pairs *)design;
     size_t size = w->starts[w->samples];
-    double *wide = k > 1 ? vxs_alloc(k, size * sizeof(*wide), NULL) : NULL;
+    double *wide = k > 1 ? vxs_alloc(k, vxs_times(size, sizeof(*wide)), NULL) : NULL;
     for (size_t c = 0; c < k; c++) {
         spread(w, v + c * design->n, wide ? wide + c * size : w->weights);
         if (!wide)
@@ -214,7 +214,7 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
 {
     pairs *w = (pairs *)design;
     size_t size = vxs_filled(design->n), threads = (size_t)design->nthreads;
-    double *room = vxs_alloc(threads + 1, size * sizeof(*room), err);
+    double *room = vxs_alloc(threads + 1, vxs_times(size, sizeof(*room)), err);
     design->norms = room ? vxs_alloc(design->p, sizeof(*design->norms), err) : NULL;
     if (design->norms) {
         if (v)
@@ -259,7 +259,7 @@ static vxs_status make_benches(pairs *w, vxs_error *err)
     if (!w->benches)
         return VXS_FAILED;
     for (int t = 0; t < w->design.nthreads; t++) {
-        double *room = vxs_alloc(2 + VXS_BANDWIDTH_ROOM, w->filled * sizeof(*room), err);
+        double *room = vxs_alloc(2 + VXS_BANDWIDTH_ROOM, vxs_times(w->filled, sizeof(*room)), err);
         if (!room)
             return VXS_FAILED;
         w->benches[t] = (bench){ .row = room, .means = room + w->filled };
@@ -280,8 +280,8 @@ static vxs_status make_room(pairs *w, vxs_error *err)
     w->starts[n] = end;
     w->weights = vxs_alloc(end, sizeof(*w->weights), err);
     w->means = w->weights ? vxs_alloc(n, sizeof(*w->means), err) : NULL;
-    w->block = w->means ? vxs_alloc(BLOCK, w->filled * sizeof(*w->block), err) : NULL;
-    w->fetched = w->block ? vxs_alloc(BLOCK, n * sizeof(*w->fetched), err) : NULL;
+    w->block = w->means ? vxs_alloc(BLOCK, vxs_times(w->filled, sizeof(*w->block)), err) : NULL;
+    w->fetched = w->block ? vxs_alloc(BLOCK, vxs_times(n, sizeof(*w->fetched)), err) : NULL;
     w->bandwidths = w->fetched ? vxs_alloc(w->design.p, sizeof(*w->bandwidths), err) : NULL;
     return w->bandwidths ? make_benches(w, err) : VXS_FAILED;
 }

@@ -93,14 +93,14 @@ static vxs_status set_up(maker *m, const double *y, vxs_error *err)
     m->benches = vxs_alloc((size_t)m->threads, sizeof(*m->benches), err);
     m->yt = m->benches ? vxs_alloc(n, sizeof(*m->yt), err) : NULL;
     m->set = m->yt ? vxs_alloc(m->columns, sizeof(*m->set), err) : NULL;
-    m->block = m->set ? vxs_alloc(m->columns, n * sizeof(*m->block), err) : NULL;
+    m->block = m->set ? vxs_alloc(m->columns, vxs_times(n, sizeof(*m->block)), err) : NULL;
     if (!m->block)
         return VXS_FAILED;
     memcpy(m->yt, y, n * sizeof(*y));
     centre(m->yt, n);
     for (int t = 0; t < m->threads; t++) {
         bench *b = &m->benches[t];
-        b->sums = vxs_alloc(1 + VXS_BANDWIDTH_ROOM, n * sizeof(*b->sums), err);
+        b->sums = vxs_alloc(1 + VXS_BANDWIDTH_ROOM, vxs_times(n, sizeof(*b->sums)), err);
         if (!b->sums || vxs_gauss_room_init(&b->gauss, n, n, err))
             return VXS_FAILED;
         b->room = b->sums + n;

@@ -55,7 +55,7 @@ vxs_status vxs_storage_init(vxs_storage *storage, size_t rows, size_t columns, s
     *storage = (vxs_storage){ .values = NULL };
     if (fits && bytes > memory)
         return keep_in_file(storage, bytes, what, err);
-    storage->values = vxs_alloc(columns, rows * sizeof(*storage->values), err);
+    storage->values = vxs_alloc(columns, vxs_times(rows, sizeof(*storage->values)), err);
     return storage->values ? VXS_OK : VXS_FAILED;
 }
 

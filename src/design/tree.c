@@ -89,7 +89,7 @@ static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     tree *t = (tree *)design;
     size_t nodes = t->forest->nodes, n = design->n, p = design->p;
-    double *wide = k > 1 ? vxs_alloc(k, nodes * sizeof(*wide), NULL) : NULL;
+    double *wide = k > 1 ? vxs_alloc(k, vxs_times(nodes, sizeof(*wide)), NULL) : NULL;
     if (wide)
         vxs_design_scan(design->base, v, k, wide);
     for (size_t c = 0; c < k; c++) {
@@ -271,7 +271,7 @@ static vxs_status sweep_all(tree *t, vxs_error *err)
 {
     size_t n = t->design.n, slices = (n + SLICE - 1) / SLICE;
     sweep *w = vxs_alloc(1, sizeof(*w), err);
-    double *room = w ? vxs_alloc(n * (BLOCK + HEIGHT) + slices * BLOCK, sizeof(*room), err) : NULL;
+    double *room = w ? vxs_alloc(vxs_times(n + slices, BLOCK + HEIGHT), sizeof(*room), err) : NULL;
     if (room) {
         *w = (sweep){ .t = t, .roots = t->forest->trees, .block = room };
         w->open = room + n * BLOCK;
@@ -297,8 +297,8 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
         return status;
     if (v)
         take_scan(t, by_node, t->along, s);
-    t->sums = vxs_alloc(t->kept_count, n * sizeof(*t->sums), err);
-    t->levels = t->sums ? vxs_alloc(t->forest->trees, n * sizeof(*t->levels), err) : NULL;
+    t->sums = vxs_alloc(t->kept_count, vxs_times(n, sizeof(*t->sums)), err);
+    t->levels = t->sums ? vxs_alloc(t->forest->trees, vxs_times(n, sizeof(*t->levels)), err) : NULL;
     design->norms = t->levels ? vxs_alloc(design->p, sizeof(*design->norms), err) : NULL;
     return design->norms ? sweep_all(t, err) : VXS_FAILED;
 }
@@ -338,10 +338,10 @@ static vxs_status make_room(tree *t, vxs_error *err)
     t->place = vxs_alloc(t->design.p, sizeof(*t->place), err);
     t->column = vxs_alloc(nodes, sizeof(*t->column), err);
     t->kept = vxs_alloc(nodes, sizeof(*t->kept), err);
-    t->along = vxs_alloc(2 * nodes, sizeof(*t->along), err);
+    t->along = vxs_alloc(vxs_times(2, nodes), sizeof(*t->along), err);
     t->list = vxs_alloc(nodes, sizeof(*t->list), err);
     t->listed = vxs_alloc(nodes, sizeof(*t->listed), err);
-    t->block = vxs_alloc(ITEMS, t->design.n * sizeof(*t->block), err);
+    t->block = vxs_alloc(ITEMS, vxs_times(t->design.n, sizeof(*t->block)), err);
     if (!t->place || !t->column || !t->kept || !t->along || !t->list || !t->listed || !t->block ||
         choose_kept(t, err))
         return VXS_FAILED;

@@ -206,7 +206,7 @@ vxs_status vxs_units_visit(vxs_units *units, vxs_visit visit, const double *v, v
     size_t columns = wanted < MOST_COLUMNS ? wanted : MOST_COLUMNS;
     int threads = vxs_design_threads(units->design);
     size_t *set = vxs_alloc(columns, sizeof(*set), err);
-    double *block = set ? vxs_alloc(columns, n * sizeof(*block), err) : NULL;
+    double *block = set ? vxs_alloc(columns, vxs_times(n, sizeof(*block)), err) : NULL;
     vxs_status status = block ? VXS_OK : VXS_FAILED;
     for (size_t first = 0; first < p && !status; first += columns) {
         size_t count = p - first < columns ? p - first : columns;

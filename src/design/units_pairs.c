@@ -468,7 +468,7 @@ static vxs_status prepare(pairs *w, size_t limit, vxs_error *err)
         status = make_panels(w, limit, err);
     if (status)
         return status;
-    w->fetched = vxs_alloc(FETCHED, n * sizeof(*w->fetched), err);
+    w->fetched = vxs_alloc(FETCHED, vxs_times(n, sizeof(*w->fetched)), err);
     w->norms = w->fetched ? vxs_alloc(p, sizeof(*w->norms), err) : NULL;
     w->weights = w->norms ? vxs_alloc(p, sizeof(*w->weights), err) : NULL;
     w->silent = w->weights ? vxs_alloc(p, sizeof(*w->silent), err) : NULL;

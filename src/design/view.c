@@ -84,7 +84,7 @@ static void scan_together(view *w, const double *v, size_t k, double *wide, doub
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     view *w = (view *)design;
-    double *wide = k > 1 ? vxs_alloc(k, design->base->n * sizeof(*wide), NULL) : NULL;
+    double *wide = k > 1 ? vxs_alloc(k, vxs_times(design->base->n, sizeof(*wide)), NULL) : NULL;
     double *sums = k > 1 ? vxs_alloc(k, sizeof(*sums), NULL) : NULL;
     if (wide && sums) {
         scan_together(w, v, k, wide, sums, s);
@@ -176,8 +176,8 @@ static vxs_status take_confounds_off_norms(view *w, vxs_error *err)
     size_t p = w->design.p, k = w->k;
     bool same = w->u == w->q;
     double *change = vxs_alloc(p, sizeof(*change), err);
-    double *on_q = vxs_alloc(k * p, sizeof(*on_q), err);
-    double *on_u = same ? on_q : vxs_alloc(k * p, sizeof(*on_u), err);
+    double *on_q = vxs_alloc(vxs_times(k, p), sizeof(*on_q), err);
+    double *on_u = same ? on_q : vxs_alloc(vxs_times(k, p), sizeof(*on_u), err);
     bool fine = change && on_q && on_u;
     if (fine) {
         w->k = 0; /* the vectors are scanned as they are */
@@ -212,7 +212,7 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
 {
     view *w = (view *)design;
     size_t p = design->p;
-    double *room = vxs_alloc(3 * p, sizeof(*room), err), sum = 0;
+    double *room = vxs_alloc(vxs_times(3, p), sizeof(*room), err), sum = 0;
     w->shift = room ? vxs_alloc(p, sizeof(*w->shift), err) : NULL;
     w->factor = w->shift ? vxs_alloc(p, sizeof(*w->factor), err) : NULL;
     w->stored = w->factor ? vxs_alloc(p, sizeof(*w->stored), err) : NULL;
@@ -309,10 +309,10 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
     size_t n = w->design.n, m = w->design.base->n, p = w->design.p;
     w->inner = vxs_alloc(n, sizeof(*w->inner), err);
     w->outer = vxs_alloc(m, sizeof(*w->outer), err);
-    w->q = vxs_alloc(settings->confound_count + 1, n * sizeof(*w->q), err);
+    w->q = vxs_alloc(settings->confound_count + 1, vxs_times(n, sizeof(*w->q)), err);
     w->u = w->q;
     if (settings->learn)
-        w->u = vxs_alloc(settings->confound_count + 1, n * sizeof(*w->u), err);
+        w->u = vxs_alloc(settings->confound_count + 1, vxs_times(n, sizeof(*w->u)), err);
     if (settings->rows) {
         w->rows = vxs_alloc(n, sizeof(*w->rows), err);
         w->weights = vxs_alloc(m, sizeof(*w->weights), err);

@@ -247,7 +247,7 @@ static void do_single(const whole *a, size_t i, double *t, double *w, vxs_precis
 static vxs_status do_piece(const whole *a, piece *c, double *t, double *w, double *new_t,
                            double *new_w, vxs_precision *report, vxs_error *err)
 {
-    double *room = vxs_alloc(5 * c->k + 1, c->k * sizeof(*room), err);
+    double *room = vxs_alloc(5 * c->k + 1, vxs_times(c->k, sizeof(*room)), err);
     if (!room)
         return VXS_FAILED;
     size_t size = c->k * c->k;
@@ -296,7 +296,7 @@ vxs_status vxs_glasso(const vxs_context *context, const double *s, size_t p, dou
     *report = (vxs_precision){ .rho = rho, .converged = true };
     whole a = { .s = s, .p = p, .rho = rho, .parent = vxs_union_new(p, err) };
     a.members = a.parent ? vxs_alloc(p, sizeof(*a.members), err) : NULL;
-    double *room = a.members ? vxs_alloc(2 * p, p * sizeof(*room), err) : NULL;
+    double *room = a.members ? vxs_alloc(vxs_times(2, p), vxs_times(p, sizeof(*room)), err) : NULL;
     vxs_status status = room ? vxs_blas_start(1, err) : VXS_FAILED;
     for (size_t j = 0; j < p && !status; j++) {
         if (!(s[j * p + j] > 0))

@@ -229,7 +229,7 @@ vxs_status vxs_graph_precision(const vxs_context *context, const double *s, size
         return vxs_graph_new(p, 0, g, err);
     q.most = q.high = find_size(s, p, 1, err);
     double first = q.most < 0 ? -1 : find_size(s, p, q.wanted, err);
-    double *room = first < 0 ? NULL : vxs_alloc(3 * p, p * sizeof(*room), err);
+    double *room = first < 0 ? NULL : vxs_alloc(vxs_times(3, p), vxs_times(p, sizeof(*room)), err);
     if (!room)
         return VXS_FAILED;
     q.t = room;

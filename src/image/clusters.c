@@ -181,7 +181,7 @@ vxs_status vxs_clusters_overlap(const vxs_clusters *clusters, const vxs_atlas *a
 {
     size_t voxels = vxs_grid_voxels(&clusters->grid);
     int32_t *labels = vxs_alloc(voxels, sizeof(*labels), err);
-    size_t *counts = vxs_alloc(clusters->count * atlas->count, sizeof(*counts), err);
+    size_t *counts = vxs_alloc(vxs_times(clusters->count, atlas->count), sizeof(*counts), err);
     vxs_status status =
         labels && counts ? vxs_atlas_resample(atlas, &clusters->grid, labels, err) : VXS_FAILED;
     for (size_t v = 0; v < voxels && !status; v++) {

@@ -3,6 +3,49 @@
 
 #include <math.h>
 
+#define LEAST_EDGE  1e-9 /* mm; from molecules to mountains */
+#define MOST_EDGE   1e9
+#define MOST_EXTENT 1e6
+#define MOST_ORIGIN 1e9
+#define LEAST_SKEW  1e-9 /* volume of a voxel beside the cube of its longest entry */
+
+static bool check_affine(const vxs_grid *grid)
+{
+    double scale = 0, volume = vxs_grid_voxel_volume(grid);
+    for (int r = 0; r < 3; r++) {
+        if (!(fabs(grid->affine[r][3]) <= MOST_ORIGIN))
+            return false;
+        for (int c = 0; c < 3; c++) {
+            if (!(fabs(grid->affine[r][c]) <= MOST_EDGE)) /* nor NaN */
+                return false;
+            scale = fmax(scale, fabs(grid->affine[r][c]));
+        }
+    }
+    return scale >= LEAST_EDGE && volume > LEAST_SKEW * scale * scale * scale;
+}
+
+vxs_status vxs_grid_check(const vxs_grid *grid, const char *what, vxs_error *err)
+{
+    const size_t *n = grid->shape;
+    double size[3];
+    bool few = n[0] > 0 && n[1] > 0 && n[2] > 0 && n[0] <= VXS_MOST_VOXELS &&
+               n[1] <= VXS_MOST_VOXELS / n[0] && n[2] <= VXS_MOST_VOXELS / n[0] / n[1];
+    if (!few)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "%s: its grid is %zu x %zu x %zu; 1 to %d voxels can be worked on", what,
+                        n[0], n[1], n[2], VXS_MOST_VOXELS);
+    if (!check_affine(grid))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "%s: its affine has no inverse or numbers that are no millimetres", what);
+    vxs_grid_voxel_size(grid, size);
+    for (int d = 0; d < 3; d++)
+        if (!(size[d] * (double)n[d] <= MOST_EXTENT))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "%s: it is %g mm long (%zu voxels of %g mm); %g mm are the most", what,
+                            size[d] * (double)n[d], n[d], size[d], MOST_EXTENT);
+    return VXS_OK;
+}
+
 size_t vxs_grid_voxels(const vxs_grid *grid)
 {
     return grid->shape[0] * grid->shape[1] * grid->shape[2];

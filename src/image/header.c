@@ -19,27 +19,31 @@
 typedef struct {
     int code;
     const char *name;
-    size_t size; /* 0: not read */
+    size_t size;        /* 0: not read */
+    const char *remedy; /* what can be given instead of one that is not read */
 } datatype_row;
 
+#define ONE_PART "give one part, such as the magnitude, as an image of its own"
+#define NUMBERS  "give the map of numbers that was coloured, not the picture"
+
 static const datatype_row datatypes[] = {
-    { NIFTI_TYPE_UINT8, "uint8", 1 },
-    { NIFTI_TYPE_INT16, "int16", 2 },
-    { NIFTI_TYPE_INT32, "int32", 4 },
-    { NIFTI_TYPE_FLOAT32, "float32", 4 },
-    { NIFTI_TYPE_FLOAT64, "float64", 8 },
-    { NIFTI_TYPE_INT8, "int8", 1 },
-    { NIFTI_TYPE_UINT16, "uint16", 2 },
-    { NIFTI_TYPE_UINT32, "uint32", 4 },
-    { NIFTI_TYPE_INT64, "int64", 8 },
-    { NIFTI_TYPE_UINT64, "uint64", 8 },
-    { NIFTI_TYPE_COMPLEX64, "complex (complex64)", 0 },
-    { NIFTI_TYPE_COMPLEX128, "complex (complex128)", 0 },
-    { NIFTI_TYPE_COMPLEX256, "complex (complex256)", 0 },
-    { NIFTI_TYPE_RGB24, "colour (RGB24)", 0 },
-    { NIFTI_TYPE_RGBA32, "colour (RGBA32)", 0 },
-    { NIFTI_TYPE_FLOAT128, "float128", 0 },
-    { 1, "single bits (binary)", 0 },
+    { NIFTI_TYPE_UINT8, "uint8", 1, NULL },
+    { NIFTI_TYPE_INT16, "int16", 2, NULL },
+    { NIFTI_TYPE_INT32, "int32", 4, NULL },
+    { NIFTI_TYPE_FLOAT32, "float32", 4, NULL },
+    { NIFTI_TYPE_FLOAT64, "float64", 8, NULL },
+    { NIFTI_TYPE_INT8, "int8", 1, NULL },
+    { NIFTI_TYPE_UINT16, "uint16", 2, NULL },
+    { NIFTI_TYPE_UINT32, "uint32", 4, NULL },
+    { NIFTI_TYPE_INT64, "int64", 8, NULL },
+    { NIFTI_TYPE_UINT64, "uint64", 8, NULL },
+    { NIFTI_TYPE_COMPLEX64, "complex (complex64)", 0, ONE_PART },
+    { NIFTI_TYPE_COMPLEX128, "complex (complex128)", 0, ONE_PART },
+    { NIFTI_TYPE_COMPLEX256, "complex (complex256)", 0, ONE_PART },
+    { NIFTI_TYPE_RGB24, "colours (RGB24)", 0, NUMBERS },
+    { NIFTI_TYPE_RGBA32, "colours (RGBA32)", 0, NUMBERS },
+    { NIFTI_TYPE_FLOAT128, "float128", 0, "store them as float64" },
+    { 1, "single bits (binary)", 0, "store them as uint8" },
 };
 
 /* What the rest of the file works on, whatever the version. */
@@ -176,7 +180,7 @@ static vxs_status recognise(const char *bytes, size_t length, fields *f, vxs_err
 
 static vxs_status check_dims(const fields *f, vxs_error *err)
 {
-    int64_t items = 1;
+    int64_t items = 1, more = 1;
     if (f->dim[0] < 1 || f->dim[0] > 7)
         return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': its header says %lld dimensions",
                         f->name, (long long)f->dim[0]);
@@ -187,13 +191,36 @@ static vxs_status check_dims(const fields *f, vxs_error *err)
         if (f->dim[d] > MAX_ITEMS / items)
             return refuse(f, "its dimensions are too large for this machine", err);
         items *= f->dim[d];
-        if (d > 4 && f->dim[d] > 1)
-            return vxs_fail(err, VXS_BAD_DATA,
-                            "cannot read '%s': dimension %lld has size %lld; images of three or "
-                            "four dimensions are wanted",
-                            f->name, (long long)d, (long long)f->dim[d]);
+        more *= d > 4 ? f->dim[d] : 1;
     }
+    if (more > 1)
+        return vxs_fail(
+            err, VXS_BAD_DATA,
+            "cannot read '%s': it has %lld dimensions, with %lld values a voxel%s; give "
+            "one of them, or the length of a vector, as an image of three or four",
+            f->name, (long long)f->dim[0], (long long)more,
+            f->intent_code == NIFTI_INTENT_VECTOR || f->intent_code == NIFTI_INTENT_DISPVECT
+                ? " (vectors)"
+                : "");
     return VXS_OK;
+}
+
+/* CIFTI-2 is a matrix in a NIfTI-2 file: its intent says so, and its first extension. */
+static vxs_status check_cifti(const fields *f, const char *bytes, size_t length, vxs_error *err)
+{
+    int32_t code = 0;
+    bool extended = f->is_two && length >= NIFTI2_SIZE + 12 && bytes[NIFTI2_SIZE] != 0;
+    if (extended)
+        memcpy(&code, bytes + NIFTI2_SIZE + 8, sizeof(code));
+    code = f->swapped ? swapped_int(code) : code;
+    bool intent = f->is_two && f->intent_code >= 3000 && f->intent_code < 3100;
+    if (!intent && code != NIFTI_ECODE_CIFTI)
+        return VXS_OK;
+    return refuse(f,
+                  "it is a CIFTI-2 file, a matrix of grayordinates and no volume; give its volume "
+                  "('wb_command -cifti-separate' writes one), or its numbers with --npy or "
+                  "--features",
+                  err);
 }
 
 static vxs_status check_datatype(const fields *f, vxs_error *err)
@@ -205,8 +232,8 @@ static vxs_status check_datatype(const fields *f, vxs_error *err)
     if (row->size == 0)
         return vxs_fail(err, VXS_BAD_DATA,
                         "cannot read '%s': its values are %s; integers or floats of at most 64 "
-                        "bits are wanted",
-                        f->name, row->name);
+                        "bits are read: %s",
+                        f->name, row->name, row->remedy);
     return VXS_OK;
 }
 
@@ -225,25 +252,12 @@ static vxs_status find_offset(const fields *f, size_t *offset, vxs_error *err)
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
 
-/* Of a voxel, in mm; from molecules to mountains, and its cube is an ordinary number. */
-static bool sane_size(double size)
+/* Whether the image can stand on this transform. */
+static bool usable(const vxs_grid *grid, double m[4][4])
 {
-    return size >= 1e-9 && size <= 1e9;
-}
-
-static bool usable(double m[4][4])
-{
-    double scale = 0;
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 4; c++) {
-            if (!isfinite(m[r][c]))
-                return false;
-            scale = c < 3 ? fmax(scale, fabs(m[r][c])) : scale;
-        }
-    double det = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
-                 m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-                 m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-    return sane_size(scale) && fabs(det) > 1e-9 * scale * scale * scale;
+    vxs_grid tried = *grid;
+    memcpy(tried.affine, m, sizeof(tried.affine));
+    return vxs_grid_check(&tried, "", NULL) == VXS_OK;
 }
 
 /* Voxel sizes on the diagonal, 1 where the file has none. */
@@ -253,7 +267,7 @@ static void plain_affine(const fields *f, double affine[4][4])
     affine[3][3] = 1;
     for (int d = 0; d < 3; d++) {
         double size = fabs(f->pixdim[d + 1]);
-        affine[d][d] = sane_size(size) ? size : 1;
+        affine[d][d] = size >= 1e-9 && size <= 1e9 ? size : 1;
     }
 }
 
@@ -278,6 +292,14 @@ static void note_conflict(const double sform[4][4], const double qform[4][4], vx
     image->forms_conflict = vxs_grid_distance(&s, &q) > FORMS_AGREE;
 }
 
+static vxs_status check_grid(const fields *f, const vxs_grid *grid, vxs_error *err)
+{
+    char *what = vxs_format(err, "cannot read '%s'", f->name);
+    vxs_status status = what ? vxs_grid_check(grid, what, err) : VXS_FAILED;
+    free(what);
+    return status;
+}
+
 /* The sform where it is given and can be used, else the qform, else voxel sizes alone. */
 static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
 {
@@ -289,12 +311,12 @@ static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
     grid->source = VXS_AFFINE_NONE;
     plain_affine(f, grid->affine);
     if (f->analyze)
-        return VXS_OK;
+        return check_grid(f, grid, err);
     nifti_image *nim = transforms(f);
     if (!nim)
         return refuse(f, "its header makes no sense to nifticlib", err);
-    bool sform = f->sform_code > 0 && usable(nim->sto_xyz.m);
-    bool qform = f->qform_code > 0 && usable(nim->qto_xyz.m);
+    bool sform = f->sform_code > 0 && usable(grid, nim->sto_xyz.m);
+    bool qform = f->qform_code > 0 && usable(grid, nim->qto_xyz.m);
     if (sform || qform) {
         grid->source = sform ? VXS_AFFINE_SFORM : VXS_AFFINE_QFORM;
         memcpy(grid->affine, sform ? nim->sto_xyz.m : nim->qto_xyz.m, sizeof(grid->affine));
@@ -303,7 +325,7 @@ static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
         note_conflict((const double(*)[4])nim->sto_xyz.m, (const double(*)[4])nim->qto_xyz.m,
                       image);
     nifti_image_free(nim);
-    return VXS_OK;
+    return check_grid(f, grid, err);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -345,6 +367,8 @@ vxs_status vxs_header_read(const char *bytes, size_t length, const char *name, v
     fields f = { .name = name };
     *image = (vxs_image){ .format = NULL };
     vxs_status status = recognise(bytes, length, &f, err);
+    if (!status)
+        status = check_cifti(&f, bytes, length, err);
     if (!status)
         status = check_dims(&f, err);
     if (!status)

@@ -6,6 +6,8 @@
 
 /* Bytes a header of any version needs. */
 #define VXS_HEADER_BYTES 540
+/* And what follows it at most: whether there are extensions, the first one's size and code. */
+#define VXS_HEADER_PEEK (VXS_HEADER_BYTES + 12)
 
 /* Checks every field that decides about memory or meaning, and fills all but the private part of
  * image. *offset is where the items start, in the file they are in; *pair says that it is another

@@ -100,7 +100,7 @@ static void hash_sources(const vxs_source *first, const vxs_source *second, char
 static vxs_status read_from(vxs_source *source, const char *header, bool values, char *hash,
                             vxs_image *image, vxs_error *err)
 {
-    char bytes[VXS_HEADER_BYTES], *name = NULL;
+    char bytes[VXS_HEADER_PEEK], *name = NULL;
     size_t got = 0, offset = 0;
     bool pair = false;
     vxs_source other = { .name = NULL }, *items = NULL;

@@ -12,6 +12,7 @@
 #include "image/names.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -221,7 +222,7 @@ static vxs_status read_dseg(vxs_label_names *names, const char *text, const char
     for (size_t i = 0; !status && i < vxs_table_rows(table); i++) {
         const char *cell = vxs_table_cell(table, i, name);
         status = vxs_table_real(table, i, index, &value, err);
-        if (!status && cell && value == (double)(int32_t)value)
+        if (!status && cell && fabs(value) <= INT32_MAX && value == floor(value))
             status = add(names, (int32_t)value, cell, strlen(cell), err);
     }
     vxs_table_free(table);
@@ -263,7 +264,8 @@ static vxs_status read_fsl(vxs_label_names *names, const char *text, vxs_error *
         const char *end = name ? strchr(name, '<') : NULL;
         if (!index || !end || index > name)
             continue;
-        long value = strtol(index + 7, NULL, 10) + probabilistic;
+        int64_t value = strtol(index + 7, NULL, 10); /* at its limits where it is beyond them */
+        value += probabilistic && value < INT32_MAX;
         status = add(names, value, name + 1, trimmed(name + 1, (size_t)(end - name - 1)), err);
     }
     return status;

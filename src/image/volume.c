@@ -30,16 +30,25 @@ void vxs_volume_release(vxs_volume *volume)
 }
 
 /* The outer faces of the field of view stay, so the centres move by half the difference in size. */
-void vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid *result)
+vxs_status vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid *result,
+                                    vxs_error *err)
 {
-    double old[3], shift[3];
-    *result = *grid;
+    double old[3], shift[3], count[3], voxels = 1;
     vxs_grid_voxel_size(grid, old);
     for (int c = 0; c < 3; c++) {
-        double extent = old[c] * (double)grid->shape[c];
-        double count = ceil(extent / size - 1e-6);
+        count[c] = fmax(1, ceil(old[c] * (double)grid->shape[c] / size - 1e-6));
+        voxels *= count[c];
+    }
+    if (!(size > 0 && voxels <= VXS_MOST_VOXELS)) /* before the counts become whole numbers */
+        return vxs_fail(err, VXS_MISUSE,
+                        "voxels of %g mm make a grid of %.0f x %.0f x %.0f from one of %zu x %zu x "
+                        "%zu; %d voxels are the most",
+                        size, count[0], count[1], count[2], grid->shape[0], grid->shape[1],
+                        grid->shape[2], VXS_MOST_VOXELS);
+    *result = *grid;
+    for (int c = 0; c < 3; c++) {
         double factor = size / old[c];
-        result->shape[c] = count < 1 ? 1 : (size_t)count;
+        result->shape[c] = (size_t)count[c];
         /* what the last voxel sticks out is shared by both ends */
         double out = ((double)result->shape[c] * factor - (double)grid->shape[c]) / 2;
         shift[c] = -0.5 - out + factor / 2;
@@ -50,4 +59,5 @@ void vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid *resul
     vxs_grid_position(grid, shift, origin);
     for (int r = 0; r < 3; r++)
         result->affine[r][3] = origin[r];
+    return vxs_grid_check(result, "voxels of this size cannot be made", err);
 }

@@ -8,17 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP    1.5 /* mm a pixel */
-#define MARGIN  6.0 /* mm around the mask */
-#define AXIAL   12  /* slices of the mosaic */
-#define COLUMNS 6
-#define GAP     4 /* pixels between views */
+#define STEP        1.5 /* mm a pixel */
+#define MARGIN      6.0 /* mm around the mask */
+#define MOST_PIXELS 600 /* along an axis: a head has 200 */
+#define AXIAL       12  /* slices of the mosaic */
+#define COLUMNS     6
+#define GAP         4 /* pixels between views */
 
 typedef struct {
     const vxs_slices *s;
     double low[3], high[3]; /* mm: the box that is shown */
     double map_inverse[4][4], underlay_inverse[4][4];
     double map_most, underlay_low, underlay_high;
+    double step; /* of a pixel, mm */
     uint8_t *pixels;
     size_t width, height;
 } canvas;
@@ -136,6 +138,9 @@ static vxs_status look_at(canvas *c, const vxs_slices *slices, vxs_error *err)
         (slices->underlay && !vxs_grid_inverse(&slices->underlay->grid, c->underlay_inverse)))
         return vxs_fail(err, VXS_BAD_DATA, "an image has no usable grid");
     find_box(c);
+    c->step = STEP;
+    for (int d = 0; d < 3; d++)
+        c->step = fmax(c->step, (c->high[d] - c->low[d]) / MOST_PIXELS);
     return find_window(c, err);
 }
 
@@ -143,7 +148,7 @@ static vxs_status look_at(canvas *c, const vxs_slices *slices, vxs_error *err)
 
 static size_t pixels_along(const canvas *c, int axis)
 {
-    return (size_t)ceil((c->high[axis] - c->low[axis]) / STEP);
+    return (size_t)ceil((c->high[axis] - c->low[axis]) / c->step);
 }
 
 /* Axis `across` to the right, `up` upwards, the third one fixed by `at`. */
@@ -153,8 +158,8 @@ static void draw_view(canvas *c, size_t left, size_t top, int across, int up, co
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++) {
             double place[3] = { at[0], at[1], at[2] };
-            place[across] = c->low[across] + STEP * ((double)x + 0.5);
-            place[up] = c->high[up] - STEP * ((double)y + 0.5);
+            place[across] = c->low[across] + c->step * ((double)x + 0.5);
+            place[up] = c->high[up] - c->step * ((double)y + 0.5);
             colour_at(c, place, c->pixels + 3 * ((top + y) * c->width + left + x));
         }
 }
@@ -163,8 +168,8 @@ static void draw_view(canvas *c, size_t left, size_t top, int across, int up, co
 static void draw_cross(canvas *c, size_t left, size_t top, int across, int up, const double at[3])
 {
     size_t width = pixels_along(c, across), height = pixels_along(c, up);
-    double column = floor((at[across] - c->low[across]) / STEP);
-    double row = floor((c->high[up] - at[up]) / STEP);
+    double column = floor((at[across] - c->low[across]) / c->step);
+    double row = floor((c->high[up] - at[up]) / c->step);
     for (size_t y = 0; y < height && column >= 0 && column < (double)width; y += 3)
         memset(c->pixels + 3 * ((top + y) * c->width + left + (size_t)column), 160, 3);
     for (size_t x = 0; x < width && row >= 0 && row < (double)height; x += 3)
@@ -258,9 +263,9 @@ static double along_ray(canvas *c, int across, int up, size_t x, size_t y)
 {
     int along = 3 - across - up;
     double place[3], sum = 0;
-    place[across] = c->low[across] + STEP * ((double)x + 0.5);
-    place[up] = c->high[up] - STEP * ((double)y + 0.5);
-    for (double at = c->low[along]; at < c->high[along]; at += 2 * STEP) {
+    place[across] = c->low[across] + c->step * ((double)x + 0.5);
+    place[up] = c->high[up] - c->step * ((double)y + 0.5);
+    for (double at = c->low[along]; at < c->high[along]; at += 2 * c->step) {
         place[along] = at;
         sum += grey_at(c, place);
     }

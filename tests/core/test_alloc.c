@@ -56,3 +56,13 @@ Test(alloc, resize_fails_cleanly)
 {
     cr_assert(fail_each_request(grow_something) == 2);
 }
+
+Test(alloc, a_product_that_does_not_fit_is_more_than_there_is)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    cr_assert(vxs_times(3, 5) == 15 && vxs_times(0, SIZE_MAX) == 0 && vxs_times(SIZE_MAX, 0) == 0);
+    cr_assert(vxs_times(SIZE_MAX, 1) == SIZE_MAX && vxs_times(SIZE_MAX / 2, 2) == SIZE_MAX - 1);
+    cr_assert(vxs_times((size_t)1 << 32, (size_t)1 << 32) == SIZE_MAX);
+    cr_assert(vxs_times(vxs_times(SIZE_MAX, 2), 3) == SIZE_MAX);
+    cr_assert(!vxs_alloc(vxs_times(SIZE_MAX / 3, 4), 1, &err) && err.status == VXS_FAILED);
+}

@@ -63,10 +63,11 @@ Test(grid, distance_is_that_of_the_worst_corner)
 
 Test(grid, another_voxel_size_keeps_the_field_of_view_in_the_middle)
 {
+    vxs_error err = VXS_ERROR_INIT;
     for (double size = 0.7; size < 9; size += 0.9) {
         vxs_grid a = grid_of(-2, 2, 3), b;
         double first[3], last[3], middle_a[3], middle_b[3], edges[3];
-        vxs_grid_with_voxel_size(&a, size, &b);
+        WORKS(vxs_grid_with_voxel_size(&a, size, &b, &err), err);
         vxs_grid_voxel_size(&b, edges);
         for (int d = 0; d < 3; d++) {
             first[d] = ((double)a.shape[d] - 1) / 2;
@@ -80,5 +81,63 @@ Test(grid, another_voxel_size_keeps_the_field_of_view_in_the_middle)
         char letters[4];
         vxs_grid_orientation(&b, letters);
         cr_assert_str_eq(letters, "LAS");
+    }
+}
+
+static bool is_fine(const vxs_grid *grid)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_status status = vxs_grid_check(grid, "cannot use 'x'", &err);
+    cr_assert(!status || status == VXS_BAD_DATA);
+    cr_assert(!status == !err.status);
+    cr_assert(!status || strncmp(err.message, "cannot use 'x': ", 16) == 0);
+    return !status;
+}
+
+/* What cannot be worked on is known before anything is allocated. */
+Test(grid, is_checked_before_it_is_used)
+{
+    static const size_t shapes[][3] = {
+        { 0, 5, 5 },
+        { 5, 0, 5 },
+        { 5, 5, 0 },
+        { (size_t)1 << 32, (size_t)1 << 32, 1 }, /* 2^64 */
+        { (size_t)1 << 22, (size_t)1 << 21, (size_t)1 << 21 },
+        { 1, 1, (size_t)1 << 31 },
+        { SIZE_MAX, SIZE_MAX, SIZE_MAX },
+        { 3, SIZE_MAX / 3 + 1, 1 },
+    };
+    vxs_grid good = grid_of(2, 2, 2), g = good;
+    cr_assert(is_fine(&g));
+    for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+        memcpy(g.shape, shapes[k], sizeof(g.shape));
+        cr_assert(!is_fine(&g), "shape %zu", k);
+    }
+    static const double strange[] = { NAN, INFINITY, -INFINITY, 1e10, -1e300, 1e308 };
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++)
+            for (size_t k = 0; k < sizeof(strange) / sizeof(strange[0]); k++) {
+                g = good;
+                g.affine[r][c] = strange[k];
+                cr_assert(!is_fine(&g), "%g at %d, %d", strange[k], r, c);
+            }
+    static const double sizes[] = { 0, 1e-30, 1e-10, 1e6, 1e8, 1e30 };
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        g = grid_of(sizes[k], sizes[k], sizes[k]);
+        cr_assert(!is_fine(&g), "voxels of %g mm", sizes[k]);
+    }
+    g = good;
+    memcpy(g.affine[1], g.affine[0], sizeof(g.affine[0])); /* no inverse */
+    cr_assert(!is_fine(&g));
+}
+
+Test(grid, voxels_that_are_too_small_are_refused)
+{
+    static const double sizes[] = { 1e-3, 1e-6, 1e-30, 5e-324, 0, NAN };
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        vxs_grid a = grid_of(2, 2, 2), b;
+        vxs_error err = VXS_ERROR_INIT;
+        cr_assert(vxs_grid_with_voxel_size(&a, sizes[k], &b, &err) == VXS_MISUSE, "%g", sizes[k]);
+        cr_assert(strstr(err.message, "10 x 12 x 14"), "%s", err.message);
     }
 }

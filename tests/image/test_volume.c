@@ -131,7 +131,7 @@ Test(volume, larger_voxels_hold_the_mean)
     WORKS(vxs_volume_new(&fine, &v, &err), err);
     for (size_t i = 0; i < 512; i++)
         v.values[i] = (float)vxs_random_normal(&random, i);
-    vxs_grid_with_voxel_size(&fine, 4, &coarse);
+    WORKS(vxs_grid_with_voxel_size(&fine, 4, &coarse, &err), err);
     cr_assert(coarse.shape[0] == 2 && coarse.affine[0][3] == 1.5);
     WORKS(vxs_volume_resample(&v, &coarse, VXS_LINEAR, &out, &err), err);
     for (size_t c = 0; c < 8; c++) {
