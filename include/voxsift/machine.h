@@ -48,6 +48,12 @@ void vxs_leftover_drop(const char *path);
 /* Removes them; may be called by a signal handler. */
 void vxs_leftovers_remove(void);
 
+/* ---- Files that are mapped ------------------------------------------------------------------- */
+
+/* For a handler of SIGBUS: which file of ours stands at the address that could not be read, as one
+ * line, and the status that it means (VXS_BAD_DATA, VXS_CANNOT_WRITE); VXS_OK: none does. */
+vxs_status vxs_map_fault(const void *address, char *line, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,24 +14,52 @@ volatile int vxs_interrupted = 0;
 #define PATIENCE    1500000 /* microseconds in which work can stop by itself */
 
 static struct timespec first_request;
-static char last_words[96] = "voxsift: interrupted\n";
+static char name[64] = "voxsift: ";
 
 void vxs_signals_name(const char *command)
 {
-    snprintf(last_words, sizeof(last_words), "voxsift %s: interrupted\n", command);
+    snprintf(name, sizeof(name), "voxsift %s: ", command);
 }
 
-/* Ends the program as if its work had stopped: for work that does not look at requests for so long,
- * such as one call of another library. Outputs appear by one rename, so that none is half. */
-static void stop_now(int number)
+static void say(const char *text)
 {
-    static const char clear[] = "\r\033[K";
-    (void)number;
+    (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+/* Ends the program as if its work had stopped. Outputs appear by one rename, so that none is half.
+ */
+static void end_now(vxs_status status, const char *message)
+{
     vxs_leftovers_remove();
     if (isatty(STDERR_FILENO))
-        (void)!write(STDERR_FILENO, clear, sizeof(clear) - 1);
-    (void)!write(STDERR_FILENO, last_words, strlen(last_words));
-    _exit(VXS_INTERRUPTED);
+        say("\r\033[K");
+    say(name);
+    say(message);
+    say("\n");
+    _exit((int)status);
+}
+
+/* For work that does not look at requests for so long, such as one call of another library. */
+static void stop_now(int number)
+{
+    (void)number;
+    end_now(VXS_INTERRUPTED, "interrupted");
+}
+
+/* A file that was mapped became shorter, or its disk fails: bad data like any other, seen by
+ * whichever thread reads it first. */
+static void end_of_map(int number, siginfo_t *info, void *context)
+{
+    static int first;
+    char line[1024];
+    (void)context;
+    while (__atomic_exchange_n(&first, 1, __ATOMIC_ACQ_REL))
+        pause(); /* the thread that was first ends us */
+    vxs_status status = vxs_map_fault(info->si_addr, line, sizeof(line));
+    if (status)
+        end_now(status, line);
+    signal(number, SIG_DFL); /* a fault of ours */
+    raise(number);
 }
 
 /* Whoever asks again later is obeyed at once. Only calls that a handler may make. */
@@ -61,7 +89,10 @@ void vxs_signals_catch(void)
     struct sigaction action = { .sa_handler = remember }, old;
     struct sigaction late = { .sa_handler = stop_now };
     sigemptyset(&action.sa_mask);
+    struct sigaction bus = { .sa_sigaction = end_of_map, .sa_flags = SA_SIGINFO };
     sigemptyset(&late.sa_mask);
+    sigemptyset(&bus.sa_mask);
+    sigaction(SIGBUS, &bus, NULL);
     sigaction(SIGALRM, &late, NULL);
     for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
         if (sigaction(stops[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)

@@ -10,6 +10,8 @@
  */
 #include "cohort/build.h"
 
+#include "core/maps.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -291,7 +293,9 @@ static vxs_status map_and_write(matrix *m, vxs_error *err)
         status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot map features.npy: %s", strerror(errno));
     } else {
         m->map = map;
+        vxs_map_note(map, m->size, "features.npy", m->file, true);
         status = write_in_blocks(m, err);
+        vxs_map_forget(map);
         munmap(m->map, m->size);
     }
     free(m->rows);

@@ -3,7 +3,7 @@
  * Format: "\x93NUMPY", version, length of the header, then a Python dictionary literal with the
  * keys descr, fortran_order and shape, then the items. Nothing of it is trusted.
  */
-#include "voxsift/core.h"
+#include "core/maps.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -254,7 +254,6 @@ vxs_status vxs_npy_parse(const void *bytes, size_t length, const char *name, vxs
     return status;
 }
 
-/* The descriptor is not needed once the file is mapped. */
 static vxs_status map_file(const char *path, void **map, size_t *size, vxs_error *err)
 {
     struct stat about;
@@ -273,6 +272,8 @@ static vxs_status map_file(const char *path, void **map, size_t *size, vxs_error
     *map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
     if (*map == MAP_FAILED)
         status = vxs_fail(err, VXS_FAILED, "cannot map '%s': %s", path, strerror(errno));
+    else
+        vxs_map_note(*map, *size, path, file, false);
 done:
     if (file >= 0)
         close(file);
@@ -289,6 +290,7 @@ vxs_status vxs_npy_open(const char *path, vxs_npy *npy, vxs_error *err)
         return status;
     status = vxs_npy_parse(map, size, path, npy, err);
     if (status) {
+        vxs_map_forget(map);
         munmap(map, size);
         return status;
     }
@@ -299,6 +301,7 @@ vxs_status vxs_npy_open(const char *path, vxs_npy *npy, vxs_error *err)
 
 void vxs_npy_release(vxs_npy *npy)
 {
+    vxs_map_forget(npy->map);
     if (npy->map)
         munmap(npy->map, npy->map_size);
     *npy = (vxs_npy){ 0 };

@@ -217,3 +217,25 @@ Test(json, files_that_are_not_there)
     vxs_json *root = NULL;
     REFUSES(vxs_json_read("/nowhere.json", &root, &err), err, VXS_MISSING, "/nowhere.json");
 }
+
+static void write_hidden(FILE *stream, void *text)
+{
+    vxs_json_writer w;
+    vxs_json_init(&w, stream);
+    vxs_json_text(&w, NULL, text);
+}
+
+/* What a terminal would obey is escaped, and comes back as it was. */
+Test(json, what_must_not_be_shown_is_escaped)
+{
+    char text[] = "\x1b[1m\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81\xc3\xa9";
+    const char *wanted = "\"\\u001b[1m\\u007f\\u009b\\u202e\\udb40\\udc41\xc3\xa9\"";
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_json *root = NULL;
+    char *got = printed(write_hidden, text);
+    cr_assert_str_eq(got, wanted, "%s", got);
+    WORKS(vxs_json_parse(got, strlen(got), "x", &root, &err), err);
+    cr_assert_str_eq(root->text, text);
+    vxs_json_free(root);
+    free(got);
+}

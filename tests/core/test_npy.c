@@ -230,3 +230,29 @@ Test(npy, headers_of_every_shape_are_read_back)
     REFUSES(vxs_npy_write_header(stderr, 'c', 8, 1, shape, &err), err, VXS_FAILED, "no NPY header");
     REFUSES(vxs_npy_write_header(stderr, 'f', 4, 9, shape, &err), err, VXS_FAILED, "9 dimensions");
 }
+
+/* What a handler of SIGBUS asks: of every address in the map, and of none beside it. */
+Test(npy, an_address_has_a_file)
+{
+    char path[512], bytes[8192], line[200], small[20];
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_npy npy[70]; /* more than have a name */
+    size_t length = make(bytes, "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", 4);
+    work_path(path, "ma\x1bpped.npy");
+    write_bytes(path, bytes, length);
+    for (size_t k = 0; k < 70; k++)
+        WORKS(vxs_npy_open(path, &npy[k], &err), err);
+    const char *map = npy[0].map;
+    cr_assert(!truncate(path, (off_t)length - 1));
+    cr_assert(vxs_map_fault(map, line, sizeof(line)) == VXS_BAD_DATA);
+    cr_assert(strstr(line, "ma<U+001B>pped.npy': it became shorter while in use"), "%s", line);
+    cr_assert(vxs_map_fault(map + length - 1, line, sizeof(line)) == VXS_BAD_DATA);
+    cr_assert(vxs_map_fault(&err, line, sizeof(line)) == VXS_OK);
+    cr_assert(vxs_map_fault(map, small, sizeof(small)) && strlen(small) == sizeof(small) - 1);
+    cr_assert(!truncate(path, (off_t)length));
+    cr_assert(vxs_map_fault(map, line, sizeof(line)) == VXS_BAD_DATA && strstr(line, "disk fails"));
+    for (size_t k = 0; k < 70; k++)
+        vxs_npy_release(&npy[k]);
+    cr_assert(vxs_map_fault(map, line, sizeof(line)) == VXS_OK);
+    unlink(path);
+}

@@ -17,6 +17,7 @@ int fuzz_nifti(const uint8_t *bytes, size_t size)
         HOLDS(!image.stored && !image.owned);
         return 0;
     }
+    HOLDS(vxs_grid_check(&image.grid, "fuzz", NULL) == VXS_OK);
     vxs_image_summarise(&image, &summary);
     size_t total = vxs_grid_voxels(&image.grid) * image.volumes;
     HOLDS(summary.nonfinite <= total);
