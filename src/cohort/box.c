@@ -70,7 +70,9 @@ vxs_status vxs_sim_prepare_box(vxs_sim *sim, vxs_error *err)
         grid->affine[d][3] = -size * ((double)grid->shape[d] - 1) / 2;
     }
     sim->how.mask = "a box"; /* as cohort.json tells it */
-    status = fill_mask(sim, inside, margin, err);
+    status = vxs_grid_check(grid, "the box and what smoothing reaches around it", err);
+    if (!status)
+        status = fill_mask(sim, inside, margin, err);
     if (!status)
         status = vxs_sim_list_subjects(sim, err);
     if (!status)

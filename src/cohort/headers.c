@@ -125,11 +125,16 @@ static vxs_status find_reference(const vxs_build *build, vxs_subject *given,
     return VXS_OK;
 }
 
-/* --mem is a wish that the work of images cannot always keep to; what the machine has is a limit.
- */
-static vxs_status check_memory(const vxs_build *build, vxs_error *err)
+/* --mem is a wish that the work of images cannot always keep to; what the machine has is a limit,
+ * and so is what the mask can be written as. */
+static vxs_status check_size(const vxs_build *build, vxs_error *err)
 {
     const size_t *n = build->grid.shape;
+    if (n[0] > INT16_MAX || n[1] > INT16_MAX || n[2] > INT16_MAX)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "a grid of %zu x %zu x %zu voxels cannot be used: NIfTI-1 holds at most %d "
+                        "along an axis",
+                        n[0], n[1], n[2], INT16_MAX);
     uint64_t needed = vxs_build_fixed_bytes(build), there = vxs_memory_of_machine();
     if (needed <= there)
         return VXS_OK;
@@ -165,5 +170,5 @@ vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
             build->subjects[i].other_grid = true;
     }
     status = vxs_build_settle(build, err);
-    return status ? status : check_memory(build, err);
+    return status ? status : check_size(build, err);
 }
