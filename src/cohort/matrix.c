@@ -290,7 +290,10 @@ static vxs_status map_and_write(matrix *m, vxs_error *err)
     vxs_status status = VXS_OK;
     void *map = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
     if (map == MAP_FAILED) {
-        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot map features.npy: %s", strerror(errno));
+        status =
+            errno == ENOMEM
+                ? vxs_fail(err, VXS_FAILED, "not enough memory to map features.npy")
+                : vxs_fail(err, VXS_CANNOT_WRITE, "cannot map features.npy: %s", strerror(errno));
     } else {
         m->map = map;
         vxs_map_note(map, m->size, "features.npy", m->file, true);

@@ -271,7 +271,9 @@ static vxs_status map_file(const char *path, void **map, size_t *size, vxs_error
     *size = (size_t)about.st_size;
     *map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
     if (*map == MAP_FAILED)
-        status = vxs_fail(err, VXS_FAILED, "cannot map '%s': %s", path, strerror(errno));
+        status = errno == ENOMEM
+                     ? vxs_fail(err, VXS_FAILED, "not enough memory to map '%s'", path)
+                     : vxs_fail(err, VXS_FAILED, "cannot map '%s': %s", path, strerror(errno));
     else
         vxs_map_note(*map, *size, path, file, false);
 done:

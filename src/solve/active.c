@@ -380,6 +380,7 @@ static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *
     q->lambda = lambda;
     q->nonnegative = a->problem->nonnegative;
     q->z = target;
+    q->context = a->context;
     return vxs_quadratic_solve(q, &a->steps, err);
 }
 
@@ -475,6 +476,8 @@ vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double 
         before = state->gap;
         status = descends(a, slow) ? descent_step(a, lambda, theta, room, err)
                                    : exact_step(a, lambda, state->primal, room, &moved, err);
+        if (!status)
+            status = vxs_check_interrupted(a->context, err);
     }
     free(room);
     return status;

@@ -34,6 +34,7 @@ typedef struct {
     const double
         *inside; /* n: -f' of the empty model without what the free columns span, or NULL */
     vxs_quadratic quadratic;
+    const vxs_context *context; /* asked for requests to stop; NULL: none come */
     uint64_t steps;
     int flat; /* steps in a row that left the value as it was */
 } vxs_active;

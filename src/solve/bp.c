@@ -311,11 +311,11 @@ static vxs_status set_up(bp *b, vxs_error *err)
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
-    (void)context;
     bp *b = vxs_alloc(1, sizeof(*b), err);
     if (!b)
         return VXS_FAILED;
     b->solver.kind = &vxs_bp_kind;
+    b->path.context = context;
     b->began = vxs_seconds();
     b->read = vxs_design_read(problem->design);
     b->problem = *problem;

@@ -190,6 +190,7 @@ typedef struct {
     size_t before, after; /* terms that screening found to be 0: before the solver began, in all */
     uint64_t iterations;
     double screening; /* seconds */
+    const vxs_context *context;
 } vxs_path;
 /* Into the dome, what a witness says of the dual optimum at some lambda. */
 void vxs_path_region(vxs_path *path, double lambda, const vxs_witness *witness);

@@ -216,6 +216,9 @@ static vxs_status screen_first(run *r, vxs_error *err)
             status = need_bounds(r, err);
         if (status)
             return status;
+        status = vxs_check_interrupted(p->context, err);
+        if (status)
+            return status;
         size_t found = vxs_bounds_find(r->bounds, &p->dome, r->lambda, p->found);
         take_over(p, r->rest);
         again = p->transform && (double)found > AGAIN * (double)r->rest->terms;
@@ -378,7 +381,8 @@ static vxs_status iterate(run *r, bool screen, vxs_error *err)
     vxs_path *p = r->path;
     vxs_status status = VXS_OK;
     for (int round = 0; round < MOST && !status; round++) {
-        if (!vxs_inside_step(&r->inside) || isnan(r->inside.gap))
+        status = vxs_check_interrupted(p->context, err);
+        if (status || !vxs_inside_step(&r->inside) || isnan(r->inside.gap))
             break;
         p->iterations++;
         if (r->inside.gap <= r->target)

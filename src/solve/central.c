@@ -301,8 +301,8 @@ static void follow(central *c, double *coupled)
     c->value = value_at(c, c->v, c->mu, c->b);
     for (int k = 0, stuck = 0; k < STEPS && stuck < STUCK; k++) {
         look(c);
-        if (!find_step(c, coupled))
-            return;
+        if (vxs_check_interrupted(g->context, NULL) || !find_step(c, coupled))
+            return; /* the caller asks as well */
         double share = take_step(c), gap = find_gap(c);
         g->iterations++;
         stuck = gap < 0.9 * best ? 0 : stuck + 1;

@@ -363,6 +363,8 @@ static vxs_status solve_round(vxs_generation *g, vxs_error *err)
 {
     g->last = g->primal;
     vxs_status status = g->solve(g, err);
+    if (!status) /* or what it has may be half solved */
+        status = vxs_check_interrupted(g->context, err);
     if (status)
         return status;
     drop_empty_rounds(g);

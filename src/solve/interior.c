@@ -439,7 +439,7 @@ static void run(point *t)
     begin(t);
     certify(t);
     for (p->iterations = 0; p->iterations < MOST && stuck < PATIENCE; p->iterations++) {
-        if (!iterate(t))
+        if (vxs_check_interrupted(p->context, NULL) || !iterate(t))
             return; /* what was found before stands */
         certify(t);
         if (p->primal - p->dual <= p->target)
@@ -455,6 +455,8 @@ vxs_status vxs_interior_solve(vxs_interior *p, vxs_error *err)
     vxs_status status = make_room(&t, err);
     if (!status)
         run(&t);
+    if (!status)
+        status = vxs_check_interrupted(p->context, err);
     free_point(&t);
     return status;
 }

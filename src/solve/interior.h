@@ -18,6 +18,7 @@ typedef struct {
     const size_t *from, *to; /* members, from < to */
     const double *weight;
     double target; /* of the gap */
+    const vxs_context *context;
 
     double *a;     /* k: where to begin, and the answer */
     double *alpha; /* n: likewise, of the dual, between 0 and u */

@@ -142,6 +142,7 @@ static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
 {
     vxs_state state;
     vxs_status status = vxs_active_init(&l->active, &l->problem, err);
+    l->active.context = l->context;
     l->active.inner = VXS_INNER_EXACT; /* the empty model is small */
     if (!status)
         status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);

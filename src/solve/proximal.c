@@ -252,6 +252,8 @@ static void iterate(proximal *a, int steps)
     double best = INFINITY;
     vxs_generation *g = a->g;
     for (int k = 0, stuck = 0; k < steps && stuck < PATIENCE; k++) {
+        if (vxs_check_interrupted(g->context, NULL))
+            break; /* the caller asks as well */
         bool fell = step(a);
         double gap = gap_of(a);
         g->iterations++;

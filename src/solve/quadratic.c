@@ -185,7 +185,7 @@ static void settle(vxs_quadratic *q, uint64_t *steps)
             q->z[who] = 0;
             leave(q, who);
         }
-    } while (who != NOWHERE);
+    } while (who != NOWHERE && !vxs_check_interrupted(q->context, NULL));
 }
 
 static double excess(const vxs_quadratic *q, size_t j)
@@ -224,7 +224,7 @@ static size_t let_in(vxs_quadratic *q, size_t most)
 {
     size_t entered = 0;
     double below = INFINITY; /* candidates come by falling excess */
-    while (entered < most) {
+    while (entered < most && !vxs_check_interrupted(q->context, NULL)) {
         size_t best = NOWHERE;
         double highest = 1e-9 * q->lambda;
         for (size_t j = q->q; j < q->m; j++) {
@@ -255,7 +255,7 @@ static void begin(vxs_quadratic *q)
     for (size_t j = 0; j < q->m; j++) {
         q->place[j] = NOWHERE;
         q->sign[j] = q->z[j] > 0 ? 1 : -1;
-        if ((q->z[j] == 0 && j >= q->q) || enter(q, j))
+        if ((q->z[j] == 0 && j >= q->q) || vxs_check_interrupted(q->context, NULL) || enter(q, j))
             continue;
         cblas_daxpy((int)q->m, q->z[j], column(q, j), 1, q->left, 1);
         q->z[j] = 0;
@@ -276,7 +276,7 @@ vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err
     bool stuck = false;
     begin(q);
     settle(q, steps);
-    while (*steps < limit) {
+    while (*steps < limit && !status) {
         size_t before = q->count, most = stuck ? 1 : before / 8 + 1;
         double fallen = q->fall;
         if (let_in(q, most) == 0)
@@ -286,6 +286,7 @@ vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err
         if (stuck && !falls) /* what is left is rounding */
             break;
         stuck = !falls;
+        status = vxs_check_interrupted(q->context, err);
     }
-    return VXS_OK;
+    return status;
 }

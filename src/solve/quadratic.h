@@ -13,8 +13,9 @@ typedef struct {
     size_t stride;
     const double *slope; /* c - Hz at the beginning */
     double lambda;
-    bool nonnegative; /* z_j >= 0 for j >= q */
-    double *z;        /* where to begin, and the answer */
+    bool nonnegative;           /* z_j >= 0 for j >= q */
+    double *z;                  /* where to begin, and the answer */
+    const vxs_context *context; /* asked for requests to stop; may be NULL */
 
     /* memory that is used again */
     size_t room;
@@ -27,7 +28,8 @@ typedef struct {
     size_t count;
 } vxs_quadratic;
 
-/* Every step lowers the value, so stopping early does no harm; returns the number of steps. */
+/* Every step lowers the value, so stopping early does no harm; adds the number of steps. Fails only
+ * for want of memory or on request. */
 VXS_MUST_CHECK vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err);
 void vxs_quadratic_release(vxs_quadratic *q);
 

@@ -121,6 +121,7 @@ static vxs_status state_problem(vxs_skfs *s, double rho, double target, vxs_inte
                                 vxs_error *err)
 {
     *q = (vxs_interior){ .n = s->rows,
+                         .context = s->context,
                          .k = s->count,
                          .z = s->z,
                          .u = s->u,

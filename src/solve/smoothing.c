@@ -201,6 +201,8 @@ static void iterate(smoothing *s)
     vxs_generation *g = s->g;
     double best = INFINITY;
     for (int sweep = 0, stuck = 0; sweep < SWEEPS && stuck < PATIENCE; sweep++) {
+        if (vxs_check_interrupted(g->context, NULL))
+            break; /* the caller asks as well */
         vxs_random random = { .seed = SEED, .stream = (uint64_t)sweep };
         vxs_random_permutation(&random, s->order, s->n);
         for (size_t k = 0; k < s->n; k++)
