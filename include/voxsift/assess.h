@@ -35,10 +35,10 @@ typedef struct {
     const vxs_cohort *cohort;
     vxs_task_settings settings;
     vxs_loss loss;
-    size_t n;
-    size_t *rows;   /* of the cohort */
-    double *score;  /* the target, or the number of the class */
-    char **classes; /* sorted; class_count is 0 for a score */
+    size_t n, people; /* subjects, such as scans, and the persons that they are */
+    size_t *rows;     /* of the cohort */
+    double *score;    /* the target, or the number of the class */
+    char **classes;   /* sorted; class_count is 0 for a score */
     size_t class_count;
     double *weights;   /* of subjects, as the table has them, or NULL */
     double *free;      /* n x free_count by column: ones for the intercept, confounds */

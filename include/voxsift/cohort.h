@@ -20,7 +20,7 @@ enum { VXS_NAN_ZERO, VXS_NAN_DROP, VXS_NAN_ERROR };
 /* What to make it of (rows of vxs_source_params), and how (rows of vxs_cohort_params); the rest is
  * for prediction. */
 typedef struct {
-    const char *image_column, *pattern, *participants, *rows, *row_names, *id_column;
+    const char *image_column, *pattern, *participants, *rows, *row_names, *id_column, *person;
     const char *features, *npy, *svmlight;
     const char *mask, *reference, *reference_labels, *atlas, *atlas_names;
     double mask_fraction, voxel_size, smooth, tolerance;
@@ -36,10 +36,11 @@ extern const vxs_param vxs_source_params[], vxs_cohort_params[];
 /* What came of it. */
 typedef struct {
     size_t subjects, dropped, features;
-    size_t edges;                     /* pairs of voxels in the mask that share a face */
-    bool voxels;                      /* features are voxels */
-    bool sparse;                      /* only values that are not 0 are stored */
-    size_t stored;                    /* of a sparse one: so many */
+    size_t people; /* persons that the subjects are; a subject may be one scan of several */
+    size_t edges;  /* pairs of voxels in the mask that share a face */
+    bool voxels;   /* features are voxels */
+    bool sparse;   /* only values that are not 0 are stored */
+    size_t stored; /* of a sparse one: so many */
     double seconds, expected_seconds; /* spent, and for the part that a dry run leaves out */
     uint64_t expected_bytes;          /* of the features' files */
     uint64_t expected_memory;         /* peak */
@@ -59,6 +60,8 @@ VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
 
 typedef enum { VXS_FEATURES_VOXELS, VXS_FEATURES_REGIONS, VXS_FEATURES_COLUMNS } vxs_feature_kind;
 
+#define VXS_NO_COLUMN SIZE_MAX
+
 /* A cohort directory that is open; features are mapped, not read. Dense ones are p x n: the values
  * of a feature stand together. Of sparse ones only the values that are not 0 are there: those of
  * feature j stand at starts[j] ... starts[j + 1] - 1, with their subjects in `rows`, which ascend.
@@ -71,8 +74,11 @@ typedef struct {
     const float *values;   /* these three are NULL when dense */
     const int32_t *rows;
     const size_t *starts;
-    vxs_table *people; /* n rows, in the order of the features' columns */
-    size_t id_column;
+    vxs_table *people; /* n rows, in the order of the features' columns; as the user calls them */
+    size_t id_column;  /* of the subjects, such as scans */
+    size_t person_column; /* of who they are, or VXS_NO_COLUMN: the ids say that */
+    size_t *person;       /* of a subject: 0 ... persons - 1 */
+    size_t persons;
     vxs_json *about; /* cohort.json */
     vxs_grid grid;   /* of voxels and regions */
     size_t *voxels;  /* of the grid, ascending; p of them when features are voxels */
@@ -83,6 +89,12 @@ typedef struct {
 } vxs_cohort;
 VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
 void vxs_cohort_release(vxs_cohort *cohort);
+/* As the table calls subject i; "?" where it has no id. */
+const char *vxs_cohort_id(const vxs_cohort *cohort, size_t i);
+/* The columns of ids and of persons, as the user calls them; one and the same where the ids say who
+ * is who. */
+const char *vxs_cohort_id_header(const vxs_cohort *cohort);
+const char *vxs_cohort_person_header(const vxs_cohort *cohort);
 /* Adds weight times feature j to a sum for each subject. */
 void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *sums);
 /* Whether the files of features are those that the cohort was made with, by their SHA-256, which

@@ -56,11 +56,11 @@ extern const vxs_param vxs_cv_params[];
 /* Who is kept back when. */
 typedef struct {
     size_t n, repeats, count;
-    size_t *fold;  /* repeats x n: the fold in which a subject is kept back */
-    char **names;  /* of folds that are given, or NULL */
-    size_t *group; /* subjects of one group, or of one person, are in one fold */
-    size_t groups;
-    bool by_folds; /* the groups are the folds themselves */
+    size_t *fold;          /* repeats x n: the fold in which a subject is kept back */
+    char **names;          /* of folds that are given, or NULL */
+    size_t *group;         /* subjects of one person, and of one group, are in one fold */
+    size_t groups, values; /* values: of --group, before persons join some; 0 without it */
+    bool by_folds;         /* the groups are the folds themselves */
 } vxs_folds;
 /* Dealt out evenly over classes or quantiles of the score, or as a column or file says. What would
  * leak is refused: an image, a person or a group on both sides. */
@@ -163,7 +163,9 @@ typedef struct {
     double *null;                   /* in the order of their numbers; NAN beyond `count` */
     size_t wanted, count, reached;  /* permutations; those as good as the observed one */
     double p, smallest_p, distinct; /* distinct: how many ways there are, perhaps INFINITY */
-    size_t first, end;              /* those of the chunk; then there is no p */
+    const char *unit;               /* what changes places: "subjects", "people" or "blocks" */
+    size_t units;
+    size_t first, end; /* those of the chunk; then there is no p */
     double seconds;
 } vxs_permutation;
 VXS_MUST_CHECK vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,

@@ -33,7 +33,7 @@ const vxs_param vxs_cv_params[] = {
       .type = VXS_PARAM_TEXT,
       .offset = AT(group),
       .help = "subjects with the same value, such as site, scanner or family, stay in one fold; "
-              "without it the sessions of one person do" },
+              "those of one person always do, and groups that share a person become one" },
     { .name = "folds-from",
       .value = "WHERE",
       .type = VXS_PARAM_TEXT,
@@ -170,12 +170,9 @@ static vxs_status deal_inner(vxs_fold_work *w, size_t *inner, vxs_error *err)
         for (size_t k = 0; k < w->train_count; k++)
             part.score[k] = t->score[w->train[k]];
         size_t groups = regroup(w, cv->folds.group, number, first), *fold = number + t->n;
-        if (groups < w->inner_count)
-            status = vxs_fail(err, VXS_MISUSE,
-                              "%zu inner folds want at least as many %s among the training "
-                              "subjects; there are %zu",
-                              w->inner_count, cv->settings.group ? "groups" : "people", groups);
-        else
+        status = vxs_folds_enough(&cv->folds, cv->settings.group, groups, w->inner_count,
+                                  "inner folds", " among the training subjects", err);
+        if (!status)
             status = vxs_folds_deal(&part, number, groups, w->inner_count, &random, fold, err);
         for (size_t k = 0; k < w->train_count && !status; k++)
             inner[w->train[k]] = fold[k];
@@ -504,7 +501,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = vxs_tries_make(task, method, path, &cv.tries, err);
     if (!status)
-        status = vxs_folds_group(task, settings, &cv.folds, err);
+        status = vxs_folds_group(task, settings->group, &cv.folds, err);
     cv.folds.n = task->n;
     cv.folds.repeats = cv.folds.count = 1;
     cv.folds.fold = status ? NULL : vxs_alloc(task->n, sizeof(*cv.folds.fold), err);

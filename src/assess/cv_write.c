@@ -174,6 +174,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_task_json(w, cv->task, &cv->method);
     vxs_json_whole(w, "folds", (int64_t)cv->folds.count);
     vxs_json_whole(w, "repeats", (int64_t)cv->folds.repeats);
+    vxs_json_whole(w, "groups", (int64_t)cv->folds.groups);
     vxs_json_whole(w, "inner_folds", cv->settings.inner_folds);
     metrics_json(w, cv, "outer", offsetof(vxs_cv_fold, outer), true);
     if (cv->settings.inner_folds > 0)
@@ -254,10 +255,10 @@ static void fold_cell(vxs_tsv_writer *w, const vxs_folds *f, size_t fold)
 
 static void prediction_header(const vxs_task *t, vxs_tsv_writer *w)
 {
-    static const char *const common[] = { "participant_id", "repeat", "fold", "truth",
-                                          "predicted" };
+    static const char *const common[] = { "repeat", "fold", "truth", "predicted" };
     char name[256];
-    for (size_t k = 0; k < 5; k++)
+    vxs_tsv_text(w, vxs_cohort_id_header(t->cohort));
+    for (size_t k = 0; k < 4; k++)
         vxs_tsv_text(w, common[k]);
     for (size_t o = 0; o < vxs_task_outputs(t) && t->class_count > 0; o++) {
         snprintf(name, sizeof(name), "score_%s", t->classes[t->class_count == 2 ? 1 : o]);
@@ -387,7 +388,7 @@ static void write_inner(const vxs_cv *cv, FILE *stream)
     const vxs_task *t = cv->task;
     vxs_tsv_writer w;
     vxs_tsv_init(&w, stream);
-    vxs_tsv_text(&w, "participant_id");
+    vxs_tsv_text(&w, vxs_cohort_id_header(t->cohort));
     vxs_tsv_text(&w, "repeat");
     vxs_tsv_text(&w, "fold");
     vxs_tsv_text(&w, "inner_fold");

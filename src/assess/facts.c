@@ -21,6 +21,7 @@ void vxs_task_json(vxs_json_writer *w, const vxs_task *t, const vxs_method_setti
     vxs_json_text(w, "loss", vxs_loss_name(&t->settings, method, t->loss));
     vxs_json_text(w, "target", t->settings.target);
     vxs_json_whole(w, "subjects", (int64_t)t->n);
+    vxs_json_whole(w, "people", (int64_t)t->people);
     if (t->class_count > 0)
         classes_json(w, t);
 }

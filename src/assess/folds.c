@@ -16,83 +16,28 @@ void vxs_folds_release(vxs_folds *f)
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Sessions of one person are of one person: "sub-01_ses-2" is of sub-01. */
-static size_t person_length(const char *id)
+vxs_status vxs_folds_group(const vxs_task *t, const char *column, vxs_folds *f, vxs_error *err)
 {
-    const char *session = strstr(id, "_ses-");
-    return session ? (size_t)(session - id) : strlen(id);
-}
-
-typedef struct {
-    const char *text;
-    size_t length, subject;
-} key;
-
-static int by_key(const void *a, const void *b)
-{
-    const key *left = a, *right = b;
-    size_t shorter = left->length < right->length ? left->length : right->length;
-    int order = strncmp(left->text, right->text, shorter);
-    if (order != 0 || left->length != right->length)
-        return order != 0 ? order : left->length < right->length ? -1 : 1;
-    return (left->subject > right->subject) - (left->subject < right->subject);
-}
-
-static bool same_key(const key *a, const key *b)
-{
-    return a->length == b->length && strncmp(a->text, b->text, a->length) == 0;
-}
-
-/* Numbers the different keys in their order; returns how many there are. */
-static size_t number_keys(key *keys, size_t n, size_t *number)
-{
-    size_t count = 0;
-    qsort(keys, n, sizeof(*keys), by_key);
-    for (size_t k = 0; k < n; k++) {
-        count += k == 0 || !same_key(&keys[k], &keys[k - 1]);
-        number[keys[k].subject] = count - 1;
-    }
-    return count;
-}
-
-/* By the cells of a column; of the ids' persons when column is the id's. */
-static vxs_status number_cells(const vxs_task *t, size_t column, bool persons, size_t *number,
-                               size_t *count, vxs_error *err)
-{
-    const vxs_table *people = t->cohort->people;
-    key *keys = vxs_alloc(t->n, sizeof(*keys), err);
-    vxs_status status = keys ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < t->n && !status; i++) {
-        const char *cell = vxs_table_cell(people, t->rows[i], column);
-        if (!cell)
-            status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no value in column '%s'",
-                              vxs_task_id(t, i), vxs_table_header(people, column));
-        else
-            keys[i] = (key){ cell, persons ? person_length(cell) : strlen(cell), i };
-    }
-    if (!status)
-        *count = number_keys(keys, t->n, number);
-    free(keys);
+    vxs_together together;
+    vxs_status status = vxs_task_groups(t, "group", column, &together, err);
+    f->group = together.group;
+    f->groups = together.count;
+    f->values = together.values;
     return status;
 }
 
-vxs_status vxs_folds_group(const vxs_task *t, const vxs_cv_settings *s, vxs_folds *f,
-                           vxs_error *err)
+vxs_status vxs_folds_enough(const vxs_folds *f, const char *column, size_t groups, size_t count,
+                            const char *what, const char *where, vxs_error *err)
 {
-    size_t column = t->cohort->id_column;
-    f->group = vxs_alloc(t->n, sizeof(*f->group), err);
-    if (!f->group)
-        return VXS_FAILED;
-    vxs_status status = s->group ? vxs_table_find(t->cohort->people, s->group, &column, err) : 0;
-    return status ? status : number_cells(t, column, !s->group, f->group, &f->groups, err);
-}
-
-vxs_status vxs_task_number_groups(const vxs_task *t, const char *column, size_t *group,
-                                  size_t *groups, vxs_error *err)
-{
-    size_t at = 0;
-    vxs_status status = vxs_table_find(t->cohort->people, column, &at, err);
-    return status ? status : number_cells(t, at, false, group, groups, err);
+    if (groups >= count)
+        return VXS_OK;
+    if (column && f->groups < f->values)
+        return vxs_fail(err, VXS_MISUSE,
+                        "%zu %s want at least as many groups%s; there are %zu, for persons with "
+                        "several values in column '%s' join its %zu values",
+                        count, what, where, groups, column, f->values);
+    return vxs_fail(err, VXS_MISUSE, "%zu %s want at least as many %s%s; there are %zu", count,
+                    what, column ? "groups" : "people", where, groups);
 }
 
 /* ---- Dealing --------------------------------------------------------------------------------- */
@@ -236,9 +181,9 @@ static vxs_status deal_all(const vxs_task *t, const vxs_cv_settings *s, vxs_fold
     vxs_status status = VXS_OK;
     f->repeats = (size_t)s->repeats;
     f->count = (size_t)s->folds;
-    if (f->groups < f->count)
-        return vxs_fail(err, VXS_MISUSE, "%zu folds want at least as many %s; there are %zu",
-                        f->count, s->group ? "groups" : "people", f->groups);
+    status = vxs_folds_enough(f, s->group, f->groups, f->count, "folds", "", err);
+    if (status)
+        return status;
     f->fold = vxs_alloc(f->repeats, t->n * sizeof(*f->fold), err);
     for (size_t r = 0; r < f->repeats && f->fold && !status; r++) {
         vxs_random random = { (uint64_t)s->seed, VXS_STREAM_FOLDS + r };
@@ -249,53 +194,32 @@ static vxs_status deal_all(const vxs_task *t, const vxs_cv_settings *s, vxs_fold
 
 /* ---- From a column or a file ----------------------------------------------------------------- */
 
-static vxs_status name_folds(vxs_folds *f, const key *keys, size_t n, vxs_error *err)
-{
-    f->names = vxs_alloc(f->count, sizeof(*f->names), err);
-    for (size_t k = 0; f->names && k < n; k++) {
-        if (k > 0 && same_key(&keys[k], &keys[k - 1]))
-            continue;
-        size_t number = f->fold[keys[k].subject];
-        f->names[number] = vxs_format(err, "%.*s", (int)keys[k].length, keys[k].text);
-        if (!f->names[number])
-            return VXS_FAILED;
-    }
-    return f->names ? VXS_OK : VXS_FAILED;
-}
-
 /* Folds are the different texts of one repeat; every repeat has the same. */
-static vxs_status take_texts(const vxs_task *t, const char **texts, vxs_folds *f, vxs_error *err)
+static vxs_status take_texts(const vxs_task *t, const char *const *texts, vxs_folds *f,
+                             vxs_error *err)
 {
     size_t all = t->n * f->repeats;
-    key *keys = vxs_alloc(all, sizeof(*keys), err);
     f->fold = vxs_alloc(all, sizeof(*f->fold), err);
-    if (!keys || !f->fold) {
-        free(keys);
-        return VXS_FAILED;
+    vxs_status status =
+        f->fold ? vxs_number_texts(texts, all, f->fold, &f->count, err) : VXS_FAILED;
+    if (!status && f->count < 2)
+        status = vxs_fail(err, VXS_BAD_DATA, "all subjects are in fold '%s'; two are the least",
+                          texts[0]);
+    f->names = status ? NULL : vxs_alloc(f->count, sizeof(*f->names), err);
+    for (size_t k = 0; k < all && f->names && !status; k++) {
+        char **name = &f->names[f->fold[k]];
+        if (!*name)
+            *name = vxs_format(err, "%s", texts[k]);
+        status = *name ? VXS_OK : VXS_FAILED;
     }
-    for (size_t k = 0; k < all; k++)
-        keys[k] = (key){ texts[k], strlen(texts[k]), k };
-    f->count = number_keys(keys, all, f->fold);
-    vxs_status status = f->count > 1 ? name_folds(f, keys, all, err)
-                                     : vxs_fail(err, VXS_BAD_DATA,
-                                                "all subjects are in fold '%s'; "
-                                                "two are the least",
-                                                texts[0]);
-    free(keys);
-    return status;
+    return f->names ? status : status ? status : VXS_FAILED;
 }
 
-static vxs_status from_column(const vxs_task *t, size_t column, vxs_folds *f, vxs_error *err)
+static vxs_status from_column(const vxs_task *t, const char *column, vxs_folds *f, vxs_error *err)
 {
     const char **texts = vxs_alloc(t->n, sizeof(*texts), err);
-    vxs_status status = texts ? VXS_OK : VXS_FAILED;
+    vxs_status status = texts ? vxs_task_cells(t, column, texts, err) : VXS_FAILED;
     f->repeats = 1;
-    for (size_t i = 0; i < t->n && !status; i++) {
-        texts[i] = vxs_table_cell(t->cohort->people, t->rows[i], column);
-        if (!texts[i])
-            status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no value in column '%s'",
-                              vxs_task_id(t, i), vxs_table_header(t->cohort->people, column));
-    }
     if (!status)
         status = take_texts(t, texts, f, err);
     free((void *)texts);
@@ -308,14 +232,39 @@ typedef struct {
     const vxs_table *table;
     size_t id, fold, repeat;
     bool has_repeat;
+    size_t *sorted; /* subjects of the task by their ids */
 } listing;
 
-static size_t find_subject(const vxs_task *t, const char *id)
+static int by_id(const void *a, const void *b, void *task)
 {
-    for (size_t i = 0; id && i < t->n; i++)
-        if (strcmp(vxs_task_id(t, i), id) == 0)
-            return i;
-    return t->n;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    int order = strcmp(vxs_task_id(task, left), vxs_task_id(task, right));
+    return order ? order : (left > right) - (left < right);
+}
+
+static vxs_status sort_subjects(const vxs_task *t, listing *l, vxs_error *err)
+{
+    l->sorted = vxs_alloc(t->n, sizeof(*l->sorted), err);
+    for (size_t i = 0; i < t->n && l->sorted; i++)
+        l->sorted[i] = i;
+    if (l->sorted)
+        qsort_r(l->sorted, t->n, sizeof(*l->sorted), by_id, (void *)t);
+    return l->sorted ? VXS_OK : VXS_FAILED;
+}
+
+/* The first that has the id, or n. */
+static size_t find_subject(const vxs_task *t, const listing *l, const char *id)
+{
+    size_t low = 0, high = id ? t->n : 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(vxs_task_id(t, l->sorted[middle]), id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = id && low < t->n && strcmp(vxs_task_id(t, l->sorted[low]), id) == 0;
+    return found ? l->sorted[low] : t->n;
 }
 
 /* The repeat that the row is of, from 1 on. */
@@ -337,7 +286,7 @@ static vxs_status take_row(const vxs_task *t, const listing *l, size_t row, cons
 {
     size_t repeat = 0;
     const char *fold = vxs_table_cell(l->table, row, l->fold);
-    size_t i = find_subject(t, vxs_table_cell(l->table, row, l->id));
+    size_t i = find_subject(t, l, vxs_table_cell(l->table, row, l->id));
     vxs_status status = repeat_of(l, row, &repeat, err);
     if (status || i == t->n)
         return status;
@@ -382,13 +331,16 @@ static vxs_status from_file(const vxs_task *t, const char *path, vxs_folds *f, v
     vxs_status status = vxs_table_read(path, &table, err);
     l.table = table;
     if (!status)
-        status = vxs_table_find(table, "participant_id", &l.id, err);
+        status = vxs_table_find(table, vxs_cohort_id_header(t->cohort), &l.id, err);
     if (!status)
         status = vxs_table_find(table, "fold", &l.fold, err);
+    if (!status)
+        status = sort_subjects(t, &l, err);
     if (!status) {
         l.has_repeat = !vxs_table_find(table, "repeat", &l.repeat, NULL);
         status = take_listing(t, &l, f, err);
     }
+    free(l.sorted);
     vxs_table_free(table);
     return status;
 }
@@ -410,7 +362,7 @@ vxs_status vxs_folds_make(const vxs_task *t, const vxs_cv_settings *s, vxs_folds
     size_t column = 0;
     bool given = s->folds_from && !vxs_table_find(t->cohort->people, s->folds_from, &column, NULL);
     *f = (vxs_folds){ .n = t->n };
-    vxs_status status = vxs_folds_group(t, s, f, err);
+    vxs_status status = vxs_folds_group(t, s->group, f, err);
     if (status) {
         vxs_folds_release(f);
         return status;
@@ -418,11 +370,11 @@ vxs_status vxs_folds_make(const vxs_task *t, const vxs_cv_settings *s, vxs_folds
     if (!s->folds_from)
         status = deal_all(t, s, f, err);
     else if (given)
-        status = from_column(t, column, f, err);
+        status = from_column(t, s->folds_from, f, err);
     else
         status = from_file(t, s->folds_from, f, err);
     if (!status)
-        status = vxs_folds_check(t, s, f, err);
+        status = vxs_folds_check(t, f, err);
     if (!status && given && !s->group && f->count > 2)
         group_by_folds(f);
     if (status)
@@ -434,7 +386,7 @@ void vxs_folds_write(const vxs_task *t, const vxs_folds *f, FILE *stream)
 {
     vxs_tsv_writer w;
     vxs_tsv_init(&w, stream);
-    vxs_tsv_text(&w, "participant_id");
+    vxs_tsv_text(&w, vxs_cohort_id_header(t->cohort));
     vxs_tsv_text(&w, "repeat");
     vxs_tsv_text(&w, "fold");
     vxs_tsv_end_row(&w);

@@ -66,8 +66,13 @@ static vxs_status check_images(const vxs_task *t, const vxs_folds *f, vxs_error 
     return status;
 }
 
-static vxs_status check_groups(const vxs_task *t, const vxs_cv_settings *s, const vxs_folds *f,
-                               vxs_error *err)
+static bool is_one_person(const vxs_task *t, size_t a, size_t b)
+{
+    return t->cohort->person[t->rows[a]] == t->cohort->person[t->rows[b]];
+}
+
+/* Groups hold persons whole. */
+static vxs_status check_groups(const vxs_task *t, const vxs_folds *f, vxs_error *err)
 {
     size_t *first = vxs_alloc(f->groups, sizeof(*first), err);
     vxs_status status = first ? VXS_OK : VXS_FAILED;
@@ -78,16 +83,17 @@ static vxs_status check_groups(const vxs_task *t, const vxs_cv_settings *s, cons
         *seen = *seen == t->n ? i : *seen;
         for (size_t r = 0; r < f->repeats && !status; r++)
             if (f->fold[r * f->n + i] != f->fold[r * f->n + *seen])
-                status = refuse(t, f, r, *seen, i,
-                                s->group ? "are of one group" : "are of one person", err);
+                status =
+                    refuse(t, f, r, *seen, i,
+                           is_one_person(t, *seen, i) ? "are of one person" : "are of one group",
+                           err);
     }
     free(first);
     return status;
 }
 
-vxs_status vxs_folds_check(const vxs_task *t, const vxs_cv_settings *s, const vxs_folds *f,
-                           vxs_error *err)
+vxs_status vxs_folds_check(const vxs_task *t, const vxs_folds *f, vxs_error *err)
 {
-    vxs_status status = check_groups(t, s, f, err);
+    vxs_status status = check_groups(t, f, err);
     return status ? status : check_images(t, f, err);
 }

@@ -420,8 +420,7 @@ static bool same_subjects(const vxs_model *m, const vxs_task *t)
         return false;
     const vxs_json *id = ids->first;
     for (size_t i = 0; i < t->n; i++, id = id->next) {
-        const char *cell = vxs_table_cell(t->cohort->people, t->rows[i], t->cohort->id_column);
-        if (id->kind != VXS_JSON_TEXT || !cell || strcmp(id->text, cell) != 0)
+        if (id->kind != VXS_JSON_TEXT || strcmp(id->text, vxs_task_id(t, i)) != 0)
             return false;
     }
     return true;

@@ -59,12 +59,41 @@ enum {
     VXS_STREAM_PERMUTE = 100000000,
     VXS_STREAM_BOOTSTRAP = 2000000000
 };
-/* folds.c: numbers the different cells of a column; all subjects must have one. */
-VXS_MUST_CHECK vxs_status vxs_task_number_groups(const vxs_task *task, const char *column,
-                                                 size_t *group, size_t *groups, vxs_error *err);
-/* folds.c: who must stay together. */
-VXS_MUST_CHECK vxs_status vxs_folds_group(const vxs_task *task, const vxs_cv_settings *settings,
+/* together.c: numbers texts in their order. */
+VXS_MUST_CHECK vxs_status vxs_number_texts(const char *const *texts, size_t n, size_t *number,
+                                           size_t *count, vxs_error *err);
+/* The subjects' cells of a column, or their numbers; all must have one. */
+VXS_MUST_CHECK vxs_status vxs_task_cells(const vxs_task *task, const char *column,
+                                         const char **cells, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_task_values(const vxs_task *task, const char *column, size_t *number,
+                                          size_t *count, vxs_error *err);
+/* The subjects' persons: 0 ... people - 1. */
+VXS_MUST_CHECK vxs_status vxs_task_people(const vxs_task *task, size_t *person, size_t *people,
+                                          vxs_error *err);
+/* How groups stand to persons: none holds two of them, and a person has several, as the subjects
+ * `one` and `other` show. */
+typedef struct {
+    bool within, splits;
+    size_t one, other;
+} vxs_finer;
+VXS_MUST_CHECK vxs_status vxs_finer_than_people(const vxs_task *task, const size_t *group,
+                                                size_t groups, const size_t *person, size_t people,
+                                                vxs_finer *finer, vxs_error *err);
+/* Subjects who must stay together: those of one person, and those of one value in the column of an
+ * option (NULL: persons alone); the caller frees `group` whatever is returned. */
+typedef struct {
+    size_t *group;
+    size_t count, values; /* groups; values of the column before persons join them */
+} vxs_together;
+VXS_MUST_CHECK vxs_status vxs_task_groups(const vxs_task *task, const char *option,
+                                          const char *column, vxs_together *together,
+                                          vxs_error *err);
+/* folds.c: the same for folds; fewer groups than there must be of folds are refused. */
+VXS_MUST_CHECK vxs_status vxs_folds_group(const vxs_task *task, const char *column,
                                           vxs_folds *folds, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_folds_enough(const vxs_folds *folds, const char *column,
+                                           size_t groups, size_t count, const char *what,
+                                           const char *where, vxs_error *err);
 /* stability.c: the bound on how many of the stable features are wrong. */
 double vxs_stability_bound(double threshold, double pairs, double q, double p);
 /* folds.c: each subject's fold; groups stay together. */
@@ -72,8 +101,8 @@ VXS_MUST_CHECK vxs_status vxs_folds_deal(const vxs_task *task, const size_t *gro
                                          size_t count, const vxs_random *random, size_t *fold,
                                          vxs_error *err);
 /* leaks.c */
-VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_cv_settings *settings,
-                                          const vxs_folds *folds, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_folds *folds,
+                                          vxs_error *err);
 
 /* jobs.c: a path on some subjects, and what it predicts for others. */
 typedef struct vxs_job {

@@ -152,7 +152,7 @@ static void write_training(vxs_json_writer *w, const vxs_task *t)
     vxs_json_whole(w, "subjects", (int64_t)t->n);
     vxs_json_open_array(w, "ids");
     for (size_t i = 0; i < t->n; i++)
-        vxs_json_text(w, NULL, vxs_table_cell(c->people, t->rows[i], c->id_column));
+        vxs_json_text(w, NULL, vxs_task_id(t, i));
     vxs_json_close_array(w);
     vxs_json_close_object(w);
 }

@@ -6,6 +6,7 @@
  * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
  * is asked for in the order of the numbers, so that threads change nothing. */
 #include "assess/chunk.h"
+#include "assess/exchange.h"
 
 #include <errno.h>
 #include <math.h>
@@ -35,7 +36,7 @@ const vxs_param vxs_permute_params[] = {
       .offset = AT(blocks),
       .help =
           "exchangeability: targets change places only among subjects with the same value, such "
-          "as a site" },
+          "as a site; without it among all; persons with several subjects change places whole" },
     { .name = "whole-blocks",
       .type = VXS_PARAM_FLAG,
       .offset = AT(whole),
@@ -68,93 +69,39 @@ typedef struct {
     const vxs_permute_settings *settings;
     const vxs_method_settings *method;
     vxs_permutation *result;
-    size_t *member; /* subjects, block by block */
-    size_t *start;  /* of a block; count + 1 of them */
-    size_t blocks;
+    vxs_exchange exchange;
     vxs_ledger *ledger;
 } permuter;
 
-static vxs_status find_blocks(permuter *m, vxs_error *err)
-{
-    const vxs_task *t = m->task;
-    size_t n = t->n, *block = vxs_alloc(n, sizeof(*block), err);
-    m->member = vxs_alloc(n, sizeof(*m->member), err);
-    m->start = vxs_alloc(n + 2, sizeof(*m->start), err);
-    vxs_status status = block && m->member && m->start ? VXS_OK : VXS_FAILED;
-    m->blocks = 1;
-    if (!status && m->settings->blocks)
-        status = vxs_task_number_groups(t, m->settings->blocks, block, &m->blocks, err);
-    for (size_t i = 0; i < n && !status; i++)
-        m->start[block[i] + 2]++;
-    for (size_t b = 0; b < m->blocks && !status; b++)
-        m->start[b + 2] += m->start[b + 1];
-    for (size_t i = 0; i < n && !status; i++)
-        m->member[m->start[block[i] + 1]++] = i;
-    free(block);
-    return status;
-}
-
-static vxs_status check_blocks(const permuter *m, vxs_error *err)
-{
-    size_t size = m->start[1];
-    if (m->settings->whole && !m->settings->blocks)
-        return vxs_fail(err, VXS_MISUSE, "'--whole-blocks' goes with '--blocks'");
-    for (size_t b = 1; b < m->blocks && m->settings->whole; b++)
-        if (m->start[b + 1] - m->start[b] != size)
-            return vxs_fail(err, VXS_BAD_DATA,
-                            "blocks of column '%s' have %zu and %zu subjects; whole blocks change "
-                            "places only when they have the same size",
-                            m->settings->blocks, size, m->start[b + 1] - m->start[b]);
-    return VXS_OK;
-}
-
-/* ln of how many ways there are to give out the targets of these subjects. */
-static double log_ways(const permuter *m, const size_t *member, size_t count)
-{
-    double sum = lgamma((double)count + 1);
-    for (size_t k = 0; k < count; k++) { /* targets that are the same can change places unseen */
-        double same = 0;
-        for (size_t j = 0; j <= k; j++)
-            same += m->task->score[member[j]] == m->task->score[member[k]];
-        sum -= log(same);
-    }
-    return sum;
-}
-
-static void count_ways(permuter *m)
+static vxs_status find_exchange(permuter *m, vxs_error *err)
 {
     vxs_permutation *r = m->result;
-    double sum = m->settings->whole ? lgamma((double)m->blocks + 1) : 0;
-    for (size_t b = 0; b < m->blocks && !m->settings->whole; b++)
-        sum += log_ways(m, m->member + m->start[b], m->start[b + 1] - m->start[b]);
-    r->distinct = sum < 36 ? round(exp(sum)) : INFINITY;
+    const vxs_permute_settings *s = m->settings;
+    double ways = 0;
+    if (s->whole && !s->blocks)
+        return vxs_fail(err, VXS_MISUSE, "'--whole-blocks' goes with '--blocks'");
+    vxs_status status = vxs_exchange_make(m->task, s->blocks, s->whole, &m->exchange, err);
+    if (!status)
+        status = vxs_exchange_ways(&m->exchange, m->task->score, &ways, err);
+    if (status)
+        return status;
+    r->unit = m->exchange.unit;
+    r->units = m->exchange.units;
+    r->distinct = ways < 36 ? round(exp(ways)) : INFINITY;
     r->smallest_p = fmax(1 / ((double)r->wanted + 1), 1 / r->distinct);
+    if (r->distinct < 2)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "there is nothing to permute: of %zu %s no two that may change places "
+                        "differ in '%s'",
+                        r->units, r->unit, m->task->settings.target);
+    return VXS_OK;
 }
 
 /* Number k gives the subject at a place the target of the one at another. */
 static vxs_status permute_scores(const permuter *m, size_t k, double *score, vxs_error *err)
 {
-    const double *truth = m->task->score;
     vxs_random random = { (uint64_t)m->settings->cv.seed, VXS_STREAM_PERMUTE + k };
-    size_t *order = vxs_alloc(m->task->n, sizeof(*order), err);
-    if (!order)
-        return VXS_FAILED;
-    if (m->settings->whole) {
-        size_t size = m->start[1];
-        vxs_random_permutation(&random, order, m->blocks);
-        for (size_t i = 0; i < m->task->n; i++)
-            score[m->member[i]] = truth[m->member[order[i / size] * size + i % size]];
-    } else {
-        for (size_t b = 0; b < m->blocks; b++) {
-            size_t first = m->start[b], count = m->start[b + 1] - first;
-            vxs_random of_block = { random.seed, random.stream + (b << 40) };
-            vxs_random_permutation(&of_block, order, count);
-            for (size_t i = 0; i < count; i++)
-                score[m->member[first + i]] = truth[m->member[first + order[i]]];
-        }
-    }
-    free(order);
-    return VXS_OK;
+    return vxs_exchange_scores(&m->exchange, &random, m->task->score, score, err);
 }
 
 /* ---- Permutations as units ----------------------------------------------------------------------
@@ -316,13 +263,7 @@ static vxs_status prepare(permuter *m, vxs_error *err)
     if (!status)
         status = vxs_chunk_share(m->settings->pieces.chunk, r->wanted,
                                  vxs_run_kinds[VXS_RUN_PERMUTE].units, &r->first, &r->end, err);
-    if (!status)
-        status = find_blocks(m, err);
-    if (!status)
-        status = check_blocks(m, err);
-    if (!status)
-        count_ways(m);
-    return status;
+    return status ? status : find_exchange(m, err);
 }
 
 static vxs_status run_permuter(permuter *m, vxs_error *err)
@@ -331,6 +272,11 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
     vxs_status status = prepare(m, err);
     if (status)
         return status;
+    if (strcmp(r->unit, "people") == 0)
+        vxs_log(m->context, VXS_LOG_INFO,
+                "%zu subjects are %zu people: a person's targets stay together, and change places "
+                "with those of persons that have as many subjects",
+                m->task->n, r->units);
     vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);
     status = measure(m, m->context, m->task->score, &r->observed, err);
     if (!status && isnan(r->observed))
@@ -368,8 +314,7 @@ vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = run_permuter(&m, err);
     vxs_ledger_close(m.ledger);
-    free(m.member);
-    free(m.start);
+    vxs_exchange_release(&m.exchange);
     result->seconds = vxs_seconds() - start;
     if (status)
         vxs_permutation_release(result);
@@ -407,8 +352,7 @@ vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts,
         r->seconds = parts->seconds;
         settle(&m);
     }
-    free(m.member);
-    free(m.start);
+    vxs_exchange_release(&m.exchange);
     return status;
 }
 
@@ -424,6 +368,8 @@ void vxs_permutation_json(vxs_json_writer *w, const vxs_permutation *r)
     vxs_json_text(w, "metric", r->metric->name);
     vxs_json_real(w, "observed", r->observed);
     vxs_json_real(w, "distinct_permutations", r->distinct);
+    vxs_json_text(w, "exchanged", r->unit);
+    vxs_json_whole(w, "units", (int64_t)r->units);
     vxs_json_real(w, "seconds", r->seconds);
 }
 

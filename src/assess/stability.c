@@ -50,8 +50,8 @@ const vxs_param vxs_stability_params[] = {
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,
       .offset = AT(group),
-      .help = "subjects with the same value, such as family, stay in one half; without it the "
-              "sessions of one person do" },
+      .help = "subjects with the same value, such as family, stay in one half; those of one person "
+              "always do, and groups that share a person become one" },
     { .name = "seed",
       .value = "N",
       .type = VXS_PARAM_WHOLE,
@@ -108,9 +108,10 @@ static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s
                               size_t *subjects, vxs_job *jobs, vxs_error *err)
 {
     vxs_folds f = { .n = t->n };
-    vxs_cv_settings like = { .group = s->group };
     size_t *half = vxs_alloc(t->n, sizeof(*half), err);
-    vxs_status status = half ? vxs_folds_group(t, &like, &f, err) : VXS_FAILED;
+    vxs_status status = half ? vxs_folds_group(t, s->group, &f, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_folds_enough(&f, s->group, f.groups, 2, "halves", "", err);
     for (size_t k = 0; k < (size_t)s->pairs && !status; k++) {
         vxs_random random = { (uint64_t)s->seed, VXS_STREAM_HALVES + k };
         status = vxs_folds_deal(t, f.group, f.groups, 2, &random, half, err);
@@ -396,7 +397,7 @@ static void write_halves(const vxs_task *t, const vxs_stability *r, FILE *stream
     vxs_tsv_writer w;
     char name[32];
     vxs_tsv_init(&w, stream);
-    vxs_tsv_text(&w, "participant_id");
+    vxs_tsv_text(&w, vxs_cohort_id_header(t->cohort));
     for (size_t k = 0; k < r->halves / 2; k++) {
         snprintf(name, sizeof(name), "pair_%zu", k + 1);
         vxs_tsv_text(&w, name);

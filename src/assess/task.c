@@ -134,8 +134,7 @@ void vxs_task_release(vxs_task *t)
 
 const char *vxs_task_id(const vxs_task *t, size_t i)
 {
-    const char *id = vxs_table_cell(t->cohort->people, t->rows[i], t->cohort->id_column);
-    return id ? id : "?";
+    return vxs_cohort_id(t->cohort, t->rows[i]);
 }
 
 const vxs_method *vxs_task_method(const vxs_task *t)
@@ -257,10 +256,17 @@ static const char *lacks(const maker *m, size_t row)
 
 static void name_left_out(const maker *m, size_t row, const char *column, size_t before)
 {
-    const char *id = vxs_table_cell(m->table, row, m->task->cohort->id_column);
     if (before < MOST_NAMED)
         vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
-                id ? id : "?", column);
+                vxs_cohort_id(m->task->cohort, row), column);
+}
+
+static vxs_status count_people(vxs_task *t, vxs_error *err)
+{
+    size_t *person = vxs_alloc(t->n, sizeof(*person), err);
+    vxs_status status = person ? vxs_task_people(t, person, &t->people, err) : VXS_FAILED;
+    free(person);
+    return status;
 }
 
 static vxs_status choose_subjects(maker *m, vxs_error *err)
@@ -287,7 +293,7 @@ static vxs_status choose_subjects(maker *m, vxs_error *err)
     if (t->n < 2)
         return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s; a model needs two",
                         t->n, all, out > 0 ? " (the others have no value, above)" : "");
-    return VXS_OK;
+    return count_people(t, err);
 }
 
 static vxs_status read_numbers(const maker *m, size_t column, double *values, vxs_error *err)

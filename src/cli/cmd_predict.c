@@ -35,8 +35,7 @@ typedef struct {
 
 static const char *id_of(const predictions *p, size_t i)
 {
-    const char *id = vxs_table_cell(p->cohort->people, i, p->cohort->id_column);
-    return id ? id : "?";
+    return vxs_cohort_id(p->cohort, i);
 }
 
 static const char *truth_of(const predictions *p, size_t i)
@@ -49,7 +48,7 @@ static const char *truth_of(const predictions *p, size_t i)
 static void print_header(const predictions *p, vxs_tsv_writer *w)
 {
     const vxs_model *m = p->model;
-    vxs_tsv_text(w, "participant_id");
+    vxs_tsv_text(w, vxs_cohort_id_header(p->cohort));
     if (p->target != SIZE_MAX)
         vxs_tsv_text(w, m->task.target);
     vxs_tsv_text(w, "predicted");
@@ -90,7 +89,7 @@ static void print_subject(const predictions *p, vxs_json_writer *w, size_t i)
     const vxs_model *m = p->model;
     bool known = !isnan(p->scores[i]);
     vxs_json_open_object(w, NULL);
-    vxs_json_text(w, "participant_id", id_of(p, i));
+    vxs_json_text(w, "id", id_of(p, i));
     if (p->target != SIZE_MAX)
         vxs_json_text(w, "target", truth_of(p, i));
     if (m->class_count == 0)

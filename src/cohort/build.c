@@ -9,6 +9,7 @@ void vxs_build_release(vxs_build *build)
 {
     for (size_t i = 0; i < build->count; i++) {
         free(build->subjects[i].id);
+        free(build->subjects[i].person);
         free(build->subjects[i].path);
         if (build->subjects[i].reason != lost_reason)
             free(build->subjects[i].reason);
@@ -93,6 +94,7 @@ static void summarise(const vxs_build *build, double seconds, vxs_cohort_summary
     vxs_build_block(build, &block);
     *summary = (vxs_cohort_summary){
         .subjects = kept,
+        .people = build->people,
         .dropped = build->count - kept,
         .features = build->p,
         .edges = build->settings->regions ? 0 : count_edges(build),
@@ -110,14 +112,20 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
 {
     vxs_output *output = NULL;
     double start = vxs_seconds();
-    vxs_status status = vxs_build_list(build, sources, err);
-    if (!status)
-        status = vxs_build_check_headers(build, err);
-    /* the name is claimed before the long work, so that a wrong one costs nothing */
-    if (!status && !build->settings->dry_run)
+    vxs_status status = VXS_OK;
+    /* the name is claimed before all work, so that a wrong one costs nothing */
+    if (!build->settings->dry_run)
         status = vxs_output_new(directory, replace, &output, err);
     if (!status)
+        status = vxs_build_list(build, sources, err);
+    if (!status)
+        status = vxs_build_find_people(build, NULL, err);
+    if (!status)
+        status = vxs_build_check_headers(build, err);
+    if (!status)
         status = vxs_build_survey(build, err);
+    if (!status)
+        status = vxs_build_count_people(build, err);
     if (!status && !build->settings->dry_run)
         status = vxs_build_write_matrix(build, output, err);
     if (!status && !build->settings->dry_run)
@@ -137,6 +145,8 @@ static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_
         return vxs_fail(err, VXS_MISUSE,
                         "one source is wanted: images or a table of them, --features, --npy or "
                         "--svmlight");
+    if (s->rows && (s->features || s->svmlight))
+        return vxs_fail(err, VXS_MISUSE, "--rows goes with --npy, or one image of four dimensions");
     if (s->npy && !s->rows)
         return vxs_fail(err, VXS_MISUSE, "--npy goes with --rows: who the rows are");
     if (s->regions && !s->atlas)

@@ -1,8 +1,9 @@
 /* build.h - a cohort in the making; private to the cohort room.
  *
- * Data moves one way: sources.c lists the subjects, join.c gives them rows of a table, headers.c
- * compares grids, survey.c looks at every image once and makes the mask, matrix.c writes the
- * features, describe.c says what was done. A subject that cannot be used keeps its reason. */
+ * Data moves one way: sources.c lists the subjects, join.c gives them rows of a table, people.c
+ * finds which are of one person, headers.c compares grids, survey.c looks at every image once and
+ * makes the mask, matrix.c writes the features, describe.c says what was done. A subject that
+ * cannot be used keeps its reason. */
 #ifndef VXS_COHORT_BUILD_H
 #define VXS_COHORT_BUILD_H
 
@@ -12,6 +13,7 @@
 
 typedef struct {
     char *id;      /* as in the table, or as the file is called */
+    char *person;  /* who the subject is, or NULL: as the id has it */
     char *path;    /* of the image; NULL for features of a table */
     size_t volume; /* of a 4D image */
     size_t row;    /* of the table, or NO_ROW */
@@ -34,6 +36,10 @@ typedef struct {
     size_t problems;  /* subjects that cannot be used, and are not left out by request */
     vxs_table *table; /* NULL when there is none */
     size_t id_column;
+    const char *id_header;     /* of the column of ids that is written; in these, or the table */
+    const char *person_header; /* of the column of persons, or NULL: the ids have them */
+    char invented[64];         /* for ids that no table has */
+    size_t people;             /* how many persons the subjects are */
 
     bool is_shared;
     vxs_image shared; /* the 4D image that all subjects are volumes of; empty otherwise */
@@ -76,8 +82,27 @@ VXS_MUST_CHECK vxs_status vxs_build_add(vxs_build *build, const char *id, char *
 VXS_MUST_CHECK vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *err);
 /* Gives every subject the row of its id, and leaves those without one out. */
 VXS_MUST_CHECK vxs_status vxs_build_join(vxs_build *build, vxs_error *err);
-/* Same person, however they are written: "sub-007", "7", " SUB-07 ". */
-bool vxs_same_id(const char *a, const char *b);
+/* The column of ids: as settings say, or participant_id. */
+const char *vxs_build_id_name(const vxs_build *build);
+/* An id or a person, or the part of an id that is its person. The order is 0 for the same one,
+ * however they are written: "sub-007", "7", " SUB-07 ". */
+typedef struct {
+    const char *text;
+    size_t length;
+} vxs_name;
+int vxs_compare_names(vxs_name a, vxs_name b);
+
+/* people.c: finds the persons of the subjects, in a column of the build's table, or of a table of
+ * features (or NULL) whose rows the subjects are, or in their ids; refuses what is unclear. */
+VXS_MUST_CHECK vxs_status vxs_build_find_people(vxs_build *build, const vxs_table *features,
+                                                vxs_error *err);
+/* How many persons the subjects are that are in. */
+VXS_MUST_CHECK vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err);
+/* Whether a column of features is a column of persons: by its name, or since settings say so. */
+bool vxs_build_is_person(const vxs_build *build, const char *header);
+/* The columns of ids and persons of a cohort that is opened, and its persons as numbers. */
+VXS_MUST_CHECK vxs_status vxs_cohort_find_people(vxs_cohort *cohort, const char *path,
+                                                 vxs_error *err);
 
 /* A subject cannot be used: says so, and notes the reason. */
 void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *format, ...)

@@ -94,6 +94,9 @@ static void write_about(const vxs_build *build, FILE *stream)
     vxs_json_text(&w, "voxsift", VXS_VERSION);
     vxs_json_text(&w, "command", build->context ? build->context->command : NULL);
     vxs_json_whole(&w, "subjects", (int64_t)kept);
+    vxs_json_whole(&w, "people", (int64_t)build->people);
+    vxs_json_text(&w, "id_column", build->id_header);
+    vxs_json_text(&w, "person_column", build->person_header);
     vxs_json_whole(&w, "dropped", (int64_t)(build->count - kept));
     vxs_json_whole(&w, "features", (int64_t)build->p);
     vxs_json_text(&w, "features_are",
@@ -119,30 +122,37 @@ static void write_about(const vxs_build *build, FILE *stream)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* participant_id first, then the columns of the table in their order, a row a kept subject. */
-/* The column of ids is written first; another of that name, as of the rows of a 4D image, gets one
- * of its own. */
-static const char *header_of(const vxs_build *build, size_t column)
+/* Persons in a table of features are in no other table. */
+static bool is_person_apart(const vxs_build *build)
 {
-    const char *header = vxs_table_header(build->table, column);
-    return strcmp(header, "participant_id") == 0 ? "given_id" : header;
+    size_t column = 0;
+    if (!build->person_header || strcmp(build->person_header, build->id_header) == 0)
+        return false;
+    return !build->table || vxs_table_find(build->table, build->person_header, &column, NULL);
 }
 
+/* The ids first, then the columns of the table in their order, all as they are called there, a row
+ * a kept subject. */
 static void write_participants(const vxs_build *build, FILE *stream)
 {
     vxs_tsv_writer w;
     size_t columns = build->table ? vxs_table_columns(build->table) : 0;
+    bool apart = is_person_apart(build);
     vxs_tsv_init(&w, stream);
-    vxs_tsv_text(&w, "participant_id");
+    vxs_tsv_text(&w, build->id_header);
+    if (apart)
+        vxs_tsv_text(&w, build->person_header);
     for (size_t j = 0; j < columns; j++)
         if (j != build->id_column)
-            vxs_tsv_text(&w, header_of(build, j));
+            vxs_tsv_text(&w, vxs_table_header(build->table, j));
     vxs_tsv_end_row(&w);
     for (size_t i = 0; i < build->count; i++) {
         const vxs_subject *s = &build->subjects[i];
         if (s->reason)
             continue;
         vxs_tsv_text(&w, s->id);
+        if (apart)
+            vxs_tsv_text(&w, s->person);
         for (size_t j = 0; j < columns; j++)
             if (j != build->id_column)
                 vxs_tsv_text(&w, s->row == NO_ROW ? NULL : vxs_table_cell(build->table, s->row, j));

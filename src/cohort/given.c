@@ -81,16 +81,29 @@ static vxs_status choose(vxs_sim *sim, vxs_error *err)
     return status;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const vxs_subject *left = *(const vxs_subject *const *)a,
+                      *right = *(const vxs_subject *const *)b;
+    int order = strcmp(left->id, right->id);
+    return order ? order : (left > right) - (left < right);
+}
+
 /* Ids name subjects, and images that are written. */
 static vxs_status check_ids(const vxs_sim *sim, vxs_error *err)
 {
-    const vxs_subject *s = sim->build.subjects;
-    for (size_t i = 0; i < sim->n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(s[i].id, s[k].id) == 0)
-                return vxs_fail(err, VXS_BAD_DATA, "'%s' and '%s' have the same id '%s'", s[k].path,
-                                s[i].path, s[i].id);
-    return VXS_OK;
+    const vxs_subject **s = vxs_alloc(sim->n, sizeof(*s), err);
+    vxs_status status = s ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < sim->n && s; i++)
+        s[i] = &sim->build.subjects[i];
+    if (s)
+        qsort((void *)s, sim->n, sizeof(*s), by_id);
+    for (size_t i = 1; i < sim->n && !status; i++)
+        if (strcmp(s[i - 1]->id, s[i]->id) == 0)
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' and '%s' have the same id '%s'",
+                              s[i - 1]->path, s[i]->path, s[i]->id);
+    free((void *)s);
+    return status;
 }
 
 /* The lobe is known in MNI space only. */

@@ -6,45 +6,45 @@
 #include <string.h>
 #include <strings.h>
 
+const char *vxs_build_id_name(const vxs_build *build)
+{
+    return build->settings->id_column ? build->settings->id_column : "participant_id";
+}
+
 vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *err)
 {
-    const char *name = build->settings->id_column ? build->settings->id_column : "participant_id";
     vxs_status status = vxs_table_read(path, &build->table, err);
     if (!status)
-        status = vxs_table_find(build->table, name, &build->id_column, err);
+        status = vxs_table_find(build->table, vxs_build_id_name(build), &build->id_column, err);
     return status;
 }
 
 /* Without "sub-", blanks and leading zeros. */
-static const char *core_of(const char *id)
+static vxs_name core_of(vxs_name name)
 {
-    id += strspn(id, " ");
-    if (strncasecmp(id, "sub-", 4) == 0)
-        id += 4;
-    while (id[0] == '0' && isalnum((unsigned char)id[1]))
-        id++;
-    return id;
+    const char *end = name.text + name.length;
+    while (name.text < end && *name.text == ' ')
+        name.text++;
+    if (end - name.text >= 4 && strncasecmp(name.text, "sub-", 4) == 0)
+        name.text += 4;
+    while (name.text + 1 < end && name.text[0] == '0' && isalnum((unsigned char)name.text[1]))
+        name.text++;
+    while (end > name.text && end[-1] == ' ')
+        end--;
+    return (vxs_name){ name.text, (size_t)(end - name.text) };
 }
 
-static size_t core_length(const char *core)
+int vxs_compare_names(vxs_name a, vxs_name b)
 {
-    size_t length = strlen(core);
-    while (length > 0 && core[length - 1] == ' ')
-        length--;
-    return length;
+    vxs_name left = core_of(a), right = core_of(b);
+    size_t n = left.length, m = right.length;
+    int order = strncasecmp(left.text, right.text, n < m ? n : m);
+    return order ? order : (n > m) - (n < m);
 }
 
 static int compare_ids(const char *a, const char *b)
 {
-    const char *left = core_of(a), *right = core_of(b);
-    size_t n = core_length(left), m = core_length(right);
-    int order = strncasecmp(left, right, n < m ? n : m);
-    return order ? order : (n > m) - (n < m);
-}
-
-bool vxs_same_id(const char *a, const char *b)
-{
-    return compare_ids(a, b) == 0;
+    return vxs_compare_names((vxs_name){ a, strlen(a) }, (vxs_name){ b, strlen(b) });
 }
 
 typedef struct {
@@ -84,7 +84,9 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
     }
     if (twins > 0)
         return vxs_fail(err, VXS_BAD_DATA,
-                        "the table has %zu ids that stand more than once (above)", twins);
+                        "column '%s' repeats %zu ids (above); pass --id-column: the column that "
+                        "differs from row to row, such as that of the scans",
+                        vxs_build_id_name(build), twins);
     return VXS_OK;
 }
 
@@ -115,7 +117,7 @@ vxs_status vxs_build_join(vxs_build *build, vxs_error *err)
             else
                 high = middle;
         }
-        if (low < count && vxs_same_id(sorted[low].id, s->id)) {
+        if (low < count && compare_ids(sorted[low].id, s->id) == 0) {
             s->row = sorted[low].row;
             used[low] = true;
         } else if (!s->reason) {

@@ -191,6 +191,9 @@ static vxs_status write_about(vxs_linear *l, FILE *stream, vxs_error *err)
     vxs_json_whole(&writer, "format_version", 1);
     vxs_json_text(&writer, "voxsift", VXS_VERSION);
     vxs_json_whole(&writer, "subjects", (int64_t)l->n);
+    vxs_json_whole(&writer, "people", (int64_t)l->n);
+    vxs_json_text(&writer, "id_column", "participant_id");
+    vxs_json_text(&writer, "person_column", NULL);
     vxs_json_whole(&writer, "dropped", 0);
     vxs_json_whole(&writer, "features", (int64_t)l->p);
     vxs_json_text(&writer, "features_are", "columns");

@@ -64,11 +64,11 @@ static vxs_status read_people(vxs_cohort *c, vxs_error *err)
 {
     char *path = inside(c, "participants.tsv", err);
     vxs_status status = path ? vxs_table_read(path, &c->people, err) : VXS_FAILED;
-    if (!status)
-        status = vxs_table_find(c->people, "participant_id", &c->id_column, err);
     if (!status && vxs_table_rows(c->people) != c->n)
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu rows, but %s %zu subjects", path,
                           vxs_table_rows(c->people), sizes_of(c), c->n);
+    if (!status)
+        status = vxs_cohort_find_people(c, path, err);
     free(path);
     return status;
 }
@@ -142,6 +142,7 @@ void vxs_cohort_release(vxs_cohort *c)
     for (int k = 0; k < 3; k++)
         vxs_npy_release(&c->npy[k]);
     vxs_table_free(c->people);
+    free(c->person);
     vxs_table_free(c->names);
     vxs_json_free(c->about);
     free(c->voxels);

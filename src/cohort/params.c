@@ -29,7 +29,14 @@ const vxs_param vxs_source_params[] = {
       .value = "NAME",
       .type = VXS_PARAM_TEXT,
       .offset = AT(id_column),
-      .help = "column of the table that has the ids; participant_id when not given" },
+      .help = "column with an id for each row, such as that of the scan; default participant_id" },
+    { .name = "person",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(person),
+      .help = "column that says whose row it is; default: participant_id, subject and the like "
+              "beside the column of ids, else ids such as sub-X_ses-Y; the column of ids itself: "
+              "each row is a person" },
     { .name = "rows",
       .value = "TABLE",
       .type = VXS_PARAM_PATH,

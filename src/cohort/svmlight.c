@@ -28,7 +28,9 @@ typedef struct {
     size_t copy_room;
     char *at; /* in it */
     size_t line;
-    double target; /* of the line, and its pairs, whose indices ascend */
+    bool queries;      /* some line has a qid */
+    double target;     /* of the line, and its pairs, whose indices ascend */
+    const char *query; /* its qid, or NULL */
     pair *pairs;
     size_t count, room;
     size_t largest, stored; /* index, and values that are not 0, of all lines */
@@ -85,8 +87,10 @@ static vxs_status read_pair(reader *r, char *word)
     if (!colon)
         return bad_line(r, "a pair such as 3:0.5 should stand here");
     *colon = '\0';
-    if (strcmp(word, "qid") == 0)
+    if (strcmp(word, "qid") == 0) {
+        r->query = colon + 1;
         return VXS_OK;
+    }
     if (!vxs_parse_whole(word, &index) || index < 1 || index > INT32_MAX)
         return bad_line(r, "an index is not a number from 1 on");
     if (!vxs_parse_real(colon + 1, &value))
@@ -122,6 +126,7 @@ static vxs_status read_line(reader *r)
     vxs_status status = VXS_OK;
     r->at = r->copy;
     r->count = 0;
+    r->query = NULL;
     char *word = next_word(r);
     if (!word || !vxs_parse_real(word, &r->target))
         return bad_line(r, "a target should stand first");
@@ -188,7 +193,10 @@ static vxs_status take_sizes(reader *r, size_t i)
     size_t last = r->count > 0 ? (size_t)r->pairs[r->count - 1].index : 0;
     r->largest = last > r->largest ? last : r->largest;
     snprintf(id, sizeof(id), "row-%06zu", i + 1);
-    fprintf(r->targets, "%s\t%s\n", id, vxs_real_text(r->target, text));
+    fprintf(r->targets, "%s\t%s", id, vxs_real_text(r->target, text));
+    if (r->queries)
+        fprintf(r->targets, "\t%s", r->query ? r->query : "n/a");
+    fputc('\n', r->targets);
     return vxs_build_add(r->build, id, NULL, 0, i, r->err);
 }
 
@@ -200,7 +208,8 @@ static vxs_status read_sizes(reader *r)
     r->targets = open_memstream(&targets, &length);
     if (!r->targets)
         return vxs_fail(r->err, VXS_FAILED, "not enough memory to read '%s'", r->path);
-    fputs("participant_id\ttarget\n", r->targets);
+    r->queries = strstr(r->text, " qid:") || strstr(r->text, "\tqid:");
+    fputs(r->queries ? "participant_id\ttarget\tqid\n" : "participant_id\ttarget\n", r->targets);
     vxs_status status = each_line(r, take_sizes);
     if (fclose(r->targets) != 0 && !status)
         status = vxs_fail(r->err, VXS_FAILED, "not enough memory to read '%s'", r->path);

@@ -95,6 +95,39 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
 
 /* ---- --features ------------------------------------------------------------------------------ */
 
+typedef struct {
+    vxs_name id;
+    size_t subject;
+} entry;
+
+static int by_id(const void *a, const void *b)
+{
+    const entry *left = a, *right = b;
+    int order = vxs_compare_names(left->id, right->id);
+    return order ? order : (left->subject > right->subject) - (left->subject < right->subject);
+}
+
+/* Of several subjects with one id the first stays. */
+static vxs_status leave_twins_out(vxs_build *build, const char *path, vxs_error *err)
+{
+    size_t n = build->count;
+    entry *list = vxs_alloc(n, sizeof(*list), err);
+    bool *twin = vxs_alloc(n, sizeof(*twin), err);
+    for (size_t i = 0; i < n && list && twin; i++)
+        list[i] = (entry){ { build->subjects[i].id, strlen(build->subjects[i].id) }, i };
+    if (n > 0 && list && twin)
+        qsort(list, n, sizeof(*list), by_id);
+    for (size_t k = 1; k < n && list && twin; k++)
+        twin[list[k].subject] = vxs_compare_names(list[k - 1].id, list[k].id) == 0;
+    for (size_t i = 0; i < n && list && twin; i++)
+        if (twin[i])
+            vxs_build_leave_out(build, &build->subjects[i], "its id stands twice in '%s'", path);
+    bool fine = list && twin;
+    free(list);
+    free(twin);
+    return fine ? VXS_OK : VXS_FAILED;
+}
+
 static vxs_status add_people(vxs_build *build, const vxs_table *table, size_t column,
                              const char *path, vxs_error *err)
 {
@@ -106,33 +139,45 @@ static vxs_status add_people(vxs_build *build, const vxs_table *table, size_t co
                             vxs_table_line(table, i));
         status = vxs_build_add(build, id, NULL, 0, NO_ROW, err);
     }
-    for (size_t i = 0; i < build->count && !status; i++)
-        for (size_t k = 0; k < i; k++)
-            if (!build->subjects[i].reason &&
-                vxs_same_id(build->subjects[i].id, build->subjects[k].id))
-                vxs_build_leave_out(build, &build->subjects[i], "its id stands twice in '%s'",
-                                    path);
-    return status;
+    return status ? status : leave_twins_out(build, path, err);
+}
+
+/* Ids are none, and who is who would give every person away. */
+static bool is_feature(const vxs_build *build, const vxs_table *table, size_t j, size_t ids)
+{
+    return j != ids && !vxs_build_is_person(build, vxs_table_header(table, j));
+}
+
+static size_t count_features(const vxs_build *build, const vxs_table *table, size_t ids)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < vxs_table_columns(table); j++) {
+        count += is_feature(build, table, j, ids);
+        if (j != ids && !is_feature(build, table, j, ids))
+            vxs_log(build->context, VXS_LOG_WARNING,
+                    "column '%s' of '%s' says who is who; it is no feature",
+                    vxs_table_header(table, j), build->settings->features);
+    }
+    return count;
 }
 
 static vxs_status read_features(vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
     const char *path = build->settings->features;
-    const char *id = build->settings->id_column ? build->settings->id_column : "participant_id";
     size_t column = 0;
     vxs_status status = vxs_table_read(path, &m->features, err);
     if (!status)
-        status = vxs_table_find(m->features, id, &column, err);
+        status = vxs_table_find(m->features, vxs_build_id_name(build), &column, err);
     if (!status)
         status = add_people(build, m->features, column, path, err);
     if (status)
         return status;
     m->n = vxs_table_rows(m->features);
-    m->p = vxs_table_columns(m->features) - 1;
+    m->p = count_features(build, m->features, column);
     m->names = vxs_alloc(m->p + 1, sizeof(*m->names), err);
     status = m->names ? vxs_matrix_dense(build, m, err) : VXS_FAILED;
     for (size_t j = 0, k = 0; !status && j < vxs_table_columns(m->features); j++) {
-        if (j == column)
+        if (!is_feature(build, m->features, j, column))
             continue;
         m->names[k] = vxs_table_header(m->features, j);
         for (size_t i = 0; i < m->n && !status; i++) {
@@ -152,9 +197,9 @@ static vxs_status read_rows(vxs_build *build, vxs_error *err)
     const vxs_cohort_settings *s = build->settings;
     if (!s->row_names)
         return vxs_build_read_table(build, s->rows, err);
-    const char *id = s->id_column ? s->id_column : "participant_id";
     vxs_status status = vxs_table_read_bare(s->rows, s->row_names, &build->table, err);
-    return status ? status : vxs_table_find(build->table, id, &build->id_column, err);
+    return status ? status
+                  : vxs_table_find(build->table, vxs_build_id_name(build), &build->id_column, err);
 }
 
 static vxs_status read_npy(vxs_build *build, vxs_matrix *m, vxs_error *err)
@@ -202,9 +247,13 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
     if (!status && s->participants)
         status = vxs_build_join(build, err);
     if (!status)
+        status = vxs_build_find_people(build, m->features, err);
+    if (!status)
         status = settle_missing(build, m, err);
     if (!status)
         status = vxs_build_settle(build, err);
+    if (!status)
+        status = vxs_build_count_people(build, err);
     if (!status && m->starts)
         status = vxs_nonzeros_pack(build, m, err);
     if (status)
@@ -261,6 +310,7 @@ static void summarise(const vxs_build *build, const vxs_matrix *m, vxs_cohort_su
     uint64_t value = sizeof(float) + (build->sparse ? sizeof(int32_t) : 0);
     uint64_t starts = build->sparse ? (build->p + 1) * sizeof(size_t) : 0;
     *summary = (vxs_cohort_summary){ .subjects = vxs_build_kept(build),
+                                     .people = build->people,
                                      .dropped = build->count - vxs_build_kept(build),
                                      .features = build->p,
                                      .sparse = build->sparse,
@@ -275,9 +325,9 @@ vxs_status vxs_build_from_table(vxs_build *build, const char *directory, bool re
     vxs_matrix m = { .values = NULL };
     vxs_output *output = NULL;
     bool dry = build->settings->dry_run;
-    vxs_status status = read_matrix(build, &m, err);
-    if (!status && !dry)
-        status = vxs_output_new(directory, replace, &output, err);
+    vxs_status status = dry ? VXS_OK : vxs_output_new(directory, replace, &output, err);
+    if (!status)
+        status = read_matrix(build, &m, err);
     if (!status && !dry)
         status = write_matrix(build, &m, output, err);
     if (!status && !dry)

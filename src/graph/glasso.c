@@ -17,7 +17,7 @@
  * Source    Friedman, Hastie and Tibshirani 2008; its dual and starts: Mazumder and Hastie 2012 */
 #include "voxsift/graph.h"
 
-#include "graph/union.h"
+#include "core/union.h"
 #include "voxsift/machine.h"
 
 #include <cblas.h>

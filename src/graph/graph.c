@@ -1,7 +1,7 @@
 /* graph.c - edges, loops, and the cheapest trees. */
 #include "voxsift/graph.h"
 
-#include "graph/union.h"
+#include "core/union.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * each other, or nearly so. The shortest such meetings that hang all together become links. */
 #include "voxsift/graph.h"
 
-#include "graph/union.h"
+#include "core/union.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * is left of them when all other columns are held (glasso.c). */
 #include "voxsift/graph.h"
 
-#include "graph/union.h"
+#include "core/union.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -99,7 +99,7 @@ def ridge(cohort, target):
     """Plain kernel ridge on the folds that voxsift cv has just used, its penalty chosen by five inner folds: r, R2 and MAE of
     all subjects, the mean of the repeats."""
     X = np.load(f"{folder}/{cohort}/features.npy").T.astype(float)
-    people = {r["participant_id"]: r for r in csv.DictReader(open(f"{folder}/{cohort}/participants.tsv"), delimiter="\t")}
+    people = {next(iter(r.values())): r for r in csv.DictReader(open(f"{folder}/{cohort}/participants.tsv"), delimiter="\t")}
     ids, y = list(people), np.array([float(r[target]) for r in people.values()])
     K, alphas, scores = X @ X.T, np.logspace(-6, 3, 28), []
 
@@ -113,7 +113,7 @@ def ridge(cohort, target):
 
     folds = list(csv.DictReader(open(folder + "/cv/folds.tsv"), delimiter="\t"))
     for repeat in sorted({r["repeat"] for r in folds}):
-        at, guess = {r["participant_id"]: r["fold"] for r in folds if r["repeat"] == repeat}, np.zeros(len(y))
+        at, guess = {next(iter(r.values())): r["fold"] for r in folds if r["repeat"] == repeat}, np.zeros(len(y))
         fold = np.array([at[i] for i in ids])
         for k in set(fold):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)

@@ -57,7 +57,7 @@ def load(folder):
     x = dense_of(folder, about) if sparse else np.load(folder + "/features.npy", mmap_mode="r")
     rows = [line.rstrip("\n").split("\t") for line in open(folder + "/participants.tsv")]
     check(folder + " shape", x.shape == (about["features"], about["subjects"]) and x.dtype == "f4")
-    check(folder + " rows", len(rows) == about["subjects"] + 1 and rows[0][0] == "participant_id")
+    check(folder + " rows", len(rows) == about["subjects"] + 1 and rows[0][0] == about["id_column"])
     check(folder + " nothing half-made", not [n for n in os.listdir(".") if ".part-" in n])
     return about, np.array(x), rows
 
@@ -242,7 +242,7 @@ open("rows.txt", "w").write("".join(f"{c} {r}\n" for c, r in zip("abcabc", "0011
 run("bold.nii.gz", "--rows", "rows.txt", "--row-names", "condition,run", "--mask", "half.nii.gz", "-o", "o")
 about, y, rows = load("o")
 check("volumes", (y == np.stack([flat(stack[..., k], half) for k in range(6)], 1)).all())
-check("rows", rows[4] == ["volume-000004", "a", "1"], rows[4])
+check("rows", rows[0] == ["volume_id", "condition", "run"] and rows[4] == ["volume-000004", "a", "1"], rows[:5])
 
 # features without images
 table = rng.normal(size=(5, 3))

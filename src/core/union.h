@@ -1,6 +1,6 @@
-/* union.h - sets that only grow together (union-find); private to the graph room. */
-#ifndef VXS_GRAPH_UNION_H
-#define VXS_GRAPH_UNION_H
+/* union.h - sets that only grow together (union-find); private to the library. */
+#ifndef VXS_CORE_UNION_H
+#define VXS_CORE_UNION_H
 
 #include "voxsift/core.h"
 

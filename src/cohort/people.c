@@ -1,0 +1,423 @@
+/* people.c - subjects and persons. A subject is a row of the cohort, such as a scan; a person may
+ * have several of them. Who is who is in a column of the table, or in the ids as BIDS writes them,
+ * and is found once: folds, halves, bootstrap draws and permutations go by the numbers that are
+ * given to persons here. */
+#include "cohort/build.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Persons as numbers ---------------------------------------------------------------------- */
+
+#define NOBODY SIZE_MAX
+
+typedef struct {
+    vxs_name name;
+    size_t subject;
+} entry;
+
+static int by_person(const void *a, const void *b)
+{
+    const entry *left = a, *right = b;
+    int order = vxs_compare_names(left->name, right->name);
+    return order ? order : (left->subject > right->subject) - (left->subject < right->subject);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    vxs_name left = ((const entry *)a)->name, right = ((const entry *)b)->name;
+    int order =
+        strncmp(left.text, right.text, left.length < right.length ? left.length : right.length);
+    return order ? order : (left.length > right.length) - (left.length < right.length);
+}
+
+/* From 0 on, in the order of their texts; the least where a person is written in several ways.
+ * Subjects without a name are NOBODY. */
+static vxs_status number_names(const vxs_name *names, size_t n, size_t *number, size_t *count,
+                               vxs_error *err)
+{
+    entry *list = vxs_alloc(n, sizeof(*list), err), *first = vxs_alloc(n, sizeof(*first), err);
+    size_t *rank = vxs_alloc(n, sizeof(*rank), err), present = 0;
+    vxs_status status = list && first && rank ? VXS_OK : VXS_FAILED;
+    *count = 0;
+    for (size_t i = 0; i < n && !status; i++) {
+        number[i] = NOBODY;
+        if (names[i].text)
+            list[present++] = (entry){ names[i], i };
+    }
+    if (!status && present > 0)
+        qsort(list, present, sizeof(*list), by_person);
+    for (size_t k = 0; k < present; k++) {
+        if (k == 0 || vxs_compare_names(list[k - 1].name, list[k].name) != 0) {
+            first[*count] = (entry){ list[k].name, *count };
+            ++*count;
+        } else if (by_text(&list[k], &first[*count - 1]) < 0) {
+            first[*count - 1].name = list[k].name;
+        }
+        number[list[k].subject] = *count - 1;
+    }
+    if (*count > 0)
+        qsort(first, *count, sizeof(*first), by_text);
+    for (size_t r = 0; r < *count; r++)
+        rank[first[r].subject] = r;
+    for (size_t k = 0; k < present; k++)
+        number[list[k].subject] = rank[number[list[k].subject]];
+    free(list);
+    free(first);
+    free(rank);
+    return status;
+}
+
+/* ---- Persons in ids -------------------------------------------------------------------------- */
+
+/* "ses-2", "run-1" */
+static bool is_entity(const char *text)
+{
+    size_t letters = 0;
+    while (isalpha((unsigned char)text[letters]))
+        letters++;
+    return letters > 0 && text[letters] == '-';
+}
+
+/* "sub-01_ses-2" and "sub-01_run-1" are of sub-01, "p7_ses-1" is of p7. */
+static vxs_name person_of_id(const char *id)
+{
+    const char *end = strncasecmp(id, "sub-", 4) == 0 ? strchr(id, '_') : strstr(id, "_ses-");
+    while (end && !is_entity(end + 1))
+        end = strchr(end + 1, '_');
+    return (vxs_name){ id, end ? (size_t)(end - id) : strlen(id) };
+}
+
+static vxs_name whole(const char *text)
+{
+    return (vxs_name){ text, text ? strlen(text) : 0 };
+}
+
+/* ---- Columns of persons ---------------------------------------------------------------------- */
+
+/* The likelier first; case and what stands between words do not matter. */
+static const char *const person_columns[] = {
+    "participantid", "personid", "subjectid", "patientid",  "participant",  "person",
+    "subject",       "patient",  "subid",     "sub",        "subjectlabel", "subjectkey",
+    "srcsubjectid",  "ptid",     "rid",       "subjectname"
+};
+#define PERSON_COLUMNS (sizeof(person_columns) / sizeof(person_columns[0]))
+
+static bool is_called(const char *header, const char *name)
+{
+    for (; *header; header++) {
+        if (strchr("_-. ", *header))
+            continue;
+        if (tolower((unsigned char)*header) != *name)
+            return false;
+        name++;
+    }
+    return *name == '\0';
+}
+
+/* Its place among the columns that are known for it, or their count. */
+static size_t rank_of(const char *header)
+{
+    size_t k = 0;
+    while (k < PERSON_COLUMNS && !is_called(header, person_columns[k]))
+        k++;
+    return k;
+}
+
+bool vxs_build_is_person(const vxs_build *build, const char *header)
+{
+    const char *said = build->settings->person;
+    return rank_of(header) < PERSON_COLUMNS || (said && strcmp(header, said) == 0);
+}
+
+/* ---- Which of them --------------------------------------------------------------------------- */
+
+/* A column, or the ids, and the persons that it makes of the subjects. */
+typedef struct {
+    const char *header; /* NULL: the ids */
+    const vxs_table *table;
+    size_t column, rank;
+    size_t *number; /* of a subject */
+    size_t persons, missing;
+    bool repeats; /* a person has several subjects */
+} candidate;
+
+typedef struct {
+    vxs_build *build;
+    const vxs_table *tables[2]; /* the build's, whose rows subjects have, and that of features,
+                                   whose rows they are; either may be NULL */
+    candidate *each;
+    size_t count;
+} finder;
+
+/* NULL where there is none, and of subjects that are left out. */
+static const char *cell_of(const finder *f, const candidate *c, size_t i)
+{
+    const vxs_subject *s = &f->build->subjects[i];
+    size_t row = c->table == f->build->table ? s->row : i;
+    return s->reason || row == NO_ROW ? NULL : vxs_table_cell(c->table, row, c->column);
+}
+
+static vxs_status number_subjects(const finder *f, candidate *c, vxs_error *err)
+{
+    size_t n = f->build->count, present = 0;
+    vxs_name *names = vxs_alloc(n, sizeof(*names), err);
+    c->number = vxs_alloc(n, sizeof(*c->number), err);
+    vxs_status status = names && c->number ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < n && !status; i++) {
+        const vxs_subject *s = &f->build->subjects[i];
+        if (c->header)
+            names[i] = whole(cell_of(f, c, i));
+        else if (!s->reason)
+            names[i] = person_of_id(s->id);
+        present += names[i].text != NULL;
+        c->missing += !s->reason && !names[i].text;
+    }
+    if (!status)
+        status = number_names(names, n, c->number, &c->persons, err);
+    c->repeats = c->persons < present;
+    free(names);
+    return status;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const candidate *left = a, *right = b;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return (left->column > right->column) - (left->column < right->column);
+}
+
+static size_t columns_of(const vxs_table *table)
+{
+    return table ? vxs_table_columns(table) : 0;
+}
+
+/* Columns that are known for it, the likeliest first, and the ids behind them. */
+static vxs_status list_candidates(finder *f, vxs_error *err)
+{
+    f->each =
+        vxs_alloc(columns_of(f->tables[0]) + columns_of(f->tables[1]) + 1, sizeof(*f->each), err);
+    if (!f->each)
+        return VXS_FAILED;
+    for (int t = 0; t < 2; t++)
+        for (size_t j = 0; j < columns_of(f->tables[t]); j++) {
+            const char *header = vxs_table_header(f->tables[t], j);
+            candidate c = { header, f->tables[t], j, rank_of(header), NULL, 0, 0, false };
+            if (c.rank < PERSON_COLUMNS && strcmp(header, f->build->id_header) != 0)
+                f->each[f->count++] = c;
+        }
+    if (f->count > 1)
+        qsort(f->each, f->count, sizeof(*f->each), by_rank);
+    f->each[f->count++] = (candidate){ .rank = PERSON_COLUMNS };
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < f->count && !status; k++)
+        status = number_subjects(f, &f->each[k], err);
+    return status;
+}
+
+static vxs_status refuse(const finder *f, const candidate *one, const candidate *two, size_t i,
+                         size_t k, vxs_error *err)
+{
+    const char *first = one->header ? one->header : f->build->id_header;
+    const char *second = two->header ? two->header : f->build->id_header;
+    return vxs_fail(err, VXS_MISUSE,
+                    "columns '%s' and '%s' differ about who is one person: '%s' and '%s' are one "
+                    "by '%s' and two by '%s'; pass --person COLUMN",
+                    first, second, f->build->subjects[i].id, f->build->subjects[k].id, first,
+                    second);
+}
+
+/* Whom one column holds to be one person, the other does too. */
+static vxs_status check_one_is_one(const finder *f, const candidate *one, const candidate *two,
+                                   vxs_error *err)
+{
+    size_t *first = vxs_alloc(one->persons, sizeof(*first), err);
+    vxs_status status = first ? VXS_OK : VXS_FAILED;
+    for (size_t p = 0; p < one->persons && first; p++)
+        first[p] = NOBODY;
+    for (size_t i = 0; i < f->build->count && !status; i++) {
+        if (one->number[i] == NOBODY || two->number[i] == NOBODY)
+            continue;
+        size_t *seen = &first[one->number[i]];
+        if (*seen == NOBODY)
+            *seen = i;
+        else if (two->number[i] != two->number[*seen])
+            status = refuse(f, one, two, *seen, i, err);
+    }
+    free(first);
+    return status;
+}
+
+/* A value that stands twice is a person with two subjects; columns that say so must agree. For
+ * predictions alone it does not matter who is who. */
+static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    *chosen = NULL;
+    for (size_t k = 0; k < f->count && !status; k++) {
+        const candidate *c = &f->each[k];
+        if (!c->repeats)
+            continue;
+        if (!*chosen) {
+            *chosen = c;
+        } else if (!f->build->settings->single) {
+            status = check_one_is_one(f, *chosen, c, err);
+            if (!status)
+                status = check_one_is_one(f, c, *chosen, err);
+        }
+    }
+    for (size_t k = 0; k < f->count && !*chosen; k++)
+        if (f->each[k].missing == 0)
+            *chosen = &f->each[k];
+    return status;
+}
+
+static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
+{
+    vxs_build *build = f->build;
+    build->person_header = c->header;
+    for (size_t i = 0; i < build->count && c->header; i++) {
+        vxs_subject *s = &build->subjects[i];
+        const char *cell = cell_of(f, c, i);
+        if (cell) {
+            s->person = vxs_format(err, "%s", cell);
+            if (!s->person)
+                return VXS_FAILED;
+        } else if (!s->reason && !build->settings->single) {
+            vxs_build_leave_out(build, s, "it has no person: no value in column '%s'", c->header);
+        }
+    }
+    return VXS_OK;
+}
+
+static vxs_status take_said(finder *f, const char *said, vxs_error *err)
+{
+    candidate c = { .header = said, .table = f->tables[0] };
+    if (strcmp(said, f->build->id_header) == 0) { /* each subject is a person */
+        f->build->person_header = f->build->id_header;
+        return VXS_OK;
+    }
+    if (!c.table || (f->tables[1] && !vxs_table_find(f->tables[1], said, &c.column, NULL)))
+        c.table = f->tables[1];
+    if (!c.table)
+        return vxs_fail(err, VXS_MISUSE, "--person goes with a table that has the column '%s'",
+                        said);
+    vxs_status status = vxs_table_find(c.table, said, &c.column, err);
+    return status ? status : take(f, &c, err);
+}
+
+/* The table's column of ids; or what ids are called that no table has. */
+static const char *name_ids(vxs_build *build)
+{
+    const vxs_table *table = build->table;
+    if (table && build->id_column < vxs_table_columns(table))
+        return vxs_table_header(table, build->id_column);
+    if (!table)
+        return vxs_build_id_name(build);
+    size_t at = 0;
+    snprintf(build->invented, sizeof(build->invented), "volume_id");
+    for (int k = 2; !vxs_table_find(table, build->invented, &at, NULL); k++)
+        snprintf(build->invented, sizeof(build->invented), "volume_id_%d", k);
+    return build->invented;
+}
+
+vxs_status vxs_build_find_people(vxs_build *build, const vxs_table *features, vxs_error *err)
+{
+    finder f = { .build = build, .tables = { build->table, features } };
+    const candidate *chosen = NULL;
+    build->id_header = name_ids(build);
+    if (build->settings->person)
+        return take_said(&f, build->settings->person, err);
+    vxs_status status = list_candidates(&f, err);
+    if (!status)
+        status = choose(&f, &chosen, err);
+    if (!status)
+        status = take(&f, chosen, err);
+    for (size_t k = 0; k < f.count; k++)
+        free(f.each[k].number);
+    free(f.each);
+    return status;
+}
+
+vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err)
+{
+    bool each = build->person_header && strcmp(build->person_header, build->id_header) == 0;
+    vxs_name *names = vxs_alloc(build->count, sizeof(*names), err);
+    size_t *number = vxs_alloc(build->count, sizeof(*number), err);
+    vxs_status status = names && number ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < build->count && !status; i++) {
+        const vxs_subject *s = &build->subjects[i];
+        if (!s->reason)
+            names[i] = s->person ? whole(s->person) : each ? whole(s->id) : person_of_id(s->id);
+    }
+    if (!status)
+        status = number_names(names, build->count, number, &build->people, err);
+    free(names);
+    free(number);
+    return status;
+}
+
+/* ---- Of a cohort that is opened -------------------------------------------------------------- */
+
+static vxs_status find_columns(vxs_cohort *c, vxs_error *err)
+{
+    const char *id = vxs_json_get_text(c->about, "id_column");
+    const char *person = vxs_json_get_text(c->about, "person_column");
+    c->person_column = VXS_NO_COLUMN;
+    vxs_status status = vxs_table_find(c->people, id ? id : "participant_id", &c->id_column, err);
+    return status || !person ? status : vxs_table_find(c->people, person, &c->person_column, err);
+}
+
+/* A subject without an id is a person of its own. */
+static void number_nameless(vxs_cohort *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->person[i] == NOBODY)
+            c->person[i] = c->persons++;
+}
+
+vxs_status vxs_cohort_find_people(vxs_cohort *c, const char *path, vxs_error *err)
+{
+    vxs_status status = find_columns(c, err);
+    if (status)
+        return status;
+    bool in_ids = c->person_column == VXS_NO_COLUMN;
+    size_t column = in_ids ? c->id_column : c->person_column;
+    vxs_name *names = vxs_alloc(c->n, sizeof(*names), err);
+    c->person = vxs_alloc(c->n, sizeof(*c->person), err);
+    status = names && c->person ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < c->n && !status; i++) {
+        const char *cell = vxs_table_cell(c->people, i, column);
+        if (!cell && !in_ids)
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu has no value in column '%s'", path,
+                              vxs_table_line(c->people, i), vxs_table_header(c->people, column));
+        else if (cell)
+            names[i] = in_ids ? person_of_id(cell) : whole(cell);
+    }
+    if (!status)
+        status = number_names(names, c->n, c->person, &c->persons, err);
+    if (!status)
+        number_nameless(c);
+    free(names);
+    return status;
+}
+
+const char *vxs_cohort_id(const vxs_cohort *c, size_t i)
+{
+    const char *id = vxs_table_cell(c->people, i, c->id_column);
+    return id ? id : "?";
+}
+
+const char *vxs_cohort_id_header(const vxs_cohort *c)
+{
+    return vxs_table_header(c->people, c->id_column);
+}
+
+const char *vxs_cohort_person_header(const vxs_cohort *c)
+{
+    return vxs_table_header(c->people,
+                            c->person_column == VXS_NO_COLUMN ? c->id_column : c->person_column);
+}
