@@ -13,7 +13,7 @@
  * Then      V spans the unidentified weights, and the model has none along it (V'w = 0). */
 #include "solve/unidentified.h"
 
-#include "graph/union.h"
+#include "core/union.h"
 #include "solve/bp.h"
 #include "solve/shift.h"
 #include "solve/solver.h"
