@@ -36,25 +36,26 @@ static predictor predictor_of(const vxs_cv *cv, int which)
                         .probabilities = which == 0 ? cv->probabilities : NULL };
 }
 
-/* Every metric is the mean over repeats. */
-static vxs_status measure_repeats(const vxs_cv *cv, const double *truth, const size_t *fold,
-                                  const predictor *of, vxs_metrics *mean, vxs_error *err)
+/* Every metric is the mean over repeats, each of n subjects. */
+static vxs_status measure_repeats(const vxs_cv *cv, size_t n, const double *truth,
+                                  const size_t *fold, const predictor *of, vxs_metrics *mean,
+                                  vxs_error *err)
 {
     const vxs_task *t = cv->task;
     size_t outputs = vxs_task_outputs(t);
     vxs_status status = VXS_OK;
-    *mean = (vxs_metrics){ .count = t->n };
+    *mean = (vxs_metrics){ .count = n };
     for (size_t r = 0; r < cv->folds.repeats && !status; r++) {
         vxs_metrics one;
-        vxs_predictions p = { .n = t->n,
+        vxs_predictions p = { .n = n,
                               .class_count = t->class_count,
-                              .fold = of->aligned ? NULL : fold + r * t->n,
+                              .fold = of->aligned ? NULL : fold + r * n,
                               .fold_count = cv->folds.count,
-                              .aligned = of->aligned ? of->aligned + r * outputs * t->n : NULL,
+                              .aligned = of->aligned ? of->aligned + r * outputs * n : NULL,
                               .truth = truth,
-                              .scores = of->scores + r * outputs * t->n };
+                              .scores = of->scores + r * outputs * n };
         if (of->probabilities)
-            p.probabilities = of->probabilities + r * t->class_count * t->n;
+            p.probabilities = of->probabilities + r * t->class_count * n;
         status = vxs_measure(&p, &one, err);
         if (!of->probabilities) /* only calibrated probabilities have a slope */
             one.calibration_slope = NAN;
@@ -167,12 +168,13 @@ static vxs_status align_all(vxs_cv *cv, vxs_error *err)
 
 /* ---- Draws ----------------------------------------------------------------------------------- */
 
-/* Subjects drawn with their whole groups; what is known of a subject is copied to its new place. */
+/* Subjects drawn with their whole groups, so many of them in this draw; what is known of a subject
+ * is copied to its new place. */
 typedef struct {
     const vxs_cv *cv;
     size_t *members, *start; /* of groups */
     size_t *drawn, count;
-    size_t *fold; /* repeats x n */
+    size_t *fold; /* repeats x count */
     double *truth, *scores, *aligned, *probabilities;
     vxs_metrics *metrics[PREDICTORS]; /* a draw each; NULL: no such predictor */
     double *values;
@@ -194,15 +196,34 @@ static void list_members(draw *d)
     d->start[0] = 0;
 }
 
-/* As many groups as there are, at most as many subjects as there is room for. */
+static size_t drawn_group(const vxs_cv *cv, uint64_t number, size_t k)
+{
+    vxs_random random = { (uint64_t)cv->settings.seed, VXS_STREAM_BOOTSTRAP + number };
+    return (size_t)vxs_random_below(&random, k, cv->folds.groups);
+}
+
+/* The subjects of the largest draw. */
+static size_t count_drawn(const draw *d)
+{
+    size_t most = 0;
+    for (size_t number = 0; number < (size_t)d->cv->settings.bootstraps; number++) {
+        size_t count = 0;
+        for (size_t k = 0; k < d->cv->folds.groups; k++) {
+            size_t g = drawn_group(d->cv, number, k);
+            count += d->start[g + 1] - d->start[g];
+        }
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* As many groups as there are, each whole. */
 static void draw_subjects(draw *d, uint64_t number)
 {
-    const vxs_folds *f = &d->cv->folds;
-    vxs_random random = { (uint64_t)d->cv->settings.seed, VXS_STREAM_BOOTSTRAP + number };
     d->count = 0;
-    for (size_t k = 0; k < f->groups; k++) {
-        size_t g = (size_t)vxs_random_below(&random, k, f->groups);
-        for (size_t j = d->start[g]; j < d->start[g + 1] && d->count < f->n; j++)
+    for (size_t k = 0; k < d->cv->folds.groups; k++) {
+        size_t g = drawn_group(d->cv, number, k);
+        for (size_t j = d->start[g]; j < d->start[g + 1]; j++)
             d->drawn[d->count++] = d->members[j];
     }
 }
@@ -212,7 +233,7 @@ static void copy_rows(const draw *d, const double *from, double *to, size_t rows
     size_t n = d->cv->task->n;
     for (size_t r = 0; from && r < rows; r++)
         for (size_t k = 0; k < d->count; k++)
-            to[r * n + k] = from[r * n + d->drawn[k]];
+            to[r * d->count + k] = from[r * n + d->drawn[k]];
 }
 
 static vxs_status measure_draw(draw *d, uint64_t number, vxs_error *err)
@@ -222,11 +243,11 @@ static vxs_status measure_draw(draw *d, uint64_t number, vxs_error *err)
     size_t rows = cv->folds.repeats * vxs_task_outputs(t);
     vxs_status status = VXS_OK;
     draw_subjects(d, number);
-    for (size_t k = 0; k < t->n; k++)
-        d->truth[k] = k < d->count ? t->score[d->drawn[k]] : NAN;
+    for (size_t k = 0; k < d->count; k++)
+        d->truth[k] = t->score[d->drawn[k]];
     for (size_t r = 0; r < cv->folds.repeats; r++)
         for (size_t k = 0; k < d->count; k++)
-            d->fold[r * t->n + k] = cv->folds.fold[r * t->n + d->drawn[k]];
+            d->fold[r * d->count + k] = cv->folds.fold[r * t->n + d->drawn[k]];
     for (int k = 0; k < PREDICTORS && !status; k++) {
         predictor of = predictor_of(cv, k);
         if (!of.scores)
@@ -236,7 +257,8 @@ static vxs_status measure_draw(draw *d, uint64_t number, vxs_error *err)
         copy_rows(d, of.probabilities, d->probabilities, cv->folds.repeats * t->class_count);
         const predictor copied = { d->scores, of.aligned ? d->aligned : NULL,
                                    of.probabilities ? d->probabilities : NULL };
-        status = measure_repeats(cv, d->truth, d->fold, &copied, &d->metrics[k][number], err);
+        status =
+            measure_repeats(cv, d->count, d->truth, d->fold, &copied, &d->metrics[k][number], err);
     }
     return status;
 }
@@ -304,6 +326,10 @@ static vxs_status make_draw(const vxs_cv *cv, draw *d, vxs_error *err)
     size_t rows = repeats * vxs_task_outputs(cv->task), classes = cv->task->class_count + 1;
     *d = (draw){ .cv = cv, .members = vxs_alloc(n, sizeof(*d->members), err) };
     d->start = vxs_alloc(cv->folds.groups + 1, sizeof(*d->start), err);
+    if (!d->members || !d->start)
+        return VXS_FAILED;
+    list_members(d);
+    n = count_drawn(d);
     d->drawn = vxs_alloc(n, sizeof(*d->drawn), err);
     d->fold = vxs_alloc(repeats, n * sizeof(*d->fold), err);
     d->truth = vxs_alloc(n, sizeof(*d->truth), err);
@@ -311,8 +337,8 @@ static vxs_status make_draw(const vxs_cv *cv, draw *d, vxs_error *err)
     d->aligned = vxs_alloc(rows, n * sizeof(*d->aligned), err);
     d->probabilities = vxs_alloc(repeats * classes, n * sizeof(*d->probabilities), err);
     d->values = vxs_alloc(count, sizeof(*d->values), err);
-    bool fine = d->members && d->start && d->drawn && d->fold && d->truth && d->scores &&
-                d->aligned && d->probabilities && d->values;
+    bool fine =
+        d->drawn && d->fold && d->truth && d->scores && d->aligned && d->probabilities && d->values;
     for (int k = 0; k < PREDICTORS && fine; k++)
         if (predictor_of(cv, k).scores) {
             d->metrics[k] = vxs_alloc(count, sizeof(*d->metrics[k]), err);
@@ -326,8 +352,6 @@ static vxs_status bootstrap(const vxs_context *context, vxs_cv *cv, vxs_error *e
     size_t count = (size_t)cv->settings.bootstraps;
     draw d;
     vxs_status status = make_draw(cv, &d, err);
-    if (!status)
-        list_members(&d);
     for (size_t k = 0; k < count && !status; k++) {
         status = measure_draw(&d, k, err);
         if (!status)
@@ -349,7 +373,8 @@ vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *e
         const predictor of = predictor_of(cv, k);
         vxs_metrics *metrics = k == 0 ? &cv->pooled : &cv->pooled_baselines[k - 1];
         if (of.scores)
-            status = measure_repeats(cv, cv->task->score, cv->folds.fold, &of, metrics, err);
+            status = measure_repeats(cv, cv->task->n, cv->task->score, cv->folds.fold, &of, metrics,
+                                     err);
     }
     return status || cv->settings.scores_only ? status : bootstrap(context, cv, err);
 }
