@@ -150,6 +150,7 @@ static void write_training(vxs_json_writer *w, const vxs_task *t)
     vxs_json_text(w, "cohort", c->path);
     vxs_copy_json(w, "features_files", vxs_cohort_record(c));
     vxs_json_whole(w, "subjects", (int64_t)t->n);
+    vxs_json_whole(w, "people", (int64_t)t->people);
     vxs_json_open_array(w, "ids");
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL, vxs_task_id(t, i));

@@ -143,6 +143,9 @@ void vxs_wrap(FILE *out, const char *text, int indent, int column, int width);
 typedef vxs_status vxs_task_work(const vxs_call *call, vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings,
                                         vxs_task_work *work, vxs_error *err);
+/* "160 subjects (80 people)"; without the people where each has one. */
+#define VXS_SUBJECTS_TEXT 80
+const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT]);
 
 /* A text from a file, in which nothing can move a terminal's cursor or break a line. */
 void vxs_print_clean(FILE *out, const char *text);

@@ -77,9 +77,9 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     const vxs_task *t = cv->task;
     FILE *out = call->out;
     const char *dir = call->shared->out;
-    fprintf(out,
-            "Predicted '%s' of %zu subjects by %s (%s loss), each by models that had not seen ",
-            t->settings.target, t->n, vxs_task_method(t)->name,
+    char subjects[VXS_SUBJECTS_TEXT];
+    fprintf(out, "Predicted '%s' of %s by %s (%s loss), each by models that had not seen ",
+            t->settings.target, vxs_subjects_text(t, subjects), vxs_task_method(t)->name,
             vxs_loss_name(&t->settings, &cv->method, t->loss));
     fprintf(out, "them:\n  %zu folds, %zu %s, %s chosen by %lld inner folds%s\n", cv->folds.count,
             cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
@@ -158,8 +158,13 @@ const vxs_command vxs_cmd_cv = {
         "these; with methods fgm and mslr the number of rounds up to --T, or that of features "
         "among those that --features lists. Scores of that choice are called inner, and are no "
         "estimate of anything; outer scores are.\n\n"
-        "Folds are dealt out evenly over classes or quantiles, kept together by --group, or given "
-        "by --folds-from. An image, a person or a group on both sides is refused.\n\n"
+        "Folds are dealt out evenly over classes or quantiles, or given by --folds-from. All "
+        "subjects (scans) of one person are in one fold, in outer and inner folds, whatever the "
+        "options; 'voxsift help cohort' explains how persons are found. --group keeps larger "
+        "units together: family, site. A group finer than the person is refused. Where a group "
+        "crosses persons (a site that some persons changed), groups that share a person are "
+        "joined: the finest partition that splits neither. Folds from --folds-from with an image, "
+        "a person or a group on both sides are refused.\n\n"
         "Baselines stand beside the model: constant (the mean, or the commonest class), confounds "
         "(the unpenalised covariates alone) and volume (these and the sum of all features).\n\n"
         "One convention holds for the model, the baselines and all outputs. Errors (mae, rmse, "
@@ -171,7 +176,7 @@ const vxs_command vxs_cmd_cv = {
         "balanced_accuracy 0.5 (two classes) and r 0. Where no fold has a pair (leave one out), "
         "subjects of all folds are compared after the constant of each fold's training subjects "
         "was replaced by that of all. Repeats are averaged.\n\n"
-        "Intervals are 95 % percentile intervals of bootstrap draws of subjects, with their "
+        "Intervals are 95 % percentile intervals of bootstrap draws of persons, or of whole "
         "groups; the difference model - baseline is taken on the same draws. They do not include "
         "variability due to the training sample.\n\n"
         "The pattern is what each feature shares with the model's score (Haufe); a weight of its "

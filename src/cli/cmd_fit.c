@@ -38,7 +38,9 @@ static const vxs_param choose_params[] = {
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,
       .offset = offsetof(fit_settings, group),
-      .help = "with --choose-lambda: subjects with the same value stay in one fold" },
+      .help =
+          "with --choose-lambda: subjects with the same value stay in one fold, as those of one "
+          "person always do" },
     { .name = "seed",
       .value = "N",
       .type = VXS_PARAM_WHOLE,
@@ -144,8 +146,10 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
 {
     const char *dir = call->shared->out;
     FILE *out = call->out;
-    fprintf(out, "Fitted '%s' of %zu subjects by %s (%s loss).\n", t->settings.target, t->n,
-            vxs_method_names[m->task.method], vxs_loss_name(&m->task, call->method, m->loss));
+    char subjects[VXS_SUBJECTS_TEXT];
+    fprintf(out, "Fitted '%s' of %s by %s (%s loss).\n", t->settings.target,
+            vxs_subjects_text(t, subjects), vxs_method_names[m->task.method],
+            vxs_loss_name(&m->task, call->method, m->loss));
     size_t certificates = m->loss == VXS_LOSS_MULTINOMIAL ? 1 : m->output_count;
     for (size_t k = 0; k < certificates; k++)
         print_output(out, m, &m->outputs[k]);

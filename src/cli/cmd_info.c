@@ -48,6 +48,9 @@ static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "kind", "cohort");
     vxs_json_real(&w, "subjects", vxs_json_get_number(about, "subjects"));
+    vxs_json_real(&w, "people", vxs_json_get_number(about, "people"));
+    vxs_json_text(&w, "id_column", vxs_json_get_text(about, "id_column"));
+    vxs_json_text(&w, "person_column", vxs_json_get_text(about, "person_column"));
     vxs_json_real(&w, strcmp(unit, "voxels") == 0 ? "voxels" : "features",
                   vxs_json_get_number(about, "features"));
     vxs_json_text(&w, "features_are", unit);
@@ -78,6 +81,19 @@ static void show_dropped(FILE *out, const vxs_json *about)
     }
 }
 
+/* Where a person has several subjects. */
+static void show_people(FILE *out, const vxs_json *about)
+{
+    const char *person = vxs_json_get_text(about, "person_column"),
+               *id = vxs_json_get_text(about, "id_column");
+    double people = vxs_json_get_number(about, "people");
+    if (!(people < vxs_json_get_number(about, "subjects")))
+        return;
+    fprintf(out, "  people      %.0f, by column '", people);
+    vxs_print_clean(out, person ? person : id ? id : "participant_id");
+    fputs("'\n", out);
+}
+
 static void show_cohort_words(const vxs_call *call, const vxs_json *about, const char *unit)
 {
     const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
@@ -85,6 +101,7 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
     FILE *out = call->out;
     fprintf(out, "'%s' is a cohort of %.0f subjects with %.0f %s each.\n", call->operands[0],
             vxs_json_get_number(about, "subjects"), vxs_json_get_number(about, "features"), unit);
+    show_people(out, about);
     if (is_sparse(about))
         fprintf(out, "  stored      sparse: %.0f values that are not 0\n",
                 vxs_json_get_number(about, "stored_values"));

@@ -1,6 +1,8 @@
 /* cmd_permute.c - voxsift permute. */
 #include "cli/cli.h"
 
+#include <string.h>
+
 static const vxs_operand operands[] = {
     { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
     { .name = NULL },
@@ -17,8 +19,11 @@ static const vxs_example examples[] = {
 static void print_words(const vxs_call *call, const vxs_task *task, const vxs_permutation *r)
 {
     FILE *out = call->out;
-    fprintf(out, "'%s' of %zu subjects is predicted with %s %.4g by nested cross-validation.\n",
-            task->settings.target, task->n, r->metric->name, r->observed);
+    char subjects[VXS_SUBJECTS_TEXT];
+    fprintf(out, "'%s' of %s is predicted with %s %.4g by nested cross-validation.\n",
+            task->settings.target, vxs_subjects_text(task, subjects), r->metric->name, r->observed);
+    fprintf(out, "  permuted: %zu %s%s\n", r->units, r->unit,
+            strcmp(r->unit, "subjects") == 0 ? "" : ", each with all targets in their order");
     fprintf(out, "  %zu of %zu permutations were as good: p = %.4g\n", r->reached, r->count, r->p);
     if (r->count < r->wanted)
         fprintf(out, "  stopped before %zu, since that is clear (--stop-at)\n", r->wanted);
@@ -79,6 +84,16 @@ const vxs_command vxs_cmd_permute = {
         "rounds, fits. p is (C + 1) / (N + 1), C of N permutations being as good as the observed "
         "one. Confounds stay with the features: what is tested is that the target goes with "
         "neither.\n\n"
+        "What is exchanged is the person, with the targets of all its subjects (scans) in the "
+        "order of the table, between persons with as many subjects (whole-block exchange; Winkler "
+        "2015). This is valid for a target that is one value per person, such as a trait, and for "
+        "one that varies within the person, as long as persons are exchangeable; exchanging "
+        "single scans would count each person several times and give p-values that are too small. "
+        "With --blocks site, persons are exchanged only with persons of the same sequence of "
+        "sites. With --blocks and the column of persons, or a finer one, targets are exchanged "
+        "within each person: this tests only what varies within persons, and assumes no trend "
+        "over a person's scans. With --whole-blocks, blocks such as families are exchanged "
+        "whole; they must have the same number of persons, with as many scans each.\n\n"
         "The smallest p that can come out is said before it begins. Permutations that are "
         "finished stand in OUT.checkpoint until all are; --resume goes on from there.",
     .operands = operands,

@@ -18,10 +18,10 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
 {
     FILE *out = call->out;
     const char *dir = call->shared->out;
-    fprintf(
-        out,
-        "Selected at most %zu of %zu features for '%s' on each of %zu halves of %zu subjects.\n",
-        r->features, task->cohort->p, task->settings.target, r->halves, task->n);
+    char subjects[VXS_SUBJECTS_TEXT];
+    fprintf(out, "Selected at most %zu of %zu features for '%s' on each of %zu halves of %s.\n",
+            r->features, task->cohort->p, task->settings.target, r->halves,
+            vxs_subjects_text(task, subjects));
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)
             fprintf(out, "  %s %s: ", task->classes[o],
@@ -106,7 +106,8 @@ const vxs_command vxs_cmd_stability = {
     .heading = "Predict",
     .summary = "find features that are selected whoever the subjects are",
     .details =
-        "Halves the subjects again and again, evenly over classes or quantiles, and on each half "
+        "Halves the subjects again and again, evenly over classes or quantiles and with all "
+        "subjects (scans) of one person in one half, and on each half "
         "follows the path from lambda_max down until as many features have had a weight as the "
         "bound allows (--wrong), or as --select-features says (methods fgm and mslr: round by "
         "round). What is selected in --threshold of the halves is stable.\n\n"

@@ -17,3 +17,12 @@ vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings
     vxs_cohort_release(&cohort);
     return status;
 }
+
+const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT])
+{
+    int length = snprintf(buffer, VXS_SUBJECTS_TEXT, "%zu subjects", task->n);
+    if (task->people < task->n)
+        snprintf(buffer + length, VXS_SUBJECTS_TEXT - (size_t)length, " (%zu people)",
+                 task->people);
+    return buffer;
+}

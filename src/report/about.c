@@ -160,7 +160,11 @@ void vxs_story_done(const vxs_story *s)
     const vxs_json *task = vxs_json_get(s->about, "task"), *grid = vxs_json_get(s->about, "grid");
     fputs("<h2>What was done</h2>\n<table>\n", s->out);
     put_variable(s);
-    vxs_story_row_number(s->out, "Subjects", vxs_story_number(vxs_story_who(s), "subjects"));
+    double subjects = vxs_story_number(vxs_story_who(s), "subjects"),
+           people = vxs_story_number(vxs_story_who(s), "people");
+    vxs_story_row_number(s->out, "Subjects", subjects);
+    if (people < subjects)
+        vxs_story_row_number(s->out, "People", people);
     vxs_put(s->out, "<tr><th>Features</th><td>%g %s", vxs_story_number(s->about, "features"),
             vxs_story_text(s->about, "features_are"));
     if (vxs_story_has(s->about, "grid"))

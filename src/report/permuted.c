@@ -20,6 +20,11 @@ static double number(const vxs_story *s, const char *key)
 static void put_blocks(const vxs_story *s)
 {
     const vxs_json *asked = permuting(s), *whole = vxs_json_get(asked, "whole-blocks");
+    if (strcmp(vxs_story_text(s->about, "exchanged"), "people") == 0)
+        vxs_put(s->out,
+                " The targets of a person stayed together: %g people changed places with those who "
+                "have as many subjects.",
+                number(s, "units"));
     if (!vxs_story_has(asked, "blocks"))
         return;
     if (whole && whole->number != 0)

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 
+import nibabel as nib
 import numpy as np
 from oracle import check, finish, near, run, same, table, write
 
@@ -136,6 +137,20 @@ about = json.load(open("wide/cohort.json"))
 check("no feature", about["features"] == P and about["person_column"] == "RID" and about["people"] == 80
       and "column 'RID' of 'wide.tsv' says who is who" in err and list(table(open("wide/participants.tsv"))) == ["scan_id", "RID"], err)
 
+# images, by ids that do not spell the person
+for i in range(24):
+    nib.save(nib.Nifti1Image((9 + own[i // 2, :64] + 0.1 * rng.normal(size=64)).reshape(4, 4, 4).astype("f4"), np.eye(4)), f"i{i}.nii.gz")
+write("images.tsv", {"scan": [f"A{7 * i % 24:02}" for i in range(24)], "Patient-ID": [f"{1 + i // 2:03}" for i in range(24)],
+                     "image": [f"i{i}.nii.gz" for i in range(24)], "t": traits[np.arange(24) // 2, 0]})
+run("cohort", "images.tsv", "--image-column", "image", "--id-column", "scan", "--mask-fraction", "0.5", "-q", "-o", "img")
+run("cv", "img", "--target", "t", "--folds", "4", "--inner-folds", "2", "--nlambda", "3", "-q", "-o", "v", "--force")
+t, f = table(open("img/participants.tsv")), table(open("v/folds.tsv"))
+check("images", len(set(zip(t["Patient-ID"], f["fold"]))) == 12 and t["scan"] == f["scan"] and len(set(f["fold"])) == 4)
+# two rows of one person that are written in two ways
+write("ways.tsv", {"scan": ["a", "b", "c", "d"], "participant_id": ["sub-01", "1", "SUB-2 ", "002"], "f": [1, 2, 3, 4]})
+run("cohort", "--features", "ways.tsv", "--id-column", "scan", "-q", "-o", "ways")
+check("one person however written", json.load(open("ways/cohort.json"))["people"] == 2)
+
 # ---- What is unclear about persons ------------------------------------------------------------------
 _, err = cohort("no", plain, {**columns, "subject": who // 2}, code=2)
 check("columns that differ", "columns 'subject' and 'participant_id' differ about who is one person: 'scan" in err
@@ -157,6 +172,20 @@ said = json.loads(run("cv", "scans", "--target", "t0", *fixed, "-o", "v")[0])["o
 each = json.loads(run("cv", "each", "--target", "t0", *fixed, "--folds-from", "v/folds.tsv", "-o", "w")[0])["outer"]["r"]
 check("the same scores", near(said["pooled"], each["pooled"]))
 check("intervals are of persons", said["high"] - said["low"] > 1.15 * (each["high"] - each["low"]), (said, each))
+
+# a person with half of the scans is in a draw as often as it falls, each time whole
+lone = ["lone"] * 40 + [f"p{k}" for k in range(40)]
+y = np.r_[100 + rng.normal(size=40), rng.normal(size=40)]
+write("lone.tsv", {"scan": [f"s{k}" for k in range(80)], "participant_id": lone, "y": y})
+np.save("l.npy", rng.normal(size=(80, 5)).astype("f4"))
+run("cohort", "--npy", "l.npy", "--rows", "lone.tsv", "--id-column", "scan", "-q", "-o", "lone")
+interval = json.loads(run("cv", "lone", "--target", "y", *fixed, "--bootstraps", "4000", "-o", "v")[0])["outer"]["mae"]
+t = table(open("v/predictions.tsv"))
+e = abs(np.array(t["truth"], float) - np.array(t["predicted"], float))
+sums, sizes = np.r_[e[:40].sum(), e[40:]], np.r_[40, np.ones(40)]
+drawn = rng.integers(0, 41, (4000, 41))
+low, high = np.quantile(sums[drawn].sum(1) / sizes[drawn].sum(1), [0.025, 0.975])
+check("draws hold persons whole", near(interval["high"], high, 0.02) and near(interval["low"], low, 0.02), (interval, low, high))
 
 run("stability", "scans", "--target", "t0", "--pairs", "6", "--nlambda", "6", "-q", "-o", "s")
 halves = table(open("s/halves.tsv"))

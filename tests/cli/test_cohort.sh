@@ -35,6 +35,24 @@ holds "who was left out" "sub-12: 'ill/sub-12_T1w.nii.gz' is empty" "$work/out"
 works "info --json" voxsift info --json a
 same "its keys" "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["subjects"], d["voxels"] > 100, d["shape"], d["dropped"])' "$work/out")" \
     "19 True [12, 10, 9] 0"
+# an output that exists is noticed before anything is read
+refuses 73 "cannot write 'a': it exists" voxsift cohort nowhere.tsv --image-column image -o a
+refuses 73 "cannot write 'a': it exists" voxsift cohort --features nowhere.tsv -o a
+refuses 73 "cannot write 'a': it exists" voxsift cohort --svmlight nowhere.svm -o a
+refuses 2 "--rows goes with --npy" voxsift cohort --svmlight x.svm --rows r.tsv -o x
+# joins of many rows take n log n
+"$PYTHON" - > "$work/out" 2>&1 << 'EOF'
+import resource, subprocess
+n = 20000
+open("many.tsv", "w").write("participant_id\ta\n" + "".join(f"s{7919 * i % n:05}\t{i % 7}\n" for i in range(n)))
+open("who.tsv", "w").write("participant_id\ty\n" + "".join(f"s{i:05}\t{i % 13}\n" for i in range(n)))
+subprocess.run("voxsift cohort --features many.tsv --participants who.tsv -q -o many".split(), check=True, stdout=subprocess.DEVNULL)
+quick = "--folds 2 --inner-folds 0 --lambda-ratio 0.9 --bootstraps 100 -q"
+for words in ("-o v1", "--folds-from v1/folds.tsv -o v2"):
+    subprocess.run(f"voxsift cv many --target y {quick} {words}".split(), check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime < 4)
+EOF
+same "20,000 rows" "$(cat "$work/out")" True
 # told to stop: nothing is left
 "$PYTHON" - > "$work/out" 2>&1 << 'EOF'
 import signal, subprocess, time, os

@@ -48,8 +48,9 @@ static void set_up(void)
     write_volume("c.nii.gz", 3, false);
     write_volume("atlas.nii.gz", 0, true);
     write_text("atlas.txt", "1 left\n2 right\n");
-    write_text("table.tsv", "participant_id\tage\timage\na\t1\ta.nii.gz\nb\t2\tb.nii.gz\n"
-                            "c\t3\tc.nii.gz\nd\t4\tmissing.nii.gz\n");
+    write_text("table.tsv", "participant_id\tage\timage\tsubject\na\t1\ta.nii.gz\tp\n"
+                            "b\t2\tb.nii.gz\tp\nc\t3\tc.nii.gz\tq\n"
+                            "d\t4\tmissing.nii.gz\tq\n");
     write_text("x.tsv", "participant_id\tf1\tf2\na\t1\t2\nb\t2\t3\n");
     write_text("x.svm", "1 900:2 7:1e39 5:0.5\n2 7:1 8:0 20:2\n");
 }
