@@ -7,6 +7,7 @@
 #include "voxsift/core.h"
 #include "voxsift/design.h"
 #include "voxsift/evaluate.h"
+#include "voxsift/files.h"
 #include "voxsift/graph.h"
 #include "voxsift/image.h"
 #include "voxsift/machine.h"

@@ -2,7 +2,7 @@
 #ifndef VOXSIFT_COHORT_H
 #define VOXSIFT_COHORT_H
 
-#include "voxsift/core.h"
+#include "voxsift/files.h"
 #include "voxsift/image.h"
 
 #ifdef __cplusplus

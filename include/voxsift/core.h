@@ -106,6 +106,7 @@ typedef struct {
                      uint64_t total); /* done == total: the task is over */
     void *user;
     const volatile int *interrupted; /* non-zero: stop soon with VXS_INTERRUPTED; may be NULL */
+    bool no_fsync;                   /* outputs and checkpoints need not survive a power loss */
 } vxs_context;
 
 void vxs_log(const vxs_context *context, vxs_log_level level, const char *format, ...)
@@ -198,35 +199,6 @@ VXS_MUST_CHECK vxs_status vxs_param_set(const vxs_param *param, void *values, co
 void vxs_param_wants(const vxs_param *param, char *buffer, size_t size);
 /* The default in words, or "" when there is none. */
 void vxs_param_default(const vxs_param *param, char *buffer, size_t size);
-
-/* ---- Files ----------------------------------------------------------------------------------- */
-
-/* The whole file and a zero byte behind it. */
-VXS_MUST_CHECK vxs_status vxs_file_read(const char *path, char **bytes, size_t *length,
-                                        vxs_error *err);
-/* SHA-256 of two pieces one after the other, in hexadecimal. */
-#define VXS_HASH_TEXT 65
-void vxs_sha256(const void *a, size_t a_length, const void *b, size_t b_length,
-                char text[VXS_HASH_TEXT]);
-/* Flushes and closes a stream opened for writing, and says what went wrong in any write since it
- * was opened. */
-VXS_MUST_CHECK vxs_status vxs_file_close(FILE *stream, const char *path, vxs_error *err);
-
-/* An output directory that appears whole or not at all: it is made under a temporary name beside
- * its final one and renamed by _commit; _free without _commit removes it. It holds a list of its
- * files (".voxsift"). An existing `path` is refused, unless `replace` is set and it is such a
- * directory with nothing else in it, so that only what this tool made is ever replaced or removed;
- * the old one stays in place until the new one is whole. */
-typedef struct vxs_output vxs_output;
-VXS_MUST_CHECK vxs_status vxs_output_new(const char *path, bool replace, vxs_output **output,
-                                         vxs_error *err);
-/* A new file in it, and its end; messages name the place it will have. */
-VXS_MUST_CHECK vxs_status vxs_output_open(vxs_output *output, const char *name, FILE **stream,
-                                          vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name,
-                                           vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_output_commit(vxs_output *output, vxs_error *err);
-void vxs_output_free(vxs_output *output);
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
 #define VOXSIFT_EVALUATE_H
 
 #include "voxsift/assess.h"
+#include "voxsift/files.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,12 +20,11 @@ typedef struct {
 } vxs_chunk;
 #define VXS_MAX_CHUNKS 1000000
 bool vxs_chunk_is_part(vxs_chunk chunk);
-/* Of a run: which chunk of it; and a file in which what is finished stands until all is, or NULL,
- * and whether to go on from it. Whoever has the results where they belong removes the file. */
+/* Of a run: which chunk of it; and where what is finished stands until all is, or NULL. Whoever has
+ * the results where they belong closes the checkpoint. */
 typedef struct {
     vxs_chunk chunk;
-    const char *checkpoint;
-    bool resume;
+    vxs_checkpoint *checkpoint;
 } vxs_pieces;
 /* Which chunk, and the source of its number. wanted: "2/5"; "auto", the task of a Slurm job array
  * that counts 1..N or 0..N-1; or NULL, the whole run, whose source is NULL. */

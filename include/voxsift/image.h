@@ -6,7 +6,7 @@
 #ifndef VOXSIFT_IMAGE_H
 #define VOXSIFT_IMAGE_H
 
-#include "voxsift/core.h"
+#include "voxsift/files.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -576,7 +576,7 @@ vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv, const char 
         return vxs_cv_save_part(context, cv, directory, replace, err);
     vxs_status status = sum_up(cv, maps, err);
     if (!status)
-        status = vxs_output_new(directory, replace, &output, err);
+        status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)
         status = save(context, cv, maps, output, err);
     if (!status)

@@ -1,7 +1,7 @@
-/* ledger.c - what a run has finished, in a file that it can go on from.
+/* ledger.c - what a run has finished, in a checkpoint that it can go on from.
  *
- * A line that says of which run, then records: the unit's number, how many numbers it has, these,
- * and their SHA-256. A record that was not written whole is the last one; it is cut off. */
+ * Records: the unit's number, how many numbers it has, these, and their SHA-256. A record that was
+ * not written whole is the last one; it is cut off. */
 #include "assess/chunk.h"
 
 #include <errno.h>
@@ -10,13 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TITLE "voxsift checkpoint 1 "
-
 struct vxs_ledger {
-    const vxs_context *context;
+    vxs_checkpoint *checkpoint;
     const char *path;
-    char *mark; /* of the run */
-    FILE *stream;
+    FILE *stream; /* belongs to the checkpoint */
     pthread_mutex_t lock;
     double **numbers; /* of units that were there when it was opened; NULL: not */
     size_t *count;
@@ -70,27 +67,13 @@ static vxs_status read_record(vxs_ledger *l, long length, bool *whole, vxs_error
     return VXS_OK;
 }
 
-static vxs_status check_title(vxs_ledger *l, vxs_error *err)
-{
-    char line[sizeof(TITLE) + VXS_HASH_TEXT] = "";
-    size_t length = strlen(TITLE) + strlen(l->mark);
-    if (fread(line, length + 1, 1, l->stream) == 1 && line[length] == '\n' &&
-        strncmp(line, TITLE, strlen(TITLE)) == 0 &&
-        strncmp(line + strlen(TITLE), l->mark, strlen(l->mark)) == 0)
-        return VXS_OK;
-    return vxs_fail(err, VXS_BAD_DATA,
-                    "'%s' is of another run: the cohort or the options differ; remove it, or leave "
-                    "--resume out",
-                    l->path);
-}
-
 static vxs_status read_all(vxs_ledger *l, vxs_error *err)
 {
     bool whole = true;
-    long length = 0, good = 0;
-    vxs_status status = check_title(l, err);
-    if (!status && (fseek(l->stream, 0, SEEK_END) != 0 || (length = ftell(l->stream)) < 0 ||
-                    fseek(l->stream, (long)(strlen(TITLE) + strlen(l->mark) + 1), SEEK_SET) != 0))
+    long length = 0, good = ftell(l->stream);
+    vxs_status status = VXS_OK;
+    if (fseek(l->stream, 0, SEEK_END) != 0 || (length = ftell(l->stream)) < 0 ||
+        fseek(l->stream, good, SEEK_SET) != 0)
         status = vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': %s", l->path, strerror(errno));
     while (!status && whole) {
         good = ftell(l->stream);
@@ -101,34 +84,16 @@ static vxs_status read_all(vxs_ledger *l, vxs_error *err)
     return status;
 }
 
-static vxs_status go_on(vxs_ledger *l, vxs_error *err)
-{
-    l->stream = fopen(l->path, "r+b");
-    if (!l->stream && errno == ENOENT) {
-        vxs_log(l->context, VXS_LOG_WARNING, "there is no '%s' to go on from: beginning anew",
-                l->path);
-        return VXS_OK;
-    }
-    vxs_status status = l->stream ? read_all(l, err) : cannot_write(l, err);
-    if (!status)
-        vxs_log(l->context, VXS_LOG_INFO, "going on from '%s', which has %zu of %zu", l->path,
-                l->kept, l->units);
-    return status;
-}
-
 /* ---- Open and close -------------------------------------------------------------------------- */
 
 void vxs_ledger_close(vxs_ledger *l)
 {
     if (!l)
         return;
-    if (l->stream)
-        (void)fclose(l->stream); /* what was not written is not there when a run goes on */
     for (size_t k = 0; l->numbers && k < l->units; k++)
         free(l->numbers[k]);
     free((void *)l->numbers);
     free(l->count);
-    free(l->mark);
     free(l);
 }
 
@@ -141,16 +106,22 @@ vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces,
     vxs_ledger *l = vxs_alloc(1, sizeof(*l), err);
     if (!l)
         return VXS_FAILED;
-    *l = (vxs_ledger){ .context = context,
-                       .path = pieces->checkpoint,
+    *l = (vxs_ledger){ .checkpoint = pieces->checkpoint,
+                       .path = vxs_checkpoint_path(pieces->checkpoint),
                        .lock = PTHREAD_MUTEX_INITIALIZER,
                        .units = units };
-    l->mark = vxs_run_fingerprint(run, err);
+    char *identity = vxs_run_fingerprint(run, err);
     l->numbers = vxs_alloc(units, sizeof(*l->numbers), err);
     l->count = vxs_alloc(units, sizeof(*l->count), err);
-    vxs_status status = l->mark && l->numbers && l->count ? VXS_OK : VXS_FAILED;
-    if (!status && pieces->resume)
-        status = go_on(l, err);
+    vxs_status status = identity && l->numbers && l->count ? VXS_OK : VXS_FAILED;
+    if (!status)
+        status = vxs_checkpoint_begin(l->checkpoint, identity, &l->stream, err);
+    if (!status)
+        status = read_all(l, err);
+    if (!status && l->kept > 0)
+        vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of %zu", l->path, l->kept,
+                l->units);
+    free(identity);
     if (status)
         vxs_ledger_close(l);
     else
@@ -178,15 +149,10 @@ static vxs_status append(vxs_ledger *l, size_t unit, const vxs_pack *pack, vxs_e
     head h = { unit, pack->count };
     char hash[VXS_HASH_TEXT];
     vxs_sha256(&h, sizeof(h), pack->numbers, pack->count * sizeof(*pack->numbers), hash);
-    if (!l->stream) {
-        l->stream = fopen(l->path, "wb");
-        if (!l->stream)
-            return cannot_write(l, err);
-        fprintf(l->stream, "%s%s\n", TITLE, l->mark);
-    }
     bool fine = fwrite(&h, sizeof(h), 1, l->stream) == 1 &&
                 fwrite(pack->numbers, sizeof(double), pack->count, l->stream) == pack->count &&
-                fwrite(hash, sizeof(hash) - 1, 1, l->stream) == 1 && fflush(l->stream) == 0;
+                fwrite(hash, sizeof(hash) - 1, 1, l->stream) == 1 &&
+                vxs_checkpoint_flush(l->checkpoint);
     return fine ? VXS_OK : cannot_write(l, err);
 }
 

@@ -344,7 +344,7 @@ static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream,
 {
     char buffer[1 << 14];
     char *path = vxs_format(err, "%s/%s", c->path, name);
-    FILE *file = path ? fopen(path, "rb") : NULL;
+    FILE *file = path ? vxs_file_open(path) : NULL;
     vxs_status status = path ? VXS_OK : VXS_FAILED;
     if (path && !file)
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
@@ -461,7 +461,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             regions,
                             has_scale(t->cohort, "suvr") };
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {
         FILE *stream;
         if (!wanted[k])

@@ -206,7 +206,8 @@ vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chu
     }
     if (!status) {
         p.fingerprint = vxs_run_fingerprint(run, err);
-        status = p.fingerprint ? vxs_output_new(directory, replace, &output, err) : VXS_FAILED;
+        status =
+            p.fingerprint ? vxs_output_new(context, directory, replace, &output, err) : VXS_FAILED;
     }
     if (!status)
         status = write_files(&p, output, err);

@@ -418,7 +418,7 @@ vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task
     vxs_output *output = NULL;
     if (vxs_chunk_is_part(settings->pieces.chunk))
         return save_part(context, task, settings, method, r, directory, replace, err);
-    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     for (int k = 0; k < 2 && !status; k++) {
         FILE *stream;
         status = vxs_output_open(output, files[k], &stream, err);

@@ -310,10 +310,12 @@ static vxs_status make_and_open(const vxs_context *context, const vxs_cohort_set
                                 vxs_error *err)
 {
     vxs_cohort_summary summary;
+    vxs_context passing = context ? *context : (vxs_context){ 0 };
     char *directory = vxs_format(err, "%s/cohort", folder);
     if (!directory)
         return VXS_FAILED;
-    vxs_status status = vxs_cohort_make(context, settings, names, directory, false, &summary, err);
+    passing.no_fsync = true; /* it goes with this process */
+    vxs_status status = vxs_cohort_make(&passing, settings, names, directory, false, &summary, err);
     if (!status)
         status = vxs_cohort_open(directory, cohort, err);
     remove_cohort(folder, directory);

@@ -479,7 +479,7 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
     vxs_output *output = NULL;
     if (vxs_chunk_is_part(settings->pieces.chunk))
         return save_part(context, t, settings, method, r, directory, replace, err);
-    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     for (int k = 0; k < count && !status; k++) {
         FILE *stream;
         status = vxs_output_open(output, files[k], &stream, err);

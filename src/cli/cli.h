@@ -29,16 +29,17 @@ typedef struct {
 /* Groups of options that several commands share. */
 enum {
     VXS_TAKES_JSON = 1,
-    VXS_TAKES_OUTPUT = 2, /* --out and --force */
+    VXS_TAKES_OUTPUT = 2, /* --out, --force and --no-fsync */
     VXS_TAKES_THREADS = 4,
     VXS_OUTPUT_OPTIONAL = 8, /* the command checks for --out itself */
     VXS_TAKES_METHOD = 16,   /* the parameters of the methods */
     VXS_TAKES_CHUNK = 32,    /* a share of the work, and going on with it */
     VXS_TAKES_MODEL = 64,    /* the parameters of the simulations; the first operand says which */
-    VXS_NAMES_THREADS = 128  /* with _THREADS: starts none of them */
+    VXS_NAMES_THREADS = 128, /* with _THREADS: starts none of them */
+    VXS_TAKES_PAGE = 256     /* --no-fsync; --out FILE and --force are the command's own */
 };
 typedef struct {
-    bool help, quiet, verbose, json, force, resume;
+    bool help, quiet, verbose, json, force, resume, no_fsync;
     int64_t nthreads;
     const char *out, *chunk;
 } vxs_shared;

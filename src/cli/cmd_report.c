@@ -39,6 +39,7 @@ const vxs_command vxs_cmd_report = {
         "paper with what it cites; and where it comes from.",
     .operands = operands,
     .params = vxs_report_params,
+    .takes = VXS_TAKES_PAGE,
     .examples = examples,
     .run = run,
 };

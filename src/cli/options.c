@@ -54,6 +54,16 @@ static const vxs_param checked_output_params[] = {
     { .name = NULL },
 };
 
+static const vxs_param sync_params[] = {
+    { .name = "no-fsync",
+      .help =
+          "do not wait until outputs are on the disk: faster on scratch disks, but a power loss "
+          "may damage them",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(no_fsync) },
+    { .name = NULL },
+};
+
 static const vxs_param thread_params[] = {
     { .name = "nthreads",
       .value = "N",
@@ -75,8 +85,8 @@ static const vxs_param chunk_params[] = {
       .type = VXS_PARAM_TEXT,
       .offset = AT(chunk) },
     { .name = "resume",
-      .help = "go on where a run with the same words was stopped: what it had finished stands in "
-              "OUT.checkpoint",
+      .help = "continue a stopped run with the same options from OUT.checkpoint; without it a "
+              "checkpoint that exists is refused, or discarded with --force",
       .type = VXS_PARAM_FLAG,
       .offset = AT(resume) },
     { .name = NULL },
@@ -115,6 +125,8 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
         count =
             add_table(command->takes & VXS_OUTPUT_OPTIONAL ? checked_output_params : output_params,
                       VXS_SHARED, options, count);
+    if (command->takes & (VXS_TAKES_OUTPUT | VXS_TAKES_PAGE))
+        count = add_table(sync_params, VXS_SHARED, options, count);
     if (command->takes & VXS_TAKES_JSON)
         count = add_table(json_params, VXS_SHARED, options, count);
     if (command->takes & VXS_TAKES_CHUNK)

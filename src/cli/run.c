@@ -3,11 +3,44 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static vxs_log_level level_of(const vxs_shared *shared)
 {
     return shared->quiet ? VXS_LOG_ERROR : shared->verbose ? VXS_LOG_DEBUG : VXS_LOG_INFO;
+}
+
+/* ---- Before the work ------------------------------------------------------------------------- */
+
+static void add_inputs(const vxs_param *table, const void *values)
+{
+    for (; table && table->name; table++) {
+        if (table->type != VXS_PARAM_PATH || strcmp(table->name, "out") == 0)
+            continue;
+        const char *path =
+            *(const char *const *)(const void *)((const char *)values + table->offset);
+        if (path)
+            vxs_inputs_add(path);
+    }
+}
+
+/* Named files and directories are inputs before they are read, so that an output which would
+ * replace one of them is refused before the work; what is found only by reading is refused behind
+ * it. */
+static vxs_status check_output(const vxs_call *call, vxs_error *err)
+{
+    const vxs_command *command = call->command;
+    const vxs_operand *operand = command->operands;
+    for (char **word = call->operands; *word; word++) {
+        if (!operand->choices)
+            vxs_inputs_add(*word);
+        operand += !operand->repeat;
+    }
+    add_inputs(command->params, call->values);
+    add_inputs(command->more_params, call->values);
+    add_inputs(command->most_params, call->values);
+    if (!(command->takes & VXS_TAKES_OUTPUT) || !call->shared->out)
+        return VXS_OK;
+    return vxs_output_check(call->shared->out, call->shared->force, err);
 }
 
 /* ---- Runs in pieces -------------------------------------------------------------------------- */
@@ -26,33 +59,37 @@ static vxs_status find_pieces(const vxs_call *call, vxs_pieces *pieces, vxs_erro
     else if (vxs_in_job_array())
         vxs_log(call->context, VXS_LOG_INFO,
                 "this task of a job array computes the whole run; --chunk I/N computes a share");
-    *pieces = (vxs_pieces){ .chunk = choice.chunk, .resume = shared->resume };
-    if (access(shared->out, F_OK) == 0 && !shared->force) /* before the work, not behind it */
-        return vxs_fail(err, VXS_CANNOT_WRITE,
-                        "cannot write '%s': it exists; pass --force to replace it", shared->out);
+    *pieces = (vxs_pieces){ .chunk = choice.chunk };
     return VXS_OK;
+}
+
+static char *name_checkpoint(const char *out, vxs_error *err)
+{
+    size_t length = strlen(out);
+    while (length > 1 && out[length - 1] == '/')
+        length--;
+    return vxs_format(err, "%.*s.checkpoint", (int)length, out);
 }
 
 /* What is finished stands beside the output until that is whole. */
 static vxs_status run_in_pieces(vxs_call *call, vxs_error *err)
 {
-    size_t length = strlen(call->shared->out);
+    const vxs_shared *shared = call->shared;
+    unsigned how = shared->resume ? VXS_RESUME : shared->force ? VXS_DISCARD : 0;
     vxs_status status = find_pieces(call, &call->pieces, err);
     if (status)
         return status;
-    while (length > 1 && call->shared->out[length - 1] == '/')
-        length--;
-    char *checkpoint = vxs_format(err, "%.*s.checkpoint", (int)length, call->shared->out);
-    if (!checkpoint)
-        return VXS_FAILED;
-    call->pieces.checkpoint = checkpoint;
-    status = call->command->run(call, err);
-    if (!status || status == VXS_NOT_CONVERGED)
-        (void)unlink(checkpoint);
-    else if (access(checkpoint, F_OK) == 0)
-        vxs_log(call->context, VXS_LOG_INFO, "what was finished stands in '%s', for --resume",
-                checkpoint);
-    free(checkpoint);
+    char *path = name_checkpoint(shared->out, err);
+    status = path ? vxs_checkpoint_open(call->context, path, how, &call->pieces.checkpoint, err)
+                  : VXS_FAILED;
+    if (!status) {
+        status = call->command->run(call, err);
+        bool done = !status || status == VXS_NOT_CONVERGED;
+        if (vxs_checkpoint_close(call->pieces.checkpoint, done))
+            vxs_log(call->context, VXS_LOG_INFO, "what was finished stands in '%s', for --resume",
+                    path);
+    }
+    free(path);
     return status;
 }
 
@@ -64,7 +101,8 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
                             .log = vxs_talk_log,
                             .progress = vxs_talk_progress,
                             .user = talk,
-                            .interrupted = &vxs_interrupted };
+                            .interrupted = &vxs_interrupted,
+                            .no_fsync = parsed->shared.no_fsync };
     if (parsed->shared.help) {
         vxs_help_command(out, command);
         return VXS_OK;
@@ -89,7 +127,13 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
                       .operands = parsed->operands,
                       .context = &context,
                       .out = out };
-    return command->takes & VXS_TAKES_CHUNK ? run_in_pieces(&call, err) : command->run(&call, err);
+    vxs_inputs_begin();
+    vxs_status status = check_output(&call, err);
+    if (!status)
+        status =
+            command->takes & VXS_TAKES_CHUNK ? run_in_pieces(&call, err) : command->run(&call, err);
+    vxs_inputs_end();
+    return status;
 }
 
 /* A call that failed because it was told to stop was stopped, whatever it made of that. */

@@ -115,7 +115,7 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
     vxs_status status = VXS_OK;
     /* the name is claimed before all work, so that a wrong one costs nothing */
     if (!build->settings->dry_run)
-        status = vxs_output_new(directory, replace, &output, err);
+        status = vxs_output_new(build->context, directory, replace, &output, err);
     if (!status)
         status = vxs_build_list(build, sources, err);
     if (!status)

@@ -237,7 +237,7 @@ vxs_status vxs_linear_make(vxs_linear *l, const char *directory, bool replace, v
         { VXS_COHORT_FILE, write_about },
     };
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    vxs_status status = vxs_output_new(l->context, directory, replace, &output, err);
     if (!status)
         status = prepare(l, err);
     if (!status)

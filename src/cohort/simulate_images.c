@@ -208,7 +208,7 @@ vxs_status vxs_simulate_images(const vxs_context *context, const vxs_simulation 
     if (settings->images && settings->shape)
         status = vxs_fail(err, VXS_MISUSE, "'--shape' is of images that are made");
     if (!status)
-        status = vxs_output_new(directory, replace, &output, err);
+        status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)
         status = make(&sim, err);
     if (!status)

@@ -1,5 +1,5 @@
 /* file.c - whole files in, and the end of files that were written. */
-#include "core/file.h"
+#include "core/place.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,9 +47,18 @@ static vxs_status read_all(FILE *stream, const char *path, size_t room, char **b
     return VXS_OK;
 }
 
+FILE *vxs_file_open(const char *path)
+{
+    struct stat about;
+    FILE *stream = fopen(path, "rb");
+    if (stream && fstat(fileno(stream), &about) == 0)
+        vxs_inputs_note(&about);
+    return stream;
+}
+
 vxs_status vxs_file_read(const char *path, char **bytes, size_t *length, vxs_error *err)
 {
-    FILE *stream = fopen(path, "rb");
+    FILE *stream = vxs_file_open(path);
     if (!stream)
         return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
     struct stat about;
@@ -73,12 +82,16 @@ static int ask_again(FILE *stream)
     return write(fileno(stream), "", 1) < 0 ? errno : 0;
 }
 
-const char *vxs_close_stream(FILE *stream)
+const char *vxs_close_stream(const vxs_context *context, FILE *stream)
 {
     errno = 0;
     bool failed = fflush(stream) != 0;
     failed = ferror(stream) || failed;
     int reason = failed && errno == 0 ? ask_again(stream) : errno;
+    if (!failed && !vxs_sync(context, fileno(stream))) {
+        failed = true;
+        reason = errno;
+    }
     if (fclose(stream) != 0 && !failed) {
         failed = true;
         reason = errno;
@@ -90,7 +103,8 @@ const char *vxs_close_stream(FILE *stream)
 
 vxs_status vxs_file_close(FILE *stream, const char *path, vxs_error *err)
 {
-    const char *reason = vxs_close_stream(stream);
+    static const vxs_context pipes_too = { .no_fsync = true };
+    const char *reason = vxs_close_stream(&pipes_too, stream);
     if (!reason)
         return VXS_OK;
     return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path, reason);

@@ -1,6 +1,6 @@
 /* json_read.c - RFC 8259, strictly, into a tree that lives in one document. */
 #include "core/utf8.h"
-#include "voxsift/core.h"
+#include "voxsift/files.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -4,6 +4,7 @@
  * keys descr, fortran_order and shape, then the items. Nothing of it is trusted.
  */
 #include "core/maps.h"
+#include "core/place.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -268,6 +269,7 @@ static vxs_status map_file(const char *path, void **map, size_t *size, vxs_error
                           S_ISREG(about.st_mode) ? "empty" : "not a regular file");
         goto done;
     }
+    vxs_inputs_note(&about);
     *size = (size_t)about.st_size;
     *map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
     if (*map == MAP_FAILED)

@@ -1,11 +1,9 @@
 /* output.c - a directory that appears whole or not at all.
  *
  * It holds a list of its own files. Only a directory with such a list and nothing else is ever
- * replaced, and only files on the list are ever removed: --force on a wrong name must not cost
- * anybody a thesis.
- */
-#include "core/file.h"
-#include "voxsift/machine.h"
+ * replaced, and only regular files on the list are ever removed, through a handle of the directory
+ * and after it has left its place: --force on a wrong name must not cost anybody a thesis. */
+#include "core/place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,39 +11,50 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LIST       ".voxsift"
 #define LIST_TITLE "files of a voxsift output:\n"
+#define LONGEST    ((off_t)1 << 28) /* bytes of a list: a million long names */
 
 struct vxs_output {
-    char *path;      /* final name, without slashes at its end */
-    char *work;      /* temporary name, in the same directory */
-    char *files;     /* names of its files, a line each, behind the title */
-    char *old_files; /* of the directory that is to be replaced; NULL: there is none */
-    struct stat old; /* which one that is */
-    bool started;    /* work was made and must go if it is not committed */
+    vxs_place place;
+    int work;         /* handle of the directory that is being made, or -1 */
+    int old;          /* of the one that is to be replaced, or -1 */
+    char *files;      /* names of its files, a line each, behind the title */
+    char *old_files;  /* the same of the old one, a zero byte behind each name */
+    char **old_names; /* these, sorted */
+    size_t old_count;
 };
-
-static vxs_status cannot_write(const vxs_output *output, const char *reason, vxs_error *err)
-{
-    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", output->path, reason);
-}
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *files, const char *name)
+/* Nothing but a name: no path, no other directory. */
+static bool is_plain(const char *name, size_t length)
 {
-    size_t length = strlen(name);
-    for (const char *line = strchr(files, '\n'); line && line[1]; line = strchr(line + 1, '\n'))
-        if (strncmp(line + 1, name, length) == 0 && line[1 + length] == '\n')
-            return true;
-    return strcmp(name, LIST) == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+    return length > 0 && length <= NAME_MAX && !memchr(name, '/', length) &&
+           !memchr(name, '\n', length) && !(length == 1 && name[0] == '.') &&
+           !(length == 2 && name[0] == '.' && name[1] == '.') &&
+           !(length == strlen(LIST) && memcmp(name, LIST, length) == 0);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_listed(const vxs_output *output, const char *name)
+{
+    return strcmp(name, LIST) == 0 ||
+           (output->old_count > 0 && bsearch((const void *)&name, (const void *)output->old_names,
+                                             output->old_count, sizeof(char *), compare));
 }
 
 static vxs_status add_to_list(vxs_output *output, const char *name, vxs_error *err)
 {
+    if (!is_plain(name, strlen(name)))
+        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': '%s' is no name of a file in it",
+                        output->place.path, name);
     char *longer = vxs_format(err, "%s%s\n", output->files, name);
     if (!longer)
         return VXS_FAILED;
@@ -54,135 +63,188 @@ static vxs_status add_to_list(vxs_output *output, const char *name, vxs_error *e
     return VXS_OK;
 }
 
-/* Removes the listed files, and the directory if nothing else is in it. */
-static void remove_listed(const char *folder, const char *files)
+/* A list is believed as a whole or not at all: every line is a name and has an end. */
+static vxs_status check_list(const vxs_output *output, size_t length, vxs_error *err)
 {
-    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0)
-        return;
-    char name[NAME_MAX + 1]; /* longer ones were never made */
-    for (const char *line = strchr(files, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
-        size_t length = strcspn(line + 1, "\n");
-        if (length > NAME_MAX)
-            continue;
-        memcpy(name, line + 1, length);
-        name[length] = '\0';
-        unlinkat(dir, name, 0);
+    const char *list = output->old_files;
+    size_t number = 1, width;
+    if (length < strlen(LIST_TITLE) || strncmp(list, LIST_TITLE, strlen(LIST_TITLE)) != 0)
+        return vxs_place_refuse(&output->place,
+                                "it exists, and --force replaces only what voxsift made", err);
+    for (const char *line = list + strlen(LIST_TITLE); line < list + length; line += width + 1) {
+        width = strcspn(line, "\n");
+        number++;
+        if (line[width] != '\n' || !is_plain(line, width))
+            return vxs_fail(err, VXS_CANNOT_WRITE,
+                            "cannot write '%s': line %zu of its list '" LIST
+                            "', '%.*s', is no name of a file in it; nothing was removed",
+                            output->place.path, number, width < 200 ? (int)width : 200, line);
     }
-    unlinkat(dir, LIST, 0);
-    close(dir);
-    rmdir(folder);
+    return VXS_OK;
+}
+
+static vxs_status sort_names(vxs_output *output, vxs_error *err)
+{
+    size_t count = 0, lines = 0;
+    for (const char *c = output->old_files; *c; c++)
+        lines += *c == '\n';
+    output->old_names = vxs_alloc(lines, sizeof(*output->old_names), err);
+    if (!output->old_names)
+        return VXS_FAILED;
+    for (char *line = output->old_files + strlen(LIST_TITLE); *line; line++) {
+        output->old_names[count++] = line;
+        line += strcspn(line, "\n");
+        *line = '\0';
+    }
+    output->old_count = count;
+    qsort((void *)output->old_names, count, sizeof(char *), compare);
+    return VXS_OK;
 }
 
 /* ---- What is there already ------------------------------------------------------------------- */
 
-/* Every entry is on the list. */
-static vxs_status check_strangers(const vxs_output *output, vxs_error *err)
+static vxs_status refuse_entry(const vxs_output *output, const char *name, const char *what,
+                               vxs_error *err)
 {
-    DIR *dir = opendir(output->path);
+    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': it holds '%s', which %s",
+                    output->place.path, name, what);
+}
+
+/* Every entry is on the list, a regular file and no input. */
+static vxs_status check_entry(const vxs_output *output, const char *name, vxs_error *err)
+{
+    struct stat about;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return VXS_OK;
+    if (!is_listed(output, name))
+        return refuse_entry(output, name,
+                            "voxsift did not put there; --force replaces only what voxsift made",
+                            err);
+    if (fstatat(output->old, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? VXS_OK : vxs_place_refuse(&output->place, strerror(errno), err);
+    if (!S_ISREG(about.st_mode))
+        return refuse_entry(output, name,
+                            "is no regular file; --force replaces only what voxsift made", err);
+    if (vxs_inputs_have(&about))
+        return refuse_entry(output, name, "is an input of this run", err);
+    return VXS_OK;
+}
+
+static vxs_status check_entries(const vxs_output *output, vxs_error *err)
+{
+    int handle = openat(output->old, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = handle >= 0 ? fdopendir(handle) : NULL;
     vxs_status status = VXS_OK;
-    if (!dir)
-        return cannot_write(output, strerror(errno), err);
+    if (!dir) {
+        int reason = errno;
+        if (handle >= 0)
+            (void)close(handle);
+        return vxs_place_refuse(&output->place, strerror(reason), err);
+    }
     for (struct dirent *e = readdir(dir); e && !status; e = readdir(dir))
-        if (!is_listed(output->old_files, e->d_name))
-            status = vxs_fail(err, VXS_CANNOT_WRITE,
-                              "cannot write '%s': it holds '%s', which voxsift did not put there; "
-                              "--force replaces only what voxsift made",
-                              output->path, e->d_name);
+        status = check_entry(output, e->d_name, err);
     closedir(dir);
     return status;
 }
 
-static vxs_status check_ours(vxs_output *output, vxs_error *err)
+/* Neither a link nor a pipe is followed or waited for. */
+static vxs_status read_list(vxs_output *output, vxs_error *err)
 {
+    struct stat about;
     size_t length = 0;
-    char *path = vxs_format(err, "%s/%s", output->path, LIST);
-    if (!path)
-        return VXS_FAILED;
-    vxs_status found = vxs_file_read(path, &output->old_files, &length, NULL);
-    free(path);
-    if (found == VXS_FAILED)
-        return vxs_fail(err, VXS_FAILED, "not enough memory to read '%s'", output->path);
-    if (found || strncmp(output->old_files, LIST_TITLE, strlen(LIST_TITLE)) != 0)
-        return cannot_write(output, "it exists, and --force replaces only what voxsift made", err);
-    return check_strangers(output, err);
+    vxs_status status = VXS_CANNOT_WRITE;
+    int handle = openat(output->old, LIST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (handle >= 0 && fstat(handle, &about) == 0 && S_ISREG(about.st_mode) &&
+        about.st_size <= LONGEST) {
+        output->old_files = vxs_alloc((size_t)about.st_size + 1, 1, err);
+        status = output->old_files ? VXS_OK : VXS_FAILED;
+        for (ssize_t got = 1; got > 0 && length < (size_t)about.st_size && !status;
+             length += got > 0 ? (size_t)got : 0)
+            got = read(handle, output->old_files + length, (size_t)about.st_size - length);
+    }
+    if (handle >= 0)
+        (void)close(handle);
+    if (status == VXS_CANNOT_WRITE)
+        return vxs_place_refuse(&output->place,
+                                "it exists, and --force replaces only what voxsift made", err);
+    if (!status)
+        status = check_list(output, length, err);
+    return status ? status : sort_names(output, err);
 }
 
 static vxs_status check_existing(vxs_output *output, bool replace, vxs_error *err)
 {
-    if (lstat(output->path, &output->old) != 0)
-        return errno == ENOENT ? VXS_OK : cannot_write(output, strerror(errno), err);
-    if (!S_ISDIR(output->old.st_mode))
-        return cannot_write(output, "it exists and is not a directory", err);
-    if (!replace)
-        return cannot_write(output, "it exists; pass --force to replace it", err);
-    return check_ours(output, err);
+    vxs_place *place = &output->place;
+    struct stat now;
+    vxs_status status = vxs_place_look(place, replace, &place->replaces, err);
+    if (status || !place->replaces)
+        return status;
+    if (!S_ISDIR(place->old.st_mode))
+        return vxs_place_refuse(place, "it exists and is not a directory", err);
+    output->old =
+        openat(place->folder, place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (output->old < 0 || fstat(output->old, &now) != 0)
+        return vxs_place_refuse(place, strerror(errno), err);
+    if (now.st_dev != place->old.st_dev || now.st_ino != place->old.st_ino)
+        return vxs_place_refuse(place, "something else was put there meanwhile", err);
+    status = read_list(output, err);
+    return status ? status : check_entries(output, err);
 }
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* ".name.part-PID-K" beside the final name: same file system, hidden, and clear about what it is.
- */
-static vxs_status make_work(vxs_output *output, vxs_error *err)
+static vxs_status look(const vxs_context *context, const char *path, bool replace,
+                       vxs_output **output, vxs_error *err)
 {
-    const char *slash = strrchr(output->path, '/');
-    int folder = slash ? (int)(slash - output->path) + 1 : 0;
-    for (int k = 0; k < 1000; k++) {
-        free(output->work);
-        output->work = vxs_format(err, "%.*s.%s.part-%ld-%d", folder, output->path,
-                                  output->path + folder, (long)getpid(), k);
-        if (!output->work)
-            return VXS_FAILED;
-        if (mkdir(output->work, 0777) == 0) {
-            vxs_leftover_add(output->work);
-            output->started = true;
-            return VXS_OK;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    return cannot_write(output, strerror(errno), err);
+    *output = vxs_alloc(1, sizeof(**output), err);
+    if (!*output)
+        return VXS_FAILED;
+    (*output)->work = (*output)->old = -1;
+    vxs_status status = vxs_place_init(&(*output)->place, context, path, err);
+    return status ? status : check_existing(*output, replace, err);
 }
 
-vxs_status vxs_output_new(const char *path, bool replace, vxs_output **output, vxs_error *err)
+vxs_status vxs_output_check(const char *path, bool replace, vxs_error *err)
 {
-    vxs_status status = VXS_FAILED;
-    vxs_output *made = vxs_alloc(1, sizeof(*made), err);
-    if (!made)
-        return VXS_FAILED;
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    made->path = vxs_format(err, "%.*s", (int)length, path);
-    made->files = vxs_format(err, "%s", LIST_TITLE);
-    if (!made->path || !made->files)
-        goto done;
-    status = length > 0 ? check_existing(made, replace, err)
-                        : cannot_write(made, "a directory needs a name", err);
-    if (!status)
-        status = make_work(made, err);
+    vxs_output *looked = NULL;
+    vxs_status status = look(NULL, path, replace, &looked, err);
+    vxs_output_free(looked);
+    return status;
+}
+
+vxs_status vxs_output_new(const vxs_context *context, const char *path, bool replace,
+                          vxs_output **output, vxs_error *err)
+{
+    vxs_output *made = NULL;
+    vxs_status status = look(context, path, replace, &made, err);
+    if (!status) {
+        made->files = vxs_format(err, "%s", LIST_TITLE);
+        status = made->files ? vxs_place_make(&made->place, true, &made->work, err) : VXS_FAILED;
+    }
     if (!status) {
         *output = made;
         made = NULL;
     }
-done:
     vxs_output_free(made);
     return status;
 }
 
 static vxs_status create(vxs_output *output, const char *name, FILE **stream, vxs_error *err)
 {
-    char *path = vxs_format(err, "%s/%s", output->work, name);
-    if (!path)
-        return VXS_FAILED;
-    *stream = fopen(path, "w+bx"); /* read as well: files may be mapped */
-    free(path);
-    if (!*stream && errno == ENOMEM)
-        return vxs_fail(err, VXS_FAILED, "not enough memory to write '%s/%s'", output->path, name);
-    if (!*stream)
-        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name,
-                        strerror(errno));
-    return VXS_OK;
+    /* read as well: files may be mapped */
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int handle = openat(output->work, name, flags, 0666);
+    *stream = handle >= 0 ? fdopen(handle, "w+b") : NULL;
+    if (*stream)
+        return VXS_OK;
+    int reason = errno;
+    if (handle >= 0)
+        (void)close(handle);
+    if (reason == ENOMEM)
+        return vxs_fail(err, VXS_FAILED, "not enough memory to write '%s/%s'", output->place.path,
+                        name);
+    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->place.path, name,
+                    strerror(reason));
 }
 
 vxs_status vxs_output_open(vxs_output *output, const char *name, FILE **stream, vxs_error *err)
@@ -193,10 +255,11 @@ vxs_status vxs_output_open(vxs_output *output, const char *name, FILE **stream, 
 
 vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, vxs_error *err)
 {
-    const char *reason = vxs_close_stream(stream);
+    const char *reason = vxs_close_stream(output->place.context, stream);
     if (!reason)
         return VXS_OK;
-    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->path, name, reason);
+    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->place.path, name,
+                    reason);
 }
 
 /* ---- Into place ------------------------------------------------------------------------------ */
@@ -211,91 +274,88 @@ static vxs_status write_list(vxs_output *output, vxs_error *err)
     return vxs_output_close(output, stream, LIST, err);
 }
 
-static bool is_old(const vxs_output *output, const char *path)
+static void remove_file(int dir, const char *name)
 {
-    struct stat now;
-    return lstat(path, &now) == 0 && now.st_dev == output->old.st_dev &&
-           now.st_ino == output->old.st_ino;
+    struct stat about;
+    if (fstatat(dir, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode))
+        (void)unlinkat(dir, name, 0);
 }
 
-/* One step where the kernel and the file system can. What comes out must be what was looked at;
- * if somebody put something else there meanwhile, it goes back. */
-static bool exchange(vxs_output *output)
+/* What is under the private name goes, when its files have. */
+static bool remove_directory(vxs_place *place, int dir)
 {
-    if (renameat2(AT_FDCWD, output->work, AT_FDCWD, output->path, RENAME_EXCHANGE) != 0)
-        return false;
-    if (is_old(output, output->work))
-        return true;
-    (void)!renameat2(AT_FDCWD, output->work, AT_FDCWD, output->path, RENAME_EXCHANGE);
-    errno = EEXIST;
-    return false;
+    remove_file(dir, LIST);
+    place->taken = unlinkat(place->folder, place->work, AT_REMOVEDIR) != 0;
+    return !place->taken;
 }
 
-/* Network file systems have no flags: the old one steps aside, and back when the new one cannot
- * take its place. */
-static bool step_aside(vxs_output *output, vxs_error *err)
+static void remove_new(vxs_output *output)
 {
-    char *aside = vxs_format(err, "%s.old", output->work);
-    bool moved = aside && rename(output->path, aside) == 0;
-    if (moved && rename(output->work, output->path) != 0) {
-        moved = false;
-        if (rename(aside, output->path) != 0)
-            vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': the old one is now '%s'",
-                     output->path, aside);
+    char *name = strchr(output->files, '\n') + 1;
+    for (size_t length; *name; name += length + 1) {
+        length = strcspn(name, "\n");
+        name[length] = '\0';
+        remove_file(output->work, name);
     }
-    if (moved)
-        (void)!rename(aside, output->work);
-    free(aside);
-    return moved;
+    (void)remove_directory(&output->place, output->work);
 }
 
-static bool move_in(vxs_output *output, vxs_error *err)
+static void remove_old(vxs_output *output)
 {
-    bool old_there = output->old_files && is_old(output, output->path);
-    if (old_there) {
-        bool moved = exchange(output);
-        return moved || (errno != EINVAL && errno != ENOSYS) ? moved : step_aside(output, err);
-    }
-    if (renameat2(AT_FDCWD, output->work, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0) {
-        output->started = false;
-        return true;
-    }
-    bool without_flags = errno == EINVAL || errno == ENOSYS;
-    if (!without_flags || rename(output->work, output->path) != 0) /* refuses what is not empty */
-        return false;
-    output->started = false;
-    return true;
+    vxs_place *place = &output->place;
+    for (size_t k = 0; k < output->old_count; k++)
+        remove_file(output->old, output->old_names[k]);
+    if (!remove_directory(place, output->old))
+        vxs_log(place->context, VXS_LOG_WARNING,
+                "'%s' is whole, but not all of what it replaced could be removed: '%.*s%s'",
+                place->path, (int)(place->name - place->path), place->path, place->work);
+    place->taken = false;
+}
+
+/* The old one is looked at again when nobody can reach it under its name: what was put into it
+ * meanwhile brings it back. Where names cannot be exchanged it stays, and that is said. */
+static vxs_status move_in(vxs_output *output, vxs_error *err)
+{
+    vxs_place *place = &output->place;
+    vxs_error why = VXS_ERROR_INIT;
+    vxs_status status = place->replaces ? check_entries(output, err) : VXS_OK;
+    if (!status && !vxs_place_move_in(place, true))
+        status = vxs_place_not_moved(place, err);
+    if (status || !place->taken || !check_entries(output, &why) || !vxs_place_move_back(place))
+        return status;
+    return vxs_fail(err, why.status, "%s", why.message);
 }
 
 vxs_status vxs_output_commit(vxs_output *output, vxs_error *err)
 {
+    vxs_place *place = &output->place;
     vxs_status status = write_list(output, err);
+    if (!status && !vxs_sync(place->context, output->work))
+        status = vxs_place_refuse(place, strerror(errno), err);
+    if (!status)
+        status = move_in(output, err);
     if (status)
         return status;
-    vxs_leftover_drop(output->work); /* the old one may stand there from now on */
-    if (!move_in(output, err))
-        return errno == EEXIST || errno == ENOTEMPTY
-                   ? cannot_write(output, "something else was put there meanwhile", err)
-                   : cannot_write(output, strerror(errno), err);
-    if (output->started) { /* what stands under the work name now is the old one */
-        free(output->files);
-        output->files = output->old_files;
-        output->old_files = NULL;
-    }
-    return VXS_OK;
+    if (!vxs_sync(place->context, place->folder))
+        status = vxs_place_refuse(place, strerror(errno), err);
+    if (place->taken)
+        remove_old(output);
+    return status;
 }
 
 void vxs_output_free(vxs_output *output)
 {
     if (!output)
         return;
-    if (output->started)
-        remove_listed(output->work, output->files);
-    if (output->work)
-        vxs_leftover_drop(output->work);
+    if (output->place.taken)
+        remove_new(output);
+    if (output->work >= 0)
+        (void)close(output->work);
+    if (output->old >= 0)
+        (void)close(output->old);
+    vxs_place_release(&output->place);
+    free((void *)output->old_names);
     free(output->old_files);
     free(output->files);
-    free(output->work);
-    free(output->path);
     free(output);
 }

@@ -46,7 +46,7 @@ vxs_status vxs_source_open(const char *path, vxs_source *source, vxs_error *err)
 vxs_status vxs_source_open_start(const char *path, vxs_source *source, vxs_error *err)
 {
     *source = (vxs_source){ .name = path };
-    FILE *stream = fopen(path, "rb");
+    FILE *stream = vxs_file_open(path);
     char *bytes = stream ? vxs_alloc(START_BYTES, 1, err) : NULL;
     if (!stream)
         return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));

@@ -195,13 +195,13 @@ static vxs_status write_file(const vxs_region_table *t, vxs_output *output,
     return vxs_output_close(output, stream, file->name, err);
 }
 
-static vxs_status make_directory(const vxs_region_table *t, const char *directory, bool replace,
-                                 vxs_error *err)
+static vxs_status make_directory(const vxs_context *context, const vxs_region_table *t,
+                                 const char *directory, bool replace, vxs_error *err)
 {
     static const vxs_companion table = { "clusters.tsv", vxs_region_write };
     static const vxs_companion dictionary = { VXS_REGIONS_FILE, vxs_region_dictionary };
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(directory, replace, &output, err);
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)
         status = write_file(t, output, &table, err);
     if (!status)
@@ -230,7 +230,7 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
     if (!status)
         status = add_atlases(&t, err);
     if (!status && directory)
-        status = make_directory(&t, directory, replace, err);
+        status = make_directory(context, &t, directory, replace, err);
     if (!status && t.clusters.count == 0)
         vxs_log(context, VXS_LOG_WARNING, "'%s' has no voxel above %g", map, settings->threshold);
     if (!status)

@@ -1,15 +1,15 @@
 /* report.c - one page about a model, a cross-validation, permutations or stability. */
 #include "report/story.h"
 
-#include "voxsift/machine.h"
-
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(vxs_report_settings, member)
+
+/* In the head of every page: by this a page is known as one that --force may replace. */
+#define PAGE_MARK "<meta name=\"generator\" content=\"voxsift "
 
 const vxs_param vxs_report_params[] = {
     { .name = "out",
@@ -22,7 +22,7 @@ const vxs_param vxs_report_params[] = {
     { .name = "force",
       .type = VXS_PARAM_FLAG,
       .offset = AT(force),
-      .help = "replace a file that exists" },
+      .help = "replace a page of voxsift that exists" },
     { .name = "atlas",
       .value = "ATLAS",
       .type = VXS_PARAM_PATH,
@@ -214,7 +214,8 @@ static void put_head(const vxs_story *s)
     const char *target = vxs_story_text(s->about, "target");
     vxs_put(s->out,
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
-            "name=\"viewport\" content=\"width=device-width\"><title>%s - voxsift</title><style>",
+            "name=\"viewport\" content=\"width=device-width\">" PAGE_MARK VXS_VERSION
+            "\"><title>%s - voxsift</title><style>",
             target);
     fputs(style, s->out);
     vxs_put(s->out, "</style></head><body>\n<h1>%s</h1>\n<p class=\"small\">%s by voxsift %s</p>\n",
@@ -240,45 +241,22 @@ static vxs_status put_page(const vxs_story *s, vxs_error *err)
     return VXS_OK;
 }
 
-/* Under a temporary name beside the final one, renamed when it is whole. */
-static vxs_status write_page(vxs_story *s, vxs_error *err)
-{
-    const char *path = s->settings->out;
-    char *part = vxs_format(err, "%s.part-%ld", path, (long)getpid());
-    if (!part)
-        return VXS_FAILED;
-    s->out = fopen(part, "wx");
-    vxs_status status =
-        s->out ? VXS_OK
-               : vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path, strerror(errno));
-    if (!status) {
-        vxs_leftover_add(part);
-        status = put_page(s, err);
-        vxs_status closed = vxs_file_close(s->out, path, err);
-        status = status ? status : closed;
-        if (!status && rename(part, path) != 0)
-            status =
-                vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", path, strerror(errno));
-        if (status)
-            unlink(part);
-        vxs_leftover_drop(part);
-    }
-    free(part);
-    return status;
-}
-
 vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *settings,
                       const char *directory, vxs_error *err)
 {
     vxs_story s = { .settings = settings, .directory = directory };
-    if (access(settings->out, F_OK) == 0 && !settings->force)
-        return vxs_fail(err, VXS_CANNOT_WRITE,
-                        "cannot write '%s': it exists; pass --force to replace it", settings->out);
+    vxs_page *page = NULL;
     vxs_status status = open_story(&s, err);
+    if (!status)
+        status =
+            vxs_page_new(context, settings->out, PAGE_MARK, settings->force, &page, &s.out, err);
     if (!status)
         status = vxs_check_interrupted(context, err);
     if (!status)
-        status = write_page(&s, err);
+        status = put_page(&s, err);
+    if (!status)
+        status = vxs_page_commit(page, err);
+    vxs_page_free(page);
     vxs_json_free(s.about);
     vxs_table_free(s.table);
     return status;

@@ -281,6 +281,8 @@ Test(fit_faults, permutations_and_stability)
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
 static vxs_pieces pieces; /* a chunk, and what it has finished */
+static const char *book;  /* where that is */
+static unsigned book_use;
 
 static vxs_status save_cv(const vxs_task *task, const vxs_method_settings *how, const char *out,
                           vxs_error *err)
@@ -344,11 +346,16 @@ static vxs_status save_chunk(vxs_error *err)
     vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
     if (status)
         return status;
-    status = vxs_task_new(NULL, &cohort, &settings, &task, err);
+    pieces.checkpoint = NULL;
+    if (book)
+        status = vxs_checkpoint_open(NULL, book, book_use, &pieces.checkpoint, err);
+    if (!status)
+        status = vxs_task_new(NULL, &cohort, &settings, &task, err);
     if (!status) {
         status = save(&task, &how, in(pieces.chunk.number == 1 ? "one" : "two"), err);
         vxs_task_release(&task);
     }
+    (void)vxs_checkpoint_close(pieces.checkpoint, false);
     vxs_cohort_release(&cohort);
     return status;
 }
@@ -367,18 +374,21 @@ Test(fit_faults, chunks)
 {
     vxs_status (*const saves[])(const vxs_task *, const vxs_method_settings *, const char *,
                                 vxs_error *) = { save_cv, save_permutations, save_stability };
-    char book[700];
-    snprintf(book, sizeof(book), "%s/book", place);
+    char path[700];
+    snprintf(path, sizeof(path), "%s/book", place);
+    book = path;
     for (size_t k = 0; k < sizeof(saves) / sizeof(saves[0]); k++) {
         save = saves[k];
         for (size_t number = 1; number <= 2; number++) {
-            pieces = (vxs_pieces){ .chunk = { number, 2 }, .checkpoint = book };
+            pieces = (vxs_pieces){ .chunk = { number, 2 } };
+            book_use = VXS_DISCARD;
             cr_assert(fail_each_request(save_chunk) > 100);
-            pieces.resume = true; /* all of it is there now */
+            book_use = VXS_RESUME; /* all of it is there now */
             cr_assert(fail_each_request(save_chunk) > 50);
         }
         cr_assert(fail_each_request(merge_chunks) > 50);
     }
+    book = NULL;
 }
 
 static const char *reported;
@@ -395,7 +405,7 @@ Test(fit_faults, reports)
     cr_assert(cv_of_a_class(&err) == VXS_OK);
     reported = "model";
     cr_assert(fail_each_request(report_it) > 20);
-    pieces = (vxs_pieces){ .resume = false };
+    pieces = (vxs_pieces){ .checkpoint = NULL };
     reported = "two"; /* where save_chunk puts what is whole */
     save = save_permutations;
     WORKS(save_chunk(&err), err);

@@ -38,7 +38,7 @@ static vxs_status make(const char *path, bool replace, const char *text, bool co
                        vxs_error *err)
 {
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(path, replace, &output, err);
+    vxs_status status = vxs_output_new(NULL, path, replace, &output, err);
     FILE *stream;
     if (!status)
         status = vxs_output_open(output, "mark", &stream, err);
@@ -67,7 +67,7 @@ Test(output, appears_when_it_is_whole)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_output *output = NULL;
-    WORKS(vxs_output_new(place, false, &output, &err), err);
+    WORKS(vxs_output_new(NULL, place, false, &output, &err), err);
     FILE *stream;
     WORKS(vxs_output_open(output, "mark", &stream, &err), err);
     cr_assert(access(place, F_OK) != 0, "nothing under the final name yet");
@@ -125,7 +125,7 @@ Test(output, force_keeps_what_people_put_there)
     write_bytes(thesis, "x", 1);
     REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE, "it holds 'thesis'");
     unlink(thesis);
-    WORKS(vxs_output_new(place, true, &output, &err), err);
+    WORKS(vxs_output_new(NULL, place, true, &output, &err), err);
     snprintf(aside, sizeof(aside), "%s/aside", top);
     cr_assert(rename(place, aside) == 0 && mkdir(place, 0777) == 0);
     write_bytes(thesis, "x", 1);
@@ -152,7 +152,7 @@ Test(output, works_where_names_cannot_be_exchanged)
     assert_holds("new");
     cr_assert(entries(top) == 1, "the old one is gone");
     vxs_output *output = NULL;
-    WORKS(vxs_output_new(place, true, &output, &err), err);
+    WORKS(vxs_output_new(NULL, place, true, &output, &err), err);
     WORKS(make(place, true, "theirs", true, &err), err);
     REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE, "cannot write");
     vxs_output_free(output);
@@ -164,7 +164,7 @@ Test(output, what_appeared_meanwhile_is_not_overwritten)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_output *output = NULL;
-    WORKS(vxs_output_new(place, false, &output, &err), err);
+    WORKS(vxs_output_new(NULL, place, false, &output, &err), err);
     WORKS(make(place, false, "theirs", true, &err), err);
     REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE, "something else was put there");
     vxs_output_free(output);

@@ -21,7 +21,7 @@ allowed() { # room
 room_of() { # name.h
     case $1 in
         evaluate.h) echo assess ;;
-        machine.h | text.h) echo core ;;
+        files.h | machine.h | text.h) echo core ;;
         *) echo "${1%.h}" ;;
     esac
 }
