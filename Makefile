@@ -139,7 +139,7 @@ check:
 	   sed 's/^/  SKIPPED /' $(BUILD)/skipped; else echo "make test: everything passed"; fi
 
 # Every request for memory of ours can be made to fail: tests/core/faults.h.
-WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=renameat2
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=renameat2,--wrap=fsync,--wrap=fcntl
 
 $(BUILD)/unit: $(UNIT_OBJ) $(CLI_OBJ) $(BUILD)/libvoxsift.a
 	$(say) LINK $@

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static vxs_log_level level_of(const vxs_shared *shared)
 {
@@ -11,15 +12,19 @@ static vxs_log_level level_of(const vxs_shared *shared)
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
+/* A text may name a file, such as that of --folds-from; a column called like a directory does not.
+ */
 static void add_inputs(const vxs_param *table, const void *values)
 {
+    struct stat about;
     for (; table && table->name; table++) {
-        if (table->type != VXS_PARAM_PATH || strcmp(table->name, "out") == 0)
+        bool path = table->type == VXS_PARAM_PATH, text = table->type == VXS_PARAM_TEXT;
+        if ((!path && !text) || strcmp(table->name, "out") == 0)
             continue;
-        const char *path =
+        const char *name =
             *(const char *const *)(const void *)((const char *)values + table->offset);
-        if (path)
-            vxs_inputs_add(path);
+        if (name && (path || (stat(name, &about) == 0 && S_ISREG(about.st_mode))))
+            vxs_inputs_add(name);
     }
 }
 

@@ -71,7 +71,7 @@ spares voxsift cohort images.tsv --image-column image -q -o images --force # nam
 spares voxsift cohort images -q -o images --force
 spares voxsift cohort --npy c/features.npy --rows c/participants.tsv -q -o c --force
 spares voxsift regions images/truth.nii.gz -q -o images --force
-spares voxsift simulate spheres --subjects 6 --images 'images/sub-*.nii.gz' -q -o images --force
+spares voxsift simulate spheres --subjects 6 --images 'images/sub-*.nii.gz' --mask images/mask.nii.gz --radius 1 -q -o images --force
 spares voxsift cv c --target score --nlambda 4 --folds-from scores/folds.tsv -q -o scores --force
 spares voxsift report m -o m/model.json --force
 refuses 73 "cannot write 'images.tsv': $only" voxsift report m -o images.tsv --force

@@ -204,3 +204,111 @@ Test(output, memory_may_run_out_on_the_way)
     cr_assert(fail_each_request(make_one) >= 3);
     cr_assert(entries(top) == 1, "only the one that succeeded");
 }
+
+/* ---- What appears in the directory while it is being replaced -------------------------------- */
+
+static void put_thesis(void)
+{
+    char thesis[700];
+    snprintf(thesis, sizeof(thesis), "%s/thesis", place);
+    write_bytes(thesis, "x", 1);
+}
+
+/* Behind the last look and before the exchange: both are put back where they were. */
+Test(output, what_comes_in_at_the_last_moment_brings_the_old_one_back)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(make(place, false, "old", true, &err), err);
+    before_rename(put_thesis);
+    REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE, "it holds 'thesis'");
+    assert_holds("old");
+    cr_assert(entries(top) == 1 && entries(place) == 3);
+}
+
+static void swap_for_link(void)
+{
+    char mark[700], list[700];
+    snprintf(mark, sizeof(mark), "%s/mark", place);
+    snprintf(list, sizeof(list), "%s/victim", top);
+    cr_assert(unlink(mark) == 0 && symlink(list, mark) == 0);
+}
+
+/* A name on the list that becomes something else is not removed, and what it points to stays. */
+Test(output, a_listed_name_may_become_a_link_meanwhile)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    char victim[700];
+    snprintf(victim, sizeof(victim), "%s/victim", top);
+    write_bytes(victim, "x", 1);
+    WORKS(make(place, false, "old", true, &err), err);
+    before_rename(swap_for_link);
+    REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE,
+            "it holds 'mark', which is no regular file");
+    cr_assert(access(victim, F_OK) == 0 && entries(place) == 2);
+}
+
+Test(output, names_are_of_files_in_it)
+{
+    static const char *const names[] = {
+        "../x", "/tmp/x", "a/b", "", ".", "..", ".voxsift", "a\nb"
+    };
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_output *output = NULL;
+        FILE *stream = NULL;
+        WORKS(vxs_output_new(NULL, place, false, &output, &err), err);
+        REFUSES(vxs_output_open(output, names[k], &stream, &err), err, VXS_CANNOT_WRITE,
+                "is no name of a file in it");
+        vxs_output_free(output);
+    }
+    cr_assert(entries(top) == 0);
+}
+
+/* ---- Inputs ---------------------------------------------------------------------------------- */
+
+Test(output, an_input_is_never_replaced)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    char path[700], *bytes = NULL;
+    size_t length = 0;
+    vxs_output *output = NULL;
+    WORKS(make(place, false, "old", true, &err), err);
+    snprintf(path, sizeof(path), "%s/mark", place);
+    vxs_inputs_begin();
+    WORKS(vxs_output_check(place, true, &err), err);
+    WORKS(vxs_output_new(NULL, place, true, &output, &err), err);
+    WORKS(vxs_file_read(path, &bytes, &length, &err), err); /* after the first look */
+    REFUSES(vxs_output_commit(output, &err), err, VXS_CANNOT_WRITE,
+            "it holds 'mark', which is an input of this run");
+    REFUSES(vxs_output_check(place, true, &err), err, VXS_CANNOT_WRITE, "an input of this run");
+    vxs_output_free(output);
+    free(bytes);
+    vxs_inputs_end();
+    WORKS(vxs_output_check(place, true, &err), err);
+    vxs_inputs_begin();
+    vxs_inputs_add(place);
+    REFUSES(make(place, true, "new", true, &err), err, VXS_CANNOT_WRITE, "it is an input");
+    vxs_inputs_end();
+    assert_holds("old");
+    cr_assert(entries(top) == 1);
+}
+
+static vxs_status replace_what_was_not_noted(vxs_error *err)
+{
+    vxs_inputs_begin();
+    for (int k = 0; k < 200; k++)
+        vxs_inputs_add("/");
+    vxs_status status = vxs_output_check(place, true, err);
+    vxs_inputs_end();
+    return status == VXS_CANNOT_WRITE ? vxs_fail(NULL, VXS_FAILED, " ") : status;
+}
+
+/* An input for which there is no memory may be any file: then nothing is replaced. */
+Test(output, inputs_that_cannot_be_noted_protect_all)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(make(place, false, "old", true, &err), err);
+    for (long k = 0; k < 3; k++)
+        cr_assert(fail_request(k, replace_what_was_not_noted) == VXS_FAILED, "request %ld", k);
+    WORKS(replace_what_was_not_noted(&err), err);
+}
