@@ -20,9 +20,16 @@ PKG_LIBS   = $(shell pkg-config --libs openblas libdeflate nettle zlib) -lnifti2
 # `make V=1` shows whole command lines.
 Q   := $(if $(V),,@)
 say := @$(if $(V),:,printf '  %-5s%s\n')
+# What makes the misuse of a bug hard; `make hardened` looks for it in the program. Sanitizers look for
+# the bugs themselves, and checked calls need an optimiser. Which of HARDENING the compiler has stands in
+# $(BUILD)/hardening.
+HARDENING    := -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard
+FORTIFY      := $(if $(filter -O -O1 -O2 -O3 -Os -Og,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARD_COMPILE  = $(if $(SANITIZE),,-fPIE $(FORTIFY) $$(cat $(BUILD)/hardening))
+HARD_LINK     = $(if $(SANITIZE),,-pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
 # SANITIZE is set by the targets that need it.
-COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp $(INCLUDES) $(PKG_CFLAGS)
-LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp
+COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(HARD_COMPILE) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp $(INCLUDES) $(PKG_CFLAGS)
+LINK    = $(CC) $(CFLAGS) $(HARD_LINK) $(SANITIZE) -fopenmp
 LIBS    = $(PKG_LIBS) -lm -lpthread
 
 ROOMS    := core image cohort graph design solve assess report
@@ -44,7 +51,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
+.PHONY: hardened all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
         same bench bp-figures fgm-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
 
@@ -69,7 +76,7 @@ help:
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make same           BASE=revision: 111 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
-## make check-style     format, lint, layers, bans, headers, symbols, warnings, docs-check
+## make check-style     format, lint, layers, bans, headers, symbols, hardened, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
 
 # ---- Build --------------------------------------------------------------------------------------
@@ -82,7 +89,7 @@ $(BUILD)/libvoxsift.a: $(LIB_OBJ)
 	$(say) AR $@
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags $(BUILD)/hardening
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
@@ -90,8 +97,12 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 # Objects are made again when the compiler or its flags change.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE)' | cmp -s - $@ || \
-	 printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE)' > $@
+	@printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(FORTIFY) $(HARDENING)' | cmp -s - $@ || \
+	 printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(FORTIFY) $(HARDENING)' > $@
+
+$(BUILD)/hardening: $(BUILD)/flags
+	@for flag in $(HARDENING); do \
+	   echo 'int x;' | $(CC) -Werror $$flag -x c -c -o /dev/null - 2> /dev/null && printf '%s ' $$flag; done > $@; true
 
 # What `voxsift version` says; written only when it changes.
 $(BUILD)/build_facts.h: FORCE
@@ -302,7 +313,7 @@ same: deps-test
 
 # ---- Gates --------------------------------------------------------------------------------------
 
-check-style: format-check lint layers bans headers symbols warnings docs-check
+check-style: format-check lint layers bans headers symbols hardened warnings docs-check
 	@echo "check-style: clean"
 
 format:
@@ -327,10 +338,13 @@ headers:
 symbols: $(BUILD)/libvoxsift.a $(CLI_OBJ)
 	@sh tests/gates/symbols.sh $^
 
+hardened: $(BUILD)/voxsift
+	@sh tests/gates/hardened.sh $<
+
 # For real, not for syntax alone: some warnings come from the optimiser.
 warnings: $(BUILD)/build_facts.h
 	@for cc in gcc clang; do printf '%s\n' $(OWN_C) | xargs -P 2 -n 1 \
-	   $$cc $(STANDARD) $(CFLAGS) $(WARNINGS) -Werror -fopenmp $(INCLUDES) $(PKG_CFLAGS) \
+	   $$cc $(STANDARD) $(CFLAGS) $(FORTIFY) $(WARNINGS) -Werror -fopenmp $(INCLUDES) $(PKG_CFLAGS) \
 	   -c -o /dev/null || exit 1; done
 
 gates-selftest: all

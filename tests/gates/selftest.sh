@@ -48,11 +48,12 @@ plant; printf '#include <voxsift/cohort.h>\n' >> src/core/alloc.c; sees "core in
 plant; mkdir src/core/deep; echo '#include "cli/cli.h"' > src/core/deep/a.c; sees "an include in a deeper folder" $make layers
 plant; yes '/* */' | head -n 600 >> src/core/error.c; sees "a file of over 600 lines" $make layers
 
-ban() { # program: compiled as an object of the library
+ban() { # program, flags: compiled as an object of the library
     plant
     mkdir -p objects/core
     printf '%s\n' "$1" > planted.c
-    gcc -w -O0 -c planted.c -o objects/core/planted.o
+    shift
+    gcc -w -O0 "$@" -c planted.c -o objects/core/planted.o
 }
 plant; clean "bans" sh tests/gates/bans.sh "$BUILD/obj/src"
 ban 'void *malloc(unsigned long); void *vxs_f(void) { return (malloc)(3); }'
@@ -66,6 +67,17 @@ sees "a library that exits" sh tests/gates/bans.sh objects
 ban '#include <stdlib.h>
 int vxs_f(const char *s) { return atoi(s); }'
 sees "atoi" sh tests/gates/bans.sh objects
+
+ban '#include <stdio.h>
+void vxs_f(const char *s, int n) { printf("%s %d", s, n); }' -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+sees "a library that prints by a checked call" sh tests/gates/bans.sh objects
+mkdir_room() { mkdir -p objects/solve && mv objects/core/planted.o objects/solve; }
+ban '#include <stdio.h>
+void *vxs_f(const char *s) { return fopen(s, "rb"); }'
+mkdir_room; sees "a file that is opened past vxs_file_open" sh tests/gates/bans.sh objects
+ban '#include <stdio.h>
+int vxs_f(const char *s) { return rename(s, "x"); }'
+mkdir_room; sees "a file that is renamed past vxs_output" sh tests/gates/bans.sh objects
 
 plant; clean "format" $make format-check
 plant; echo 'int   vxs_x ;' >> src/core/error.c; sees "bad formatting" $make format-check
@@ -104,6 +116,23 @@ plant; echo 'int stray;' > src/core/stray.c; gcc -c src/core/stray.c -o stray.o
 sees "a symbol without prefix" sh tests/gates/symbols.sh stray.o
 plant; sees "an archive that is not there" sh tests/gates/symbols.sh nowhere.a
 clean "symbols" sh tests/gates/symbols.sh "$BUILD/libvoxsift.a"
+
+hard='-O2 -w -fstack-protector-strong -fPIE -pie -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack'
+program() { # flags that take something back: a program that has all else
+    plant
+    printf '%s\n' '#include <stdio.h>' '#include <string.h>' 'int main(int n, char **v) { char b[64];' \
+        'snprintf(b, sizeof(b), "%s", v[n - 1]); memcpy(b + n, v[0], strlen(v[0])); return puts(b); }' > planted.c
+    gcc $hard "$@" -o planted planted.c
+}
+plant; clean "hardened" sh tests/gates/hardened.sh "$BUILD/voxsift"
+program; clean "hardened" sh tests/gates/hardened.sh planted
+program -fno-pie -no-pie; sees "a program at a fixed place" sh tests/gates/hardened.sh planted
+program -Wl,-z,norelro; sees "relocations that stay writable" sh tests/gates/hardened.sh planted
+program -Wl,-z,lazy; sees "lazy binding" sh tests/gates/hardened.sh planted
+program -Wl,-z,execstack; sees "an executable stack" sh tests/gates/hardened.sh planted
+program -fno-stack-protector; sees "no stack protector" sh tests/gates/hardened.sh planted
+program -U_FORTIFY_SOURCE; sees "no checked calls" sh tests/gates/hardened.sh planted
+plant; sees "a program that is not there" sh tests/gates/hardened.sh nowhere
 
 plant; echo 'int vxs_f(int a) { int b; return a; }' >> src/core/error.c; sees "a warning" $make warnings
 plant; clean "manual pages" sh tests/gates/manpages.sh "$BUILD/voxsift" docs/man
