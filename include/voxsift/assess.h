@@ -185,7 +185,10 @@ void vxs_warn_unidentified(const vxs_context *context, size_t unidentified);
 /* The keys that every fit has in JSON, into an object that is open. */
 void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task,
                   const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit);
-/* Recomputes every output's certificate from the cohort's columns. */
+/* Whether model and cohort both record the SHA-256 of the same files of features, so that checking
+ * verifies that these are what the model was fitted on. */
+bool vxs_model_features_recorded(const vxs_model *model, const vxs_cohort *cohort);
+/* Recomputes every output's certificate from the cohort's columns, once these are verified. */
 VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_model *model,
                                           const vxs_cohort *cohort, vxs_certificate *certificates,
                                           vxs_error *err);

@@ -128,6 +128,10 @@ VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err);
 VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);
 void vxs_bound_free(vxs_bound *bound);
 
+/* Whether a gap is as small as the tolerance, both as shares of the empty model's value: the only
+ * place that decides it. A gap that is NaN, or below 0 by more than rounding, shows nothing. */
+bool vxs_has_converged(double gap, double tol);
+
 /* ---- The checker ----------------------------------------------------------------------------- */
 
 /* Primal value, dual value and gap of a solution computed anew from the columns of the design and
@@ -199,6 +203,13 @@ enum { VXS_METHOD_LASSO, VXS_METHOD_FUSED, VXS_METHOD_SKFS, VXS_METHOD_FGM, VXS_
 extern const vxs_method vxs_methods[];
 extern const char *const vxs_method_names[]; /* ends with NULL */
 
+/* Whether a problem can be solved by a method with these settings, in one sentence: VXS_MISUSE for
+ * parts, shapes, penalties and settings, VXS_BAD_DATA for values of y, weights, covariates, graph
+ * and terms. Every solver and the checker begin with it. The method and the settings may be NULL:
+ * then the problem is looked at alone. */
+VXS_MUST_CHECK vxs_status vxs_problem_check(const vxs_problem *problem, const vxs_method *method,
+                                            const vxs_method_settings *settings, vxs_error *err);
+
 /* A problem being solved by a method; fits begin where the last one ended, so that lambdas in
  * falling order make a path. What the problem points to must stay. */
 typedef struct vxs_solver vxs_solver;
@@ -208,7 +219,9 @@ VXS_MUST_CHECK vxs_status vxs_solver_new(const vxs_context *context, const vxs_m
                                          vxs_error *err);
 /* The smallest lambda at which the model is empty: no weights, or no differences on a graph. */
 double vxs_solver_lambda_max(const vxs_solver *solver);
-/* VXS_OK even when the tolerance was not met: that is in the certificate. */
+/* VXS_OK even when the tolerance was not met: that is in the certificate. lambda must be above 0
+ * where lambda_max is. A solution without a finite value is VXS_BAD_DATA, one without any bound
+ * VXS_NOT_CONVERGED. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                                          vxs_error *err);
 void vxs_solver_free(vxs_solver *solver);

@@ -481,22 +481,30 @@ static vxs_status check_again(const vxs_context *context, const vxs_model *m, vx
     return status;
 }
 
-/* Whether the cohort is the one that the model was fitted on, and as it was then; what neither of
- * them records is not verified. */
+bool vxs_model_features_recorded(const vxs_model *m, const vxs_cohort *cohort)
+{
+    const vxs_json *then = vxs_json_get(vxs_json_get(m->about, "training"), "features_files");
+    const vxs_json *now = vxs_cohort_record(cohort);
+    return then && now && then->kind == VXS_JSON_ARRAY && then->length == now->length;
+}
+
+/* Whether the cohort is the one that the model was fitted on, and as it was then. What one of them
+ * does not record is not verified, nor features that are stored in another way. */
 static vxs_status check_features(const vxs_context *context, const vxs_model *m,
                                  const vxs_cohort *cohort, vxs_error *err)
 {
     const vxs_json *then = vxs_json_get(vxs_json_get(m->about, "training"), "features_files");
-    const vxs_json *now = vxs_cohort_record(cohort);
-    bool recorded = then && then->kind == VXS_JSON_ARRAY && now;
-    if (!recorded)
+    const vxs_json *now = vxs_cohort_record(cohort), *a = NULL, *b = NULL;
+    if (vxs_model_features_recorded(m, cohort)) {
+        a = then->first;
+        b = now->first;
+    } else {
         vxs_log(context, VXS_LOG_WARNING,
-                "%s records no SHA-256 of the features of '%s': whether they have changed since "
-                "the fit is not verified",
-                now ? "the model" : VXS_COHORT_FILE, cohort->path);
-    const vxs_json *b = now ? now->first : NULL;
-    for (const vxs_json *a = recorded ? then->first : NULL; a;
-         a = a->next, b = b ? b->next : NULL) {
+                "the model and '%s' do not both record the SHA-256 of the same files of features: "
+                "whether these have changed since the fit is not verified",
+                cohort->path);
+    }
+    for (; a && b; a = a->next, b = b->next) {
         const char *old = vxs_json_get_text(a, "sha256"), *new = vxs_json_get_text(b, "sha256");
         if (!old || !new || strcmp(old, new) != 0)
             return vxs_fail(err, VXS_BAD_DATA,

@@ -26,7 +26,8 @@ static bool holds(const vxs_output_fit *o, const vxs_certificate *found)
     return found->converged && same && (less || fabs(above) <= 1e-7 * size);
 }
 
-static void print_json(const vxs_call *call, const vxs_model *m, const vxs_certificate *found)
+static void print_json(const vxs_call *call, const vxs_model *m, const vxs_cohort *cohort,
+                       const vxs_certificate *found)
 {
     vxs_json_writer w;
     bool all = true;
@@ -50,6 +51,7 @@ static void print_json(const vxs_call *call, const vxs_model *m, const vxs_certi
         all = all && good;
     }
     vxs_json_close_array(&w);
+    vxs_json_bool(&w, "features_verified", vxs_model_features_recorded(m, cohort));
     vxs_json_bool(&w, "holds", all);
     vxs_json_close_object(&w);
 }
@@ -85,7 +87,7 @@ static vxs_status check(const vxs_call *call, const vxs_model *m, vxs_error *err
     vxs_certificate *found = vxs_alloc(m->output_count, sizeof(*found), err);
     status = found ? vxs_model_check(call->context, m, &cohort, found, err) : VXS_FAILED;
     if (!status && call->shared->json)
-        print_json(call, m, found);
+        print_json(call, m, &cohort, found);
     else if (!status)
         print_words(call, m, found);
     for (size_t k = 0; k < m->output_count && !status; k++)
@@ -115,7 +117,8 @@ const vxs_command vxs_cmd_check_model = {
     .summary = "compute a model's certificate again, by other means",
     .details = "Reads the model's weights and the cohort's columns, and computes objective, dual "
                "feasibility over all features and gap by plain loops that share nothing with the "
-               "solvers. The exit code is 3 when the certificate does not hold.",
+               "solvers. The exit code is 3 when the certificate does not hold, and 65 when the "
+               "features are not those of the fit, by the SHA-256 that model and cohort record.",
     .operands = operands,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS,
     .examples = examples,

@@ -184,26 +184,6 @@ static vxs_status make_room(bp *b, vxs_error *err)
 
 /* ---- What can be solved ---------------------------------------------------------------------- */
 
-static vxs_status check_problem(const vxs_problem *q, vxs_error *err)
-{
-    size_t p = vxs_design_columns(q->design);
-    if (q->loss != VXS_LOSS_SQUARED && q->loss != VXS_LOSS_LOGISTIC)
-        return vxs_fail(err, VXS_MISUSE,
-                        "solver 'bp' knows squared and logistic loss only: with several classes "
-                        "use another one");
-    if (q->ridge > 0 || q->nonnegative)
-        return vxs_fail(err, VXS_MISUSE,
-                        "the fused lasso has neither a ridge nor non-negative weights");
-    if (q->terms ? q->terms->columns != p : q->graph->nodes != p)
-        return vxs_fail(err, VXS_MISUSE, "the %s %zu features, not %zu",
-                        q->terms ? "terms are of" : "graph has as nodes",
-                        q->terms ? q->terms->columns : q->graph->nodes, p);
-    if (q->terms ? q->terms->count == 0 : q->graph->count == 0)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        q->terms ? "there are no terms" : "the graph has no edges");
-    return VXS_OK;
-}
-
 static vxs_status check_levels(const bp *b, vxs_error *err)
 {
     const vxs_rest *base = &b->path.base;
@@ -282,9 +262,6 @@ static vxs_status solve_empty(bp *b, vxs_error *err)
 static vxs_status set_up(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
-    vxs_status status = check_problem(&b->problem, err);
-    if (status)
-        return status;
     p->whole.loss = vxs_loss_of(b->problem.loss);
     p->whole.squared = b->problem.loss == VXS_LOSS_SQUARED;
     p->whole.p = vxs_design_columns(b->problem.design);
@@ -292,7 +269,7 @@ static vxs_status set_up(bp *b, vxs_error *err)
     p->transform = !b->settings.untransformed;
     p->dynamic = b->settings.screen != VXS_SCREEN_NONE;
     p->sequential = p->dynamic && b->settings.screen != VXS_SCREEN_DYNAMIC;
-    status = vxs_design_measure(b->problem.design, err);
+    vxs_status status = vxs_design_measure(b->problem.design, err);
     if (!status)
         status = load(b, err);
     if (!status)
@@ -536,8 +513,8 @@ static void fill_certificate(bp *b, const verdict *v, vxs_certificate *c)
     double now = vxs_seconds();
     c->primal = v->primal;
     c->dual = v->dual;
-    c->gap = p->empty > 0 ? v->gap / p->empty : 0;
-    c->converged = v->gap <= b->settings.tol * p->empty;
+    c->gap = vxs_relative_gap(v->gap, p->empty);
+    c->converged = vxs_has_converged(c->gap, c->tol);
     c->iterations = p->iterations;
     c->seconds = now - b->began;
     c->passes = (double)(read - b->read) / (double)p->whole.p;
@@ -557,8 +534,6 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
         .certificate = { .lambda = lambda, .lambda_max = b->lambda_max, .tol = b->settings.tol }
     };
     vxs_certificate *c = &solution->certificate;
-    if (!(lambda > 0) && b->lambda_max > 0)
-        return vxs_fail(err, VXS_MISUSE, "solver 'bp' needs a lambda above 0");
     b->path.iterations = 0;
     b->path.screening = 0;
     vxs_status status = solve(b, lambda, true, &v, err);

@@ -6,6 +6,7 @@
  * reading it. With several classes everything is there once for each, and the norm of a dual point
  * is the largest of theirs. */
 #include "solve/check.h"
+#include "solve/solver.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -264,10 +265,10 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
         c->problem->terms ? bound_by_terms(c, s) : bound_by_answer(c, lambda, &result->lambda_max);
     result->lambda = lambda;
     result->unidentified = c->unidentified.held;
-    result->gap = size > 0 ? (result->primal - result->dual) / size : 0;
+    result->gap = vxs_relative_gap(result->primal - result->dual, size);
     result->nonzero = s->count;
     result->tol = s->certificate.tol;
-    result->converged = result->gap <= s->certificate.tol * (1 + 1e-6) + 1e-13;
+    result->converged = vxs_has_converged(result->gap, s->certificate.tol * (1 + 1e-6) + 1e-13);
 }
 
 static void release(check *c)
@@ -380,23 +381,14 @@ static vxs_status gather_free(check *c, vxs_error *err)
     return take_unidentified_out(c, err);
 }
 
-static vxs_status can_be_checked(const check *c, vxs_error *err)
-{
-    const vxs_problem *problem = c->problem;
-    bool plain = !problem->graph && !problem->terms;
-    if (!plain && (problem->ridge > 0 || problem->nonnegative))
-        return vxs_fail(err, VXS_MISUSE,
-                        "penalties on differences are not checked with a ridge or non-negative "
-                        "weights");
-    if ((problem->graph && problem->graph->nodes != c->p) ||
-        (problem->terms && problem->terms->columns != c->p))
-        return vxs_fail(err, VXS_MISUSE, "the penalty is not of %zu features", c->p);
-    return VXS_OK;
-}
-
 vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *solution,
                               vxs_certificate *certificate, vxs_error *err)
 {
+    vxs_status status = vxs_problem_check(problem, NULL, NULL, err);
+    if (!status)
+        status = vxs_solution_check(problem, solution, err);
+    if (status)
+        return status;
     check c = { .problem = problem,
                 .n = vxs_design_rows(problem->design),
                 .p = vxs_design_columns(problem->design),
@@ -406,9 +398,7 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
     if (problem->units)
         return vxs_check_budget(problem, solution, certificate, err);
     *certificate = (vxs_certificate){ .lambda = 0 };
-    vxs_status status = can_be_checked(&c, err);
-    if (!status)
-        status = vxs_design_measure(problem->design, err);
+    status = vxs_design_measure(problem->design, err);
     if (!status)
         status = gather_free(&c, err);
     if (!status)

@@ -5,6 +5,13 @@
 #include "solve/unidentified.h"
 #include "voxsift/solve.h"
 
+/* problem_check.c: whether a solution's columns are the problem's. */
+VXS_MUST_CHECK vxs_status vxs_solution_check(const vxs_problem *problem,
+                                             const vxs_solution *solution, vxs_error *err);
+
+/* Whether columns of a selection are those of the problem's units. */
+bool vxs_selected_fits(const vxs_problem *problem, const vxs_selected *selected);
+
 /* check_hinge.c */
 VXS_MUST_CHECK vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solution,
                                           vxs_certificate *certificate, vxs_error *err);

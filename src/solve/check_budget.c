@@ -5,6 +5,7 @@
  * one along; the sum of the B largest |Z_g'(alpha y)|^2 is found by fetching every unit, or of
  * pairs from products of columns. Nothing of the solvers is used, nor how units are ranked. */
 #include "solve/check.h"
+#include "solve/solver.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -279,14 +280,16 @@ static void check(budget *c, const vxs_solution *s, double cost, double empty, v
     for (size_t i = 0; i < c->n && c->selected->alpha; i++)
         c->slope[i] = -c->problem->y[i] * c->selected->alpha[i];
     r->dual = best_bound(c, columns);
-    r->gap = empty > 0 ? (r->primal - r->dual) / empty : 0;
+    r->gap = vxs_relative_gap(r->primal - r->dual, empty);
     r->lambda = 1 / c->problem->cost;
     r->lambda_max = NAN;
     r->nonzero = s->count;
     r->tol = s->certificate.tol;
-    r->converged = r->gap <= s->certificate.gap * (1 + 1e-6) + 1e-9 || r->gap <= r->tol;
-    if (c->selected->retrained && gap_of_retrained(c, s, cost, empty) > RETRAINED)
-        r->converged = false;
+    r->converged = vxs_has_converged(r->gap, s->certificate.gap * (1 + 1e-6) + 1e-9) ||
+                   vxs_has_converged(r->gap, r->tol);
+    if (c->selected->retrained)
+        r->converged =
+            r->converged && vxs_has_converged(gap_of_retrained(c, s, cost, empty), RETRAINED);
 }
 
 vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
@@ -298,7 +301,8 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
                  .count = vxs_units_count(problem->units) };
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
-    if (!c.selected || (c.selected->alpha && c.selected->alpha_count != c.n))
+    if (!c.selected || !vxs_selected_fits(problem, c.selected) ||
+        (c.selected->alpha && c.selected->alpha_count != c.n))
         return VXS_OK; /* nothing is known */
     c.budget = problem->budget < c.count ? problem->budget : c.count;
     vxs_status status = take_room(&c, err);

@@ -107,7 +107,7 @@ static void look(hinge *c, const vxs_solution *s, vxs_certificate *r)
     r->gap = (r->primal - r->dual) / (margin * total);
     r->nonzero = s->count;
     r->tol = s->certificate.tol;
-    r->converged = r->gap <= r->tol * (1 + 1e-6) + 1e-13;
+    r->converged = vxs_has_converged(r->gap, r->tol * (1 + 1e-6) + 1e-13);
 }
 
 vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solution,

@@ -190,8 +190,8 @@ static void certify(vxs_cuts *c, double lambda, vxs_certificate *r)
 {
     r->primal = vxs_losses_value(&c->problem, c->z) + lambda * vxs_levels_penalty(c);
     r->dual = dual_value(c, norm_of(c, 1));
-    r->gap = c->empty > 0 ? (r->primal - r->dual) / c->empty : 0;
-    r->converged = r->gap <= r->tol;
+    r->gap = vxs_relative_gap(r->primal - r->dual, c->empty);
+    r->converged = vxs_has_converged(r->gap, r->tol);
 }
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
@@ -310,9 +310,6 @@ static vxs_status check(const vxs_cuts *c, vxs_error *err)
     const vxs_problem *p = &c->problem;
     const vxs_side *s = &c->sides[0];
     size_t levels = s->count - vxs_side_grounded(s);
-    if (p->ridge > 0 || p->nonnegative)
-        return vxs_fail(err, VXS_MISUSE,
-                        "the fused lasso has neither a ridge nor non-negative weights");
     if (levels + p->free_count >= c->n)
         return vxs_fail(err, VXS_BAD_DATA,
                         "the graph is in %zu pieces; each has a level that is not penalised, which "
@@ -407,9 +404,6 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     c->began = vxs_seconds();
     c->read = vxs_design_read(problem->design);
     vxs_status status = vxs_design_measure(problem->design, err);
-    if (!status && problem->graph->nodes != c->p)
-        status = vxs_fail(err, VXS_MISUSE, "the graph has %zu nodes for %zu features",
-                          problem->graph->nodes, c->p);
     if (!status)
         c->least = vxs_least_sum(problem->design);
     if (!status)

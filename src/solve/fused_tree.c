@@ -48,17 +48,6 @@ static double lambda_max(const vxs_solver *solver)
 static vxs_status check_forest(const fused *f, vxs_error *err)
 {
     size_t n = vxs_design_rows(f->problem.design);
-    if (f->problem.ridge > 0 || f->problem.nonnegative)
-        return vxs_fail(err, VXS_MISUSE,
-                        "the fused lasso has neither a ridge nor non-negative weights");
-    if (f->problem.loss == VXS_LOSS_MULTINOMIAL || f->problem.sparsity > 0)
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--solver saif' has neither all classes at once nor a penalty on weights");
-    if (f->forest.nodes != vxs_design_columns(f->problem.design))
-        return vxs_fail(err, VXS_MISUSE, "the graph has %zu nodes for %zu features",
-                        f->forest.nodes, vxs_design_columns(f->problem.design));
-    if (f->forest.trees == f->forest.nodes)
-        return vxs_fail(err, VXS_BAD_DATA, "the graph has no edges");
     if (f->forest.trees + f->problem.free_count >= n)
         return vxs_fail(err, VXS_BAD_DATA,
                         "the graph is in %zu pieces; each has a level that is not penalised, which "

@@ -199,7 +199,7 @@ static vxs_status certify(vxs_generation *g, vxs_error *err)
     if (g->own)
         correlate(g, slope, 0, g->pool.count);
     g->dual = best_bound(g, slope, sum);
-    g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
+    g->gap = vxs_relative_gap(g->primal - g->dual, g->empty);
     g->scanned = true;
     return status;
 }
@@ -390,7 +390,7 @@ static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
         memcpy(g->own, g->slope, g->n * sizeof(*g->own));
     vxs_status status = certify(g, err);
     g->empty = g->primal;
-    g->gap = g->empty > 0 ? (g->primal - g->dual) / g->empty : 0;
+    g->gap = vxs_relative_gap(g->primal - g->dual, g->empty);
     g->last = g->primal;
     return status;
 }
@@ -510,7 +510,8 @@ static bool is_done(const vxs_generation *g, double asked)
 {
     size_t most_new;
     bool solved = g->count == 0 || g->restricted <= fmax(g->settings.inner_tol, g->settings.tol);
-    return g->gap <= g->settings.tol || (solved && !wants_more(g, asked, &most_new));
+    return vxs_has_converged(g->gap, g->settings.tol) ||
+           (!isnan(g->gap) && solved && !wants_more(g, asked, &most_new));
 }
 
 vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *solution,

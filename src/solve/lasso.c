@@ -288,8 +288,8 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
         vxs_lasso_certify(l, lambda, &full);
     c->primal = full.primal;
     c->dual = full.dual;
-    c->gap = l->empty > 0 ? full.gap / l->empty : 0;
-    c->converged = full.gap <= l->settings.tol * l->empty;
+    c->gap = vxs_relative_gap(full.gap, l->empty);
+    c->converged = vxs_has_converged(c->gap, c->tol);
     if (!status)
         status = take_solution(l, solution, err);
     l->last_lambda = lambda;

@@ -54,7 +54,24 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
                           const vxs_problem *problem, const vxs_method_settings *settings,
                           vxs_solver **solver, vxs_error *err)
 {
-    return method->kind->begin(context, problem, settings, solver, err);
+    if (!method || !settings)
+        return vxs_fail(err, VXS_MISUSE, "a solver takes a method and settings");
+    vxs_status status = vxs_problem_check(problem, method, settings, err);
+    if (!status)
+        status = method->kind->begin(context, problem, settings, solver, err);
+    if (status)
+        return status;
+    double most = vxs_solver_lambda_max(*solver);
+    (*solver)->method = method;
+    (*solver)->free_count = problem->free_count * (problem->classes > 1 ? problem->classes : 1);
+    if (isfinite(most))
+        return VXS_OK;
+    vxs_solver_free(*solver);
+    *solver = NULL;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "the problem overflows: lambda_max is %g; features, target or weights are too "
+                    "large",
+                    most);
 }
 
 double vxs_solver_lambda_max(const vxs_solver *solver)
@@ -62,9 +79,15 @@ double vxs_solver_lambda_max(const vxs_solver *solver)
     return solver->kind->lambda_max(solver);
 }
 
+/* Where lambda_max is 0 every lambda has the empty model as its solution, and 1 stands for 0. */
 vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
-    return solver->kind->fit(solver, lambda, solution, err);
+    bool rounds = solver->method && solver->method->generates;
+    *solution = (vxs_solution){ .count = 0 };
+    vxs_status status = vxs_lambda_check(solver, lambda, err);
+    if (!status)
+        status = solver->kind->fit(solver, lambda > 0 || rounds ? lambda : 1, solution, err);
+    return status ? status : vxs_solution_settle(solution, solver->free_count, err);
 }
 
 void vxs_solver_free(vxs_solver *solver)

@@ -402,7 +402,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     if (s->lambda_max > 0)
         status = s->settings.solver == VXS_SOLVER_DUAL_AVERAGE ? vxs_dual_average(s, rho, c, err)
                                                                : grow(s, rho, c, err);
-    c->converged = c->gap <= s->settings.tol;
+    c->converged = vxs_has_converged(c->gap, c->tol);
     s->last_rho = fmin(rho, 1);
     uint64_t read = vxs_design_read(s->problem.design);
     double now = vxs_seconds();

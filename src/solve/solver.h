@@ -17,7 +17,17 @@ typedef struct vxs_solver_kind {
 /* Solvers begin with this. */
 struct vxs_solver {
     const vxs_solver_kind *kind;
+    const vxs_method *method; /* NULL: of a solver inside another one */
+    size_t free_count;        /* numbers in `free` of a solution */
 };
+
+/* certificate.c: (primal - dual) as a share of the empty model's value; NaN if that is. */
+double vxs_relative_gap(double gap, double empty);
+/* Releases a solution without a finite value or bound, and says why. */
+VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t free_count,
+                                              vxs_error *err);
+/* problem_check.c */
+VXS_MUST_CHECK vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err);
 
 extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind, vxs_fgm_kind,
     vxs_mslr_kind;

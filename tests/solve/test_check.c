@@ -485,6 +485,7 @@ Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
         e->problem.weights = NULL;
         e->problem.free_count = 0;
         e->problem.terms = &terms;
+        e->problem.sparsity = 0;
         for (size_t k = 0; k < SAMPLES * e->p; k++)
             e->x[k] = k % SAMPLES == k / SAMPLES ? 1 + (float)(k % 2) / 2 : 0;
         for (size_t t = 0; t < terms.count; t++)

@@ -228,6 +228,8 @@ Test(generation, one_a_round_is_the_lasso)
         vxs_problem problem = e.problem;
         vxs_method_settings settings = { .tol = 1e-11 };
         problem.units = NULL;
+        problem.budget = 0;
+        problem.cost = 0;
         WORKS(vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, &err), err);
         double lambda = sum / e.problem.cost;
         WORKS(vxs_solver_fit(solver, lambda, &lasso, &err), err);

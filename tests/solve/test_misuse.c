@@ -1,0 +1,509 @@
+/* What is no problem: every misuse that a program could make of the solvers and the checker has one
+ * sentence and a status, and none of them crashes, goes on for ever or is solved as another one. */
+#include "tests/core/check.h"
+
+enum { N = 12, P = 8 };
+
+typedef struct {
+    float x[N * P];
+    double y[N], u[N], ones[N];
+    vxs_design *design;
+    vxs_units *units;
+    vxs_graph chain;
+    vxs_terms trend;
+    vxs_problem problem; /* of the method that it was made for */
+    const vxs_method *method;
+    vxs_method_settings settings;
+} example;
+
+static const vxs_problem problems[] = {
+    [VXS_METHOD_LASSO] = { .loss = VXS_LOSS_SQUARED },
+    [VXS_METHOD_FUSED] = { .loss = VXS_LOSS_SQUARED },
+    [VXS_METHOD_SKFS] = { .loss = VXS_LOSS_HINGE, .nonnegative = true },
+    [VXS_METHOD_FGM] = { .loss = VXS_LOSS_SQUARED_HINGE, .budget = 2, .cost = 1 },
+    [VXS_METHOD_MSLR] = { .loss = VXS_LOSS_LOGISTIC, .budget = 2, .cost = 1, .unshifted = true },
+};
+
+static void draw(example *e)
+{
+    vxs_random random = { .seed = 41 };
+    for (size_t k = 0; k < N * P; k++)
+        e->x[k] = (float)vxs_random_normal(&random, k);
+    for (size_t i = 0; i < N; i++) {
+        bool classes =
+            e->problem.loss == VXS_LOSS_LOGISTIC || e->problem.loss == VXS_LOSS_SQUARED_HINGE;
+        double score = (double)e->x[i] + 0.3 * vxs_random_normal(&random, N * P + i);
+        e->y[i] = e->problem.loss == VXS_LOSS_HINGE ? 3 : classes ? (score > 0 ? 1 : -1) : score;
+        e->u[i] = e->ones[i] = 1;
+    }
+}
+
+/* A small problem that the method solves. */
+static example *make(int method)
+{
+    static example e;
+    vxs_error err = VXS_ERROR_INIT;
+    e = (example){ .problem = problems[method], .method = &vxs_methods[method] };
+    e.settings = (vxs_method_settings){ .tol = 1e-6, .inner_tol = 1e-3 };
+    draw(&e);
+    WORKS(vxs_dense_new(e.x, N, P, 1, &e.design, &err), err);
+    WORKS(vxs_graph_chain(P, &e.chain, &err), err);
+    WORKS(vxs_terms_trend(P, &e.trend, &err), err);
+    WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
+    e.problem.design = e.design;
+    e.problem.y = e.y;
+    e.problem.weights = e.u;
+    if (method != VXS_METHOD_SKFS) {
+        e.problem.free = e.ones;
+        e.problem.free_count = 1;
+    }
+    e.problem.graph = method == VXS_METHOD_FUSED ? &e.chain : NULL;
+    e.problem.units = e.method->generates ? e.units : NULL;
+    return &e;
+}
+
+static void release(example *e)
+{
+    vxs_units_free(e->units);
+    vxs_terms_release(&e->trend);
+    vxs_graph_release(&e->chain);
+    vxs_design_free(e->design);
+}
+
+static vxs_status begin(const example *e, vxs_error *err)
+{
+    vxs_solver *solver = NULL;
+    vxs_status status = vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, err);
+    vxs_solver_free(solver);
+    return status;
+}
+
+/* Refused by the solver, and in the same words by the check that callers may ask themselves. */
+#define REFUSED(e, wanted, part)                                                                   \
+    do {                                                                                           \
+        vxs_error refused = VXS_ERROR_INIT;                                                        \
+        REFUSES(begin(e, &refused), refused, wanted, part);                                        \
+        REFUSES(vxs_problem_check(&(e)->problem, (e)->method, &(e)->settings, &refused), refused,  \
+                wanted, part);                                                                     \
+        release(e);                                                                                \
+    } while (0)
+
+/* Whoever solves must solve what is no misuse, or these tests say nothing. */
+Test(misuse, the_problems_themselves_are_solved)
+{
+    for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_MSLR; m++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_certificate found;
+        vxs_solver *solver = NULL;
+        vxs_solution s;
+        example *e = make(m);
+        WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
+        double most = vxs_solver_lambda_max(solver);
+        WORKS(vxs_solver_fit(solver, e->method->generates ? 3 : most / 3, &s, &err), err);
+        cr_assert(s.certificate.converged, "%s: gap %g", e->method->name, s.certificate.gap);
+        WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
+        cr_assert(found.converged, "%s: gap %g", e->method->name, found.gap);
+        vxs_solution_release(&s);
+        vxs_solver_free(solver);
+        release(e);
+    }
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+Test(misuse, a_part_is_missing)
+{
+    example *e = make(VXS_METHOD_FUSED);
+    e->problem.graph = NULL;
+    REFUSED(e, VXS_MISUSE, "method 'fused' needs a graph or terms");
+    e = make(VXS_METHOD_FGM);
+    e->problem.units = NULL;
+    REFUSED(e, VXS_MISUSE, "method 'fgm' needs units");
+    e = make(VXS_METHOD_MSLR);
+    e->problem.units = NULL;
+    REFUSED(e, VXS_MISUSE, "method 'mslr' needs units");
+    e = make(VXS_METHOD_SKFS);
+    e->problem.nonnegative = false;
+    REFUSED(e, VXS_MISUSE, "method 'skfs' needs non-negative weights");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.y = NULL;
+    REFUSED(e, VXS_MISUSE, "the problem has no y");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.design = NULL;
+    REFUSED(e, VXS_MISUSE, "the problem has no design");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.free = NULL;
+    REFUSED(e, VXS_MISUSE, "1 covariates without values");
+}
+
+Test(misuse, a_part_would_be_ignored)
+{
+    example *e = make(VXS_METHOD_LASSO);
+    e->problem.graph = &e->chain;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a graph");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.terms = &e->trend;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take terms");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.units = e->units;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take units");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.sparsity = 1;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a sparsity");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.smooth = 1;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a smoothness");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.cost = 1;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a budget, a cost or a map");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.ridge = 1;
+    REFUSED(e, VXS_MISUSE, "method 'fused' does not take a ridge");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.nonnegative = true;
+    REFUSED(e, VXS_MISUSE, "method 'fused' does not take non-negative weights");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.terms = &e->trend;
+    REFUSED(e, VXS_MISUSE, "a graph and terms exclude each other");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.graph = NULL;
+    e->problem.terms = &e->trend;
+    e->problem.sparsity = 1;
+    REFUSED(e, VXS_MISUSE, "a sparsity goes with a graph");
+    e = make(VXS_METHOD_FGM);
+    e->problem.graph = &e->chain;
+    REFUSED(e, VXS_MISUSE, "method 'fgm' does not take a graph");
+    e = make(VXS_METHOD_SKFS);
+    e->problem.ridge = 1;
+    REFUSED(e, VXS_MISUSE, "method 'skfs' does not take a ridge");
+}
+
+Test(misuse, a_loss_that_the_method_does_not_have)
+{
+    static const struct {
+        int method;
+        vxs_loss loss;
+        const char *part;
+    } cases[] = {
+        { VXS_METHOD_LASSO, VXS_LOSS_HINGE,
+          "takes squared or logistic or squared-hinge loss, not "
+          "hinge" },
+        { VXS_METHOD_LASSO, VXS_LOSS_MULTINOMIAL, "loss, not multinomial" },
+        { VXS_METHOD_FUSED, VXS_LOSS_HINGE, "loss, not hinge" },
+        { VXS_METHOD_SKFS, VXS_LOSS_SQUARED, "method 'skfs' takes hinge loss, not squared" },
+        { VXS_METHOD_FGM, VXS_LOSS_SQUARED, "loss, not squared" },
+        { VXS_METHOD_MSLR, VXS_LOSS_SQUARED_HINGE, "takes logistic loss, not squared-hinge" },
+        { VXS_METHOD_LASSO, (vxs_loss)17, "not an unknown one" },
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        example *e = make(cases[k].method);
+        e->problem.loss = cases[k].loss;
+        REFUSED(e, VXS_MISUSE, cases[k].part);
+    }
+}
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+Test(misuse, shapes_that_do_not_fit)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example *e = make(VXS_METHOD_FUSED);
+    e->chain.nodes++;
+    REFUSED(e, VXS_MISUSE, "the graph has 9 nodes for 8 features");
+    e = make(VXS_METHOD_FUSED);
+    e->chain.to[3] = P;
+    REFUSED(e, VXS_MISUSE, "edge 3 of the graph leads to feature 8 of 8");
+    e = make(VXS_METHOD_FUSED);
+    e->chain.weight[2] = NAN;
+    REFUSED(e, VXS_BAD_DATA, "edge 2 of the graph has weight nan");
+    e = make(VXS_METHOD_FUSED);
+    e->chain.count = 0;
+    REFUSED(e, VXS_BAD_DATA, "the graph has no edges");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.graph = NULL;
+    e->problem.terms = &e->trend;
+    e->trend.index[4] = P;
+    REFUSED(e, VXS_BAD_DATA, "of feature 8 of 8");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.loss = VXS_LOSS_MULTINOMIAL;
+    REFUSED(e, VXS_MISUSE, "multinomial loss does not go with 0 classes");
+    e = make(VXS_METHOD_FGM);
+    vxs_design *shorter;
+    WORKS(vxs_dense_new(e->x, N - 1, P, 1, &shorter, &err), err);
+    e->problem.design = shorter;
+    REFUSED(e, VXS_MISUSE, "the units have 12 rows, the design 11");
+    vxs_design_free(shorter);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+Test(misuse, targets_that_the_loss_does_not_take)
+{
+    example *e = make(VXS_METHOD_LASSO);
+    e->y[3] = NAN;
+    REFUSED(e, VXS_BAD_DATA, "y of sample 3 is nan; squared loss takes numbers");
+    e = make(VXS_METHOD_LASSO);
+    e->y[0] = INFINITY;
+    REFUSED(e, VXS_BAD_DATA, "y of sample 0 is inf");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.loss = VXS_LOSS_LOGISTIC;
+    for (size_t i = 0; i < N; i++)
+        e->y[i] = (double)(i % 2);
+    REFUSED(e, VXS_BAD_DATA, "y of sample 0 is 0; logistic loss takes -1 or 1");
+    e = make(VXS_METHOD_FGM);
+    e->y[5] = 2;
+    REFUSED(e, VXS_BAD_DATA, "y of sample 5 is 2; squared-hinge loss takes -1 or 1");
+    e = make(VXS_METHOD_SKFS); /* classes, as on a design that is none of kernel scores */
+    for (size_t i = 0; i < N; i++)
+        e->y[i] = i % 2 ? -1 : 1;
+    REFUSED(e, VXS_BAD_DATA, "y of sample 1 is -1; hinge loss takes one margin above 0");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.loss = VXS_LOSS_MULTINOMIAL;
+    e->problem.classes = 3;
+    for (size_t i = 0; i < N; i++)
+        e->y[i] = (double)(i % 4);
+    REFUSED(e, VXS_BAD_DATA, "y of sample 3 is 3; multinomial loss takes numbers of classes");
+}
+
+Test(misuse, weights_and_covariates)
+{
+    static const double bad[] = { NAN, INFINITY, -1, 1e300 };
+    for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_MSLR; m++)
+        for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+            example *e = make(m);
+            e->u[7] = bad[k];
+            REFUSED(e, VXS_BAD_DATA, "the weight of sample 7 is ");
+            e = make(m);
+            e->ones[7] = bad[k] == -1 ? 1e200 : bad[k];
+            if (e->problem.free_count > 0)
+                REFUSED(e, VXS_BAD_DATA, "column 0 of the covariates is ");
+            else
+                release(e);
+        }
+    example *e = make(VXS_METHOD_LASSO);
+    memset(e->u, 0, sizeof(e->u));
+    REFUSED(e, VXS_BAD_DATA, "no sample has a weight above 0");
+}
+
+Test(misuse, penalties_and_tolerances)
+{
+    static const double bad[] = { NAN, INFINITY, -1 };
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+        example *e = make(VXS_METHOD_LASSO);
+        e->problem.ridge = bad[k];
+        REFUSED(e, VXS_MISUSE, "the ridge must be a finite number of at least 0, not ");
+        e = make(VXS_METHOD_FUSED);
+        e->problem.sparsity = bad[k];
+        REFUSED(e, VXS_MISUSE, "the sparsity must be");
+        e = make(VXS_METHOD_SKFS);
+        e->problem.smooth = bad[k];
+        REFUSED(e, VXS_MISUSE, "the smoothness must be");
+        e = make(VXS_METHOD_FGM);
+        e->problem.cost = bad[k];
+        REFUSED(e, VXS_MISUSE, "the cost C must be a finite number above 0");
+        e = make(VXS_METHOD_MSLR);
+        e->problem.debias = bad[k];
+        REFUSED(e, VXS_MISUSE, "the cost C of refitting must be");
+        e = make(VXS_METHOD_LASSO);
+        e->settings.tol = bad[k];
+        REFUSED(e, VXS_MISUSE, "the tolerance must be");
+    }
+    example *e = make(VXS_METHOD_LASSO);
+    e->settings.tol = 0;
+    REFUSED(e, VXS_MISUSE, "the tolerance must be a finite number above 0, not 0");
+    e = make(VXS_METHOD_FGM);
+    e->problem.budget = 0;
+    REFUSED(e, VXS_MISUSE, "the budget must be a finite number of at least 1, not 0");
+    e = make(VXS_METHOD_FUSED);
+    e->settings.way = 9;
+    REFUSED(e, VXS_MISUSE, "setting 'solver' has no choice number 9");
+    e = make(VXS_METHOD_LASSO);
+    e->settings.screen = -1;
+    REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number -1");
+    e = make(VXS_METHOD_FGM);
+    e->settings.inner_tol = NAN;
+    REFUSED(e, VXS_MISUSE, "setting 'inner-tol' is nan");
+}
+
+Test(misuse, lambda)
+{
+    static const struct {
+        double lambda;
+        const char *part;
+    } bad[] = { { 0, "lambda is 0; without a penalty" },
+                { -1, "lambda must be a finite number above 0, not -1" },
+                { NAN, "lambda must be a finite number above 0, not nan" },
+                { INFINITY, "lambda must be" } };
+    static const int ways[] = { VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
+    for (int m = 0; m < 5; m++)
+        for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+            vxs_error err = VXS_ERROR_INIT;
+            vxs_solver *solver = NULL;
+            vxs_solution s;
+            example *e = make(m < 3 ? m : VXS_METHOD_FUSED);
+            e->settings.way = m < 3 ? VXS_FUSED_AUTO : ways[m - 2];
+            WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
+            REFUSES(vxs_solver_fit(solver, bad[k].lambda, &s, &err), err, VXS_MISUSE, bad[k].part);
+            cr_assert(s.count == 0 && !s.weight && !s.free);
+            s = (vxs_solution){ .free = e->ones, .certificate = { .lambda = bad[k].lambda } };
+            vxs_certificate found;
+            REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE, "lambda");
+            vxs_solver_free(solver);
+            release(e);
+        }
+}
+
+Test(misuse, numbers_of_rounds)
+{
+    static const double bad[] = { NAN, INFINITY, -1 };
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_solver *solver = NULL;
+        vxs_solution s;
+        example *e = make(VXS_METHOD_FGM);
+        WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
+        REFUSES(vxs_solver_fit(solver, bad[k], &s, &err), err, VXS_MISUSE, "no number of rounds");
+        vxs_solver_free(solver);
+        release(e);
+    }
+}
+
+/* Where nothing is left to find lambda_max is 0, and any lambda has the empty model as its answer.
+ */
+Test(misuse, nothing_to_find_ends_at_once)
+{
+    static const double lambdas[] = { 0, 1 };
+    for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_SKFS; m++)
+        for (size_t k = 0; k < 2; k++) {
+            vxs_error err = VXS_ERROR_INIT;
+            vxs_solver *solver = NULL;
+            vxs_solution s;
+            example *e = make(m);
+            for (size_t i = 0; i < N * P; i++)
+                e->x[i] = 0;
+            WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
+            cr_assert(vxs_solver_lambda_max(solver) == 0);
+            WORKS(vxs_solver_fit(solver, lambdas[k], &s, &err), err);
+            cr_assert(s.count == 0, "%s: %zu", e->method->name, s.count);
+            vxs_solution_release(&s);
+            vxs_solver_free(solver);
+            release(e);
+        }
+}
+
+/* ---- Designs --------------------------------------------------------------------------------- */
+
+Test(misuse, designs_with_values_that_are_not_finite)
+{
+    static const float bad[] = { (float)NAN, INFINITY, -INFINITY };
+    for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_FUSED; m++)
+        for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+            vxs_error err = VXS_ERROR_INIT;
+            vxs_certificate found;
+            example *e = make(m);
+            vxs_solution s = { .free = e->ones, .certificate = { .lambda = 1, .tol = 1 } };
+            vxs_design_free(e->design);
+            e->x[5 * N + (k == 2 ? 0 : 9)] = bad[k];
+            WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
+            e->problem.design = e->design;
+            REFUSES(begin(e, &err), err, VXS_BAD_DATA, "column 5 of the design is ");
+            REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_BAD_DATA,
+                    "column 5 of the design is ");
+            release(e);
+        }
+}
+
+/* ---- Solutions ------------------------------------------------------------------------------- */
+
+Test(misuse, solutions_of_other_problems)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate found;
+    size_t index[] = { P };
+    double weight[] = { 1 };
+    example *e = make(VXS_METHOD_LASSO);
+    vxs_solution s = { .index = index,
+                       .weight = weight,
+                       .count = 1,
+                       .free = e->ones,
+                       .certificate = { .lambda = 1, .tol = 1 } };
+    REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
+            "a weight of column 8 of 8");
+    index[0] = 0;
+    weight[0] = NAN;
+    REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_BAD_DATA,
+            "column 0 is nan");
+    weight[0] = 1;
+    s.free = NULL;
+    REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE, "covariates");
+    s.free = e->ones;
+    e->y[0] = NAN;
+    REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_BAD_DATA, "y of sample 0");
+    release(e);
+}
+
+/* A selection whose columns are not those of the units bounds nothing. */
+Test(misuse, selections_of_other_units)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate found;
+    example *e = make(VXS_METHOD_FGM);
+    vxs_solution s = { .certificate = { .tol = 1e-3 } };
+    s.selected = vxs_selected_new(1, 3, 1, false, &err);
+    cr_assert(s.selected);
+    s.selected->start[1] = 3; /* units are single columns */
+    WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
+    cr_assert(!found.converged && found.gap == INFINITY);
+    s.selected->start[1] = 1;
+    s.selected->unit[0] = P;
+    WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
+    cr_assert(!found.converged && found.gap == INFINITY);
+    vxs_selected_free(s.selected);
+    release(e);
+}
+
+/* ---- Gaps ------------------------------------------------------------------------------------ */
+
+Test(misuse, a_gap_that_is_no_number_is_no_success)
+{
+    cr_assert(vxs_has_converged(0, 1e-6) && vxs_has_converged(1e-6, 1e-6));
+    cr_assert(vxs_has_converged(-1e-15, 1e-12));
+    cr_assert(!vxs_has_converged(1.1e-6, 1e-6));
+    cr_assert(!vxs_has_converged(NAN, 1e-6) && !vxs_has_converged(NAN, INFINITY));
+    cr_assert(!vxs_has_converged(0, NAN));
+    cr_assert(!vxs_has_converged(INFINITY, 1e-6) && !vxs_has_converged(-INFINITY, 1e-6));
+    cr_assert(!vxs_has_converged(-0.5, 1e-6)); /* weak duality does not hold: a wrong bound */
+}
+
+/* Numbers that are finite, and what is made of them is not: refused, or marked; never certified. */
+Test(misuse, what_overflows_is_never_certified)
+{
+    static const double sizes[] = { 1e30, 1e60, 1e90, 1e100 };
+    for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_MSLR; m++)
+        for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+            vxs_error err = VXS_ERROR_INIT;
+            vxs_solver *solver = NULL;
+            vxs_solution s;
+            vxs_certificate found;
+            example *e = make(m);
+            for (size_t i = 0; i < N; i++)
+                e->u[i] = i % 3 ? sizes[k] : 1 / sizes[k];
+            if (e->problem.loss == VXS_LOSS_SQUARED)
+                for (size_t i = 0; i < N; i++)
+                    e->y[i] *= sizes[k];
+            vxs_status status =
+                vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err);
+            double most = status ? 0 : vxs_solver_lambda_max(solver);
+            if (!status)
+                status = vxs_solver_fit(solver, e->method->generates ? 3 : most / 3, &s, &err);
+            cr_assert(status == VXS_OK || err.message[0]);
+            if (!status) {
+                cr_assert(isfinite(s.certificate.gap) && isfinite(s.certificate.primal));
+                if (!vxs_check_solution(&e->problem, &s, &found, &err))
+                    cr_assert(!found.converged || isfinite(found.gap));
+                vxs_solution_release(&s);
+            }
+            vxs_solver_free(solver);
+            release(e);
+        }
+}
