@@ -21,6 +21,9 @@ typedef enum {
 } vxs_loss;
 extern const char *const vxs_loss_names[];
 
+/* Numbers of a problem are no larger: the cube of such a number is still one. */
+#define VXS_LARGEST 1e100
+
 /* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2  over w and b */
 typedef struct {
     vxs_design *design;

@@ -542,9 +542,12 @@ static vxs_status read_weights(maker *m, vxs_error *err)
     t->weights = vxs_alloc(t->n, sizeof(*t->weights), err);
     vxs_status status = t->weights ? read_numbers(m, m->weights, t->weights, err) : VXS_FAILED;
     for (size_t i = 0; i < t->n && !status; i++)
-        if (!(t->weights[i] >= 0))
-            status = vxs_fail(err, VXS_BAD_DATA, "column '%s' has a negative weight",
-                              t->settings.weights);
+        if (!(t->weights[i] >= 0 && t->weights[i] <= VXS_LARGEST)) {
+            const char *id = vxs_table_cell(m->table, t->rows[i], t->cohort->id_column);
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "column '%s': the weight of '%s' is %g; weights are from 0 to %g",
+                              t->settings.weights, id ? id : "?", t->weights[i], VXS_LARGEST);
+        }
     return status;
 }
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define LARGEST 1e100 /* the cube of such a number is still one */
+#define WIDEST 1e20 /* weights further apart: the smaller ones have no part in sums of doubles */
 
 /* ---- Parts, which methods take or not -------------------------------------------------------- */
 
@@ -144,7 +144,7 @@ typedef struct {
 /* NaN is in no range. */
 static vxs_status check_number(const number *n, vxs_error *err)
 {
-    bool fine = (n->above ? n->value > n->least : n->value >= n->least) && n->value <= LARGEST;
+    bool fine = (n->above ? n->value > n->least : n->value >= n->least) && n->value <= VXS_LARGEST;
     return fine ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE, "%s must be a finite number %s %g, not %g", n->name,
                            n->above ? "above" : "of at least", n->least, n->value);
@@ -197,7 +197,7 @@ static vxs_status check_settings(const vxs_param *table, const vxs_method_settin
 static bool is_number(const vxs_problem *q, double y)
 {
     (void)q;
-    return fabs(y) <= LARGEST;
+    return fabs(y) <= VXS_LARGEST;
 }
 
 static bool is_sign(const vxs_problem *q, double y)
@@ -208,7 +208,7 @@ static bool is_sign(const vxs_problem *q, double y)
 
 static bool is_margin(const vxs_problem *q, double y)
 {
-    return y > 0 && y <= LARGEST && y == q->y[0];
+    return y > 0 && y <= VXS_LARGEST && y == q->y[0];
 }
 
 static bool is_class(const vxs_problem *q, double y)
@@ -230,25 +230,33 @@ static const struct {
 
 static vxs_status check_samples(const vxs_problem *q, size_t n, vxs_error *err)
 {
-    double total = 0;
+    double least = INFINITY, most = 0;
     for (size_t i = 0; i < n; i++) {
         double u = q->weights ? q->weights[i] : 1;
         if (!targets[q->loss].takes(q, q->y[i]))
             return vxs_fail(err, VXS_BAD_DATA, "y of sample %zu is %g; %s loss takes %s", i,
                             q->y[i], vxs_loss_names[q->loss], targets[q->loss].what);
-        if (!(u >= 0 && u <= LARGEST))
+        if (!(u >= 0 && u <= VXS_LARGEST))
             return vxs_fail(err, VXS_BAD_DATA,
                             "the weight of sample %zu is %g; weights are from 0 to %g", i, u,
-                            LARGEST);
-        total += u;
+                            VXS_LARGEST);
+        least = u > 0 ? fmin(least, u) : least;
+        most = fmax(most, u);
     }
     for (size_t k = 0; k < q->free_count * n; k++)
-        if (!(fabs(q->free[k]) <= LARGEST))
+        if (!(fabs(q->free[k]) <= VXS_LARGEST))
             return vxs_fail(err, VXS_BAD_DATA,
                             "column %zu of the covariates is %g in sample %zu; it takes numbers of "
                             "at most %g",
-                            k / n, q->free[k], k % n, LARGEST);
-    return total > 0 ? VXS_OK : vxs_fail(err, VXS_BAD_DATA, "no sample has a weight above 0");
+                            k / n, q->free[k], k % n, VXS_LARGEST);
+    if (most == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "no sample has a weight above 0");
+    return most <= WIDEST * least
+               ? VXS_OK
+               : vxs_fail(err, VXS_BAD_DATA,
+                          "weights of samples reach from %g to %g; the larger ones may be %g times "
+                          "the smaller ones",
+                          least, most, WIDEST);
 }
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
@@ -263,7 +271,7 @@ static vxs_status check_graph(const vxs_graph *g, size_t p, bool some, vxs_error
         if (g->from[e] >= p || g->to[e] >= p)
             return vxs_fail(err, VXS_MISUSE, "edge %zu of the graph leads to feature %zu of %zu", e,
                             g->from[e] >= p ? g->from[e] : g->to[e], p);
-        if (!(g->weight[e] > 0 && g->weight[e] <= LARGEST))
+        if (!(g->weight[e] > 0 && g->weight[e] <= VXS_LARGEST))
             return vxs_fail(err, VXS_BAD_DATA,
                             "edge %zu of the graph has weight %g; it must be a finite number above "
                             "0",
@@ -282,7 +290,7 @@ static vxs_status check_terms(const vxs_terms *t, size_t p, bool some, vxs_error
         if (t->starts[k] > t->starts[k + 1])
             return vxs_fail(err, VXS_MISUSE, "term %zu ends before it begins", k);
     for (size_t e = t->starts[0]; e < t->starts[t->count]; e++)
-        if (t->index[e] >= p || !(fabs(t->value[e]) <= LARGEST))
+        if (t->index[e] >= p || !(fabs(t->value[e]) <= VXS_LARGEST))
             return vxs_fail(err, VXS_BAD_DATA, "the terms have a factor %g of feature %zu of %zu",
                             t->value[e], t->index[e], p);
     return VXS_OK;
@@ -334,7 +342,7 @@ vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *
 {
     double most = solver->kind->lambda_max(solver);
     bool rounds = solver->method && solver->method->generates;
-    if (rounds && lambda >= 0 && lambda <= LARGEST)
+    if (rounds && lambda >= 0 && lambda <= VXS_LARGEST)
         return VXS_OK;
     if (rounds)
         return vxs_fail(err, VXS_MISUSE, "%g is no number of rounds or units", lambda);

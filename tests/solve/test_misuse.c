@@ -283,6 +283,9 @@ Test(misuse, weights_and_covariates)
     example *e = make(VXS_METHOD_LASSO);
     memset(e->u, 0, sizeof(e->u));
     REFUSED(e, VXS_BAD_DATA, "no sample has a weight above 0");
+    e = make(VXS_METHOD_FGM);
+    e->u[3] = 1e-30;
+    REFUSED(e, VXS_BAD_DATA, "weights of samples reach from 1e-30 to 1;");
 }
 
 Test(misuse, penalties_and_tolerances)
@@ -478,7 +481,7 @@ Test(misuse, a_gap_that_is_no_number_is_no_success)
 /* Numbers that are finite, and what is made of them is not: refused, or marked; never certified. */
 Test(misuse, what_overflows_is_never_certified)
 {
-    static const double sizes[] = { 1e30, 1e60, 1e90, 1e100 };
+    static const double sizes[] = { 1e60, 1e60, 1e100, 1e100 };
     for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_MSLR; m++)
         for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
             vxs_error err = VXS_ERROR_INIT;
@@ -487,7 +490,7 @@ Test(misuse, what_overflows_is_never_certified)
             vxs_certificate found;
             example *e = make(m);
             for (size_t i = 0; i < N; i++)
-                e->u[i] = i % 3 ? sizes[k] : 1 / sizes[k];
+                e->u[i] = k % 2 ? 1 / sizes[k] : sizes[k];
             if (e->problem.loss == VXS_LOSS_SQUARED)
                 for (size_t i = 0; i < N; i++)
                     e->y[i] *= sizes[k];
