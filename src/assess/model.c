@@ -154,7 +154,9 @@ static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s, 
                                double *point, vxs_error *err)
 {
     if (!(most > 0))
-        return vxs_fail(err, VXS_BAD_DATA, "nothing is left to find for '%s': no feature varies",
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "nothing is left to find for '%s': no feature varies, or the confounds "
+                        "explain it all",
                         t->settings.target);
     return vxs_settle_asked(s, point, err);
 }

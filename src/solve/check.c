@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define BLOCK    64
-#define ROUNDING 1e-12 /* of 1: so little over the edge of the dual's domain is on it */
 #define NOTHING  1e-14 /* of the sum of lengths: what rounding leaves of a sum that is 0 */
 #define ALONG    1e-8  /* of the largest weight: so much along what is unidentified is rounding */
 #define RESIDUAL 1e-9  /* of the largest: what multipliers may leave of X'theta by rounding */
@@ -31,7 +30,9 @@ typedef struct {
     double *w;            /* classes x p: of the answer */
     double *value;        /* classes x p: x_j'theta */
     double *start;        /* classes x p: the same of the empty model */
+    double *reach;        /* n */
     vxs_check_empty empty;
+    vxs_check_span span; /* of what is free */
     vxs_check_net *net; /* of the graph, if there is one */
 } check;
 
@@ -169,37 +170,28 @@ static double dual_value(const check *c, double lambda, double most)
     return sum - scale * scale * size / 2;
 }
 
-/* Taking the free columns out may leave the dual's domain by a little; a share of the empty model's
- * point, which is inside, brings theta back. Any point of the domain gives a bound. */
-static void bring_inside(const check *c, double lambda)
+/* Slopes of all classes, without what the free columns span. */
+static void project(check *c, double *slope)
 {
-    size_t sides = vxs_check_sides(c->problem);
-    double share = 0;
-    for (size_t k = 0; k < c->n * sides; k++) {
-        size_t i = k / sides, side = k % sides;
-        bool counts = vxs_check_u(c->problem, i) > 0;
-        double here =
-            counts ? vxs_check_share(c->problem, i, c->theta + i, c->n, -lambda, side) : 0;
-        double there = counts ? vxs_check_share(c->problem, i, c->away + i, c->n, -1, side) : 0;
-        if (here < -ROUNDING && here / (here - there) > share)
-            share = fmin(1, here / (here - there));
-    }
-    for (size_t i = 0; i < c->classes * c->n; i++)
-        c->theta[i] += share * (c->away[i] / lambda - c->theta[i]);
+    vxs_check_reach(c->problem, slope, c->reach);
+    for (size_t k = 0; k < c->classes; k++)
+        vxs_check_project(&c->span, &c->empty, c->reach, slope + k * c->n);
 }
 
 /* A dual point from the answer's predictions. */
 static double bound_by_answer(check *c, double lambda, double *lambda_max)
 {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         vxs_check_slope(c->problem, i, c->z + i, c->n, c->theta + i);
-    for (size_t i = 0; i < c->classes * c->n; i++)
-        c->theta[i] /= -lambda;
-    for (size_t k = 0; k < c->classes; k++) {
-        vxs_check_take_off(&c->empty, c->theta + k * c->n);
-        vxs_check_take_off(&c->empty, c->away + k * c->n);
+        vxs_check_slope(c->problem, i, c->empty.zero + i, c->n, c->away + i);
     }
-    bring_inside(c, lambda);
+    project(c, c->theta);
+    project(c, c->away);
+    for (size_t i = 0; i < c->classes * c->n; i++) {
+        c->theta[i] /= -lambda;
+        c->away[i] = -c->away[i];
+    }
+    vxs_check_bring_inside(c->problem, c->theta, -lambda, c->away, -1);
     correlate(c, lambda);
     *lambda_max = steepest(c, c->start);
     return dual_value(c, lambda, steepest(c, c->value));
@@ -257,10 +249,6 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
 {
     double lambda = s->certificate.lambda, size = c->empty.value;
     result->primal = primal_value(c, s);
-    for (size_t i = 0; i < c->n; i++)
-        vxs_check_slope(c->problem, i, c->empty.zero + i, c->n, c->away + i);
-    for (size_t i = 0; i < c->classes * c->n; i++)
-        c->away[i] = -c->away[i];
     result->dual =
         c->problem->terms ? bound_by_terms(c, s) : bound_by_answer(c, lambda, &result->lambda_max);
     result->lambda = lambda;
@@ -283,6 +271,8 @@ static void release(check *c)
     free(c->w);
     free(c->value);
     free(c->start);
+    free(c->reach);
+    vxs_check_span_release(&c->span);
     vxs_check_empty_release(&c->empty);
     vxs_check_net_free(c->net);
 }
@@ -298,7 +288,9 @@ static vxs_status take_room(check *c, vxs_error *err)
     c->w = vxs_alloc(c->p, c->classes * sizeof(*c->w), err);
     c->value = vxs_alloc(c->p, c->classes * sizeof(*c->value), err);
     c->start = vxs_alloc(c->p, c->classes * sizeof(*c->start), err);
-    return c->free && c->block && c->z && c->theta && c->away && c->w && c->value && c->start
+    c->reach = vxs_alloc(n, sizeof(*c->reach), err);
+    return c->free && c->block && c->z && c->theta && c->away && c->w && c->value && c->start &&
+                   c->reach
                ? VXS_OK
                : VXS_FAILED;
 }
@@ -404,6 +396,9 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
     if (!status)
         status = vxs_check_empty_fit(problem, c.free, problem->free_count + c.levels.count,
                                      &c.empty, err);
+    if (!status)
+        status = vxs_check_span_init(problem, c.free, problem->free_count + c.levels.count, &c.span,
+                                     err);
     if (!status && problem->graph)
         status = vxs_check_net_new(problem->graph, problem->sparsity, &c.net, err);
     bool without = true;

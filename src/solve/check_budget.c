@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESIDUAL  1e-8 /* of alpha's length: what free columns may see of it by rounding */
 #define RETRAINED 1e-6 /* gap of weights that were learned anew */
 
 enum { TILE = 256 };
@@ -22,6 +21,7 @@ typedef struct {
     const vxs_selected *selected;
     size_t n, count;                   /* units */
     double *z, *slope;                 /* n */
+    double *away, *reach;              /* n: slope of the empty model; how far samples may move */
     double *block;                     /* columns of a unit */
     double *size;                      /* of selected units: |w_g| */
     double *best;                      /* scores, the largest first */
@@ -87,29 +87,54 @@ static void predict(budget *c, const double *weight, const double *free_weights)
     }
 }
 
-/* C times the loss, and C times its slope. */
+/* ---- The dual -------------------------------------------------------------------------------- */
+
+/* Of the problem with some free columns: what they span, and a point of the dual's domain. */
+typedef struct {
+    vxs_check_empty empty;
+    vxs_check_span span;
+} domain;
+
+static void release_domain(domain *d)
+{
+    vxs_check_empty_release(&d->empty);
+    vxs_check_span_release(&d->span);
+}
+
+static vxs_status make_domain(const vxs_problem *problem, size_t columns, domain *d, vxs_error *err)
+{
+    *d = (domain){ .span = { .n = 0 } };
+    vxs_status status = vxs_check_empty_fit(problem, problem->free, columns, &d->empty, err);
+    return status ? status : vxs_check_span_init(problem, problem->free, columns, &d->span, err);
+}
+
+/* Slopes become a point of the domain. */
+static void bring_into(const budget *c, domain *d, double *slope)
+{
+    vxs_check_reach(c->problem, slope, c->reach);
+    vxs_check_project(&d->span, &d->empty, c->reach, slope);
+    for (size_t i = 0; i < c->n; i++)
+        vxs_check_slope(c->problem, i, d->empty.zero + i, c->n, c->away + i);
+    vxs_check_reach(c->problem, c->away, c->reach);
+    vxs_check_project(&d->span, &d->empty, c->reach, c->away);
+    vxs_check_bring_inside(c->problem, slope, 1, c->away, 1);
+}
+
+/* The loss, and its slope. */
 static double look(budget *c)
 {
     double sum = 0;
     for (size_t i = 0; i < c->n; i++) {
-        sum += c->problem->cost * vxs_check_loss(c->problem, i, c->z + i, c->n);
+        sum += vxs_check_loss(c->problem, i, c->z + i, c->n);
         vxs_check_slope(c->problem, i, c->z + i, c->n, c->slope + i);
-        c->slope[i] *= c->problem->cost;
     }
     return sum;
 }
 
-/* -G(t alpha), or -INFINITY when free columns see alpha. */
-static double bound_besides(const budget *c, const double *slope, double cost, double t,
-                            size_t columns)
+/* -G(t alpha) */
+static double bound_besides(const budget *c, const double *slope, double cost, double t)
 {
-    double sum = 0, length = sqrt(vxs_check_inner(slope, slope, c->n));
-    for (size_t f = 0; f < columns; f++) {
-        const double *x = c->problem->free + f * c->n;
-        double size = sqrt(vxs_check_inner(x, x, c->n));
-        if (fabs(vxs_check_inner(x, slope, c->n)) > RESIDUAL * size * length)
-            return -INFINITY;
-    }
+    double sum = 0;
     for (size_t i = 0; i < c->n; i++)
         sum += cost * vxs_check_dual(c->problem, i, slope + i, c->n, t / cost);
     return sum;
@@ -207,54 +232,44 @@ static double sum_of_best(budget *c)
 
 /* ---- Weights that were learned anew ---------------------------------------------------------- */
 
-/* Their gap, as a share of the empty model's value: |w - X'(alpha y)|^2 / 2. */
-static double gap_of_retrained(budget *c, const vxs_solution *s, double cost, double empty)
+/* Their gap, as a share of the empty model's value. */
+static double gap_of_retrained(budget *c, const vxs_solution *s, domain *d, double cost,
+                               double empty)
 {
     const vxs_selected *selected = c->selected;
-    double gap = 0;
     predict(c, selected->retrained, s->free);
-    look(c);
+    double gap = cost * look(c);
+    bring_into(c, d, c->slope);
     for (size_t i = 0; i < c->n; i++)
-        c->slope[i] *= cost / c->problem->cost;
-    if (bound_besides(c, c->slope, cost, 1, c->problem->free_count) == -INFINITY)
-        return INFINITY;
+        c->slope[i] *= cost;
+    gap -= bound_besides(c, c->slope, cost, 1);
     for (size_t k = 0; k < selected->count; k++) {
         vxs_units_fetch(c->problem->units, selected->unit[k], c->block);
         for (size_t m = selected->start[k]; m < selected->start[k + 1]; m++) {
             const double *x = c->block + (m - selected->start[k]) * c->n;
-            double left = selected->retrained[m] + vxs_check_inner(x, c->slope, c->n);
-            gap += left * left / 2;
+            double w = selected->retrained[m], along = vxs_check_inner(x, c->slope, c->n);
+            gap += (w * w + along * along) / 2;
         }
     }
-    return gap / (empty * cost / c->problem->cost);
+    return gap / (empty * cost);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* By the multiple of alpha that gives the best one: where the slope by t, from a difference, is 0.
  */
-static double best_bound(budget *c, size_t columns)
+static double best_bound(budget *c)
 {
     double scores = sum_of_best(c), low = 0, high = 1, cost = c->problem->cost, step = 1e-7;
-    double best = bound_besides(c, c->slope, cost, 1, columns) - scores / 2;
+    double best = fmax(0, bound_besides(c, c->slope, cost, 1) - scores / 2); /* alpha = 0: 0 */
     for (int k = 0; k < 50; k++) {
         double t = (low + high) / 2, next = fmin(1, t + step * t);
-        double here = bound_besides(c, c->slope, cost, t, columns) - t * t * scores / 2;
-        double there = bound_besides(c, c->slope, cost, next, columns) - next * next * scores / 2;
+        double here = bound_besides(c, c->slope, cost, t) - t * t * scores / 2;
+        double there = bound_besides(c, c->slope, cost, next) - next * next * scores / 2;
         best = fmax(best, here);
         *(there > here ? &low : &high) = t;
     }
     return best;
-}
-
-static vxs_status find_empty(const budget *c, double *empty, vxs_error *err)
-{
-    vxs_check_empty fit;
-    size_t columns = c->problem->unshifted ? 0 : c->problem->free_count;
-    vxs_status status = vxs_check_empty_fit(c->problem, c->problem->free, columns, &fit, err);
-    *empty = status ? 0 : c->problem->cost * fit.value;
-    vxs_check_empty_release(&fit);
-    return status;
 }
 
 static vxs_status take_room(budget *c, vxs_error *err)
@@ -266,30 +281,53 @@ static vxs_status take_room(budget *c, vxs_error *err)
     }
     c->z = vxs_alloc(c->n, sizeof(*c->z), err);
     c->slope = vxs_alloc(c->n, sizeof(*c->slope), err);
+    c->away = vxs_alloc(c->n, sizeof(*c->away), err);
+    c->reach = vxs_alloc(c->n, sizeof(*c->reach), err);
     c->block = vxs_alloc(c->n, widest * sizeof(*c->block), err);
     c->size = vxs_alloc(c->selected->count, sizeof(*c->size), err);
     c->best = vxs_alloc(c->budget, sizeof(*c->best), err);
-    return c->z && c->slope && c->block && c->size && c->best ? VXS_OK : VXS_FAILED;
+    return c->z && c->slope && c->away && c->reach && c->block && c->size && c->best ? VXS_OK
+                                                                                     : VXS_FAILED;
 }
 
-static void check(budget *c, const vxs_solution *s, double cost, double empty, vxs_certificate *r)
+static vxs_status check_selection(budget *c, const vxs_solution *s, double *empty,
+                                  vxs_certificate *r, vxs_error *err)
 {
-    size_t columns = c->problem->unshifted ? 0 : c->problem->free_count;
-    predict(c, c->selected->weight, c->selected->free);
-    r->primal = penalty_of_answer(c) + look(c);
-    for (size_t i = 0; i < c->n && c->selected->alpha; i++)
-        c->slope[i] = -c->problem->y[i] * c->selected->alpha[i];
-    r->dual = best_bound(c, columns);
-    r->gap = vxs_relative_gap(r->primal - r->dual, empty);
-    r->lambda = 1 / c->problem->cost;
-    r->lambda_max = NAN;
-    r->nonzero = s->count;
-    r->tol = s->certificate.tol;
-    r->converged = vxs_has_converged(r->gap, s->certificate.gap * (1 + 1e-6) + 1e-9) ||
-                   vxs_has_converged(r->gap, r->tol);
-    if (c->selected->retrained)
-        r->converged =
-            r->converged && vxs_has_converged(gap_of_retrained(c, s, cost, empty), RETRAINED);
+    domain d;
+    double cost = c->problem->cost;
+    vxs_status status = make_domain(c->problem, c->problem->unshifted ? 0 : c->problem->free_count,
+                                    &d, err);
+    if (!status) {
+        *empty = d.empty.value;
+        predict(c, c->selected->weight, c->selected->free);
+        r->primal = penalty_of_answer(c) + cost * look(c);
+        for (size_t i = 0; i < c->n && c->selected->alpha; i++)
+            c->slope[i] = -c->problem->y[i] * c->selected->alpha[i] / cost;
+        bring_into(c, &d, c->slope);
+        for (size_t i = 0; i < c->n; i++)
+            c->slope[i] *= cost;
+        r->dual = best_bound(c);
+        r->gap = vxs_relative_gap(r->primal - r->dual, cost * *empty);
+        r->lambda = 1 / cost;
+        r->lambda_max = NAN;
+        r->nonzero = s->count;
+        r->tol = s->certificate.tol;
+        r->converged = vxs_has_converged(r->gap, s->certificate.gap * (1 + 1e-6) + 1e-9) ||
+                       vxs_has_converged(r->gap, r->tol);
+    }
+    release_domain(&d);
+    return status;
+}
+
+static vxs_status check_retrained(budget *c, const vxs_solution *s, double empty,
+                                  vxs_certificate *r, vxs_error *err)
+{
+    domain d;
+    vxs_status status = make_domain(c->problem, c->problem->free_count, &d, err);
+    if (!status && !vxs_has_converged(gap_of_retrained(c, s, &d, c->problem->debias, empty), RETRAINED))
+        r->converged = false;
+    release_domain(&d);
+    return status;
 }
 
 vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
@@ -309,11 +347,13 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
     if (!status)
         status = read_columns(&c, err);
     if (!status)
-        status = find_empty(&c, &empty, err);
-    if (!status)
-        check(&c, solution, problem->debias, empty, certificate);
+        status = check_selection(&c, solution, &empty, certificate, err);
+    if (!status && c.selected->retrained)
+        status = check_retrained(&c, solution, empty, certificate, err);
     free(c.z);
     free(c.slope);
+    free(c.away);
+    free(c.reach);
     free(c.block);
     free(c.size);
     free(c.best);

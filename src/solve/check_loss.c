@@ -89,7 +89,9 @@ double vxs_check_curve(const vxs_problem *p, size_t i, const double *slope, size
 
 size_t vxs_check_sides(const vxs_problem *p)
 {
-    return p->loss == VXS_LOSS_SQUARED ? 0 : p->loss == VXS_LOSS_LOGISTIC ? 2 : p->classes;
+    if (p->loss == VXS_LOSS_SQUARED || p->loss == VXS_LOSS_SQUARED_HINGE)
+        return p->loss == VXS_LOSS_SQUARED ? 0 : 1;
+    return p->loss == VXS_LOSS_LOGISTIC ? 2 : p->classes;
 }
 
 double vxs_check_share(const vxs_problem *p, size_t i, const double *s, size_t n, double scale,

@@ -25,6 +25,7 @@
 #define FLOOR       1e-13 /* relative gap that inner methods are asked for at least */
 #define SHRINKS     28    /* steps to the best multiple of alpha */
 #define LOOSE       0.3   /* of the gap over all units: nothing looser is of use */
+#define EXPLAINED   1e-9  /* what is left of slopes, as a share */
 #define CACHED      32768 /* values that stay near the processor while others pass */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
@@ -47,11 +48,12 @@ void vxs_generation_release(vxs_solver *solver)
         free(all[k]);
 }
 
-/* 1, which what is asked for is counted in; 0 where no unit has a score. */
+/* 1, which what is asked for is counted in; 0 where no unit has a score, or nothing is left for one
+ * to explain. */
 double vxs_generation_most(const vxs_solver *solver)
 {
     const vxs_generation *g = (const vxs_generation *)solver;
-    return g->best_count > 0 && g->best[0].score > 0 ? 1 : 0;
+    return !g->explained && g->best_count > 0 && g->best[0].score > 0 ? 1 : 0;
 }
 
 /* ---- Where predictions are ------------------------------------------------------------------- */
@@ -181,8 +183,8 @@ static double best_bound(const vxs_generation *g, const double *slope, double sc
         *(at_a < at_b ? &low : &high) = at_a < at_b ? a : b;
     }
     double t = (low + high) / 2;
-    return fmax(vxs_generation_bound(g, slope, t) - t * t * scores / 2,
-                vxs_generation_bound(g, slope, 1) - scores / 2);
+    double inner = vxs_generation_bound(g, slope, t) - t * t * scores / 2;
+    return fmax(0, fmax(inner, vxs_generation_bound(g, slope, 1) - scores / 2)); /* t = 0: 0 */
 }
 
 /* The gap over all units, as a share of the empty model's value. */
@@ -374,6 +376,15 @@ static vxs_status solve_round(vxs_generation *g, vxs_error *err)
 
 /* ---- The beginning --------------------------------------------------------------------------- */
 
+/* What rounding leaves of slopes that the free columns explain is not to be fitted. */
+static bool is_explained(const vxs_generation *g)
+{
+    int n = (int)g->n;
+    vxs_losses_slope(&g->problem, g->z, g->shift.slope);
+    double whole = cblas_dnrm2(n, g->shift.slope, 1);
+    return !(cblas_dnrm2(n, g->slope, 1) > EXPLAINED * g->problem.cost * whole);
+}
+
 static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
 {
     g->empty = 1;
@@ -386,6 +397,7 @@ static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->shift.b, 0, g->shift.rank * sizeof(*g->shift.b));
     vxs_generation_look(g);
+    g->explained = is_explained(g);
     if (g->own)
         memcpy(g->own, g->slope, g->n * sizeof(*g->own));
     vxs_status status = certify(g, err);

@@ -35,6 +35,7 @@ struct vxs_generation {
     /* The units with the best scores where the last problem ended, and their sum. */
     vxs_scored *best;
     size_t best_count;
+    bool explained; /* by the free columns alone */
     bool scanned;
     double empty; /* the empty model's value */
     double primal, dual, gap, restricted;
