@@ -109,7 +109,9 @@ typedef struct {
                       predictions; or NULL */
     uint64_t rounds, visited, pruned;
     double restricted; /* gap of the problem on what was generated */
+    double refit;      /* likewise of weights that were learned anew */
 } vxs_selected;
+#define VXS_REFIT_GAP 1e-6 /* so much of it is good enough */
 VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count,
                                               bool retrained, vxs_error *err);
 void vxs_selected_free(vxs_selected *selected);

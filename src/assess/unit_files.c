@@ -365,21 +365,23 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
 }
 
 /* Adds the squared size of unit k to those of the features it is made of; false when they have no
- * weight. */
+ * weight, though it has. */
 static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square)
 {
     const vxs_selected *s = fit->selected;
     const double *weight = s->retrained ? s->retrained : s->weight;
     size_t end[2], found = 0;
+    double size = 0;
+    for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
+        size += weight[c] * weight[c];
     vxs_map_features(&s->map, p, s->unit[k], end);
     for (size_t j = 0; j < fit->count; j++) {
         if (fit->index[j] != end[0] && fit->index[j] != end[1])
             continue;
         found++;
-        for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
-            square[j] += weight[c] * weight[c];
+        square[j] += size;
     }
-    return found == (end[0] != end[1] ? 2 : 1);
+    return size == 0 || found == (end[0] != end[1] ? 2 : 1);
 }
 
 /* Of a map weights of features are the sizes of what these are in: neither file changes alone. */

@@ -183,7 +183,7 @@ typedef struct {
     double *block;  /* columns of a unit */
 } mapping;
 
-/* The place of a feature among those with a weight; all of a unit's are. */
+/* The place of a feature among those with a weight; all of a unit's are that has one. */
 static size_t place_of(const vxs_solution *fit, size_t feature)
 {
     size_t low = 0, high = fit->count;
@@ -198,6 +198,11 @@ static void add_unit(const mapping *m, size_t k, const double *weight, double *s
 {
     const vxs_selected *s = m->fit->selected;
     size_t feature[2];
+    double size = 0;
+    for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
+        size += weight[c] * weight[c];
+    if (size == 0) /* learned anew, where covariates explain it all */
+        return;
     vxs_map_features(&m->mapped->map, m->mapped->p, s->unit[k], feature);
     size_t a = place_of(m->fit, feature[0]), b = place_of(m->fit, feature[1]);
     vxs_map_columns(&m->mapped->map, m->mapped->p, s->unit[k], m->values + a * m->count,

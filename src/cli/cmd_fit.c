@@ -173,6 +173,12 @@ static vxs_status settle(const vxs_model *m, vxs_error *err)
 {
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
+        const vxs_selected *s = m->outputs[k].fit.selected;
+        if (!c->converged && s && s->retrained && !(s->refit <= VXS_REFIT_GAP / 2))
+            return vxs_fail(err, VXS_NOT_CONVERGED,
+                            "the weights that were learned anew have a relative gap of %.2g, more "
+                            "than %.2g; the model is marked",
+                            s->refit, VXS_REFIT_GAP);
         if (!c->converged)
             return vxs_fail(err, VXS_NOT_CONVERGED,
                             "the relative gap is %.2g, more than %.2g; the model is marked",

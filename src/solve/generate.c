@@ -541,7 +541,9 @@ vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *so
     take_certificate(g, &solution->certificate);
     if (!status)
         status = vxs_generation_answer(g, solution, err);
-    solution->certificate.converged = is_done(g, asked);
+    const vxs_selected *s = solution->selected;
+    bool refit = !s || !s->retrained || s->refit <= VXS_REFIT_GAP / 2; /* for who looks again */
+    solution->certificate.converged = is_done(g, asked) && refit;
     solution->certificate.nonzero = solution->count;
     if (status)
         vxs_solution_release(solution);

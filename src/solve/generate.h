@@ -89,8 +89,9 @@ VXS_MUST_CHECK vxs_status vxs_central_solve(vxs_generation *g, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_smoothing_solve(vxs_generation *g, vxs_error *err);
 
 /* retrain.c: weights of `columns` columns x learned anew, |w|^2 / 2 + cost sum u f; free ones into
- * `free`. */
+ * `free`, and how far the value may be above the least. */
 VXS_MUST_CHECK vxs_status vxs_retrain(const vxs_problem *problem, double cost, const double *x,
-                                      size_t columns, double *w, double *free, vxs_error *err);
+                                      size_t columns, double *w, double *free, double *gap,
+                                      vxs_error *err);
 
 #endif

@@ -5,7 +5,8 @@
  * Method   Newton's on w, each system by conjugate gradients, each step halved until the value
  *          falls enough.
  * Stops    alpha = -C u y f' is a point of the dual, where the gap is |w - X'(alpha y)|^2 / 2:
- *          when that is small beside the empty model's value. */
+ *          when that is small beside the empty model's value.
+ * Gap      at the end that of an alpha that free columns do not see, by primal and dual values. */
 #include "solve/generate.h"
 
 #include <cblas.h>
@@ -134,8 +135,23 @@ static vxs_status take_room(retraining *r, vxs_error *err)
     return fine ? vxs_shift_init(r->problem, r->problem->free_count, &r->shift, err) : VXS_FAILED;
 }
 
+/* Slopes without what free columns see of them, each sample moved as its curvature allows; INFINITY
+ * where they leave the dual's domain. */
+static double find_gap(retraining *r, const double *w)
+{
+    int n = (int)r->n, m = (int)r->columns;
+    double value = look(r, w);
+    find_gradient(r, w);
+    for (int twice = 0; twice < 2; twice++)
+        vxs_shift_balance(&r->shift, r->curve, r->slope);
+    memset(r->trial, 0, r->columns * sizeof(*r->trial));
+    cblas_dgemv(CblasColMajor, CblasTrans, n, m, r->cost, r->x, n, r->slope, 1, 1, r->trial, 1);
+    return value + r->cost * vxs_losses_conjugate(r->problem, r->slope) +
+           cblas_ddot(m, r->trial, 1, r->trial, 1) / 2;
+}
+
 vxs_status vxs_retrain(const vxs_problem *problem, double cost, const double *x, size_t columns,
-                       double *w, double *free_weights, vxs_error *err)
+                       double *w, double *free_weights, double *gap, vxs_error *err)
 {
     retraining r = { .problem = problem,
                      .cost = cost,
@@ -146,6 +162,7 @@ vxs_status vxs_retrain(const vxs_problem *problem, double cost, const double *x,
     if (!status) {
         memset(w, 0, columns * sizeof(*w));
         solve(&r, w);
+        *gap = find_gap(&r, w);
         vxs_shift_weights(&r.shift, free_weights);
     }
     release(&r);

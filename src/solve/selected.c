@@ -115,7 +115,9 @@ static vxs_status retrain(const vxs_generation *g, vxs_selected *s, double *free
         at += width;
     }
     if (!status)
-        status = vxs_retrain(&g->problem, g->problem.debias, x, columns, weight, free_weights, err);
+        status = vxs_retrain(&g->problem, g->problem.debias, x, columns, weight, free_weights,
+                             &s->refit, err);
+    s->refit *= g->empty > 0 ? g->problem.cost / (g->empty * g->problem.debias) : 0;
     at = 0;
     for (size_t k = 0; k < s->count && !status; k++) {
         size_t place = vxs_pool_find(&g->pool, s->unit[k]);

@@ -135,6 +135,17 @@ void vxs_shift_project(vxs_shift *s, const double *curve, double *v)
         cblas_daxpy((int)n, -s->trial[r], s->basis + r * n, 1, v, 1);
 }
 
+void vxs_shift_balance(vxs_shift *s, const double *curve, double *v)
+{
+    size_t n = s->n;
+    for (size_t r = 0; r < s->rank; r++)
+        s->trial[r] = cblas_ddot((int)n, s->basis + r * n, 1, v, 1);
+    solve(s->gram, s->rank, s->trial);
+    for (size_t r = 0; r < s->rank; r++)
+        for (size_t i = 0; i < n; i++)
+            v[i] -= s->trial[r] * curve[i] * s->basis[r * n + i];
+}
+
 /* ---- Newton ---------------------------------------------------------------------------------- */
 
 static double value_at(const vxs_shift *s, const double *z, const double *b, double *shifted)

@@ -27,5 +27,8 @@ void vxs_shift_weights(const vxs_shift *shift, double *free);
 void vxs_shift_factor(vxs_shift *shift, const double *curve);
 /* Takes out of v what b makes up for: v - basis (basis'D basis)^-1 basis'D v. */
 void vxs_shift_project(vxs_shift *shift, const double *curve, double *v);
+/* The same of slopes, so that the columns see nothing of v: v - D basis (basis'D basis)^-1 basis'v.
+ */
+void vxs_shift_balance(vxs_shift *shift, const double *curve, double *v);
 
 #endif
