@@ -89,6 +89,16 @@ static vxs_status read_texts(const reader *r, const char *key, char ***texts, si
     return VXS_OK;
 }
 
+/* The same of a bound that was not found, which is written as null: the model is marked, and no
+ * less a model. */
+static bool bound_of(const vxs_json *object, const char *key, double none, double *number)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    bool null = value && value->kind == VXS_JSON_NULL;
+    *number = null ? none : vxs_json_get_number(object, key);
+    return !isnan(*number);
+}
+
 static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output_fit *output,
                               vxs_error *err)
 {
@@ -100,9 +110,9 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
         !number_of(about, "lambda", &c->lambda) ||
         (!number_of(about, "lambda_max", &c->lambda_max) &&
          !vxs_methods[m->task.method].generates) ||
-        !number_of(about, "gap", &c->gap) || !number_of(about, "tol", &c->tol) ||
+        !bound_of(about, "gap", INFINITY, &c->gap) || !number_of(about, "tol", &c->tol) ||
         !number_of(about, "sum_of_weights", &output->sum) ||
-        !number_of(about, "primal", &c->primal) || !number_of(about, "dual", &c->dual))
+        !number_of(about, "primal", &c->primal) || !bound_of(about, "dual", -INFINITY, &c->dual))
         return broken(r, "outputs", err);
     double pieces = vxs_json_get_number(about, "pieces"); /* NAN without a graph */
     double smooth = vxs_json_get_number(about, "smooth"); /* NAN without kernels */

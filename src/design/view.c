@@ -6,6 +6,7 @@
  * before the scan and the sums after it, and no column is copied. */
 #include "design/design.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +171,8 @@ static void change_of_squares(const view *w, size_t k, const double *on_q, const
     }
 }
 
-/* A norm is not less than what rounding leaves of it. */
+/* A column of which no more is left than rounding to float32 may make of stored values is 0: the
+ * confounds explain it. */
 static vxs_status take_confounds_off_norms(view *w, vxs_error *err)
 {
     size_t p = w->design.p, k = w->k;
@@ -189,8 +191,11 @@ static vxs_status take_confounds_off_norms(view *w, vxs_error *err)
     }
     for (size_t j = 0; j < p && fine; j++) {
         double whole = w->design.norms[j] * w->design.norms[j];
-        double left = whole + change[j], floor = 1e-14 * whole;
-        w->design.norms[j] = sqrt(left > floor ? left : floor);
+        double left = whole + change[j], rounding = (double)FLT_EPSILON * w->stored[j];
+        bool explained = !(left > rounding * rounding);
+        w->design.norms[j] = explained ? 0 : sqrt(left);
+        if (explained)
+            w->factor[j] = w->stored[j] = 0;
     }
     if (!same)
         free(on_u);
