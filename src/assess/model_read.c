@@ -114,15 +114,14 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
         !number_of(about, "sum_of_weights", &output->sum) ||
         !number_of(about, "primal", &c->primal) || !bound_of(about, "dual", -INFINITY, &c->dual))
         return broken(r, "outputs", err);
-    double pieces = vxs_json_get_number(about, "pieces"); /* NAN without a graph */
-    double smooth = vxs_json_get_number(about, "smooth"); /* NAN without kernels */
+    double pieces = vxs_json_get_number(about, "pieces");             /* NAN without a graph */
+    double smooth = vxs_json_get_number(about, "smooth");             /* NAN without kernels */
     double unidentified = vxs_json_get_number(about, "unidentified"); /* NAN where there is none */
     const vxs_json *converged = vxs_json_get(about, "converged");
     c->converged = converged && converged->number != 0;
     c->smooth = smooth >= 0 ? smooth : 0;
     c->pieces = pieces >= 1 && pieces <= (double)m->p ? (size_t)pieces : 0;
-    c->unidentified =
-        unidentified >= 1 && unidentified <= (double)m->p ? (size_t)unidentified : 0;
+    c->unidentified = unidentified >= 1 && unidentified <= (double)m->p ? (size_t)unidentified : 0;
     output->name = vxs_format(err, "%s", name);
     output->fit.free = vxs_alloc(m->free_count, sizeof(*output->fit.free), err);
     if (!output->name || !output->fit.free)

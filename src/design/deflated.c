@@ -14,7 +14,7 @@
 
 typedef struct {
     vxs_design design;
-    const vxs_terms *null;  /* N */
+    const vxs_terms *null; /* N */
     const double *vectors; /* n x null->columns: XVB' */
     double *along;         /* null->columns: v'vectors */
 } deflated;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MARGIN 10 /* so many float32 ulps are still rounding */
+
 typedef struct {
     vxs_design design;
     bool shared;
@@ -21,6 +23,7 @@ typedef struct {
     double *q, *u;     /* n x k; u is q when all rows are learned on */
     size_t k;
     double *shift, *factor; /* known once measured */
+    double *seen;           /* likewise: the factor, or 0 of columns that confounds explain */
     double *stored;         /* likewise: norms before means and confounds were taken out */
     double *inner;          /* a vector of n, for Pv */
     double *outer;          /* a vector of the base's rows, for it among them */
@@ -65,7 +68,7 @@ static void scan_one(view *w, const double *v, double *s)
     double sum = project(w, v);
     vxs_design_scan(w->design.base, spread(w, w->inner, w->outer), 1, s);
     for (size_t j = 0; j < w->design.p; j++)
-        s[j] = w->factor[j] * (s[j] - w->shift[j] * sum);
+        s[j] = w->seen[j] * (s[j] - w->shift[j] * sum);
 }
 
 static void scan_together(view *w, const double *v, size_t k, double *wide, double *sums, double *s)
@@ -78,7 +81,7 @@ static void scan_together(view *w, const double *v, size_t k, double *wide, doub
     vxs_design_scan(w->design.base, wide, k, s);
     for (size_t c = 0; c < k; c++)
         for (size_t j = 0; j < p; j++)
-            s[c * p + j] = w->factor[j] * (s[c * p + j] - w->shift[j] * sums[c]);
+            s[c * p + j] = w->seen[j] * (s[c * p + j] - w->shift[j] * sums[c]);
 }
 
 /* Together they are read once; without memory for that, one after the other. */
@@ -104,7 +107,7 @@ static void scan_some(vxs_design *design, const size_t *set, size_t count, const
     double sum = project(w, v);
     vxs_design_scan_some(design->base, set, count, spread(w, w->inner, w->outer), s);
     for (size_t c = 0; c < count; c++)
-        s[c] = w->factor[set[c]] * (s[c] - w->shift[set[c]] * sum);
+        s[c] = w->seen[set[c]] * (s[c] - w->shift[set[c]] * sum);
 }
 
 static void fetch(vxs_design *design, const size_t *set, size_t count, double *block)
@@ -112,7 +115,7 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
     view *w = (view *)design;
     size_t n = design->n;
     for (size_t c = 0; c < count; c++) {
-        double *column = block + c * n, shift = w->shift[set[c]], factor = w->factor[set[c]];
+        double *column = block + c * n, shift = w->shift[set[c]], factor = w->seen[set[c]];
         double *whole = w->rows ? w->outer : column;
         vxs_design_fetch(design->base, set + c, 1, whole);
         for (size_t i = 0; i < n; i++)
@@ -142,6 +145,7 @@ static void take_moments(view *w, const vxs_moments *m)
             w->factor[j] = square > 0 ? sqrt(n / square) : 0;
         if (w->penalties)
             w->factor[j] /= w->penalties[j];
+        w->seen[j] = w->factor[j];
         w->design.norms[j] = w->factor[j] * sqrt(square);
         w->stored[j] = w->factor[j] * sqrt(square + n * w->shift[j] * w->shift[j]);
     }
@@ -191,11 +195,11 @@ static vxs_status take_confounds_off_norms(view *w, vxs_error *err)
     }
     for (size_t j = 0; j < p && fine; j++) {
         double whole = w->design.norms[j] * w->design.norms[j];
-        double left = whole + change[j], rounding = (double)FLT_EPSILON * w->stored[j];
+        double left = whole + change[j], rounding = MARGIN * (double)FLT_EPSILON * w->stored[j];
         bool explained = !(left > rounding * rounding);
         w->design.norms[j] = explained ? 0 : sqrt(left);
         if (explained)
-            w->factor[j] = w->stored[j] = 0;
+            w->seen[j] = w->stored[j] = 0;
     }
     if (!same)
         free(on_u);
@@ -220,7 +224,8 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     double *room = vxs_alloc(vxs_times(3, p), sizeof(*room), err), sum = 0;
     w->shift = room ? vxs_alloc(p, sizeof(*w->shift), err) : NULL;
     w->factor = w->shift ? vxs_alloc(p, sizeof(*w->factor), err) : NULL;
-    w->stored = w->factor ? vxs_alloc(p, sizeof(*w->stored), err) : NULL;
+    w->seen = w->factor ? vxs_alloc(p, sizeof(*w->seen), err) : NULL;
+    w->stored = w->seen ? vxs_alloc(p, sizeof(*w->stored), err) : NULL;
     design->norms = w->stored ? vxs_alloc(p, sizeof(*design->norms), err) : NULL;
     if (!design->norms) {
         free(room);
@@ -238,10 +243,11 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
         return status;
     }
     take_moments(w, &m);
+    vxs_status status = w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
     for (size_t j = 0; v && j < p; j++)
-        s[j] = w->factor[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);
+        s[j] = w->seen[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);
     free(room);
-    return w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
+    return status;
 }
 
 static const double *stored(const vxs_design *design)
@@ -262,6 +268,7 @@ static void release(vxs_design *design)
     free(w->q);
     free(w->shift);
     free(w->factor);
+    free(w->seen);
     free(w->stored);
     free(w->inner);
     free(w->outer);

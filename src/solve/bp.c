@@ -22,13 +22,14 @@
 
 #define BLOCK  64
 #define LEAST  1e-14 /* of the sum of lengths: what rounding leaves of a sum that is 0 */
-#define INSIDE 0.1 /* of the gap that is asked for: the solver's, before the true norm is known */
+#define INSIDE 0.1   /* of the gap that is asked for: the solver's, before the true norm is known */
 #define FINER                                                                                      \
     1e-3 /* of that, when it is polished: where a term is 0 and its u is 1 the norm feels what     \
             theta is off, and the gap only its square */
 #define ROUNDING  1e-15
-#define UNSOLVED  1e-9 /* of the square of the slope: what the free columns still have of it */
-#define EXPLAINED 1e-9 /* what is left of the slope, as a share of it */
+#define NONE      1e-13 /* of columns and target: a lambda that is none */
+#define UNSOLVED  1e-9  /* of the square of the slope: what the free columns still have of it */
+#define EXPLAINED 1e-9  /* what is left of the slope, as a share of it */
 
 typedef struct {
     vxs_solver solver;
@@ -231,6 +232,14 @@ static bool is_explained(const bp *b, double along)
     return !(left > EXPLAINED * EXPLAINED * whole) || !(along < UNSOLVED * left);
 }
 
+static double longest_column(const vxs_whole *w)
+{
+    double most = 0;
+    for (size_t j = 0; j < w->p; j++)
+        most = fmax(most, cblas_dnrm2((int)w->n, w->x + j * w->n, 1));
+    return most;
+}
+
 static vxs_status solve_empty(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
@@ -249,7 +258,8 @@ static vxs_status solve_empty(bp *b, vxs_error *err)
     along -= cblas_ddot((int)n, b->away, 1, b->away, 1);
     p->whole.away = b->away;
     status = find_norm(b, b->away, 0, &b->lambda_max, err);
-    if (is_explained(b, along))
+    double most = NONE * longest_column(&p->whole) * cblas_dnrm2((int)n, b->away, 1);
+    if (is_explained(b, along) || b->lambda_max <= most)
         b->lambda_max = 0;
     for (size_t i = 0; i < n && b->lambda_max > 0; i++)
         p->witness.theta[i] = b->away[i] / b->lambda_max;

@@ -2,9 +2,9 @@
  *
  * Columns are fetched and multiplied by plain loops; nothing of the solvers is used, not even their
  * losses or their flows. What is unidentified (unidentified.c) is part of the question, not of the
- * answer, and is found by the same test. It is slow and short on purpose: what it says must be seen to be true by
- * reading it. With several classes everything is there once for each, and the norm of a dual point
- * is the largest of theirs. */
+ * answer, and is found by the same test. It is slow and short on purpose: what it says must be seen
+ * to be true by reading it. With several classes everything is there once for each, and the norm of
+ * a dual point is the largest of theirs. */
 #include "solve/check.h"
 #include "solve/solver.h"
 
@@ -23,17 +23,17 @@ typedef struct {
     vxs_check_levels levels;
     vxs_terms null;                /* the same */
     vxs_unidentified unidentified; /* of these */
-    double *free;         /* n x (free columns and levels) */
-    double *block;        /* n x BLOCK */
-    double *z;            /* classes x n: predictions of the answer */
-    double *theta, *away; /* classes x n: of the answer; -f' of the empty model */
-    double *w;            /* classes x p: of the answer */
-    double *value;        /* classes x p: x_j'theta */
-    double *start;        /* classes x p: the same of the empty model */
-    double *reach;        /* n */
+    double *free;                  /* n x (free columns and levels) */
+    double *block;                 /* n x BLOCK */
+    double *z;                     /* classes x n: predictions of the answer */
+    double *theta, *away;          /* classes x n: of the answer; -f' of the empty model */
+    double *w;                     /* classes x p: of the answer */
+    double *value;                 /* classes x p: x_j'theta */
+    double *start;                 /* classes x p: the same of the empty model */
+    double *reach;                 /* n */
     vxs_check_empty empty;
     vxs_check_span span; /* of what is free */
-    vxs_check_net *net; /* of the graph, if there is one */
+    vxs_check_net *net;  /* of the graph, if there is one */
 } check;
 
 /* ---- The value ------------------------------------------------------------------------------- */
@@ -323,8 +323,7 @@ static vxs_status take_unidentified_out(check *c, vxs_error *err)
     const vxs_check_levels *l = &c->levels;
     double *columns = c->free + c->n * c->problem->free_count;
     c->null = (vxs_terms){ l->count, c->p, l->starts, l->level, l->factor };
-    vxs_status status =
-        vxs_unidentified_find(c->problem, &c->null, columns, &c->unidentified, err);
+    vxs_status status = vxs_unidentified_find(c->problem, &c->null, columns, &c->unidentified, err);
     if (status || c->unidentified.held == 0)
         return status;
     memset(columns, 0, c->n * l->count * sizeof(*columns));

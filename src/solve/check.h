@@ -49,6 +49,7 @@ typedef struct {
     size_t columns; /* that are not penalised */
     size_t rank;    /* of the directions that they span */
     double *basis;  /* n x rank; of samples without weight 0 */
+    bool *adds;     /* of a column: it does not depend on those before it */
     double *zero;   /* classes x n: predictions */
     double value;   /* the sum of losses */
     double *gram;   /* of Newton's method: (classes rank)^2, and a right side */
@@ -70,9 +71,9 @@ double vxs_check_inner(const double *a, const double *b, size_t n);
 typedef struct {
     const vxs_problem *problem;
     size_t n, count;
-    const double *columns;   /* n x count */
-    double *q, *r, *along;   /* n x count; count x count; count */
-    double *root;            /* n */
+    const double *columns; /* n x count */
+    double *q, *r, *along; /* n x count; count x count; count */
+    double *root;          /* n */
 } vxs_check_span;
 VXS_MUST_CHECK vxs_status vxs_check_span_init(const vxs_problem *problem, const double *columns,
                                               size_t count, vxs_check_span *span, vxs_error *err);

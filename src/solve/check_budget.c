@@ -295,8 +295,8 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
 {
     domain d;
     double cost = c->problem->cost;
-    vxs_status status = make_domain(c->problem, c->problem->unshifted ? 0 : c->problem->free_count,
-                                    &d, err);
+    vxs_status status =
+        make_domain(c->problem, c->problem->unshifted ? 0 : c->problem->free_count, &d, err);
     if (!status) {
         *empty = d.empty.value;
         predict(c, c->selected->weight, c->selected->free);

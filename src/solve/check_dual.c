@@ -39,9 +39,9 @@ vxs_status vxs_check_span_init(const vxs_problem *problem, const double *columns
     return VXS_FAILED;
 }
 
-/* R^1/2 C = Q r, Q of right angles (Gram and Schmidt, twice); a column that depends on others has
- * none. */
-static void factor(vxs_check_span *s)
+/* R^1/2 C = Q r, Q of right angles (Gram and Schmidt, twice); a column that depends on others, as
+ * the empty model's did, has none. */
+static void factor(vxs_check_span *s, const bool *adds)
 {
     size_t n = s->n, m = s->count;
     memset(s->r, 0, m * m * sizeof(*s->r));
@@ -58,7 +58,7 @@ static void factor(vxs_check_span *s)
                 q[i] -= along * other[i];
         }
         double length = sqrt(vxs_check_inner(q, q, n));
-        bool depends = !(length > DEPENDS * before);
+        bool depends = !adds[k] || !(length > DEPENDS * before);
         s->r[k * m + k] = depends ? 0 : length;
         for (size_t i = 0; i < n; i++)
             q[i] = depends ? 0 : q[i] / length;
@@ -80,7 +80,7 @@ static void take_off(vxs_check_span *s, double *v)
             v[i] -= s->along[k] * s->root[i] * s->q[k * n + i];
 }
 
-static bool is_orthogonal(const vxs_check_span *s, const double *v)
+static bool is_orthogonal(const vxs_check_span *s, const bool *adds, const double *v)
 {
     bool orthogonal = true;
     for (size_t k = 0; k < s->count; k++) {
@@ -88,7 +88,7 @@ static bool is_orthogonal(const vxs_check_span *s, const double *v)
         double size = 0;
         for (size_t i = 0; i < s->n; i++)
             size += fabs(x[i] * v[i]);
-        orthogonal = orthogonal && fabs(vxs_check_inner(x, v, s->n)) <= LEFT * size;
+        orthogonal = orthogonal && (!adds[k] || fabs(vxs_check_inner(x, v, s->n)) <= LEFT * size);
     }
     return orthogonal;
 }
@@ -110,10 +110,10 @@ void vxs_check_project(vxs_check_span *s, const vxs_check_empty *empty, const do
         return;
     for (size_t i = 0; i < s->n; i++)
         s->root[i] = sqrt(reach[i]);
-    factor(s);
+    factor(s, empty->adds);
     take_off(s, v);
     take_off(s, v);
-    if (!is_orthogonal(s, v))
+    if (!is_orthogonal(s, empty->adds, v))
         vxs_check_take_off(empty, v);
 }
 
@@ -127,8 +127,7 @@ void vxs_check_bring_inside(const vxs_problem *problem, double *s, double scale,
         size_t i = k / sides, side = k % sides;
         bool counts = vxs_check_u(problem, i) > 0;
         double here = counts ? vxs_check_share(problem, i, s + i, n, scale, side) : 0;
-        double there =
-            counts ? vxs_check_share(problem, i, inside + i, n, inside_scale, side) : 0;
+        double there = counts ? vxs_check_share(problem, i, inside + i, n, inside_scale, side) : 0;
         if (here < -ROUNDING && here / (here - there) > share)
             share = fmin(1, here / (here - there));
     }

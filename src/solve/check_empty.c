@@ -49,7 +49,8 @@ static void span(vxs_check_empty *e, const double *free)
         double length = sqrt(vxs_check_inner(b, b, n));
         for (size_t i = 0; i < n && length > 1e-10 * before; i++)
             b[i] /= length;
-        e->rank += length > 1e-10 * before;
+        e->adds[k] = length > 1e-10 * before;
+        e->rank += e->adds[k];
     }
 }
 
@@ -162,6 +163,7 @@ static void fit(vxs_check_empty *e)
 void vxs_check_empty_release(vxs_check_empty *e)
 {
     free(e->basis);
+    free(e->adds);
     free(e->zero);
     free(e->gram);
     free(e->b);
@@ -177,7 +179,8 @@ vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free, s
     size_t n = vxs_design_rows(problem->design), classes = vxs_check_classes(problem);
     *e = (vxs_check_empty){ .problem = problem, .n = n, .classes = classes, .columns = columns };
     e->basis = vxs_alloc(n, columns * sizeof(*e->basis), err);
-    if (e->basis)
+    e->adds = vxs_alloc(columns, sizeof(*e->adds), err);
+    if (e->basis && e->adds)
         span(e, free);
     size_t q = classes * e->rank;
     e->zero = vxs_alloc(n, classes * sizeof(*e->zero), err);
@@ -186,7 +189,8 @@ vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free, s
     e->b = vxs_alloc(q, sizeof(*e->b), err);
     e->trial = vxs_alloc(q, sizeof(*e->trial), err);
     e->used = vxs_alloc(q, sizeof(*e->used), err);
-    if (!e->basis || !e->zero || !e->slope || !e->gram || !e->b || !e->trial || !e->used) {
+    if (!e->basis || !e->adds || !e->zero || !e->slope || !e->gram || !e->b || !e->trial ||
+        !e->used) {
         vxs_check_empty_release(e);
         return VXS_FAILED;
     }

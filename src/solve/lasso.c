@@ -2,12 +2,14 @@
  * certificate of the full problem. */
 #include "solve/lasso.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SAMPLE    4096
-#define EXPLAINED 1e-9 /* what is left, as a share of the target */
+#define EXPLAINED 1e-9  /* what is left, as a share of the target */
+#define ROUNDING  1e-13 /* of columns and target: a lambda that is none */
 
 const char *const vxs_screen_names[] = { "saif", "none", "dynamic", "dpp", "strong", NULL };
 const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
@@ -128,8 +130,13 @@ static void look_at_first_scan(vxs_lasso *l)
     double *sizes = l->scans.some;
     size_t step = l->p / SAMPLE + 1, count = 0;
     bool explained = is_explained(l);
-    for (size_t j = 0; j < l->p && !explained; j++)
+    double longest = 0;
+    for (size_t j = 0; j < l->p && !explained; j++) {
         l->lambda_max = fmax(l->lambda_max, vxs_lasso_want(l, j));
+        longest = fmax(longest, l->norms[j]);
+    }
+    if (l->lambda_max <= ROUNDING * longest * cblas_dnrm2((int)l->n, l->theta, 1))
+        l->lambda_max = 0;
     for (size_t j = 0; j < l->p; j += step) /* the median of a sample will do */
         sizes[count++] = fabs(l->scans.estimate[j]);
     qsort(sizes, count, sizeof(*sizes), by_value);

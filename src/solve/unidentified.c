@@ -35,7 +35,7 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
              const int *lda, double *s, double *u, const int *ldu, double *vt, const int *ldvt,
              double *work, const int *lwork, int *info);
 
-#define LEAST    1e-14 /* of the sum of lengths */
+#define LEAST 1e-14 /* of the sum of lengths */
 
 double vxs_least_sum(const vxs_design *design)
 {
@@ -109,8 +109,8 @@ vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_terms *null, do
         vxs_design_fetch(design, set, count, block);
         for (size_t k = 0; k < count; k++)
             for (size_t e = null->starts[first + k]; e < null->starts[first + k + 1]; e++)
-                cblas_daxpy((int)n, null->value[e], block + k * n, 1,
-                            *columns + null->index[e] * n, 1);
+                cblas_daxpy((int)n, null->value[e], block + k * n, 1, *columns + null->index[e] * n,
+                            1);
     }
     free(block);
     return *columns ? VXS_OK : VXS_FAILED;
@@ -227,8 +227,9 @@ static vxs_status decompose(rank_test *t, vxs_error *err)
             &room, &info);
     free(work);
     return info == 0 ? VXS_OK
-                     : vxs_fail(err, VXS_FAILED, "the singular values of the sums of features of "
-                                                 "%zu components were not found",
+                     : vxs_fail(err, VXS_FAILED,
+                                "the singular values of the sums of features of "
+                                "%zu components were not found",
                                 t->count);
 }
 
@@ -319,9 +320,7 @@ static vxs_status find(rank_test *t, const vxs_problem *problem, const double *c
 vxs_status vxs_unidentified_find(const vxs_problem *problem, const vxs_terms *null,
                                  const double *columns, vxs_unidentified *u, vxs_error *err)
 {
-    rank_test t = { .null = null,
-                    .n = vxs_design_rows(problem->design),
-                    .count = null->columns };
+    rank_test t = { .null = null, .n = vxs_design_rows(problem->design), .count = null->columns };
     *u = (vxs_unidentified){ .n = t.n };
     if (t.count == 0 || t.count + problem->free_count >= t.n) /* the methods refuse more */
         return VXS_OK;

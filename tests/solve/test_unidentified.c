@@ -1,6 +1,6 @@
 /* Levels that the data does not tell from covariates and rounding: where the features of each
- * subject sum to a constant, answers are certified by the checker, have weights of an ordinary size,
- * and stay where they are when stored values move by an ulp. */
+ * subject sum to a constant, answers are certified by the checker, have weights of an ordinary
+ * size, and stay where they are when stored values move by an ulp. */
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
@@ -211,8 +211,8 @@ static void verify(example *e, const char *what, size_t unidentified, const vxs_
 static void perturb(example *e)
 {
     for (size_t k = 0; k < P * N; k++)
-        e->x[k] = nextafterf(e->x[k], vxs_random_uniform(&e->random, e->drawn++) < 0.5 ? -FLT_MAX
-                                                                                     : FLT_MAX);
+        e->x[k] = nextafterf(e->x[k],
+                             vxs_random_uniform(&e->random, e->drawn++) < 0.5 ? -FLT_MAX : FLT_MAX);
 }
 
 static void try(int kind, int way, vxs_loss loss)
