@@ -226,8 +226,8 @@ void vxs_json_bool(vxs_json_writer *writer, const char *key, bool value);
 void vxs_json_params(vxs_json_writer *writer, const char *key, const vxs_param *table,
                      const void *values);
 
-/* Reader: RFC 8259, strictly; keys that stand twice in an object and nesting deeper than
- * VXS_JSON_DEPTH are refused. Messages name line and column. */
+/* Reader: RFC 8259, strictly; repeated keys and nesting deeper than VXS_JSON_DEPTH are refused.
+ * _read is for directories of voxsift: it refuses one with pipes or devices in it. */
 typedef enum {
     VXS_JSON_NULL,
     VXS_JSON_BOOL,

@@ -1,6 +1,7 @@
 /* file.c - whole files in, and the end of files that were written. */
 #include "core/place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +69,40 @@ vxs_status vxs_file_read(const char *path, char **bytes, size_t *length, vxs_err
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
     else if (S_ISDIR(about.st_mode))
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': it is a directory", path);
+    else if (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode)) /* some have no end */
+        status = vxs_fail(err, VXS_MISSING, "cannot read '%s': it is a device", path);
     else
         status = read_all(stream, path, first_room(&about), bytes, length, err);
     fclose(stream);
+    return status;
+}
+
+/* What cannot be looked at, such as a link to nowhere, says so when it is read. */
+static vxs_status check_entry(int folder, const char *path, const char *name, vxs_error *err)
+{
+    struct stat about;
+    if (fstatat(folder, name, &about, 0) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+        return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' is a %s, not a file", path, name,
+                    S_ISFIFO(about.st_mode)   ? "pipe"
+                    : S_ISSOCK(about.st_mode) ? "socket"
+                                              : "device");
+}
+
+vxs_status vxs_file_neighbors(const char *path, vxs_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder =
+        slash ? vxs_format(err, "%.*s", (int)(slash - path), path) : vxs_format(err, "%s", ".");
+    if (!folder)
+        return VXS_FAILED;
+    DIR *dir = opendir(*folder ? folder : "/");
+    vxs_status status = VXS_OK;
+    for (struct dirent *entry = NULL; dir && !status && (entry = readdir(dir));)
+        status = check_entry(dirfd(dir), folder, entry->d_name, err);
+    if (dir)
+        closedir(dir);
+    free(folder);
     return status;
 }
 

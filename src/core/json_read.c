@@ -1,4 +1,5 @@
 /* json_read.c - RFC 8259, strictly, into a tree that lives in one document. */
+#include "core/file.h"
 #include "core/utf8.h"
 #include "voxsift/files.h"
 
@@ -350,7 +351,9 @@ vxs_status vxs_json_read(const char *path, vxs_json **root, vxs_error *err)
 {
     char *bytes = NULL;
     size_t length = 0;
-    vxs_status status = vxs_file_read(path, &bytes, &length, err);
+    vxs_status status = vxs_file_neighbors(path, err);
+    if (!status)
+        status = vxs_file_read(path, &bytes, &length, err);
     if (!status)
         status = vxs_json_parse(bytes, length, path, root, err);
     free(bytes);

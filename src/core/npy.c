@@ -259,7 +259,7 @@ static vxs_status map_file(const char *path, void **map, size_t *size, vxs_error
 {
     struct stat about;
     vxs_status status = VXS_OK;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
     if (file < 0 || fstat(file, &about) != 0) {
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
         goto done;

@@ -1,6 +1,9 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 Test(file, comes_whole_with_a_zero_behind)
 {
     /* sizes around the first read, so that growing is exercised */
@@ -50,6 +53,35 @@ Test(file, what_is_not_there_is_missing)
     REFUSES(vxs_file_read("/nowhere/x", &bytes, &length, &err), err, VXS_MISSING, "'/nowhere/x'");
     REFUSES(vxs_file_read("/tmp", &bytes, &length, &err), err, VXS_MISSING, "it is a directory");
     REFUSES(vxs_file_read("", &bytes, &length, &err), err, VXS_MISSING, "''");
+    REFUSES(vxs_file_read("/dev/zero", &bytes, &length, &err), err, VXS_MISSING, "is a device");
+}
+
+/* Whoever waits for the writer of a pipe waits for ever. */
+Test(file, a_directory_with_a_pipe_is_no_result, .timeout = 20)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    char path[512], pipe[600], *ends = NULL;
+    vxs_json *root = NULL;
+    vxs_npy array;
+    work_path(path, "with-pipe");
+    cr_assert(mkdir(path, 0700) == 0);
+    snprintf(pipe, sizeof(pipe), "%s/weights.npy", path);
+    cr_assert(mkfifo(pipe, 0600) == 0);
+    REFUSES(vxs_npy_open(pipe, &array, &err), err, VXS_BAD_DATA, "it is not a regular file");
+    ends = strcat(path, "/model.json");
+    write_bytes(ends, "{}", 2);
+    REFUSES(vxs_json_read(path, &root, &err), err, VXS_BAD_DATA, "/weights.npy' is a pipe, not");
+    unlink(pipe);
+    cr_assert(symlink("/dev/zero", pipe) == 0);
+    REFUSES(vxs_json_read(path, &root, &err), err, VXS_BAD_DATA, "is a device, not a file");
+    unlink(pipe);
+    cr_assert(symlink("/nowhere", pipe) == 0);
+    WORKS(vxs_json_read(path, &root, &err), err);
+    vxs_json_free(root);
+    unlink(pipe);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
 }
 
 static vxs_status read_long_file(vxs_error *err)
