@@ -53,7 +53,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .SUFFIXES:
 .PHONY: hardened all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        same bench bp-figures fgm-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz install uninstall clean help FORCE
+        same bench bp-figures fgm-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
 
@@ -65,7 +65,7 @@ help:
 ## make demo            build, and show what voxsift does on data in this repository
 ## make test            everything that must pass
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
-## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader
+## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader or kind of directory
 ## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -176,16 +176,17 @@ threaded: $(BUILD)/threaded
 
 sanitize = $(MAKE) --no-print-directory BUILD=$(BUILD)/$1 CFLAGS='-O1 -g -fno-omit-frame-pointer'
 
+ADDRESS  := -fsanitize=address,undefined -fno-sanitize-recover=all
+
 asan:
-	+@$(call sanitize,asan) CC=gcc SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
-	  asan-run
+	+@$(call sanitize,asan) CC=gcc SANITIZE='$(ADDRESS)' asan-run
 
 # clang, whose OpenMP run time tells the sanitizer about its locks (libarcher).
 tsan:
 	+@$(call sanitize,tsan) CC=clang SANITIZE='-fsanitize=thread -Wno-pass-failed' tsan-run
 
 asan-run: all $(BUILD)/unit $(BUILD)/replay $(BUILD)/threaded
-	@BUILD=$(abspath $(BUILD)) COMPILER='$(LINK)' sh tests/sanitized.sh address
+	@BUILD=$(abspath $(BUILD)) COMPILER='$(LINK)' PYTHON=$(PYTHON) sh tests/sanitized.sh address
 tsan-run: all $(BUILD)/threaded
 	@BUILD=$(abspath $(BUILD)) COMPILER='$(LINK)' sh tests/sanitized.sh thread
 
@@ -211,7 +212,14 @@ fuzz: deps-test
 	     -artifact_prefix=$(BUILD)/crash-$$f- $(BUILD)/corpus/$$f tests/fuzz/seeds/$$f \
 	     2>&1 | grep -E 'ERROR|SUMMARY|number_of_executed|Test unit' || exit 1; \
 	   ls $(BUILD)/crash-$$f-* > /dev/null 2>&1 && exit 1 || true; done
+	+@$(call sanitize,asan) CC=gcc SANITIZE='$(ADDRESS)' mutate-run
 	@echo "make fuzz: no reader crashed"
+
+# Directories and tables that voxsift made, edited, through every command that reads them; cases of another FUZZ_SEED
+# are others. What fails stays in BUILD/mutate/failures, with the command that repeats it.
+FUZZ_SEED ?= 1
+mutate-run: all
+	@$(PYTHON) tests/fuzz/mutate.py $(BUILD)/voxsift $(BUILD)/mutate --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 # ---- Benchmarks ---------------------------------------------------------------------------------
 

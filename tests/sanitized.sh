@@ -38,6 +38,10 @@ else
     for reader in tsv json npy nifti; do
         "$BUILD/replay" "$reader" tests/fuzz/seeds/$reader/*
     done
+    # directories that were edited: those that once broke a command, then some by chance, always the same
+    mutate="${PYTHON:-/usr/bin/python3} tests/fuzz/mutate.py $BUILD/voxsift $BUILD/mutate"
+    $mutate --replay tests/fuzz/cases/*.json
+    $mutate --cases 25
     for command in $("$BUILD/voxsift" help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do
         "$BUILD/voxsift" help "$command" > /dev/null
         "$BUILD/voxsift" help --man "$command" > /dev/null

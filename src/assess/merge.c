@@ -75,6 +75,34 @@ static vxs_status check_fingerprint(const vxs_part *part, const vxs_parts *parts
                     part->path, m->path);
 }
 
+static vxs_status merge_kind(const vxs_context *context, const vxs_parts *parts, vxs_merged *m,
+                             vxs_error *err)
+{
+    if (m->kind == VXS_RUN_CV)
+        return vxs_cv_merge(context, parts, m, err);
+    return m->kind == VXS_RUN_PERMUTE ? vxs_permute_merge(context, parts, m, err)
+                                      : vxs_stability_merge(parts, m, err);
+}
+
+/* The first part is asked what the run was; the others are the same. */
+static vxs_status merge_parts(const vxs_context *context, const char *cohort,
+                              const vxs_parts *parts, vxs_merged *m, vxs_error *err)
+{
+    const vxs_part *first = &parts->each[0];
+    char *file = vxs_format(err, "%s/%s", first->path, VXS_PART_FILE);
+    vxs_status status = file ? read_settings(first, m, err) : VXS_FAILED;
+    if (!status)
+        status = open_cohort(context, first, cohort, m, err);
+    if (!status)
+        status = check_fingerprint(first, parts, m, err);
+    if (!status)
+        status = merge_kind(context, parts, m, err);
+    if (file)
+        status = vxs_words_of(file, status, err);
+    free(file);
+    return status;
+}
+
 vxs_status vxs_merge(const vxs_context *context, const char *const *paths, const char *cohort,
                      vxs_merged *m, vxs_error *err)
 {
@@ -87,17 +115,7 @@ vxs_status vxs_merge(const vxs_context *context, const char *const *paths, const
     m->kind = parts.kind;
     m->parts = parts.count;
     m->about = first->about; /* settings point into it */
-    status = read_settings(first, m, err);
-    if (!status)
-        status = open_cohort(context, first, cohort, m, err);
-    if (!status)
-        status = check_fingerprint(first, &parts, m, err);
-    if (!status && m->kind == VXS_RUN_CV)
-        status = vxs_cv_merge(context, &parts, m, err);
-    else if (!status && m->kind == VXS_RUN_PERMUTE)
-        status = vxs_permute_merge(context, &parts, m, err);
-    else if (!status)
-        status = vxs_stability_merge(&parts, m, err);
+    status = merge_parts(context, cohort, &parts, m, err);
     first->about = NULL;
     vxs_parts_release(&parts);
     if (status)

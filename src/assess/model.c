@@ -517,8 +517,9 @@ static vxs_status check_features(const vxs_context *context, const vxs_model *m,
     return vxs_cohort_verify(cohort, err);
 }
 
-vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
-                           vxs_certificate *certificates, vxs_error *err)
+static vxs_status check_model(const vxs_context *context, const vxs_model *m,
+                              const vxs_cohort *cohort, vxs_certificate *certificates,
+                              vxs_error *err)
 {
     vxs_task t;
     vxs_method_settings settings = { .lambda = NAN };
@@ -553,4 +554,10 @@ vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const
         status = check_again(context, m, &t, k, &settings, &certificates[k], err);
     vxs_task_release(&t);
     return status;
+}
+
+vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
+                           vxs_certificate *certificates, vxs_error *err)
+{
+    return vxs_words_of(m->path, check_model(context, m, cohort, certificates, err), err);
 }

@@ -172,6 +172,9 @@ const char *vxs_read_params(const vxs_json *object, const vxs_param *table, void
 /* The method's parameters of a model that was read. */
 VXS_MUST_CHECK vxs_status vxs_model_method(const vxs_model *model, vxs_method_settings *settings,
                                            vxs_error *err);
+/* Misuse in words that a file holds is bad data: the message then names the file, the status is
+ * VXS_BAD_DATA. Whatever else is returned as it is. */
+VXS_MUST_CHECK vxs_status vxs_words_of(const char *file, vxs_status status, vxs_error *err);
 /* The path of a file of a model that was read; freed by the caller. */
 VXS_MUST_CHECK char *vxs_model_inside(const vxs_model *model, const char *name, vxs_error *err);
 #define VXS_PENALTIES_FILE   "penalties.npy"

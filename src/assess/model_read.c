@@ -62,6 +62,18 @@ static vxs_status read_params(const reader *r, const char *key, const vxs_param 
     return bad ? broken(r, bad, err) : VXS_OK;
 }
 
+vxs_status vxs_words_of(const char *file, vxs_status status, vxs_error *err)
+{
+    if (status != VXS_MISUSE)
+        return status;
+    vxs_error words = VXS_ERROR_INIT;
+    if (err) {
+        words = *err;
+        *err = (vxs_error)VXS_ERROR_INIT;
+    }
+    return vxs_fail(err, VXS_BAD_DATA, "'%s': %s", file, words.message);
+}
+
 vxs_status vxs_model_method(const vxs_model *m, vxs_method_settings *settings, vxs_error *err)
 {
     reader r = { .model = (vxs_model *)m, .file = m->path };

@@ -34,6 +34,8 @@ static vxs_status read_about(vxs_part *part, vxs_error *err)
           vxs_json_get_text(part->about, "fingerprint")))
         status =
             vxs_fail(err, VXS_BAD_DATA, "'%s' does not say of which run and chunk it is", file);
+    if (!status && !(vxs_json_get_number(part->about, "seconds") >= 0))
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not say how many seconds it took", file);
     if (!status)
         part->chunk = (vxs_chunk){ (size_t)number, (size_t)count };
     free(file);

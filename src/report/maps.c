@@ -145,6 +145,8 @@ static size_t heaviest(const vxs_clusters *pieces)
     return best;
 }
 
+#define SAME_GRID 0.1 /* mm, as 'voxsift cohort' has it */
+
 #define OUTLIERS 0.01 /* of the voxels may lie beyond the colours of a map of pieces */
 
 static int by_size(const void *a, const void *b)
@@ -208,6 +210,17 @@ static vxs_status put_map(const vxs_places *m, const vxs_volume *map, const char
     return status;
 }
 
+/* Maps are of the voxels of the mask. */
+static vxs_status read_map(const vxs_places *m, const char *path, size_t number, vxs_volume *map,
+                           size_t *volumes, vxs_error *err)
+{
+    vxs_status status = vxs_places_volume(path, number, map, volumes, err);
+    if (!status && !(vxs_grid_distance(&map->grid, &m->mask.grid) <= SAME_GRID))
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' is not on the grid of '%s/mask.nii.gz'", path,
+                          m->s->directory);
+    return status;
+}
+
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
 static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_error *err)
@@ -217,7 +230,7 @@ static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_erro
     vxs_status status = path ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < volumes && !status; k++) {
         vxs_volume map = { .values = NULL };
-        status = vxs_places_volume(path, k, &map, &volumes, err);
+        status = read_map(m, path, k, &map, &volumes, err);
         const char *words = r->sizes && vxs_story_is_mapped(m->s) ? r->sizes : r->words;
         char *caption = volumes > 1 ? vxs_format(err, "%s %s. %s", vxs_story_class(m->s, k),
                                                  vxs_story_beside(m->s), words)

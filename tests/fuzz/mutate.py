@@ -50,7 +50,7 @@ def limits():
 class Bench:
     def __init__(self, voxsift, work):
         self.voxsift, self.work = os.path.abspath(voxsift), os.path.abspath(work)
-        self.env = environment()
+        self.env, self.usual = environment(), {}
         shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.fast = tempfile.mkdtemp(prefix="voxsift-mutate.", dir=shm)
         self.seeds, self.here = os.path.join(self.fast, "seeds"), os.path.join(self.fast, "here")
@@ -91,7 +91,12 @@ class Bench:
 
     def outcome(self, case):
         """None, or what is wrong: (class, details)."""
-        fault = judge(self.words(case["command"]), *self.execute(self.words(case["command"])))
+        words = self.words(case["command"])
+        fault = judge(words, *self.execute(words), self.usual.get((case["seed"], case["command"])))
+        page = os.path.join(self.here, "out.html")
+        if not fault and os.path.exists(page):
+            with open(page, encoding="utf-8") as f:
+                fault = judge_page(f.read())
         if fault or not case["command"].startswith("fit "):
             return fault
         model, cohort = os.path.join(self.here, "out", "model.json"), self.words(case["command"])[1]
@@ -108,7 +113,19 @@ class Bench:
             fault = ("fit converged, but not check-model", out + err)
         return fault
 
+    def learn(self, case):
+        """What the command says of the seed as it is."""
+        key = (case["seed"], case["command"])
+        if key not in self.usual:
+            self.prepare(case["seed"], case.get("files"))
+            code, out, err = self.execute(self.words(case["command"]))
+            fault = judge(self.words(case["command"]), code, out, err)
+            if fault or code not in (0, 3):
+                raise SystemExit(f"{case['command']} on {case['seed']} as it is: exit {code}: {fault}\n{err}")
+            self.usual[key] = kinds_of(json.loads(out), (), {}) if "--json" in case["command"] else None
+
     def run(self, case):
+        self.learn(case)
         target = self.prepare(case["seed"], case.get("files"))
         for edit in case["edits"]:
             edits.apply(target, edit, self.seeds)
@@ -117,6 +134,8 @@ class Bench:
     # ---- Random cases -------------------------------------------------------------------------------------------
 
     def draw(self, rng, seed):
+        command = rng.choice(seed.commands)
+        self.learn({"seed": seed.name, "command": command, **({"files": seed.files} if seed.files else {})})
         target = self.prepare(seed.name, seed.files)
         files = sorted(f for f in os.listdir(target) if f != ".voxsift")
         chosen = []
@@ -131,7 +150,7 @@ class Bench:
                     chosen.append(edit)
         if rng.random() < 0.8 and seed.kind in ("part", "model", "cohort") and edits.apply(target, ["sums"], self.seeds):
             chosen.append(["sums"])
-        case = {"seed": seed.name, "command": rng.choice(seed.commands), "edits": chosen}
+        case = {"seed": seed.name, "command": command, "edits": chosen}
         if seed.files:
             case["files"] = seed.files
         return case
@@ -156,17 +175,24 @@ def frames(err):
     return " < ".join(ours or [n for n, _ in names[:2]])
 
 
-def has_nan(value, key=""):
-    """Keys of numbers that a success must have."""
-    if isinstance(value, dict):
-        return next((k for name, v in value.items() for k in [has_nan(v, name)] if k), None)
-    if isinstance(value, list):
-        return next((k for v in value for k in [has_nan(v, key)] if k), None)
-    return key if value is None and key in ("gap", "primal", "dual", "lambda", "predicted", "score", "probability") else None
+def judge_page(text):
+    """A page is well formed enough for its tags to be even, and has no number that is none."""
+    wrong = re.search(r"[^<>]{0,40}[>\" (,]-?(nan|inf)[<\" %),][^<>]{0,20}", re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S))
+    return (f"a page with {wrong.group(1)}", wrong.group(0)) if wrong else None
 
 
-def judge(words, code, out, err):
-    is_json = "--json" in words
+def kinds_of(value, path, found):
+    """By the keys that lead there: whether numbers stand there, and whether null does."""
+    members = value.items() if isinstance(value, dict) else [("", v) for v in value] if isinstance(value, list) else []
+    for key, v in members:
+        kinds_of(v, path + (key,) if key else path, found)
+    if value is None or isinstance(value, (int, float)):
+        found.setdefault(path, set()).add(value is None)
+    return found
+
+
+def judge(words, code, out, err, usual=None):
+    """`usual`: what the JSON of this command has when nothing was edited."""
     lines = [line for line in err.split("\n") if line and not line.startswith("==")]
     report = REPORT.search(err)
     if report and "WARNING: AddressSanitizer failed to allocate" not in err:
@@ -179,7 +205,9 @@ def judge(words, code, out, err):
     if code not in CODES:
         return (f"exit {code}: {said(chr(10).join(lines))}", err)
     if code in (0, 3):
-        return judge_success(code, out, lines, is_json)
+        if words[0] == "check-model" and code == 3:
+            usual = None  # it does not hold, and perhaps nothing is known
+        return judge_success(code, out, lines, usual)
     if out:
         return (f"exit {code} with something on standard output: {said(err)}", out + err)
     if len(lines) != 1 and words[0] not in ("cohort", "predict") or not lines or not re.match(r"voxsift( [a-z-]+)?: ", lines[0]):
@@ -189,17 +217,18 @@ def judge(words, code, out, err):
     return None
 
 
-def judge_success(code, out, lines, is_json):
+def judge_success(code, out, lines, usual):
     if code == 0 and lines:
         return (f"exit 0, but it says: {said(lines[0])}", "\n".join(lines))
-    if is_json:
-        try:
-            result = json.loads(out, parse_constant=lambda c: None)
-        except ValueError as e:
-            return (f"exit {code} with JSON that is none: {said(str(e))}", out)
-        key = has_nan(result) if code == 0 else None
-        if key:
-            return (f"exit 0 without {key}", out)
+    if usual is None:
+        return None
+    try:
+        found = kinds_of(json.loads(out, parse_constant=lambda c: None), (), {})
+    except ValueError as e:
+        return (f"exit {code} with JSON that is none: {said(str(e))}", out)
+    for path, has in sorted(found.items()):
+        if True in has and usual.get(path) == {False}:
+            return (f"exit {code} without {'.'.join(path)}", out)
     return None
 
 

@@ -137,12 +137,12 @@ def cohort_commands(name):
            "fit {d} --target %s --method fgm --B 1 --T 2 -o {o} --json" % dx,
            "cv {d} --target %s %s -o {o} --json" % (score, SMALL),
            "permute {d} --target %s --permutations 4 %s -o {o} --json" % (score, SMALL),
-           "stability {d} --target %s --pairs 1 --nlambda 3 -o {o} --json" % score]
+           "stability {d} --target %s --pairs 2 --nlambda 3 -o {o} --json" % score]
     if name != "sparse":
         out += ["fit {d} --target %s --method skfs --lambda-ratio 0.4 -o {o} --json" % dx,
                 "fit {d} --target %s --method fused --lambda-ratio 0.3 -o {o} --json" % score,
                 "fit {d} --target %s --confounds age,site --weights cost --lambda-ratio 0.3 -o {o} --json" % score,
-                "cv {d} --target %s --group site %s -o {o} --json" % (dx, SMALL),
+                "cv {d} --target %s --group site %s -o {o} --json" % (score, SMALL),
                 "fit {d} --target %s --method mslr --map poly2 --features 2 -o {o} --json" % dx]
     if voxels:
         out += ["fit {d} --target %s --method fused --graph %s --lambda-ratio 0.3 -o {o} --json"
@@ -200,8 +200,8 @@ def all_seeds():
     seeds = [Seed("c-" + name, "cohort", cohort_commands(name)) for name in COHORTS]
     seeds += [Seed("m-" + name, "model", model_commands(cohort)) for name, (cohort, _) in MODELS.items()]
     for name, (_, command, _) in RUNS.items():
-        seeds.append(Seed("p-" + name, "part", ["merge {d} {s}/q-%s -o {o} --json" % name, "merge {s}/q-%s {d} -o {o}" % name, "info {d}"]))
-        seeds.append(Seed("r-" + name, "result", ["report {d} -o {o}.html", "info {d}"]))
+        seeds.append(Seed("p-" + name, "part", ["merge {d} {s}/q-%s -o {o} --json" % name, "merge {s}/q-%s {d} -o {o}" % name]))
+        seeds.append(Seed("r-" + name, "result", ["report {d} -o {o}.html"]))
     for name, (cohort, command, options) in STOPPED.items():
         seeds.append(Seed("k-" + name, "checkpoint", ["%s {s}/c-%s %s -o {d}/out --resume --json" % (command, cohort, options)]))
     seeds += [Seed("raw", "table", commands, [file]) for file, commands in TABLES.items()]
