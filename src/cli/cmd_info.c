@@ -120,6 +120,19 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
     show_dropped(out, about);
 }
 
+/* What is told besides sizes, where it is there: nothing is printed that has another type. */
+static bool is_told(const vxs_json *about)
+{
+    const vxs_json *shape = vxs_json_get(vxs_json_get(about, "grid"), "shape"),
+                   *how = vxs_json_get(about, "preprocessing");
+    bool whole = is_count(about, "dropped") &&
+                 (!shape || (shape->kind == VXS_JSON_ARRAY && shape->length == 3));
+    for (const vxs_json *m = whole && shape ? shape->first : NULL; m; m = m->next)
+        whole = whole && m->kind == VXS_JSON_NUMBER;
+    return whole && (!how || (vxs_json_get_text(how, "scale") &&
+                              isfinite(vxs_json_get_number(how, "smooth"))));
+}
+
 static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_json *about,
                               vxs_error *err)
 {
@@ -127,7 +140,7 @@ static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_
                *unit = vxs_json_get_text(about, "features_are");
     if (!format || strcmp(format, "voxsift cohort") != 0 || !unit ||
         vxs_json_get_number(about, "format_version") != 1 || !is_count(about, "subjects") ||
-        !is_count(about, "features"))
+        !is_count(about, "features") || !is_told(about))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", file);
     if (call->shared->json)
         show_cohort_json(call->out, about, unit);

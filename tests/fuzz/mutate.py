@@ -177,7 +177,7 @@ def frames(err):
 
 def judge_page(text):
     """A page is well formed enough for its tags to be even, and has no number that is none."""
-    wrong = re.search(r"[^<>]{0,40}[>\" (,]-?(nan|inf)[<\" %),][^<>]{0,20}", re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S))
+    wrong = re.search(r"[^<>]{0,40}\(null\)()|[^<>]{0,40}[>\" (,]-?(nan|inf)[<\" %),][^<>]{0,20}", re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S))
     return (f"a page with {wrong.group(1)}", wrong.group(0)) if wrong else None
 
 
@@ -220,6 +220,9 @@ def judge(words, code, out, err, usual=None):
 def judge_success(code, out, lines, usual):
     if code == 0 and lines:
         return (f"exit 0, but it says: {said(lines[0])}", "\n".join(lines))
+    wrong = re.search(r"\(null\)|[\s(]-?(nan|inf)\b", out)
+    if wrong and code == 0:
+        return (f"exit 0 with {wrong.group(0).strip()} on standard output", out)
     if usual is None:
         return None
     try:
