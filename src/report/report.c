@@ -97,11 +97,18 @@ static const char of_selection[] =
     "A voxel that is not stable may tell as much as one that is: neighbours in a smooth image "
     "stand in for each other, so that a region may be stable though none of its voxels is.";
 
+static const char *const of_all[] = { "subjects", "features", NULL };
+static const char *const of_permutations[] = {
+    "subjects", "permutations", "asked_for", "observed", "as_good", "p", "smallest_p", NULL
+};
+static const char *const of_halves[] = { "subjects", "features", "halves", "threshold", NULL };
+
 static const vxs_story_kind kinds[] = {
     { .file = "cv.json",
       .format = "voxsift cross-validation",
       .heading = "A cross-validation",
       .table = "predictions.tsv",
+      .numbers = of_all,
       .settings = "cross_validation",
       .results = vxs_story_scores,
       .maps = of_cv,
@@ -112,6 +119,7 @@ static const vxs_story_kind kinds[] = {
     { .file = "model.json",
       .format = "voxsift model",
       .heading = "A model",
+      .numbers = of_all + 1,
       .results = vxs_story_choice,
       .maps = of_model,
       .caution = of_weights,
@@ -121,6 +129,7 @@ static const vxs_story_kind kinds[] = {
       .format = "voxsift permutations",
       .heading = "Permutations",
       .table = "null.tsv",
+      .numbers = of_permutations,
       .settings = "cross_validation",
       .results = vxs_story_permutations,
       .rows = vxs_story_permuting,
@@ -129,6 +138,7 @@ static const vxs_story_kind kinds[] = {
       .format = "voxsift stability",
       .heading = "Stability",
       .table = "frequencies.tsv",
+      .numbers = of_halves,
       .settings = "halving",
       .results = vxs_story_stability,
       .maps = of_stability,
@@ -151,6 +161,9 @@ static vxs_status read_about(vxs_story *s, const vxs_story_kind *kind, vxs_error
         status = vxs_json_read(path, &s->about, err);
         if (!status && strcmp(vxs_story_text(s->about, "format"), kind->format) != 0)
             status = vxs_fail(err, VXS_BAD_DATA, "'%s' is of another format", path);
+        for (const char *const *key = kind->numbers; !status && *key; key++)
+            if (isnan(vxs_json_get_number(s->about, *key)))
+                status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no number '%s'", path, *key);
     }
     free(path);
     return status;

@@ -27,8 +27,9 @@ typedef struct {
 typedef struct {
     const char *file, *format; /* the file that tells it, and what that says it is */
     const char *heading;
-    const char *table;    /* which the results need, or NULL */
-    const char *settings; /* where the file has what was asked for, or NULL */
+    const char *table;          /* which the results need, or NULL */
+    const char *settings;       /* where the file has what was asked for, or NULL */
+    const char *const *numbers; /* that the file must have; ends with NULL */
     vxs_status (*results)(const vxs_story *story, vxs_error *err);
     const vxs_story_map *maps;            /* ends with file == NULL */
     const char *caution;                  /* said above them */
