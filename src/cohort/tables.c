@@ -325,7 +325,8 @@ vxs_status vxs_build_from_table(vxs_build *build, const char *directory, bool re
     vxs_matrix m = { .values = NULL };
     vxs_output *output = NULL;
     bool dry = build->settings->dry_run;
-    vxs_status status = dry ? VXS_OK : vxs_output_new(build->context, directory, replace, &output, err);
+    vxs_status status =
+        dry ? VXS_OK : vxs_output_new(build->context, directory, replace, &output, err);
     if (!status)
         status = read_matrix(build, &m, err);
     if (!status && !dry)

@@ -213,8 +213,10 @@ static void forget(view *w)
 {
     free(w->shift);
     free(w->factor);
+    free(w->seen);
+    free(w->stored);
     free(w->design.norms);
-    w->shift = w->factor = w->design.norms = NULL;
+    w->shift = w->factor = w->seen = w->stored = w->design.norms = NULL;
 }
 
 static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_error *err)
@@ -243,7 +245,7 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
         return status;
     }
     take_moments(w, &m);
-    vxs_status status = w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
+    status = w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
     for (size_t j = 0; v && j < p; j++)
         s[j] = w->seen[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);
     free(room);

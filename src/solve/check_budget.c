@@ -324,7 +324,8 @@ static vxs_status check_retrained(budget *c, const vxs_solution *s, double empty
 {
     domain d;
     vxs_status status = make_domain(c->problem, c->problem->free_count, &d, err);
-    if (!status && !vxs_has_converged(gap_of_retrained(c, s, &d, c->problem->debias, empty), RETRAINED))
+    if (!status &&
+        !vxs_has_converged(gap_of_retrained(c, s, &d, c->problem->debias, empty), RETRAINED))
         r->converged = false;
     release_domain(&d);
     return status;
