@@ -452,11 +452,23 @@ def mend_sums(root):
             pieces[2 * k + 1] += repr(total)
         with open(model, "w", encoding="utf-8") as f:
             f.write("".join(pieces))
-    cohort, features = os.path.join(root, "cohort.json"), os.path.join(root, "features.npy")
-    if os.path.isfile(cohort) and os.path.isfile(features):
-        with open(features, "rb") as f:
-            whole = hashlib.sha256(f.read()).hexdigest()
-        set_number(cohort, r'("features_sha256": ?)"[^"]*"', f'"{whole}"')
+    cohort = os.path.join(root, "cohort.json")
+    if os.path.isfile(cohort):
+        mend_features(root, cohort)
+
+
+def mend_features(root, cohort):
+    """What cohort.json records of each file of features."""
+    with open(cohort, encoding="utf-8") as f:
+        tree = parse(f.read())
+    for entry in dict(tree).get("features_files", []):
+        path = os.path.join(root, dict(entry)["file"])
+        if os.path.isfile(path) and not os.path.islink(path):
+            with open(path, "rb") as f:
+                digest = hashlib.sha256(f.read()).hexdigest()
+            entry[[key for key, _ in entry].index("sha256")] = ("sha256", digest)
+    with open(cohort, "w", encoding="utf-8") as f:
+        f.write(render(tree))
 
 
 # ---- All of them -------------------------------------------------------------------------------------------------
