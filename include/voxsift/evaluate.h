@@ -120,6 +120,7 @@ typedef struct {
     vxs_ahead ahead[VXS_BASELINES];
     double passes, seconds;
     bool converged;
+    const char *processor; /* types, merged; NULL: that of vxs_blas_core() */
 } vxs_cv;
 /* Everything is learned inside of training folds: standardisation, tree, class weights, prefilter,
  * lambda, calibration. */
@@ -167,6 +168,7 @@ typedef struct {
     size_t units;
     size_t first, end; /* those of the chunk; then there is no p */
     double seconds;
+    const char *processor; /* likewise */
 } vxs_permutation;
 VXS_MUST_CHECK vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
                                       const vxs_permute_settings *settings,
@@ -207,6 +209,7 @@ typedef struct {
     bool converged;
     size_t first, end;     /* pairs of the chunk; of all nothing is known then */
     struct vxs_job *units; /* private: what the halves of a chunk selected */
+    const char *processor; /* likewise */
 } vxs_stability;
 VXS_MUST_CHECK vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
                                             const vxs_stability_settings *settings,
@@ -247,7 +250,8 @@ typedef struct {
         vxs_permutation permutation;
         vxs_stability stability;
     } result;
-    vxs_json *about; /* private: texts of the settings */
+    vxs_json *about;  /* private: texts of the settings */
+    char *processors; /* types on which the parts were computed, with commas between */
 } vxs_merged;
 /* Parts in any order, `paths` ending with NULL; refused when one is missing, there twice or of
  * another run. The cohort must be there, where the parts say or at `cohort`. */

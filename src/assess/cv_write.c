@@ -1,5 +1,6 @@
 /* cv_write.c - the directory of a cross-validation: numbers in JSON and tables, maps of voxels. */
 #include "assess/cv.h"
+#include "voxsift/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -233,6 +234,7 @@ static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stre
     vxs_json_whole(&w, "format_version", 1);
     vxs_json_text(&w, "voxsift", VXS_VERSION);
     vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "processor", cv->processor ? cv->processor : vxs_blas_core());
     vxs_json_text(&w, "cohort", cv->task->cohort->path);
     vxs_json_params(&w, "task", vxs_task_params, &cv->task->settings);
     vxs_json_params(&w, "cross_validation", vxs_cv_params, &cv->settings);

@@ -17,6 +17,7 @@ void vxs_merged_release(vxs_merged *m)
     vxs_cohort_release(&m->cohort);
     vxs_json_free(m->about);
     free(m->path);
+    free(m->processors);
     *m = (vxs_merged){ .kind = m->kind };
 }
 
@@ -103,6 +104,44 @@ static vxs_status merge_parts(const vxs_context *context, const char *cohort,
     return status;
 }
 
+/* "Haswell, Zen": each type once, in the order of the chunks. */
+static vxs_status name_processors(const vxs_context *context, const vxs_parts *parts, vxs_merged *m,
+                                  vxs_error *err)
+{
+    size_t types = 0;
+    for (size_t k = 0; k < parts->count; k++) {
+        const char *type = vxs_json_get_text(parts->each[k].about, "processor");
+        bool known = false;
+        for (size_t j = 0; j < k && !known; j++) {
+            const char *other = vxs_json_get_text(parts->each[j].about, "processor");
+            known = type && other && strcmp(type, other) == 0;
+        }
+        if (known || !type)
+            continue;
+        char *longer =
+            vxs_format(err, "%s%s%s", types > 0 ? m->processors : "", types > 0 ? ", " : "", type);
+        if (!longer)
+            return VXS_FAILED;
+        free(m->processors);
+        m->processors = longer;
+        types++;
+    }
+    if (types > 1)
+        vxs_log(context, VXS_LOG_WARNING,
+                "the parts were computed on several types of processor (%s): the result is that of "
+                "one run up to rounding, not bit for bit",
+                m->processors);
+    return VXS_OK;
+}
+
+/* What the result says of where it was computed. */
+static const char **processor_of(vxs_merged *m)
+{
+    return m->kind == VXS_RUN_CV        ? &m->result.cv.processor
+           : m->kind == VXS_RUN_PERMUTE ? &m->result.permutation.processor
+                                        : &m->result.stability.processor;
+}
+
 vxs_status vxs_merge(const vxs_context *context, const char *const *paths, const char *cohort,
                      vxs_merged *m, vxs_error *err)
 {
@@ -116,6 +155,9 @@ vxs_status vxs_merge(const vxs_context *context, const char *const *paths, const
     m->parts = parts.count;
     m->about = first->about; /* settings point into it */
     status = merge_parts(context, cohort, &parts, m, err);
+    if (!status)
+        status = name_processors(context, &parts, m, err);
+    *processor_of(m) = m->processors;
     first->about = NULL;
     vxs_parts_release(&parts);
     if (status)

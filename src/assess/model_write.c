@@ -1,6 +1,7 @@
 /* model_write.c - the directory of a model: what it is in JSON, its weights as a table and a map.
  */
 #include "assess/model.h"
+#include "voxsift/machine.h"
 
 #include <errno.h>
 #include <math.h>
@@ -169,6 +170,7 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_json_whole(&w, "format_version", 1);
     vxs_json_text(&w, "voxsift", VXS_VERSION);
     vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "processor", vxs_blas_core());
     vxs_json_whole(&w, "threads", context && context->nthreads > 1 ? context->nthreads : 1);
     vxs_json_text(&w, "method", vxs_method_names[m->task.method]);
     vxs_json_text(&w, "loss", vxs_loss_name(&m->task, settings, m->loss));

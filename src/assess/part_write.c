@@ -1,5 +1,6 @@
 /* part_write.c - what a chunk of a run leaves for `voxsift merge`. */
 #include "assess/chunk.h"
+#include "voxsift/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,7 +88,6 @@ static void run_json(vxs_json_writer *w, const vxs_run *run)
     vxs_json_text(w, "voxsift", VXS_VERSION);
     vxs_json_text(w, "kind", vxs_run_kinds[run->kind].name);
     settings_json(w, run);
-    vxs_json_real(w, "observed", run->observed);
     vxs_json_open_array(w, "subjects");
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL, vxs_task_id(t, i));
@@ -144,6 +144,7 @@ static void write_about(const writer *p, FILE *stream)
     vxs_json_whole(&w, "format_version", 1);
     vxs_json_text(&w, "voxsift", VXS_VERSION);
     vxs_json_text(&w, "command", p->context ? p->context->command : NULL);
+    vxs_json_text(&w, "processor", vxs_blas_core());
     vxs_json_text(&w, "cohort", p->run->task->cohort->path);
     vxs_json_text(&w, "kind", kind->name);
     vxs_json_whole(&w, "chunk", (int64_t)p->chunk.number);

@@ -7,6 +7,7 @@
  * is asked for in the order of the numbers, so that threads change nothing. */
 #include "assess/chunk.h"
 #include "assess/exchange.h"
+#include "voxsift/machine.h"
 
 #include <errno.h>
 #include <math.h>
@@ -384,6 +385,7 @@ static void write_about(const vxs_context *context, const vxs_task *task,
     vxs_json_whole(&w, "format_version", 1);
     vxs_json_text(&w, "voxsift", VXS_VERSION);
     vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "processor", r->processor ? r->processor : vxs_blas_core());
     vxs_json_text(&w, "cohort", task->cohort->path);
     vxs_json_params(&w, "task", vxs_task_params, &task->settings);
     vxs_json_params(&w, "cross_validation", vxs_cv_params, &settings->cv);

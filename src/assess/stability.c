@@ -6,6 +6,7 @@
  * wrong being features that a half selects no oftener than by chance, q / p (Shah and Samworth
  * 2013, theorem 2); without the peak, q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
 #include "assess/chunk.h"
+#include "voxsift/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -381,6 +382,7 @@ static void write_about(const vxs_context *context, const vxs_task *t,
     vxs_json_whole(&w, "format_version", 1);
     vxs_json_text(&w, "voxsift", VXS_VERSION);
     vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "processor", r->processor ? r->processor : vxs_blas_core());
     vxs_json_text(&w, "cohort", t->cohort->path);
     vxs_json_params(&w, "task", vxs_task_params, &t->settings);
     vxs_json_params(&w, "halving", vxs_stability_params, s);

@@ -82,9 +82,9 @@ const vxs_command vxs_cmd_merge = {
         "in an option, in subjects or their targets, in the cohort or in the version of voxsift. "
         "The cohort and the files that options name must be there, for they are looked at again; "
         "paths count from where this command runs.\n\n"
-        "Bits are those of one kind of machine: on processors of different makes the library for "
-        "linear algebra may round differently, with one run as with many. examples/slurm has job "
-        "scripts.",
+        "Bits are those of one type of processor ('voxsift version' names it): on others the "
+        "library for linear algebra rounds differently. Parts from several types are merged, with "
+        "a warning, and 'processor' in the JSON lists them. examples/slurm has job scripts.",
     .operands = operands,
     .params = merge_params,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON,
