@@ -65,9 +65,9 @@ vxs_status vxs_blas_start(int threads, vxs_error *err)
     }
     if (buffers < wanted)
         status = vxs_fail(err, VXS_FAILED,
-                          "not enough memory for linear algebra: %d threads take %zu MB of address "
-                          "space each; --nthreads asks for fewer",
-                          wanted, BUFFER >> 20);
+                          "not enough memory for linear algebra, which takes %zu MB of address "
+                          "space a thread (--nthreads %d)",
+                          BUFFER >> 20, wanted);
     pthread_mutex_unlock(&lock);
     return status;
 }

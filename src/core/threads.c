@@ -127,9 +127,9 @@ vxs_status vxs_threads_start(int count, vxs_error *err)
     size_t size = stack_size();
     if (count > 1 && !vxs_room_for((size_t)count - 1, size))
         return vxs_fail(err, VXS_FAILED,
-                        "not enough memory for %d threads, whose stacks are of %zu MB each; "
-                        "--nthreads asks for fewer",
-                        count, size >> 20);
+                        "not enough memory for threads, whose stacks take %zu MB each "
+                        "(--nthreads %d)",
+                        size >> 20, count);
     int started = 0;
 #pragma omp parallel num_threads(count) if (count > 1)
 #pragma omp atomic

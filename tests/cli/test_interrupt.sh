@@ -49,6 +49,10 @@ p.send_signal(signal.SIGINT)
 print(p.wait() in (-2, 130))
 EOF
 same "asked twice" "$(cat "$work/out")" True
+# long fits of every method hear it within two seconds, and a second request ends them at once
+"$PYTHON" "$top/tests/cli/stop_fits.py" > "$work/out" 2>&1
+same "long fits stop" "$(cat "$work/out")" ""
+rm -rf tall classes
 # what the caller ignores stays ignored, as nohup wants it
 run bash -c 'trap "" HUP; voxsift simulate lasso --subjects 2000 --features 20000 -q -o calm & p=$!
     sleep 0.2; kill -HUP $p; wait $p'
