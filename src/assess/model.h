@@ -70,6 +70,8 @@ VXS_MUST_CHECK vxs_status vxs_task_values(const vxs_task *task, const char *colu
 /* The subjects' persons: 0 ... people - 1. */
 VXS_MUST_CHECK vxs_status vxs_task_people(const vxs_task *task, size_t *person, size_t *people,
                                           vxs_error *err);
+/* Sets how many there are. */
+VXS_MUST_CHECK vxs_status vxs_task_count_people(vxs_task *task, vxs_error *err);
 /* How groups stand to persons: none holds two of them, and a person has several, as the subjects
  * `one` and `other` show. */
 typedef struct {

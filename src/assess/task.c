@@ -261,14 +261,6 @@ static void name_left_out(const maker *m, size_t row, const char *column, size_t
                 vxs_cohort_id(m->task->cohort, row), column);
 }
 
-static vxs_status count_people(vxs_task *t, vxs_error *err)
-{
-    size_t *person = vxs_alloc(t->n, sizeof(*person), err);
-    vxs_status status = person ? vxs_task_people(t, person, &t->people, err) : VXS_FAILED;
-    free(person);
-    return status;
-}
-
 static vxs_status choose_subjects(maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
@@ -293,7 +285,7 @@ static vxs_status choose_subjects(maker *m, vxs_error *err)
     if (t->n < 2)
         return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s; a model needs two",
                         t->n, all, out > 0 ? " (the others have no value, above)" : "");
-    return count_people(t, err);
+    return vxs_task_count_people(t, err);
 }
 
 static vxs_status read_numbers(const maker *m, size_t column, double *values, vxs_error *err)

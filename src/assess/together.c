@@ -89,6 +89,14 @@ vxs_status vxs_task_people(const vxs_task *t, size_t *person, size_t *people, vx
     return close_ranks(person, t->n, t->cohort->persons, people, err);
 }
 
+vxs_status vxs_task_count_people(vxs_task *t, vxs_error *err)
+{
+    size_t *person = vxs_alloc(t->n, sizeof(*person), err);
+    vxs_status status = person ? vxs_task_people(t, person, &t->people, err) : VXS_FAILED;
+    free(person);
+    return status;
+}
+
 /* ---- Groups and persons ---------------------------------------------------------------------- */
 
 /* For each part of one partition its first subject; the number of a subject that is with it there

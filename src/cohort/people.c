@@ -98,11 +98,11 @@ static vxs_name whole(const char *text)
 /* ---- Columns of persons ---------------------------------------------------------------------- */
 
 /* The likelier first; case and what stands between words do not matter. */
-static const char *const person_columns[] = {
-    "participantid", "personid", "subjectid", "patientid",  "participant",  "person",
-    "subject",       "patient",  "subid",     "sub",        "subjectlabel", "subjectkey",
-    "srcsubjectid",  "ptid",     "rid",       "subjectname"
-};
+static const char *const person_columns[] = { "participantid", "personid",    "subjectid",
+                                              "patientid",     "participant", "person",
+                                              "subject",       "subid",       "sub",
+                                              "subjectlabel",  "subjectkey",  "srcsubjectid",
+                                              "subjectname",   "ptid",        "rid" };
 #define PERSON_COLUMNS (sizeof(person_columns) / sizeof(person_columns[0]))
 
 static bool is_called(const char *header, const char *name)
@@ -218,6 +218,22 @@ static vxs_status list_candidates(finder *f, vxs_error *err)
     return status;
 }
 
+/* "subject" may have the values control and patient: few persons with very many subjects each are
+ * to be said. */
+#define FEW  5
+#define MANY 10
+
+static vxs_status check_plausible(const finder *f, const candidate *c, vxs_error *err)
+{
+    size_t present = vxs_build_kept(f->build) - c->missing;
+    if (!c->header || c->persons >= FEW || present <= MANY * c->persons)
+        return VXS_OK;
+    return vxs_fail(err, VXS_MISUSE,
+                    "column '%s' has %zu values for %zu subjects; pass --person %s if these are "
+                    "persons, or --person %s if each subject is one",
+                    c->header, c->persons, present, c->header, f->build->id_header);
+}
+
 static vxs_status refuse(const finder *f, const candidate *one, const candidate *two, size_t i,
                          size_t k, vxs_error *err)
 {
@@ -251,34 +267,51 @@ static vxs_status check_one_is_one(const finder *f, const candidate *one, const 
     return status;
 }
 
-/* A value that stands twice is a person with two subjects; columns that say so must agree. For
- * predictions alone it does not matter who is who. */
-static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *err)
+static bool same_header(const candidate *a, const candidate *b)
 {
-    vxs_status status = VXS_OK;
-    *chosen = NULL;
+    return a->header && b->header && strcmp(a->header, b->header) == 0;
+}
+
+/* Two that say of some subjects that they are of one person, or columns of one name. */
+static vxs_status check_agreement(const finder *f, const candidate *chosen, vxs_error *err)
+{
+    vxs_status status = check_plausible(f, chosen, err);
     for (size_t k = 0; k < f->count && !status; k++) {
         const candidate *c = &f->each[k];
-        if (!c->repeats)
+        if (c == chosen || (!c->repeats && !same_header(c, chosen)))
             continue;
-        if (!*chosen) {
-            *chosen = c;
-        } else if (!f->build->settings->single) {
-            status = check_one_is_one(f, *chosen, c, err);
-            if (!status)
-                status = check_one_is_one(f, c, *chosen, err);
-        }
+        status = check_one_is_one(f, chosen, c, err);
+        if (!status)
+            status = check_one_is_one(f, c, chosen, err);
     }
+    return status;
+}
+
+/* A value that stands twice is a person with two subjects, and columns that have such must agree;
+ * else any that is whole. For predictions alone it does not matter who is who. */
+static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *err)
+{
+    *chosen = NULL;
+    for (size_t k = 0; k < f->count && !*chosen; k++)
+        if (f->each[k].repeats)
+            *chosen = &f->each[k];
+    if (*chosen && !f->build->settings->single)
+        return check_agreement(f, *chosen, err);
     for (size_t k = 0; k < f->count && !*chosen; k++)
         if (f->each[k].missing == 0)
             *chosen = &f->each[k];
-    return status;
+    return VXS_OK;
 }
 
 static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
 {
     vxs_build *build = f->build;
+    size_t column = 0;
     build->person_header = c->header;
+    vxs_status status = /* a column that stands twice is none */
+        c->header ? vxs_table_find(c->table, c->header, &column, err) : VXS_OK;
+    if (status)
+        return status;
     for (size_t i = 0; i < build->count && c->header; i++) {
         vxs_subject *s = &build->subjects[i];
         const char *cell = cell_of(f, c, i);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const vxs_json *permuting(const vxs_story *s)
 {
