@@ -95,7 +95,9 @@ const vxs_command vxs_cmd_permute = {
         "over a person's scans. With --whole-blocks, blocks such as families are exchanged "
         "whole; they must have the same number of persons, with as many scans each.\n\n"
         "The smallest p that can come out is said before it begins. Permutations that are "
-        "finished stand in OUT.checkpoint until all are; --resume goes on from there.",
+        "finished stand in OUT.checkpoint until all are; --resume continues from there, and "
+        "without "
+        "it a checkpoint is refused, or discarded with --force.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_cv_params,

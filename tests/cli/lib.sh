@@ -53,14 +53,14 @@ refuses() {
     fi
 }
 
-# stopped OUT COMMAND...: COMMAND -o OUT, interrupted at its first checkpoint; what it made where it
+# stopped OUT COMMAND...: COMMAND -o OUT, interrupted when its checkpoint has a record; what it made where it
 # was faster is taken away
 stopped() {
     local out=$1 _
     shift
     "$@" -o "$out" > /dev/null 2>&1 &
     for _ in $(seq 400); do
-        [ -s "$out.checkpoint" ] && break
+        [ "$(stat -c %s "$out.checkpoint" 2> /dev/null || echo 0)" -gt 86 ] && break # more than its header
         sleep 0.01
     done
     kill -INT $! 2> /dev/null
