@@ -176,11 +176,9 @@ static vxs_status check_existing(vxs_output *output, bool replace, vxs_error *er
 {
     vxs_place *place = &output->place;
     struct stat now;
-    vxs_status status = vxs_place_look(place, replace, &place->replaces, err);
+    vxs_status status = vxs_place_look(place, replace, true, err);
     if (status || !place->replaces)
         return status;
-    if (!S_ISDIR(place->old.st_mode))
-        return vxs_place_refuse(place, "it exists and is not a directory", err);
     output->old =
         openat(place->folder, place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (output->old < 0 || fstat(output->old, &now) != 0)

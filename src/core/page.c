@@ -31,11 +31,9 @@ static bool has_mark(const vxs_place *place, const char *mark)
 
 static vxs_status check_existing(vxs_place *place, const char *mark, bool replace, vxs_error *err)
 {
-    vxs_status status = vxs_place_look(place, replace, &place->replaces, err);
+    vxs_status status = vxs_place_look(place, replace, false, err);
     if (status || !place->replaces)
         return status;
-    if (S_ISDIR(place->old.st_mode))
-        return vxs_place_refuse(place, "it is a directory", err);
     if (!has_mark(place, mark))
         return vxs_place_refuse(place, "it exists, and --force replaces only what voxsift made",
                                 err);

@@ -83,15 +83,19 @@ void vxs_place_release(vxs_place *place)
 
 /* ---- What is there --------------------------------------------------------------------------- */
 
-vxs_status vxs_place_look(vxs_place *place, bool replace, bool *found, vxs_error *err)
+vxs_status vxs_place_look(vxs_place *place, bool replace, bool directory, vxs_error *err)
 {
-    *found = fstatat(place->folder, place->name, &place->old, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!*found)
+    place->replaces = fstatat(place->folder, place->name, &place->old, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!place->replaces)
         return errno == ENOENT ? VXS_OK : refuse_errno(place, err);
     if (S_ISLNK(place->old.st_mode))
         return vxs_place_refuse(place, "it is a symbolic link, which is never replaced", err);
     if (vxs_inputs_have(&place->old))
         return vxs_place_refuse(place, "it is an input of this run", err);
+    if (directory && !S_ISDIR(place->old.st_mode))
+        return vxs_place_refuse(place, "it exists and is not a directory", err);
+    if (!directory && S_ISDIR(place->old.st_mode))
+        return vxs_place_refuse(place, "it is a directory", err);
     if (!replace)
         return vxs_place_refuse(place, "it exists; pass --force to replace it", err);
     return VXS_OK;

@@ -29,9 +29,10 @@ void vxs_place_release(vxs_place *place);
 /* "cannot write 'PATH': reason" */
 vxs_status vxs_place_refuse(const vxs_place *place, const char *reason, vxs_error *err);
 
-/* Whether something is there, and which: a symbolic link, an input of the run and, without
- * `replace`, anything at all is refused. */
-VXS_MUST_CHECK vxs_status vxs_place_look(vxs_place *place, bool replace, bool *found,
+/* Whether something is there that may be looked at further (`replaces`): a symbolic link, an input
+ * of the run, what is no directory (or is one) and, without `replace`, anything at all is refused.
+ */
+VXS_MUST_CHECK vxs_status vxs_place_look(vxs_place *place, bool replace, bool directory,
                                          vxs_error *err);
 /* Makes a regular file or a directory under a private name and opens it. */
 VXS_MUST_CHECK vxs_status vxs_place_make(vxs_place *place, bool directory, int *handle,

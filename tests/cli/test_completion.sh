@@ -8,7 +8,7 @@ bash_says() { # words of the command line, the last one being completed
 touch "a file.tsv" afile.npy
 same "bash: commands" "$(bash_says voxsift si)" "simulate"
 same "bash: all commands" "$(bash_says voxsift '')" "info regions cohort simulate fit path cv permute stability merge predict report check-model methods version completion help"
-same "bash: options" "$(bash_says voxsift simulate --no)" "--nonzero --noise"
+same "bash: options" "$(bash_says voxsift simulate --no)" "--nonzero --noise --no-fsync"
 same "bash: choices" "$(bash_says voxsift simulate --target d)" "diagnosis"
 same "bash: operands" "$(bash_says voxsift simulate l)" "lasso"
 same "bash: models" "$(bash_says voxsift simulate skfs-)" "skfs-linear skfs-additive skfs-nonadditive"
@@ -22,7 +22,7 @@ same "bash: no guess for numbers" "$(bash_says voxsift simulate --noise '')" ""
 voxsift completion fish > c.fish
 fish_says() { HOME=$PWD fish --no-config -c "source c.fish; complete -C '$1'" 2>&1 | cut -f 1 | tr '\n' ' '; }
 same "fish: commands" "$(fish_says 'voxsift met')" "methods "
-same "fish: options" "$(fish_says 'voxsift simulate --no')" "--noise --nonzero "
+same "fish: options" "$(fish_says 'voxsift simulate --no')" "--noise --nonzero --no-fsync "
 same "fish: choices" "$(fish_says 'voxsift simulate --target d')" "diagnosis "
 same "fish: operands" "$(fish_says 'voxsift completion z')" "zsh "
 same "fish: files" "$(fish_says 'voxsift info af')" "afile.npy "
