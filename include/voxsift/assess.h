@@ -30,6 +30,45 @@ typedef struct {
 } vxs_task_settings;
 extern const vxs_param vxs_task_params[];
 
+/* Why a subject of the cohort is not analysed. */
+typedef enum {
+    VXS_WITHOUT_TARGET,
+    VXS_WITHOUT_WEIGHT,
+    VXS_WITHOUT_COVARIATE,
+    VXS_ANALYSED
+} vxs_flow_step;
+typedef struct {
+    size_t row, column; /* of the cohort's table, which has no value there */
+    vxs_flow_step step;
+} vxs_left_out;
+
+/* A covariate that is text: columns `first` ... of the unpenalised ones are its levels but for
+ * level 0. */
+typedef struct {
+    size_t column; /* of the cohort's table */
+    size_t first, levels;
+    size_t *level; /* of a subject */
+} vxs_factor;
+
+/* A level of a covariate that no training subject had, and who of n subjects has it: they are
+ * predicted with the mean of the training subjects' levels. Texts belong to a table. */
+typedef struct {
+    const char *covariate, *level;
+    bool *who;
+    size_t count;
+} vxs_unseen;
+typedef struct {
+    size_t n;
+    vxs_unseen *each;
+    size_t count;
+} vxs_unseen_list;
+typedef const char *vxs_id_of(const void *of, size_t i); /* of subject i */
+void vxs_unseen_release(vxs_unseen_list *list);
+void vxs_unseen_warn(const vxs_context *context, const vxs_unseen_list *list, vxs_id_of *id,
+                     const void *of);
+void vxs_unseen_json(vxs_json_writer *writer, const vxs_unseen_list *list, vxs_id_of *id,
+                     const void *of);
+
 /* Subjects with a target, and what is not penalised for them. */
 typedef struct {
     const vxs_cohort *cohort;
@@ -47,11 +86,15 @@ typedef struct {
     bool *learn;   /* subjects that the regression on confounds is learned on; NULL: all */
     char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
     size_t level_count;
-    double *penalties; /* of features, or NULL */
-    vxs_graph graph;   /* of features, for methods that need one */
-    vxs_terms terms;   /* of features, instead; none before they are asked for */
-    vxs_groups groups; /* of features that are taken or left together; likewise */
-    bool groups_lent;  /* they are those of the task that this is a part of, which must stay */
+    vxs_factor *factors; /* the covariates of these levels */
+    size_t factor_count;
+    vxs_left_out *left_out; /* subjects that lack a value, in the order of the cohort */
+    size_t left_count;      /* others that the cohort has, --only left out */
+    double *penalties;      /* of features, or NULL */
+    vxs_graph graph;        /* of features, for methods that need one */
+    vxs_terms terms;        /* of features, instead; none before they are asked for */
+    vxs_groups groups;      /* of features that are taken or left together; likewise */
+    bool groups_lent;       /* they are those of the task that this is a part of, which must stay */
     vxs_design *design;
     vxs_design *kernel; /* kernel scores of the features for one output, or NULL */
     size_t kernel_output;
@@ -75,8 +118,9 @@ const vxs_method *vxs_task_method(const vxs_task *task);
 /* The loss that is minimised, in words; `loss` says no more than scores (squared) or classes. */
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
                           vxs_loss loss);
-/* As the table calls subject i. */
+/* As the table calls subject i; and the same as a vxs_id_of. */
 const char *vxs_task_id(const vxs_task *task, size_t i);
+const char *vxs_task_id_of(const void *task, size_t i);
 /* Whether one class is more than half as large again as another; then class weights that are left
  * open become balanced. */
 bool vxs_task_balance(vxs_task *task);
@@ -136,6 +180,7 @@ typedef struct {
     char **classes;
     size_t class_count;
     char **free_names;
+    double *free_means; /* over the training subjects */
     size_t free_count;
     char **levels;
     size_t level_count;
@@ -198,9 +243,24 @@ VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_
 /* Predictions of a cohort's subjects: outputs x n, the linear score of each, or, with the
  * multinomial loss, the log odds of the class against all others that follow from these; a
  * probability is 1 / (1 + exp(-score)). A cohort whose features are not the model's is refused with
- * the reason; subjects without a confound, or with one that the model has never seen, get NAN. */
+ * the reason; subjects without a covariate get NAN. Where a covariate has a level that no training
+ * subject had, its columns are their means over these, as in cross-validation. */
 VXS_MUST_CHECK vxs_status vxs_model_scores(const vxs_model *model, const vxs_cohort *cohort,
                                            double *scores, vxs_error *err);
+/* Who has such a level; the list is released by the caller, whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_model_unseen(const vxs_model *model, const vxs_cohort *cohort,
+                                           vxs_unseen_list *list, vxs_error *err);
+/* The first column of the table that the model needs and a subject has no value in, or NULL. */
+const char *vxs_model_lacks(const vxs_model *model, const vxs_cohort *cohort, size_t i);
+
+/* Whether a subject is one that the model was trained on: the same image (or volume of one), or the
+ * same id or person with another image, or with none to compare. Scores of such subjects are no
+ * estimate. */
+typedef enum { VXS_NOT_TRAINED_ON, VXS_TRAINED_ON_IMAGE, VXS_TRAINED_ON_PERSON } vxs_trained;
+extern const char *const vxs_trained_names[]; /* "no", "image", "person" */
+/* Of each of the cohort's subjects. */
+VXS_MUST_CHECK vxs_status vxs_model_trained_on(const vxs_model *model, const vxs_cohort *cohort,
+                                               vxs_trained *trained, vxs_error *err);
 /* Images or tables become a cohort as the model's own was made: its mask, scaling and smoothing.
  * Only the rows of vxs_source_params are looked at. Nothing of it stays on disk. */
 VXS_MUST_CHECK vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *model,
@@ -244,10 +304,11 @@ extern const vxs_metric_row vxs_metric_rows[];
 double *vxs_metric(vxs_metrics *metrics, const vxs_metric_row *row);
 VXS_MUST_CHECK vxs_status vxs_measure(const vxs_predictions *predictions, vxs_metrics *metrics,
                                       vxs_error *err);
-/* Of a cohort whose table has the model's target; count is 0 when it has not. */
+/* Of a cohort whose table has the model's target, without subjects that the model was trained on
+ * (NULL: with all); count is 0 when none is left. */
 VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_cohort *cohort,
-                                            const double *scores, vxs_metrics *metrics,
-                                            vxs_error *err);
+                                            const double *scores, const vxs_trained *trained,
+                                            vxs_metrics *metrics, vxs_error *err);
 
 #ifdef __cplusplus
 }

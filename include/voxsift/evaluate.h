@@ -118,6 +118,7 @@ typedef struct {
     vxs_comparison comparison;
     double *aligned[1 + VXS_BASELINES]; /* private: repeats x outputs x n, of model and baselines */
     vxs_ahead ahead[VXS_BASELINES];
+    vxs_unseen_list unseen; /* levels of covariates that no training subject of a fold has */
     double passes, seconds;
     bool converged;
     const char *processor; /* types, merged; NULL: that of vxs_blas_core() */

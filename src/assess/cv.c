@@ -2,6 +2,7 @@
  * the model fitted with it is measured on those that were kept back. */
 #include "assess/cv.h"
 #include "assess/chunk.h"
+#include "assess/covariates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ void vxs_cv_release(vxs_cv *cv)
     free(cv->probabilities);
     for (int b = 0; b < VXS_BASELINES; b++)
         free(cv->baselines[b]);
+    vxs_unseen_release(&cv->unseen);
     for (int k = 0; k < 1 + VXS_BASELINES; k++)
         free(cv->aligned[k]);
     free(cv->inner);
@@ -230,10 +232,17 @@ static vxs_status begin_fold(vxs_fold_work *w, vxs_cv *cv, size_t number, vxs_er
                                       .train = w->train_count,
                                       .test = w->test_count,
                                       .converged = true };
-    if (w->inner_count == 0)
-        return VXS_OK;
-    vxs_status status = deal_inner(w, inner, err);
-    return status ? status : make_inner_jobs(w, inner, err);
+    vxs_status status =
+        vxs_check_trainable(cv->task, w->train, w->train_count, "a training fold", err);
+    if (status || w->inner_count == 0)
+        return status;
+    status = deal_inner(w, inner, err);
+    if (!status)
+        status = make_inner_jobs(w, inner, err);
+    for (size_t g = 0; g < w->inner_count && !status; g++)
+        status = vxs_check_trainable(cv->task, w->inner[g].train, w->inner[g].train_count,
+                                     "the training part of an inner fold", err);
+    return status;
 }
 
 static void end_fold(vxs_fold_work *w, size_t outputs)
@@ -427,6 +436,17 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     return fine ? VXS_OK : VXS_FAILED;
 }
 
+static vxs_status find_unseen(vxs_cv *cv, vxs_error *err)
+{
+    size_t n = cv->task->n;
+    vxs_status status = VXS_OK;
+    cv->unseen.n = n;
+    for (size_t r = 0; r < cv->folds.repeats; r++)
+        for (size_t f = 0; f < cv->folds.count && !status; f++)
+            status = vxs_covariates_unseen(cv->task, cv->folds.fold + r * n, f, &cv->unseen, err);
+    return status;
+}
+
 vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
                         const vxs_method_settings *method, vxs_cv *cv, vxs_error *err)
 {
@@ -438,6 +458,8 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
         status = vxs_folds_make(task, settings, &cv->folds, err);
     if (!status && cv->folds.by_folds && settings->inner_folds >= (int64_t)cv->folds.count)
         cv->settings.inner_folds = (int64_t)cv->folds.count - 1; /* groups that a fold leaves */
+    if (!status)
+        status = find_unseen(cv, err);
     return status ? status : make_room(cv, err);
 }
 
@@ -458,6 +480,8 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
 {
     double start = vxs_seconds();
     vxs_status status = vxs_cv_begin(task, settings, method, cv, err);
+    if (!status)
+        vxs_unseen_warn(context, &cv->unseen, vxs_task_id_of, task);
     if (!status)
         status = run_all(context, cv, err);
     if (!status)

@@ -183,6 +183,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     baselines_json(w, cv);
     differences_json(w, cv);
     comparison_json(w, cv);
+    vxs_unseen_json(w, &cv->unseen, vxs_task_id_of, cv->task);
     folds_json(w, cv);
     vxs_json_bool(w, "converged", cv->converged);
     vxs_json_real(w, "passes", cv->passes);
@@ -241,6 +242,7 @@ static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stre
     vxs_json_params(&w, "parameters", vxs_task_method(cv->task)->params, &cv->method);
     vxs_cv_json(&w, cv);
     curve_json(&w, cv);
+    vxs_flow_json(&w, cv->task);
     vxs_features_json(&w, cv->task->cohort);
     vxs_json_close_object(&w);
 }

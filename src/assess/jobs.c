@@ -3,6 +3,7 @@
  * A job runs on one thread from end to end, so that its result does not depend on how many there
  * are; it has a design of its own over the same data. */
 #include "assess/chunk.h"
+#include "assess/covariates.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -15,7 +16,8 @@ typedef struct {
     const vxs_task *whole;
     vxs_job *job;
     vxs_task part;
-    double *wide; /* a value for every subject of the cohort */
+    double *wide;    /* a value for every subject of the cohort */
+    double *columns; /* free_count x test_count: unpenalised ones of the test subjects */
 } runner;
 
 void vxs_job_release(vxs_job *job, size_t outputs)
@@ -38,7 +40,6 @@ void vxs_job_release(vxs_job *job, size_t outputs)
 static void predict(const runner *r, const vxs_solution *fit, double *scores)
 {
     const vxs_cohort *c = r->whole->cohort;
-    size_t n = r->whole->n;
     memset(r->wide, 0, c->n * sizeof(*r->wide));
     for (size_t k = 0; k < fit->count && r->job->test_count > 0; k++)
         vxs_cohort_add(c, fit->index[k], fit->weight[k], r->wide);
@@ -46,7 +47,7 @@ static void predict(const runner *r, const vxs_solution *fit, double *scores)
         size_t subject = r->job->test[i];
         scores[i] = r->wide[r->whole->rows[subject]];
         for (size_t f = 0; f < r->whole->free_count; f++)
-            scores[i] += fit->free[f] * r->whole->free[f * n + subject];
+            scores[i] += fit->free[f] * r->columns[f * r->job->test_count + i];
     }
 }
 
@@ -61,34 +62,24 @@ static vxs_status score_others(const vxs_task *t, const vxs_output_fit *o, const
     return vxs_kept_score(o->kept, &o->fit, t->cohort, rows, columns, stride, count, scores, err);
 }
 
-/* The free columns' part of a score: of kernels the offset alone, the others' weights being 0. */
-static double beside(const vxs_task *t, const vxs_output_fit *o, size_t subject)
-{
-    double sum = 0;
-    for (size_t f = 0; f < t->free_count; f++)
-        sum += o->fit.free[f] * t->free[f * t->n + subject];
-    return sum;
-}
-
-/* The same by kernels, or by a map. */
+/* The same by kernels, or by a map; of kernels the weights of the free columns but for the offset
+ * are 0. */
 static vxs_status predict_mapped(const runner *r, const vxs_output_fit *o, double *scores,
                                  vxs_error *err)
 {
     const vxs_task *t = r->whole;
-    size_t count = r->job->test_count, q = t->free_count;
+    size_t count = r->job->test_count;
     size_t *rows = vxs_alloc(count, sizeof(*rows), err);
-    double *columns = vxs_alloc(count, q * sizeof(*columns), err);
-    vxs_status status = rows && columns ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < count && !status; i++) {
-        scores[i] = beside(t, o, r->job->test[i]);
+    if (!rows)
+        return VXS_FAILED;
+    for (size_t i = 0; i < count; i++) {
+        scores[i] = 0;
         rows[i] = t->rows[r->job->test[i]];
-        for (size_t f = 0; f < q; f++)
-            columns[f * count + i] = t->free[f * t->n + r->job->test[i]];
+        for (size_t f = 0; f < t->free_count; f++)
+            scores[i] += o->fit.free[f] * r->columns[f * count + i];
     }
-    if (!status)
-        status = score_others(t, o, rows, columns, count, count, scores, err);
+    vxs_status status = score_others(t, o, rows, r->columns, count, count, scores, err);
     free(rows);
-    free(columns);
     return status;
 }
 
@@ -269,8 +260,10 @@ static vxs_status make_room(runner *r, vxs_error *err)
         vxs_alloc(outputs * job->point_count, job->test_count * sizeof(*job->scores), err);
     job->sizes = vxs_alloc(job->point_count, sizeof(*job->sizes), err);
     r->wide = vxs_alloc(r->whole->cohort->n, sizeof(*r->wide), err);
+    r->columns = vxs_alloc(r->whole->free_count, job->test_count * sizeof(*r->columns), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
-    if (!job->scores || !job->sizes || !r->wide || (job->limit > 0 && !job->selected))
+    if (!job->scores || !job->sizes || !r->wide || !r->columns ||
+        (job->limit > 0 && !job->selected))
         return VXS_FAILED;
     if (!job->keep)
         return VXS_OK;
@@ -281,8 +274,11 @@ static vxs_status make_room(runner *r, vxs_error *err)
 
 static vxs_status compute(runner *r, vxs_error *err)
 {
-    vxs_status status =
-        vxs_task_part(&r->context, r->whole, r->job->train, r->job->train_count, &r->part, err);
+    const vxs_job *job = r->job;
+    vxs_status status = vxs_covariates_of(r->whole, job->train, job->train_count, job->test,
+                                          job->test_count, r->columns, err);
+    if (!status)
+        status = vxs_task_part(&r->context, r->whole, job->train, job->train_count, &r->part, err);
     if (status)
         return status;
     for (size_t k = 0; k < vxs_task_problems(r->whole) && !status; k++)
@@ -304,6 +300,7 @@ static vxs_status run_job(runner *r, vxs_error *err)
     if (!status && !known)
         status = vxs_ledger_add(ledger, r->job->number, vxs_pack_job, &packed, err);
     free(r->wide);
+    free(r->columns);
     return status;
 }
 

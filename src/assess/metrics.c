@@ -377,7 +377,7 @@ static vxs_status read_truth(const vxs_model *m, const vxs_cohort *c, size_t col
 }
 
 vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const double *scores,
-                             vxs_metrics *metrics, vxs_error *err)
+                             const vxs_trained *trained, vxs_metrics *metrics, vxs_error *err)
 {
     size_t column = 0;
     vxs_predictions p = { .n = c->n,
@@ -390,6 +390,9 @@ vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const doub
         return VXS_OK;
     double *truth = vxs_alloc(c->n, sizeof(*truth), err);
     vxs_status status = truth ? read_truth(m, c, column, truth, err) : VXS_FAILED;
+    for (size_t i = 0; i < c->n && trained && !status; i++)
+        if (trained[i] != VXS_NOT_TRAINED_ON)
+            truth[i] = NAN;
     p.truth = truth;
     if (!status)
         status = vxs_measure(&p, metrics, err);

@@ -32,6 +32,7 @@ void vxs_model_release(vxs_model *m)
     vxs_selection_release(&m->selection);
     vxs_free_texts(m->classes, m->class_count);
     vxs_free_texts(m->free_names, m->free_count);
+    free(m->free_means);
     vxs_free_texts(m->levels, m->level_count);
     vxs_free_texts(m->features, m->feature_count);
     for (size_t k = 0; m->outputs && k < m->output_count; k++) {
@@ -59,6 +60,18 @@ vxs_status vxs_copy_texts(char *const *texts, size_t count, char ***copy, vxs_er
             return VXS_FAILED;
     }
     return *copy ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status average_free(const vxs_task *t, vxs_model *m, vxs_error *err)
+{
+    m->free_means = vxs_alloc(t->free_count, sizeof(*m->free_means), err);
+    for (size_t f = 0; m->free_means && f < t->free_count; f++) {
+        double sum = 0;
+        for (size_t i = 0; i < t->n; i++)
+            sum += t->free[f * t->n + i];
+        m->free_means[f] = sum / (double)t->n;
+    }
+    return m->free_means ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status begin_outputs(const vxs_task *t, vxs_model *m, vxs_error *err)
@@ -91,6 +104,8 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
         status = vxs_copy_texts(t->free_names, t->free_count, &m->free_names, err);
     if (!status)
         status = vxs_copy_texts(t->levels, t->level_count, &m->levels, err);
+    if (!status)
+        status = average_free(t, m, err);
     if (!status)
         status = begin_outputs(t, m, err);
     if (!status && c->kind == VXS_FEATURES_VOXELS) {

@@ -13,6 +13,10 @@ VXS_MUST_CHECK vxs_status vxs_copy_texts(char *const *texts, size_t count, char 
 VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole,
                                         const size_t *which, size_t count, vxs_task *part,
                                         vxs_error *err);
+/* Refuses a part of the task's subjects, which is called `part`, where a class has nobody to learn
+ * from. */
+VXS_MUST_CHECK vxs_status vxs_check_trainable(const vxs_task *task, const size_t *which,
+                                              size_t count, const char *part, vxs_error *err);
 /* Graph, terms and groups, of which a part has not all for itself. */
 void vxs_task_drop_ties(vxs_task *task);
 /* All columns of a cohort, as they stand. */
@@ -105,6 +109,11 @@ VXS_MUST_CHECK vxs_status vxs_folds_deal(const vxs_task *task, const size_t *gro
 /* leaks.c */
 VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_folds *folds,
                                           vxs_error *err);
+
+/* trained.c: images of the training subjects, into an object that is open. */
+void vxs_trained_json(vxs_json_writer *writer, const vxs_task *task);
+/* covariates.c */
+void vxs_free_factors(vxs_task *task);
 
 /* jobs.c: a path on some subjects, and what it predicts for others. */
 typedef struct vxs_job {
@@ -332,6 +341,8 @@ void vxs_selection_json(vxs_json_writer *writer, const vxs_selection *selection,
  * was left out. */
 void vxs_task_json(vxs_json_writer *writer, const vxs_task *task,
                    const vxs_method_settings *method);
+/* How many subjects were read, refused and left out, whom and why, down to those analysed. */
+void vxs_flow_json(vxs_json_writer *writer, const vxs_task *task);
 void vxs_features_json(vxs_json_writer *writer, const vxs_cohort *cohort);
 /* A value that was read from JSON, written again. */
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);

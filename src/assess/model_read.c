@@ -111,6 +111,24 @@ static bool bound_of(const vxs_json *object, const char *key, double none, doubl
     return !isnan(*number);
 }
 
+static vxs_status read_means(const reader *r, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    const vxs_json *array = vxs_json_get(m->about, "unpenalised_means");
+    size_t k = 0;
+    if (!array || array->kind != VXS_JSON_ARRAY || array->length != m->free_count)
+        return broken(r, "unpenalised_means", err);
+    m->free_means = vxs_alloc(m->free_count, sizeof(*m->free_means), err);
+    if (!m->free_means)
+        return VXS_FAILED;
+    for (const vxs_json *mean = array->first; mean; mean = mean->next) {
+        if (mean->kind != VXS_JSON_NUMBER)
+            return broken(r, "unpenalised_means", err);
+        m->free_means[k++] = mean->number;
+    }
+    return VXS_OK;
+}
+
 static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output_fit *output,
                               vxs_error *err)
 {
@@ -311,6 +329,8 @@ static vxs_status read_about(const reader *r, vxs_error *err)
     vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
     if (!status)
         status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
+    if (!status)
+        status = read_means(r, err);
     if (!status)
         status = read_texts(r, "confound_levels", &m->levels, &m->level_count, err);
     if (!status)

@@ -156,6 +156,7 @@ static void write_training(vxs_json_writer *w, const vxs_task *t)
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL, vxs_task_id(t, i));
     vxs_json_close_array(w);
+    vxs_trained_json(w, t);
     vxs_json_close_object(w);
 }
 
@@ -177,6 +178,10 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_json_text(&w, "target", m->task.target);
     write_texts(&w, "classes", m->classes, m->class_count);
     write_texts(&w, "unpenalised", m->free_names, m->free_count);
+    vxs_json_open_array(&w, "unpenalised_means");
+    for (size_t f = 0; f < m->free_count; f++)
+        vxs_json_real(&w, NULL, m->free_means[f]);
+    vxs_json_close_array(&w);
     write_texts(&w, "confound_levels", m->levels, m->level_count);
     vxs_json_params(&w, "task", vxs_task_params, &m->task);
     vxs_json_params(&w, "parameters", vxs_task_method(t)->params, settings);
@@ -188,6 +193,7 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
     vxs_copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
     vxs_copy_json(&w, "dropped_list", vxs_json_get(t->cohort->about, "dropped_list"));
+    vxs_flow_json(&w, t);
     write_training(&w, t);
     vxs_json_close_object(&w);
 }

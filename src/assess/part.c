@@ -43,18 +43,20 @@ static vxs_status copy_penalties(const vxs_task *whole, vxs_task *part, vxs_erro
     return VXS_OK;
 }
 
-/* Every class must be there to learn from. */
-static vxs_status check_classes(const vxs_task *part, vxs_error *err)
+vxs_status vxs_check_trainable(const vxs_task *t, const size_t *which, size_t count,
+                               const char *part, vxs_error *err)
 {
-    for (size_t k = 0; k < part->class_count; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < part->n; i++)
-            count += part->score[i] == (double)k;
-        if (count == 0)
+    for (size_t k = 0; k < t->class_count; k++) {
+        size_t here = 0, all = 0;
+        for (size_t i = 0; i < count; i++)
+            here += t->score[which[i]] == (double)k;
+        for (size_t i = 0; i < t->n; i++)
+            all += t->score[i] == (double)k;
+        if (here == 0)
             return vxs_fail(err, VXS_BAD_DATA,
-                            "a training fold has nobody whose '%s' is '%s'; fewer folds, or other "
-                            "ones, are wanted",
-                            part->settings.target, part->classes[k]);
+                            "%s has nobody whose '%s' is '%s', of whom there are %zu; use fewer or "
+                            "other folds, or leave this class out",
+                            part, t->settings.target, t->classes[k], all);
     }
     return VXS_OK;
 }
@@ -96,7 +98,7 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     if (!status)
         status = copy_subjects(whole, which, part, err);
     if (!status)
-        status = check_classes(part, err);
+        status = vxs_check_trainable(whole, which, count, "a training part", err);
     if (!status)
         status = copy_penalties(whole, part, err);
     if (!status)

@@ -392,6 +392,7 @@ static void write_about(const vxs_context *context, const vxs_task *task,
     vxs_json_params(&w, "permuting", vxs_permute_params, settings);
     vxs_json_params(&w, "parameters", vxs_task_method(task)->params, method);
     vxs_task_json(&w, task, method);
+    vxs_flow_json(&w, task);
     vxs_features_json(&w, task->cohort);
     vxs_permutation_json(&w, r);
     vxs_json_close_object(&w);

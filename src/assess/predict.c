@@ -1,5 +1,5 @@
 /* predict.c - scores of subjects by a model. */
-#include "assess/model.h"
+#include "assess/covariates.h"
 
 #include "voxsift/machine.h"
 
@@ -101,13 +101,6 @@ static bool knows(const vxs_model *m, const char *header, const char *cell)
     return false;
 }
 
-/* Whether the subject's value is that of the column; a value that the model has never seen is none.
- */
-static double is_level(const vxs_model *m, const char *header, const char *level, const char *cell)
-{
-    return cell && knows(m, header, cell) ? strcmp(cell, level) == 0 : NAN;
-}
-
 static bool is_any_level(const vxs_model *m, const char *name)
 {
     for (size_t k = 0; k < m->level_count; k++)
@@ -117,20 +110,24 @@ static bool is_any_level(const vxs_model *m, const char *name)
 }
 
 /* The value of an unpenalised column ("age", "sex=M") for all subjects. */
-static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, const char *name,
-                              double *values, vxs_error *err)
+static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
+                              vxs_error *err)
 {
+    const char *name = m->free_names[f];
     size_t column = 0;
     bool text = is_any_level(m, name);
     size_t length = text ? strcspn(name, "=") : strlen(name);
     char *header = vxs_format(err, "%.*s", (int)length, name);
     vxs_status status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
     for (size_t i = 0; i < c->n && !status; i++) {
-        if (text)
-            values[i] =
-                is_level(m, header, name + length + 1, vxs_table_cell(c->people, i, column));
-        else
+        const char *cell = vxs_table_cell(c->people, i, column);
+        if (!text)
             status = vxs_table_real(c->people, i, column, &values[i], err);
+        else if (!cell)
+            values[i] = NAN;
+        else
+            values[i] =
+                knows(m, header, cell) ? strcmp(cell, name + length + 1) == 0 : m->free_means[f];
     }
     free(header);
     return status;
@@ -141,8 +138,7 @@ static vxs_status read_free(const vxs_model *m, const vxs_cohort *c, size_t f, d
 {
     for (size_t i = 0; i < c->n; i++)
         values[i] = 1;
-    return f > 0 || m->task.no_intercept ? free_column(m, c, m->free_names[f], values, err)
-                                         : VXS_OK;
+    return f > 0 || m->task.no_intercept ? free_column(m, c, f, values, err) : VXS_OK;
 }
 
 static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
@@ -217,6 +213,82 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
         vxs_joint_odds(scores, m->output_count, n, n);
     free(values);
     return status;
+}
+
+/* ---- Covariates of subjects ------------------------------------------------------------------ */
+
+/* Calls `take` with each covariate's column and whether it is text; stops when it returns true. */
+typedef bool take_column(void *user, size_t column, bool text);
+
+static bool is_text(const vxs_model *m, const char *header)
+{
+    size_t length = strlen(header);
+    for (size_t k = 0; k < m->level_count; k++)
+        if (strncmp(m->levels[k], header, length) == 0 && m->levels[k][length] == '=')
+            return true;
+    return false;
+}
+
+static void each_column(const vxs_model *m, const vxs_cohort *c, take_column *take, void *user)
+{
+    size_t columns = vxs_table_columns(c->people);
+    for (const char *list = m->task.confounds; list && *list;) {
+        size_t length = strcspn(list, ",");
+        for (size_t j = 0; j < columns && length > 0; j++) {
+            const char *header = vxs_table_header(c->people, j);
+            if (strlen(header) == length && strncmp(header, list, length) == 0 &&
+                take(user, j, is_text(m, header)))
+                return;
+        }
+        list += length + (list[length] == ',');
+    }
+}
+
+typedef struct {
+    const vxs_model *model;
+    const vxs_cohort *cohort;
+    size_t subject;
+    const char *lacks;
+    vxs_unseen_list *list;
+    vxs_status status;
+    vxs_error *err;
+} finder;
+
+static bool find_empty(void *user, size_t column, bool text)
+{
+    finder *f = user;
+    (void)text;
+    if (!vxs_table_cell(f->cohort->people, f->subject, column))
+        f->lacks = vxs_table_header(f->cohort->people, column);
+    return f->lacks != NULL;
+}
+
+const char *vxs_model_lacks(const vxs_model *m, const vxs_cohort *c, size_t i)
+{
+    finder f = { .model = m, .cohort = c, .subject = i };
+    each_column(m, c, find_empty, &f);
+    return f.lacks;
+}
+
+static bool find_unseen(void *user, size_t column, bool text)
+{
+    finder *f = user;
+    const char *header = vxs_table_header(f->cohort->people, column);
+    for (size_t i = 0; i < f->cohort->n && text && !f->status; i++) {
+        const char *cell = vxs_table_cell(f->cohort->people, i, column);
+        if (cell && !knows(f->model, header, cell))
+            f->status = vxs_unseen_add(f->list, header, cell, i, f->err);
+    }
+    return f->status != VXS_OK;
+}
+
+vxs_status vxs_model_unseen(const vxs_model *m, const vxs_cohort *c, vxs_unseen_list *list,
+                            vxs_error *err)
+{
+    *list = (vxs_unseen_list){ .n = c->n };
+    finder f = { .model = m, .cohort = c, .list = list, .err = err };
+    each_column(m, c, find_unseen, &f);
+    return f.status;
 }
 
 /* ---- A cohort made for the model ------------------------------------------------------------- */

@@ -128,6 +128,8 @@ static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s
         jobs[2 * k].train_count = count[0];
         jobs[2 * k + 1].train = first + count[0];
         jobs[2 * k + 1].train_count = count[1];
+        for (size_t h = 2 * k; h < 2 * k + 2 && !status; h++)
+            status = vxs_check_trainable(t, jobs[h].train, jobs[h].train_count, "a half", err);
     }
     vxs_folds_release(&f);
     free(half);
@@ -388,6 +390,7 @@ static void write_about(const vxs_context *context, const vxs_task *t,
     vxs_json_params(&w, "halving", vxs_stability_params, s);
     vxs_json_params(&w, "parameters", vxs_task_method(t)->params, m);
     vxs_task_json(&w, t, m);
+    vxs_flow_json(&w, t);
     vxs_features_json(&w, t->cohort);
     vxs_stability_json(&w, t, r);
     vxs_json_close_object(&w);

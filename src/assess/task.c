@@ -1,5 +1,5 @@
 /* task.c - a cohort's table becomes a target, confounds and the subjects that have them. */
-#include "assess/model.h"
+#include "assess/covariates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,6 +117,8 @@ void vxs_task_release(vxs_task *t)
     vxs_free_texts(t->classes, t->class_count);
     vxs_free_texts(t->free_names, t->free_count);
     vxs_free_texts(t->levels, t->level_count);
+    vxs_free_factors(t);
+    free(t->left_out);
     free(t->rows);
     free(t->score);
     free(t->weights);
@@ -137,6 +139,11 @@ const char *vxs_task_id(const vxs_task *t, size_t i)
     return vxs_cohort_id(t->cohort, t->rows[i]);
 }
 
+const char *vxs_task_id_of(const void *task, size_t i)
+{
+    return vxs_task_id(task, i);
+}
+
 const vxs_method *vxs_task_method(const vxs_task *t)
 {
     return &vxs_methods[t->settings.method];
@@ -150,20 +157,12 @@ size_t vxs_task_outputs(const vxs_task *t)
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 typedef struct {
-    size_t column;
-    bool numeric;
-    vxs_level *levels; /* of text */
-    size_t count;
-} confound;
-
-typedef struct {
     const vxs_context *context;
     const vxs_table *table;
     vxs_task *task;
     size_t target, weights, only; /* columns; NONE */
     char *only_value;
-    confound *confounds;
-    size_t confound_count;
+    vxs_covariates covariates;
 } maker;
 #define NONE SIZE_MAX
 
@@ -188,43 +187,6 @@ static vxs_status find_only(maker *m, vxs_error *err)
     return text ? find_condition(m, "only", text, &m->only, &m->only_value, err) : VXS_OK;
 }
 
-static vxs_status add_confound(maker *m, const char *name, vxs_error *err)
-{
-    confound *more = vxs_resize(m->confounds, m->confound_count + 1, sizeof(*more), err);
-    if (!more)
-        return VXS_FAILED;
-    m->confounds = more;
-    confound *c = &more[m->confound_count++];
-    *c = (confound){ .column = NONE };
-    vxs_column_summary summary;
-    vxs_status status = vxs_table_find(m->table, name, &c->column, err);
-    if (!status)
-        status = vxs_table_summarise(m->table, c->column, &summary, err);
-    if (status)
-        return status;
-    c->numeric = summary.numeric;
-    if (c->column == m->target)
-        return vxs_fail(err, VXS_MISUSE, "'%s' is the target; it cannot be a confound as well",
-                        name);
-    return c->numeric ? VXS_OK : vxs_table_levels(m->table, c->column, &c->levels, &c->count, err);
-}
-
-static vxs_status find_confounds(maker *m, vxs_error *err)
-{
-    const char *list = m->task->settings.confounds;
-    vxs_status status = VXS_OK;
-    while (list && *list && !status) {
-        size_t length = strcspn(list, ",");
-        char *name = vxs_format(err, "%.*s", (int)length, list);
-        status = name ? VXS_OK : VXS_FAILED;
-        if (name && *name)
-            status = add_confound(m, name, err);
-        free(name);
-        list += length + (list[length] == ',');
-    }
-    return status;
-}
-
 static vxs_status find_columns(maker *m, vxs_error *err)
 {
     const vxs_task_settings *s = &m->task->settings;
@@ -233,58 +195,65 @@ static vxs_status find_columns(maker *m, vxs_error *err)
         status = vxs_table_find(m->table, s->weights, &m->weights, err);
     if (!status)
         status = find_only(m, err);
-    return status ? status : find_confounds(m, err);
+    return status ? status : vxs_covariates_find(m->task, m->target, &m->covariates, err);
 }
 
 /* ---- Subjects -------------------------------------------------------------------------------- */
 
-/* The name of a column that the subject has no value in, or NULL. */
-static const char *lacks(const maker *m, size_t row)
+/* The column that the subject has no value in, and what it is for; VXS_ANALYSED when none is. */
+static vxs_flow_step lacks(const maker *m, size_t row, size_t *column)
 {
-    const vxs_task_settings *s = &m->task->settings;
+    *column = m->target;
     if (!vxs_table_cell(m->table, row, m->target))
-        return s->target;
+        return VXS_WITHOUT_TARGET;
+    *column = m->weights;
     if (m->weights != NONE && !vxs_table_cell(m->table, row, m->weights))
-        return s->weights;
-    for (size_t k = 0; k < m->confound_count; k++)
-        if (!vxs_table_cell(m->table, row, m->confounds[k].column))
-            return vxs_table_header(m->table, m->confounds[k].column);
-    return NULL;
+        return VXS_WITHOUT_WEIGHT;
+    for (size_t k = 0; k < m->covariates.count; k++) {
+        *column = m->covariates.each[k].column;
+        if (!vxs_table_cell(m->table, row, *column))
+            return VXS_WITHOUT_COVARIATE;
+    }
+    return VXS_ANALYSED;
 }
 
 #define MOST_NAMED 20
 
-static void name_left_out(const maker *m, size_t row, const char *column, size_t before)
+static void name_left_out(const maker *m)
 {
-    if (before < MOST_NAMED)
+    const vxs_task *t = m->task;
+    for (size_t k = 0; k < t->left_count && k < MOST_NAMED; k++)
         vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
-                vxs_cohort_id(m->task->cohort, row), column);
+                vxs_cohort_id(t->cohort, t->left_out[k].row),
+                vxs_table_header(m->table, t->left_out[k].column));
+    if (t->left_count > MOST_NAMED)
+        vxs_log(m->context, VXS_LOG_WARNING, "left out %zu more, for want of a value",
+                t->left_count - MOST_NAMED);
 }
 
 static vxs_status choose_subjects(maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
-    size_t all = t->cohort->n, out = 0;
+    size_t all = t->cohort->n;
     t->rows = vxs_alloc(all, sizeof(*t->rows), err);
-    if (!t->rows)
+    t->left_out = vxs_alloc(all, sizeof(*t->left_out), err);
+    if (!t->rows || !t->left_out)
         return VXS_FAILED;
     for (size_t row = 0; row < all; row++) {
+        size_t column = NONE;
         const char *cell = m->only == NONE ? NULL : vxs_table_cell(m->table, row, m->only);
         if (m->only != NONE && (!cell || strcmp(cell, m->only_value) != 0))
             continue;
-        const char *column = lacks(m, row);
-        if (column) {
-            name_left_out(m, row, column, out++);
-            continue;
-        }
-        t->rows[t->n++] = row;
+        vxs_flow_step step = lacks(m, row, &column);
+        if (step == VXS_ANALYSED)
+            t->rows[t->n++] = row;
+        else
+            t->left_out[t->left_count++] = (vxs_left_out){ row, column, step };
     }
-    if (out > MOST_NAMED)
-        vxs_log(m->context, VXS_LOG_WARNING, "left out %zu more, for want of a value",
-                out - MOST_NAMED);
+    name_left_out(m);
     if (t->n < 2)
         return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s; a model needs two",
-                        t->n, all, out > 0 ? " (the others have no value, above)" : "");
+                        t->n, all, t->left_count > 0 ? " (the others have no value, above)" : "");
     return vxs_task_count_people(t, err);
 }
 
@@ -420,87 +389,12 @@ static vxs_status read_target(maker *m, vxs_error *err)
         return VXS_OK;
     }
     forget_classes(t);
-    return read_numbers(m, m->target, t->score, err);
+    status = read_numbers(m, m->target, t->score, err);
+    return status ? status : vxs_check_offset(target, t->score, t->n, err);
 }
 
-/* ---- What is not penalised ------------------------------------------------------------------- */
-
-static vxs_status name_free(vxs_task *t, const char *name, const char *level, vxs_error *err)
-{
-    char **more = vxs_resize(t->free_names, t->free_count + 1, sizeof(*more), err);
-    double *columns =
-        more ? vxs_resize(t->free, (t->free_count + 1) * t->n, sizeof(*columns), err) : NULL;
-    t->free_names = more ? more : t->free_names;
-    t->free = columns ? columns : t->free;
-    if (!columns)
-        return VXS_FAILED;
-    more[t->free_count] =
-        level ? vxs_format(err, "%s=%s", name, level) : vxs_format(err, "%s", name);
-    if (!more[t->free_count])
-        return VXS_FAILED;
-    t->free_count++;
-    return VXS_OK;
-}
-
-static bool has_level(const maker *m, const confound *c, size_t i, const char *level)
-{
-    return strcmp(vxs_table_cell(m->table, m->task->rows[i], c->column), level) == 0;
-}
-
-static vxs_status note_level(vxs_task *t, const char *name, const char *level, vxs_error *err)
-{
-    char **more = vxs_resize(t->levels, t->level_count + 1, sizeof(*more), err);
-    if (!more)
-        return VXS_FAILED;
-    t->levels = more;
-    more[t->level_count] = vxs_format(err, "%s=%s", name, level);
-    return more[t->level_count] ? (t->level_count++, VXS_OK) : VXS_FAILED;
-}
-
-/* A column for each level but the first, among the subjects in use. */
-static vxs_status add_levels_of(maker *m, const confound *c, const char *name, vxs_error *err)
-{
-    vxs_task *t = m->task;
-    size_t seen = 0;
-    vxs_status status = VXS_OK;
-    for (size_t k = 0; k < c->count && !status; k++) {
-        size_t with = 0;
-        for (size_t i = 0; i < t->n; i++)
-            with += has_level(m, c, i, c->levels[k].text);
-        if (with == 0)
-            continue;
-        status = note_level(t, name, c->levels[k].text, err);
-        if (!status && seen++ > 0)
-            status = name_free(t, name, c->levels[k].text, err);
-        for (size_t i = 0; i < t->n && !status && seen > 1; i++)
-            t->free[(t->free_count - 1) * t->n + i] = has_level(m, c, i, c->levels[k].text);
-    }
-    return status;
-}
-
-static vxs_status add_columns_of(maker *m, const confound *c, vxs_error *err)
-{
-    vxs_task *t = m->task;
-    const char *name = vxs_table_header(m->table, c->column);
-    if (!c->numeric)
-        return add_levels_of(m, c, name, err);
-    vxs_status status = name_free(t, name, NULL, err);
-    return status ? status : read_numbers(m, c->column, t->free + (t->free_count - 1) * t->n, err);
-}
-
-static vxs_status read_free(maker *m, vxs_error *err)
-{
-    vxs_task *t = m->task;
-    vxs_status status = VXS_OK;
-    if (!t->settings.no_intercept) {
-        status = name_free(t, "intercept", NULL, err);
-        for (size_t i = 0; i < t->n && !status; i++)
-            t->free[i] = 1;
-    }
-    for (size_t k = 0; k < m->confound_count && !status; k++)
-        status = add_columns_of(m, &m->confounds[k], err);
-    return status;
-}
+/* ---- Regression and weights -------------------------------------------------------------------
+ */
 
 /* Who the regression on confounds is learned on. */
 static vxs_status read_learners(const maker *m, vxs_error *err)
@@ -573,7 +467,7 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     if (!status)
         status = read_target(&m, err);
     if (!status)
-        status = read_free(&m, err);
+        status = vxs_covariates_read(&m.covariates, task, err);
     if (!status)
         status = read_weights(&m, err);
     if (!status)
@@ -586,9 +480,7 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = vxs_task_make_design(context, task, err);
     if (!status)
         status = vxs_task_make_graph(context, task, err);
-    for (size_t k = 0; k < m.confound_count; k++)
-        free(m.confounds[k].levels);
-    free(m.confounds);
+    vxs_covariates_release(&m.covariates);
     free(m.only_value);
     if (status)
         vxs_task_release(task);

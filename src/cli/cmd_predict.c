@@ -24,18 +24,52 @@ static const vxs_example examples[] = {
 };
 
 typedef struct {
+    vxs_cohort_settings sources; /* first: rows of vxs_source_params are of it */
+    bool training_too;
+} predict_settings;
+
+static const vxs_param predict_params[] = {
+    { .name = "training-too",
+      .type = VXS_PARAM_FLAG,
+      .offset = offsetof(predict_settings, training_too),
+      .help = "compute scores over subjects that the model was trained on as well; these are no "
+              "estimate of performance" },
+    { .name = NULL },
+};
+
+typedef struct {
     const vxs_call *call;
     const vxs_model *model;
     const vxs_cohort *cohort;
     double *scores;
     vxs_predictions said;
     size_t target; /* column of the table, or SIZE_MAX */
+    vxs_trained *trained;
+    size_t known[2]; /* subjects that the model was trained on: their images; other images */
+    vxs_unseen_list unseen;
     vxs_metrics metrics;
 } predictions;
+
+static bool scores_training(const predictions *p)
+{
+    return ((const predict_settings *)p->call->values)->training_too;
+}
+
+static const char *name_of(const predictions *p, size_t i)
+{
+    return vxs_trained_names[p->trained[i]];
+}
 
 static const char *id_of(const predictions *p, size_t i)
 {
     return vxs_cohort_id(p->cohort, i);
+}
+
+/* The column in which subject i has no value. */
+static const char *lacks(const predictions *p, size_t i)
+{
+    const char *column = vxs_model_lacks(p->model, p->cohort, i);
+    return column ? column : "?";
 }
 
 static const char *truth_of(const predictions *p, size_t i)
@@ -57,6 +91,7 @@ static void print_header(const predictions *p, vxs_tsv_writer *w)
         snprintf(name, sizeof(name), "p_%s", m->classes[k]);
         vxs_tsv_text(w, name);
     }
+    vxs_tsv_text(w, "trained_on");
     vxs_tsv_end_row(w);
 }
 
@@ -78,6 +113,7 @@ static void print_table(const predictions *p)
             vxs_tsv_text(&w, known ? m->classes[vxs_predicted_class(&p->said, i)] : NULL);
         for (size_t k = 0; k < m->class_count; k++)
             vxs_tsv_real(&w, known ? vxs_predicted_probability(&p->said, i, k) : NAN);
+        vxs_tsv_text(&w, name_of(p, i));
         vxs_tsv_end_row(&w);
     }
 }
@@ -103,7 +139,13 @@ static void print_subject(const predictions *p, vxs_json_writer *w, size_t i)
                           known ? vxs_predicted_probability(&p->said, i, k) : NAN);
         vxs_json_close_object(w);
     }
+    vxs_json_text(w, "trained_on", name_of(p, i));
     vxs_json_close_object(w);
+}
+
+static const char *id_by_number(const void *of, size_t i)
+{
+    return id_of(of, i);
 }
 
 static void print_json(const predictions *p)
@@ -116,6 +158,12 @@ static void print_json(const predictions *p)
     for (size_t i = 0; i < p->cohort->n; i++)
         print_subject(p, &w, i);
     vxs_json_close_array(&w);
+    vxs_unseen_json(&w, &p->unseen, id_by_number, p);
+    vxs_json_open_object(&w, "trained_on");
+    vxs_json_whole(&w, "image", (int64_t)p->known[0]);
+    vxs_json_whole(&w, "person", (int64_t)p->known[1]);
+    vxs_json_bool(&w, "in_metrics", scores_training(p));
+    vxs_json_close_object(&w);
     vxs_json_open_object(&w, "metrics");
     vxs_json_whole(&w, "subjects", (int64_t)p->metrics.count);
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
@@ -129,34 +177,91 @@ static void print_json(const predictions *p)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Who has no prediction, and whom the model was trained on. */
+static void tell_subjects(const predictions *p)
+{
+    const vxs_context *context = p->call->context;
+    size_t n = p->cohort->n, without = 0, first = n, both = p->known[0] + p->known[1];
+    for (size_t i = 0; i < n; i++) {
+        first = isnan(p->scores[i]) && without == 0 ? i : first;
+        without += isnan(p->scores[i]);
+    }
+    if (without > 0)
+        vxs_log(context, VXS_LOG_WARNING,
+                "%zu of %zu subjects have no prediction: '%s' has no value in '%s'%s", without, n,
+                id_of(p, first), lacks(p, first), without > 1 ? ", and others" : "");
+    vxs_unseen_warn(context, &p->unseen, id_by_number, p);
+    if (both == 0)
+        return;
+    vxs_log(context, VXS_LOG_WARNING,
+            "the model was trained on %zu of %zu subjects (%zu by their images, %zu by their ids; "
+            "column trained_on): %s",
+            both, n, p->known[0], p->known[1],
+            scores_training(p) ? "scores include them and are no estimate of performance"
+            : both < n         ? "scores are of the others alone"
+                               : "no score is given (--training-too gives it)");
+}
+
 static void tell_metrics(const predictions *p)
 {
+    static const char *const of_scores[] = { "r", "mae", "rmse", "r2", NULL };
+    static const char *const of_classes[] = { "accuracy", "balanced_accuracy", "auc", NULL };
     const vxs_metrics *m = &p->metrics;
     const char *target = p->model->task.target;
-    size_t without = 0;
-    for (size_t i = 0; i < p->cohort->n; i++)
-        without += isnan(p->scores[i]);
-    if (without > 0)
-        vxs_log(
-            p->call->context, VXS_LOG_WARNING,
-            "%zu of %zu subjects have no prediction: a confound is missing, or has a value that "
-            "the model has never seen",
-            without, p->cohort->n);
-    if (m->count == 0)
-        return;
-    if (p->model->class_count == 0)
-        vxs_log(p->call->context, VXS_LOG_INFO,
-                "against '%s' of %zu subjects: r %.2f, mean absolute error %.4g, root mean square "
-                "error %.4g",
-                target, m->count, m->r, m->mae, m->rmse);
-    else if (isnan(m->auc))
-        vxs_log(p->call->context, VXS_LOG_INFO,
-                "against '%s' of %zu subjects: accuracy %.2f, balanced accuracy %.2f", target,
-                m->count, m->accuracy, m->balanced_accuracy);
-    else
-        vxs_log(p->call->context, VXS_LOG_INFO,
-                "against '%s' of %zu subjects: accuracy %.2f, balanced accuracy %.2f, AUC %.2f",
-                target, m->count, m->accuracy, m->balanced_accuracy, m->auc);
+    const char *const *names = p->model->class_count > 0 ? of_classes : of_scores;
+    char text[256] = "";
+    size_t length = 0;
+    for (; *names && m->count > 0; names++) {
+        const vxs_metric_row *row = vxs_metric_rows;
+        while (strcmp(row->name, *names) != 0)
+            row++;
+        double value = *vxs_metric((vxs_metrics *)m, row);
+        if (!isnan(value)) /* one subject has no correlation, one class no area */
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s %.3g",
+                                       length > 0 ? "," : "", *names, value);
+    }
+    if (length > 0)
+        vxs_log(p->call->context, VXS_LOG_INFO, "against '%s' of %zu subject%s:%s", target,
+                m->count, m->count > 1 ? "s" : "", text);
+}
+
+static vxs_status check_anybody(const predictions *p, vxs_error *err)
+{
+    size_t n = p->cohort->n;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(p->scores[i]))
+            return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "none of %zu subjects can be predicted: '%s' has no value in '%s'%s", n,
+                    id_of(p, 0), lacks(p, 0), n > 1 ? ", and so on" : "");
+}
+
+static vxs_status compute(predictions *p, vxs_error *err)
+{
+    const vxs_model *m = p->model;
+    const vxs_cohort *c = p->cohort;
+    p->scores = vxs_alloc(m->output_count * c->n, sizeof(*p->scores), err);
+    p->trained = vxs_alloc(c->n, sizeof(*p->trained), err);
+    p->said = (vxs_predictions){ .n = c->n,
+                                 .class_count = m->class_count,
+                                 .scores = p->scores,
+                                 .slope = m->selection.slope,
+                                 .offset = m->selection.offset };
+    vxs_status status =
+        p->scores && p->trained ? vxs_model_scores(m, c, p->scores, err) : VXS_FAILED;
+    if (!status)
+        status = check_anybody(p, err);
+    if (!status)
+        status = vxs_model_unseen(m, c, &p->unseen, err);
+    if (!status)
+        status = vxs_model_trained_on(m, c, p->trained, err);
+    for (size_t i = 0; i < c->n && !status; i++) {
+        p->known[0] += p->trained[i] == VXS_TRAINED_ON_IMAGE;
+        p->known[1] += p->trained[i] == VXS_TRAINED_ON_PERSON;
+    }
+    return status ? status
+                  : vxs_model_compare(m, c, p->scores, scores_training(p) ? NULL : p->trained,
+                                      &p->metrics, err);
 }
 
 static vxs_status predict(const vxs_call *call, const vxs_model *model, const vxs_cohort *cohort,
@@ -165,22 +270,18 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     predictions p = { .call = call, .model = model, .cohort = cohort, .target = SIZE_MAX };
     if (vxs_table_find(cohort->people, model->task.target, &p.target, NULL))
         p.target = SIZE_MAX;
-    p.scores = vxs_alloc(model->output_count * cohort->n, sizeof(*p.scores), err);
-    p.said = (vxs_predictions){ .n = cohort->n,
-                                .class_count = model->class_count,
-                                .scores = p.scores,
-                                .slope = model->selection.slope,
-                                .offset = model->selection.offset };
-    vxs_status status = p.scores ? vxs_model_scores(model, cohort, p.scores, err) : VXS_FAILED;
-    if (!status)
-        status = vxs_model_compare(model, cohort, p.scores, &p.metrics, err);
+    vxs_status status = compute(&p, err);
     if (!status && call->shared->json)
         print_json(&p);
     else if (!status)
         print_table(&p);
-    if (!status)
+    if (!status) {
+        tell_subjects(&p);
         tell_metrics(&p);
+    }
+    vxs_unseen_release(&p.unseen);
     free(p.scores);
+    free(p.trained);
     return status;
 }
 
@@ -202,9 +303,11 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     vxs_status status = vxs_model_read(call->operands[0], &model, err);
     if (status)
         return status;
-    status = is_cohort(sources) ? vxs_cohort_open(sources[0], &cohort, err)
-                                : vxs_model_cohort(call->context, &model, call->values,
-                                                   (const char *const *)sources, &cohort, err);
+    status = is_cohort(sources)
+                 ? vxs_cohort_open(sources[0], &cohort, err)
+                 : vxs_model_cohort(call->context, &model,
+                                    &((const predict_settings *)call->values)->sources,
+                                    (const char *const *)sources, &cohort, err);
     if (!status) {
         status = predict(call, &model, &cohort, err);
         vxs_cohort_release(&cohort);
@@ -222,10 +325,16 @@ const vxs_command vxs_cmd_predict = {
         "mask; what is not on its grid is refused with the reason (--resample brings it there). A "
         "cohort must have the model's mask and have been made in the same way.\n\n"
         "Prints a table with a row a subject: the predicted score, or the class and the "
-        "probability of each. Where the table has the target itself, how near the predictions are "
-        "is said on standard error, and in --json.",
+        "probability of each, and in the column trained_on whether the model was trained on the "
+        "subject: no, image (the same image) or person (the same id with another image, or with "
+        "none to compare). Where the table has the target itself, scores are given on standard "
+        "error and in --json, over subjects that the model was not trained on.\n\n"
+        "A subject without a value in a covariate of the model is not predicted. Where a covariate "
+        "has a level that no training subject had, such as a new site, the average of the levels "
+        "that were learned is used, as in 'voxsift cv', and a warning names the subjects.",
     .operands = operands,
     .params = vxs_source_params,
+    .more_params = predict_params,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS,
     .examples = examples,
     .run = run,

@@ -16,6 +16,7 @@ void vxs_build_release(vxs_build *build)
         vxs_packed_release(&build->subjects[i].packed);
     }
     free(build->subjects);
+    free((void *)build->unmatched);
     vxs_table_free(build->table);
     vxs_image_release(&build->shared);
     vxs_atlas_release(&build->atlas);

@@ -40,6 +40,8 @@ typedef struct {
     const char *person_header; /* of the column of persons, or NULL: the ids have them */
     char invented[64];         /* for ids that no table has */
     size_t people;             /* how many persons the subjects are */
+    const char **unmatched; /* ids of rows of the table without image or features */
+    size_t unmatched_count;
 
     bool is_shared;
     vxs_image shared; /* the 4D image that all subjects are volumes of; empty otherwise */

@@ -117,6 +117,10 @@ static void write_about(const vxs_build *build, FILE *stream)
         build->tell(&w, build->teller);
     write_subjects(&w, build, true);
     write_subjects(&w, build, false);
+    vxs_json_open_array(&w, "rows_without_data");
+    for (size_t k = 0; k < build->unmatched_count; k++)
+        vxs_json_text(&w, NULL, build->unmatched[k]);
+    vxs_json_close_array(&w);
     vxs_json_close_object(&w);
 }
 

@@ -90,14 +90,34 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
     return VXS_OK;
 }
 
-static void note_rows_without_image(vxs_build *build, const entry *rows, size_t count,
-                                    const bool *used)
+#define MOST_NAMED 20
+
+/* They are noted for the cohort, which says who was left out. Who predicts for some images out of a
+ * table knows that there are others. */
+static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, size_t count,
+                                          const bool *used, vxs_error *err)
 {
-    for (size_t k = 0; k < count; k++)
-        if (!used[k])
+    free((void *)build->unmatched);
+    build->unmatched_count = 0;
+    build->unmatched = vxs_alloc(count, sizeof(*build->unmatched), err);
+    if (!build->unmatched)
+        return VXS_FAILED;
+    for (size_t k = 0; k < count; k++) {
+        if (used[k])
+            continue;
+        if (!build->settings->single && build->unmatched_count < MOST_NAMED)
             vxs_log(build->context, VXS_LOG_WARNING,
                     "left out '%s': line %zu of the table has no image", rows[k].id,
                     vxs_table_line(build->table, rows[k].row));
+        build->unmatched[build->unmatched_count++] = rows[k].id;
+    }
+    size_t more = build->unmatched_count;
+    more -= build->settings->single ? 0 : more < MOST_NAMED ? more : MOST_NAMED;
+    if (more > 0)
+        vxs_log(build->context, build->settings->single ? VXS_LOG_INFO : VXS_LOG_WARNING,
+                "%zu%s of %zu rows of the table have no image here and are left out", more,
+                build->settings->single ? "" : " more", count);
+    return VXS_OK;
 }
 
 vxs_status vxs_build_join(vxs_build *build, vxs_error *err)
@@ -125,7 +145,7 @@ vxs_status vxs_build_join(vxs_build *build, vxs_error *err)
         }
     }
     if (!status)
-        note_rows_without_image(build, sorted, count, used);
+        status = note_rows_without_image(build, sorted, count, used, err);
     free(used);
     free(sorted);
     return status;

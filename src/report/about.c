@@ -92,19 +92,6 @@ void vxs_story_evaluation(const vxs_story *s)
                   vxs_story_has(cv, "prefilter") ? vxs_story_text(cv, "prefilter") : "none");
 }
 
-static void put_dropped(const vxs_story *s)
-{
-    const vxs_json *list = vxs_json_get(s->about, "dropped_list");
-    if (!list || !list->first)
-        return;
-    vxs_put(s->out,
-            "<details open><summary>%z subjects were left out of the cohort</summary><table>\n",
-            list->length);
-    for (const vxs_json *d = list->first; d; d = d->next)
-        vxs_story_row(s->out, vxs_story_text(d, "id"), vxs_story_text(d, "reason"));
-    fputs("</table></details>\n", s->out);
-}
-
 /* Of the fused lasso. */
 static void put_penalty(const vxs_story *s)
 {
@@ -185,7 +172,7 @@ void vxs_story_done(const vxs_story *s)
     if (s->kind->rows)
         s->kind->rows(s);
     fputs("</table>\n", s->out);
-    put_dropped(s);
+    vxs_story_flow(s);
 }
 
 /* ---- Certificates ---------------------------------------------------------------------------- */

@@ -49,7 +49,10 @@ static const char style[] =
     ",.cite{font-size:.85rem;color:#555}table{border-collapse:collapse;margin:.6rem 0;display:blo"
     "ck;overflow-x:auto}th,td{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top;bo"
     "rder-bottom:1px solid #eee}th{font-weight:600}td{overflow-wrap:anywhere}.n td{text-align:rig"
-    "ht;white-space:nowrap;overflow-wrap:normal}.n .t{text-align:left}.warn{background:#fff6df;bo"
+    "ht;white-space:nowrap;overflow-wrap:normal}.n .t{text-align:left}.flow td{border:0}.flow "
+    ".box{border:1px solid #888;padding:.3rem .8rem}.flow "
+    ".down{text-align:center}h3{font-size:1rem}small{font-size:.8rem;color:#555}.warn{background:#"
+    "fff6df;bo"
     "rder-left:4px solid #d9a400;padding:.4rem .8rem}.row{display:flex;flex-wrap:wrap;gap:1rem}sv"
     "g{max-width:100%;height:auto}svg text{font-size:12px;fill:#333}svg .m{text-anchor:middle}svg"
     " .e{text-anchor:end}svg .b{font-weight:600}svg .axis{stroke:#888;fill:none}svg .dash{stroke:"
@@ -57,7 +60,9 @@ static const char style[] =
     "vg .mark{stroke:#c62828;stroke-width:1.6;stroke-dasharray:5 4;fill:none}figure{margin:1rem 0"
     "}.brain{position:relative;display:table;max-width:100%;background:#000;margin-bottom:.3rem}."
     "brain img{max-width:100%;height:auto;display:block}.brain span{position:absolute;top:2px;col"
-    "or:#fff;font:bold 13px sans-serif}.brain .l{left:4px}";
+    "or:#fff;font:bold 13px sans-serif}.brain .l{left:4px}h3{font-size:1rem}small{font-size:.8re"
+    "m;color:#555}.flow td{border:0}.flow .box{border:1px solid #888;padding:.2rem .8rem;text-align"
+    ":center}.flow .down{text-align:center}";
 
 /* ---- Kinds of directories -------------------------------------------------------------------- */
 

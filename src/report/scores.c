@@ -334,6 +334,7 @@ vxs_status vxs_story_scores(const vxs_story *s, vxs_error *err)
     fputs("<h2>How well it predicts</h2>\n", s->out);
     put_table(s);
     put_warnings(s);
+    vxs_story_unseen(s);
     fputs("<div class=\"row\">\n", s->out);
     vxs_status status = s->classes ? put_roc(s, err) : put_scatter(s, err);
     put_dots(s);

@@ -1,0 +1,129 @@
+/* trained.c - whom a model was trained on, and whether a cohort has them again.
+ *
+ * An image is known by the SHA-256 of its file (and the number of its volume), a person by the id
+ * without its session, or by the column of persons. A person with another image was no part of the
+ * training, but is no new person either: a score over such subjects is no estimate of what the
+ * model does for others. Without images there are ids alone. */
+#include "assess/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const vxs_trained_names[] = { "no", "image", "person", NULL };
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* The image of a subject of the cohort's list, "" when it has none; freed by the caller. */
+static char *image_of(const vxs_json *subject, vxs_error *err)
+{
+    const char *hash = vxs_json_get_text(subject, "sha256");
+    double volume = vxs_json_get_number(subject, "volume");
+    if (hash && volume >= 1)
+        return vxs_format(err, "%s,%.0f", hash, volume);
+    return vxs_format(err, "%s", hash ? hash : "");
+}
+
+/* "sub-007_ses-1" is "7": without prefix, zeros and session, as ids are joined. */
+static char *person_of(const char *id, vxs_error *err)
+{
+    const char *session = id ? strstr(id, "_ses-") : NULL;
+    if (!id)
+        return vxs_format(err, "%s", "");
+    id += strspn(id, " ");
+    if (strncasecmp(id, "sub-", 4) == 0)
+        id += 4;
+    while (id[0] == '0' && id[1] && id + 1 != session)
+        id++;
+    return vxs_format(err, "%.*s", session && session > id ? (int)(session - id) : (int)strlen(id),
+                      id);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcasecmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool has(char **sorted, size_t count, const char *text)
+{
+    return *text && bsearch(&text, sorted, count, sizeof(*sorted), by_text);
+}
+
+/* ---- Of a model that is written -------------------------------------------------------------- */
+
+/* "images": in the order of the ids. */
+void vxs_trained_json(vxs_json_writer *w, const vxs_task *t)
+{
+    const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
+    const vxs_json *item = list ? list->first : NULL;
+    vxs_json_open_array(w, "images");
+    for (size_t row = 0, next = 0; item && next < t->n; row++, item = item->next) {
+        if (t->rows[next] != row)
+            continue;
+        char *image = image_of(item, NULL);
+        vxs_json_text(w, NULL, image && *image ? image : NULL);
+        free(image);
+        next++;
+    }
+    vxs_json_close_array(w);
+}
+
+/* ---- Of a model that was read ---------------------------------------------------------------- */
+
+typedef struct {
+    char **images, **people; /* sorted */
+    size_t image_count, count;
+} training;
+
+static void release(training *t)
+{
+    vxs_free_texts(t->images, t->image_count);
+    vxs_free_texts(t->people, t->count);
+}
+
+static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
+{
+    const vxs_json *about = vxs_json_get(m->about, "training");
+    const vxs_json *ids = vxs_json_get(about, "ids"), *images = vxs_json_get(about, "images");
+    *t = (training){ .images = vxs_alloc(images ? images->length : 0, sizeof(char *), err) };
+    t->people = vxs_alloc(ids ? ids->length : 0, sizeof(char *), err);
+    if (!t->images || !t->people)
+        return VXS_FAILED;
+    for (const vxs_json *i = images ? images->first : NULL; i; i = i->next) {
+        if (i->kind != VXS_JSON_TEXT)
+            continue;
+        t->images[t->image_count] = vxs_format(err, "%s", i->text);
+        if (!t->images[t->image_count++])
+            return VXS_FAILED;
+    }
+    for (const vxs_json *i = ids ? ids->first : NULL; i; i = i->next) {
+        t->people[t->count] = person_of(i->kind == VXS_JSON_TEXT ? i->text : NULL, err);
+        if (!t->people[t->count++])
+            return VXS_FAILED;
+    }
+    qsort((void *)t->images, t->image_count, sizeof(*t->images), by_text);
+    qsort((void *)t->people, t->count, sizeof(*t->people), by_text);
+    return VXS_OK;
+}
+
+vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
+                                vxs_error *err)
+{
+    const vxs_json *list = vxs_json_get(c->about, "subject_list");
+    const vxs_json *item = list ? list->first : NULL;
+    training t;
+    vxs_status status = read_training(m, &t, err);
+    for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL) {
+        char *person = person_of(vxs_table_cell(c->people, i, c->id_column), err);
+        char *image = image_of(item, err);
+        status = person && image ? VXS_OK : VXS_FAILED;
+        if (!status)
+            trained[i] = has(t.images, t.image_count, image) ? VXS_TRAINED_ON_IMAGE
+                         : has(t.people, t.count, person)    ? VXS_TRAINED_ON_PERSON
+                                                             : VXS_NOT_TRAINED_ON;
+        free(person);
+        free(image);
+    }
+    release(&t);
+    return status;
+}
