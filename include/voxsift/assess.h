@@ -48,7 +48,7 @@ typedef struct {
     size_t column; /* of the cohort's table */
     size_t first, levels;
     size_t *level; /* of a subject */
-} vxs_factor;
+} vxs_categorical;
 
 /* A level of a covariate that no training subject had, and who of n subjects has it: they are
  * predicted with the mean of the training subjects' levels. Texts belong to a table. */
@@ -86,7 +86,7 @@ typedef struct {
     bool *learn;   /* subjects that the regression on confounds is learned on; NULL: all */
     char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
     size_t level_count;
-    vxs_factor *factors; /* the covariates of these levels */
+    vxs_categorical *factors; /* the covariates of these levels */
     size_t factor_count;
     vxs_left_out *left_out; /* subjects that lack a value, in the order of the cohort */
     size_t left_count;      /* others that the cohort has, --only left out */

@@ -92,14 +92,14 @@ static vxs_status note_level(vxs_task *t, const char *name, const char *level, v
 
 static vxs_status note_factor(vxs_task *t, size_t column, vxs_error *err)
 {
-    vxs_factor *more = vxs_resize(t->factors, t->factor_count + 1, sizeof(*more), err);
+    vxs_categorical *more = vxs_resize(t->factors, t->factor_count + 1, sizeof(*more), err);
     if (!more)
         return VXS_FAILED;
     t->factors = more;
-    vxs_factor *f = &more[t->factor_count];
-    *f = (vxs_factor){ .column = column,
-                       .first = t->free_count,
-                       .level = vxs_alloc(t->n, sizeof(*f->level), err) };
+    vxs_categorical *f = &more[t->factor_count];
+    *f = (vxs_categorical){ .column = column,
+                            .first = t->free_count,
+                            .level = vxs_alloc(t->n, sizeof(*f->level), err) };
     t->factor_count += f->level != NULL;
     return f->level ? VXS_OK : VXS_FAILED;
 }
@@ -118,7 +118,7 @@ static vxs_status add_levels(vxs_task *t, const vxs_covariate *c, const char *na
 {
     const vxs_table *table = t->cohort->people;
     vxs_status status = note_factor(t, c->column, err);
-    vxs_factor *f = status ? NULL : &t->factors[t->factor_count - 1];
+    vxs_categorical *f = status ? NULL : &t->factors[t->factor_count - 1];
     for (size_t k = 0; k < c->count && !status; k++) {
         size_t with = 0;
         for (size_t i = 0; i < t->n; i++)
@@ -187,7 +187,7 @@ vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_erro
 /* ---- Levels that were never seen ------------------------------------------------------------- */
 
 /* Sets the factor's columns of the test subjects whose level `seen` has not. */
-static void average_levels(const vxs_task *t, const vxs_factor *f, const bool *seen,
+static void average_levels(const vxs_task *t, const vxs_categorical *f, const bool *seen,
                            const size_t *train, size_t train_count, const size_t *test,
                            size_t test_count, double *columns)
 {
@@ -211,7 +211,7 @@ vxs_status vxs_covariates_of(const vxs_task *t, const size_t *train, size_t trai
         for (size_t i = 0; i < test_count; i++)
             columns[k * test_count + i] = t->free[k * t->n + test[i]];
     for (size_t j = 0; j < t->factor_count; j++) {
-        const vxs_factor *f = &t->factors[j];
+        const vxs_categorical *f = &t->factors[j];
         memset(seen, 0, f->levels * sizeof(*seen));
         for (size_t i = 0; i < train_count; i++)
             seen[f->level[train[i]]] = true;
@@ -228,7 +228,7 @@ vxs_status vxs_covariates_unseen(const vxs_task *t, const size_t *fold, size_t n
     bool *seen = vxs_alloc(t->n, sizeof(*seen), err);
     vxs_status status = seen ? VXS_OK : VXS_FAILED;
     for (size_t j = 0; j < t->factor_count && !status; j++) {
-        const vxs_factor *f = &t->factors[j];
+        const vxs_categorical *f = &t->factors[j];
         memset(seen, 0, f->levels * sizeof(*seen));
         for (size_t i = 0; i < t->n; i++)
             if (fold[i] != number)

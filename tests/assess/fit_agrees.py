@@ -108,8 +108,13 @@ check("same bytes for any number of threads", len({open(f"t{n}/weights.tsv", "rb
 # ---- Predictions: of the cohort, and of images as they were prepared ---------------------------------
 got = table(run("predict", "m", "c")[0].splitlines())
 check("predictions", got["participant_id"] == ids and near(numbers(got["predicted"]), fitted))
-said = json.loads(run("predict", "m", "c", "--json")[0])
-check("in JSON", near([s["predicted"] for s in said["subjects"]], fitted))
+check("all of them known", got["trained_on"] == ["image"] * N, got["trained_on"])
+out, err = run("predict", "m", "c", "--json")
+said = json.loads(out)
+check("no score of training subjects", said["trained_on"] == {"image": N, "person": 0, "in_metrics": False} and said["metrics"]["subjects"] == 0
+      and said["metrics"]["r"] is None and f"the model was trained on {N} of {N} subjects" in err and "no score is given" in err and " r " not in err, (said["metrics"], err))
+said = json.loads(run("predict", "m", "c", "--json", "--training-too")[0])
+check("in JSON", near([s["predicted"] for s in said["subjects"]], fitted) and said["trained_on"]["in_metrics"])
 want = [np.corrcoef(y, fitted)[0, 1], np.abs(y - fitted).mean(), ((y - fitted) ** 2).mean() ** 0.5]
 check("metrics", near([said["metrics"][k] for k in ("r", "mae", "rmse")], want))
 os.mkdir("tmp")
@@ -146,7 +151,7 @@ check("logistic lambda_max", near(o["lambda_max"], np.abs(unit @ (sign - sign.me
 got = table(run("predict", "two", "c")[0].splitlines())
 check("the second is positive", near([numbers(got[k]) for k in ("p_patient", "p_control")], sigmoid([z, -z])))
 check("class", got["predicted"] == ["patient" if v > 0 else "control" for v in z])
-said = json.loads(run("predict", "two", "c", "--json")[0])
+said = json.loads(run("predict", "two", "c", "--json", "--training-too")[0])
 check("in JSON", near([s["probability"]["patient"] for s in said["subjects"]], sigmoid(z)))
 auc = np.mean([(a > b) + (a == b) / 2 for a in z[sign > 0] for b in z[sign < 0]])
 check("AUC", near([said["metrics"]["auc"], said["metrics"]["accuracy"]], [auc, ((z > 0) == (sign > 0)).mean()]))
@@ -178,8 +183,42 @@ check("n/a without a confound", [k for k, v in enumerate(got) if v == "n/a"] == 
 known = [k for k in range(N) if k not in (4, 9)]
 check("predictions with confounds", near(numbers(got)[known], want[known]))
 check("nothing left to the confounds", np.abs(C[:, known] @ (y - want)[known]).max() < 1e-5 * np.abs(y).sum() * 80)
-said = json.loads(run("predict", "conf", "holes", "--json")[0])
+said = json.loads(run("predict", "conf", "holes", "--json", "--training-too")[0])
 check("null without a confound", said["subjects"][4]["predicted"] is None and said["metrics"]["subjects"] == 28)
+out, err = run("predict", "conf", "holes", "--json")
+check("who was left out of the training is new", json.loads(out)["trained_on"] == {"image": 28, "person": 0, "in_metrics": False}, out[-400:])
+flow = about("conf")["flow"]
+check("flow", [flow[k] for k in ("read", "refused", "in_cohort", "without_target", "without_covariate", "not_selected", "analysed")] == [N, 0, N, 0, 2, 0, 28]
+      and flow["left_out"] == [{"id": "sub-05", "step": "without_covariate", "column": "age"}, {"id": "sub-10", "step": "without_covariate", "column": "site"}], flow)
+# levels that no training subject has: the mean of those that were learned
+shutil.copytree("c", "elsewhere")
+write("elsewhere/participants.tsv", {**people, "site": ["Hull" if k < 3 else s for k, s in enumerate(people["site"])]})
+out, err = run("predict", "conf", "elsewhere", "--json")
+said, mean = json.loads(out), C[:, known].mean(1)
+want = (X.T @ weights("conf", p) + np.array([mean[0] * b[0] + people["age"][k] * b[1] + mean[2:] @ b[2:] for k in range(N)]))[:3]
+check("average of the levels", near([s["predicted"] for s in said["subjects"][:3]], want), (said["subjects"][:3], want))
+check("for whom and what", said["unseen_levels"] == [{"covariate": "site", "level": "Hull", "predicted_with": "mean of the training subjects' levels", "subjects": ids[:3]}]
+      and "no training subject has 'Hull' in 'site': 3 subjects are predicted with the average of the levels that were learned: sub-01, sub-02, sub-03" in err, err)
+write("elsewhere/participants.tsv", {**people, "age": ["n/a"] * N})
+out, err = run("predict", "conf", "elsewhere", code=65)
+check("nobody is an error", out == "" and f"none of {N} subjects can be predicted: 'sub-01' has no value in 'age'" in err and err.count("\n") == 1, err)
+shutil.rmtree("elsewhere")
+# images under other names, people with other images, a mixture; one image and the whole table
+others = {"participant_id": ["new-1", "sub-02", "new-3", "new-4", "new-5"], "image": [people["image"][0], "other.nii.gz", "other3.nii.gz", "other4.nii.gz", "other5.nii.gz"],
+          "score": [1, 2, 3, 5, 4]}
+for k, f in enumerate(others["image"][1:]):
+    image = nib.load(people["image"][k + 1])
+    nib.save(nib.Nifti1Image((np.asarray(image.dataobj) * (1.01 + k / 100)).astype("f4"), image.affine), f)
+write("others.tsv", others)
+out, err = run("predict", "m", "others.tsv", "--image-column", "image", "--json")
+said = json.loads(out)
+check("by image, by id", [s["trained_on"] for s in said["subjects"]] == ["image", "person", "no", "no", "no"], said["subjects"])
+z = np.array([s["predicted"] for s in said["subjects"]])
+check("the score is of the others", said["metrics"]["subjects"] == 3 and near(said["metrics"]["r"], np.corrcoef(z[2:], [3, 5, 4])[0, 1])
+      and "the model was trained on 2 of 5 subjects (1 by their images, 1 by their ids; column trained_on): scores are of the others alone" in err
+      and "against 'score' of 3 subjects" in err, err)
+out, err = run("predict", "m", people["image"][0], "--participants", "people.tsv")
+check("one image and a table: a line", err.count("\n") == 2 and f"{N - 1} of {N} rows of the table have no image here" in err and "nan" not in err, err)
 run("check-model", "conf", "holes")
 run("fit", "c", "--target", "score", "--only", "half=two", "-q", "-o", "half")
 keep = [k for k, h in enumerate(people["half"]) if h == "two"]

@@ -101,6 +101,8 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
     vxs_certificate found[4];
     vxs_metrics metrics;
     double scores[48];
+    vxs_trained trained[48];
+    vxs_unseen_list unseen = { .count = 0 };
     vxs_status status = vxs_model_read(in("model"), &model, err);
     if (status)
         return status;
@@ -109,7 +111,12 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
     if (!status)
         status = vxs_model_scores(&model, cohort, scores, err);
     if (!status)
-        status = vxs_model_compare(&model, cohort, scores, &metrics, err);
+        status = vxs_model_trained_on(&model, cohort, trained, err);
+    if (!status)
+        status = vxs_model_unseen(&model, cohort, &unseen, err);
+    vxs_unseen_release(&unseen);
+    if (!status)
+        status = vxs_model_compare(&model, cohort, scores, trained, &metrics, err);
     vxs_model_release(&model);
     return status;
 }
