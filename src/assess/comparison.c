@@ -130,40 +130,46 @@ static double without_round_off(double value)
     return (double)(float)value;
 }
 
-static void align(const vxs_cv *cv, int which, double *aligned)
+/* Of one output in one repeat; `shift` has room for a fold each. */
+static void align_output(const vxs_cv *cv, const size_t *fold, size_t output, bool constant,
+                         const double *scores, double *aligned, double *shift)
+{
+    const vxs_task *t = cv->task;
+    double all = constant_without(cv, fold, SIZE_MAX, output);
+    for (size_t f = 0; f < cv->folds.count; f++)
+        shift[f] = has_constant(t) ? all - constant_without(cv, fold, f, output) : 0;
+    for (size_t i = 0; i < t->n; i++)
+        aligned[i] = without_round_off(constant ? all : scores[i] + shift[fold[i]]);
+}
+
+static vxs_status align(const vxs_cv *cv, int which, double *aligned, vxs_error *err)
 {
     const vxs_task *t = cv->task;
     const double *scores = predictor_of(cv, which).scores;
     size_t outputs = vxs_task_outputs(t);
-    bool moves = has_constant(t), constant = which == 1 + VXS_BASELINE_CONSTANT;
-    for (size_t r = 0; r < cv->folds.repeats; r++) {
-        const size_t *fold = cv->folds.fold + r * t->n;
+    double *shift = vxs_alloc(cv->folds.count, sizeof(*shift), err);
+    for (size_t r = 0; r < cv->folds.repeats && shift; r++)
         for (size_t o = 0; o < outputs; o++) {
-            double all = constant_without(cv, fold, SIZE_MAX, o);
-            for (size_t f = 0; f < cv->folds.count; f++) {
-                double shift = moves ? all - constant_without(cv, fold, f, o) : 0;
-                for (size_t i = 0; i < t->n; i++) {
-                    size_t at = (r * outputs + o) * t->n + i;
-                    if (fold[i] == f)
-                        aligned[at] = without_round_off(constant ? all : scores[at] + shift);
-                }
-            }
+            size_t row = (r * outputs + o) * t->n;
+            align_output(cv, cv->folds.fold + r * t->n, o, which == 1 + VXS_BASELINE_CONSTANT,
+                         scores + row, aligned + row, shift);
         }
-    }
+    free(shift);
+    return shift ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status align_all(vxs_cv *cv, vxs_error *err)
 {
     size_t rows = cv->folds.repeats * vxs_task_outputs(cv->task);
-    for (int k = 0; k < PREDICTORS; k++) {
+    vxs_status status = VXS_OK;
+    for (int k = 0; k < PREDICTORS && !status; k++) {
         if (!predictor_of(cv, k).scores)
             continue;
-        cv->aligned[k] = vxs_alloc(rows, cv->task->n * sizeof(*cv->aligned[k]), err);
-        if (!cv->aligned[k])
-            return VXS_FAILED;
-        align(cv, k, cv->aligned[k]);
+        double *aligned = vxs_alloc(rows, cv->task->n * sizeof(*aligned), err);
+        status = aligned ? align(cv, k, aligned, err) : VXS_FAILED;
+        cv->aligned[k] = aligned;
     }
-    return VXS_OK;
+    return status;
 }
 
 /* ---- Draws ----------------------------------------------------------------------------------- */

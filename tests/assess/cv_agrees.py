@@ -152,6 +152,22 @@ for i, f, g in zip(*(inner[k] for k in ("participant_id", "fold", "inner_fold"))
     where.setdefault((site[ids.index(i)], f), set()).add(g)
 check("a site is not split inside either", said["inner_folds"] == 2 and all(len(v) == 1 for v in where.values()))
 check("a fold a site", folds["fold"] == list(site) and [f["fold"] for f in said["each_fold"]] == ["a", "b", "c"])
+# a site as covariate that nobody was trained on: the average of the sites that were
+out, err = run("cv", "c", "--target", "score", "--confounds", "age,site", "--folds-from", "site", "--inner-folds", "0", "--lambda-ratio", "0.2", "-o", "cv", "--force")
+said, predicted = json.load(open("cv/cv.json")), np.array(table(open("cv/predictions.tsv"))["predicted"], float)
+for k, f in enumerate(said["each_fold"]):
+    train = site != f["fold"]
+    _, outputs = train_on(train, "score", f["lambda"][0], "--confounds", "age,site")
+    about = json.load(open("m/model.json"))
+    b = dict(zip(about["unpenalised"], outputs[0]["unpenalised_weights"]))
+    average = sum(b.get("site=" + s, 0) * (site[train] == s).mean() for s in "abc")
+    check("the average of the sites", near(predicted[~train], (X @ train_on.weights + b["intercept"] + b["age"] * age + average)[~train], 1e-5))
+    who = [i for i, s in zip(ids, site) if s == f["fold"]]
+    check("said for whom", said["unseen_levels"][k] == {"covariate": "site", "level": f["fold"], "predicted_with": "mean of the training subjects' levels",
+          "subjects": who} and f"no training subject has '{f['fold']}' in 'site': {len(who)} subjects" in err, (said["unseen_levels"], err))
+check("confounds alone know no site", abs(said["baseline"]["confounds"]["r"]) < 1)
+run("report", "cv", "-o", "unseen.html")
+check("on the page", "site = a (" in open("unseen.html").read() and "average of the levels" in open("unseen.html").read())
 said, p, folds = cv("score", "--group", "family", "--repeats", "3", "--nlambda", "5", "--folds", "3")
 for r in "123":
     where = {}

@@ -30,6 +30,27 @@ run voxsift cv c --target score -o x --folds-from given.tsv --group family
 same "a group on both sides" "$code" 65
 holds "is named" "are of one group, but are in folds" "$work/err"
 
+# a class that cannot be in every training part is found before any work
+awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "rare" : NR < 4 ? "few" : NR % 2 ? "x" : "y"; }' people.tsv > rare.tsv
+awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "far" : sprintf("%.3f", 1e12 + $4); }' rare.tsv > far.tsv
+works "rare classes" voxsift cohort --features x.tsv --participants far.tsv -q -o rare
+for words in "" "--folds 2 --inner-folds 0"; do
+    run voxsift cv rare --target rare --nlambda 5 -o x -q $words
+    case $words in
+    "") same "a rare class" "$code $(wc -l < "$work/err")" "65 1"
+        holds "with its count" "an inner fold has nobody whose 'rare' is 'few', of whom there are 2; use fewer or other folds, or leave this class out" "$work/err" ;;
+    *) same "enough for two folds" "$code" 0; rm -r x ;;
+    esac
+done
+refuses 65 "has nobody whose 'rare' is 'few', of whom there are 2" voxsift permute rare --target rare --permutations 2 --nlambda 5 -o x -q
+same "no checkpoint of what cannot go on" "$(ls -d x* | tr '\n' ' ')" "x.tsv "
+# numbers that are all but the same
+for command in "fit rare" "cv rare" "permute rare" "stability rare"; do
+    refuses 65 "column 'far' varies by" voxsift $command --target far -o x -q
+done
+refuses 65 "about a mean of 1e+12, too little to be computed with; subtract a constant from it" voxsift path rare --target far -q
+refuses 65 "column 'far' varies by" voxsift fit rare --target score --confounds far -o x -q
+
 # images and people
 "$PYTHON" - << 'EOP'
 import nibabel as nib

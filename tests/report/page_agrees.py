@@ -141,6 +141,25 @@ for words in ([], ["--underlay", "icbm152", "--atlas", "schaefer100"], ["--under
         check("which are those of 'voxsift regions'", rows == [[c["peak_label"] or "none", c["overlap_label"] or "none",
               f"{int((c['overlap_percent'] or 0) + 0.5)}&nbsp;%"] for c in where], (rows[:3], where[:3]))
 
+# ---- Who was analysed ------------------------------------------------------------------------------------
+rows = [line.rstrip("\n").split("\t") for line in open("ras.tsv")]
+rows[4][rows[0].index("score")] = "n/a"
+rows[6][rows[0].index("site")] = ""
+open("flow.tsv", "w").write("".join("\t".join(r) + "\n" for r in rows + [["s98", "", *rows[1][2:]]]))
+run("cohort", "flow.tsv", "--image-column", "image", "--drop-bad", "-q", "-o", "flow-c")
+short = ["--target", "score", "--confounds", "site"]
+for name, command in (("flow-cv", ["cv", "--inner-folds", "0", "--folds", "3"]), ("flow-m", ["fit"]), ("flow-s", ["stability", "--pairs", "2"]),
+                      ("flow-p", ["permute", "--permutations", "2", "--nlambda", "3", "--inner-folds", "2"])):
+    run(command[0], "flow-c", *short, *command[1:], "-q", "-o", name)
+    run("report", name, "-o", name + ".html")
+    told = [f for f in os.listdir(name) if f in ("cv.json", "model.json", "stability.json", "permute.json")][0]
+    flow = json.load(open(f"{name}/{told}"))["flow"]
+    check(name + ": flow", [flow[k] for k in ("read", "refused", "in_cohort", "without_target", "without_covariate", "analysed")] == [n + 1, 1, n, 1, 1, n - 2]
+          and [k["id"] for k in flow["left_out"]] == ["s03", "s05"], flow)
+    said = Page(name + ".html").text
+    check(name + ": on the page", all(v in said for v in (f"Subjects read: {n + 1}", "1 left out: data that cannot be used", "s98 (the table names no image)",
+          f"In the cohort: {n}", "1 left out: no value of the target", "s03 (score)", "1 left out: no value of a covariate", "s05 (site)", f"Analysed: {n - 2}")), said)
+
 # ---- Classes, hostile names, models, tables --------------------------------------------------------------
 run("cv", "ras-c", "--target", "dx", "--nlambda", "8", "--folds", "3", "-q", "-o", "evil-cv")
 run("report", "evil-cv", "-o", "evil.html")
