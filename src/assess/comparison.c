@@ -148,14 +148,16 @@ static vxs_status align(const vxs_cv *cv, int which, double *aligned, vxs_error 
     const double *scores = predictor_of(cv, which).scores;
     size_t outputs = vxs_task_outputs(t);
     double *shift = vxs_alloc(cv->folds.count, sizeof(*shift), err);
-    for (size_t r = 0; r < cv->folds.repeats && shift; r++)
+    if (!shift)
+        return VXS_FAILED;
+    for (size_t r = 0; r < cv->folds.repeats; r++)
         for (size_t o = 0; o < outputs; o++) {
             size_t row = (r * outputs + o) * t->n;
             align_output(cv, cv->folds.fold + r * t->n, o, which == 1 + VXS_BASELINE_CONSTANT,
                          scores + row, aligned + row, shift);
         }
     free(shift);
-    return shift ? VXS_OK : VXS_FAILED;
+    return VXS_OK;
 }
 
 static vxs_status align_all(vxs_cv *cv, vxs_error *err)
