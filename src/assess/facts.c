@@ -46,7 +46,7 @@ static void left_out_json(vxs_json_writer *w, const vxs_task *t)
     for (size_t k = 0; k < t->left_count; k++) {
         const vxs_left_out *l = &t->left_out[k];
         vxs_json_open_object(w, NULL);
-        vxs_json_text(w, "id", vxs_table_cell(c->people, l->row, c->id_column));
+        vxs_json_text(w, "id", vxs_cohort_id(c, l->row));
         vxs_json_text(w, "step", steps[l->step]);
         vxs_json_text(w, "column", vxs_table_header(c->people, l->column));
         vxs_json_close_object(w);

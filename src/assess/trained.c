@@ -39,6 +39,14 @@ static char *person_of(const char *id, vxs_error *err)
                       id);
 }
 
+/* Of a subject of a cohort, by its column of persons or else by its id. */
+static const char *person_text(const vxs_cohort *c, size_t i)
+{
+    const char *person =
+        c->person_column == VXS_NO_COLUMN ? NULL : vxs_table_cell(c->people, i, c->person_column);
+    return person ? person : vxs_table_cell(c->people, i, c->id_column);
+}
+
 static int by_text(const void *a, const void *b)
 {
     return strcasecmp(*(char *const *)a, *(char *const *)b);
@@ -51,11 +59,15 @@ static bool has(char **sorted, size_t count, const char *text)
 
 /* ---- Of a model that is written -------------------------------------------------------------- */
 
-/* "images": in the order of the ids. */
+/* "people" and "images": in the order of the ids. */
 void vxs_trained_json(vxs_json_writer *w, const vxs_task *t)
 {
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
+    vxs_json_open_array(w, "people");
+    for (size_t i = 0; i < t->n; i++)
+        vxs_json_text(w, NULL, person_text(t->cohort, t->rows[i]));
+    vxs_json_close_array(w);
     vxs_json_open_array(w, "images");
     for (size_t row = 0, next = 0; item && next < t->n; row++, item = item->next) {
         if (t->rows[next] != row)
@@ -81,12 +93,24 @@ static void release(training *t)
     vxs_free_texts(t->people, t->count);
 }
 
+static vxs_status add_people(training *t, const vxs_json *list, vxs_error *err)
+{
+    for (const vxs_json *i = list ? list->first : NULL; i; i = i->next) {
+        t->people[t->count] = person_of(i->kind == VXS_JSON_TEXT ? i->text : NULL, err);
+        if (!t->people[t->count++])
+            return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
 static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
 {
     const vxs_json *about = vxs_json_get(m->about, "training");
     const vxs_json *ids = vxs_json_get(about, "ids"), *images = vxs_json_get(about, "images");
+    const vxs_json *people = vxs_json_get(about, "people");
+    size_t names = (ids ? ids->length : 0) + (people ? people->length : 0);
     *t = (training){ .images = vxs_alloc(images ? images->length : 0, sizeof(char *), err) };
-    t->people = vxs_alloc(ids ? ids->length : 0, sizeof(char *), err);
+    t->people = vxs_alloc(names, sizeof(char *), err);
     if (!t->images || !t->people)
         return VXS_FAILED;
     for (const vxs_json *i = images ? images->first : NULL; i; i = i->next) {
@@ -96,11 +120,11 @@ static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
         if (!t->images[t->image_count++])
             return VXS_FAILED;
     }
-    for (const vxs_json *i = ids ? ids->first : NULL; i; i = i->next) {
-        t->people[t->count] = person_of(i->kind == VXS_JSON_TEXT ? i->text : NULL, err);
-        if (!t->people[t->count++])
-            return VXS_FAILED;
-    }
+    vxs_status status = add_people(t, ids, err);
+    if (!status)
+        status = add_people(t, people, err);
+    if (status)
+        return status;
     qsort((void *)t->images, t->image_count, sizeof(*t->images), by_text);
     qsort((void *)t->people, t->count, sizeof(*t->people), by_text);
     return VXS_OK;
@@ -114,14 +138,16 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
     training t;
     vxs_status status = read_training(m, &t, err);
     for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL) {
-        char *person = person_of(vxs_table_cell(c->people, i, c->id_column), err);
-        char *image = image_of(item, err);
-        status = person && image ? VXS_OK : VXS_FAILED;
+        char *person = person_of(person_text(c, i), err), *image = image_of(item, err);
+        char *id = person_of(vxs_table_cell(c->people, i, c->id_column), err);
+        status = person && image && id ? VXS_OK : VXS_FAILED;
         if (!status)
             trained[i] = has(t.images, t.image_count, image) ? VXS_TRAINED_ON_IMAGE
-                         : has(t.people, t.count, person)    ? VXS_TRAINED_ON_PERSON
-                                                             : VXS_NOT_TRAINED_ON;
+                         : has(t.people, t.count, person) || has(t.people, t.count, id)
+                             ? VXS_TRAINED_ON_PERSON
+                             : VXS_NOT_TRAINED_ON;
         free(person);
+        free(id);
         free(image);
     }
     release(&t);
