@@ -59,12 +59,12 @@ static bool has(char **sorted, size_t count, const char *text)
 
 /* ---- Of a model that is written -------------------------------------------------------------- */
 
-/* "people" and "images": in the order of the ids. */
+/* "persons" and "images": in the order of the ids. */
 void vxs_trained_json(vxs_json_writer *w, const vxs_task *t)
 {
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
-    vxs_json_open_array(w, "people");
+    vxs_json_open_array(w, "persons");
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL, person_text(t->cohort, t->rows[i]));
     vxs_json_close_array(w);
@@ -107,7 +107,7 @@ static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
 {
     const vxs_json *about = vxs_json_get(m->about, "training");
     const vxs_json *ids = vxs_json_get(about, "ids"), *images = vxs_json_get(about, "images");
-    const vxs_json *people = vxs_json_get(about, "people");
+    const vxs_json *people = vxs_json_get(about, "persons");
     size_t names = (ids ? ids->length : 0) + (people ? people->length : 0);
     *t = (training){ .images = vxs_alloc(images ? images->length : 0, sizeof(char *), err) };
     t->people = vxs_alloc(names, sizeof(char *), err);
