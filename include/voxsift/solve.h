@@ -225,8 +225,7 @@ VXS_MUST_CHECK vxs_status vxs_solver_new(const vxs_context *context, const vxs_m
 /* The smallest lambda at which the model is empty: no weights, or no differences on a graph. */
 double vxs_solver_lambda_max(const vxs_solver *solver);
 /* VXS_OK even when the tolerance was not met: that is in the certificate. lambda must be above 0
- * where lambda_max is. A solution without a finite value is VXS_BAD_DATA, one without any bound
- * VXS_NOT_CONVERGED. */
+ * where lambda_max is. A solution without a finite value is VXS_BAD_DATA. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                                          vxs_error *err);
 void vxs_solver_free(vxs_solver *solver);

@@ -32,19 +32,16 @@ static bool is_finite(const vxs_solution *s, size_t free_count)
                    are_finite(u->free, free_count)));
 }
 
+/* A dual value of -infinity is a bound that was not found: that is in the certificate. */
 vxs_status vxs_solution_settle(vxs_solution *s, size_t free_count, vxs_error *err)
 {
     const vxs_certificate *c = &s->certificate;
-    vxs_status status = VXS_OK;
-    if (!is_finite(s, free_count) || isnan(c->dual) || isnan(c->gap))
-        status = vxs_fail(err, VXS_BAD_DATA,
-                          "the fit overflows: primal value %g, dual value %g; features, target, "
-                          "weights or penalties are too large",
-                          c->primal, c->dual);
-    else if (isinf(c->dual) || isinf(c->gap))
-        status = vxs_fail(err, VXS_NOT_CONVERGED,
-                          "no bound was found on the value of the fit, which is %g", c->primal);
-    if (status)
-        vxs_solution_release(s);
+    if (is_finite(s, free_count) && c->dual < INFINITY && !isnan(c->gap))
+        return VXS_OK;
+    vxs_status status = vxs_fail(err, VXS_BAD_DATA,
+                                 "the fit overflows: primal value %g, dual value %g; features, "
+                                 "target, weights or penalties are too large",
+                                 c->primal, c->dual);
+    vxs_solution_release(s);
     return status;
 }

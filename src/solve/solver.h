@@ -23,7 +23,7 @@ struct vxs_solver {
 
 /* certificate.c: (primal - dual) as a share of the empty model's value; NaN if that is. */
 double vxs_relative_gap(double gap, double empty);
-/* Releases a solution without a finite value or bound, and says why. */
+/* Releases a solution without a finite value, or with a bound that is no number. */
 VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t free_count,
                                               vxs_error *err);
 /* problem_check.c */
