@@ -14,14 +14,18 @@ const char *const vxs_trained_names[] = { "no", "image", "person", NULL };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* The image of a subject of the cohort's list, "" when it has none; freed by the caller. */
-static char *image_of(const vxs_json *subject, vxs_error *err)
+#define IMAGE_TEXT (VXS_HASH_TEXT + 32)
+
+/* The image of a subject of the cohort's list, "" when it has none. */
+static const char *image_of(const vxs_json *subject, char text[IMAGE_TEXT])
 {
     const char *hash = vxs_json_get_text(subject, "sha256");
     double volume = vxs_json_get_number(subject, "volume");
     if (hash && volume >= 1)
-        return vxs_format(err, "%s,%.0f", hash, volume);
-    return vxs_format(err, "%s", hash ? hash : "");
+        snprintf(text, IMAGE_TEXT, "%s,%.0f", hash, volume);
+    else
+        snprintf(text, IMAGE_TEXT, "%s", hash ? hash : "");
+    return text;
 }
 
 /* "sub-007_ses-1" is "7": without prefix, zeros and session, as ids are joined. */
@@ -72,9 +76,8 @@ void vxs_trained_json(vxs_json_writer *w, const vxs_task *t)
     for (size_t row = 0, next = 0; item && next < t->n; row++, item = item->next) {
         if (t->rows[next] != row)
             continue;
-        char *image = image_of(item, NULL);
-        vxs_json_text(w, NULL, image && *image ? image : NULL);
-        free(image);
+        char image[IMAGE_TEXT];
+        vxs_json_text(w, NULL, *image_of(item, image) ? image : NULL);
         next++;
     }
     vxs_json_close_array(w);
@@ -138,17 +141,16 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
     training t;
     vxs_status status = read_training(m, &t, err);
     for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL) {
-        char *person = person_of(person_text(c, i), err), *image = image_of(item, err);
+        char image[IMAGE_TEXT], *person = person_of(person_text(c, i), err);
         char *id = person_of(vxs_table_cell(c->people, i, c->id_column), err);
-        status = person && image && id ? VXS_OK : VXS_FAILED;
+        status = person && id ? VXS_OK : VXS_FAILED;
         if (!status)
-            trained[i] = has(t.images, t.image_count, image) ? VXS_TRAINED_ON_IMAGE
+            trained[i] = has(t.images, t.image_count, image_of(item, image)) ? VXS_TRAINED_ON_IMAGE
                          : has(t.people, t.count, person) || has(t.people, t.count, id)
                              ? VXS_TRAINED_ON_PERSON
                              : VXS_NOT_TRAINED_ON;
         free(person);
         free(id);
-        free(image);
     }
     release(&t);
     return status;
