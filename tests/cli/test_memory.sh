@@ -23,6 +23,7 @@ for limit in 30 60 90 130 160 200 240 300 450; do
     ends $limit path few --target score --method fused --graph chain --nlambda 3 --nthreads 3
     ends $limit simulate lasso --subjects 100 --features 20000 --nthreads 2 -o so -q
 done
+rm -rf so
 run bash -c 'ulimit -v 80000; voxsift fit few --target score --nthreads 1 -o so'
 same "linear algebra has none" "$code$(cat "$work/err")" "1voxsift fit: not enough memory for linear algebra, which takes 128 MB of address space a thread (--nthreads 1)"
 # what never multiplies does not pay for it
@@ -30,6 +31,7 @@ works "a table" bash -c 'ulimit -v 80000; voxsift info few/participants.tsv'
 run bash -c 'ulimit -v 80000; voxsift version'
 same "version" "$code" 0
 # no thread is ours but those that were asked for, and the name is the one that was called
+rm -rf so
 voxsift fit two --target diagnosis --method fgm --map poly2 --T 1000 --C 1e6 --inner-tol 1e-12 --nthreads 1 -o so > /dev/null 2>&1 &
 for _ in $(seq 100); do
     [ "$(cat /proc/$!/comm 2> /dev/null)" = voxsift ] && break
