@@ -303,7 +303,8 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
         r->primal = penalty_of_answer(c) + cost * look(c);
         for (size_t i = 0; i < c->n && c->selected->alpha; i++)
             c->slope[i] = -c->problem->y[i] * c->selected->alpha[i] / cost;
-        bring_into(c, &d, c->slope);
+        if (!c->selected->alpha) /* one that comes along is what it is */
+            bring_into(c, &d, c->slope);
         for (size_t i = 0; i < c->n; i++)
             c->slope[i] *= cost;
         r->dual = best_bound(c);

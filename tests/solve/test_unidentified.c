@@ -47,29 +47,33 @@ static void scale(double *raw, size_t i, size_t first, size_t last, bool scores)
                                 : raw[j * N + i] * count / sum;
 }
 
+static void fill_subject(example *e, int kind, size_t i)
+{
+    size_t hot = (size_t)vxs_random_below(&e->random, e->drawn++, P / 2);
+    for (size_t j = 0; j < P; j++) {
+        double *x = &e->raw[j * N + i];
+        if (kind == ONE_HOT)
+            *x = j % (P / 2) == hot ? 1 : 0;
+        if ((kind == OPPOSITE || kind == TWICE) && j >= P / 2)
+            *x = -e->raw[(j - P / 2) * N + i];
+        if (kind == COVARIATE)
+            *x *= 2 + e->free[N + i];
+    }
+}
+
 static void fill(example *e, int kind)
 {
+    bool positive = kind == GLOBAL || kind == COVARIATE || kind == APART;
     for (size_t k = 0; k < P * N; k++)
-        e->raw[k] = (kind == GLOBAL || kind == COVARIATE || kind == APART ? 5 : 0) + draw(e);
+        e->raw[k] = (positive ? 5 : 0) + draw(e);
     for (size_t i = 0; i < N; i++) {
-        size_t hot = (size_t)vxs_random_below(&e->random, e->drawn++, P / 2);
         if (kind == GLOBAL || kind == SCORES || kind == COVARIATE)
             scale(e->raw, i, 0, P, kind == SCORES);
-        if (kind == APART)
-            scale(e->raw, i, 0, P / 2, false);
-        if (kind == CONSTANT) {
-            scale(e->raw, i, 0, P / 2, true);
+        if (kind == APART || kind == CONSTANT)
+            scale(e->raw, i, 0, P / 2, kind == CONSTANT);
+        if (kind == CONSTANT)
             scale(e->raw, i, P / 2, P, true);
-        }
-        for (size_t j = 0; j < P; j++) {
-            double *x = &e->raw[j * N + i];
-            if (kind == ONE_HOT)
-                *x = j % (P / 2) == hot ? 1 : 0;
-            if ((kind == OPPOSITE || kind == TWICE) && j >= P / 2)
-                *x = -e->raw[(j - P / 2) * N + i];
-            if (kind == COVARIATE)
-                *x *= 2 + e->free[N + i];
-        }
+        fill_subject(e, kind, i);
     }
 }
 
