@@ -2,6 +2,7 @@
 explain, a fit that ends with 0 is confirmed by check-model, one that ends with 3 can be read, and nothing crashes.
 Problems that were once certified wrongly, then random ones. Runs in an empty directory."""
 import json
+import os
 import shutil
 import subprocess
 
@@ -61,7 +62,7 @@ def holds(what, options, wanted=(0, 2, 3, 65)):
     fit = call("fit", "c", *options, "-o", "m", "-q")
     what += ": " + " ".join(options)
     check(what, fit.returncode in wanted, (fit.returncode, fit.stderr))
-    if fit.returncode in (0, 3):
+    if fit.returncode == 0 or (fit.returncode == 3 and os.path.exists("m")):  # without any bound there is no model
         again = call("check-model", "m", "c")
         allowed = (0,) if fit.returncode == 0 else (0, 3)
         check(what + ", checked", again.returncode in allowed, (fit.returncode, again.stdout, again.stderr))
