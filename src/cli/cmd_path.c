@@ -1,6 +1,8 @@
 /* cmd_path.c - voxsift path. */
 #include "cli/cli.h"
 
+#include <stdlib.h>
+
 static const vxs_operand operands[] = {
     { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
     { .name = NULL },
@@ -18,6 +20,7 @@ static const vxs_example examples[] = {
 typedef struct {
     const vxs_call *call;
     const vxs_task *task;
+    const char *name; /* of the target, or of the class */
     vxs_json_writer json;
     bool found; /* a fit whose gap is larger than asked for; `worst` is the largest */
     vxs_certificate worst;
@@ -86,6 +89,8 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     }
     if (!first)
         return VXS_OK;
+    if (number == 0 && vxs_task_problems(p->task) > 1)
+        fprintf(out, "# %s against the rest\n", p->name);
     if (o->fit.selected) {
         print_rounds(p, number, o);
         return VXS_OK;
@@ -103,22 +108,14 @@ static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
 {
     const vxs_call *call = p->call;
     bool json = call->shared->json;
-    double start = vxs_seconds();
     size_t outputs = vxs_task_problems(task);
     vxs_status status = VXS_OK;
-    if (json) {
-        vxs_json_init(&p->json, call->out);
-        vxs_json_open_object(&p->json, NULL);
-        vxs_json_open_array(&p->json, "outputs");
-    }
     for (size_t k = 0; k < outputs && !status; k++) {
-        const char *name = outputs > 1 ? task->classes[k] : task->settings.target;
+        p->name = outputs > 1 ? task->classes[k] : task->settings.target;
         if (json) {
             vxs_json_open_object(&p->json, NULL);
-            vxs_json_text(&p->json, "name", name);
+            vxs_json_text(&p->json, "name", p->name);
             vxs_json_open_array(&p->json, "points");
-        } else if (outputs > 1) {
-            fprintf(call->out, "# %s against the rest\n", name);
         }
         status = vxs_model_path(call->context, task, call->method, k, print_fit, p, err);
         if (json) {
@@ -126,19 +123,40 @@ static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
             vxs_json_close_object(&p->json);
         }
     }
-    if (json) {
-        vxs_json_close_array(&p->json);
-        vxs_json_real(&p->json, "passes", p->passes);
-        vxs_json_real(&p->json, "seconds_total", vxs_seconds() - start);
-        vxs_json_close_object(&p->json);
-    }
+    return status;
+}
+
+/* Points are lines as they come; JSON is printed when it is whole. */
+static vxs_status print_path(printer *p, vxs_task *task, vxs_error *err)
+{
+    double start = vxs_seconds();
+    char *text = NULL;
+    size_t length = 0;
+    if (!p->call->shared->json)
+        return print_outputs(p, task, err);
+    FILE *whole = open_memstream(&text, &length);
+    if (!whole)
+        return vxs_fail(err, VXS_FAILED, "not enough memory for the path");
+    vxs_json_init(&p->json, whole);
+    vxs_json_open_object(&p->json, NULL);
+    vxs_json_open_array(&p->json, "outputs");
+    vxs_status status = print_outputs(p, task, err);
+    vxs_json_close_array(&p->json);
+    vxs_json_real(&p->json, "passes", p->passes);
+    vxs_json_real(&p->json, "seconds_total", vxs_seconds() - start);
+    vxs_json_close_object(&p->json);
+    if (fclose(whole) != 0 && !status)
+        status = vxs_fail(err, VXS_FAILED, "not enough memory for the path");
+    if (!status)
+        (void)!fwrite(text, 1, length, p->call->out); /* what cannot be written shows at the end */
+    free(text);
     return status;
 }
 
 static vxs_status follow(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     printer p = { .call = call, .task = task };
-    vxs_status status = print_outputs(&p, task, err);
+    vxs_status status = print_path(&p, task, err);
     vxs_warn_unidentified(call->context, status ? 0 : p.unidentified);
     return status ? status : settle(&p, err);
 }
