@@ -40,7 +40,7 @@ typedef struct {
     const char *person_header; /* of the column of persons, or NULL: the ids have them */
     char invented[64];         /* for ids that no table has */
     size_t people;             /* how many persons the subjects are */
-    const char **unmatched; /* ids of rows of the table without image or features */
+    const char **unmatched;    /* ids of rows of the table without image or features */
     size_t unmatched_count;
 
     bool is_shared;
