@@ -53,12 +53,12 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .SUFFIXES:
 .PHONY: hardened all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
-        same bench bp-figures fgm-figures grid-figures cv-figures kernel-figures screens figures peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install uninstall clean help FORCE
+        same peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install uninstall clean help FORCE
 
-all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a
+all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a $(BUILD)/compile_commands.json
 
 help:
-	@sed -n 's/^## //p' Makefile
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
 ## make                 build/voxsift and build/libvoxsift.a
 ## make deps            install what is missing to build and test (Debian, as root)
@@ -67,13 +67,6 @@ help:
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader or kind of directory
 ## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
-## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
-## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
-## make kernel-figures  what a column of kernel scores takes, alone
-## make skfs-figures    kernel selection on the simulations of its paper, and what it costs
-## make grid-figures    the fused lasso on voxel grids; make bp-figures: what screening saves
-## make fgm-figures     feature generation beside liblinear (MATRICES=folder for leukemia)
-## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 ## make same           BASE=revision: 111 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, lint, layers, bans, headers, symbols, hardened, warnings, docs-check
@@ -93,6 +86,12 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags $(BUILD)/hardening
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+# For clangd and other tools that ask how a file is compiled.
+$(BUILD)/compile_commands.json: $(BUILD)/flags
+	@command="$(COMPILE)"; between='['; for file in $(ALL_C); do \
+	   printf '%s\n{ "directory": "%s", "file": "%s", "command": "%s -c %s" }' "$$between" '$(CURDIR)' "$$file" "$$command" "$$file"; \
+	   between=','; done > $@ && echo ' ]' >> $@
 
 # Objects are made again when the compiler or its flags change.
 $(BUILD)/flags: FORCE
@@ -221,83 +220,9 @@ FUZZ_SEED ?= 1
 mutate-run: all
 	@$(PYTHON) tests/fuzz/mutate.py $(BUILD)/voxsift $(BUILD)/mutate --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
-# ---- Benchmarks ---------------------------------------------------------------------------------
+include tests/bench/bench.mk
 
-$(BUILD)/read_images $(BUILD)/scan $(BUILD)/pairs $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
-	$(say) LINK $@
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
-
-$(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/libvoxsift.a
-	$(say) LINK $@
-	$(Q)$(LINK) -o $@ $^ -llinear $(LIBS)
-
-# Verifies, then times, peers in the same run; docs/benchmarks.md says what came out where.
-bench: deps-peers
-	@$(MAKE) --no-print-directory all $(BUILD)/read_images $(BUILD)/scan
-	@mkdir -p $(BUILD)/bench/lasso $(BUILD)/bench/trees
-	@$(PYTHON) tests/bench/images.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench
-	@echo "One scan of 400 x 200,000 floats:" && $(BUILD)/scan
-	@$(PYTHON) tests/bench/lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/lasso
-	@$(MAKE) --no-print-directory screens
-	@$(PYTHON) tests/bench/trees.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/trees examples
-	@$(MAKE) --no-print-directory kernel-figures
-	@$(MAKE) --no-print-directory skfs-figures
-	@$(MAKE) --no-print-directory bp-figures
-	@$(MAKE) --no-print-directory grid-figures
-	@$(MAKE) --no-print-directory fgm-figures
-	@$(MAKE) --no-print-directory cv-figures
-	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
-
-# The fifth part alone: two minutes, Python's own library, figures into build/bench/screens.
-screens: all
-	@mkdir -p $(BUILD)/bench/screens
-	@$(PYTHON) tests/bench/screens.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/screens
-
-# Those of bp-figures as well, when it was run before.
-figures: screens
-	@mkdir -p $(BUILD)/bench/skfs
-	@SKFS_PARTS=voxels,subjects,dual $(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz examples
-	cp $(BUILD)/bench/screens/*.svg $(BUILD)/bench/skfs/*.svg $(wildcard $(BUILD)/bench/bp/*.svg) docs/figures
-
-# The seventh part alone: a minute.
-kernel-figures: $(BUILD)/kernel_scores
-	@$(BUILD)/kernel_scores
-
-# Screening by bound propagation beside none and beside linear programmes, on the dissertation's simulations:
-# half an hour, most of it the linear programmes and graphs with many loops. BP_PARTS: some of squared, logistic,
-# thirds, sparse, plain, ratios, lp, dynamic; BP_LP_EVERY=5: fewer linear programmes; BP_DRAW=1: tables and
-# figures of what is there already.
-bp-figures: deps-peers
-	@$(MAKE) --no-print-directory $(BUILD)/bound_propagation
-	@mkdir -p $(BUILD)/bench/bp
-	@$(PYTHON) tests/bench/bound_propagation.py $(abspath $(BUILD)) $(BUILD)/bench/bp '$(BP_PARTS)'
-
-# The fused lasso on voxel grids, by cuts: a quarter of an hour. GRIDS: some of small, brain, large and arc.
-grid-figures: all $(BUILD)/grids
-	@$(PYTHON) tests/bench/grids.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/grids examples
-
-# Feature generation on its papers' synthetic data, at their sizes: half an hour, and up to 18 GB. FGM_PARTS: some of
-# small, exact, descent, large, wide, tall, groups, leukemia; MATRICES: a folder with leukemia_train.svm and
-# leukemia_test.svm, or with matrices/ that has them; FGM_DRAW=1: tables and figures of what is there already.
-fgm-figures: deps-peers
-	@$(MAKE) --no-print-directory all $(BUILD)/generation
-	@mkdir -p $(BUILD)/bench/fgm
-	@$(PYTHON) tests/bench/generation.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/fgm '$(MATRICES)'
-
-# What cross-validation and permutations give on real brains: twenty minutes, and as long for CV_PARTS=fused. HAXBY: a folder with bold.nii.gz,
-# mask.nii.gz and attributes_literal.txt; SOOP: one with participants.tsv, its lesion maps and jhu_4mm.nii.gz, for CV_PARTS=generation;
-# CV_PARTS: some of the parts that cv.py names.
-cv-figures: deps-peers
-	@$(MAKE) --no-print-directory all
-	@$(PYTHON) tests/bench/cv.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/cv examples '$(HAXBY)' '$(CV_PARTS)' '$(SOOP)'
-
-# The three simulations of the dissertation beside other methods (half an hour), and what kernel selection
-# costs. SKFS_SEEDS, SKFS_MODELS, SKFS_PARTS: fewer of them.
-skfs-figures: deps-peers
-	@$(MAKE) --no-print-directory all
-	@mkdir -p $(BUILD)/bench/skfs
-	@$(PYTHON) tests/bench/skfs.py $(abspath $(BUILD)) $(BUILD)/bench/skfs
-	@$(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz examples
+# ---- Agreement with other programs and with other revisions ---------------------------------------
 
 # The same answers as scikit-learn and glmnet on the identical problems. MATRICES: a folder that has
 # matrices/*.svm; without it the images in examples/ alone are used.
