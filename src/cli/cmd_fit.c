@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include <math.h>
-#include <sys/stat.h>
 
 #define CALIBRATION_FOLDS 5
 
@@ -310,20 +309,9 @@ static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error 
     return status;
 }
 
-/* --force would replace the data by what was made of it. */
-static bool same_folder(const char *a, const char *b)
-{
-    struct stat one, two;
-    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
-}
-
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     vxs_cohort cohort;
-    if (same_folder(call->operands[0], call->shared->out))
-        return vxs_fail(err, VXS_MISUSE, "the model cannot be written over its cohort '%s'",
-                        call->operands[0]);
     vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
     if (status)
         return status;

@@ -16,7 +16,7 @@ refuses 2 "that must lie between 0 and lambda_max" voxsift path c --target score
 refuses 2 "lambda is 0; without a penalty" voxsift path c --target score --lambda 0
 refuses 2 "exclude each other" voxsift fit c --target score --lambda 1 --lambda-ratio 0.1 -o x
 refuses 2 "goes with '--standardize none'" voxsift fit c --target score --no-intercept -o x
-refuses 2 "cannot be written over its cohort" voxsift fit c --target score --force -o ./c/
+refuses 73 "it is an input of this run" voxsift fit c --target score --force -o ./c/
 printf 'feature\tpenalty\nroi 1\t0\n' > zero.tsv
 refuses 65 "the penalty of 'roi 1' is 0; it must be above 0" voxsift fit f --target score --penalties zero.tsv -o x
 printf 'feature\tpenalty\nroi 99\t2\n' > unknown.tsv
