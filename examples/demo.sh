@@ -30,7 +30,7 @@ echo "4. Where do the lesions of more than 60 of them overlap?"
 echo
 "$voxsift" regions "$out/lesion/coverage.nii.gz" --threshold 60 --min-size 5 --atlas schaefer100 \
     --underlay "$here/../atlases/icbm152/icbm152_t1_2mm.nii.gz" -o "$out/overlap" --force > "$out/table.txt"
-awk -F '\t' 'NR > 1 { printf "   %d voxels (%d mm3) around x %.0f, y %.0f, z %.0f mm, at most %d people: %s\n", $3, $4, $9, $10, $11, $8, $14 }' \
+awk -F '\t' 'NR > 1 { printf "   %d voxels (%d mm3) around x %.0f, y %.0f, z %.0f mm, at most %d people: %s\n", $3, $4, $9, $10, $11, $8, $15 }' \
     "$out/overlap/clusters.tsv"
 echo
 echo "5. Does it take a brain image to tell how severe the aphasia is, and how old somebody is?"
@@ -53,7 +53,7 @@ learn() { # images, column, words, unit, more options of 'voxsift cohort'
     "$voxsift" regions "$out/$column/weights.nii.gz" --connectivity 26 --atlas schaefer100 \
         --underlay "$here/../atlases/icbm152/icbm152_t1_2mm.nii.gz" -o "$out/${column}_regions" --force > "$out/log.txt"
     awk -F '\t' 'NR > 1 && NR <= 4 { printf "     weight %+.3g per unit at x %.0f, y %.0f, z %.0f mm%s\n", $8, $5, $6, $7,
-        $16 == "n/a" ? "" : ": " $16 }' "$out/${column}_regions/clusters.tsv"
+        $14 == "n/a" ? "" : ": " $14 }' "$out/${column}_regions/clusters.tsv"
     echo
 }
 learn lesion wab_aq "Severity of aphasia" points --mask-fraction 0.05 --smooth 8
@@ -67,7 +67,7 @@ judge() { # images, column, words, more options of 'voxsift cohort'
     "$voxsift" cohort "$table" --image-column "$images" "$@" -o "$out/all_$images" --force -q > "$out/log.txt"
     "$voxsift" cv "$out/all_$images" --target "$column" --repeats 5 -o "$out/${column}_cv" --force -q > "$out/log.txt"
     echo "   $words from $images:"
-    sed -n '3,6s/^/   /p' "$out/log.txt"
+    sed -n -e '3,6s/^/   /p' -e '/^  mae/,/volume/s/^/   /p' "$out/log.txt"
     "$voxsift" report "$out/${column}_cv" --atlas schaefer100 --underlay icbm152 -o "$out/${column}_report.html" --force > "$out/log.txt"
     echo "     all of it on a page: $out/${column}_report.html"
     echo
