@@ -17,7 +17,7 @@ static vxs_status check_penalty(const char *path, const vxs_cohort *c, size_t j,
 }
 
 /* Columns feature and penalty; features that are not named keep 1. */
-static vxs_status read_rows(const vxs_feature_names *names, const vxs_table *table,
+static vxs_status read_rows(const vxs_feature_names *names, const vxs_table *table, bool *named,
                             double *penalties, vxs_error *err)
 {
     size_t name_at = 0, value_at = 0, j = 0;
@@ -31,8 +31,14 @@ static vxs_status read_rows(const vxs_feature_names *names, const vxs_table *tab
             status = vxs_table_real(table, row, value_at, &value, err);
         if (!status)
             status = check_penalty(names->path, names->cohort, j, value, err);
-        if (!status)
+        if (!status && named[j])
+            status =
+                vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu: feature '%s' stands twice", names->path,
+                         vxs_table_line(table, row), vxs_table_cell(table, row, name_at));
+        if (!status) {
             penalties[j] = value;
+            named[j] = true;
+        }
     }
     return status;
 }
@@ -42,12 +48,14 @@ static vxs_status read_table(const char *path, const vxs_cohort *c, double *pena
 {
     vxs_table *table = NULL;
     vxs_feature_names names = { .order = NULL };
-    vxs_status status = vxs_table_read(path, &table, err);
+    bool *named = vxs_alloc(c->p, sizeof(*named), err);
+    vxs_status status = named ? vxs_table_read(path, &table, err) : VXS_FAILED;
     if (!status)
         status = vxs_feature_names_new(c, path, &names, err);
     if (!status)
-        status = read_rows(&names, table, penalties, err);
+        status = read_rows(&names, table, named, penalties, err);
     vxs_feature_names_release(&names);
+    free(named);
     vxs_table_free(table);
     return status;
 }

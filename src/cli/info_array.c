@@ -65,7 +65,11 @@ static void print_array(const vxs_call *call, const vxs_npy *npy, const char *ty
     fprintf(call->out, "%s, in %s order%s.\n", npy->ndim ? "" : "one number",
             npy->fortran ? "Fortran" : "C", npy->swapped ? ", bytes swapped" : "");
     if (npy->count > facts->nonfinite)
-        fprintf(call->out, "  from %.9g to %.9g, sum %.9g\n", facts->min, facts->max, facts->sum);
+        fprintf(call->out, "  from %.9g to %.9g", facts->min, facts->max);
+    if (npy->count > facts->nonfinite && isfinite(facts->sum))
+        fprintf(call->out, ", sum %.9g", facts->sum);
+    if (npy->count > facts->nonfinite)
+        fputc('\n', call->out);
     fprintf(call->out, "  NaN or infinite: %zu of %zu\n", facts->nonfinite, npy->count);
 }
 

@@ -115,35 +115,48 @@ const vxs_json *vxs_cohort_record(const vxs_cohort *c)
     return files && files->kind == VXS_JSON_ARRAY && files->length > 0 ? files : NULL;
 }
 
-/* The map of a file of features: they are in the order in which they are written. */
-static vxs_status check_file(const vxs_cohort *c, size_t k, const vxs_json *item, vxs_error *err)
+/* The files of features, in the order in which they are written. */
+static const char *file_name(const vxs_cohort *c, size_t k)
 {
     static const char *const sparse[] = { "features.values.npy", "features.rows.npy",
                                           "features.starts.npy" };
-    const char *name = c->features ? "features.npy" : sparse[k];
-    const char *file = vxs_json_get_text(item, "file"), *wanted = vxs_json_get_text(item, "sha256");
+    return c->features ? "features.npy" : sparse[k];
+}
+
+vxs_status vxs_cohort_check_record(const vxs_cohort *c, vxs_error *err)
+{
+    const vxs_json *files = vxs_cohort_record(c);
+    size_t k = 0, count = c->features ? 1 : VXS_FEATURES_FILES;
+    if (files && files->length != count)
+        return vxs_fail(err, VXS_BAD_DATA, "cannot use '%s/%s': its '%s' has %zu files, not %zu",
+                        c->path, VXS_COHORT_FILE, FILES, (size_t)files->length, count);
+    for (const vxs_json *item = files ? files->first : NULL; item; item = item->next, k++) {
+        const char *file = vxs_json_get_text(item, "file");
+        if (!file || !vxs_json_get_text(item, "sha256") || strcmp(file, file_name(c, k)) != 0)
+            return vxs_fail(err, VXS_BAD_DATA, "cannot use '%s/%s': its '%s' does not record '%s'",
+                            c->path, VXS_COHORT_FILE, FILES, file_name(c, k));
+    }
+    return VXS_OK;
+}
+
+static vxs_status check_file(const vxs_cohort *c, size_t k, const char *wanted, vxs_error *err)
+{
     char hash[VXS_HASH_TEXT];
-    if (!file || !wanted || strcmp(file, name) != 0)
-        return vxs_fail(err, VXS_BAD_DATA, "cannot use '%s/%s': its '%s' does not record '%s'",
-                        c->path, VXS_COHORT_FILE, FILES, name);
     vxs_sha256(c->npy[k].map, c->npy[k].map_size, NULL, 0, hash);
     if (strcmp(hash, wanted) == 0)
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "'%s/%s' was changed after the cohort was made: its SHA-256 is %.12s..., "
                     "%s has %.12s...",
-                    c->path, name, hash, VXS_COHORT_FILE, wanted);
+                    c->path, file_name(c, k), hash, VXS_COHORT_FILE, wanted);
 }
 
 vxs_status vxs_cohort_verify(const vxs_cohort *c, vxs_error *err)
 {
     const vxs_json *files = vxs_cohort_record(c);
-    size_t k = 0, count = c->features ? 1 : VXS_FEATURES_FILES;
-    vxs_status status = VXS_OK;
-    if (files && files->length != count)
-        return vxs_fail(err, VXS_BAD_DATA, "cannot use '%s/%s': its '%s' has %zu files, not %zu",
-                        c->path, VXS_COHORT_FILE, FILES, (size_t)files->length, count);
+    size_t k = 0;
+    vxs_status status = vxs_cohort_check_record(c, err);
     for (const vxs_json *item = files ? files->first : NULL; item && !status; item = item->next)
-        status = check_file(c, k++, item, err);
+        status = check_file(c, k++, vxs_json_get_text(item, "sha256"), err);
     return status;
 }

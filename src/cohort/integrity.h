@@ -21,6 +21,9 @@ VXS_MUST_CHECK vxs_status vxs_record_begin(vxs_features_record *record, const ch
                                            const size_t *shape, vxs_error *err);
 void vxs_record_add(vxs_features_record *record, const void *bytes, size_t length);
 void vxs_record_end(vxs_features_record *record);
+/* Whether the record names the files that are there, before anything is made of them. A cohort
+ * without a record is fine. */
+VXS_MUST_CHECK vxs_status vxs_cohort_check_record(const vxs_cohort *cohort, vxs_error *err);
 /* The keys of cohort.json. Every value is finite: writers refuse what is not. */
 void vxs_record_json(vxs_json_writer *w, const vxs_features_record *record);
 

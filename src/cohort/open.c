@@ -1,4 +1,5 @@
 /* open.c - a cohort directory, as methods use it. */
+#include "cohort/integrity.h"
 #include "cohort/tables.h"
 
 #include <stdlib.h>
@@ -125,6 +126,8 @@ vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
     vxs_status status = c->path ? read_about(c, err) : VXS_FAILED;
     if (!status)
         status = is_sparse(c) ? vxs_nonzeros_open(c, err) : map_features(c, err);
+    if (!status)
+        status = vxs_cohort_check_record(c, err);
     if (!status)
         status = read_people(c, err);
     if (!status && c->kind != VXS_FEATURES_COLUMNS)

@@ -176,14 +176,19 @@ static bool judge(vxs_build *build, sight *s)
         vxs_build_leave_out(build, subject, "'%s' is the same file as '%s' of '%s'", subject->path,
                             twin->path, twin->id);
     else if (!s->varies)
-        vxs_build_leave_out(build, subject, "'%s' is empty: all its values are the same",
+        vxs_build_leave_out(build, subject,
+                            subject->nonfinite > 0
+                                ? "'%s' has no two values that differ and are finite as float32"
+                                : "'%s' is empty: all its values are the same",
                             subject->path);
     else if (subject->nonfinite > 0 && build->settings->nan == VXS_NAN_ERROR)
-        vxs_build_leave_out(build, subject, "'%s' has %zu values that are NaN or infinite",
+        vxs_build_leave_out(build, subject,
+                            "'%s' has %zu values that are NaN, infinite or beyond float32",
                             subject->path, subject->nonfinite);
     if (subject->nonfinite > 0 && !subject->reason)
-        vxs_log(build->context, VXS_LOG_WARNING, "'%s' has %zu values that are NaN or infinite: %s",
-                subject->path, subject->nonfinite,
+        vxs_log(build->context, VXS_LOG_WARNING,
+                "'%s' has %zu values that are NaN, infinite or beyond float32: %s", subject->path,
+                subject->nonfinite,
                 build->settings->nan == VXS_NAN_DROP ? "their voxels are dropped"
                                                      : "they count as 0");
     return !subject->reason;
@@ -448,6 +453,44 @@ static vxs_status keep_regions(vxs_build *build, vxs_error *err)
                                build->settings->atlas);
 }
 
+static int by_name(const void *a, const void *b, void *data)
+{
+    char *const *names = data;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    int order = strcmp(names[left], names[right]);
+    return order ? order : (left > right) - (left < right);
+}
+
+/* Features need names of their own; labels of some atlases, such as the same region of both halves
+ * of the brain, share one. */
+static vxs_status tell_apart(vxs_build *build, vxs_error *err)
+{
+    vxs_atlas *atlas = &build->atlas;
+    size_t *order = vxs_alloc(build->p, sizeof(*order), err);
+    bool *shared = vxs_alloc(build->p, sizeof(*shared), err);
+    vxs_status status = order && shared ? VXS_OK : VXS_FAILED;
+    for (size_t r = 0; r < build->p && !status; r++)
+        order[r] = r;
+    if (!status)
+        qsort_r(order, build->p, sizeof(*order), by_name, (void *)atlas->names);
+    for (size_t k = 1; k < build->p && !status; k++)
+        if (strcmp(atlas->names[order[k - 1]], atlas->names[order[k]]) == 0)
+            shared[order[k - 1]] = shared[order[k]] = true;
+    for (size_t r = 0; r < build->p && !status; r++) {
+        char *own = shared[r]
+                        ? vxs_format(err, "%s (label %d)", atlas->names[r], (int)atlas->values[r])
+                        : NULL;
+        status = shared[r] && !own ? VXS_FAILED : VXS_OK;
+        if (own) {
+            free(atlas->names[r]);
+            atlas->names[r] = own;
+        }
+    }
+    free(order);
+    free(shared);
+    return status;
+}
+
 /* Which region each voxel of the mask belongs to. */
 static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
 {
@@ -469,6 +512,8 @@ static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
     }
     if (!status)
         status = keep_regions(build, err);
+    if (!status)
+        status = tell_apart(build, err);
     for (size_t k = 0; k < masked && !status; k++) {
         size_t at = vxs_atlas_find(&build->atlas, labels[build->voxels[k]]);
         build->region[k] = at < build->p ? (int32_t)at : -1;

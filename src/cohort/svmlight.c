@@ -92,7 +92,7 @@ static vxs_status read_pair(reader *r, char *word)
         return VXS_OK;
     }
     if (!vxs_parse_whole(word, &index) || index < 1 || index > INT32_MAX)
-        return bad_line(r, "an index is not a number from 1 on");
+        return bad_line(r, "an index is not a whole number from 1 to 2147483647");
     if (!vxs_parse_real(colon + 1, &value))
         return bad_line(r, "a value is not a number");
     return add_pair(r, index, value);

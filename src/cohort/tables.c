@@ -72,7 +72,8 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
     for (size_t i = 0; i < m->n; i++) {
         vxs_subject *s = &build->subjects[i];
         if (s->nonfinite > 0 && build->settings->nan == VXS_NAN_ERROR && !s->reason)
-            vxs_build_leave_out(build, s, "%zu of its values are missing", s->nonfinite);
+            vxs_build_leave_out(build, s, "%zu of its values are missing or beyond float32",
+                                s->nonfinite);
     }
     if (build->settings->nan == VXS_NAN_DROP) {
         drop_features(m);
@@ -89,7 +90,8 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
         m->values[k] = isfinite(m->values[k]) ? m->values[k] : 0;
     }
     if (zeros > 0)
-        vxs_log(build->context, VXS_LOG_WARNING, "%zu missing values count as 0", zeros);
+        vxs_log(build->context, VXS_LOG_WARNING,
+                "%zu values that are missing or beyond float32 count as 0", zeros);
     return VXS_OK;
 }
 
@@ -161,6 +163,29 @@ static size_t count_features(const vxs_build *build, const vxs_table *table, siz
     return count;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Graphs, groups and penalties are given by names, which must be of one feature each. Those without
+ * a name get numbers. */
+static vxs_status check_names(const vxs_matrix *m, vxs_error *err)
+{
+    const char **sorted = vxs_alloc(m->p + 1, sizeof(*sorted), err), *twice = NULL;
+    size_t column = 0;
+    if (!sorted)
+        return VXS_FAILED;
+    for (size_t k = 0; k < m->p; k++)
+        sorted[k] = m->names[k];
+    qsort((void *)sorted, m->p, sizeof(*sorted), by_text);
+    for (size_t k = 1; k < m->p && !twice; k++)
+        if (*sorted[k] && strcmp(sorted[k - 1], sorted[k]) == 0)
+            twice = sorted[k];
+    free((void *)sorted);
+    return twice ? vxs_table_find(m->features, twice, &column, err) : VXS_OK;
+}
+
 static vxs_status read_features(vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
     const char *path = build->settings->features;
@@ -187,7 +212,7 @@ static vxs_status read_features(vxs_build *build, vxs_matrix *m, vxs_error *err)
         }
         k++;
     }
-    return status;
+    return status ? status : check_names(m, err);
 }
 
 /* ---- --npy ----------------------------------------------------------------------------------- */

@@ -129,8 +129,8 @@ static void write_command(const vxs_region_table *t, FILE *stream)
           "# clusters outlined. FSLeyes shows the left of the brain on the right; -no turns that.\n"
           "cd \"$(dirname \"$0\")\" || exit 1\nfsleyes ",
           stream);
-    if (s->underlay) {
-        write_quoted(stream, s->underlay);
+    if (t->underlay) {
+        write_quoted(stream, t->underlay);
         fputc(' ', stream);
     }
     write_quoted(stream, t->map);

@@ -1,6 +1,7 @@
 /* regions.c - from a map to its region table. */
 #include "report/regions.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -223,10 +224,17 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
     vxs_error own = VXS_ERROR_INIT;
     vxs_region_table t = { .settings = settings };
     err = err ? err : &own;
-    /* the command that opens the map is run from another folder */
+    /* the command that opens both is run from another folder */
     char *absolute = realpath(map, NULL);
+    char *underlay = settings->underlay ? realpath(settings->underlay, NULL) : NULL;
     t.map = absolute ? absolute : map;
-    vxs_status status = find_clusters(&t, err);
+    t.underlay = underlay;
+    vxs_status status = VXS_OK;
+    if (settings->underlay && !underlay)
+        status =
+            vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", settings->underlay, strerror(errno));
+    if (!status)
+        status = find_clusters(&t, err);
     if (!status)
         status = add_atlases(&t, err);
     if (!status && directory)
@@ -236,6 +244,7 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
     if (!status)
         (json ? vxs_region_write_json : vxs_region_write)(&t, stream);
     release(&t);
+    free(underlay);
     free(absolute);
     return status;
 }

@@ -8,7 +8,7 @@
 
 typedef struct {
     const vxs_regions_settings *settings;
-    const char *map;
+    const char *map, *underlay; /* absolute where they can be; no underlay: NULL */
     vxs_clusters clusters;
     double largest; /* of the map, in size */
     int connectivity;

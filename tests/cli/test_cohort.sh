@@ -23,6 +23,12 @@ refuses 65 "'bad.svm' line 2: it holds a zero byte" voxsift cohort --svmlight ba
 printf '1 1:1\n2 300000000:1\n' > bad.svm
 refuses 1 "2 subjects with 300000000 features, 2 values of which are not 0, take 2289 MB; raise --mem" \
     voxsift cohort --svmlight bad.svm -o x
+# features need names of their own
+printf 'participant_id\ta\tb\ta\ns1\t1\t2\t3\ns2\t1\t3\t4\n' > bad.tsv
+refuses 65 "'bad.tsv' has two columns 'a', number 2 and 4" voxsift cohort --features bad.tsv -o x
+"$PYTHON" -c 'import numpy as np; np.save("bad.npy", np.array([1e308, 1e308]))'
+works "info on a sum that overflows" voxsift info bad.npy
+same "without a sum" "$(sed -n 2p "$work/out")" "  from 1e+308 to 1e+308"
 works "info on a sparse cohort" voxsift info sp
 holds "how it is stored" "sparse: $("$PYTHON" -c 'import numpy; print(len(numpy.load("sp/features.rows.npy")))') values" "$work/out"
 works "info on a sparse cohort in JSON" voxsift info --json sp

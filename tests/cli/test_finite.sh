@@ -89,6 +89,7 @@ same "nothing to verify by" "$code$("$PYTHON" -c 'import json; print(json.load(o
 holds "and that is said" "whether these have changed since the fit is not verified" "$work/err"
 sed -i 's/"features.npy"/"other.npy"/' d-moved/cohort.json
 refuses 65 "its 'features_files' does not record 'features.npy'" voxsift check-model m d-moved
+refuses 65 "its 'features_files' does not record 'features.npy'" voxsift fit d-moved --target score -o x
 
 # numbers that overflow
 awk '{ print $0, NR == 1 ? "w" : NR % 3 ? 1 : 1e300 }' OFS='\t' v/participants.tsv > p.tsv && mv p.tsv v/participants.tsv

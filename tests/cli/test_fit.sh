@@ -23,7 +23,14 @@ printf 'feature\tpenalty\nroi 99\t2\n' > unknown.tsv
 refuses 65 "the cohort has no feature 'roi 99'" voxsift fit f --target score --penalties unknown.tsv -o x
 refuses 65 "one volume is wanted, for a cohort of voxels" voxsift fit f --target score --penalties img/sub-01.nii.gz -o x
 refuses 66 "cannot read 'none.npy'" voxsift fit f --target score --penalties none.npy -o x
-rm zero.tsv unknown.tsv
+printf 'feature\tpenalty\nroi 1\t2\nroi 1\t3\n' > unknown.tsv
+refuses 65 "'unknown.tsv' line 3: feature 'roi 1' stands twice" voxsift fit f --target score --penalties unknown.tsv -o x
+# a cohort that others made: which of two features is meant?
+cp -r f f2
+sed -i 's/^roi 2$/roi 1/' f2/features.tsv
+printf 'feature\tpenalty\nroi 1\t2\n' > unknown.tsv
+refuses 65 "'unknown.tsv' cannot be used: 'f2' has two features 'roi 1'" voxsift fit f2 --target score --penalties unknown.tsv -o x
+rm -r zero.tsv unknown.tsv f2
 works "info on a model" voxsift info m
 holds "in words" "'m' is a model that predicts 'score' by lasso (squared loss)." "$work/out"
 works "info on a model in JSON" voxsift info m --json

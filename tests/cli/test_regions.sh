@@ -6,6 +6,7 @@ refuses 2 "wants one of 6, 18, 26, not '8'" voxsift regions map.nii.gz --connect
 refuses 2 "wants a number of at least 0, not '-1'" voxsift regions map.nii.gz --threshold -1
 refuses 66 "cannot read 'none.nii'" voxsift regions none.nii
 refuses 66 "cannot read 'none.nii'" voxsift regions map.nii.gz --atlas none.nii
+refuses 66 "cannot read 'none.nii'" voxsift regions map.nii.gz --underlay none.nii -o x
 echo nothing > empty.txt
 refuses 65 "'empty.txt' names no labels" \
     voxsift regions map.nii.gz --atlas atlas.nii.gz --atlas-names empty.txt

@@ -198,6 +198,10 @@ run("people.tsv", "--image-column", "image", "--atlas", "atlas.nii.gz", "--regio
 want = np.stack([[data[i][labels == v].mean(dtype=float) for v in (10, 20, 30)] for i in order], 1)
 check("regions", np.allclose(load("i")[1], want, rtol=1e-6))
 check("region names", open("i/regions.tsv").read().split("\n")[1].startswith("front part\t10\t"))
+open("shared.txt", "w").write("10 part\n20 middle\n30 part\n")
+run("people.tsv", "--image-column", "image", "--atlas", "atlas.nii.gz", "--atlas-names", "shared.txt", "--regions", "-o", "i4")
+check("names of their own", [line.split("\t")[0] for line in open("i4/regions.tsv").read().splitlines()[1:]] ==
+      ["part (label 10)", "middle", "part (label 30)"])
 more = labels.copy()
 more[~inside] = 40 * (np.indices(SHAPE)[2] > 4)[~inside]
 save(more, "more.nii.gz", dtype="f4")
@@ -229,7 +233,7 @@ holes[5, 5, 5], holes[6, 5, 5] = np.nan, np.inf
 for i in ids[:9]:
     save(holes if i == "sub-05" else data[i], f"nan/{i}.nii.gz")
 out, err = run("nan", "--mask", "half.nii.gz", "-o", "l")
-check("NaN counted", "has 2 values that are NaN or infinite: they count as 0" in err, err)
+check("NaN counted", "has 2 values that are NaN, infinite or beyond float32: they count as 0" in err, err)
 check("NaN as 0", (load("l")[1][:, 4] == flat(np.nan_to_num(holes, nan=0, posinf=0), half)).all())
 run("nan", "--mask", "half.nii.gz", "--nan", "drop", "-o", "m")
 check("NaN dropped", load("m")[0]["features"] == half.sum() - 2)
@@ -303,11 +307,11 @@ check("nothing but zeros", about["stored_values"] == 0 and y.shape == (5, 2) and
 x[5, 11], x[9, 30], x[9, 31] = [np.inf] * 3
 open("inf.svm", "w").write("".join(lines(x)).replace(":inf", ":1e39"))
 out, err = run("--svmlight", "inf.svm", "-o", "sp0")
-check("missing as 0", (load("sp0")[1] == np.where(np.isinf(x), 0, x).T).all() and "3 missing values count as 0" in err)
+check("missing as 0", (load("sp0")[1] == np.where(np.isinf(x), 0, x).T).all() and "3 values that are missing or beyond float32 count as 0" in err)
 out, err = run("--svmlight", "inf.svm", "--nan", "drop", "-o", "sp1")
 check("missing dropped", (load("sp1")[1] == np.delete(x, [11, 30, 31], 1).T).all() and "left out 3 of 90" in err, err)
 out, err = run("--svmlight", "inf.svm", "--nan", "error", "-o", "sp2", code=65)
-check("missing refused", "cannot use 'row-000010': 2 of its values are missing" in err, err)
+check("missing refused", "cannot use 'row-000010': 2 of its values are missing or beyond float32" in err, err)
 run("--svmlight", "inf.svm", "--nan", "error", "--drop-bad", "-o", "sp2")
 about, y, rows = load("sp2")
 check("subjects left out", (y == np.delete(x, [5, 9], 0).T).all() and about["dropped"] == 2)

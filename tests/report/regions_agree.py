@@ -126,6 +126,7 @@ for ways, pieces in [("26", [(blobs[0],), (blobs[2],), (blobs[1], np.s_[9, 9, 9]
         check(f"{ways} index {k}", c["index"] == k + 1)
 
 open("atlas.txt", "w").write(formats["mricrogl.txt"])
+shutil.copy("map.nii.gz", "it's.nii.gz")
 out, err = run("map.nii.gz", "--threshold", "0.9", "--atlas", "atlas.nii.gz,atlas.nii.gz", "-o", "r",
                "--underlay", "it's.nii.gz")
 check("table is the file", out == open("r/clusters.tsv").read())
@@ -160,7 +161,14 @@ niivue = json.load(open("r/clusters_niivue.json"))
 check("NiiVue", niivue["I"] == [0, 1, 2, 3] and all(len(niivue[k]) == 4 for k in ("R", "G", "B", "A", "labels")))
 check("dictionary", set(rows[0][:16]) < set(json.load(open("r/clusters.json"))))
 command = open("r/open_fsleyes.sh").read()
-check("command", "'it'\\''s.nii.gz'" in command and " -dr 0.9 " in command and "-ot label" in command, command)
+check("command", "it'\\''s.nii.gz'" in command and " -dr 0.9 " in command and "-ot label" in command, command)
+os.mkdir("bin")
+with open("bin/fsleyes", "w", opener=lambda name, flags: os.open(name, flags, 0o755)) as f:
+    f.write('#!/bin/sh\nfor name in "$1" "$2"; do [ -f "$name" ] && echo found; done\n')
+opened = subprocess.run(["sh", "r/open_fsleyes.sh"], env=dict(
+    os.environ, PATH=os.path.abspath("bin") + ":" + os.environ["PATH"]), stdout=subprocess.PIPE, text=True).stdout
+check("command opens underlay and map", opened == "found\nfound\n", opened)
+shutil.rmtree("bin")
 check("command is sh", subprocess.run(["sh", "-n", "r/open_fsleyes.sh"]).returncode == 0)
 
 run("map.nii.gz", "--threshold", "0.9", "--table-format", "fsl", "-o", "f")
