@@ -259,14 +259,17 @@ static vxs_status read_fsl(vxs_label_names *names, const char *text, vxs_error *
         if (!names->image)
             return VXS_FAILED;
     }
-    for (const char *at = strstr(text, "<label "); at && !status; at = strstr(at + 1, "<label ")) {
-        const char *index = strstr(at, "index=\""), *name = strchr(at, '>');
-        const char *end = name ? strchr(name, '<') : NULL;
-        if (!index || !end || index > name)
+    for (const char *at = strstr(text, "<label "), *close = NULL;
+         at && !status && (close = strchr(at, '>')); at = strstr(close, "<label ")) {
+        const char *index = memmem(at, (size_t)(close - at), "index=\"", 7), *name = close + 1;
+        const char *end = strchr(name, '<');
+        if (!end)
+            break;
+        if (!index)
             continue;
         int64_t value = strtol(index + 7, NULL, 10); /* at its limits where it is beyond them */
         value += probabilistic && value < INT32_MAX;
-        status = add(names, value, name + 1, trimmed(name + 1, (size_t)(end - name - 1)), err);
+        status = add(names, value, name, trimmed(name, (size_t)(end - name)), err);
     }
     return status;
 }

@@ -11,6 +11,9 @@ echo nothing > empty.txt
 refuses 65 "'empty.txt' names no labels" \
     voxsift regions map.nii.gz --atlas atlas.nii.gz --atlas-names empty.txt
 refuses 73 "it exists; pass --force" voxsift regions map.nii.gz -o r
+"$PYTHON" -c 'print("<atlas>" + "<label " * 400000)' > many.xml
+refuses 65 "'many.xml' names no labels" \
+    timeout 10 voxsift regions map.nii.gz --atlas atlas.nii.gz --atlas-names many.xml
 works "--force" voxsift regions map.nii.gz -o r --force
 rm -rf ./*
 nothing_left "regions"
