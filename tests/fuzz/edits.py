@@ -26,6 +26,7 @@ DTYPES = ["<f4", "<f8", ">f4", ">f8", "<f2", "<i4", "<i8", "<u8", "|u1", "|b1", 
 SIZES = [0, 1, 2, 3, 5, 19, 21, 1000, 2**31, 2**32, 2**61, 2**62, 2**63, 2**64 - 1, 2**64]
 ITEMS = [0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 1e9, 1e30, -1e30, 1e-30, 1e308, -1e308, 4294967295.0, 1e15, float("nan"),
          float("inf"), float("-inf")]
+MOST_ITEMS = 1 << 20  # that a file of an array grows to
 CODES = {"<f4": "<f", "<f8": "<d", ">f4": ">f", ">f8": ">d", "<i4": "<i", "<i8": "<q", "<u8": "<Q", "|u1": "B", "|b1": "B",
          "<i2": "<h", "<u4": "<I"}
 # What a file that an edit before this one broke may cause here.
@@ -284,7 +285,8 @@ def edit_npy(operation, path, *a):
         count = 1
         for s in shape:
             count *= s
-        items = (items + items[:size] * max(0, count))[:count * size]
+        count = min(max(0, count), MOST_ITEMS)  # an edit before this one may have made the shape huge
+        items = (items + items[:size] * count)[:count * size]
     about["shape"] = shape
     write_npy(path, about, items)
 
