@@ -86,8 +86,8 @@ VXS_MUST_CHECK vxs_status vxs_checkpoint_begin(vxs_checkpoint *checkpoint, const
  * last VXS_CHECKPOINT_SECONDS. False and errno when it cannot be written. */
 #define VXS_CHECKPOINT_SECONDS 10
 bool vxs_checkpoint_flush(vxs_checkpoint *checkpoint);
-/* Removes the file when the run is finished or nothing was; says whether finished work stands in
- * it. NULL is accepted. */
+/* Removes the file when the run is finished or nothing was; says whether finished work of this run
+ * stands in it. NULL is accepted. */
 bool vxs_checkpoint_close(vxs_checkpoint *checkpoint, bool finished);
 
 #ifdef __cplusplus

@@ -21,7 +21,8 @@ struct vxs_checkpoint {
     int handle;
     FILE *stream; /* of the handle, from _begin on */
     unsigned how;
-    double synced; /* when */
+    bool of_another; /* of another run, and so of no use to this one */
+    double synced;   /* when */
 };
 
 const char *vxs_checkpoint_path(const vxs_checkpoint *checkpoint)
@@ -40,9 +41,14 @@ static off_t size_of(const vxs_checkpoint *c)
     return fstat(c->handle, &about) == 0 ? about.st_size : 0;
 }
 
+/* Anything but what a run writes before its first record: one line, or two. */
 static bool has_records(const vxs_checkpoint *c)
 {
-    return size_of(c) > HEADER;
+    char header[sizeof(TITLE) + VXS_HASH_TEXT] = "";
+    off_t size = size_of(c), line = (off_t)strlen(TITLE);
+    return (size != line && size != HEADER) ||
+           pread(c->handle, header, (size_t)size, 0) != (ssize_t)size ||
+           memcmp(header, TITLE, strlen(TITLE)) != 0 || header[size - 1] != '\n';
 }
 
 /* Under its name is the file that is open here. */
@@ -73,15 +79,24 @@ static vxs_status lock(const vxs_checkpoint *c, vxs_error *err)
 
 /* ---- One that is there ----------------------------------------------------------------------- */
 
+/* The first line of any version: the words, a number, and nothing else. */
+static bool is_title(const char *start)
+{
+    size_t words = strlen(MAGIC), digits;
+    if (strncmp(start, MAGIC, words) != 0)
+        return false;
+    digits = strspn(start + words, "0123456789");
+    return digits > 0 && start[words + digits] == '\n';
+}
+
 static vxs_status check_magic(const vxs_checkpoint *c, vxs_error *err)
 {
-    char start[sizeof(MAGIC)] = "";
+    char start[sizeof(MAGIC) + 10] = "";
     struct stat about;
     if (fstat(c->handle, &about) != 0)
         return cannot_write(c, err);
-    if (S_ISREG(about.st_mode) &&
-        pread(c->handle, start, strlen(MAGIC), 0) == (ssize_t)strlen(MAGIC) &&
-        strcmp(start, MAGIC) == 0)
+    if (S_ISREG(about.st_mode) && pread(c->handle, start, sizeof(start) - 1, 0) > 0 &&
+        is_title(start))
         return VXS_OK;
     return vxs_place_refuse(
         &c->place, "it exists and is no checkpoint of voxsift; choose another --out, or move it",
@@ -183,15 +198,27 @@ static bool is_of(const vxs_checkpoint *c, const char *identity)
            memcmp(header + strlen(TITLE), identity, strlen(identity)) == 0;
 }
 
+/* Records go before the identity comes, and the first line never goes: a run that is killed in
+ * between leaves a checkpoint without records, which any other may take. */
 static vxs_status begin_anew(vxs_checkpoint *c, const char *identity, vxs_error *err)
 {
     char header[sizeof(TITLE) + VXS_HASH_TEXT];
+    const off_t line = (off_t)strlen(TITLE);
+    struct stat about;
     snprintf(header, sizeof(header), "%s%s\n", TITLE, identity);
-    if (ftruncate(c->handle, 0) != 0 ||
-        pwrite(c->handle, header, (size_t)HEADER, 0) != (ssize_t)HEADER ||
-        !vxs_sync(c->place.context, c->handle))
-        return cannot_write(c, err);
-    return VXS_OK;
+    if (has_records(c) && fstat(c->handle, &about) == 0 && about.st_nlink > 1)
+        return vxs_place_refuse(&c->place,
+                                "it has another name (a hard link), under which it would be "
+                                "discarded as well; remove one of them",
+                                err);
+    errno = ENOSPC; /* where less is written than was asked for */
+    if (ftruncate(c->handle, line) == 0 &&
+        pwrite(c->handle, header, (size_t)HEADER, 0) == (ssize_t)HEADER &&
+        vxs_sync(c->place.context, c->handle))
+        return VXS_OK;
+    vxs_status status = cannot_write(c, err);
+    (void)!ftruncate(c->handle, line);
+    return status;
 }
 
 vxs_status vxs_checkpoint_begin(vxs_checkpoint *c, const char *identity, FILE **stream,
@@ -199,7 +226,8 @@ vxs_status vxs_checkpoint_begin(vxs_checkpoint *c, const char *identity, FILE **
 {
     vxs_status status = VXS_OK;
     bool resume = c->how & VXS_RESUME, goes_on = resume && has_records(c);
-    if (goes_on && !is_of(c, identity))
+    c->of_another = goes_on && !is_of(c, identity);
+    if (c->of_another)
         return vxs_fail(err, VXS_BAD_DATA,
                         "'%s' is of another run: the cohort, the options or the version of voxsift "
                         "differ; pass --force without --resume to discard it",
@@ -235,7 +263,7 @@ bool vxs_checkpoint_close(vxs_checkpoint *c, bool finished)
         return false;
     if (c->stream)
         (void)fflush(c->stream); /* what cannot be written is not there when a run goes on */
-    bool stays = !finished && has_records(c);
+    bool stays = !finished && has_records(c), useful = stays && !c->of_another;
     if (stays)
         (void)vxs_sync(c->place.context, c->handle);
     else if (is_in_place(c)) /* while the lock is held: nobody else's goes */
@@ -246,5 +274,5 @@ bool vxs_checkpoint_close(vxs_checkpoint *c, bool finished)
         (void)close(c->handle);
     vxs_place_release(&c->place);
     free(c);
-    return stays;
+    return useful;
 }

@@ -2,7 +2,10 @@
 #include "tests/core/faults.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char top[512], place[600], identity[VXS_HASH_TEXT], other[VXS_HASH_TEXT];
 
@@ -84,6 +87,91 @@ Test(checkpoint, one_without_records_is_taken_over)
     write_bytes(place, "voxsift checkpoint 2\n", 21);
     WORKS(run(0, identity, 0, false, &there, &err), err);
     cr_assert(there == 0 && entries() == 0);
+}
+
+/* Between that the old records go and that the new identity is there: the first byte that is
+ * written ends the process. */
+static void killed_while_beginning(unsigned how)
+{
+    int how_it_ended = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        vxs_error err = VXS_ERROR_INIT;
+        long there;
+        (void)signal(SIGXFSZ, SIG_DFL);
+        (void)setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 });
+        (void)!run(how, other, 1, false, &there, &err);
+        _exit(0);
+    }
+    cr_assert(child > 0 && waitpid(child, &how_it_ended, 0) == child);
+    cr_assert(WIFSIGNALED(how_it_ended) && WTERMSIG(how_it_ended) == SIGXFSZ);
+}
+
+Test(checkpoint, a_kill_while_it_begins_leaves_one_that_any_run_takes)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    long there = -1;
+    static const unsigned ways[] = { 0, VXS_RESUME, VXS_DISCARD };
+    for (size_t k = 0; k < 3; k++) {
+        write_bytes(place, "voxsift checkpoint 2\n", 21);
+        killed_while_beginning(ways[k]);
+        WORKS(run(ways[k], identity, 2, false, &there, &err), err);
+        cr_assert(there == 0);
+        killed_while_beginning(VXS_DISCARD);
+        WORKS(run(ways[k], identity, 1, true, &there, &err), err);
+        cr_assert(there == 0 && entries() == 0, "nothing of the run that was discarded");
+    }
+}
+
+/* Its own words in the first line, and a name like ours, do not make a file ours. */
+Test(checkpoint, notes_of_somebody_are_none)
+{
+    static const char *const notes[] = { "voxsift checkpoint of monday: keep\n",
+                                         "voxsift checkpoint 2", "voxsift checkpoint 2 is broken\n",
+                                         "voxsift checkpoint \n", "" };
+    vxs_error err = VXS_ERROR_INIT;
+    long there;
+    for (size_t k = 0; k < sizeof(notes) / sizeof(notes[0]); k++)
+        for (unsigned how = 0; how < 4; how++) {
+            write_bytes(place, notes[k], strlen(notes[k]));
+            REFUSES(run(how, identity, 1, true, &there, &err), err, VXS_CANNOT_WRITE,
+                    "it exists and is no checkpoint of voxsift");
+            cr_assert(entries() == 1);
+        }
+    write_bytes(place, "voxsift checkpoint 2\nof monday", 30);
+    REFUSES(run(0, identity, 1, true, &there, &err), err, VXS_CANNOT_WRITE, "pass --resume");
+    REFUSES(run(VXS_RESUME, identity, 1, true, &there, &err), err, VXS_BAD_DATA, "of another run");
+    WORKS(run(VXS_DISCARD, identity, 1, true, &there, &err), err);
+}
+
+/* What is discarded goes in place, and so under each of its names. */
+Test(checkpoint, one_with_two_names_is_not_discarded)
+{
+    char copy[700];
+    vxs_error err = VXS_ERROR_INIT;
+    long there;
+    snprintf(copy, sizeof(copy), "%s/backup", top);
+    WORKS(run(0, identity, 3, false, &there, &err), err);
+    cr_assert(link(place, copy) == 0);
+    REFUSES(run(VXS_DISCARD, other, 1, false, &there, &err), err, VXS_CANNOT_WRITE,
+            "it has another name (a hard link)");
+    WORKS(run(VXS_RESUME, identity, 0, true, &there, &err), err);
+    cr_assert(there == 3 && entries() == 1);
+}
+
+Test(checkpoint, says_only_of_its_own_work_that_it_stands_there)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_checkpoint *c = NULL;
+    FILE *stream;
+    long there;
+    WORKS(run(0, identity, 3, false, &there, &err), err);
+    WORKS(vxs_checkpoint_open(NULL, place, VXS_RESUME, &c, &err), err);
+    REFUSES(vxs_checkpoint_begin(c, other, &stream, &err), err, VXS_BAD_DATA, "of another run");
+    cr_assert(!vxs_checkpoint_close(c, false));
+    WORKS(vxs_checkpoint_open(NULL, place, VXS_RESUME, &c, &err), err);
+    WORKS(vxs_checkpoint_begin(c, identity, &stream, &err), err);
+    cr_assert(vxs_checkpoint_close(c, false));
 }
 
 Test(checkpoint, has_one_owner)
