@@ -44,7 +44,7 @@ void vxs_inputs_add(const char *path);
 typedef struct vxs_output vxs_output;
 VXS_MUST_CHECK vxs_status vxs_output_new(const vxs_context *context, const char *path, bool replace,
                                          vxs_output **output, vxs_error *err);
-/* Whether vxs_output_new would refuse `path`, before long work; makes nothing. */
+/* Whether vxs_output_new would refuse `path`, before long work; leaves nothing. */
 VXS_MUST_CHECK vxs_status vxs_output_check(const char *path, bool replace, vxs_error *err);
 /* A new file in it, and its end; messages name the place it will have. */
 VXS_MUST_CHECK vxs_status vxs_output_open(vxs_output *output, const char *name, FILE **stream,

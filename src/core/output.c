@@ -202,11 +202,22 @@ static vxs_status look(const vxs_context *context, const char *path, bool replac
     return status ? status : check_existing(*output, replace, err);
 }
 
+/* That a directory can be made there shows only when one is: rights, file systems that are mounted
+ * for reading, quotas, and names that leave no room for a private one. */
 vxs_status vxs_output_check(const char *path, bool replace, vxs_error *err)
 {
-    vxs_output *looked = NULL;
-    vxs_status status = look(NULL, path, replace, &looked, err);
-    vxs_output_free(looked);
+    vxs_output *tried = NULL;
+    vxs_status status = look(NULL, path, replace, &tried, err);
+    if (!status)
+        status = vxs_place_make(&tried->place, true, &tried->work, err);
+    if (!status) {
+        vxs_place *place = &tried->place;
+        place->taken = unlinkat(place->folder, place->work, AT_REMOVEDIR) != 0;
+        if (place->taken)
+            status = vxs_place_refuse(place, strerror(errno), err);
+        place->taken = false;
+    }
+    vxs_output_free(tried);
     return status;
 }
 

@@ -264,6 +264,22 @@ Test(output, names_are_of_files_in_it)
     cr_assert(entries(top) == 0);
 }
 
+/* What would stop an output at the end of long work is found before it. */
+Test(output, a_look_tries_to_make_one)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    char path[900];
+    WORKS(vxs_output_check(place, false, &err), err);
+    cr_assert(entries(top) == 0, "and leaves nothing");
+    snprintf(path, sizeof(path), "%s/%0245d", top, 0); /* a private name is longer */
+    REFUSES(vxs_output_check(path, false, &err), err, VXS_CANNOT_WRITE, "File name too long");
+    REFUSES(vxs_output_check("/proc/run", false, &err), err, VXS_CANNOT_WRITE, "/proc/run");
+    WORKS(make(place, false, "old", true, &err), err);
+    WORKS(vxs_output_check(place, true, &err), err);
+    assert_holds("old");
+    cr_assert(entries(top) == 1);
+}
+
 /* ---- Inputs ---------------------------------------------------------------------------------- */
 
 Test(output, an_input_is_never_replaced)
