@@ -330,8 +330,14 @@ static vxs_status move_in(vxs_output *output, vxs_error *err)
     vxs_status status = place->replaces ? check_entries(output, err) : VXS_OK;
     if (!status && !vxs_place_move_in(place, true))
         status = vxs_place_not_moved(place, err);
-    if (status || !place->taken || !check_entries(output, &why) || !vxs_place_move_back(place))
+    if (status || !place->taken)
         return status;
+    if (!check_entries(output, &why)) {
+        vxs_place_give_up(place);
+        return VXS_OK;
+    }
+    if (!vxs_place_move_back(place))
+        return VXS_OK;
     return vxs_fail(err, why.status, "%s", why.message);
 }
 

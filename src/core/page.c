@@ -76,6 +76,7 @@ vxs_status vxs_page_commit(vxs_page *page, vxs_error *err)
         return vxs_place_refuse(place, "it is an input of this run", err);
     if (!vxs_place_move_in(place, false))
         return vxs_place_not_moved(place, err);
+    vxs_place_give_up(place);
     bool safe = vxs_sync(place->context, place->folder);
     int why = errno;
     if (place->taken)

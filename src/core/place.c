@@ -218,7 +218,8 @@ static bool move_to_free_name(const vxs_place *place, bool directory)
 bool vxs_place_move_in(vxs_place *place, bool directory)
 {
     bool moved;
-    drop_leftover(place); /* the old one may be under the private name from now on */
+    if (place->leftover)
+        vxs_leftover_drop(place->leftover); /* the old one may be there from now on */
     if (place->replaces && is_old(place, place->name)) {
         moved = exchange(place);
         return moved || !without_flags() ? moved : step_aside(place);
@@ -226,6 +227,12 @@ bool vxs_place_move_in(vxs_place *place, bool directory)
     moved = move_to_free_name(place, directory);
     place->taken = !moved;
     return moved;
+}
+
+void vxs_place_give_up(const vxs_place *place)
+{
+    if (place->taken && place->leftover)
+        vxs_leftover_add(place->leftover);
 }
 
 bool vxs_place_move_back(const vxs_place *place)

@@ -41,6 +41,9 @@ VXS_MUST_CHECK vxs_status vxs_place_make(vxs_place *place, bool directory, int *
  * something else was put there meanwhile that stays, and false and errno (EEXIST) say so. When an
  * older one was replaced, it is under the private name now (`taken`). */
 bool vxs_place_move_in(vxs_place *place, bool directory);
+/* What was replaced, and is under the private name, is of no more use: a signal that ends the
+ * program may remove it as well. */
+void vxs_place_give_up(const vxs_place *place);
 /* Exchanges both again; false when the file system cannot. */
 bool vxs_place_move_back(const vxs_place *place);
 /* Why it could not be moved in, by errno. */

@@ -43,7 +43,7 @@ static bool no_rename_flags, no_locks;
 static int sync_fault;
 static char *steps;
 static size_t steps_room;
-static void (*hook)(void);
+static void (*hook)(void), (*sync_hook)(void);
 int __real_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
 int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
 int __real_fsync(int handle);
@@ -74,6 +74,8 @@ int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to,
 
 int __wrap_fsync(int handle)
 {
+    if (sync_hook)
+        sync_hook();
     char link[64], target[4096] = "";
     struct stat about = { 0 };
     snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
@@ -120,6 +122,11 @@ void fail_sync(int reason)
 void before_rename(void (*function)(void))
 {
     hook = function;
+}
+
+void before_sync(void (*function)(void))
+{
+    sync_hook = function;
 }
 
 void watch_steps(char *buffer, size_t room)

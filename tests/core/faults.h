@@ -27,6 +27,9 @@ void fail_sync(int reason);
 /* Called once, right before the next renameat2. */
 void before_rename(void (*function)(void));
 
+/* Called before each fsync from now on; NULL: no more. */
+void before_sync(void (*function)(void));
+
 /* From now on every fsync and rename is written down, until NULL is given: "NAME of N bytes, ",
  * "directory NAME, ", "rename NAME, ", where private names of outputs are PRIVATE. */
 void watch_steps(char *buffer, size_t room);

@@ -1,6 +1,8 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
+#include "voxsift/machine.h"
+
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -262,6 +264,41 @@ Test(output, names_are_of_files_in_it)
         vxs_output_free(output);
     }
     cr_assert(entries(top) == 0);
+}
+
+static bool is_replaced;
+
+/* As soon as the new one is in place. */
+static void end_when_replaced(void)
+{
+    char path[700], *bytes = NULL;
+    size_t length = 0;
+    snprintf(path, sizeof(path), "%s/mark", place);
+    if (is_replaced || vxs_file_read(path, &bytes, &length, NULL) || strcmp(bytes, "new") != 0) {
+        free(bytes);
+        return;
+    }
+    free(bytes);
+    is_replaced = true;
+    vxs_leftovers_remove();
+    cr_assert(entries(top) == 1, "what was replaced goes as well, while the disk is waited for");
+}
+
+Test(output, an_end_by_a_signal_leaves_nothing_of_the_old_one)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (int flags = 0; flags < 2; flags++) {
+        is_replaced = false;
+        WORKS(make(place, true, "old", true, &err), err);
+        refuse_rename_flags(flags == 1);
+        before_sync(end_when_replaced);
+        WORKS(make(place, true, "new", true, &err), err);
+        before_sync(NULL);
+        refuse_rename_flags(false);
+        cr_assert(is_replaced);
+        assert_holds("new");
+        cr_assert(entries(top) == 1);
+    }
 }
 
 /* What would stop an output at the end of long work is found before it. */
