@@ -14,6 +14,9 @@ merge 65 "chunk 1 is there twice: 'p1' and 'copy'" $(cp -r p1 copy; echo p1 p2 c
 merge 2 "PART is missing"
 merge 66 "cannot read 'nowhere/part.json'" p1 nowhere
 merge 66 "cannot read 'c/part.json'" c
+echo "voxsift checkpoint 2" > p2.checkpoint # as p* finds it beside the others
+merge 65 "'p2.checkpoint' is the checkpoint of a run that has not finished 'p2': repeat that with --resume" p1 p2.checkpoint p3
+rm p2.checkpoint
 chunk --chunk 4/4 -o of4
 merge 65 "'p1' is one of 3 chunks, but 'of4' one of 4" p1 p2 of4
 chunk --chunk 2/3 --seed 2 -o seed
