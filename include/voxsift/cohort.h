@@ -95,6 +95,9 @@ const char *vxs_cohort_id(const vxs_cohort *cohort, size_t i);
  * is who. */
 const char *vxs_cohort_id_header(const vxs_cohort *cohort);
 const char *vxs_cohort_person_header(const vxs_cohort *cohort);
+/* The person that an id or the cell of a column names, as persons are compared but for case: "7" of
+ * "sub-007_ses-1". */
+char *vxs_person_of(const char *id, vxs_error *err);
 /* Adds weight times feature j to a sum for each subject. */
 void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *sums);
 /* Whether the files of features are those that the cohort was made with, by their SHA-256, which

@@ -11,7 +11,8 @@ const char *const vxs_baseline_names[VXS_BASELINES] = { "constant", "confounds",
 
 /* A solver's empty model has the columns alone: the one feature that it needs is 0. */
 vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights,
-                           const double *columns, size_t n, size_t count, double *b, vxs_error *err)
+                           const double *columns, size_t n, size_t count, double *b,
+                           bool *converged, vxs_error *err)
 {
     const vxs_method_settings settings = { .tol = 1e-9 };
     float *nothing = vxs_alloc(n, sizeof(*nothing), err);
@@ -31,6 +32,8 @@ vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights
         status = vxs_solver_fit(solver, 1, &fit, err);
     for (size_t k = 0; k < count && !status; k++)
         b[k] = fit.free[k];
+    if (!status && converged)
+        *converged = fit.certificate.converged;
     if (!status)
         vxs_solution_release(&fit);
     vxs_solver_free(solver);

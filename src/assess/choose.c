@@ -87,10 +87,10 @@ static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
         columns[m + k] = w->inner_scores[output * t->n + w->train[k]];
     }
     if (!status)
-        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 2, b, err);
+        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 2, b, NULL, err);
     if (!status && !(b[1] > 0)) {
         b[1] = 0;
-        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 1, b, err);
+        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 1, b, NULL, err);
     }
     w->offset[output] = b[0];
     w->slope[output] = b[1];

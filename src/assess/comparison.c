@@ -359,6 +359,12 @@ static vxs_status bootstrap(const vxs_context *context, vxs_cv *cv, vxs_error *e
 {
     size_t count = (size_t)cv->settings.bootstraps;
     draw d;
+    if (cv->folds.groups < VXS_FEW_GROUPS)
+        vxs_log(context, VXS_LOG_WARNING,
+                "the 95 %% intervals are of draws of %zu %s, and with fewer than %d they are too "
+                "narrow",
+                cv->folds.groups, cv->folds.by_folds ? "folds" : "groups of subjects",
+                VXS_FEW_GROUPS);
     vxs_status status = make_draw(cv, &d, err);
     for (size_t k = 0; k < count && !status; k++) {
         status = measure_draw(&d, k, err);

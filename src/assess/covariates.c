@@ -138,25 +138,31 @@ static vxs_status add_levels(vxs_task *t, const vxs_covariate *c, const char *na
     return status;
 }
 
-/* At a spread of 1e-9 of the mean the gap of a fit is 1e-7 of the loss; at 1e-10 nothing is left
- * of it. */
-#define LEAST_SPREAD 1e-9
-
-vxs_status vxs_check_offset(const char *name, const double *values, size_t n, vxs_error *err)
+vxs_status vxs_check_offset(const char *name, const double *values, size_t n, double least,
+                            vxs_error *err)
 {
     double mean = 0, square = 0;
+    bool same = true;
+    for (size_t i = 0; i < n; i++)
+        same = same && values[i] == values[0];
+    if (same)
+        return VXS_OK;
     for (size_t i = 0; i < n; i++)
         mean += values[i] / (double)n;
     for (size_t i = 0; i < n; i++)
         square += (values[i] - mean) * (values[i] - mean);
     double spread = sqrt(square / (double)n);
-    if (!(spread > 0) || spread > LEAST_SPREAD * fabs(mean))
+    if (!(spread > 0) || spread > least * fabs(mean))
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "column '%s' varies by %.3g (standard deviation) about a mean of %.3g, too "
                     "little to be computed with; subtract a constant from it, such as its mean",
                     name, spread, mean);
 }
+
+/* Beside the intercept so little is left of a column that solvers, which have squares of lengths
+ * (quadratic.c), take it for the intercept again and leave it out. */
+#define LEAST_SPREAD 1e-5
 
 static vxs_status add_columns(vxs_task *t, const vxs_covariate *c, vxs_error *err)
 {
@@ -168,7 +174,7 @@ static vxs_status add_columns(vxs_task *t, const vxs_covariate *c, vxs_error *er
     double *values = status ? NULL : t->free + (t->free_count - 1) * t->n;
     for (size_t i = 0; i < t->n && !status; i++)
         status = vxs_table_real(table, t->rows[i], c->column, &values[i], err);
-    return status ? status : vxs_check_offset(name, values, t->n, err);
+    return status ? status : vxs_check_offset(name, values, t->n, LEAST_SPREAD, err);
 }
 
 vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_error *err)

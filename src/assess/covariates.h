@@ -25,9 +25,9 @@ void vxs_covariates_release(vxs_covariates *covariates);
 VXS_MUST_CHECK vxs_status vxs_covariates_read(const vxs_covariates *covariates, vxs_task *task,
                                               vxs_error *err);
 
-/* Refuses numbers that vary by less of their size than sums of double precision hold. */
+/* Refuses numbers whose standard deviation is not more than this share of their mean. */
 VXS_MUST_CHECK vxs_status vxs_check_offset(const char *name, const double *values, size_t n,
-                                           vxs_error *err);
+                                           double least, vxs_error *err);
 /* The unpenalised columns of some subjects as a model of others sees them, free_count x test_count:
  * of a level that no training subject has, the means of its covariate's columns over these. */
 VXS_MUST_CHECK vxs_status vxs_covariates_of(const vxs_task *task, const size_t *train,

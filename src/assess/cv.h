@@ -21,6 +21,9 @@ typedef struct {
     double *slope, *offset;             /* an output each: logit of the calibrated probability */
 } vxs_fold_work;
 
+/* Intervals of draws of fewer groups are too narrow (Cameron, Gelbach and Miller 2008). */
+#define VXS_FEW_GROUPS 10
+
 /* cv.c: folds and room for a cross-validation, which is released whatever is returned; and what is
  * said of all folds when each is known. */
 VXS_MUST_CHECK vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,

@@ -134,6 +134,7 @@ static void comparison_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_json_text(w, "subjects_of", c->across ? "all folds" : "one fold");
     vxs_json_real(w, "pairs_within_folds", c->pairs);
     vxs_json_whole(w, "folds_with_pairs", (int64_t)c->folds);
+    vxs_json_bool(w, "few_groups", cv->folds.groups < VXS_FEW_GROUPS);
     vxs_json_close_object(w);
 }
 

@@ -156,10 +156,11 @@ extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for its
 void vxs_job_release(vxs_job *job, size_t outputs);
 size_t vxs_count_selected(const bool *selected, size_t p);
 
-/* baselines.c: predictions from columns alone, without features: score = columns x b. */
+/* baselines.c: predictions from columns alone, without features: score = columns x b; whether the
+ * gap was reached, unless that is NULL. */
 VXS_MUST_CHECK vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights,
                                           const double *columns, size_t n, size_t count, double *b,
-                                          vxs_error *err);
+                                          bool *converged, vxs_error *err);
 /* An empty model of a task; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
 /* Weights of standardised columns become weights of features as they stand in the cohort, and the

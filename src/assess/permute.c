@@ -161,6 +161,10 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
     if (!status)
         status = measure(m, &alone, score, &value, err);
     free(score);
+    if (!status && isnan(value)) /* which would look like one that is not computed */
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "'%s' cannot be computed for permutation %zu; choose another --metric",
+                          m->result->metric->name, k + 1);
     m->result->null[k] = value;
     return status ? status : vxs_ledger_add(m->ledger, k, pack_value, m->result, err);
 }

@@ -109,6 +109,21 @@ static bool is_any_level(const vxs_model *m, const char *name)
     return false;
 }
 
+/* How much of "sex=M" is the header; headers may hold a "=" themselves, and then the table knows.
+ */
+static size_t header_length(const vxs_cohort *c, const char *name, vxs_error *err)
+{
+    for (const char *end = strchr(name, '='); end; end = strchr(end + 1, '=')) {
+        size_t column = 0;
+        char *header = vxs_format(err, "%.*s", (int)(end - name), name);
+        bool found = header && !vxs_table_find(c->people, header, &column, NULL);
+        free(header);
+        if (found)
+            return (size_t)(end - name);
+    }
+    return strcspn(name, "=");
+}
+
 /* The value of an unpenalised column ("age", "sex=M") for all subjects. */
 static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
                               vxs_error *err)
@@ -116,7 +131,7 @@ static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f,
     const char *name = m->free_names[f];
     size_t column = 0;
     bool text = is_any_level(m, name);
-    size_t length = text ? strcspn(name, "=") : strlen(name);
+    size_t length = text ? header_length(c, name, err) : strlen(name);
     char *header = vxs_format(err, "%.*s", (int)length, name);
     vxs_status status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
     for (size_t i = 0; i < c->n && !status; i++) {

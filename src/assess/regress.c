@@ -31,6 +31,7 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
     double *score = vxs_alloc(n, sizeof(*score), err);
     double *columns = vxs_alloc(n, q * sizeof(*columns), err);
+    bool converged = true;
     vxs_status status = wide && score && columns ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < s->count && !status; k++)
         vxs_cohort_add(t->cohort, s->index[k], s->weight[k], wide);
@@ -45,7 +46,12 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
         at++;
     }
     if (!status)
-        status = vxs_fit_columns(VXS_LOSS_SQUARED, score, NULL, columns, m, q, explained, err);
+        status = vxs_fit_columns(VXS_LOSS_SQUARED, score, NULL, columns, m, q, explained,
+                                 &converged, err);
+    if (!status && !converged)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "confounds depend on each other but for rounding, so that what they "
+                          "explain cannot be computed; leave one of these out");
     free(wide);
     free(score);
     free(columns);

@@ -325,29 +325,65 @@ static void forget_classes(vxs_task *t)
     t->class_count = 0;
 }
 
-/* A word among numbers is a slip, not a class. */
-static vxs_status check_slips(const maker *m, vxs_error *err)
+/* A word among numbers is a slip, not a class or a level. */
+typedef struct {
+    const char *text; /* NULL: there is none */
+    size_t line;
+} slip;
+
+static slip find_slip(const maker *m, size_t column)
 {
     const vxs_task *t = m->task;
-    const char *slip = NULL;
-    size_t numbers = 0, line = 0;
+    slip first = { NULL, 0 };
+    size_t numbers = 0;
     double value;
     for (size_t i = 0; i < t->n; i++) {
-        const char *cell = vxs_table_cell(m->table, t->rows[i], m->target);
-        if (vxs_parse_real(cell, &value)) {
+        const char *cell = vxs_table_cell(m->table, t->rows[i], column);
+        if (vxs_parse_real(cell, &value))
             numbers++;
-        } else if (!slip) {
-            slip = cell;
-            line = vxs_table_line(m->table, t->rows[i]);
-        }
+        else if (!first.text)
+            first = (slip){ cell, vxs_table_line(m->table, t->rows[i]) };
     }
-    if (slip && 2 * numbers > t->n)
+    return 2 * numbers > t->n ? first : (slip){ NULL, 0 };
+}
+
+static vxs_status check_target(const maker *m, vxs_error *err)
+{
+    slip s = find_slip(m, m->target);
+    if (s.text)
         return vxs_fail(err, VXS_BAD_DATA,
                         "column '%s' holds numbers, but '%s' in line %zu; for classes say --loss "
                         "logistic",
-                        t->settings.target, slip, line);
+                        m->task->settings.target, s.text, s.line);
     return VXS_OK;
 }
+
+/* Codes of sites are numbers and words as well, but few for so many subjects. */
+#define FEWEST_OF_A_LEVEL 4
+
+static vxs_status check_covariates(const maker *m, vxs_error *err)
+{
+    for (size_t k = 0; k < m->covariates.count; k++) {
+        const vxs_covariate *c = &m->covariates.each[k];
+        const char *name = vxs_table_header(m->table, c->column);
+        slip s = c->numeric ? (slip){ NULL, 0 } : find_slip(m, c->column);
+        if (s.text && FEWEST_OF_A_LEVEL * c->count > m->task->n)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "column '%s' holds numbers, but '%s' in line %zu; as text it has %zu "
+                            "levels, for %zu subjects",
+                            name, s.text, s.line, c->count, m->task->n);
+        if (s.text)
+            vxs_log(m->context, VXS_LOG_WARNING,
+                    "column '%s' holds numbers, but '%s' in line %zu; it is taken for text with "
+                    "%zu levels",
+                    name, s.text, s.line, c->count);
+    }
+    return VXS_OK;
+}
+
+/* At a spread of 1e-9 of the mean the gap of a fit is 1e-7 of the loss; at 1e-10 nothing is left
+ * of it. */
+#define LEAST_SPREAD 1e-9
 
 static vxs_status read_target(maker *m, vxs_error *err)
 {
@@ -374,7 +410,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
                         "method '%s' tells classes apart; column '%s' holds scores (or, with "
                         "--loss logistic, as many classes as values)",
                         vxs_task_method(t)->name, target);
-    if (t->settings.loss == VXS_LOSS_AUTO && !summary.numeric && check_slips(m, err))
+    if (t->settings.loss == VXS_LOSS_AUTO && !summary.numeric && check_target(m, err))
         return VXS_BAD_DATA;
     if (!classes && !summary.numeric)
         return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; --loss squared wants numbers",
@@ -390,7 +426,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
     }
     forget_classes(t);
     status = read_numbers(m, m->target, t->score, err);
-    return status ? status : vxs_check_offset(target, t->score, t->n, err);
+    return status ? status : vxs_check_offset(target, t->score, t->n, LEAST_SPREAD, err);
 }
 
 /* ---- Regression and weights -------------------------------------------------------------------
@@ -466,6 +502,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = choose_subjects(&m, err);
     if (!status)
         status = read_target(&m, err);
+    if (!status)
+        status = check_covariates(&m, err);
     if (!status)
         status = vxs_covariates_read(&m.covariates, task, err);
     if (!status)

@@ -1,9 +1,9 @@
 /* trained.c - whom a model was trained on, and whether a cohort has them again.
  *
  * An image is known by the SHA-256 of its file (and the number of its volume), a person by the id
- * without its session, or by the column of persons. A person with another image was no part of the
- * training, but is no new person either: a score over such subjects is no estimate of what the
- * model does for others. Without images there are ids alone. */
+ * without session, visit or run (as cohorts find it), or by the column of persons. A person with
+ * another image was no part of the training, but is no new person either: a score over such
+ * subjects is no estimate of what the model does for others. Without images there are ids alone. */
 #include "assess/model.h"
 
 #include <stdlib.h>
@@ -28,19 +28,11 @@ static const char *image_of(const vxs_json *subject, char text[IMAGE_TEXT])
     return text;
 }
 
-/* "sub-007_ses-1" is "7": without prefix, zeros and session, as ids are joined. */
-static char *person_of(const char *id, vxs_error *err)
+/* "" where there is none. */
+static const char *id_text(const vxs_cohort *c, size_t i)
 {
-    const char *session = id ? strstr(id, "_ses-") : NULL;
-    if (!id)
-        return vxs_format(err, "%s", "");
-    id += strspn(id, " ");
-    if (strncasecmp(id, "sub-", 4) == 0)
-        id += 4;
-    while (id[0] == '0' && id[1] && id + 1 != session)
-        id++;
-    return vxs_format(err, "%.*s", session && session > id ? (int)(session - id) : (int)strlen(id),
-                      id);
+    const char *id = vxs_table_cell(c->people, i, c->id_column);
+    return id ? id : "";
 }
 
 /* Of a subject of a cohort, by its column of persons or else by its id. */
@@ -48,7 +40,7 @@ static const char *person_text(const vxs_cohort *c, size_t i)
 {
     const char *person =
         c->person_column == VXS_NO_COLUMN ? NULL : vxs_table_cell(c->people, i, c->person_column);
-    return person ? person : vxs_table_cell(c->people, i, c->id_column);
+    return person ? person : id_text(c, i);
 }
 
 static int by_text(const void *a, const void *b)
@@ -99,7 +91,7 @@ static void release(training *t)
 static vxs_status add_people(training *t, const vxs_json *list, vxs_error *err)
 {
     for (const vxs_json *i = list ? list->first : NULL; i; i = i->next) {
-        t->people[t->count] = person_of(i->kind == VXS_JSON_TEXT ? i->text : NULL, err);
+        t->people[t->count] = vxs_person_of(i->kind == VXS_JSON_TEXT ? i->text : "", err);
         if (!t->people[t->count++])
             return VXS_FAILED;
     }
@@ -141,8 +133,8 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
     training t;
     vxs_status status = read_training(m, &t, err);
     for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL) {
-        char image[IMAGE_TEXT], *person = person_of(person_text(c, i), err);
-        char *id = person_of(vxs_table_cell(c->people, i, c->id_column), err);
+        char image[IMAGE_TEXT], *person = vxs_person_of(person_text(c, i), err);
+        char *id = vxs_person_of(id_text(c, i), err);
         status = person && id ? VXS_OK : VXS_FAILED;
         if (!status)
             trained[i] = has(t.images, t.image_count, image_of(item, image)) ? VXS_TRAINED_ON_IMAGE

@@ -177,8 +177,9 @@ const vxs_command vxs_cmd_cv = {
         "subjects of all folds are compared after the constant of each fold's training subjects "
         "was replaced by that of all. Repeats are averaged.\n\n"
         "Intervals are 95 % percentile intervals of bootstrap draws of persons, or of whole "
-        "groups; the difference model - baseline is taken on the same draws. They do not include "
-        "variability due to the training sample.\n\n"
+        "groups; the difference model - baseline is taken on the same draws. Of fewer than 10 "
+        "groups, such as sites, they are too narrow. They do not include variability due to the "
+        "training sample.\n\n"
         "The pattern is what each feature shares with the model's score (Haufe); a weight of its "
         "own says what the model reads, not what the disease does.",
     .operands = operands,

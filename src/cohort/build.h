@@ -93,6 +93,21 @@ typedef struct {
     size_t length;
 } vxs_name;
 int vxs_compare_names(vxs_name a, vxs_name b);
+/* Without "sub-", blanks and leading zeros. */
+vxs_name vxs_name_core(vxs_name name);
+
+/* person_names.c */
+/* Whose the id is: "sub-01_ses-2" is of sub-01, "P7 visit 2" of P7. */
+vxs_name vxs_person_in(const char *id);
+/* The same where a letter and a number may be a visit as well: "P7_V2" may be of P7. */
+vxs_name vxs_person_perhaps_in(const char *id);
+/* How likely a column is one of persons by its name: 0 is the likeliest. */
+typedef unsigned vxs_person_rank;
+#define VXS_LIKELY_PERSON_HEADER 100U /* so if its values look like it */
+#define VXS_NO_PERSON_HEADER     200U
+vxs_person_rank vxs_rank_header(const char *header);
+/* Whether it ends as names of ids do, and is not known to be of families, sites or scans. */
+bool vxs_header_names_ids(const char *header);
 
 /* people.c: finds the persons of the subjects, in a column of the build's table, or of a table of
  * features (or NULL) whose rows the subjects are, or in their ids; refuses what is unclear. */

@@ -19,8 +19,7 @@ vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *e
     return status;
 }
 
-/* Without "sub-", blanks and leading zeros. */
-static vxs_name core_of(vxs_name name)
+vxs_name vxs_name_core(vxs_name name)
 {
     const char *end = name.text + name.length;
     while (name.text < end && *name.text == ' ')
@@ -36,7 +35,7 @@ static vxs_name core_of(vxs_name name)
 
 int vxs_compare_names(vxs_name a, vxs_name b)
 {
-    vxs_name left = core_of(a), right = core_of(b);
+    vxs_name left = vxs_name_core(a), right = vxs_name_core(b);
     size_t n = left.length, m = right.length;
     int order = strncasecmp(left.text, right.text, n < m ? n : m);
     return order ? order : (n > m) - (n < m);

@@ -70,66 +70,23 @@ static vxs_status number_names(const vxs_name *names, size_t n, size_t *number, 
     return status;
 }
 
-/* ---- Persons in ids -------------------------------------------------------------------------- */
-
-/* "ses-2", "run-1" */
-static bool is_entity(const char *text)
-{
-    size_t letters = 0;
-    while (isalpha((unsigned char)text[letters]))
-        letters++;
-    return letters > 0 && text[letters] == '-';
-}
-
-/* "sub-01_ses-2" and "sub-01_run-1" are of sub-01, "p7_ses-1" is of p7. */
-static vxs_name person_of_id(const char *id)
-{
-    const char *end = strncasecmp(id, "sub-", 4) == 0 ? strchr(id, '_') : strstr(id, "_ses-");
-    while (end && !is_entity(end + 1))
-        end = strchr(end + 1, '_');
-    return (vxs_name){ id, end ? (size_t)(end - id) : strlen(id) };
-}
+/* ---- Columns of persons ---------------------------------------------------------------------- */
 
 static vxs_name whole(const char *text)
 {
     return (vxs_name){ text, text ? strlen(text) : 0 };
 }
 
-/* ---- Columns of persons ---------------------------------------------------------------------- */
-
-/* The likelier first; case and what stands between words do not matter. */
-static const char *const person_columns[] = { "participantid", "personid",    "subjectid",
-                                              "patientid",     "participant", "person",
-                                              "subject",       "subid",       "sub",
-                                              "subjectlabel",  "subjectkey",  "srcsubjectid",
-                                              "subjectname",   "ptid",        "rid" };
-#define PERSON_COLUMNS (sizeof(person_columns) / sizeof(person_columns[0]))
-
-static bool is_called(const char *header, const char *name)
+/* Of a cell, or none. */
+static vxs_name person_in(const char *cell)
 {
-    for (; *header; header++) {
-        if (strchr("_-. ", *header))
-            continue;
-        if (tolower((unsigned char)*header) != *name)
-            return false;
-        name++;
-    }
-    return *name == '\0';
-}
-
-/* Its place among the columns that are known for it, or their count. */
-static size_t rank_of(const char *header)
-{
-    size_t k = 0;
-    while (k < PERSON_COLUMNS && !is_called(header, person_columns[k]))
-        k++;
-    return k;
+    return cell ? vxs_person_in(cell) : whole(NULL);
 }
 
 bool vxs_build_is_person(const vxs_build *build, const char *header)
 {
     const char *said = build->settings->person;
-    return rank_of(header) < PERSON_COLUMNS || (said && strcmp(header, said) == 0);
+    return vxs_rank_header(header) != VXS_NO_PERSON_HEADER || (said && strcmp(header, said) == 0);
 }
 
 /* ---- Which of them --------------------------------------------------------------------------- */
@@ -138,10 +95,13 @@ bool vxs_build_is_person(const vxs_build *build, const char *header)
 typedef struct {
     const char *header; /* NULL: the ids */
     const vxs_table *table;
-    size_t column, rank;
+    size_t column;
+    vxs_person_rank rank;
     size_t *number; /* of a subject */
     size_t persons, missing;
     bool repeats; /* a person has several subjects */
+    bool perhaps; /* of ids: as they may be meant */
+    bool each;    /* each subject is a person */
 } candidate;
 
 typedef struct {
@@ -168,10 +128,12 @@ static vxs_status number_subjects(const finder *f, candidate *c, vxs_error *err)
     vxs_status status = names && c->number ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < n && !status; i++) {
         const vxs_subject *s = &f->build->subjects[i];
-        if (c->header)
-            names[i] = whole(cell_of(f, c, i));
+        if (c->header && !c->each)
+            names[i] = person_in(cell_of(f, c, i));
         else if (!s->reason)
-            names[i] = person_of_id(s->id);
+            names[i] = c->each      ? whole(s->id)
+                       : c->perhaps ? vxs_person_perhaps_in(s->id)
+                                    : vxs_person_in(s->id);
         present += names[i].text != NULL;
         c->missing += !s->reason && !names[i].text;
     }
@@ -205,13 +167,14 @@ static vxs_status list_candidates(finder *f, vxs_error *err)
     for (int t = 0; t < 2; t++)
         for (size_t j = 0; j < columns_of(f->tables[t]); j++) {
             const char *header = vxs_table_header(f->tables[t], j);
-            candidate c = { header, f->tables[t], j, rank_of(header), NULL, 0, 0, false };
-            if (c.rank < PERSON_COLUMNS && strcmp(header, f->build->id_header) != 0)
+            candidate c = { .header = header, .table = f->tables[t], .column = j };
+            c.rank = vxs_rank_header(header);
+            if (c.rank != VXS_NO_PERSON_HEADER && strcmp(header, f->build->id_header) != 0)
                 f->each[f->count++] = c;
         }
     if (f->count > 1)
         qsort(f->each, f->count, sizeof(*f->each), by_rank);
-    f->each[f->count++] = (candidate){ .rank = PERSON_COLUMNS };
+    f->each[f->count++] = (candidate){ .rank = VXS_NO_PERSON_HEADER };
     vxs_status status = VXS_OK;
     for (size_t k = 0; k < f->count && !status; k++)
         status = number_subjects(f, &f->each[k], err);
@@ -280,6 +243,8 @@ static vxs_status check_agreement(const finder *f, const candidate *chosen, vxs_
         const candidate *c = &f->each[k];
         if (c == chosen || (!c->repeats && !same_header(c, chosen)))
             continue;
+        if (c->rank == VXS_LIKELY_PERSON_HEADER && chosen->rank != c->rank)
+            continue;
         status = check_one_is_one(f, chosen, c, err);
         if (!status)
             status = check_one_is_one(f, c, chosen, err);
@@ -287,21 +252,115 @@ static vxs_status check_agreement(const finder *f, const candidate *chosen, vxs_
     return status;
 }
 
+/* A column that is known for persons is one where values repeat; one that is only likely to be,
+ * where all subjects have a value and it is not one of a few, such as patient or not. */
+static bool is_of_persons(const finder *f, const candidate *c)
+{
+    size_t present = vxs_build_kept(f->build) - c->missing;
+    if (!c->repeats || c->rank != VXS_LIKELY_PERSON_HEADER)
+        return c->repeats;
+    return c->missing == 0 && c->persons >= FEW && present <= MANY * c->persons;
+}
+
 /* A value that stands twice is a person with two subjects, and columns that have such must agree;
  * else any that is whole. For predictions alone it does not matter who is who. */
 static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *err)
 {
     *chosen = NULL;
-    for (size_t k = 0; k < f->count && !*chosen; k++)
-        if (f->each[k].repeats)
-            *chosen = &f->each[k];
+    for (int likely = 0; likely < 2; likely++)
+        for (size_t k = 0; k < f->count && !*chosen; k++)
+            if ((f->each[k].rank == VXS_LIKELY_PERSON_HEADER) == likely &&
+                is_of_persons(f, &f->each[k]))
+                *chosen = &f->each[k];
     if (*chosen && !f->build->settings->single)
         return check_agreement(f, *chosen, err);
     for (size_t k = 0; k < f->count && !*chosen; k++)
-        if (f->each[k].missing == 0)
+        if (f->each[k].missing == 0 && f->each[k].rank != VXS_LIKELY_PERSON_HEADER)
             *chosen = &f->each[k];
     return VXS_OK;
 }
+
+/* ---- What may be persons as well ------------------------------------------------------------- */
+
+/* Two subjects that are of one person by `c` and of two by `chosen`; false when there are none. */
+static bool find_joined(const finder *f, const candidate *c, const candidate *chosen, size_t *one,
+                        size_t *other)
+{
+    size_t *first = vxs_alloc(c->persons, sizeof(*first), NULL);
+    bool found = false;
+    for (size_t p = 0; p < c->persons && first; p++)
+        first[p] = NOBODY;
+    for (size_t i = 0; i < f->build->count && first && !found; i++) {
+        if (c->number[i] == NOBODY || chosen->number[i] == NOBODY)
+            continue;
+        size_t *seen = &first[c->number[i]];
+        *seen = *seen == NOBODY ? i : *seen;
+        found = chosen->number[i] != chosen->number[*seen];
+        *one = *seen;
+        *other = i;
+    }
+    free(first);
+    return found;
+}
+
+/* Few values for very many subjects are no persons. */
+static void warn_if_joined(const finder *f, const candidate *c, const candidate *chosen)
+{
+    size_t one = 0, other = 0, present = vxs_build_kept(f->build) - c->missing;
+    if (!c->repeats || c->persons < FEW || present > MANY * c->persons ||
+        !find_joined(f, c, chosen, &one, &other))
+        return;
+    const vxs_subject *s = f->build->subjects;
+    if (c->header)
+        vxs_log(f->build->context, VXS_LOG_WARNING,
+                "'%s' and '%s' have one value in column '%s', but are taken for two persons; pass "
+                "--person %s if they are one",
+                s[one].id, s[other].id, c->header, c->header);
+    else
+        vxs_log(f->build->context, VXS_LOG_WARNING,
+                "'%s' and '%s' are taken for two persons; if they are one, pass --person with a "
+                "column that says so",
+                s[one].id, s[other].id);
+}
+
+static vxs_status warn_of_column(const finder *f, const vxs_table *table, size_t j,
+                                 const candidate *chosen, vxs_error *err)
+{
+    const char *header = vxs_table_header(table, j);
+    candidate c = { .header = header, .table = table, .column = j };
+    bool is_chosen = chosen->header && strcmp(header, chosen->header) == 0;
+    if (is_chosen || strcmp(header, f->build->id_header) == 0 || !vxs_header_names_ids(header))
+        return VXS_OK;
+    vxs_status status = number_subjects(f, &c, err);
+    if (!status)
+        warn_if_joined(f, &c, chosen);
+    free(c.number);
+    return status;
+}
+
+/* Ids of which a letter and a number may be a visit. */
+static vxs_status warn_of_ids(const finder *f, const candidate *chosen, vxs_error *err)
+{
+    candidate c = { .perhaps = true };
+    vxs_status status = chosen->header ? VXS_OK : number_subjects(f, &c, err);
+    if (!status && c.number)
+        warn_if_joined(f, &c, chosen);
+    free(c.number);
+    return status;
+}
+
+/* Columns and ids by which subjects may be of one person that are taken for two. Whoever predicts
+ * alone asks for no persons. */
+static vxs_status warn_of_others(const finder *f, const candidate *chosen, vxs_error *err)
+{
+    vxs_status status = f->build->settings->single ? VXS_OK : warn_of_ids(f, chosen, err);
+    for (int t = 0; t < 2 && !f->build->settings->single; t++)
+        for (size_t j = 0; j < columns_of(f->tables[t]) && !status; j++)
+            status = warn_of_column(f, f->tables[t], j, chosen, err);
+    return status;
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
 
 static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
 {
@@ -326,19 +385,31 @@ static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
     return VXS_OK;
 }
 
+static vxs_status warn_of_said(const finder *f, candidate *c, vxs_error *err)
+{
+    vxs_status status = number_subjects(f, c, err);
+    if (!status)
+        status = warn_of_others(f, c, err);
+    free(c->number);
+    c->number = NULL;
+    return status;
+}
+
 static vxs_status take_said(finder *f, const char *said, vxs_error *err)
 {
     candidate c = { .header = said, .table = f->tables[0] };
-    if (strcmp(said, f->build->id_header) == 0) { /* each subject is a person */
-        f->build->person_header = f->build->id_header;
-        return VXS_OK;
-    }
+    c.each = strcmp(said, f->build->id_header) == 0;
+    f->build->person_header = c.each ? f->build->id_header : NULL;
+    if (c.each)
+        return warn_of_said(f, &c, err);
     if (!c.table || (f->tables[1] && !vxs_table_find(f->tables[1], said, &c.column, NULL)))
         c.table = f->tables[1];
     if (!c.table)
         return vxs_fail(err, VXS_MISUSE, "--person goes with a table that has the column '%s'",
                         said);
     vxs_status status = vxs_table_find(c.table, said, &c.column, err);
+    if (!status)
+        status = warn_of_said(f, &c, err);
     return status ? status : take(f, &c, err);
 }
 
@@ -368,6 +439,8 @@ vxs_status vxs_build_find_people(vxs_build *build, const vxs_table *features, vx
     if (!status)
         status = choose(&f, &chosen, err);
     if (!status)
+        status = warn_of_others(&f, chosen, err);
+    if (!status)
         status = take(&f, chosen, err);
     for (size_t k = 0; k < f.count; k++)
         free(f.each[k].number);
@@ -384,7 +457,9 @@ vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err)
     for (size_t i = 0; i < build->count && !status; i++) {
         const vxs_subject *s = &build->subjects[i];
         if (!s->reason)
-            names[i] = s->person ? whole(s->person) : each ? whole(s->id) : person_of_id(s->id);
+            names[i] = s->person ? vxs_person_in(s->person)
+                       : each    ? whole(s->id)
+                                 : vxs_person_in(s->id);
     }
     if (!status)
         status = number_names(names, build->count, number, &build->people, err);
@@ -418,6 +493,7 @@ vxs_status vxs_cohort_find_people(vxs_cohort *c, const char *path, vxs_error *er
     if (status)
         return status;
     bool in_ids = c->person_column == VXS_NO_COLUMN;
+    bool each = c->person_column == c->id_column; /* each subject is a person */
     size_t column = in_ids ? c->id_column : c->person_column;
     vxs_name *names = vxs_alloc(c->n, sizeof(*names), err);
     c->person = vxs_alloc(c->n, sizeof(*c->person), err);
@@ -428,7 +504,7 @@ vxs_status vxs_cohort_find_people(vxs_cohort *c, const char *path, vxs_error *er
             status = vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu has no value in column '%s'", path,
                               vxs_table_line(c->people, i), vxs_table_header(c->people, column));
         else if (cell)
-            names[i] = in_ids ? person_of_id(cell) : whole(cell);
+            names[i] = each ? whole(cell) : vxs_person_in(cell);
     }
     if (!status)
         status = number_names(names, c->n, c->person, &c->persons, err);

@@ -248,6 +248,10 @@ void vxs_paper_cv(vxs_paper *p)
             ", in which all that is learned, the choice of %s and the calibration of "
             "probabilities included, was learned from training subjects alone. ",
             vxs_story_generates(s) ? vxs_story_tuned(s) : "the penalty");
+    double groups = vxs_story_number(s->about, "groups");
+    const char *drawn = groups == vxs_story_number(s->about, "subjects") ? "subjects"
+                        : groups == vxs_story_number(s->about, "people") ? "persons"
+                                                                         : "groups of subjects";
     vxs_story_put_convention(s);
     cite(p, FORMAN);
     cite(p, AIROLA);
@@ -255,10 +259,10 @@ void vxs_paper_cv(vxs_paper *p)
           s->out);
     vxs_story_put_score(s);
     vxs_put(s->out,
-            ". Intervals are 95 %% percentile intervals of %g bootstrap draws of subjects, the "
+            ". Intervals are 95 %% percentile intervals of %g bootstrap draws of %s, the "
             "same draws for the model and the baselines. Patterns were computed from %s after "
             "Haufe et al.",
-            vxs_story_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"),
+            vxs_story_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"), drawn,
             vxs_story_is_mapped(s) ? "scores" : "weights");
     cite(p, HAUFE);
     fputs(".", s->out);

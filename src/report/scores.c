@@ -108,6 +108,13 @@ static void put_verdict(const vxs_story *s)
     vxs_story_put_score(s);
     fputs(".</p>\n", s->out);
     put_comparison(s);
+    const vxs_json *few = vxs_json_get(vxs_json_get(s->about, "comparison"), "few_groups");
+    if (few && few->number != 0)
+        vxs_put(
+            s->out,
+            "<p class=\"warn\">The intervals are of draws of %g groups of subjects, too few: they "
+            "are too narrow.</p>\n",
+            vxs_story_number(s->about, "groups"));
 }
 
 /* A metric of the model, and of each baseline with the difference under it. */

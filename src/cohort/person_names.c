@@ -1,0 +1,196 @@
+/* person_names.c - how persons are written: in ids, where what follows the person is a session, a
+ * visit or the like, and in the names of columns. */
+#include "cohort/build.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- In ids ---------------------------------------------------------------------------------- */
+
+static bool is_separator(char c)
+{
+    return c != '\0' && strchr("_-./ ", c);
+}
+
+/* "ses-2", "run-1" */
+static bool is_entity(const char *text)
+{
+    size_t letters = 0;
+    while (isalpha((unsigned char)text[letters]))
+        letters++;
+    return letters > 0 && text[letters] == '-';
+}
+
+/* What a scan is of a person: with a number, or without. */
+typedef struct {
+    const char *word;
+    bool number;
+} occasion;
+
+static const occasion occasions[] = {
+    { "ses", true },   { "session", true },   { "visit", true }, { "run", true },
+    { "wave", true },  { "timepoint", true }, { "tp", true },    { "month", true },
+    { "year", true },  { "week", true },      { "day", true },   { "baseline", false },
+    { "bl", false },   { "followup", false }, { "fu", false },   { "pre", false },
+    { "post", false }, { NULL, false },
+};
+
+/* "ses-2", "visit02", "bl": a word with its number, and nothing more before the next separator. */
+static bool is_occasion(const char *text)
+{
+    size_t letters = 0;
+    while (isalpha((unsigned char)text[letters]))
+        letters++;
+    const char *rest = text + letters;
+    rest += (*rest == '-' || *rest == '_') && isdigit((unsigned char)rest[1]);
+    size_t digits = strspn(rest, "0123456789");
+    if (rest[digits] != '\0' && !is_separator(rest[digits]))
+        return false;
+    for (const occasion *o = occasions; o->word; o++)
+        if (strlen(o->word) == letters && strncasecmp(text, o->word, letters) == 0)
+            return digits > 0 || !o->number;
+    return false;
+}
+
+/* One letter and a number, as in P01_V2 or P01_T1: a visit, or another volunteer. */
+static bool is_perhaps_occasion(const char *text)
+{
+    size_t digits = isalpha((unsigned char)*text) ? strspn(text + 1, "0123456789") : 0;
+    return strchr("vtmsVTMS", *text) && digits > 0 &&
+           (text[1 + digits] == '\0' || is_separator(text[1 + digits]));
+}
+
+/* Where "sub-" begins a name, or NULL. */
+static const char *find_label(const char *id)
+{
+    for (const char *at = id; *at; at++)
+        if ((at == id || is_separator(at[-1])) && strncasecmp(at, "sub-", 4) == 0)
+            return at;
+    return NULL;
+}
+
+static bool has_digit(const char *from, const char *to)
+{
+    while (from < to && !isdigit((unsigned char)*from))
+        from++;
+    return from < to;
+}
+
+/* Whether the person ends at this separator. */
+static bool ends_at(const char *from, const char *at, bool label)
+{
+    if (label && (*at == '/' || (*at == '_' && is_entity(at + 1))))
+        return true;
+    if (!label && strncasecmp(at, "_ses-", 5) == 0)
+        return true;
+    return has_digit(from, at) && is_occasion(at + 1);
+}
+
+vxs_name vxs_person_in(const char *id)
+{
+    const char *label = find_label(id), *from = label ? label + 4 : id, *at = from;
+    while (*at && !(at > from && is_separator(*at) && ends_at(from, at, label != NULL)))
+        at++;
+    return (vxs_name){ id, (size_t)(at - id) };
+}
+
+vxs_name vxs_person_perhaps_in(const char *id)
+{
+    vxs_name name = vxs_person_in(id);
+    for (size_t k = 1; k < name.length; k++)
+        if (is_separator(id[k]) && has_digit(id, id + k) && is_perhaps_occasion(id + k + 1))
+            return (vxs_name){ id, k };
+    return name;
+}
+
+char *vxs_person_of(const char *id, vxs_error *err)
+{
+    vxs_name name = vxs_name_core(vxs_person_in(id));
+    return vxs_format(err, "%.*s", (int)name.length, name.text);
+}
+
+/* ---- In headers ------------------------------------------------------------------------------ */
+
+/* The likelier first; case and what stands between words do not matter. */
+static const char *const known[] = { "participantid", "personid",     "subjectid",  "patientid",
+                                     "participant",   "person",       "subject",    "subid",
+                                     "sub",           "subjectlabel", "subjectkey", "srcsubjectid",
+                                     "subjectname",   "ptid",         "rid" };
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+/* These as well, where they look like it; of studies, and words for persons with one for ids. */
+static const char *const likely[] = { "eid",    "patno",  "usubjid", "naccid", "oasisid",
+                                      "mrn",    "guid",   "pid",     "bidsid", "hcpid",
+                                      "abcdid", "ppmiid", "adniid",  NULL };
+static const char *const people[] = { "participants", "participant", "subject", "subj",
+                                      "sub",          "patient",     "pat",     "person",
+                                      "individual",   "proband",     "donor",   "volunteer",
+                                      "case",         NULL };
+static const char *const ids[] = { "",     "id",    "ids",  "no",    "nr",         "num", "number",
+                                   "code", "label", "name", "index", "identifier", "key", NULL };
+
+/* Letters and digits alone, in small letters; false when they do not fit. */
+static bool plain(const char *header, char *to, size_t room)
+{
+    size_t n = 0;
+    for (; *header; header++) {
+        if (strchr("_-. ", *header))
+            continue;
+        if (n + 1 >= room)
+            return false;
+        to[n++] = (char)tolower((unsigned char)*header);
+    }
+    to[n] = '\0';
+    return n > 0;
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    while (*list && strcmp(text, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
+vxs_person_rank vxs_rank_header(const char *header)
+{
+    char text[64];
+    if (!plain(header, text, sizeof(text)))
+        return VXS_NO_PERSON_HEADER;
+    for (size_t k = 0; k < KNOWN; k++)
+        if (strcmp(text, known[k]) == 0)
+            return (vxs_person_rank)k;
+    if (is_one_of(text, likely))
+        return VXS_LIKELY_PERSON_HEADER;
+    for (const char *const *p = people; *p; p++)
+        if (strncmp(text, *p, strlen(*p)) == 0 && is_one_of(text + strlen(*p), ids))
+            return VXS_LIKELY_PERSON_HEADER;
+    return VXS_NO_PERSON_HEADER;
+}
+
+/* What holds several persons, or a part of one. */
+static const char *const others[] = { "famil",  "house",  "site",     "center", "centre",
+                                      "scan",   "ses",    "study",    "group",  "visit",
+                                      "mother", "father", "twin",     "pair",   "image",
+                                      "series", "device", "cohort",   "batch",  "run",
+                                      "fold",   "school", "protocol", "region", NULL };
+
+bool vxs_header_names_ids(const char *header)
+{
+    char text[64];
+    if (!plain(header, text, sizeof(text)))
+        return false;
+    size_t length = strlen(text);
+    for (const char *const *o = others; *o; o++)
+        if (strstr(text, *o))
+            return false;
+    if (vxs_rank_header(header) != VXS_NO_PERSON_HEADER)
+        return true;
+    for (const char *const *end = ids + 1; *end; end++) {
+        size_t tail = strlen(*end);
+        if (length >= tail && strcmp(text + length - tail, *end) == 0)
+            return length == tail || strchr("_-. ", header[strlen(header) - tail - 1]) ||
+                   isupper((unsigned char)header[strlen(header) - tail]);
+    }
+    return false;
+}
