@@ -43,7 +43,7 @@ static bool is_occasion(const char *text)
     while (isalpha((unsigned char)text[letters]))
         letters++;
     const char *rest = text + letters;
-    rest += (*rest == '-' || *rest == '_') && isdigit((unsigned char)rest[1]);
+    rest += is_separator(*rest) && isdigit((unsigned char)rest[1]);
     size_t digits = strspn(rest, "0123456789");
     if (rest[digits] != '\0' && !is_separator(rest[digits]))
         return false;

@@ -1,0 +1,32 @@
+# Covariates: a slip in numbers, too little spread, columns that are the same but for rounding; few groups.
+awk 'BEGIN { srand(3); print "participant_id\ta\tb\tc" > "f.tsv"
+    print "participant_id\ty\tz\tfar\tslip\tthree\tsite\tlike\tcode\tg=h" > "t.tsv"
+    for (i = 1; i <= 60; i++) { z = rand(); a = z + rand() / 4
+        printf "s%d\t%.6f\t%.6f\t%.6f\n", i, a, rand(), rand() > "f.tsv"
+        printf "s%d\t%.6f\t%.6f\t%.6f\t%s\t3\t%s\t%.6f\t%s\t%s\n", i, a - z, z, 1e6 + z, i == 7 ? "4,2" : z,
+            substr("ABCD", i % 4 + 1, 1), 2010 + z / 3 * 7, i == 9 ? "2B" : i % 5, i % 3 ? "x" : "y" > "t.tsv" } }'
+works "a cohort" voxsift cohort --features f.tsv --participants t.tsv -q -o c
+set -- --target y --folds 10 --nlambda 5 -q -o x --force
+refuses 65 "column 'slip' holds numbers, but '4,2' in line 8; as text it has 60 levels, for 60 subjects" \
+    voxsift cv c "$@" --confounds slip
+run voxsift cv c --target y --nlambda 5 --confounds code -o x --force
+same "codes" "$code" 0
+holds "are taken for text, and that is said" "column 'code' holds numbers, but '2B' in line 10; it is taken for text with 6 levels" \
+    "$work/err"
+for way in beside out; do
+    refuses 65 "column 'far' varies by" voxsift cv c "$@" --confounds far --confounds-as $way
+    works "a constant explains nothing, $way" voxsift cv c "$@" --confounds three --confounds-as $way
+done
+refuses 65 "confounds depend on each other but for rounding" voxsift cv c "$@" --confounds z,like --confounds-as out
+works "the same twice" voxsift cv c "$@" --confounds z,z --confounds-as out
+works "a header with =" voxsift fit c --target y --confounds g=h -q -o m
+run voxsift predict m c
+same "is found by predict" "$code" 0
+run voxsift cv c --target y --folds-from site --inner-folds 3 --nlambda 5 -o x --force
+same "four sites" "$code" 0
+holds "few groups" "the 95 % intervals are of draws of 4 folds, and with fewer than 10 they are too narrow" "$work/err"
+holds "in cv.json" '"few_groups": true' x/cv.json
+works "a page" voxsift report x -q -o x.html
+holds "has them" "The intervals are of draws of 4 groups of subjects" x.html
+rm -rf ./*
+nothing_left "covariates"

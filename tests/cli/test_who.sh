@@ -1,0 +1,68 @@
+# Who is who, by the names of columns and by ids as they are written.
+# usage: scans NAME HEADER FORMAT: 24 scans of 12 persons, whose person stands in column HEADER or in ids of FORMAT
+scans() {
+    awk -v header="$2" -v format="$3" -v f="$1_f.tsv" -v t="$1_t.tsv" 'BEGIN {
+        srand(5); print "scan_id\ta\tb\tc" > f; print "scan_id\t" header "\ty" > t
+        for (i = 0; i < 24; i++) {
+            p = int(i / 2) + 1; v = i % 2 + 1
+            id = format == "" ? "scan" 1000 + i : sprintf(format, p, v)
+            print id "\t" rand() "\t" rand() "\t" rand() > f; print id "\t" 5000 + p "\t" p + rand() > t } }'
+}
+# usage: finds "what" NAME "words of the summary" [OPTION...]
+finds() {
+    local what=$1 name=$2 words=$3
+    shift 3
+    run voxsift cohort --features "$name"_f.tsv --participants "$name"_t.tsv --id-column scan_id -o "$name" --force "$@"
+    same "$what" "$code" 0
+    holds "$what" "$words" "$work/out"
+}
+
+for header in PATNO eid subj_id SUBJID patient_nr 'Patient No' Individual case_id subject_code MRN participant_number; do
+    scans c "$header" ''
+    finds "column '$header'" c '24 subjects of 12 people' --dry-run
+done
+for format in 'sub-%02d/ses-%d/anat' 'anat/sub-%02d_run-%d_T1w' 'sub%02d_ses%d' 'sub-%02d-ses-%d' 'P%02d visit %d' 'P%02d.visit%d' \
+    '002_S_%04d_month%d'; do
+    scans c site "$format"
+    finds "ids '$format'" c '24 subjects of 12 people' --dry-run
+done
+# what may be persons as well is said; what is of families, sites or one visit each is not
+scans c child_id ''
+finds "a name nobody knows" c '24 subjects with'
+holds "is said" "'scan1000' and 'scan1001' have one value in column 'child_id', but are taken for two persons; pass --person child_id" "$work/err"
+scans c site 'P%02d_V%d'
+finds "a letter and a number" c '24 subjects with'
+holds "are said" "'P01_V1' and 'P01_V2' are taken for two persons" "$work/err"
+for header in family_id site_id; do
+    scans c "$header" ''
+    finds "$header" c '24 subjects with'
+    same "nothing is said of $header" "$(cat "$work/err")" ""
+done
+scans c site '%03d_S_%04d'
+finds "ids of ADNI" c '24 subjects with' --dry-run
+# a column that may be one of persons is none where it is another thing
+awk -F'\t' -v OFS='\t' 'NR == 1 { print $0, "patient" } NR > 1 { print $0, NR % 2 }' c_t.tsv > d_t.tsv
+cp c_f.tsv d_f.tsv
+finds "patient or not" d '24 subjects with' --dry-run
+# cells of a column of persons with their sessions; a column that is finer than persons
+scans c participant_id ''
+awk -F'\t' -v OFS='\t' 'NR == 1 { print $0, "session" } NR > 1 { $2 = "sub-" $2 "_ses-" NR % 2; print $0, "s" NR }' c_t.tsv > d_t.tsv
+cp c_f.tsv d_f.tsv
+finds "sessions in a column of persons" d '24 subjects of 12 people'
+finds "a finer one" d '24 subjects with' --person session
+holds "is said" "have one value in column 'participant_id', but are taken for two persons" "$work/err"
+
+# predict: another run of the same persons is no new person
+scans r site 'sub-%02d_run-%d'
+for k in 1 2; do
+    awk -v k="run-$k" 'NR == 1 || index($1, k)' r_f.tsv > r${k}_f.tsv
+    awk -v k="run-$k" 'NR == 1 || index($1, k)' r_t.tsv > r${k}_t.tsv
+    finds "run $k" r$k '12 subjects with'
+done
+works "a model of run 1" voxsift fit r1 --target y -q -o m
+run voxsift predict m r2
+same "predicts run 2" "$code" 0
+same "of persons that it knows" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" person
+holds "without a score" "no score is given" "$work/err"
+rm -rf ./*
+nothing_left "who"
