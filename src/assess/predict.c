@@ -109,19 +109,19 @@ static bool is_any_level(const vxs_model *m, const char *name)
     return false;
 }
 
-/* How much of "sex=M" is the header; headers may hold a "=" themselves, and then the table knows.
+/* Of "sex=M" the header, which is freed by the caller. It may hold a "=" itself: the table knows.
  */
-static size_t header_length(const vxs_cohort *c, const char *name, vxs_error *err)
+static char *header_of_level(const vxs_cohort *c, const char *name, vxs_error *err)
 {
-    for (const char *end = strchr(name, '='); end; end = strchr(end + 1, '=')) {
+    const char *end = strchr(name, '=');
+    for (char *header; end; end = strchr(end + 1, '=')) {
         size_t column = 0;
-        char *header = vxs_format(err, "%.*s", (int)(end - name), name);
-        bool found = header && !vxs_table_find(c->people, header, &column, NULL);
+        header = vxs_format(err, "%.*s", (int)(end - name), name);
+        if (!header || !vxs_table_find(c->people, header, &column, NULL))
+            return header;
         free(header);
-        if (found)
-            return (size_t)(end - name);
     }
-    return strcspn(name, "=");
+    return vxs_format(err, "%.*s", (int)strcspn(name, "="), name);
 }
 
 /* The value of an unpenalised column ("age", "sex=M") for all subjects. */
@@ -131,8 +131,8 @@ static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f,
     const char *name = m->free_names[f];
     size_t column = 0;
     bool text = is_any_level(m, name);
-    size_t length = text ? header_length(c, name, err) : strlen(name);
-    char *header = vxs_format(err, "%.*s", (int)length, name);
+    char *header = text ? header_of_level(c, name, err) : vxs_format(err, "%s", name);
+    size_t length = header ? strlen(header) : 0;
     vxs_status status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
     for (size_t i = 0; i < c->n && !status; i++) {
         const char *cell = vxs_table_cell(c->people, i, column);

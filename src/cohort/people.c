@@ -282,34 +282,8 @@ static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *e
 
 /* ---- What may be persons as well ------------------------------------------------------------- */
 
-/* Two subjects that are of one person by `c` and of two by `chosen`; false when there are none. */
-static bool find_joined(const finder *f, const candidate *c, const candidate *chosen, size_t *one,
-                        size_t *other)
+static void warn_of(const finder *f, const candidate *c, size_t one, size_t other)
 {
-    size_t *first = vxs_alloc(c->persons, sizeof(*first), NULL);
-    bool found = false;
-    for (size_t p = 0; p < c->persons && first; p++)
-        first[p] = NOBODY;
-    for (size_t i = 0; i < f->build->count && first && !found; i++) {
-        if (c->number[i] == NOBODY || chosen->number[i] == NOBODY)
-            continue;
-        size_t *seen = &first[c->number[i]];
-        *seen = *seen == NOBODY ? i : *seen;
-        found = chosen->number[i] != chosen->number[*seen];
-        *one = *seen;
-        *other = i;
-    }
-    free(first);
-    return found;
-}
-
-/* Few values for very many subjects are no persons. */
-static void warn_if_joined(const finder *f, const candidate *c, const candidate *chosen)
-{
-    size_t one = 0, other = 0, present = vxs_build_kept(f->build) - c->missing;
-    if (!c->repeats || c->persons < FEW || present > MANY * c->persons ||
-        !find_joined(f, c, chosen, &one, &other))
-        return;
     const vxs_subject *s = f->build->subjects;
     if (c->header)
         vxs_log(f->build->context, VXS_LOG_WARNING,
@@ -323,6 +297,33 @@ static void warn_if_joined(const finder *f, const candidate *c, const candidate 
                 s[one].id, s[other].id);
 }
 
+/* Of two subjects that are of one person by `c` and of two by `chosen`. Few values for very many
+ * subjects are no persons. */
+static vxs_status warn_if_joined(const finder *f, const candidate *c, const candidate *chosen,
+                                 vxs_error *err)
+{
+    size_t present = vxs_build_kept(f->build) - c->missing;
+    bool joined = false;
+    if (!c->repeats || c->persons < FEW || present > MANY * c->persons)
+        return VXS_OK;
+    size_t *first = vxs_alloc(c->persons, sizeof(*first), err);
+    if (!first)
+        return VXS_FAILED;
+    for (size_t p = 0; p < c->persons; p++)
+        first[p] = NOBODY;
+    for (size_t i = 0; i < f->build->count && !joined; i++) {
+        if (c->number[i] == NOBODY || chosen->number[i] == NOBODY)
+            continue;
+        size_t *seen = &first[c->number[i]];
+        *seen = *seen == NOBODY ? i : *seen;
+        joined = chosen->number[i] != chosen->number[*seen];
+        if (joined)
+            warn_of(f, c, *seen, i);
+    }
+    free(first);
+    return VXS_OK;
+}
+
 static vxs_status warn_of_column(const finder *f, const vxs_table *table, size_t j,
                                  const candidate *chosen, vxs_error *err)
 {
@@ -333,7 +334,7 @@ static vxs_status warn_of_column(const finder *f, const vxs_table *table, size_t
         return VXS_OK;
     vxs_status status = number_subjects(f, &c, err);
     if (!status)
-        warn_if_joined(f, &c, chosen);
+        status = warn_if_joined(f, &c, chosen, err);
     free(c.number);
     return status;
 }
@@ -344,7 +345,7 @@ static vxs_status warn_of_ids(const finder *f, const candidate *chosen, vxs_erro
     candidate c = { .perhaps = true };
     vxs_status status = chosen->header ? VXS_OK : number_subjects(f, &c, err);
     if (!status && c.number)
-        warn_if_joined(f, &c, chosen);
+        status = warn_if_joined(f, &c, chosen, err);
     free(c.number);
     return status;
 }
