@@ -105,10 +105,27 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
+static vxs_status check_places(const int32_t *rows, const size_t *starts, size_t n, size_t p,
+                               vxs_error *err)
+{
+    for (size_t j = 0; j < p; j++) {
+        if (starts[j] > starts[j + 1])
+            return vxs_fail(err, VXS_MISUSE, "column %zu of the design ends before it begins", j);
+        for (size_t e = starts[j]; e < starts[j + 1]; e++)
+            if (rows[e] < 0 || (size_t)rows[e] >= n)
+                return vxs_fail(err, VXS_MISUSE, "column %zu of the design has row %d of %zu", j,
+                                (int)rows[e], n);
+    }
+    return VXS_OK;
+}
+
 vxs_status vxs_sparse_new(const float *values, const int32_t *rows, const size_t *starts, size_t n,
                           size_t p, int nthreads, vxs_design **design, vxs_error *err)
 {
     int threads = nthreads > 1 ? nthreads : 1;
+    vxs_status status = check_places(rows, starts, n, p, err);
+    if (status)
+        return status;
     sparse *made = vxs_blas_start(threads, err) ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made)
         return VXS_FAILED;

@@ -346,14 +346,36 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
     return VXS_OK;
 }
 
+/* A value that makes no view, before anything is computed from it. */
+static vxs_status check_settings(const vxs_design *base, const vxs_view *s, vxs_error *err)
+{
+    size_t n = s->rows ? s->row_count : base->n;
+    if ((unsigned)s->standardize > VXS_STANDARDIZE_UNIT)
+        return vxs_fail(err, VXS_MISUSE, "there is no standardisation number %d",
+                        (int)s->standardize);
+    for (size_t i = 0; s->rows && i < n; i++)
+        if (s->rows[i] >= base->n)
+            return vxs_fail(err, VXS_MISUSE, "a view asks for row %zu of %zu", s->rows[i], base->n);
+    for (size_t j = 0; s->penalties && j < base->p; j++)
+        if (!(s->penalties[j] > 0 && isfinite(s->penalties[j])))
+            return vxs_fail(err, VXS_MISUSE, "the penalty of column %zu is %g; it must be above 0",
+                            j, s->penalties[j]);
+    for (size_t k = 0; k < s->confound_count * n; k++)
+        if (!isfinite(s->confounds[k]))
+            return vxs_fail(err, VXS_BAD_DATA, "confound %zu is %g in row %zu", k / n,
+                            s->confounds[k], k % n);
+    return VXS_OK;
+}
+
 vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *settings,
                         vxs_design **design, vxs_error *err)
 {
-    view *made = vxs_alloc(1, sizeof(*made), err);
+    vxs_status status = check_settings(base, settings, err);
+    view *made = status ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made) {
         if (!shared)
             vxs_design_free(base);
-        return VXS_FAILED;
+        return status ? status : VXS_FAILED;
     }
     made->design = (vxs_design){ .kind = &kind,
                                  .n = settings->rows ? settings->row_count : base->n,
@@ -362,7 +384,7 @@ vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *settings,
                                  .base = base };
     made->shared = shared;
     made->standardize = settings->standardize;
-    vxs_status status = copy_settings(made, settings, err);
+    status = copy_settings(made, settings, err);
     if (status) {
         vxs_design_free(&made->design);
         return status;

@@ -111,6 +111,7 @@ static void make_basis(vxs_active *a)
             continue;
         cblas_dscal((int)n, 1 / after, b, 1);
         a->rank++;
+        vxs_reach_add(&a->reach, a->x + c * n);
     }
 }
 
@@ -120,7 +121,7 @@ vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error 
     *a = (vxs_active){ .problem = problem, .loss = vxs_loss_of(problem->loss), .n = n, .q = q };
     a->z = vxs_alloc(4 * n, sizeof(*a->z), err);
     a->basis = vxs_alloc(q + 1, n * sizeof(*a->basis), err);
-    if (!a->z || !a->basis || make_room(a, 1, err)) {
+    if (!a->z || !a->basis || make_room(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err)) {
         vxs_active_release(a);
         return VXS_FAILED;
     }
@@ -150,6 +151,7 @@ void vxs_active_release(vxs_active *a)
     free(a->z);
     free(a->basis);
     vxs_quadratic_release(&a->quadratic);
+    vxs_reach_release(&a->reach);
     *a = (vxs_active){ .n = 0 };
 }
 
@@ -232,23 +234,49 @@ void vxs_active_project(const vxs_active *a, double *v)
     }
 }
 
-/* Taking the free columns out may carry a point over the edge of the logistic dual's domain, where
- * slopes are almost 0. As little of the empty model's point, which is well inside, brings it back.
- */
+/* y lambda theta / u, which is 0 ... 1 in the domain of the logistic dual, and 0 or more in that of
+ * the squared hinge. */
+static double place_of(const vxs_active *a, size_t i, double slope)
+{
+    double u = vxs_sample_weight(a->problem, i);
+    return u > 0 ? a->problem->y[i] * slope / u : 0;
+}
+
+static bool is_outside(const vxs_active *a, double t)
+{
+    return t < -ROUNDING || (t > 1 + ROUNDING && a->problem->loss == VXS_LOSS_LOGISTIC);
+}
+
+/* As little of the empty model's point, which is well inside, as brings back a point that rounding
+ * has carried over the edge. */
 static void bring_inside(const vxs_active *a, double lambda, double *theta)
 {
     double share = 0;
     for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_sample_weight(a->problem, i), y = a->problem->y[i];
-        double t = u > 0 ? y * lambda * theta[i] / u : 0, inside = u > 0 ? y * a->inside[i] / u : 0;
-        if (t < -ROUNDING && inside > t)
-            share = fmax(share, -t / (inside - t));
-        else if (t > 1 + ROUNDING && inside < t)
-            share = fmax(share, (t - 1) / (t - inside));
+        double t = place_of(a, i, lambda * theta[i]), inside = place_of(a, i, a->inside[i]);
+        if (is_outside(a, t) && (t < 0 ? inside > t : inside < t))
+            share = fmax(share, t < 0 ? -t / (inside - t) : (t - 1) / (t - inside));
     }
     share = fmin(share, 1);
     for (size_t i = 0; i < a->n && share > 0; i++)
         theta[i] = (1 - share) * theta[i] + share * a->inside[i] / lambda;
+}
+
+/* Taking the free columns out may carry a point over the edge of the dual's domain, where slopes
+ * are almost 0: then each sample moves as far as its curvature allows instead. */
+static void keep_inside(vxs_active *a, double lambda, double *theta)
+{
+    bool outside = false;
+    for (size_t i = 0; i < a->n; i++)
+        outside = outside || is_outside(a, place_of(a, i, lambda * theta[i]));
+    if (!outside)
+        return;
+    memcpy(a->trial, a->slope, a->n * sizeof(*a->trial));
+    bool orthogonal = vxs_reach_project(&a->reach, a->curvature, a->trial);
+    for (size_t i = 0; i < a->n && orthogonal; i++)
+        theta[i] = -a->trial[i] / lambda;
+    if (a->inside)
+        bring_inside(a, lambda, theta);
 }
 
 void vxs_active_theta(vxs_active *a, double lambda, double *theta)
@@ -262,8 +290,8 @@ void vxs_active_theta(vxs_active *a, double lambda, double *theta)
         theta[i] = -a->slope[i] / lambda;
     }
     vxs_active_project(a, theta);
-    if (a->inside && a->rank > 0 && a->problem->loss == VXS_LOSS_LOGISTIC)
-        bring_inside(a, lambda, theta);
+    if (a->rank > 0 && a->problem->loss != VXS_LOSS_SQUARED)
+        keep_inside(a, lambda, theta);
 }
 
 /* The gradient at the weights, and the correlations with theta, over the active set; theta must be

@@ -2,8 +2,8 @@
 #ifndef VXS_SOLVE_ACTIVE_H
 #define VXS_SOLVE_ACTIVE_H
 
-#include "solve/loss.h"
 #include "solve/quadratic.h"
+#include "solve/reach.h"
 
 /* Columns are the free ones first, then those of the set. */
 typedef struct {
@@ -31,6 +31,7 @@ typedef struct {
     double *z, *slope, *curvature, *trial; /* n */
     double *basis;                         /* n x rank, orthonormal: what the free columns span */
     size_t rank;
+    vxs_reach reach;
     const double
         *inside; /* n: -f' of the empty model without what the free columns span, or NULL */
     vxs_quadratic quadratic;

@@ -30,7 +30,6 @@ typedef struct {
     double *w;                     /* classes x p: of the answer */
     double *value;                 /* classes x p: x_j'theta */
     double *start;                 /* classes x p: the same of the empty model */
-    double *reach;                 /* n */
     vxs_check_empty empty;
     vxs_check_span span; /* of what is free */
     vxs_check_net *net;  /* of the graph, if there is one */
@@ -176,11 +175,8 @@ static void project(check *c, bool within_reach, double *slope)
 {
     for (size_t k = 0; k < c->classes && !within_reach; k++)
         vxs_check_take_off(&c->empty, slope + k * c->n);
-    if (!within_reach)
-        return;
-    vxs_check_reach(c->problem, slope, c->reach);
-    for (size_t k = 0; k < c->classes; k++)
-        vxs_check_project(&c->span, &c->empty, c->reach, slope + k * c->n);
+    if (within_reach)
+        vxs_check_project(&c->span, &c->empty, slope);
 }
 
 /* A dual point from the answer's predictions. */
@@ -279,7 +275,6 @@ static void release(check *c)
     free(c->w);
     free(c->value);
     free(c->start);
-    free(c->reach);
     vxs_check_span_release(&c->span);
     vxs_check_empty_release(&c->empty);
     vxs_check_net_free(c->net);
@@ -296,9 +291,7 @@ static vxs_status take_room(check *c, vxs_error *err)
     c->w = vxs_alloc(c->p, c->classes * sizeof(*c->w), err);
     c->value = vxs_alloc(c->p, c->classes * sizeof(*c->value), err);
     c->start = vxs_alloc(c->p, c->classes * sizeof(*c->start), err);
-    c->reach = vxs_alloc(n, sizeof(*c->reach), err);
-    return c->free && c->block && c->z && c->theta && c->away && c->w && c->value && c->start &&
-                   c->reach
+    return c->free && c->block && c->z && c->theta && c->away && c->w && c->value && c->start
                ? VXS_OK
                : VXS_FAILED;
 }

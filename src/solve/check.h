@@ -70,20 +70,17 @@ double vxs_check_inner(const double *a, const double *b, size_t n);
 /* Columns that are not penalised, over samples as far as these may move. */
 typedef struct {
     const vxs_problem *problem;
-    size_t n, count;
+    size_t n, classes, count;
     const double *columns; /* n x count */
-    double *q, *r, *along; /* n x count; count x count; count */
-    double *root;          /* n */
+    double *q, *r, *along; /* of S'C, S being the root of the second derivatives */
+    double *root;          /* n x classes x classes: S */
 } vxs_check_span;
 VXS_MUST_CHECK vxs_status vxs_check_span_init(const vxs_problem *problem, const double *columns,
                                               size_t count, vxs_check_span *span, vxs_error *err);
 void vxs_check_span_release(vxs_check_span *span);
-/* How far samples may move, n: second derivatives from the slopes u f', of several classes the
- * least. */
-void vxs_check_reach(const vxs_problem *problem, const double *slope, double *reach);
-/* v becomes orthogonal to the columns; each sample moves as far as it may. */
-void vxs_check_project(vxs_check_span *span, const vxs_check_empty *empty, const double *reach,
-                       double *v);
+/* Slopes of all classes become orthogonal to the columns; each sample moves as far as its second
+ * derivatives allow. */
+void vxs_check_project(vxs_check_span *span, const vxs_check_empty *empty, double *slope);
 /* A share of a point that is inside the domain brings scale s back: any point of it gives a bound.
  */
 void vxs_check_bring_inside(const vxs_problem *problem, double *s, double scale,

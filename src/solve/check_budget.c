@@ -21,7 +21,7 @@ typedef struct {
     const vxs_selected *selected;
     size_t n, count;                   /* units */
     double *z, *slope;                 /* n */
-    double *away, *reach;              /* n: slope of the empty model; how far samples may move */
+    double *away;                      /* n: slope of the empty model */
     double *block;                     /* columns of a unit */
     double *size;                      /* of selected units: |w_g| */
     double *best;                      /* scores, the largest first */
@@ -111,12 +111,10 @@ static vxs_status make_domain(const vxs_problem *problem, size_t columns, domain
 /* Slopes become a point of the domain. */
 static void bring_into(const budget *c, domain *d, double *slope)
 {
-    vxs_check_reach(c->problem, slope, c->reach);
-    vxs_check_project(&d->span, &d->empty, c->reach, slope);
+    vxs_check_project(&d->span, &d->empty, slope);
     for (size_t i = 0; i < c->n; i++)
         vxs_check_slope(c->problem, i, d->empty.zero + i, c->n, c->away + i);
-    vxs_check_reach(c->problem, c->away, c->reach);
-    vxs_check_project(&d->span, &d->empty, c->reach, c->away);
+    vxs_check_project(&d->span, &d->empty, c->away);
     vxs_check_bring_inside(c->problem, slope, 1, c->away, 1);
 }
 
@@ -282,12 +280,10 @@ static vxs_status take_room(budget *c, vxs_error *err)
     c->z = vxs_alloc(c->n, sizeof(*c->z), err);
     c->slope = vxs_alloc(c->n, sizeof(*c->slope), err);
     c->away = vxs_alloc(c->n, sizeof(*c->away), err);
-    c->reach = vxs_alloc(c->n, sizeof(*c->reach), err);
     c->block = vxs_alloc(c->n, widest * sizeof(*c->block), err);
     c->size = vxs_alloc(c->selected->count, sizeof(*c->size), err);
     c->best = vxs_alloc(c->budget, sizeof(*c->best), err);
-    return c->z && c->slope && c->away && c->reach && c->block && c->size && c->best ? VXS_OK
-                                                                                     : VXS_FAILED;
+    return c->z && c->slope && c->away && c->block && c->size && c->best ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status check_selection(budget *c, const vxs_solution *s, double *empty,
@@ -355,7 +351,6 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
     free(c.z);
     free(c.slope);
     free(c.away);
-    free(c.reach);
     free(c.block);
     free(c.size);
     free(c.best);

@@ -21,11 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LAPACK, which comes with OpenBLAS */
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
-             double *b, const int *ldb, int *info);
-
 #define MOST_ROUNDS  500
 #define ROUNDING     1e-13 /* of columns and target: a lambda that is none */
 #define EXPLAINED    1e-9  /* what is left, as a share of the target */
@@ -43,7 +38,7 @@ static void release(vxs_solver *solver)
     free(c->home);
     free(c->z);
     free(c->basis);
-    free(c->square);
+    vxs_reach_release(&c->reach);
     free(c->values);
     free(c);
 }
@@ -71,7 +66,7 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
     const vxs_side *s = &c->sides[0];
     size_t columns = vxs_side_columns(c, s), n = c->n;
     c->basis = vxs_alloc(columns, n * sizeof(*c->basis), err);
-    if (!c->basis)
+    if (!c->basis || vxs_reach_init(&c->problem, columns, &c->reach, err))
         return VXS_FAILED;
     for (size_t k = 0; k < columns; k++) {
         double *b = c->basis + c->rank * n;
@@ -85,46 +80,9 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
             continue;
         cblas_dscal((int)n, 1 / length, b, 1);
         c->rank++;
+        vxs_reach_add(&c->reach, s->x + k * n);
     }
-    c->square = vxs_alloc(c->rank * (c->rank + 1) + n, sizeof(*c->square), err);
-    return c->square ? VXS_OK : VXS_FAILED;
-}
-
-/* How far each sample may move without leaving the domain: its curvature, which is small where it
- * is near the edge; of several classes the least probability. */
-static void find_reach(vxs_cuts *c, double *reach)
-{
-    vxs_losses_curvature(&c->problem, c->z, c->curvature);
-    for (size_t i = 0; i < c->n; i++) {
-        double least = c->curvature[i];
-        for (size_t k = 1; k < c->classes; k++)
-            least = fmin(least, c->curvature[k * c->n + i]);
-        reach[i] = c->classes > 1 ? vxs_sample_weight(&c->problem, i) * least : least;
-    }
-}
-
-/* v - R B (B'RB)^-1 B'v, R being the reach: orthogonal to what is free, and moved least where there
- * is least room. False when that cannot be computed. */
-static bool project_within_reach(const vxs_cuts *c, const double *reach, double *v)
-{
-    double *room = c->square, *right = room + c->rank * c->rank;
-    int n = (int)c->n, r = (int)c->rank, one = 1, info = 0;
-    for (size_t a = 0; a < c->rank; a++)
-        for (size_t b = 0; b <= a; b++) {
-            double sum = 0;
-            for (size_t i = 0; i < c->n; i++)
-                sum += reach[i] * c->basis[a * c->n + i] * c->basis[b * c->n + i];
-            room[b * c->rank + a] = sum;
-        }
-    dpotrf_("L", &r, room, &r, &info);
-    for (int again = 0; again < 2 && info == 0; again++) {
-        cblas_dgemv(CblasColMajor, CblasTrans, n, r, 1, c->basis, n, v, 1, 0, right, 1);
-        dpotrs_("L", &r, &one, room, &r, right, &r, &info);
-        for (size_t a = 0; a < c->rank; a++)
-            for (size_t i = 0; i < c->n; i++)
-                v[i] -= right[a] * reach[i] * c->basis[a * c->n + i];
-    }
-    return info == 0;
+    return VXS_OK;
 }
 
 /* f' where it is orthogonal to what is free, and in the domain of the conjugate: what rounding
@@ -132,14 +90,13 @@ static bool project_within_reach(const vxs_cuts *c, const double *reach, double 
 static void find_dual(vxs_cuts *c)
 {
     size_t size = c->n * c->classes;
-    double *reach = c->square + c->rank * (c->rank + 1);
     memcpy(c->dual, c->slope, size * sizeof(*c->dual));
-    find_reach(c, reach);
-    for (size_t k = 0; k < c->classes && c->rank > 0; k++)
-        if (!project_within_reach(c, reach, c->dual + k * c->n)) {
-            memcpy(c->dual + k * c->n, c->slope + k * c->n, c->n * sizeof(*c->dual));
+    vxs_losses_curvature(&c->problem, c->z, c->curvature);
+    if (!vxs_reach_project(&c->reach, c->curvature, c->dual)) {
+        memcpy(c->dual, c->slope, size * sizeof(*c->dual));
+        for (size_t k = 0; k < c->classes; k++)
             project(c, c->dual + k * c->n);
-        }
+    }
     double share = c->empty > 0 ? vxs_losses_outside(&c->problem, c->dual, c->inside) : 0;
     for (size_t i = 0; i < size && share > 0; i++)
         c->dual[i] += share * (c->inside[i] - c->dual[i]);

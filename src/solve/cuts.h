@@ -6,7 +6,7 @@
 #define VXS_SOLVE_CUTS_H
 
 #include "graph/flow.h"
-#include "solve/loss.h"
+#include "solve/reach.h"
 #include "solve/solver.h"
 
 /* Between two pieces that touch. */
@@ -56,7 +56,7 @@ typedef struct {
     double *inside;                /* likewise, of the empty model */
     double *basis;                 /* n x rank, orthonormal: what is free */
     size_t rank;
-    double *square;     /* rank x (rank + 1), and n: room */
+    vxs_reach reach;
     double *values;     /* p x classes: -X'dual / lambda */
     double least;       /* of a piece's column: no more is rounding */
     double little;      /* of the value: what is not worth a cut */

@@ -12,14 +12,30 @@ static size_t rows_of(const vxs_problem *problem)
 
 /* ---- Multinomial: one sample ----------------------------------------------------------------- */
 
-static double log_sum(const double *z, size_t classes, size_t n)
+/* log sum exp(z), less z of the class that it is of: what is small beside 1 is not lost. */
+static double multinomial(const double *z, size_t classes, size_t n, size_t y)
+{
+    size_t top = 0;
+    double others = 0;
+    for (size_t c = 1; c < classes; c++)
+        top = z[c * n] > z[top * n] ? c : top;
+    for (size_t c = 0; c < classes; c++)
+        others += c == top ? 0 : exp(z[c * n] - z[top * n]);
+    return z[top * n] - z[y * n] + log1p(others);
+}
+
+/* exp(z) / sum exp(z) */
+static void find_shares(const double *z, size_t classes, size_t n, double *share)
 {
     double most = z[0], sum = 0;
     for (size_t c = 1; c < classes; c++)
         most = fmax(most, z[c * n]);
+    for (size_t c = 0; c < classes; c++) {
+        share[c * n] = exp(z[c * n] - most);
+        sum += share[c * n];
+    }
     for (size_t c = 0; c < classes; c++)
-        sum += exp(z[c * n] - most);
-    return most + log(sum);
+        share[c * n] /= sum;
 }
 
 /* sum t log t, t = s / u + 1 for the class that it is of. */
@@ -44,7 +60,7 @@ double vxs_losses_value(const vxs_problem *problem, const double *z)
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         double y = problem->y[i];
-        double f = classes > 1 ? log_sum(z + i, classes, n) - z[(size_t)y * n + i]
+        double f = classes > 1 ? multinomial(z + i, classes, n, (size_t)y)
                                : vxs_loss_of(problem->loss)->value(z[i], y);
         sum += vxs_sample_weight(problem, i) * f;
     }
@@ -60,8 +76,13 @@ void vxs_losses_slope(const vxs_problem *problem, const double *z, double *slope
         double u = vxs_sample_weight(problem, i);
         if (classes == 1)
             slope[i] = u * vxs_loss_of(problem->loss)->slope(z[i], problem->y[i]);
-        for (size_t c = 0; c < classes && classes > 1; c++)
-            slope[c * n + i] = u * (slope[c * n + i] - (problem->y[i] == (double)c));
+        double others = 0; /* that of the own class is not share - 1, which loses what is small */
+        for (size_t c = 0; c < classes && classes > 1; c++) {
+            others += (double)c == problem->y[i] ? 0 : slope[c * n + i];
+            slope[c * n + i] *= u;
+        }
+        if (classes > 1)
+            slope[(size_t)problem->y[i] * n + i] = -u * others;
     }
 }
 
@@ -70,11 +91,10 @@ void vxs_losses_curvature(const vxs_problem *problem, const double *z, double *c
     size_t n = rows_of(problem), classes = vxs_classes_of(problem);
     for (size_t i = 0; i < n; i++) {
         double u = vxs_sample_weight(problem, i);
-        double whole = classes > 1 ? log_sum(z + i, classes, n) : 0;
         if (classes == 1)
             curvature[i] = u * vxs_loss_of(problem->loss)->curvature(z[i], problem->y[i]);
-        for (size_t c = 0; c < classes && classes > 1; c++)
-            curvature[c * n + i] = exp(z[c * n + i] - whole);
+        else
+            find_shares(z + i, classes, n, curvature + i);
     }
 }
 

@@ -265,6 +265,9 @@ static vxs_status check_graph(const vxs_graph *g, size_t p, bool some, vxs_error
 {
     if (g->nodes != p)
         return vxs_fail(err, VXS_MISUSE, "the graph has %zu nodes for %zu features", g->nodes, p);
+    if (g->count > 0 && (!g->from || !g->to || !g->weight))
+        return vxs_fail(err, VXS_MISUSE, "the graph has %zu edges without ends or weights",
+                        g->count);
     if (some && g->count == 0)
         return vxs_fail(err, VXS_BAD_DATA, "the graph has no edges");
     for (size_t e = 0; e < g->count; e++) {
@@ -284,6 +287,8 @@ static vxs_status check_terms(const vxs_terms *t, size_t p, bool some, vxs_error
 {
     if (t->columns != p)
         return vxs_fail(err, VXS_MISUSE, "the terms are of %zu features, not %zu", t->columns, p);
+    if (t->count > 0 && (!t->starts || !t->index || !t->value))
+        return vxs_fail(err, VXS_MISUSE, "%zu terms have no features or factors", t->count);
     if (some && t->count == 0)
         return vxs_fail(err, VXS_BAD_DATA, "there are no terms");
     for (size_t k = 0; k < t->count; k++)
@@ -319,11 +324,22 @@ static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool so
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* An entry of the table itself: solvers know their methods by where these stand. */
+static bool is_method(const vxs_method *method)
+{
+    bool known = false;
+    for (const vxs_method *m = vxs_methods; m->name; m++)
+        known = known || m == method;
+    return known;
+}
+
 vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
                              const vxs_method_settings *s, vxs_error *err)
 {
     if (!q || !q->design || !q->y)
         return vxs_fail(err, VXS_MISUSE, "the problem has no %s", q && q->design ? "y" : "design");
+    if (method && !is_method(method))
+        return vxs_fail(err, VXS_MISUSE, "the method is none of vxs_methods, but perhaps a copy");
     const rule *r = rule_of(q, method, s);
     size_t n = vxs_design_rows(q->design), p = vxs_design_columns(q->design);
     vxs_status status = check_parts(q, r, err);
@@ -358,6 +374,9 @@ vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *
 static vxs_status check_index(const size_t *index, const double *weight, size_t count, size_t all,
                               vxs_error *err)
 {
+    if (count > 0 && (!index || !weight))
+        return vxs_fail(err, VXS_MISUSE, "the solution has %zu weights without their values",
+                        count);
     for (size_t k = 0; k < count; k++) {
         if (index[k] >= all)
             return vxs_fail(err, VXS_MISUSE, "the solution has a weight of column %zu of %zu",

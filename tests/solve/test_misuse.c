@@ -511,3 +511,72 @@ Test(misuse, what_overflows_is_never_certified)
             release(e);
         }
 }
+
+/* ---- Views, sparse storage, and what has no arrays ------------------------------------------- */
+
+Test(misuse, views_that_cannot_be)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_design *view = NULL;
+    example *e = make(VXS_METHOD_LASSO);
+    size_t rows[2] = { 0, N };
+    double penalties[P] = { 1, 0, 1, 1, 1, 1, 1, 1 }, confounds[N] = { [3] = NAN };
+    const vxs_view far = { .rows = rows, .row_count = 2 };
+    const vxs_view cheap = { .penalties = penalties };
+    const vxs_view nan = { .confounds = confounds, .confound_count = 1 };
+    const vxs_view unknown = { .standardize = (vxs_standardize)42 };
+    REFUSES(vxs_view_new(e->design, true, &far, &view, &err), err, VXS_MISUSE, "row 12 of 12");
+    REFUSES(vxs_view_new(e->design, true, &cheap, &view, &err), err, VXS_MISUSE,
+            "the penalty of column 1 is 0");
+    REFUSES(vxs_view_new(e->design, true, &nan, &view, &err), err, VXS_BAD_DATA,
+            "confound 0 is nan in row 3");
+    REFUSES(vxs_view_new(e->design, true, &unknown, &view, &err), err, VXS_MISUSE,
+            "no standardisation number 42");
+    release(e);
+}
+
+Test(misuse, sparse_columns_that_lead_elsewhere)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_design *design = NULL;
+    const float values[3] = { 1, 2, 3 };
+    int32_t rows[3] = { 0, 500, 1 };
+    size_t starts[4] = { 0, 1, 2, 3 };
+    REFUSES(vxs_sparse_new(values, rows, starts, N, 3, 1, &design, &err), err, VXS_MISUSE,
+            "column 1 of the design has row 500 of 12");
+    rows[1] = -1;
+    REFUSES(vxs_sparse_new(values, rows, starts, N, 3, 1, &design, &err), err, VXS_MISUSE,
+            "row -1 of 12");
+    rows[1] = 1;
+    starts[1] = 3;
+    REFUSES(vxs_sparse_new(values, rows, starts, N, 3, 1, &design, &err), err, VXS_MISUSE,
+            "column 1 of the design ends before it begins");
+}
+
+Test(misuse, counts_without_arrays_and_methods_of_no_table)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate found;
+    double free_weight = 0;
+    example *e = make(VXS_METHOD_FUSED);
+    vxs_graph bare = { .nodes = P, .count = P - 1 };
+    e->problem.graph = &bare;
+    REFUSED(e, VXS_MISUSE, "edges without ends or weights");
+    e = make(VXS_METHOD_FUSED);
+    vxs_terms terms = { .count = 2, .columns = P };
+    e->problem.graph = NULL;
+    e->problem.terms = &terms;
+    REFUSED(e, VXS_MISUSE, "2 terms have no features or factors");
+    e = make(VXS_METHOD_LASSO);
+    vxs_method copy = *e->method;
+    e->method = &copy;
+    REFUSED(e, VXS_MISUSE, "none of vxs_methods");
+    e = make(VXS_METHOD_LASSO);
+    e->method = &vxs_methods[VXS_METHOD_MSLR + 1];
+    REFUSED(e, VXS_MISUSE, "none of vxs_methods");
+    e = make(VXS_METHOD_LASSO);
+    vxs_solution s = { .count = 2, .free = &free_weight, .certificate = { .lambda = 1 } };
+    REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
+            "2 weights without their values");
+    release(e);
+}
