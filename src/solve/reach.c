@@ -63,21 +63,25 @@ void vxs_reach_release(vxs_reach *reach)
     *reach = (vxs_reach){ .n = 0 };
 }
 
+/* S[a, b] of sample i, of several classes. */
+static double root_of(const vxs_reach *r, const double *share, size_t i, size_t a, size_t b)
+{
+    size_t n = r->n;
+    double own = share[a * n + i], others = 0;
+    for (size_t c = 0; c < r->classes; c++)
+        others += c == a ? 0 : share[c * n + i];
+    double part = a == b ? others : -sqrt(own * share[b * n + i]);
+    return sqrt(vxs_sample_weight(r->problem, i) * own) * part;
+}
+
 /* S[a, b] of all samples, at (a classes + b) n. */
 static void find_root(vxs_reach *r, const double *curvature)
 {
     size_t n = r->n, m = r->classes;
-    for (size_t i = 0; i < n && m == 1; i++)
-        r->root[i] = sqrt(curvature[i]);
-    for (size_t a = 0; a < m && m > 1; a++)
-        for (size_t b = 0; b < m; b++)
-            for (size_t i = 0; i < n; i++) {
-                double own = curvature[a * n + i], others = 0;
-                for (size_t c = 0; c < m; c++)
-                    others += c == a ? 0 : curvature[c * n + i];
-                double part = a == b ? others : -sqrt(own * curvature[b * n + i]);
-                r->root[(a * m + b) * n + i] = sqrt(vxs_sample_weight(r->problem, i) * own) * part;
-            }
+    for (size_t k = 0; k < m * m; k++)
+        for (size_t i = 0; i < n; i++)
+            r->root[k * n + i] =
+                m == 1 ? sqrt(curvature[i]) : root_of(r, curvature, i, k / m, k % m);
 }
 
 /* The class that a column of the system moves. */

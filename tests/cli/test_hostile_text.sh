@@ -63,7 +63,7 @@ keeps 0 voxsift path base $model --nlambda 3
 keeps 0 voxsift path base $model --nlambda 3 --json
 keeps 0 voxsift stability base $model --pairs 2 --nlambda 3 -o st
 keeps 0 voxsift report st -o st.html
-keeps 0 voxsift permute base --target "$column" --nlambda 2 --folds 2 --inner-folds 2 --permutations 2 -o pm
+keeps 0 voxsift permute base $model --nlambda 2 --folds 2 --inner-folds 2 --permutations 2 -o pm
 keeps 0 voxsift report pm -o pm.html
 keeps 0 voxsift cv base $model --nlambda 2 --folds 2 --inner-folds 2 --chunk 1/2 -o part-1
 keeps 0 voxsift cv base $model --nlambda 2 --folds 2 --inner-folds 2 --chunk 2/2 -o part-2
