@@ -58,6 +58,18 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
     return status;
 }
 
+/* What was selected by has the problem's intercept alone; files have a place for each confound. */
+static vxs_status widen_selection(const vxs_task *t, vxs_selected *selected, vxs_error *err)
+{
+    double *larger = vxs_resize(selected->free, t->free_count, sizeof(*larger), err);
+    if (!larger)
+        return VXS_FAILED;
+    for (size_t c = 1; c < t->free_count; c++)
+        larger[c] = 0;
+    selected->free = larger;
+    return VXS_OK;
+}
+
 /* The problem's intercept becomes that of features as they stand, with weights of the confounds. */
 vxs_status vxs_regress_out(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
@@ -66,6 +78,8 @@ vxs_status vxs_regress_out(const vxs_task *t, vxs_solution *s, vxs_error *err)
     if (!larger)
         return VXS_FAILED;
     s->free = larger;
+    if (s->selected && widen_selection(t, s->selected, err))
+        return VXS_FAILED;
     vxs_status status = vxs_regress_score(t, s, s->free, err);
     for (size_t c = 0; c < t->free_count; c++)
         s->free[c] = (c == 0 ? intercept : 0) - s->free[c];
