@@ -100,6 +100,10 @@ const char *vxs_cohort_person_header(const vxs_cohort *cohort);
 char *vxs_person_of(const char *id, vxs_error *err);
 /* Adds weight times feature j to a sum for each subject. */
 void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *sums);
+/* A number for each subject that is the same where two subjects have the same feature values, and
+ * hardly ever else, from 8,192 features at most; 0 where fewer than 20 of these are not 0. */
+VXS_MUST_CHECK vxs_status vxs_cohort_prints(const vxs_cohort *cohort, uint64_t *print,
+                                            vxs_error *err);
 /* Whether the files of features are those that the cohort was made with, by their SHA-256, which
  * reads them; VXS_OK as well when cohort.json records none, as of cohorts that other programs made.
  */

@@ -1,4 +1,6 @@
-/* leaks.c - what must not be on both sides of a fold: an image, a person, a group. */
+/* leaks.c - what must not be on both sides of a fold: an image, a person, a group. Copies of an
+ * image in another file have another hash; they are warned of, since features of two persons may be
+ * equal. */
 #include "assess/model.h"
 
 #include <stdlib.h>
@@ -96,4 +98,54 @@ vxs_status vxs_folds_check(const vxs_task *t, const vxs_folds *f, vxs_error *err
 {
     vxs_status status = check_groups(t, f, err);
     return status ? status : check_images(t, f, err);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t print;
+    size_t subject;
+} copy;
+
+static int by_print(const void *a, const void *b)
+{
+    const copy *left = a, *right = b;
+    if (left->print != right->print)
+        return left->print < right->print ? -1 : 1;
+    return (left->subject > right->subject) - (left->subject < right->subject);
+}
+
+static void warn(const vxs_context *context, const vxs_task *t, const copy *copies, size_t count)
+{
+    size_t pairs = 0, first = 0;
+    for (size_t k = 1; k < count; k++) {
+        if (copies[k].print != copies[k - 1].print ||
+            is_one_person(t, copies[k].subject, copies[k - 1].subject))
+            continue;
+        first = pairs++ == 0 ? k : first;
+    }
+    if (pairs > 0)
+        vxs_log(context, VXS_LOG_WARNING,
+                "'%s' and '%s'%s have the same feature values; if these are copies of one "
+                "image, leave one out, or keep them together with --group",
+                vxs_task_id(t, copies[first - 1].subject), vxs_task_id(t, copies[first].subject),
+                pairs > 1 ? ", and other pairs of subjects," : "");
+}
+
+vxs_status vxs_warn_copies(const vxs_context *context, const vxs_task *t, vxs_error *err)
+{
+    uint64_t *print = vxs_alloc(t->cohort->n, sizeof(*print), err);
+    copy *copies = print ? vxs_alloc(t->n, sizeof(*copies), err) : NULL;
+    vxs_status status = copies ? vxs_cohort_prints(t->cohort, print, err) : VXS_FAILED;
+    size_t count = 0;
+    for (size_t i = 0; i < t->n && !status; i++)
+        if (print[t->rows[i]] != 0)
+            copies[count++] = (copy){ print[t->rows[i]], i };
+    if (count > 0) {
+        qsort(copies, count, sizeof(*copies), by_print);
+        warn(context, t, copies, count);
+    }
+    free(print);
+    free(copies);
+    return status;
 }

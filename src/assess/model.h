@@ -111,7 +111,7 @@ VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_folds 
                                           vxs_error *err);
 
 /* trained.c: images of the training subjects, into an object that is open. */
-void vxs_trained_json(vxs_json_writer *writer, const vxs_task *task);
+void vxs_trained_json(vxs_json_writer *writer, const vxs_task *task, const uint64_t *prints);
 /* covariates.c */
 void vxs_free_factors(vxs_task *task);
 

@@ -144,8 +144,17 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m,
     vxs_json_close_array(w);
 }
 
-static void write_training(vxs_json_writer *w, const vxs_task *t)
+typedef struct {
+    const vxs_context *context;
+    const vxs_model *model;
+    const vxs_task *task;
+    const vxs_method_settings *settings;
+    uint64_t *prints; /* of the cohort's subjects */
+} saved;
+
+static void write_training(vxs_json_writer *w, const saved *s)
 {
+    const vxs_task *t = s->task;
     const vxs_cohort *c = t->cohort;
     vxs_json_open_object(w, "training");
     vxs_json_text(w, "cohort", c->path);
@@ -156,13 +165,16 @@ static void write_training(vxs_json_writer *w, const vxs_task *t)
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL, vxs_task_id(t, i));
     vxs_json_close_array(w);
-    vxs_trained_json(w, t);
+    vxs_trained_json(w, t, s->prints);
     vxs_json_close_object(w);
 }
 
-static void write_about(const vxs_context *context, const vxs_model *m, const vxs_task *t,
-                        const vxs_method_settings *settings, FILE *stream)
+static void write_about(const saved *s, FILE *stream)
 {
+    const vxs_context *context = s->context;
+    const vxs_model *m = s->model;
+    const vxs_task *t = s->task;
+    const vxs_method_settings *settings = s->settings;
     static const char *const kinds[] = { "voxels", "regions", "columns" };
     vxs_json_writer w;
     vxs_json_init(&w, stream);
@@ -194,7 +206,7 @@ static void write_about(const vxs_context *context, const vxs_model *m, const vx
     vxs_copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
     vxs_copy_json(&w, "dropped_list", vxs_json_get(t->cohort->about, "dropped_list"));
     vxs_flow_json(&w, t);
-    write_training(&w, t);
+    write_training(&w, s);
     vxs_json_close_object(&w);
 }
 
@@ -401,13 +413,6 @@ static vxs_status write_unit_files(const vxs_model *m, const vxs_task *t, vxs_ou
     return status;
 }
 
-typedef struct {
-    const vxs_context *context;
-    const vxs_model *model;
-    const vxs_task *task;
-    const vxs_method_settings *settings;
-} saved;
-
 /* Those that are not copied from the cohort, in the order of their names below. */
 enum { TABLE, MAP, MASK, PENALTIES, GRAPH, GROUPS, TERMS, MULTIPLIERS, ABOUT };
 
@@ -436,7 +441,7 @@ static vxs_status write_file(const saved *s, size_t file, const char *name, FILE
     case MULTIPLIERS:
         return vxs_multipliers_write(m, t->n, stream, err);
     case ABOUT:
-        write_about(s->context, m, t, s->settings, stream);
+        write_about(s, stream);
         return VXS_OK;
     default:
         return copy_file(t->cohort, name, stream, err);
@@ -447,7 +452,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                           const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    const saved about = { context, m, t, settings };
+    saved about = { context, m, t, settings, NULL };
     static const char *const files[] = { "weights.tsv",      "weights.nii.gz",     "mask.nii.gz",
                                          VXS_PENALTIES_FILE, VXS_GRAPH_FILE,       VXS_GROUPS_FILE,
                                          VXS_TERMS_FILE,     VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
@@ -469,7 +474,10 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             regions,
                             has_scale(t->cohort, "suvr") };
     vxs_output *output = NULL;
-    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
+    about.prints = vxs_alloc(t->cohort->n, sizeof(*about.prints), err);
+    vxs_status status = about.prints ? vxs_cohort_prints(t->cohort, about.prints, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_output_new(context, directory, replace, &output, err);
     for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {
         FILE *stream;
         if (!wanted[k])
@@ -488,5 +496,6 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);
+    free(about.prints);
     return status;
 }

@@ -1,11 +1,13 @@
 /* trained.c - whom a model was trained on, and whether a cohort has them again.
  *
- * An image is known by the SHA-256 of its file (and the number of its volume), a person by the id
- * without session, visit or run (as cohorts find it), or by the column of persons. A person with
- * another image was no part of the training, but is no new person either: a score over such
- * subjects is no estimate of what the model does for others. Without images there are ids alone. */
+ * An image is known by the SHA-256 of its file (and the number of its volume), or by the values of
+ * its features (vxs_cohort_prints) where it was stored in another way; a person by the id without
+ * session, visit or run (as cohorts find it), or by the column of persons. A person with another
+ * image was no part of the training, but is no new person either: a score over such subjects is no
+ * estimate of what the model does for others. Without images there are ids alone. */
 #include "assess/model.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -55,8 +57,18 @@ static bool has(char **sorted, size_t count, const char *text)
 
 /* ---- Of a model that is written -------------------------------------------------------------- */
 
-/* "persons" and "images": in the order of the ids. */
-void vxs_trained_json(vxs_json_writer *w, const vxs_task *t)
+/* Of features; "" where too few of them are not 0. */
+static const char *print_text(uint64_t print, char text[IMAGE_TEXT])
+{
+    if (print == 0)
+        *text = '\0';
+    else
+        snprintf(text, IMAGE_TEXT, "values %016" PRIx64, print);
+    return text;
+}
+
+/* "persons", "images" and "prints": in the order of the ids. */
+void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *prints)
 {
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
@@ -71,6 +83,12 @@ void vxs_trained_json(vxs_json_writer *w, const vxs_task *t)
         char image[IMAGE_TEXT];
         vxs_json_text(w, NULL, *image_of(item, image) ? image : NULL);
         next++;
+    }
+    vxs_json_close_array(w);
+    vxs_json_open_array(w, "prints");
+    for (size_t i = 0; i < t->n; i++) {
+        char print[IMAGE_TEXT];
+        vxs_json_text(w, NULL, *print_text(prints[t->rows[i]], print) ? print : NULL);
     }
     vxs_json_close_array(w);
 }
@@ -98,24 +116,35 @@ static vxs_status add_people(training *t, const vxs_json *list, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
+static vxs_status add_images(training *t, const vxs_json *list, vxs_error *err)
 {
-    const vxs_json *about = vxs_json_get(m->about, "training");
-    const vxs_json *ids = vxs_json_get(about, "ids"), *images = vxs_json_get(about, "images");
-    const vxs_json *people = vxs_json_get(about, "persons");
-    size_t names = (ids ? ids->length : 0) + (people ? people->length : 0);
-    *t = (training){ .images = vxs_alloc(images ? images->length : 0, sizeof(char *), err) };
-    t->people = vxs_alloc(names, sizeof(char *), err);
-    if (!t->images || !t->people)
-        return VXS_FAILED;
-    for (const vxs_json *i = images ? images->first : NULL; i; i = i->next) {
+    for (const vxs_json *i = list ? list->first : NULL; i; i = i->next) {
         if (i->kind != VXS_JSON_TEXT)
             continue;
         t->images[t->image_count] = vxs_format(err, "%s", i->text);
         if (!t->images[t->image_count++])
             return VXS_FAILED;
     }
-    vxs_status status = add_people(t, ids, err);
+    return VXS_OK;
+}
+
+static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
+{
+    const vxs_json *about = vxs_json_get(m->about, "training");
+    const vxs_json *ids = vxs_json_get(about, "ids"), *images = vxs_json_get(about, "images");
+    const vxs_json *people = vxs_json_get(about, "persons"),
+                   *prints = vxs_json_get(about, "prints");
+    size_t names = (ids ? ids->length : 0) + (people ? people->length : 0);
+    size_t known = (images ? images->length : 0) + (prints ? prints->length : 0);
+    *t = (training){ .images = vxs_alloc(known, sizeof(char *), err) };
+    t->people = vxs_alloc(names, sizeof(char *), err);
+    if (!t->images || !t->people)
+        return VXS_FAILED;
+    vxs_status status = add_images(t, images, err);
+    if (!status)
+        status = add_images(t, prints, err);
+    if (!status)
+        status = add_people(t, ids, err);
     if (!status)
         status = add_people(t, people, err);
     if (status)
@@ -125,6 +154,24 @@ static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
     return VXS_OK;
 }
 
+static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const vxs_json *item,
+                       uint64_t print, vxs_trained *trained, vxs_error *err)
+{
+    char image[IMAGE_TEXT], values[IMAGE_TEXT], *person = vxs_person_of(person_text(c, i), err);
+    char *id = vxs_person_of(id_text(c, i), err);
+    vxs_status status = person && id ? VXS_OK : VXS_FAILED;
+    bool known = has(t->images, t->image_count, image_of(item, image)) ||
+                 has(t->images, t->image_count, print_text(print, values));
+    if (!status)
+        *trained = known ? VXS_TRAINED_ON_IMAGE
+                   : has(t->people, t->count, person) || has(t->people, t->count, id)
+                       ? VXS_TRAINED_ON_PERSON
+                       : VXS_NOT_TRAINED_ON;
+    free(person);
+    free(id);
+    return status;
+}
+
 vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
                                 vxs_error *err)
 {
@@ -132,18 +179,12 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
     const vxs_json *item = list ? list->first : NULL;
     training t;
     vxs_status status = read_training(m, &t, err);
-    for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL) {
-        char image[IMAGE_TEXT], *person = vxs_person_of(person_text(c, i), err);
-        char *id = vxs_person_of(id_text(c, i), err);
-        status = person && id ? VXS_OK : VXS_FAILED;
-        if (!status)
-            trained[i] = has(t.images, t.image_count, image_of(item, image)) ? VXS_TRAINED_ON_IMAGE
-                         : has(t.people, t.count, person) || has(t.people, t.count, id)
-                             ? VXS_TRAINED_ON_PERSON
-                             : VXS_NOT_TRAINED_ON;
-        free(person);
-        free(id);
-    }
+    uint64_t *prints = status ? NULL : vxs_alloc(c->n, sizeof(*prints), err);
+    if (!status)
+        status = prints ? vxs_cohort_prints(c, prints, err) : VXS_FAILED;
+    for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL)
+        status = find(&t, c, i, item, prints[i], &trained[i], err);
+    free(prints);
     release(&t);
     return status;
 }

@@ -15,7 +15,8 @@
  * program starts itself once more. Where that cannot be, it goes on with the threads. */
 
 #define ONE_THREAD "OPENBLAS_NUM_THREADS=1"
-#define NAME       21 /* characters of it up to the '=' and with it */
+#define NAME       21   /* characters of it up to the '=' and with it */
+#define MOST       4096 /* variables of an environment: their addresses are copied onto the stack */
 
 static bool begins_alike(const char *a, const char *b, int count)
 {
@@ -35,7 +36,9 @@ prevent_blas_threads(int argc, char **argv, char **environment)
     for (; environment[count]; count++)
         if (begins_alike(environment[count], ONE_THREAD, (int)sizeof(ONE_THREAD)))
             return;
-    char *changed[count + 2];
+    if (count > MOST)
+        return;
+    char *changed[MOST + 2];
     for (size_t i = 0; i < count; i++)
         if (!begins_alike(environment[i], ONE_THREAD, NAME))
             changed[kept++] = environment[i];
