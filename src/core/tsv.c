@@ -109,13 +109,16 @@ static char *trim_end(char *start, char *end, char separator)
     return end;
 }
 
-/* What stood between quotes: a spreadsheet keeps the blank behind "age ", nobody means it. */
-static void trim(char **start, char **stop, char separator)
+/* What stood between quotes: a spreadsheet keeps the blank behind "age ", nobody means it. Nothing
+ * separates there, and tabs and line ends, which are shown as blanks, are blanks. */
+static void trim(char **start, char **stop)
 {
     char *end = *start + strlen(*start);
-    for (size_t length = 0; (length = blank_length(*start, end, separator)) > 0;)
+    for (char *c = *start; c < end; c++)
+        *c = strchr("\t\r\n", *c) ? ' ' : *c;
+    for (size_t length = 0; (length = blank_length(*start, end, '\0')) > 0;)
         *start += length;
-    *stop = trim_end(*start, end, separator);
+    *stop = trim_end(*start, end, '\0');
 }
 
 /* Past the closing quote of the cell that opens at `from`, NULL when it never closes or when more
@@ -162,7 +165,7 @@ static vxs_status read_cell(reader *r, char **start, char **stop)
             return refuse(r, r->line, "opens a quote that is never closed");
         if (past) {
             unquote(r, past);
-            trim(start, stop, r->table->separator);
+            trim(start, stop);
             r->at = past;
             skip_blanks(r);
             return VXS_OK;

@@ -32,7 +32,7 @@ run bash -c 'ulimit -v 80000; voxsift version'
 same "version" "$code" 0
 # no thread is ours but those that were asked for, and the name is the one that was called
 rm -rf so
-voxsift fit two --target diagnosis --method fgm --map poly2 --T 1000 --C 1e6 --inner-tol 1e-12 --nthreads 1 -o so > /dev/null 2>&1 &
+voxsift permute few --target score --nlambda 20 --permutations 100000 --nthreads 1 -o so > /dev/null 2>&1 &
 for _ in $(seq 100); do
     [ "$(cat /proc/$!/comm 2> /dev/null)" = voxsift ] && break
     sleep 0.02
