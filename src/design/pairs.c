@@ -45,7 +45,7 @@ static size_t row_length(size_t b)
 /* Columns set[0 ... count - 1] of the base, or first, first + 1 ... where set is NULL. */
 static void take_block(pairs *w, const size_t *set, size_t first, size_t count)
 {
-    size_t list[BLOCK];
+    size_t list[BLOCK] = { 0 };
     for (size_t k = 0; k < count; k++)
         list[k] = set ? set[first + k] : first + k;
     vxs_design_fetch(w->design.base, list, count, w->fetched);

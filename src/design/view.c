@@ -231,6 +231,7 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     design->norms = w->stored ? vxs_alloc(p, sizeof(*design->norms), err) : NULL;
     if (!design->norms) {
         free(room);
+        forget(w);
         return VXS_FAILED;
     }
     vxs_moments m = { .origin = room, .s = s, .sum = room + p, .square = room + 2 * p };
@@ -249,6 +250,8 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     for (size_t j = 0; v && j < p; j++)
         s[j] = w->seen[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);
     free(room);
+    if (status)
+        forget(w);
     return status;
 }
 
