@@ -118,6 +118,18 @@ static vxs_status find_samples(bp *b, vxs_error *err)
     return VXS_OK;
 }
 
+/* Lengths as before anything was taken out of columns, whose rounding stays in what is left. */
+static void add_lengths(bp *b)
+{
+    vxs_whole *w = &b->path.whole;
+    const double *norms = vxs_design_norms(b->problem.design);
+    const double *stored = vxs_design_stored(b->problem.design);
+    for (size_t j = 0; j < w->p; j++) {
+        double before = norms[j] > 0 ? fmax(1, stored[j] / norms[j]) : 1;
+        w->least += LEAST * before * cblas_dnrm2((int)w->n, w->x + j * w->n, 1);
+    }
+}
+
 static vxs_status load(bp *b, vxs_error *err)
 {
     vxs_whole *w = &b->path.whole;
@@ -137,8 +149,8 @@ static vxs_status load(bp *b, vxs_error *err)
     }
     if (w->free && w->q > 0)
         scale_rows(b, b->problem.free, w->q, w->free);
-    for (size_t j = 0; w->x && j < w->p; j++)
-        w->least += LEAST * cblas_dnrm2((int)w->n, w->x + j * w->n, 1);
+    if (w->x)
+        add_lengths(b);
     free(block);
     return block && w->x && w->free ? VXS_OK : VXS_FAILED;
 }

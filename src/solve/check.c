@@ -300,11 +300,12 @@ static vxs_status take_room(check *c, vxs_error *err)
 static void add_levels(const check *c)
 {
     const vxs_check_levels *l = &c->levels;
+    const double *stored = vxs_design_stored(c->problem->design);
     size_t n = c->n;
     double size = 0;
     for (size_t j = 0; j < c->p && l->count > 0; j++) {
         fetch(c, &j, 1);
-        size += sqrt(vxs_check_inner(c->block, c->block, n));
+        size += fmax(stored[j], sqrt(vxs_check_inner(c->block, c->block, n)));
         for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++)
             for (size_t i = 0; i < n; i++)
                 c->free[(c->problem->free_count + l->level[e]) * n + i] +=

@@ -37,12 +37,13 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
 
 #define LEAST 1e-14 /* of the sum of lengths */
 
+/* Of lengths before anything was taken out of columns, whose rounding stays in what is left. */
 double vxs_least_sum(const vxs_design *design)
 {
-    const double *norms = vxs_design_norms(design);
+    const double *norms = vxs_design_norms(design), *stored = vxs_design_stored(design);
     double sum = 0;
     for (size_t j = 0; j < vxs_design_columns(design); j++)
-        sum += norms[j];
+        sum += fmax(norms[j], stored[j]);
     return LEAST * sum;
 }
 

@@ -278,6 +278,29 @@ Test(unidentified, what_varies_is_fitted)
     release(&e);
 }
 
+/* Columns that are nearly the same large number: what rounding leaves of a level that was taken out
+ * is large beside what is left of the columns. */
+Test(unidentified, rounding_of_large_means_is_not_fitted)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (int way = 0; way < WAYS; way++) {
+        example e;
+        vxs_solution s;
+        make(&e, PLAIN, way, way == JOINT ? VXS_LOSS_MULTINOMIAL : VXS_LOSS_SQUARED);
+        for (size_t k = 0; k < P * N; k++)
+            e.x[k] = (float)(1e4 + 0.1 * e.raw[k]);
+        for (size_t i = 0; i < N && way != JOINT; i++)
+            e.y[i] /= 10;
+        vxs_design_free(e.view);
+        WORKS(vxs_dense_new(e.x, N, P, 1, &e.view, &err), err);
+        e.problem.design = e.view;
+        solve(&e, way, &s);
+        verify(&e, ways[way], way == TREND ? 2 : 1, &s);
+        vxs_solution_release(&s);
+        release(&e);
+    }
+}
+
 /* A part along what is not identified is no answer, though no prediction shows it. */
 Test(unidentified, the_checker_refuses_it)
 {
