@@ -319,8 +319,8 @@ install: all
 	$(BUILD)/voxsift completion fish > '$(fishdir)/voxsift.fish'
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: voxsift' \
 	  'Description: sparse prediction from brain images' 'Version: $(VERSION)' \
-	  'Requires.private: openblas libdeflate nettle zlib' 'Cflags: -I$${prefix}/include' \
-	  'Libs: -L$${prefix}/lib -lvoxsift' 'Libs.private: -lnifti2 -lznz -lamd -fopenmp -lm -lpthread' \
+	  'Requires: openblas libdeflate nettle zlib' 'Cflags: -I"$${prefix}/include"' \
+	  'Libs: -L"$${prefix}/lib" -lvoxsift -lnifti2 -lznz -lamd -fopenmp -lm -lpthread' \
 	  > '$(libdir)/pkgconfig/voxsift.pc'
 
 uninstall:

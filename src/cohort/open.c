@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FORMAT 1
+
 static char *inside(const vxs_cohort *c, const char *name, vxs_error *err)
 {
     return vxs_format(err, "%s/%s", c->path, name);
@@ -33,6 +35,11 @@ static vxs_status read_about(vxs_cohort *c, vxs_error *err)
         }
     if (!status && (!known || !format || strcmp(format, "voxsift cohort") != 0))
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", path);
+    if (!status && vxs_json_get_number(c->about, "format_version") != FORMAT)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "cannot use '%s': its 'format_version' is not %d, the one that this "
+                          "voxsift reads",
+                          path, FORMAT);
     free(path);
     return status;
 }

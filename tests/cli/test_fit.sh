@@ -158,6 +158,9 @@ broken model.json "'b/model.json' does not describe a model" <<< '{"format": "vo
 broken model.json "cannot read 'b/model.json'" < <(head -c 300 m/model.json)
 broken model.json "does not describe a model: it is not of this format" \
     < <(sed 's/"format_version": 1/"format_version": 2/' m/model.json)
+cp -r c later && sed -i 's/"format_version": 1/"format_version": 2/' later/cohort.json
+refuses 65 "cannot use 'later/cohort.json': its 'format_version' is not 1" voxsift fit later --target score -o x
+rm -r later
 broken model.json "does not describe a model: features" < <(sed 's/"features": [0-9]*/"features": 0/' m/model.json)
 broken model.json "mask.nii.gz has another number of voxels" \
     < <(sed 's/"features": [0-9]*/"features": 900/' m/model.json)

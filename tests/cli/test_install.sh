@@ -17,8 +17,9 @@ holds "its atlases are found by name" "an atlas of  200 labels" "$work/out"
 export PKG_CONFIG_PATH="$root/opt/v/lib/pkgconfig"
 same "pkg-config knows the version" "$(pkg-config --modversion voxsift)" \
     "$(voxsift version | sed -n 's/^voxsift //p')"
-run gcc -std=c11 -Wall -Werror -I"$root/opt/v/include" "$top/examples/read_table.c" -o read_table \
-    "$root/opt/v/lib/libvoxsift.a" $(pkg-config --libs openblas libdeflate nettle zlib) -lnifti2 -lznz -lamd -fopenmp -lm
+sed -i "s#^prefix=#prefix=$root#" "$PKG_CONFIG_PATH/voxsift.pc" # where it would be without DESTDIR
+run sh -c "gcc -std=c11 -Wall -Werror '$top/examples/read_table.c' -o read_table \
+    $(pkg-config --cflags --libs voxsift)"
 same "a program of somebody else's builds" "$code$(cat "$work/err")" 0
 works "and runs" ./read_table "$top/examples/arc/participants.tsv" wab_aq
 same "and is right" "$(cat "$work/out")" "wab_aq: 114 values, mean 67.50"
