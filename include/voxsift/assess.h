@@ -304,6 +304,9 @@ extern const vxs_metric_row vxs_metric_rows[];
 double *vxs_metric(vxs_metrics *metrics, const vxs_metric_row *row);
 VXS_MUST_CHECK vxs_status vxs_measure(const vxs_predictions *predictions, vxs_metrics *metrics,
                                       vxs_error *err);
+/* Whether a value of the target is one of the model's classes; numbers that are equal, such as 1
+ * and 1.0, are one. */
+bool vxs_model_knows_class(const vxs_model *model, const char *cell);
 /* Of a cohort whose table has the model's target, without subjects that the model was trained on
  * (NULL: with all); count is 0 when none is left. */
 VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_cohort *cohort,

@@ -370,10 +370,18 @@ static vxs_status read_truth(const vxs_model *m, const vxs_cohort *c, size_t col
         if (m->class_count == 0)
             status = vxs_table_real(c->people, i, column, &truth[i], err);
         for (size_t k = 0; k < m->class_count && cell; k++)
-            if (strcmp(cell, m->classes[k]) == 0)
+            if (vxs_is_class(cell, m->classes[k]))
                 truth[i] = (double)k;
     }
     return status;
+}
+
+bool vxs_model_knows_class(const vxs_model *m, const char *cell)
+{
+    size_t k = 0;
+    while (k < m->class_count && !vxs_is_class(cell, m->classes[k]))
+        k++;
+    return k < m->class_count;
 }
 
 vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const double *scores,

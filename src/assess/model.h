@@ -26,6 +26,8 @@ VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int thread
  * they did. */
 void vxs_balance_weights(const double *y, double *u, size_t n);
 #define VXS_MOST_CLASSES 64
+/* Whether two cells are one class: the same text, or numbers that are equal, such as 1 and 1.0. */
+bool vxs_is_class(const char *cell, const char *name);
 /* joint.c: whether one problem has all classes in it; its answer's part for an output, and the
  * answer again from these. */
 vxs_loss vxs_loss_of_classes(bool joint, size_t classes); /* none: scores */

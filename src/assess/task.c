@@ -278,9 +278,26 @@ static int by_number(const void *a, const void *b)
     double left = INFINITY, right = INFINITY;
     bool one = vxs_parse_real(*(char *const *)a, &left);
     bool two = vxs_parse_real(*(char *const *)b, &right);
-    if (!one || !two || left == right)
-        return one != two ? (one ? -1 : 1) : by_text(a, b);
-    return (left > right) - (left < right);
+    if (one != two)
+        return one ? -1 : 1;
+    size_t length[2] = { strlen(*(char *const *)a), strlen(*(char *const *)b) };
+    if (one && left == right && length[0] != length[1]) /* the shortest is the name of a class */
+        return length[0] < length[1] ? -1 : 1;
+    return !one || left == right ? by_text(a, b) : (left > right) - (left < right);
+}
+
+/* Numbers that are equal are one class, however they are written. */
+static int by_class(const void *a, const void *b)
+{
+    double left, right;
+    bool numbers =
+        vxs_parse_real(*(char *const *)a, &left) && vxs_parse_real(*(char *const *)b, &right);
+    return numbers && left == right ? 0 : by_number(a, b);
+}
+
+bool vxs_is_class(const char *cell, const char *name)
+{
+    return by_class(&cell, &name) == 0;
 }
 
 /* The different values of the target among the subjects in use, at most `most` of them. */
@@ -298,7 +315,7 @@ static vxs_status list_classes(maker *m, vxs_error *err)
     qsort((void *)texts, t->n, sizeof(*texts), by_number);
     vxs_status status = VXS_OK;
     for (size_t i = 0; i < t->n && !status; i++) {
-        if (i > 0 && strcmp(texts[i], texts[i - 1]) == 0)
+        if (i > 0 && by_class(&texts[i], &texts[i - 1]) == 0)
             continue;
         t->classes[t->class_count] = vxs_format(err, "%s", texts[i]);
         status = t->classes[t->class_count] ? VXS_OK : VXS_FAILED;
@@ -313,7 +330,7 @@ static void number_classes(const maker *m)
     vxs_task *t = m->task;
     for (size_t i = 0; i < t->n; i++) {
         const char *cell = vxs_table_cell(m->table, t->rows[i], m->target);
-        char **found = bsearch(&cell, t->classes, t->class_count, sizeof(*t->classes), by_number);
+        char **found = bsearch(&cell, t->classes, t->class_count, sizeof(*t->classes), by_class);
         t->score[i] = (double)(found - t->classes);
     }
 }

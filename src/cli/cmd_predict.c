@@ -77,6 +77,20 @@ static const char *truth_of(const predictions *p, size_t i)
     return p->target == SIZE_MAX ? NULL : vxs_table_cell(p->cohort->people, i, p->target);
 }
 
+/* Targets that are none of the model's classes, such as 1 and 2 where the model has 0 and 1: no
+ * score has their subjects. */
+static size_t count_strange(const predictions *p, size_t *first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->cohort->n && p->model->class_count > 0; i++) {
+        const char *cell = truth_of(p, i);
+        if (!cell || vxs_model_knows_class(p->model, cell))
+            continue;
+        *first = count++ == 0 ? i : *first;
+    }
+    return count;
+}
+
 /* ---- As a table ------------------------------------------------------------------------------ */
 
 static void print_header(const predictions *p, vxs_tsv_writer *w)
@@ -166,6 +180,8 @@ static void print_json(const predictions *p)
     vxs_json_close_object(&w);
     vxs_json_open_object(&w, "metrics");
     vxs_json_whole(&w, "subjects", (int64_t)p->metrics.count);
+    if (p->model->class_count > 0)
+        vxs_json_whole(&w, "of_other_classes", (int64_t)count_strange(p, &(size_t){ 0 }));
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
         if (row->of_classes == (p->model->class_count > 0))
             vxs_json_real(&w, row->name,
@@ -200,6 +216,22 @@ static void tell_subjects(const predictions *p)
             scores_training(p) ? "scores include them and are no estimate of performance"
             : both < n         ? "scores are of the others alone"
                                : "no score is given (--training-too gives it)");
+}
+
+static void tell_strange(const predictions *p)
+{
+    const vxs_model *m = p->model;
+    char names[256] = "";
+    size_t first = 0, count = count_strange(p, &first), length = 0;
+    for (size_t k = 0; k < m->class_count && length < sizeof(names); k++)
+        length += (size_t)snprintf(names + length, sizeof(names) - length, "%s'%s'",
+                                   k > 0 ? ", " : "", m->classes[k]);
+    if (count > 0)
+        vxs_log(p->call->context, VXS_LOG_WARNING,
+                "%zu of %zu subjects are of classes that the model does not have: '%s' is '%s'%s; "
+                "it has %s. Scores are without them",
+                count, p->cohort->n, id_of(p, first), truth_of(p, first),
+                count > 1 ? ", and others" : "", names);
 }
 
 static void tell_metrics(const predictions *p)
@@ -277,6 +309,7 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
         print_table(&p);
     if (!status) {
         tell_subjects(&p);
+        tell_strange(&p);
         tell_metrics(&p);
     }
     vxs_unseen_release(&p.unseen);

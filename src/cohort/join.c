@@ -19,6 +19,20 @@ vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *e
     return status;
 }
 
+/* A whole number as a column of reals has it, "7.0", without what is behind the point. */
+static const char *end_of_whole(const char *from, const char *end)
+{
+    const char *point = from;
+    while (point < end && isdigit((unsigned char)*point))
+        point++;
+    if (point == from || end - point < 2 || *point != '.')
+        return end;
+    for (const char *at = point + 1; at < end; at++)
+        if (*at != '0')
+            return end;
+    return point;
+}
+
 vxs_name vxs_name_core(vxs_name name)
 {
     const char *end = name.text + name.length;
@@ -30,6 +44,7 @@ vxs_name vxs_name_core(vxs_name name)
         name.text++;
     while (end > name.text && end[-1] == ' ')
         end--;
+    end = end_of_whole(name.text, end);
     return (vxs_name){ name.text, (size_t)(end - name.text) };
 }
 

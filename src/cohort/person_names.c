@@ -53,12 +53,47 @@ static bool is_occasion(const char *text)
     return false;
 }
 
-/* One letter and a number, as in P01_V2 or P01_T1: a visit, or another volunteer. */
+static bool is_end(char c)
+{
+    return c == '\0' || is_separator(c);
+}
+
+/* What may be a visit or a scan, or another person: P01_V2, OAS2_0001_MR1, 002_S_0295_m12. */
+static const occasion perhaps[] = {
+    { "v", true },   { "t", true },   { "m", true },    { "s", true },      { "d", true },
+    { "y", true },   { "w", true },   { "i", true },    { "mr", true },     { "mri", true },
+    { "pet", true }, { "ct", true },  { "scan", true }, { "sess", true },   { "exam", true },
+    { "vis", true }, { "rep", true }, { "sc", false },  { "scmri", false }, { NULL, false },
+};
+
+/* Digits for 0, separators for '-', and the end. */
+static bool has_form(const char *text, const char *form)
+{
+    for (; *form; form++, text++)
+        if (*form == '0' ? !isdigit((unsigned char)*text) : !is_separator(*text))
+            return false;
+    return is_end(*text);
+}
+
+/* "20210412", "2021-04-12" */
+static bool is_date(const char *text)
+{
+    bool century = strncmp(text, "19", 2) == 0 || strncmp(text, "20", 2) == 0;
+    return century && (has_form(text, "00000000") || has_form(text, "0000-00-00"));
+}
+
 static bool is_perhaps_occasion(const char *text)
 {
-    size_t digits = isalpha((unsigned char)*text) ? strspn(text + 1, "0123456789") : 0;
-    return strchr("vtmsVTMS", *text) && digits > 0 &&
-           (text[1 + digits] == '\0' || is_separator(text[1 + digits]));
+    size_t letters = 0;
+    while (isalpha((unsigned char)text[letters]))
+        letters++;
+    size_t digits = strspn(text + letters, "0123456789");
+    if (is_date(text))
+        return true;
+    for (const occasion *o = perhaps; o->word && is_end(text[letters + digits]); o++)
+        if (strlen(o->word) == letters && strncasecmp(text, o->word, letters) == 0)
+            return o->number ? digits > 0 : digits == 0;
+    return false;
 }
 
 /* Where "sub-" begins a name, or NULL. */
@@ -98,6 +133,9 @@ vxs_name vxs_person_in(const char *id)
 vxs_name vxs_person_perhaps_in(const char *id)
 {
     vxs_name name = vxs_person_in(id);
+    const char *label = find_label(id);
+    if (label && label > id && is_occasion(id)) /* ses-1/sub-01 */
+        return (vxs_name){ label, name.length - (size_t)(label - id) };
     for (size_t k = 1; k < name.length; k++)
         if (is_separator(id[k]) && has_digit(id, id + k) && is_perhaps_occasion(id + k + 1))
             return (vxs_name){ id, k };

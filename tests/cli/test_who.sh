@@ -66,3 +66,26 @@ same "of persons that it knows" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out"
 holds "without a score" "no score is given" "$work/err"
 rm -rf ./*
 nothing_left "who"
+
+# OASIS, ADNI, dates and a session that stands first may be visits
+for format in 'OAS3%04d_MR_d%04d' 'OAS2_%04d_MR%d' '002_S_%04d_m%02d' '%04d_2020010%d' 'HC%02d_2020-01-0%d'; do
+    scans c site "$format"
+    finds "ids '$format'" c '24 subjects with' --dry-run
+    holds "ids '$format' are said" "are taken for two persons; if they are one, pass --person" "$work/err"
+done
+scans c site 'X%02d=%d'
+sed -i -E 's,X([0-9]+)=([0-9]),ses-\2/sub-\1,' c_f.tsv c_t.tsv
+finds "sessions first" c '24 subjects with' --dry-run
+holds "are said" "'ses-1/sub-01' and 'ses-2/sub-01' are taken for two persons" "$work/err"
+for format in '%03d_S_%04d' 'site%d_20%02d' 'S%d_P%02d'; do
+    scans c site "$format"
+    finds "ids '$format'" c '24 subjects with' --dry-run
+    same "nothing is said of '$format'" "$(cat "$work/err")" ""
+done
+# a column of numbers that has been one of reals has the same persons
+scans c participant_id ''
+awk -F'\t' -v OFS='\t' 'NR > 1 && NR % 2 { $2 = $2 ".0" } { print }' c_t.tsv > d_t.tsv
+cp c_f.tsv d_f.tsv
+finds "7.0 is 7" d '24 subjects of 12 people'
+rm -rf ./*
+nothing_left "who is who"

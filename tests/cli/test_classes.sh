@@ -1,0 +1,33 @@
+# Classes as other tables write them: numbers are numbers, and what the model does not have is said.
+awk 'BEGIN {
+    srand(3); print "participant_id\ta\tb" > "f.tsv"; head = "participant_id\tk\ttext"
+    print head > "t.tsv"; print head > "real.tsv"; print head > "codes.tsv"; print head > "mixed.tsv"
+    for (i = 1; i <= 40; i++) {
+        k = i % 2; print "s" i "\t" k + rand() "\t" rand() > "f.tsv"
+        print "s" i "\t" k "\t" (k ? "pat" : "ctl") > "t.tsv"
+        print "s" i "\t" k ".0\t" (k ? "pat" : "ctl") > "real.tsv"
+        print "s" i "\t" k + 1 "\t" (k ? "PAT" : "ctl") > "codes.tsv"
+        print "s" i "\t" k (i % 3 ? "" : ".0") "\t" (k ? "pat" : "ctl") > "mixed.tsv" } }'
+for name in t real codes mixed; do
+    voxsift cohort --features f.tsv --participants $name.tsv -o c_$name -q > /dev/null
+done
+voxsift fit c_t --target k -o m -q > /dev/null
+voxsift fit c_t --target text -o mt -q > /dev/null
+run voxsift fit c_mixed --target k -o mm -q
+same "1 and 1.0 are one class" "$(grep '"classes"' mm/model.json)" '  "classes": ["0", "1"],'
+same "of the same model" "$(cat mm/weights.tsv)" "$(cat m/weights.tsv)"
+scores() { grep "against '" "$work/err"; }
+run voxsift predict m c_t --training-too
+wanted=$(scores)
+for name in real mixed; do
+    run voxsift predict m c_$name --training-too
+    same "scores of $name" "$(scores)" "$wanted"
+done
+run voxsift predict m c_codes --training-too
+holds "codes that the model has not" "20 of 40 subjects are of classes that the model does not have: 's1' is '2', and others; it has '0', '1'. Scores are without them" "$work/err"
+run voxsift predict m c_codes --training-too --json
+holds "and in JSON" '"of_other_classes": 20' "$work/out"
+run voxsift predict mt c_codes --training-too
+holds "a name in capitals" "20 of 40 subjects are of classes that the model does not have: 's1' is 'PAT', and others; it has 'ctl', 'pat'" "$work/err"
+rm -rf ./*
+nothing_left "classes"
