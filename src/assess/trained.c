@@ -45,6 +45,34 @@ static const char *person_text(const vxs_cohort *c, size_t i)
     return person ? person : id_text(c, i);
 }
 
+/* Whether ids are places in a file, such as row-000007: "about" is of a cohort, or of a model's
+ * training. */
+static bool invents_ids(const vxs_json *about)
+{
+    const vxs_json *said = vxs_json_get(about, "ids_invented");
+    return said && said->kind == VXS_JSON_BOOL && said->number != 0;
+}
+
+/* Such an id is of the same subject in the same features alone. */
+static char *in_features(const vxs_json *files, const char *id, vxs_error *err)
+{
+    const char *hash = files && files->first ? vxs_json_get_text(files->first, "sha256") : NULL;
+    return hash ? vxs_format(err, "%s %s", hash, id) : vxs_format(err, "%s", "");
+}
+
+static char *id_of(const vxs_cohort *c, size_t i, vxs_error *err)
+{
+    return invents_ids(c->about) ? in_features(vxs_cohort_record(c), id_text(c, i), err)
+                                 : vxs_person_of(id_text(c, i), err);
+}
+
+/* Whether persons are known by ids that are invented. */
+static bool invents_persons(const vxs_cohort *c)
+{
+    return invents_ids(c->about) &&
+           (c->person_column == VXS_NO_COLUMN || c->person_column == c->id_column);
+}
+
 static int by_text(const void *a, const void *b)
 {
     return strcasecmp(*(char *const *)a, *(char *const *)b);
@@ -72,9 +100,11 @@ void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *pri
 {
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
+    vxs_json_bool(w, "ids_invented", invents_ids(t->cohort->about));
     vxs_json_open_array(w, "persons");
     for (size_t i = 0; i < t->n; i++)
-        vxs_json_text(w, NULL, person_text(t->cohort, t->rows[i]));
+        vxs_json_text(w, NULL,
+                      invents_persons(t->cohort) ? NULL : person_text(t->cohort, t->rows[i]));
     vxs_json_close_array(w);
     vxs_json_open_array(w, "images");
     for (size_t row = 0, next = 0; item && next < t->n; row++, item = item->next) {
@@ -106,10 +136,13 @@ static void release(training *t)
     vxs_free_texts(t->people, t->count);
 }
 
-static vxs_status add_people(training *t, const vxs_json *list, vxs_error *err)
+/* `files`: of the features in which these are places; NULL: they are names. */
+static vxs_status add_people(training *t, const vxs_json *list, const vxs_json *files,
+                             vxs_error *err)
 {
     for (const vxs_json *i = list ? list->first : NULL; i; i = i->next) {
-        t->people[t->count] = vxs_person_of(i->kind == VXS_JSON_TEXT ? i->text : "", err);
+        const char *text = i->kind == VXS_JSON_TEXT ? i->text : "";
+        t->people[t->count] = files ? in_features(files, text, err) : vxs_person_of(text, err);
         if (!t->people[t->count++])
             return VXS_FAILED;
     }
@@ -144,9 +177,10 @@ static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
     if (!status)
         status = add_images(t, prints, err);
     if (!status)
-        status = add_people(t, ids, err);
+        status = add_people(t, ids,
+                            invents_ids(about) ? vxs_json_get(about, "features_files") : NULL, err);
     if (!status)
-        status = add_people(t, people, err);
+        status = add_people(t, people, NULL, err);
     if (status)
         return status;
     qsort((void *)t->images, t->image_count, sizeof(*t->images), by_text);
@@ -157,8 +191,9 @@ static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
 static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const vxs_json *item,
                        uint64_t print, vxs_trained *trained, vxs_error *err)
 {
-    char image[IMAGE_TEXT], values[IMAGE_TEXT], *person = vxs_person_of(person_text(c, i), err);
-    char *id = vxs_person_of(id_text(c, i), err);
+    char image[IMAGE_TEXT], values[IMAGE_TEXT], *person = NULL;
+    char *id = id_of(c, i, err);
+    person = vxs_person_of(invents_persons(c) ? "" : person_text(c, i), err);
     vxs_status status = person && id ? VXS_OK : VXS_FAILED;
     bool known = has(t->images, t->image_count, image_of(item, image)) ||
                  has(t->images, t->image_count, print_text(print, values));

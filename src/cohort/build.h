@@ -39,6 +39,7 @@ typedef struct {
     const char *id_header;     /* of the column of ids that is written; in these, or the table */
     const char *person_header; /* of the column of persons, or NULL: the ids have them */
     char invented[64];         /* for ids that no table has */
+    bool ids_invented;         /* ids are places in a file, and say nothing of who it is */
     size_t people;             /* how many persons the subjects are */
     const char **unmatched;    /* ids of rows of the table without image or features */
     size_t unmatched_count;

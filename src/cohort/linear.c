@@ -193,6 +193,7 @@ static vxs_status write_about(vxs_linear *l, FILE *stream, vxs_error *err)
     vxs_json_whole(&writer, "subjects", (int64_t)l->n);
     vxs_json_whole(&writer, "people", (int64_t)l->n);
     vxs_json_text(&writer, "id_column", "participant_id");
+    vxs_json_bool(&writer, "ids_invented", true);
     vxs_json_text(&writer, "person_column", NULL);
     vxs_json_whole(&writer, "dropped", 0);
     vxs_json_whole(&writer, "features", (int64_t)l->p);

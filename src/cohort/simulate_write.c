@@ -126,6 +126,7 @@ vxs_status vxs_sim_describe(vxs_sim *sim, vxs_output *output, vxs_error *err)
     for (size_t i = 0; i < sim->n && !status; i++)
         sim->build.subjects[i].row = i;
     sim->build.id_column = 0;
+    sim->build.ids_invented = true;
     if (!status)
         status = vxs_build_find_people(&sim->build, NULL, err);
     if (!status)

@@ -249,6 +249,7 @@ static vxs_status add_volumes(vxs_build *build, const char *path, vxs_error *err
         return vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu volumes, but '%s' has %zu rows", path,
                         volumes, settings->rows, rows);
     build->is_shared = true;
+    build->ids_invented = true;
     build->id_column = vxs_table_columns(build->table); /* rows have no ids of their own */
     for (size_t k = 0; k < volumes && !status; k++) {
         char id[32];

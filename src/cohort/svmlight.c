@@ -193,6 +193,7 @@ static vxs_status take_sizes(reader *r, size_t i)
     size_t last = r->count > 0 ? (size_t)r->pairs[r->count - 1].index : 0;
     r->largest = last > r->largest ? last : r->largest;
     snprintf(id, sizeof(id), "row-%06zu", i + 1);
+    r->build->ids_invented = true;
     fprintf(r->targets, "%s\t%s", id, vxs_real_text(r->target, text));
     if (r->queries)
         fprintf(r->targets, "\t%s", r->query ? r->query : "n/a");
