@@ -361,7 +361,11 @@ const vxs_command vxs_cmd_predict = {
         "probability of each, and in the column trained_on whether the model was trained on the "
         "subject: no, image (the same image) or person (the same id with another image, or with "
         "none to compare). Where the table has the target itself, scores are given on standard "
-        "error and in --json, over subjects that the model was not trained on.\n\n"
+        "error and in --json, over subjects that the model was not trained on. Classes that the "
+        "model does not have are in no score, and a warning names them; 1 and 1.0 are one.\n\n"
+        "The class is that of the largest score. Probabilities of methods lasso and fused are as "
+        "the model has them; those of 'voxsift cv', and its brier and calibration_slope, are "
+        "calibrated on inner folds and may be better.\n\n"
         "A subject without a value in a covariate of the model is not predicted. Where a covariate "
         "has a level that no training subject had, such as a new site, the average of the levels "
         "that were learned is used, as in 'voxsift cv', and a warning names the subjects.",
