@@ -136,11 +136,14 @@ vxs_status vxs_model_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error
 vxs_status vxs_model_settle(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     const vxs_selected *selected = o->fit.selected;
-    if (selected && selected->map.kind != VXS_MAP_NONE)
-        return vxs_mapped_of(t, &selected->map, &o->fit, &o->mapped, err);
+    vxs_status status = VXS_OK;
+    if (selected && selected->map.kind != VXS_MAP_NONE) {
+        status = vxs_regress_widen(t, &o->fit, err);
+        return status ? status : vxs_mapped_of(t, &selected->map, &o->fit, &o->mapped, err);
+    }
     if (!vxs_task_is_kernel(t))
         return vxs_model_unstandardise(t, &o->fit, err);
-    vxs_status status = vxs_kept_of(t, &o->fit, &o->kept, err);
+    status = vxs_kept_of(t, &o->fit, &o->kept, err);
     return status ? status : vxs_kept_settle(t, o->kept, &o->fit, err);
 }
 

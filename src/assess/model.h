@@ -178,6 +178,10 @@ VXS_MUST_CHECK vxs_status vxs_check_learners(const vxs_task *task, size_t count,
 /* What intercept and confounds explain of the score of features as they stand. */
 VXS_MUST_CHECK vxs_status vxs_regress_score(const vxs_task *task, const vxs_solution *solution,
                                             double *explained, vxs_error *err);
+/* A place for each confound, with the weight 0, behind the intercept: of maps, which take confounds
+ * out of features before these are mapped. */
+VXS_MUST_CHECK vxs_status vxs_regress_widen(const vxs_task *task, vxs_solution *solution,
+                                            vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_regress_out(const vxs_task *task, vxs_solution *solution,
                                           vxs_error *err);
 /* Settings by the same table that wrote them; what is null keeps its default, texts belong to the

@@ -70,6 +70,19 @@ static vxs_status widen_selection(const vxs_task *t, vxs_selected *selected, vxs
     return VXS_OK;
 }
 
+vxs_status vxs_regress_widen(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    if (!vxs_task_regresses(t))
+        return VXS_OK;
+    double *larger = vxs_resize(s->free, t->free_count, sizeof(*larger), err);
+    if (!larger)
+        return VXS_FAILED;
+    for (size_t c = 1; c < t->free_count; c++)
+        larger[c] = 0;
+    s->free = larger;
+    return s->selected ? widen_selection(t, s->selected, err) : VXS_OK;
+}
+
 /* The problem's intercept becomes that of features as they stand, with weights of the confounds. */
 vxs_status vxs_regress_out(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
