@@ -302,7 +302,7 @@ static void follow(central *c, double *coupled)
     for (int k = 0, stuck = 0; k < STEPS && stuck < STUCK; k++) {
         look(c);
         if (vxs_check_interrupted(g->context, NULL) || !find_step(c, coupled))
-            return; /* the caller asks as well */
+            return; /* the caller polls too */
         double share = take_step(c), gap = find_gap(c);
         g->iterations++;
         stuck = gap < 0.9 * best ? 0 : stuck + 1;

@@ -40,7 +40,7 @@ void vxs_active_descend(vxs_active *a, double lambda, int rounds)
     for (int round = 0; round < rounds; round++)
         for (size_t k = 0; k < m; k++) {
             if (vxs_check_interrupted(a->context, NULL))
-                return; /* the caller asks as well */
+                return; /* the caller polls too */
             if (!(a->square[k] > 0))
                 continue;
             double slope = cblas_ddot((int)a->n, a->x + k * a->n, 1, a->slope, 1);

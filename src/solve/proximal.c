@@ -253,7 +253,7 @@ static void iterate(proximal *a, int steps)
     vxs_generation *g = a->g;
     for (int k = 0, stuck = 0; k < steps && stuck < PATIENCE; k++) {
         if (vxs_check_interrupted(g->context, NULL))
-            break; /* the caller asks as well */
+            break; /* the caller polls too */
         bool fell = step(a);
         double gap = gap_of(a);
         g->iterations++;

@@ -202,7 +202,7 @@ static void iterate(smoothing *s)
     double best = INFINITY;
     for (int sweep = 0, stuck = 0; sweep < SWEEPS && stuck < PATIENCE; sweep++) {
         if (vxs_check_interrupted(g->context, NULL))
-            break; /* the caller asks as well */
+            break; /* the caller polls too */
         vxs_random random = { .seed = SEED, .stream = (uint64_t)sweep };
         vxs_random_permutation(&random, s->order, s->n);
         for (size_t k = 0; k < s->n; k++)
