@@ -505,9 +505,9 @@ static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
                           .offset = w->offset };
     cv->tries = (vxs_tries){ .count = 0 };
     cv->losses = cv->sizes = w->slope = w->offset = NULL;
-    if (vxs_task_method(cv->task)->classes)
+    if (cv->task->class_count > 0)
         return;
-    free(s->slope); /* scores of a linear model are logits as they are */
+    free(s->slope);
     free(s->offset);
     s->slope = s->offset = NULL;
 }

@@ -197,8 +197,7 @@ static vxs_status read_outputs(const reader *r, vxs_error *err)
     vxs_status status = VXS_OK;
     for (const vxs_json *o = array->first; o && !status; o = o->next)
         status = read_output(r, o, &m->outputs[k++], err);
-    return !status && vxs_methods[m->task.method].classes ? read_calibration(r, array, err)
-                                                          : status;
+    return !status && m->class_count > 0 ? read_calibration(r, array, err) : status;
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 /* The task first, so that its rows fit. */
 typedef struct {
     vxs_task_settings task;
-    int64_t choose, seed;
+    int64_t choose, calibrate, seed;
     int select;
     const char *group;
 } fit_settings;
@@ -24,6 +24,16 @@ static const vxs_param choose_params[] = {
       .help = "choose lambda by K-fold cross-validation over --nlambda values down to "
               "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to --T, "
               "or one of --features; how good the model is, only 'voxsift cv' tells" },
+    { .name = "calibrate",
+      .value = "K",
+      .type = VXS_PARAM_WHOLE,
+      .offset = offsetof(fit_settings, calibrate),
+      .initial = 0,
+      .min = 0,
+      .max = 1000,
+      .help = "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
+              "does; 0: by the folds of --choose-lambda, else 5 where scores are in no unit "
+              "(methods skfs, fgm and mslr), else not at all" },
     { .name = "select",
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
@@ -222,18 +232,30 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     return VXS_OK;
 }
 
-/* Scores of kernels are in no unit: what they say of probabilities, folds at the same share of
- * lambda_max tell. */
+/* The folds that calibrate what no choice of lambda has calibrated; 0 for none. Scores of kernels
+ * and margins are in no unit. */
+static int64_t calibration_folds(const vxs_call *call, const vxs_task *task, const vxs_model *model)
+{
+    const fit_settings *s = call->values;
+    if (task->class_count == 0 || model->selection.slope)
+        return 0;
+    if (s->calibrate > 0)
+        return s->calibrate;
+    return vxs_methods[task->settings.method].classes ? CALIBRATION_FOLDS : 0;
+}
+
+/* By held-out scores of folds at the same share of lambda_max. */
 static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
                             const vxs_method_settings *method, vxs_model *model, vxs_error *err)
 {
     const vxs_certificate *c = &model->outputs[0].fit.certificate;
     vxs_method_settings again = *method;
-    if (!vxs_methods[task->settings.method].classes || model->selection.slope)
+    int64_t folds = calibration_folds(call, task, model);
+    if (folds == 0)
         return VXS_OK;
     again.lambda = NAN;
     again.lambda_ratio = fmin(c->lambda / c->lambda_max, 1); /* rounds are as they were asked for */
-    return ask_folds(call, task, CALIBRATION_FOLDS, &again, &model->selection, err);
+    return ask_folds(call, task, folds, &again, &model->selection, err);
 }
 
 static void warn_of_directions(const vxs_call *call, const vxs_model *m)

@@ -168,6 +168,8 @@ static void print_json(const predictions *p)
     vxs_json_init(&w, p->call->out);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "target", p->model->task.target);
+    if (p->model->class_count > 0)
+        vxs_json_bool(&w, "calibrated", p->model->selection.slope != NULL);
     vxs_json_open_array(&w, "subjects");
     for (size_t i = 0; i < p->cohort->n; i++)
         print_subject(p, &w, i);
@@ -232,6 +234,14 @@ static void tell_strange(const predictions *p)
                 "it has %s. Scores are without them",
                 count, p->cohort->n, id_of(p, first), truth_of(p, first),
                 count > 1 ? ", and others" : "", names);
+}
+
+static void tell_calibration(const predictions *p)
+{
+    if (p->model->class_count > 0 && !p->model->selection.slope)
+        vxs_log(p->call->context, VXS_LOG_INFO,
+                "probabilities are not calibrated: the model was fitted without --choose-lambda "
+                "and --calibrate");
 }
 
 static void tell_metrics(const predictions *p)
@@ -311,6 +321,7 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
         tell_subjects(&p);
         tell_strange(&p);
         tell_metrics(&p);
+        tell_calibration(&p);
     }
     vxs_unseen_release(&p.unseen);
     free(p.scores);
@@ -363,9 +374,10 @@ const vxs_command vxs_cmd_predict = {
         "none to compare). Where the table has the target itself, scores are given on standard "
         "error and in --json, over subjects that the model was not trained on. Classes that the "
         "model does not have are in no score, and a warning names them; 1 and 1.0 are one.\n\n"
-        "The class is that of the largest score. Probabilities of methods lasso and fused are as "
-        "the model has them; those of 'voxsift cv', and its brier and calibration_slope, are "
-        "calibrated on inner folds and may be better.\n\n"
+        "The class is that of the largest score. Probabilities are calibrated, as in 'voxsift cv', "
+        "where the model was fitted with --choose-lambda or --calibrate, or by methods skfs, fgm "
+        "and mslr; else they are the model's own (\"calibrated\": false in --json), and the brier "
+        "and calibration_slope of 'voxsift cv' are not theirs.\n\n"
         "A subject without a value in a covariate of the model is not predicted. Where a covariate "
         "has a level that no training subject had, such as a new site, the average of the levels "
         "that were learned is used, as in 'voxsift cv', and a warning names the subjects.",

@@ -245,8 +245,10 @@ void vxs_paper_cv(vxs_paper *p)
     fputs(" Performance was estimated by ", s->out);
     put_folds(s);
     vxs_put(s->out,
-            ", in which all that is learned, the choice of %s and the calibration of "
-            "probabilities included, was learned from training subjects alone. ",
+            vxs_story_count_folds(s).inner > 0
+                ? ", in which all that is learned, the choice of %s and the calibration of "
+                  "probabilities included, was learned from training subjects alone. "
+                : ", in which all was learned from training subjects alone. ",
             vxs_story_generates(s) ? vxs_story_tuned(s) : "the penalty");
     double groups = vxs_story_number(s->about, "groups");
     const char *drawn = groups == vxs_story_number(s->about, "subjects") ? "subjects"

@@ -220,6 +220,23 @@ check("of all: pairs within folds", near([got[m] for m in ("sensitivity", "speci
       [sens, spec, (sens + spec) / 2, area, hit.mean(), ((q - y) ** 2).mean()], 1e-6), got)
 check("and how many", said["comparison"] == {"subjects_of": "one fold", "pairs_within_folds": pairs.sum(), "folds_with_pairs": 3, "few_groups": False}, said["comparison"])
 check("the commonest class", near(said["baseline"]["constant"]["balanced_accuracy"], 0.5) and near(said["baseline"]["constant"]["auc"], 0.5))
+# fit calibrates as cv does: leave-one-out, so that no fold is left to chance
+held = np.zeros(N)
+for i in range(N):
+    learn = np.arange(N) != i
+    most = train_on(learn, "dx", 1e6)[1][0]["lambda_max"]
+    held[i] = train_on(learn, "dx", 0.3 * most)[0][0][i]
+b = newton(np.column_stack([np.ones(N), held]), y.astype(float))
+run("fit", "c", "--target", "dx", "--lambda-ratio", "0.3", "--calibrate", str(N), "-o", "m", "--force", "-q")
+got = json.load(open("m/model.json"))["outputs"][0]
+check("fit calibrates held-out scores", near([got["calibration_offset"], got["calibration_slope"]], b, 1e-3), (got, b))
+predicted = table(run("predict", "m", "c", "--training-too", "-q")[0].splitlines())
+own = train_on(np.arange(N) >= 0, "dx", got["lambda"])[0][0]
+check("and predict uses that", near([float(v) for v in predicted["p_yes"]], 1 / (1 + np.exp(-(b[0] + b[1] * own))), 1e-3))
+run("fit", "c", "--target", "dx", "--choose-lambda", "4", "--nlambda", "8", "-o", "m", "--force", "-q")
+check("folds that choose lambda calibrate", "calibration_slope" in json.load(open("m/model.json"))["outputs"][0])
+run("fit", "c", "--target", "dx", "--lambda-ratio", "0.3", "-o", "m", "--force", "-q")
+check("nobody else does", "calibration_slope" not in json.load(open("m/model.json"))["outputs"][0])
 said, p, folds = cv("kind", "--nlambda", "6", "--folds", "3")
 total = np.sum([np.array(p["p_" + k], float) for k in "xyz"], 0)
 check("probabilities of three classes", near(total, np.ones(N)) and said["outer"]["sensitivity"]["mean"] is None)
