@@ -32,8 +32,8 @@ COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(HARD_COMPILE) $(SANITIZE) $(WARNINGS) $(
 LINK    = $(CC) $(CFLAGS) $(HARD_LINK) $(SANITIZE) -fopenmp
 LIBS    = $(PKG_LIBS) -lm -lpthread
 
-ROOMS    := core image cohort graph design solve assess report
-LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c)))
+ROOMS    := core linalg image cohort simulate graph design solver verify model evaluate report
+LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c)))
 CLI_SRC  := $(sort $(filter-out src/cli/main.c,$(wildcard src/cli/*.c)))
 MAIN_SRC := src/cli/main.c
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
@@ -41,7 +41,7 @@ FUZZERS  := tsv json npy nifti
 HEADERS  := include/voxsift.h $(sort $(wildcard include/voxsift/*.h))
 OWN_C    := $(LIB_SRC) $(CLI_SRC) $(MAIN_SRC)
 ALL_C    := $(OWN_C) $(sort $(wildcard tests/*/*.c examples/*.c))
-ALL_H    := $(HEADERS) $(sort $(wildcard src/*/*.h tests/*/*.h))
+ALL_H    := $(HEADERS) $(sort $(wildcard src/*/*.h src/*/*/*.h tests/*/*.h))
 
 objects   = $(1:%.c=$(BUILD)/obj/%.o)
 LIB_OBJ  := $(call objects,$(LIB_SRC))
@@ -52,7 +52,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: hardened all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
-        lint layers bans headers symbols warnings gates-selftest docs docs-check man examples \
+        lint layers rooms bans headers symbols warnings gates-selftest docs docs-check man examples \
         same peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install uninstall clean help FORCE
 
 all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a $(BUILD)/compile_commands.json
@@ -69,7 +69,7 @@ help:
 ## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
 ## make same           BASE=revision: 111 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
-## make check-style     format, lint, layers, bans, headers, symbols, hardened, warnings, docs-check
+## make check-style     format, lint, layers, rooms, bans, headers, symbols, hardened, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
 
 # ---- Build --------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ same: deps-test
 
 # ---- Gates --------------------------------------------------------------------------------------
 
-check-style: format-check lint layers bans headers symbols hardened warnings docs-check
+check-style: format-check lint layers rooms bans headers symbols hardened warnings docs-check
 	@echo "check-style: clean"
 
 format:
@@ -261,6 +261,9 @@ lint: $(BUILD)/build_facts.h
 
 layers:
 	@sh tests/gates/layers.sh .
+
+rooms: $(LIB_OBJ) $(CLI_OBJ)
+	@sh tests/gates/rooms.sh $(BUILD)/obj/src $(ROOMS) cli
 
 bans: $(LIB_OBJ) $(CLI_OBJ)
 	@sh tests/gates/bans.sh $(BUILD)/obj/src

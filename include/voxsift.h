@@ -2,7 +2,6 @@
 #ifndef VOXSIFT_H
 #define VOXSIFT_H
 
-#include "voxsift/assess.h"
 #include "voxsift/cohort.h"
 #include "voxsift/core.h"
 #include "voxsift/design.h"
@@ -11,7 +10,10 @@
 #include "voxsift/graph.h"
 #include "voxsift/image.h"
 #include "voxsift/machine.h"
+#include "voxsift/model.h"
 #include "voxsift/report.h"
-#include "voxsift/solve.h"
+#include "voxsift/simulate.h"
+#include "voxsift/solver.h"
+#include "voxsift/verify.h"
 
 #endif

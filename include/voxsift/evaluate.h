@@ -3,8 +3,8 @@
 #ifndef VOXSIFT_EVALUATE_H
 #define VOXSIFT_EVALUATE_H
 
-#include "voxsift/assess.h"
 #include "voxsift/files.h"
+#include "voxsift/model.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,7 +10,7 @@
  */
 #include "cohort/build.h"
 
-#include "core/maps.h"
+#include "core/mapped_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

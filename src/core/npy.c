@@ -3,7 +3,7 @@
  * Format: "\x93NUMPY", version, length of the header, then a Python dictionary literal with the
  * keys descr, fortran_order and shape, then the items. Nothing of it is trusted.
  */
-#include "core/maps.h"
+#include "core/mapped_file.h"
 #include "core/place.h"
 
 #include <ctype.h>

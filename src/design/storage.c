@@ -4,7 +4,7 @@
  */
 #include "design/storage.h"
 
-#include "core/maps.h"
+#include "core/mapped_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

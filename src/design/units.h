@@ -77,8 +77,8 @@ VXS_MUST_CHECK vxs_status vxs_units_visit(vxs_units *units, vxs_visit visit, con
 VXS_MUST_CHECK vxs_status vxs_units_best_visited(vxs_units *units, vxs_visit visit, const double *v,
                                                  vxs_top *top, vxs_error *err);
 
-/* map.c: how many hundredths of the way from low to high a value has gone, 0 ... 100; 0 where there
- * is no way. */
+/* feature_map.c: how many hundredths of the way from low to high a value has gone, 0 ... 100; 0
+ * where there is no way. */
 int vxs_map_step(double value, double low, double high);
 /* The Gaussian kernel's harmonics: the angle that a value of 1 is, the factors of its columns, and
  * cosines and sines of 0, 1, ... times an angle. */

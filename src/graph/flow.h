@@ -1,4 +1,4 @@
-/* flow.h - flows over the edges of a graph, in parts of its nodes; for the graph and solve rooms.
+/* flow.h - flows over the edges of a graph, in parts of its nodes; for the graph and solver rooms.
  *
  * A flow of at most `scale` times its weight runs over each edge, either way. Each node has a
  * value to be carried off: what it sends out, less what comes in. A set S of nodes can send no more

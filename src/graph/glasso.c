@@ -18,6 +18,7 @@
 #include "voxsift/graph.h"
 
 #include "core/union.h"
+#include "linalg/lapack.h"
 #include "voxsift/machine.h"
 
 #include <cblas.h>
@@ -30,7 +31,6 @@
 #define FIRST_LOOK  1e-3  /* the gap is not worth its cost while W moves by more */
 
 /* LAPACK, which comes with OpenBLAS */
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 
 /* One piece of k nodes; matrices are k x k by column. */
 typedef struct {

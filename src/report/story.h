@@ -3,8 +3,8 @@
  * report.c opens the page and the files behind it, and has the table of the kinds of directories.
  * What results say is in a file a kind: scores.c and selection.c, permuted.c, stable.c; where, in
  * maps.c; groups and pairs that a model selected, in selected.c and pairs.c; what was done in
- * about.c, who was analysed in flow.c, and what a paper may say of it in paper.c. All of them read
- * the directory, and nothing else. */
+ * about.c, who was analysed in participant_flow.c, and what a paper may say of it in paper.c. All
+ * of them read the directory, and nothing else. */
 #ifndef VXS_REPORT_STORY_H
 #define VXS_REPORT_STORY_H
 
@@ -107,7 +107,8 @@ typedef struct {
 } vxs_story_folds;
 vxs_story_folds vxs_story_count_folds(const vxs_story *story);
 
-/* flow.c: who was read, left out and analysed; and levels that no training subject had */
+/* participant_flow.c: who was read, left out and analysed; and levels that no training subject had
+ */
 void vxs_story_flow(const vxs_story *story);
 void vxs_story_unseen(const vxs_story *story);
 

@@ -10,7 +10,7 @@
  *            its lambdas are 100 to 50. Part "thirds": from lambda_max, as all terms are 0 in
  * Tables 3.2 and 3.3 where they begin, to a third of it, as their lambdas are 3 to 1. All in equal
  * ratios */
-#include "solve/bp.h"
+#include "solver/bound_propagation/bound_propagation.h"
 #include "voxsift.h"
 
 #include <math.h>

@@ -1,3 +1,3 @@
 # Certificates hold or are not given.
-run "$PYTHON" "$top/tests/assess/certificates_hold.py"
+run "$PYTHON" "$top/tests/model/certificates_hold.py"
 same "certificates hold or are not given" "$code$(cat "$work/out" "$work/err")" 0

@@ -1,5 +1,5 @@
 # Cross-validation against numpy and fits; then its mistakes, and what would leak.
-run "$PYTHON" "$top/tests/assess/cv_agrees.py"
+run "$PYTHON" "$top/tests/evaluate/cv_agrees.py"
 same "cv agrees with numpy and fits" "$code$(cat "$work/out" "$work/err")" 0
 
 # what cv_agrees.py made: cohort c, people.tsv, given.tsv

@@ -1,5 +1,5 @@
 # Models against numpy; then every mistake gets one line that says what and where, and the right code.
-run "$PYTHON" "$top/tests/assess/fit_agrees.py"
+run "$PYTHON" "$top/tests/model/fit_agrees.py"
 same "fit, path, predict and check-model agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
 
 # what fit_agrees.py made: cohorts c (voxels) and f (columns), models m, fm and conf, images in img

@@ -1,5 +1,5 @@
 # The fused lasso on trees against numpy; then its mistakes.
-run "$PYTHON" "$top/tests/assess/fused_agrees.py"
+run "$PYTHON" "$top/tests/model/fused_agrees.py"
 same "the fused lasso agrees with numpy" "$code$(cat "$work/out" "$work/err")" 0
 
 # what fused_agrees.py made: cohorts c (voxels) and f (columns), models m and fm

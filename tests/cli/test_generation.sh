@@ -1,6 +1,6 @@
 # Feature generation (methods fgm and mslr) against numpy; then voxels and groups of them, every command,
 # and mistakes.
-run "$PYTHON" "$top/tests/assess/generation_agrees.py"
+run "$PYTHON" "$top/tests/model/generation_agrees.py"
 same "feature generation agrees with numpy" "$code$(cat "$work/out" "$work/err")" 0
 
 # what generation_agrees.py made: cohorts c, new (columns), groups.tsv, tree.tsv, penalties.tsv

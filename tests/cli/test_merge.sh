@@ -1,5 +1,5 @@
 # Runs in chunks against whole ones; then parts that do not belong together, and the job array's words.
-run "$PYTHON" "$top/tests/assess/chunks_agree.py"
+run "$PYTHON" "$top/tests/evaluate/chunks_agree.py"
 same "merged chunks are the whole" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf p? merged whole q
 

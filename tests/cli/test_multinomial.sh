@@ -1,5 +1,5 @@
 # All classes at once against numpy; then its mistakes.
-run "$PYTHON" "$top/tests/assess/multinomial_agrees.py"
+run "$PYTHON" "$top/tests/model/multinomial_agrees.py"
 same "the multinomial loss agrees with numpy" "$code$(cat "$work/out" "$work/err")" 0
 
 # what multinomial_agrees.py made: the cohort c

@@ -1,5 +1,5 @@
 # A person is never in training and test at once, whoever says who is who.
-run "$PYTHON" "$top/tests/assess/people_agrees.py"
+run "$PYTHON" "$top/tests/evaluate/people_agrees.py"
 same "persons agree with Python" "$code$(cat "$work/out" "$work/err")" 0
 
 # tables of scans without --id-column: which column it is, is said

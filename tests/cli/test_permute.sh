@@ -1,5 +1,5 @@
 # Permutations against Python, and the leak test.
-run "$PYTHON" "$top/tests/assess/permute_agrees.py" "$top/examples"
+run "$PYTHON" "$top/tests/evaluate/permute_agrees.py" "$top/examples"
 same "permutations agree with Python" "$code$(cat "$work/out" "$work/err")" 0
 
 refuses 66 "cannot read 'nowhere/cohort.json'" voxsift permute nowhere --target score -o x

@@ -1,5 +1,5 @@
 # Other types of processor round differently: what is selected is the same, and certificates hold.
-run "$PYTHON" "$top/tests/assess/processors_agree.py"
+run "$PYTHON" "$top/tests/evaluate/processors_agree.py"
 if [ "$code" -eq 77 ]; then
     skip "processors: $(cat "$work/out")"
 else

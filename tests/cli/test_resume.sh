@@ -1,5 +1,5 @@
 # What is stopped goes on: cross-validations, halves, permutations.
-run "$PYTHON" "$top/tests/assess/resume_agrees.py"
+run "$PYTHON" "$top/tests/evaluate/resume_agrees.py"
 same "runs go on" "$code$(cat "$work/out" "$work/err")" 0
 # where the file cannot be written, the run says so
 mkdir locked && chmod 555 locked

@@ -58,7 +58,7 @@ refuses 2 "model 'pairs' has no option '--target'" voxsift simulate pairs --targ
 nothing_left "pairs"
 
 # Images with spheres that matter.
-works "agrees with numpy" "$PYTHON" "$top/tests/cohort/simulate_agrees.py"
+works "agrees with numpy" "$PYTHON" "$top/tests/simulate/simulate_agrees.py"
 nothing_left "simulate_agrees.py"
 little="--subjects 8 --voxel-size 6 --radius 1"
 for model in skfs-linear skfs-additive skfs-nonadditive spheres; do

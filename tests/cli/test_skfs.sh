@@ -1,5 +1,5 @@
 # Kernel models against numpy; then what is refused.
-run "$PYTHON" "$top/tests/assess/skfs_agrees.py"
+run "$PYTHON" "$top/tests/model/skfs_agrees.py"
 same "kernel models agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
 
 # what skfs_agrees.py made: cohort c (columns), models m and h

@@ -1,5 +1,5 @@
 # Stability against numpy; then its mistakes.
-run "$PYTHON" "$top/tests/assess/stability_agrees.py"
+run "$PYTHON" "$top/tests/evaluate/stability_agrees.py"
 same "stability agrees with numpy" "$code$(cat "$work/out" "$work/err")" 0
 
 st() { refuses "$1" "$2" voxsift stability c --target score -o x -q "${@:3}"; }

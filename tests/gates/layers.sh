@@ -6,21 +6,24 @@ cd "$1" || exit 1
 allowed() { # room
     case $1 in
         core) echo core ;;
+        linalg) echo core linalg ;;
         image) echo core image ;;
         cohort) echo core image cohort ;;
-        graph) echo core graph ;;
-        design) echo core graph design ;;
-        solve) echo core graph design solve ;;
-        assess) echo core cohort design solve assess ;;
+        simulate) echo core image cohort simulate ;;
+        graph) echo core linalg graph ;;
+        design) echo core linalg graph design ;;
+        solver) echo core linalg graph design solver ;;
+        verify) echo core linalg graph design solver verify ;;
+        model) echo core cohort design solver verify model ;;
+        evaluate) echo core cohort design solver model evaluate ;;
         report) echo core image cohort report ;;
         *) echo "" ;;
     esac
 }
 
-# room of a public header: its name, but for rooms that have two
+# room of a public header: its name, but for those of core
 room_of() { # name.h
     case $1 in
-        evaluate.h) echo assess ;;
         files.h | machine.h | text.h) echo core ;;
         *) echo "${1%.h}" ;;
     esac
@@ -45,6 +48,8 @@ check() { # file, room, include
 }
 
 bad=0
+twice=$(find src -name "*.[ch]" | sed 's|.*/||' | sort | uniq -d)
+[ -z "$twice" ] || { echo "names that two files of src have:" $twice; bad=1; }
 for file in $(find src include/voxsift -name "*.[ch]"); do
     [ -f "$file" ] || continue
     case $file in

@@ -48,6 +48,8 @@ plant; printf '#include <voxsift/cohort.h>\n' >> src/core/alloc.c; sees "core in
 plant; mkdir src/core/deep; echo '#include "cli/cli.h"' > src/core/deep/a.c; sees "an include in a deeper folder" $make layers
 plant; yes '/* */' | head -n 600 >> src/core/error.c; sees "a file of over 600 lines" $make layers
 
+plant; mkdir -p src/solver/saif && cp src/core/error.c src/solver/saif; sees "a file name that stands twice" $make layers
+
 ban() { # program, flags: compiled as an object of the library
     plant
     mkdir -p objects/core
@@ -71,13 +73,22 @@ sees "atoi" sh tests/gates/bans.sh objects
 ban '#include <stdio.h>
 void vxs_f(const char *s, int n) { printf("%s %d", s, n); }' -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 sees "a library that prints by a checked call" sh tests/gates/bans.sh objects
-mkdir_room() { mkdir -p objects/solve && mv objects/core/planted.o objects/solve; }
+mkdir_room() { mkdir -p objects/solver && mv objects/core/planted.o objects/solver; }
 ban '#include <stdio.h>
 void *vxs_f(const char *s) { return fopen(s, "rb"); }'
 mkdir_room; sees "a file that is opened past vxs_file_open" sh tests/gates/bans.sh objects
 ban '#include <stdio.h>
 int vxs_f(const char *s) { return rename(s, "x"); }'
 mkdir_room; sees "a file that is renamed past vxs_output" sh tests/gates/bans.sh objects
+
+rooms() { # two objects, of which core calls cohort
+    plant
+    mkdir -p objects/core objects/cohort
+    echo 'int vxs_g(void); int vxs_f(void) { return vxs_g(); }' | gcc -w -x c -c - -o objects/core/f.o
+    echo 'int vxs_g(void) { return 1; }' | gcc -w -x c -c - -o objects/cohort/g.o
+}
+rooms; clean "rooms" sh tests/gates/rooms.sh objects cohort core
+rooms; sees "core calling cohort" sh tests/gates/rooms.sh objects core cohort
 
 plant; clean "format" $make format-check
 plant; echo 'int   vxs_x ;' >> src/core/error.c; sees "bad formatting" $make format-check
@@ -108,9 +119,9 @@ plant; clean "lint" $make lint OWN_C=src/core/error.c
 
 plant; clean "headers" $make headers
 plant; sed -i 's/#include "voxsift.core.h"//' include/voxsift/graph.h; sees "a header that needs another" $make headers
-plant; echo 'int vxs_f(int new);' >> include/voxsift/solve.h
+plant; echo 'int vxs_f(int new);' >> include/voxsift/solver.h
 sees "a header that is not C++" $make headers
-plant; yes '/* */' | head -n 400 >> include/voxsift/solve.h; sees "a header that grew too long" $make headers
+plant; yes '/* */' | head -n 400 >> include/voxsift/solver.h; sees "a header that grew too long" $make headers
 
 plant; echo 'int stray;' > src/core/stray.c; gcc -c src/core/stray.c -o stray.o
 sees "a symbol without prefix" sh tests/gates/symbols.sh stray.o

@@ -2,7 +2,7 @@
  *
  * A program of its own: Criterion runs each test in a process whose memory it lays out itself, and
  * ThreadSanitizer cannot follow it there. One row below a thing that is shared. */
-#include "assess/model.h"
+#include "model/model.h"
 
 #include "voxsift.h"
 

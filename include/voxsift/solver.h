@@ -1,0 +1,228 @@
+/* voxsift/solver.h - the prediction methods: problems, answers with certificates, and a table. */
+#ifndef VOXSIFT_SOLVER_H
+#define VOXSIFT_SOLVER_H
+
+#include "voxsift/core.h"
+#include "voxsift/design.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Problems and answers -------------------------------------------------------------------- */
+
+typedef enum {
+    VXS_LOSS_SQUARED,      /* (y - z)^2 / 2 */
+    VXS_LOSS_LOGISTIC,     /* log(1 + exp(-y z)), y being -1 or 1 */
+    VXS_LOSS_HINGE,        /* max(0, y - z): y is a margin, the design knows the classes */
+    VXS_LOSS_MULTINOMIAL,  /* log sum over classes c of exp(z_c), less z_y: y is the number of a
+                              class */
+    VXS_LOSS_SQUARED_HINGE /* max(0, 1 - y z)^2 / 2, y being -1 or 1 */
+} vxs_loss;
+extern const char *const vxs_loss_names[];
+
+/* Numbers of a problem are no larger: the cube of such a number is still one. */
+#define VXS_LARGEST 1e100
+
+/* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2  over w and b */
+typedef struct {
+    vxs_design *design;
+    vxs_loss loss;
+    const double *y;
+    const double *weights; /* u, of which none is negative; NULL: all 1 */
+    const double *free;    /* the columns c that are not penalised, n x free_count: a column of ones
+                              for an intercept, confounds */
+    size_t free_count;
+    double ridge;
+    bool nonnegative;       /* w >= 0 */
+    const vxs_graph *graph; /* of the features: instead of |w|_1 the penalty is the sum over edges
+                               of weight |w_from - w_to|; NULL: none. A piece of the graph has a
+                               level that is not penalised */
+    double sparsity;        /* with a graph: and sparsity times |w|_1; then levels are penalised */
+    const vxs_terms *terms; /* instead of |w|_1 the sum of the sizes of these; NULL: none */
+    size_t classes;   /* with the multinomial loss: each has weights of its own, those of class
+                         c being c p ... c p + p - 1 of a solution, and free columns likewise */
+    double smooth;    /* with the hinge, where all y are one margin and w >= 0: adds the sum
+                         over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
+                         smooth lambda_max^2 / (y sum u) */
+    vxs_units *units; /* instead: |w|_B^2 / 2 + cost sum_i u_i f, w being the weights of the columns
+                         of units, |w|_B^2 the least sum over units of |w_g|^2 / d_g with 0 <= d <=
+                         1 and sum d <= budget; NULL: none. `design` is what units are made of */
+    vxs_map map;      /* of units, if they are no groups */
+    size_t budget;
+    double cost;
+    double debias;  /* C of weights that are learned anew; 0: none */
+    bool unshifted; /* free columns have no part but in weights that are learned anew */
+} vxs_problem;
+
+/* What screening did for a fit, with `terms` terms that are penalised; 0 of these: nothing. */
+typedef struct {
+    size_t terms;
+    size_t before;              /* known to be 0 before the solver began */
+    size_t after;               /* when it ended: those found between its iterations as well */
+    double screening, solving;  /* seconds */
+    bool compared;              /* with a fit without screening, of which are: */
+    double without, difference; /* seconds; how much larger its primal value is */
+} vxs_screening;
+
+/* What is known of an answer. The gap bounds how far the primal value is above the least one, over
+ * all columns, as a share of the primal value of the empty model. */
+typedef struct {
+    double lambda, lambda_max;
+    double primal, dual, gap, tol;
+    bool converged;
+    size_t nonzero;
+    size_t pieces;       /* of equal weight that is not 0, along the edges of a graph */
+    double smooth;       /* that of the problem */
+    size_t unidentified; /* directions without penalty that the data does not tell from covariates
+                            and rounding: the weights have no part along them */
+    size_t missed;       /* features that an unsafe screening rule had thrown away */
+    uint64_t iterations; /* of the outer loop */
+    double passes;       /* columns read / p; the first fit counts what came before it as well */
+    double seconds;      /* likewise */
+    vxs_screening screening;
+} vxs_certificate;
+
+/* What a dual value rests on that the answer does not tell: with the hinge, or with terms. */
+typedef struct {
+    double *alpha; /* n, between 0 and u */
+    size_t count;
+    size_t *index; /* weights before they were rounded to 0 */
+    double *weight;
+    size_t terms;  /* those of the problem, for each class */
+    double *theta; /* n for each class: -f' / lambda, or near it, with C'theta = 0 and */
+    double *u;     /* of the terms, X'theta = D'u and |u| <= 1 */
+} vxs_bound;
+
+/* What was selected among units. */
+typedef struct {
+    vxs_map map;
+    size_t count;
+    size_t *unit;      /* ascending */
+    size_t *start;     /* count + 1: weights of unit[k] begin at start[k] */
+    double *weight;    /* of their columns: the answer that the certificate is of */
+    double *free;      /* its b */
+    double *retrained; /* weights of the same columns learned anew, |w|^2 / 2 + debias sum u f; or
+                          NULL */
+    size_t alpha_count;
+    double *alpha; /* of samples: what the bound rests on, if it does not follow from
+                      predictions; or NULL */
+    uint64_t rounds, visited, pruned;
+    double restricted; /* gap of the problem on what was generated */
+    double refit;      /* likewise of weights that were learned anew */
+} vxs_selected;
+#define VXS_REFIT_GAP 1e-6 /* so much of it is good enough */
+VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count,
+                                              bool retrained, vxs_error *err);
+void vxs_selected_free(vxs_selected *selected);
+
+typedef struct {
+    size_t count;
+    size_t *index;    /* columns with a weight, ascending; with a map that is not linear: features
+                         that selected units are made of */
+    double *weight;   /* theirs; with such a map the size of what they are in: sqrt of the sum of
+                         squares of weights */
+    double *free;     /* b */
+    vxs_bound *bound; /* or NULL */
+    vxs_selected *selected; /* among units, or NULL; if retrained, weight and free are of that */
+    vxs_certificate certificate;
+} vxs_solution;
+void vxs_solution_release(vxs_solution *solution);
+VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err); /* or NULL */
+/* theta and u alone */
+VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);
+void vxs_bound_free(vxs_bound *bound);
+
+/* Whether a gap is as small as the tolerance, both as shares of the empty model's value: the only
+ * place that decides it. A gap that is NaN, or below 0 by more than rounding, shows nothing. */
+bool vxs_has_converged(double gap, double tol);
+
+/* ---- Methods --------------------------------------------------------------------------------- */
+
+enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
+enum { VXS_PENALTY_LAPLACIAN, VXS_PENALTY_HSIC };
+enum { VXS_SOLVER_EXACT, VXS_SOLVER_DUAL_AVERAGE };
+enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
+enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
+enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
+
+/* What methods can be told; each has rows for what it takes, and the rest is 0. */
+typedef struct {
+    int screen, inner;
+    double lambda, lambda_ratio; /* NAN: not given */
+    int64_t nlambda;
+    double tol; /* relative gap */
+    double ridge;
+    bool nonnegative;
+    const char *smooths, *bandwidth; /* numbers with commas between; a number or "median" */
+    double smooth;                   /* the one of `smooths` that is meant: no row */
+    bool smooth_chosen;              /* whether it is known */
+    int penalty, solver;
+    int way;            /* of the fused lasso */
+    double sparsity;    /* likewise: that of the problem */
+    const char *terms;  /* likewise: what is penalised, if not the edges of a graph */
+    bool compare;       /* likewise: solves without screening as well */
+    bool untransformed; /* likewise: screens without adding columns up */
+    int64_t steps, sample_seed;
+    double gamma;
+    double cost;            /* of methods that generate features: C */
+    int64_t budget, rounds; /* likewise: B (or r) and T */
+    const char *wanted;     /* likewise: numbers of units with commas between, or NULL */
+    double inner_tol;       /* likewise: gap of the problem on what was generated so far */
+    double change;          /* likewise: stop when the value falls by less, as a share */
+    double debias;          /* likewise: C of learning weights anew; 0: not */
+    const char *groups;     /* likewise */
+    bool by_size;           /* likewise: columns of groups over the square root of their number */
+    int map;                /* likewise */
+    double asked;           /* likewise: rounds, or with `wanted` units, that are meant; 0: as these
+                               say; no row */
+    double constant;        /* of poly2 */
+} vxs_method_settings;
+
+/* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
+ * name == NULL. */
+typedef struct {
+    const char *name;
+    const char *summary;                /* a phrase, without full stop */
+    const char *source;                 /* paper and section */
+    const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
+    bool needs_graph;                   /* without one it has no problem */
+    bool kernel;                        /* works on kernel scores, with or without a graph */
+    bool classes;                       /* tells classes apart, and nothing else */
+    bool generates;                     /* selects among units, round by round: what a solver is
+                                           asked for is no lambda, but so many rounds, or with
+                                           `wanted` so many units */
+    vxs_standardize standardize;        /* what suits it when nothing is said */
+    const struct vxs_solver_kind *kind; /* private to the solver room */
+} vxs_method;
+enum { VXS_METHOD_LASSO, VXS_METHOD_FUSED, VXS_METHOD_SKFS, VXS_METHOD_FGM, VXS_METHOD_MSLR };
+extern const vxs_method vxs_methods[];
+extern const char *const vxs_method_names[]; /* ends with NULL */
+
+/* Whether a problem can be solved by a method with these settings, in one sentence: VXS_MISUSE for
+ * parts, shapes, penalties and settings, VXS_BAD_DATA for values of y, weights, covariates, graph
+ * and terms. Every solver and the checker begin with it. The method and the settings may be NULL:
+ * then the problem is looked at alone. */
+VXS_MUST_CHECK vxs_status vxs_problem_check(const vxs_problem *problem, const vxs_method *method,
+                                            const vxs_method_settings *settings, vxs_error *err);
+
+/* A problem being solved by a method; fits begin where the last one ended, so that lambdas in
+ * falling order make a path. What the problem points to must stay. */
+typedef struct vxs_solver vxs_solver;
+VXS_MUST_CHECK vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
+                                         const vxs_problem *problem,
+                                         const vxs_method_settings *settings, vxs_solver **solver,
+                                         vxs_error *err);
+/* The smallest lambda at which the model is empty: no weights, or no differences on a graph. */
+double vxs_solver_lambda_max(const vxs_solver *solver);
+/* VXS_OK even when the tolerance was not met: that is in the certificate. lambda must be above 0
+ * where lambda_max is. A solution without a finite value is VXS_BAD_DATA. */
+VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
+                                         vxs_error *err);
+void vxs_solver_free(vxs_solver *solver);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/* with_task.c - what most commands that predict begin with: a cohort, and a task on it. */
+#include "cli/cli.h"
+
+vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings,
+                         vxs_task_work *work, vxs_error *err)
+{
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    if (status)
+        return status;
+    status = vxs_task_new(call->context, &cohort, settings, &task, err);
+    if (!status) {
+        status = work(call, &task, err);
+        vxs_task_release(&task);
+    }
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT])
+{
+    int length = snprintf(buffer, VXS_SUBJECTS_TEXT, "%zu subjects", task->n);
+    if (task->people < task->n)
+        snprintf(buffer + length, VXS_SUBJECTS_TEXT - (size_t)length, " (%zu people)",
+                 task->people);
+    return buffer;
+}

@@ -1,0 +1,92 @@
+/* mapped_file.c - which file stands at an address.
+ *
+ * A file that another program cuts short, or that its disk no longer gives, shows as SIGBUS in
+ * whichever thread reads it. The library installs no handlers; a program's own can ask here what
+ * was read, by calls that a handler may make: the notes stand in a table that never moves.
+ */
+#include "core/mapped_file.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_NOTES 64 /* beyond them maps have no name */
+#define NAME       512
+
+typedef struct {
+    const char *map; /* NULL: free; set last and cleared first */
+    size_t size;
+    int file, taken;
+    bool written;
+    char name[NAME];
+} note;
+
+static note notes[MOST_NOTES];
+
+void vxs_map_note(const void *map, size_t size, const char *path, int file, bool written)
+{
+    for (size_t k = 0; k < MOST_NOTES; k++) {
+        note *n = &notes[k];
+        if (__atomic_exchange_n(&n->taken, 1, __ATOMIC_ACQUIRE))
+            continue;
+        n->size = size;
+        n->written = written;
+        n->file = fcntl(file, F_DUPFD_CLOEXEC, 3);
+        vxs_shown_copy(path, n->name, sizeof(n->name));
+        __atomic_store_n(&n->map, (const char *)map, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+void vxs_map_forget(const void *map)
+{
+    for (size_t k = 0; map && k < MOST_NOTES; k++) {
+        note *n = &notes[k];
+        if (__atomic_load_n(&n->map, __ATOMIC_ACQUIRE) != map)
+            continue;
+        __atomic_store_n(&n->map, NULL, __ATOMIC_RELEASE);
+        if (n->file >= 0)
+            (void)close(n->file);
+        __atomic_store_n(&n->taken, 0, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+static const note *note_at(const void *address)
+{
+    const char *at = address;
+    for (size_t k = 0; k < MOST_NOTES; k++) {
+        const char *map = __atomic_load_n(&notes[k].map, __ATOMIC_ACQUIRE);
+        if (map && at >= map && at < map + notes[k].size)
+            return &notes[k];
+    }
+    return NULL;
+}
+
+static void append(char *line, size_t size, size_t *used, const char *text)
+{
+    size_t length = strlen(text), room = size - 1 - *used;
+    length = length < room ? length : room;
+    memcpy(line + *used, text, length);
+    *used += length;
+    line[*used] = '\0';
+}
+
+vxs_status vxs_map_fault(const void *address, char *line, size_t size)
+{
+    const note *n = note_at(address);
+    struct stat now;
+    size_t used = 0;
+    if (!n)
+        return VXS_OK;
+    bool known = n->file >= 0 && fstat(n->file, &now) == 0;
+    bool shorter = !known || (size_t)now.st_size < n->size;
+    append(line, size, &used, n->written ? "cannot write '" : "cannot read '");
+    append(line, size, &used, n->name);
+    append(line, size, &used,
+           shorter      ? "': it became shorter while in use"
+           : n->written ? "': its disk is full or fails"
+                        : "': its disk fails (input/output error)");
+    return n->written ? VXS_CANNOT_WRITE : VXS_BAD_DATA;
+}

@@ -1,0 +1,192 @@
+/* choose.c - the lambda that the inner folds speak for, and what they say of probabilities. */
+#include "evaluate/cv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double vxs_output_truth(const vxs_task *t, size_t output, size_t i)
+{
+    size_t positive = t->class_count == 2 ? 1 : output;
+    return t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
+}
+
+static double loss_of(vxs_loss loss, double y, double s)
+{
+    double margin = -y * s;
+    if (loss == VXS_LOSS_SQUARED)
+        return (y - s) * (y - s) / 2;
+    return margin > 0 ? margin + log1p(exp(-margin)) : log1p(exp(margin));
+}
+
+/* Weights of the fold's subjects for one output: classes weigh as they do in the fits. */
+static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
+{
+    const vxs_task *t = w->cv->task;
+    double side[2] = { 0, 0 };
+    weight[0] = weight[1] = 1;
+    for (size_t k = 0; k < w->train_count; k++)
+        side[vxs_output_truth(t, output, w->train[k]) > 0]++;
+    if (t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
+        for (int k = 0; k < 2; k++)
+            weight[k] = side[k] > 0 ? (double)w->train_count / (2 * side[k]) : 1;
+}
+
+/* Mean loss of an inner job at a try, over all outputs, of calibrated scores. Where all classes are
+ * one problem it is that of the subject's own class: -log of its probability. */
+static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
+{
+    const vxs_task *t = w->cv->task;
+    double sum = 0, whole = 0, weight[2];
+    for (size_t o = 0; o < vxs_task_outputs(t); o++) {
+        const double *s = job->scores + (o * job->point_count + number) * job->test_count;
+        weigh(w, o, weight);
+        for (size_t k = 0; k < job->test_count; k++) {
+            double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
+            if (vxs_task_is_joint(t) && y < 0)
+                continue;
+            u *= t->weights ? t->weights[job->test[k]] : 1;
+            sum += u * loss_of(t->loss, y, w->offset[o] + w->slope[o] * s[k]);
+            whole += u;
+        }
+    }
+    return whole > 0 ? sum / whole : 0;
+}
+
+size_t vxs_first_try(const vxs_tries *t, size_t number)
+{
+    return number - number % t->each;
+}
+
+static void take_inner_scores(vxs_fold_work *w, size_t number)
+{
+    size_t n = w->cv->task->n, outputs = vxs_task_outputs(w->cv->task);
+    for (size_t k = 0; k < outputs * n; k++)
+        w->inner_scores[k] = NAN;
+    for (size_t g = 0; g < w->inner_count; g++) {
+        const vxs_job *job = &w->inner[g];
+        for (size_t o = 0; o < outputs; o++)
+            for (size_t k = 0; k < job->test_count; k++)
+                w->inner_scores[o * n + job->test[k]] =
+                    job->scores[(o * job->point_count + number) * job->test_count + k];
+    }
+}
+
+/* Logistic regression of an output on its inner score (Platt); where that would turn the score
+ * round, the share of the class. */
+static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
+{
+    const vxs_task *t = w->cv->task;
+    size_t m = w->train_count;
+    double *y = vxs_alloc(m, sizeof(*y), err), *columns = vxs_alloc(2 * m, sizeof(*columns), err);
+    double b[2] = { 0, 0 };
+    vxs_status status = y && columns ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < m && !status; k++) {
+        y[k] = vxs_output_truth(t, output, w->train[k]);
+        columns[k] = 1;
+        columns[m + k] = w->inner_scores[output * t->n + w->train[k]];
+    }
+    if (!status)
+        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 2, b, NULL, err);
+    if (!status && !(b[1] > 0)) {
+        b[1] = 0;
+        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 1, b, NULL, err);
+    }
+    w->offset[output] = b[0];
+    w->slope[output] = b[1];
+    free(y);
+    free(columns);
+    return status;
+}
+
+/* Scores of kernels and margins are in no unit: each try is measured by what its scores say when
+ * they are calibrated. Those of a linear model are measured as they are. */
+static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    size_t outputs = vxs_task_outputs(w->cv->task);
+    for (size_t o = 0; o < outputs; o++) {
+        w->slope[o] = 1;
+        w->offset[o] = 0;
+    }
+    if (!vxs_task_method(w->cv->task)->classes)
+        return VXS_OK;
+    take_inner_scores(w, number);
+    for (size_t o = 0; o < outputs && !status; o++)
+        status = calibrate(w, o, err);
+    return status;
+}
+
+/* Smoother, or as smooth and earlier: with a larger lambda, or fewer rounds. */
+static bool is_simpler(const vxs_tries *t, size_t k, size_t than)
+{
+    if (t->smooths && t->smooths[k] != t->smooths[than])
+        return t->smooths[k] > t->smooths[than];
+    return k < than;
+}
+
+/* The try with the least mean loss; or, with 1se, the simplest that is not a standard error worse.
+ */
+static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
+{
+    double *means = w->cv->losses + w->number * w->cv->tries.count;
+    double *sizes = w->cv->sizes + w->number * w->cv->tries.count;
+    double limit = INFINITY, jobs = (double)w->inner_count;
+    w->chosen = 0;
+    for (size_t k = 0; k < w->cv->tries.count; k++) {
+        double square = 0;
+        vxs_status status = calibrate_try(w, k, err);
+        if (status)
+            return status;
+        means[k] = 0;
+        for (size_t g = 0; g < w->inner_count; g++) {
+            double loss = job_loss(w, &w->inner[g], k);
+            means[k] += loss / jobs;
+            sizes[k] += w->inner[g].sizes[k] / jobs;
+            square += loss * loss;
+        }
+        if (k == 0 || means[k] < means[w->chosen]) {
+            double variance = jobs > 1 ? (square - jobs * means[k] * means[k]) / (jobs - 1) : 0;
+            limit = means[k] + sqrt(fmax(0, variance) / jobs);
+            w->chosen = k;
+        }
+    }
+    if (w->cv->settings.select != VXS_SELECT_1SE)
+        return VXS_OK;
+    for (size_t k = 0; k < w->cv->tries.count; k++)
+        if (means[k] <= limit && is_simpler(&w->cv->tries, k, w->chosen))
+            w->chosen = k;
+    return VXS_OK;
+}
+
+static vxs_status measure_inner(vxs_fold_work *w, vxs_error *err)
+{
+    const vxs_task *t = w->cv->task;
+    vxs_predictions p = { .n = t->n,
+                          .class_count = t->class_count,
+                          .fold = w->cv->inner + w->number * t->n,
+                          .fold_count = w->inner_count,
+                          .truth = t->score,
+                          .scores = w->inner_scores };
+    return vxs_measure(&p, &w->cv->each[w->number].inner, err);
+}
+
+vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
+{
+    size_t outputs = vxs_task_outputs(w->cv->task);
+    vxs_status status = VXS_OK;
+    for (size_t o = 0; o < outputs; o++)
+        w->slope[o] = 1;
+    if (w->inner_count > 0) {
+        status = choose_try(w, err);
+        take_inner_scores(w, w->chosen);
+        if (!status)
+            status = measure_inner(w, err);
+    }
+    for (size_t o = 0; o < outputs && !status; o++)
+        if (w->cv->task->class_count > 0 && w->inner_count > 0)
+            status = calibrate(w, o, err);
+    w->cv->each[w->number].point = w->cv->tries.points[w->chosen];
+    w->cv->each[w->number].smooth = w->cv->tries.smooths ? w->cv->tries.smooths[w->chosen] : 0;
+    return status;
+}

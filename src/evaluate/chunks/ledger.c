@@ -1,0 +1,174 @@
+/* ledger.c - what a run has finished, in a checkpoint that it can go on from.
+ *
+ * Records: the unit's number, how many numbers it has, these, and their SHA-256. A record that was
+ * not written whole is the last one; it is cut off. */
+#include "evaluate/chunks/chunk.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct vxs_ledger {
+    vxs_checkpoint *checkpoint;
+    const char *path;
+    FILE *stream; /* belongs to the checkpoint */
+    pthread_mutex_t lock;
+    double **numbers; /* of units that were there when it was opened; NULL: not */
+    size_t *count;
+    size_t units, kept;
+};
+
+typedef struct {
+    uint64_t unit, count;
+} head;
+
+static vxs_status cannot_write(const vxs_ledger *l, vxs_error *err)
+{
+    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", l->path, strerror(errno));
+}
+
+/* ---- Going on -------------------------------------------------------------------------------- */
+
+/* Units that this run does not have, such as permutations beyond the last, are passed over. */
+static void keep(vxs_ledger *l, const head *h, double *numbers)
+{
+    if (h->unit < l->units && !l->numbers[h->unit]) {
+        l->numbers[h->unit] = numbers;
+        l->count[h->unit] = h->count;
+        l->kept++;
+    } else {
+        free(numbers);
+    }
+}
+
+/* `whole` is false where the file ends, or where what comes was not written to its end. */
+static vxs_status read_record(vxs_ledger *l, long length, bool *whole, vxs_error *err)
+{
+    head h;
+    char hash[VXS_HASH_TEXT] = "", now[VXS_HASH_TEXT];
+    *whole =
+        fread(&h, sizeof(h), 1, l->stream) == 1 && h.count <= (uint64_t)length / sizeof(double);
+    if (!*whole)
+        return VXS_OK;
+    double *numbers = vxs_alloc(h.count + 1, sizeof(*numbers), err);
+    if (!numbers)
+        return VXS_FAILED;
+    *whole = fread(numbers, sizeof(*numbers), h.count, l->stream) == h.count &&
+             fread(hash, sizeof(hash) - 1, 1, l->stream) == 1;
+    if (*whole)
+        vxs_sha256(&h, sizeof(h), numbers, h.count * sizeof(*numbers), now);
+    *whole = *whole && strcmp(now, hash) == 0;
+    if (*whole)
+        keep(l, &h, numbers);
+    else
+        free(numbers);
+    return VXS_OK;
+}
+
+static vxs_status read_all(vxs_ledger *l, vxs_error *err)
+{
+    bool whole = true;
+    long length = 0, good = ftell(l->stream);
+    vxs_status status = VXS_OK;
+    if (fseek(l->stream, 0, SEEK_END) != 0 || (length = ftell(l->stream)) < 0 ||
+        fseek(l->stream, good, SEEK_SET) != 0)
+        status = vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': %s", l->path, strerror(errno));
+    while (!status && whole) {
+        good = ftell(l->stream);
+        status = read_record(l, length, &whole, err);
+    }
+    if (!status && (ftruncate(fileno(l->stream), good) != 0 || fseek(l->stream, good, SEEK_SET)))
+        status = cannot_write(l, err);
+    return status;
+}
+
+/* ---- Open and close -------------------------------------------------------------------------- */
+
+void vxs_ledger_close(vxs_ledger *l)
+{
+    if (!l)
+        return;
+    for (size_t k = 0; l->numbers && k < l->units; k++)
+        free(l->numbers[k]);
+    free((void *)l->numbers);
+    free(l->count);
+    free(l);
+}
+
+vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces, const vxs_run *run,
+                           size_t units, vxs_ledger **ledger, vxs_error *err)
+{
+    *ledger = NULL;
+    if (!pieces->checkpoint)
+        return VXS_OK;
+    vxs_ledger *l = vxs_alloc(1, sizeof(*l), err);
+    if (!l)
+        return VXS_FAILED;
+    *l = (vxs_ledger){ .checkpoint = pieces->checkpoint,
+                       .path = vxs_checkpoint_path(pieces->checkpoint),
+                       .lock = PTHREAD_MUTEX_INITIALIZER,
+                       .units = units };
+    char *identity = vxs_run_fingerprint(run, err);
+    l->numbers = vxs_alloc(units, sizeof(*l->numbers), err);
+    l->count = vxs_alloc(units, sizeof(*l->count), err);
+    vxs_status status = identity && l->numbers && l->count ? VXS_OK : VXS_FAILED;
+    if (!status)
+        status = vxs_checkpoint_begin(l->checkpoint, identity, &l->stream, err);
+    if (!status)
+        status = read_all(l, err);
+    if (!status && l->kept > 0)
+        vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of %zu", l->path, l->kept,
+                l->units);
+    free(identity);
+    if (status)
+        vxs_ledger_close(l);
+    else
+        *ledger = l;
+    return status;
+}
+
+/* ---- Units ----------------------------------------------------------------------------------- */
+
+vxs_status vxs_ledger_find(const vxs_ledger *l, size_t unit, vxs_pack_unit *pack_unit, void *what,
+                           bool *found, vxs_error *err)
+{
+    *found = l && l->numbers[unit];
+    if (!*found)
+        return VXS_OK;
+    vxs_pack pack = {
+        .from = l->numbers[unit], .count = l->count[unit], .name = l->path, .err = err
+    };
+    pack_unit(&pack, what, unit);
+    return vxs_pack_end(&pack);
+}
+
+static vxs_status append(vxs_ledger *l, size_t unit, const vxs_pack *pack, vxs_error *err)
+{
+    head h = { unit, pack->count };
+    char hash[VXS_HASH_TEXT];
+    vxs_sha256(&h, sizeof(h), pack->numbers, pack->count * sizeof(*pack->numbers), hash);
+    bool fine = fwrite(&h, sizeof(h), 1, l->stream) == 1 &&
+                fwrite(pack->numbers, sizeof(double), pack->count, l->stream) == pack->count &&
+                fwrite(hash, sizeof(hash) - 1, 1, l->stream) == 1 &&
+                vxs_checkpoint_flush(l->checkpoint);
+    return fine ? VXS_OK : cannot_write(l, err);
+}
+
+vxs_status vxs_ledger_add(vxs_ledger *l, size_t unit, vxs_pack_unit *pack_unit, void *what,
+                          vxs_error *err)
+{
+    if (!l)
+        return VXS_OK;
+    vxs_pack pack = { .err = err };
+    pack_unit(&pack, what, unit);
+    vxs_status status = pack.status;
+    if (!status) {
+        pthread_mutex_lock(&l->lock);
+        status = append(l, unit, &pack, err);
+        pthread_mutex_unlock(&l->lock);
+    }
+    free(pack.numbers);
+    return status;
+}

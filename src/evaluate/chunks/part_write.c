@@ -1,0 +1,221 @@
+/* part_write.c - what a chunk of a run leaves for `voxsift merge`. */
+#include "evaluate/chunks/chunk.h"
+#include "voxsift/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const vxs_run_kind vxs_run_kinds[] = {
+    [VXS_RUN_CV] = { "cv",
+                     "folds",
+                     { { "task", vxs_task_params }, { "cross_validation", vxs_cv_params } } },
+    [VXS_RUN_PERMUTE] = { "permute",
+                          "permutations",
+                          { { "task", vxs_task_params },
+                            { "cross_validation", vxs_cv_params },
+                            { "permuting", vxs_permute_params } } },
+    [VXS_RUN_STABILITY] = { "stability",
+                            "pairs of halves",
+                            { { "task", vxs_task_params }, { "halving", vxs_stability_params } } },
+    { NULL, NULL, { { NULL, NULL } } },
+};
+
+static void settings_json(vxs_json_writer *w, const vxs_run *run)
+{
+    const vxs_run_kind *kind = &vxs_run_kinds[run->kind];
+    for (int g = 0; kind->groups[g].key; g++)
+        vxs_json_params(w, kind->groups[g].key, kind->groups[g].table, run->settings);
+    vxs_json_params(w, "parameters", vxs_task_method(run->task)->params, run->method);
+}
+
+static void reals_json(vxs_json_writer *w, const char *key, const double *values, size_t count)
+{
+    vxs_json_open_array(w, key);
+    for (size_t k = 0; values && k < count; k++)
+        vxs_json_real(w, NULL, values[k]);
+    vxs_json_close_array(w);
+}
+
+static void graph_json(vxs_json_writer *w, const vxs_graph *graph)
+{
+    vxs_json_open_array(w, "edges");
+    for (size_t e = 0; e < graph->count; e++) {
+        vxs_json_whole(w, NULL, (int64_t)graph->from[e]);
+        vxs_json_whole(w, NULL, (int64_t)graph->to[e]);
+        vxs_json_real(w, NULL, graph->weight ? graph->weight[e] : 1);
+    }
+    vxs_json_close_array(w);
+}
+
+/* Columns that say who stays together or changes places with whom; NULL where there is none. */
+static void columns_of(const vxs_run *run, const char *columns[3])
+{
+    const vxs_permute_settings *permute = run->settings;
+    const vxs_cv_settings *cv = run->settings;
+    const vxs_stability_settings *stability = run->settings;
+    bool halves = run->kind == VXS_RUN_STABILITY;
+    columns[0] =
+        halves ? stability->group : cv->group; /* a permutation's settings begin with cv's */
+    columns[1] = halves ? NULL : cv->folds_from;
+    columns[2] = run->kind == VXS_RUN_PERMUTE ? permute->blocks : NULL;
+}
+
+/* Who is one person, and the values of these columns: participants.tsv may have changed since. */
+static void people_json(vxs_json_writer *w, const vxs_run *run)
+{
+    const vxs_task *t = run->task;
+    const char *columns[3];
+    vxs_json_open_array(w, "people");
+    for (size_t i = 0; i < t->n; i++)
+        vxs_json_whole(w, NULL, (int64_t)t->cohort->person[t->rows[i]]);
+    vxs_json_close_array(w);
+    columns_of(run, columns);
+    for (int k = 0; k < 3; k++) {
+        size_t at = 0;
+        if (!columns[k] || vxs_table_find(t->cohort->people, columns[k], &at, NULL))
+            continue; /* folds may be from a file */
+        vxs_json_open_array(w, columns[k]);
+        for (size_t i = 0; i < t->n; i++)
+            vxs_json_text(w, NULL, vxs_table_cell(t->cohort->people, t->rows[i], at));
+        vxs_json_close_array(w);
+    }
+}
+
+static void run_json(vxs_json_writer *w, const vxs_run *run)
+{
+    const vxs_task *t = run->task;
+    vxs_json_open_object(w, NULL);
+    vxs_json_text(w, "voxsift", VXS_VERSION);
+    vxs_json_text(w, "kind", vxs_run_kinds[run->kind].name);
+    settings_json(w, run);
+    vxs_json_open_array(w, "subjects");
+    for (size_t i = 0; i < t->n; i++)
+        vxs_json_text(w, NULL, vxs_task_id(t, i));
+    vxs_json_close_array(w);
+    people_json(w, run);
+    reals_json(w, "score", t->score, t->n);
+    reals_json(w, "free", t->free, t->n * t->free_count);
+    reals_json(w, "weights", t->weights, t->n);
+    reals_json(w, "penalties", t->penalties, t->cohort->p);
+    graph_json(w, &t->graph);
+    vxs_copy_json(w, "cohort", t->cohort->about);
+    vxs_json_close_object(w);
+}
+
+char *vxs_run_fingerprint(const vxs_run *run, vxs_error *err)
+{
+    char *text = NULL, hash[VXS_HASH_TEXT];
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    vxs_json_writer w;
+    if (stream) {
+        vxs_json_init(&w, stream);
+        run_json(&w, run);
+    }
+    if (!stream || fclose(stream) != 0) {
+        free(text);
+        (void)vxs_fail(err, VXS_FAILED, "not enough memory");
+        return NULL;
+    }
+    vxs_sha256(text, length, "", 0, hash);
+    free(text);
+    return vxs_format(err, "%s", hash);
+}
+
+typedef struct {
+    const vxs_context *context;
+    const vxs_run *run;
+    vxs_chunk chunk;
+    size_t units, first, end;
+    double seconds;
+    char *fingerprint;
+    vxs_pack pack;
+} writer;
+
+static void write_about(const writer *p, FILE *stream)
+{
+    vxs_json_writer w;
+    const vxs_run_kind *kind = &vxs_run_kinds[p->run->kind];
+    char hash[VXS_HASH_TEXT];
+    vxs_sha256(p->pack.numbers, p->pack.count * sizeof(double), "", 0, hash);
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "format", "voxsift part");
+    vxs_json_whole(&w, "format_version", 1);
+    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_text(&w, "command", p->context ? p->context->command : NULL);
+    vxs_json_text(&w, "processor", vxs_blas_core());
+    vxs_json_text(&w, "cohort", p->run->task->cohort->path);
+    vxs_json_text(&w, "kind", kind->name);
+    vxs_json_whole(&w, "chunk", (int64_t)p->chunk.number);
+    vxs_json_whole(&w, "chunks", (int64_t)p->chunk.count);
+    vxs_json_text(&w, "units_are", kind->units);
+    vxs_json_whole(&w, "units", (int64_t)p->units);
+    vxs_json_whole(&w, "first", (int64_t)p->first + 1);
+    vxs_json_whole(&w, "last", (int64_t)p->end);
+    vxs_json_text(&w, "fingerprint", p->fingerprint);
+    vxs_json_text(&w, "numbers_sha256", hash);
+    settings_json(&w, p->run);
+    vxs_json_real(&w, "observed", p->run->observed);
+    vxs_json_real(&w, "seconds", p->seconds);
+    vxs_json_close_object(&w);
+}
+
+static vxs_status write_numbers(const writer *p, FILE *stream, vxs_error *err)
+{
+    vxs_status status = vxs_npy_write_header(stream, 'f', 8, 1, &p->pack.count, err);
+    if (!status) /* what cannot be written shows when the stream is closed */
+        (void)!fwrite(p->pack.numbers, sizeof(double), p->pack.count, stream);
+    return status;
+}
+
+static vxs_status write_files(const writer *p, vxs_output *output, vxs_error *err)
+{
+    static const char *const files[] = { VXS_PART_FILE, VXS_NUMBERS_FILE };
+    vxs_status status = VXS_OK;
+    for (int k = 0; k < 2 && !status; k++) {
+        FILE *stream;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            return status;
+        if (k == 0)
+            write_about(p, stream);
+        else
+            status = write_numbers(p, stream, err);
+        vxs_status closed = vxs_output_close(output, stream, files[k], err);
+        status = status ? status : closed;
+    }
+    return status;
+}
+
+vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chunk chunk,
+                         size_t units, double seconds, vxs_pack_unit *pack_unit, void *what,
+                         const char *directory, bool replace, vxs_error *err)
+{
+    writer p = { .context = context,
+                 .run = run,
+                 .chunk = chunk,
+                 .units = units,
+                 .seconds = seconds,
+                 .pack = { .err = err } };
+    vxs_output *output = NULL;
+    vxs_status status =
+        vxs_chunk_share(chunk, units, vxs_run_kinds[run->kind].units, &p.first, &p.end, err);
+    for (size_t k = p.first; k < p.end && !status; k++) {
+        pack_unit(&p.pack, what, k);
+        status = p.pack.status;
+    }
+    if (!status) {
+        p.fingerprint = vxs_run_fingerprint(run, err);
+        status =
+            p.fingerprint ? vxs_output_new(context, directory, replace, &output, err) : VXS_FAILED;
+    }
+    if (!status)
+        status = write_files(&p, output, err);
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    free(p.pack.numbers);
+    free(p.fingerprint);
+    return status;
+}

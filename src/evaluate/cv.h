@@ -1,0 +1,50 @@
+/* cv.h - a cross-validation in the making; private to the evaluate room.
+ *
+ * Data moves one way: folds.c says who is kept back, cv.c lists the inner jobs, choose.c takes the
+ * lambda that they speak for and calibrates, cv.c solves the outer jobs, held_out.c measures. */
+#ifndef VXS_EVALUATE_CV_H
+#define VXS_EVALUATE_CV_H
+
+#include "evaluate/chunks/chunk.h"
+
+/* One outer fold of one repeat, while it lasts. */
+typedef struct {
+    vxs_cv *cv;
+    size_t number; /* repeat x folds + fold */
+    size_t *train, *test;
+    size_t train_count, test_count;
+    size_t inner_count; /* inner jobs, one a fold */
+    vxs_job *inner;
+    size_t **inner_train, **inner_test; /* subjects of the task */
+    size_t chosen;                      /* number of the try */
+    double *inner_scores;               /* outputs x n, at the chosen try */
+    double *slope, *offset;             /* an output each: logit of the calibrated probability */
+} vxs_fold_work;
+
+/* Intervals of draws of fewer groups are too narrow (Cameron, Gelbach and Miller 2008). */
+#define VXS_FEW_GROUPS 10
+
+/* cv.c: folds and room for a cross-validation, which is released whatever is returned; and what is
+ * said of all folds when each is known. */
+VXS_MUST_CHECK vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
+                                       const vxs_method_settings *method, vxs_cv *cv,
+                                       vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err);
+/* cv_chunk.c: for its fingerprint. */
+vxs_run vxs_cv_as_run(const vxs_cv *cv);
+/* The part of a cross-validation that is a chunk. */
+VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
+                                           const char *directory, bool replace, vxs_error *err);
+/* choose.c: the first try with the same smoothness. */
+size_t vxs_first_try(const vxs_tries *tries, size_t number);
+/* The try, the inner scores at it and their metrics, and the calibration. */
+VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
+/* held_out.c: scores, probabilities, baselines and metrics of the subjects kept back. */
+VXS_MUST_CHECK vxs_status vxs_evaluate_fold(vxs_fold_work *work, const vxs_job *outer,
+                                            const double *volume, vxs_error *err);
+/* comparison.c: model and baselines over all folds by one convention, with intervals. */
+VXS_MUST_CHECK vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err);
+/* 1 or -1 for an output; the score itself when there are no classes. */
+double vxs_output_truth(const vxs_task *task, size_t output, size_t i);
+
+#endif

@@ -1,0 +1,77 @@
+/* evaluate.h - what cross-validation, permutations and stability share; private to the evaluate
+ * room. */
+#ifndef VXS_EVALUATE_EVALUATE_H
+#define VXS_EVALUATE_EVALUATE_H
+
+#include "model/model.h"
+#include "voxsift/evaluate.h"
+
+/* Streams of random numbers. */
+enum {
+    VXS_STREAM_FOLDS = 1000,
+    VXS_STREAM_INNER = 1000000,
+    VXS_STREAM_HALVES = 50000000,
+    VXS_STREAM_PERMUTE = 100000000,
+    VXS_STREAM_BOOTSTRAP = 2000000000
+};
+/* folds.c: the same for folds; fewer groups than there must be of folds are refused. */
+VXS_MUST_CHECK vxs_status vxs_folds_group(const vxs_task *task, const char *column,
+                                          vxs_folds *folds, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_folds_enough(const vxs_folds *folds, const char *column,
+                                           size_t groups, size_t count, const char *what,
+                                           const char *where, vxs_error *err);
+/* stability.c: the bound on how many of the stable features are wrong. */
+double vxs_stability_bound(double threshold, double pairs, double q, double p);
+/* folds.c: each subject's fold; groups stay together. */
+VXS_MUST_CHECK vxs_status vxs_folds_deal(const vxs_task *task, const size_t *group, size_t groups,
+                                         size_t count, const vxs_random *random, size_t *fold,
+                                         vxs_error *err);
+/* leaks.c */
+VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_folds *folds,
+                                          vxs_error *err);
+
+/* jobs.c: a path on some subjects, and what it predicts for others. */
+typedef struct vxs_job {
+    size_t number;              /* in the ledger */
+    const size_t *train, *test; /* subjects of the task */
+    size_t train_count, test_count;
+    const double *points;  /* as vxs_tries has them */
+    const double *smooths; /* one for each of them, equal ones together; or NULL */
+    size_t point_count;
+    bool keep;      /* the last fit and its pattern */
+    size_t limit;   /* stop before more features than that have had a weight; 0: go on */
+    bool *selected; /* outputs x p: those that had one; with a limit */
+    double *scores; /* outputs x points x test */
+    double *sizes;  /* points: features with a weight, mean over outputs */
+    vxs_solution *fits;
+    double *pattern;
+    double passes, seconds;
+    bool converged;
+} vxs_job;
+typedef struct {
+    const vxs_context *context;
+    const vxs_task *task;
+    const char *prefilter; /* or NULL */
+    const vxs_method_settings *method;
+    struct vxs_ledger *ledger; /* of jobs that are finished, or NULL */
+    const char *doing;         /* for the progress line */
+} vxs_labour;
+VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count,
+                                       vxs_error *err);
+extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for itself */
+void vxs_job_release(vxs_job *job, size_t outputs);
+size_t vxs_count_selected(const bool *selected, size_t p);
+
+/* prefilter.c: "ttest:0.05" keeps features that go with output y, "variance:0.5" the half that
+ * varies most; the design is made anew with the others out of reach. */
+VXS_MUST_CHECK vxs_status vxs_prefilter_check(const char *text, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part,
+                                        const char *text, size_t output, vxs_error *err);
+/* The p-value of a correlation of n pairs, two-sided. */
+double vxs_correlation_p(double r, size_t n);
+/* cluster_table.c: those of voxels (26 neighbours) whose value is not 0 and at least that, a map an
+ * output. */
+VXS_MUST_CHECK vxs_status vxs_write_clusters(const vxs_task *task, const double *map, double least,
+                                             FILE *stream, vxs_error *err);
+
+#endif

@@ -1,0 +1,412 @@
+/* jobs.c - paths on some subjects with predictions for others, many at a time.
+ *
+ * A job runs on one thread from end to end, so that its result does not depend on how many there
+ * are; it has a design of its own over the same data. */
+#include "evaluate/chunks/chunk.h"
+#include "model/covariates.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    vxs_context context; /* of one thread, silent */
+    const vxs_labour *labour;
+    const vxs_task *whole;
+    vxs_job *job;
+    vxs_task part;
+    double *wide;    /* a value for every subject of the cohort */
+    double *columns; /* free_count x test_count: unpenalised ones of the test subjects */
+} runner;
+
+void vxs_job_release(vxs_job *job, size_t outputs)
+{
+    for (size_t k = 0; job->fits && k < outputs; k++)
+        vxs_solution_release(&job->fits[k]);
+    free(job->fits);
+    free(job->scores);
+    free(job->sizes);
+    free(job->pattern);
+    free(job->selected);
+    job->fits = NULL;
+    job->scores = job->sizes = job->pattern = NULL;
+    job->selected = NULL;
+}
+
+/* ---- Predictions ----------------------------------------------------------------------------- */
+
+/* Scores of the subjects that are kept back. */
+static void predict(const runner *r, const vxs_solution *fit, double *scores)
+{
+    const vxs_cohort *c = r->whole->cohort;
+    memset(r->wide, 0, c->n * sizeof(*r->wide));
+    for (size_t k = 0; k < fit->count && r->job->test_count > 0; k++)
+        vxs_cohort_add(c, fit->index[k], fit->weight[k], r->wide);
+    for (size_t i = 0; i < r->job->test_count; i++) {
+        size_t subject = r->job->test[i];
+        scores[i] = r->wide[r->whole->rows[subject]];
+        for (size_t f = 0; f < r->whole->free_count; f++)
+            scores[i] += fit->free[f] * r->columns[f * r->job->test_count + i];
+    }
+}
+
+/* Adds what kernels or a map make of the features of subjects in `rows`. */
+static vxs_status score_others(const vxs_task *t, const vxs_output_fit *o, const size_t *rows,
+                               const double *columns, size_t stride, size_t count, double *scores,
+                               vxs_error *err)
+{
+    if (o->mapped)
+        return vxs_mapped_score(o->mapped, &o->fit, t->cohort, rows, columns, stride, count, scores,
+                                err);
+    return vxs_kept_score(o->kept, &o->fit, t->cohort, rows, columns, stride, count, scores, err);
+}
+
+/* The same by kernels, or by a map; of kernels the weights of the free columns but for the offset
+ * are 0. */
+static vxs_status predict_mapped(const runner *r, const vxs_output_fit *o, double *scores,
+                                 vxs_error *err)
+{
+    const vxs_task *t = r->whole;
+    size_t count = r->job->test_count;
+    size_t *rows = vxs_alloc(count, sizeof(*rows), err);
+    if (!rows)
+        return VXS_FAILED;
+    for (size_t i = 0; i < count; i++) {
+        scores[i] = 0;
+        rows[i] = t->rows[r->job->test[i]];
+        for (size_t f = 0; f < t->free_count; f++)
+            scores[i] += o->fit.free[f] * r->columns[f * count + i];
+    }
+    vxs_status status = score_others(t, o, rows, r->columns, count, count, scores, err);
+    free(rows);
+    return status;
+}
+
+/* Scores of those that were learned from, up to a constant. */
+static vxs_status score_training(const runner *r, const vxs_output_fit *o, double *scores,
+                                 vxs_error *err)
+{
+    const vxs_task *t = &r->part;
+    memset(scores, 0, t->n * sizeof(*scores));
+    if (o->kept || o->mapped)
+        return score_others(t, o, t->rows, t->free, t->n, t->n, scores, err);
+    memset(r->wide, 0, t->cohort->n * sizeof(*r->wide));
+    for (size_t k = 0; k < o->fit.count; k++)
+        vxs_cohort_add(t->cohort, o->fit.index[k], o->fit.weight[k], r->wide);
+    for (size_t i = 0; i < t->n; i++)
+        scores[i] = r->wide[t->rows[i]];
+    return VXS_OK;
+}
+
+/* What the model's score goes with: cov(x, s) / var(s), of features as they stand. */
+static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double *pattern,
+                               vxs_error *err)
+{
+    const vxs_task *t = &r->part;
+    const double *factor = vxs_view_factor(t->design);
+    double *v = vxs_alloc(t->n, sizeof(*v), err), mean = 0, square = 0;
+    vxs_status status = v ? score_training(r, o, v, err) : VXS_FAILED;
+    if (status) {
+        free(v);
+        return status;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        mean += v[i] / (double)t->n;
+    for (size_t i = 0; i < t->n; i++) {
+        v[i] -= mean;
+        square += v[i] * v[i];
+    }
+    for (size_t i = 0; i < t->n; i++)
+        v[i] = square > 0 ? v[i] / square : 0;
+    vxs_design_scan(t->design, v, 1, pattern);
+    for (size_t j = 0; j < t->cohort->p; j++)
+        pattern[j] = factor[j] > 0 ? pattern[j] / factor[j] : 0;
+    free(v);
+    return VXS_OK;
+}
+
+/* ---- One job --------------------------------------------------------------------------------- */
+
+/* Where nothing varies, or the confounds explain it all, the model is the empty one. */
+static double lambda_of(const vxs_solver *solver, double point)
+{
+    double most = vxs_solver_lambda_max(solver);
+    return most > 0 ? most * point : 1;
+}
+
+/* Adds the fit's features to those that were selected, unless that would be too many. */
+static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
+{
+    size_t p = r->whole->cohort->p;
+    bool *selected = r->job->selected + output * p;
+    size_t count = vxs_count_selected(selected, p);
+    for (size_t k = 0; k < fit->count; k++)
+        count += !selected[fit->index[k]];
+    for (size_t k = 0; k < fit->count && count <= r->job->limit; k++)
+        selected[fit->index[k]] = true;
+    return count < r->job->limit;
+}
+
+/* Predictions of a fit, which is settled, and kept if it is the last. */
+static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k, vxs_error *err)
+{
+    vxs_job *job = r->job;
+    double *scores = job->scores + (output * job->point_count + k) * job->test_count;
+    if (job->test_count == 0 && !job->keep)
+        return VXS_OK;
+    vxs_status status = vxs_model_settle(&r->part, o, err);
+    if (!status && (o->kept || o->mapped))
+        status = predict_mapped(r, o, scores, err);
+    else if (!status)
+        predict(r, &o->fit, scores);
+    if (status || !job->keep || k + 1 < job->point_count)
+        return status;
+    status = find_pattern(r, o, job->pattern + output * r->whole->cohort->p, err);
+    job->fits[output] = o->fit;
+    o->fit = (vxs_solution){ .count = 0 };
+    return status;
+}
+
+/* Of one output; the fit is taken over. */
+static vxs_status use_output(runner *r, const vxs_solution *fit, size_t output, size_t k,
+                             bool *more, vxs_error *err)
+{
+    vxs_output_fit o = { .name = NULL, .fit = *fit };
+    bool room = r->job->limit == 0 || has_room(r, &o.fit, output);
+    *more = *more && room;
+    vxs_status status = use_fit(r, &o, output, k, err);
+    vxs_kept_free(o.kept);
+    vxs_mapped_free(o.mapped);
+    vxs_solution_release(&o.fit);
+    return status;
+}
+
+/* Of all outputs, which have one answer. */
+static vxs_status use_joint(runner *r, vxs_solution *joint, size_t k, bool *more, vxs_error *err)
+{
+    vxs_job *job = r->job;
+    size_t outputs = vxs_task_outputs(r->whole), step = job->point_count * job->test_count;
+    vxs_status status = VXS_OK;
+    for (size_t o = 0; o < outputs && !status; o++) {
+        vxs_solution part;
+        status = vxs_joint_split(&r->part, joint, o, &part, err);
+        if (!status)
+            status = use_output(r, &part, o, k, more, err);
+    }
+    vxs_solution_release(joint);
+    if (!status)
+        vxs_joint_odds(job->scores + k * job->test_count, outputs, job->test_count, step);
+    return status;
+}
+
+static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t k, bool *more,
+                            vxs_error *err)
+{
+    vxs_job *job = r->job;
+    vxs_solution fit;
+    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->points[k]), &fit, err);
+    if (status)
+        return status;
+    job->passes += fit.certificate.passes;
+    job->seconds += fit.certificate.seconds;
+    job->converged = job->converged && fit.certificate.converged;
+    job->sizes[k] += (double)fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
+    return vxs_task_is_joint(r->whole) ? use_joint(r, &fit, k, more, err)
+                                       : use_output(r, &fit, number, k, more, err);
+}
+
+/* Another smoothness is another problem, on the same kernel scores. */
+static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **solver,
+                             vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_method_settings method = *r->labour->method;
+    method.smooth = r->job->smooths ? r->job->smooths[k] : 0;
+    vxs_solver_free(*solver);
+    *solver = NULL;
+    vxs_status status = vxs_task_problem(&r->context, &r->part, number, &method, &problem, err);
+    return status ? status
+                  : vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, &method,
+                                   solver, err);
+}
+
+static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
+{
+    vxs_solver *solver = NULL;
+    bool more = true;
+    const char *prefilter = r->labour->prefilter;
+    const double *smooths = r->job->smooths;
+    vxs_status status =
+        prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, number, err) : VXS_OK;
+    if (status)
+        return status;
+    for (size_t k = 0; k < r->job->point_count && !status && more; k++) {
+        if (k == 0 || (smooths && smooths[k] != smooths[k - 1]))
+            status = begin_path(r, number, k, &solver, err);
+        if (!status)
+            status = fit_point(r, solver, number, k, &more, err);
+    }
+    vxs_solver_free(solver);
+    return status;
+}
+
+static vxs_status make_room(runner *r, vxs_error *err)
+{
+    vxs_job *job = r->job;
+    size_t outputs = vxs_task_outputs(r->whole), p = r->whole->cohort->p;
+    job->converged = true;
+    job->scores =
+        vxs_alloc(outputs * job->point_count, job->test_count * sizeof(*job->scores), err);
+    job->sizes = vxs_alloc(job->point_count, sizeof(*job->sizes), err);
+    r->wide = vxs_alloc(r->whole->cohort->n, sizeof(*r->wide), err);
+    r->columns = vxs_alloc(r->whole->free_count, job->test_count * sizeof(*r->columns), err);
+    job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
+    if (!job->scores || !job->sizes || !r->wide || !r->columns ||
+        (job->limit > 0 && !job->selected))
+        return VXS_FAILED;
+    if (!job->keep)
+        return VXS_OK;
+    job->fits = vxs_alloc(outputs, sizeof(*job->fits), err);
+    job->pattern = vxs_alloc(outputs, p * sizeof(*job->pattern), err);
+    return job->fits && job->pattern ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status compute(runner *r, vxs_error *err)
+{
+    const vxs_job *job = r->job;
+    vxs_status status = vxs_covariates_of(r->whole, job->train, job->train_count, job->test,
+                                          job->test_count, r->columns, err);
+    if (!status)
+        status = vxs_task_part(&r->context, r->whole, job->train, job->train_count, &r->part, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < vxs_task_problems(r->whole) && !status; k++)
+        status = fit_problem(r, k, err);
+    vxs_task_release(&r->part);
+    return status;
+}
+
+static vxs_status run_job(runner *r, vxs_error *err)
+{
+    vxs_ledger *ledger = r->labour->ledger;
+    vxs_packed_job packed = { r->whole, r->job };
+    bool known = false;
+    vxs_status status = make_room(r, err);
+    if (!status)
+        status = vxs_ledger_find(ledger, r->job->number, vxs_pack_job, &packed, &known, err);
+    if (!status && !known)
+        status = compute(r, err);
+    if (!status && !known)
+        status = vxs_ledger_add(ledger, r->job->number, vxs_pack_job, &packed, err);
+    free(r->wide);
+    free(r->columns);
+    return status;
+}
+
+/* ---- All jobs --------------------------------------------------------------------------------
+ *
+ * Data that stays in cache is read by every job for itself. Larger data is read for all of them at
+ * once: their whole scans wait for each other. */
+
+#define SOLVERS 8              /* at a time, whatever the number of threads */
+double vxs_jobs_cached = 64e6; /* bytes; tests make it 0 */
+
+typedef struct {
+    const vxs_labour *labour;
+    vxs_task task; /* as it was given, but for the hub */
+    vxs_job *jobs;
+    size_t count, next;
+    int stop;
+    pthread_mutex_t lock;
+    vxs_progress progress;
+    vxs_status status;
+    vxs_error *err;
+} queue;
+
+/* Takes jobs until there are none; the first failure stops all. */
+static void work_off(queue *q)
+{
+    for (;;) {
+        vxs_error why = VXS_ERROR_INIT;
+        size_t k = __atomic_fetch_add(&q->next, 1, __ATOMIC_RELAXED);
+        if (k >= q->count || __atomic_load_n(&q->stop, __ATOMIC_RELAXED))
+            return;
+        const vxs_context *context = q->labour->context;
+        runner r = { .context = { .interrupted = context ? context->interrupted : NULL },
+                     .labour = q->labour,
+                     .whole = &q->task,
+                     .job = &q->jobs[k] };
+        if (!run_job(&r, &why) && !vxs_progress_step(&q->progress, 1, &why))
+            continue;
+        pthread_mutex_lock(&q->lock);
+        q->status = vxs_fail(q->err, why.status, "%s", why.message);
+        pthread_mutex_unlock(&q->lock);
+        __atomic_store_n(&q->stop, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void *work_with_others(void *data)
+{
+    queue *q = data;
+    vxs_hub_begin(q->task.hub);
+    work_off(q);
+    vxs_hub_end(q->task.hub);
+    return NULL;
+}
+
+/* A solver whose thread cannot be made ends before it began; without any the caller does the work.
+ */
+static vxs_status run_together(queue *q, int threads)
+{
+    size_t solvers = q->count < SOLVERS ? q->count : SOLVERS, made = 0;
+    pthread_t thread[SOLVERS];
+    vxs_design *base = NULL;
+    vxs_status status = vxs_cohort_design(q->task.cohort, threads, &base, q->err);
+    if (!status)
+        status = vxs_hub_new(base, solvers, (size_t)threads, &q->task.hub, q->err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < solvers; k++)
+        made += pthread_create(&thread[made], NULL, work_with_others, q) == 0;
+    for (size_t k = made; k < solvers; k++) {
+        vxs_hub_begin(q->task.hub);
+        vxs_hub_end(q->task.hub);
+    }
+    vxs_hub_serve(q->task.hub);
+    for (size_t k = 0; k < made; k++)
+        pthread_join(thread[k], NULL);
+    vxs_hub_free(q->task.hub);
+    q->task.hub = NULL;
+    work_off(q); /* what nobody took */
+    return VXS_OK;
+}
+
+vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count, vxs_error *err)
+{
+    const vxs_context *context = labour->context;
+    const vxs_cohort *c = labour->task->cohort;
+    int threads = context && context->nthreads > 1 ? context->nthreads : 1;
+    double bytes = (double)c->n * (double)c->p * sizeof(float);
+    queue q = { .labour = labour,
+                .task = *labour->task,
+                .jobs = jobs,
+                .count = count,
+                .lock = PTHREAD_MUTEX_INITIALIZER,
+                .err = err };
+    vxs_status status = vxs_task_generates(&q.task) && labour->method->groups
+                            ? vxs_task_make_groups(context, &q.task, labour->method->groups, err)
+                            : VXS_OK;
+    if (status)
+        return status;
+    vxs_progress_start(&q.progress, context, labour->doing, "fits", count);
+    if (bytes > vxs_jobs_cached && c->features) {
+        status = run_together(&q, threads);
+    } else {
+#pragma omp parallel num_threads(threads)
+        work_off(&q);
+    }
+    if (labour->task->groups.count == 0) /* made here, for all parts */
+        vxs_groups_release(&q.task.groups);
+    return status ? status : q.status;
+}

@@ -1,0 +1,409 @@
+/* metrics.c - predictions beside what they should be. */
+#include "evaluate/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_metrics, member)
+#define ROUND_OFF  1e-12 /* of scores, relative to their size */
+
+const vxs_metric_row vxs_metric_rows[] = {
+    { "r", AT(r), false, "correlation of predictions with the truth, within folds" },
+    { "r2", AT(r2), false, "1 - squared error / squared error of the truth's own mean" },
+    { "mae", AT(mae), false, "mean absolute error" },
+    { "rmse", AT(rmse), false, "root of the mean squared error" },
+    { "balanced_accuracy", AT(balanced_accuracy), true, "mean of the classes' sensitivities" },
+    { "accuracy", AT(accuracy), true, "share of hits" },
+    { "auc", AT(auc), true,
+      "area under the ROC curve; of more classes the mean, each against the rest" },
+    { "sensitivity", AT(sensitivity), true, "share of the second of two classes that is found" },
+    { "specificity", AT(specificity), true, "share of the first of two classes that is found" },
+    { "f1", AT(f1), true, "of the second of two classes; of more classes the mean" },
+    { "brier", AT(brier), true, "mean squared error of the probabilities" },
+    { "calibration_slope", AT(calibration_slope), true,
+      "1 when probabilities are neither too bold nor too timid; 0 when they say nothing" },
+    { NULL, 0, false, NULL },
+};
+
+double *vxs_metric(vxs_metrics *m, const vxs_metric_row *row)
+{
+    return (double *)(void *)((char *)m + row->offset);
+}
+
+double vxs_sigmoid(double score)
+{
+    return score > 0 ? 1 / (1 + exp(-score)) : exp(score) / (1 + exp(score));
+}
+
+static double logit(const vxs_predictions *p, size_t output, size_t i)
+{
+    double score = p->scores[output * p->n + i];
+    return p->slope ? p->offset[output] + p->slope[output] * score : score;
+}
+
+double vxs_predicted_probability(const vxs_predictions *p, size_t i, size_t k)
+{
+    double sum = 0;
+    if (p->probabilities)
+        return p->probabilities[k * p->n + i];
+    if (p->class_count == 2)
+        return vxs_sigmoid(k == 1 ? logit(p, 0, i) : -logit(p, 0, i));
+    for (size_t c = 0; c < p->class_count; c++)
+        sum += vxs_sigmoid(logit(p, c, i));
+    return sum > 0 ? vxs_sigmoid(logit(p, k, i)) / sum : 1 / (double)p->class_count;
+}
+
+size_t vxs_predicted_class(const vxs_predictions *p, size_t i)
+{
+    size_t best = 0;
+    if (p->class_count == 2)
+        return p->scores[i] > 0;
+    for (size_t c = 1; c < p->class_count; c++)
+        if (p->scores[c * p->n + i] > p->scores[best * p->n + i])
+            best = c;
+    return best;
+}
+
+/* Whether subject i counts. */
+static bool is_known(const vxs_predictions *p, size_t i)
+{
+    return !isnan(p->truth[i]) && !isnan(p->scores[i]);
+}
+
+/* The fold of subject i; without folds all are in one. */
+static size_t fold_of(const vxs_predictions *p, size_t i)
+{
+    return p->fold ? p->fold[i] : 0;
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+/* Of one fold: how many subjects, and sums of truth and of compared scores. */
+typedef struct {
+    double count, truth, score;
+} fold_sum;
+
+static void sum_folds(const vxs_predictions *p, const double *scores, fold_sum *folds)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (is_known(p, i)) {
+            fold_sum *f = &folds[fold_of(p, i)];
+            f->count++;
+            f->truth += p->truth[i];
+            f->score += scores[i];
+        }
+}
+
+/* Deviations are from the means of a fold, so that a subject is compared with those of its fold
+ * alone. Predictions that are all the same in each fold are worth as much as chance: r is 0. */
+static void correlate(const vxs_predictions *p, const fold_sum *folds, vxs_metrics *m)
+{
+    const double *scores = p->aligned ? p->aligned : p->scores;
+    double tt = 0, pp = 0, tp = 0, size = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!is_known(p, i))
+            continue;
+        const fold_sum *f = &folds[fold_of(p, i)];
+        double t = p->truth[i] - f->truth / f->count, s = scores[i] - f->score / f->count;
+        tt += t * t;
+        pp += s * s;
+        tp += t * s;
+        size += scores[i] * scores[i];
+    }
+    if (tt > 0)
+        m->r = pp > ROUND_OFF * ROUND_OFF * size ? tp / sqrt(tt * pp) : 0;
+}
+
+static vxs_status measure_scores(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
+{
+    double size = 0, square = 0, tt = 0, mean = 0, count = (double)m->count;
+    fold_sum *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
+    if (!folds)
+        return VXS_FAILED;
+    for (size_t i = 0; i < p->n; i++)
+        mean += is_known(p, i) ? p->truth[i] / count : 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!is_known(p, i))
+            continue;
+        double d = p->truth[i] - p->scores[i];
+        tt += (p->truth[i] - mean) * (p->truth[i] - mean);
+        size += fabs(d);
+        square += d * d;
+    }
+    m->mae = size / count;
+    m->rmse = sqrt(square / count);
+    if (tt > 0)
+        m->r2 = 1 - square / tt;
+    sum_folds(p, p->aligned ? p->aligned : p->scores, folds);
+    correlate(p, folds, m);
+    free(folds);
+    return VXS_OK;
+}
+
+/* ---- Classes --------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t fold;
+    double score;
+    bool positive;
+} ranked;
+
+static int by_score(const void *a, const void *b)
+{
+    const ranked *left = a, *right = b;
+    if (left->fold != right->fold)
+        return left->fold < right->fold ? -1 : 1;
+    return (left->score > right->score) - (left->score < right->score);
+}
+
+/* Adds the pairs of one of either side in the fold that begins at `first`, and those in the right
+ * order, of which ties count half; returns where the fold ends. */
+static size_t count_pairs(const ranked *list, size_t count, size_t first, double *pairs,
+                          double *right)
+{
+    double below = 0, positives = 0;
+    size_t fold = list[first].fold;
+    while (first < count && list[first].fold == fold) {
+        double up = 0, down = 0, score = list[first].score;
+        for (; first < count && list[first].fold == fold && list[first].score == score; first++) {
+            up += list[first].positive;
+            down += !list[first].positive;
+        }
+        *right += up * (below + down / 2);
+        below += down;
+        positives += up;
+    }
+    *pairs += positives * below;
+    return first;
+}
+
+/* Of all pairs of one of either side in one fold, the share in the right order. */
+static double area_of(const vxs_predictions *p, size_t class, const double *scores, ranked *list)
+{
+    double pairs = 0, right = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (is_known(p, i))
+            list[count++] = (ranked){ fold_of(p, i), scores[i], p->truth[i] == (double)class };
+    qsort(list, count, sizeof(*list), by_score);
+    for (size_t k = 0; k < count;)
+        k = count_pairs(list, count, k, &pairs, &right);
+    return pairs > 0 ? right / pairs : NAN;
+}
+
+static void measure_area(const vxs_predictions *p, ranked *list, vxs_metrics *m)
+{
+    const double *scores = p->aligned ? p->aligned : p->scores;
+    double sum = 0, seen = 0;
+    if (p->class_count == 2) {
+        m->auc = area_of(p, 1, scores, list);
+        return;
+    }
+    for (size_t c = 0; c < p->class_count; c++) {
+        double one = area_of(p, c, scores + c * p->n, list);
+        sum += isnan(one) ? 0 : one;
+        seen += !isnan(one);
+    }
+    m->auc = seen > 0 ? sum / seen : NAN;
+}
+
+/* Of a class in a fold: how many are of it, of these found, and how many subjects. */
+typedef struct {
+    double are, found, count;
+} fold_tally;
+
+typedef struct {
+    double hits, are, said; /* both, truly, as predicted */
+    double recall;          /* share found: folds weigh as many pairs as they have, of one of the
+                               class and one of the others */
+    bool paired;
+} tally;
+
+static tally count_class(const vxs_predictions *p, size_t class, fold_tally *folds)
+{
+    size_t fold_count = p->fold ? p->fold_count : 1;
+    double pairs = 0, found = 0, all = 0;
+    tally t = { 0, 0, 0, NAN, false };
+    vxs_predictions compared = *p;
+    compared.scores = p->aligned ? p->aligned : p->scores;
+    memset(folds, 0, fold_count * sizeof(*folds));
+    for (size_t i = 0; i < p->n; i++) {
+        if (!is_known(p, i))
+            continue;
+        bool is = p->truth[i] == (double)class, says = vxs_predicted_class(p, i) == class;
+        fold_tally *f = &folds[fold_of(p, i)];
+        t.hits += is && says;
+        t.are += is;
+        t.said += says;
+        f->count++;
+        f->are += is;
+        f->found += is && vxs_predicted_class(&compared, i) == class;
+    }
+    for (size_t f = 0; f < fold_count; f++) {
+        pairs += folds[f].are * (folds[f].count - folds[f].are);
+        found += folds[f].found * (folds[f].count - folds[f].are);
+        all += folds[f].found;
+    }
+    t.paired = pairs > 0;
+    t.recall = t.paired ? found / pairs : t.are > 0 ? all / t.are : NAN;
+    return t;
+}
+
+/* The balanced accuracy is that of subjects of one class beside those of others. */
+static void measure_hits(const vxs_predictions *p, fold_tally *folds, vxs_metrics *m)
+{
+    double hits = 0, share = 0, f1 = 0, seen = 0, paired = 0;
+    for (size_t c = 0; c < p->class_count; c++) {
+        tally t = count_class(p, c, folds);
+        double both = t.are + t.said > 0 ? 2 * t.hits / (t.are + t.said) : 0;
+        hits += t.hits;
+        seen += t.are > 0;
+        paired += t.paired;
+        share += t.paired ? t.recall : 0;
+        f1 += t.are > 0 ? both : 0;
+        if (p->class_count == 2 && c == 1) {
+            m->sensitivity = t.recall;
+            m->f1 = t.are > 0 ? both : NAN;
+        } else if (p->class_count == 2) {
+            m->specificity = t.recall;
+        }
+    }
+    m->accuracy = hits / (double)m->count;
+    m->balanced_accuracy = paired > 0 ? share / paired : NAN;
+    if (p->class_count > 2)
+        m->f1 = f1 / seen;
+}
+
+/* ---- Probabilities --------------------------------------------------------------------------- */
+
+static void measure_brier(const vxs_predictions *p, vxs_metrics *m)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t c = p->class_count == 2; c < p->class_count && is_known(p, i); c++) {
+            double d = vxs_predicted_probability(p, i, c) - (p->truth[i] == (double)c);
+            sum += d * d;
+        }
+    m->brier = sum / (double)m->count;
+}
+
+/* A step of Newton's method for the class given a + b logit; false when there is none. */
+static bool newton_step(const vxs_predictions *p, double *a, double *b)
+{
+    double g0 = 0, g1 = 0, h00 = 0, h01 = 0, h11 = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!is_known(p, i))
+            continue;
+        double q = vxs_predicted_probability(p, i, 1);
+        q = q < 1e-12 ? 1e-12 : q > 1 - 1e-12 ? 1 - 1e-12 : q;
+        double x = log(q / (1 - q)), s = vxs_sigmoid(*a + *b * x), d = (p->truth[i] == 1) - s;
+        double h = s * (1 - s);
+        g0 += d;
+        g1 += d * x;
+        h00 += h;
+        h01 += h * x;
+        h11 += h * x * x;
+    }
+    double det = h00 * h11 - h01 * h01;
+    if (!(det > 1e-10 * h00 * h11))
+        return false;
+    *a += (h11 * g0 - h01 * g1) / det;
+    *b += (h00 * g1 - h01 * g0) / det;
+    return true;
+}
+
+/* Of two classes. Probabilities that are all the same have slope 0; where the classes can be told
+ * apart without a slip there is none. */
+static void measure_calibration(const vxs_predictions *p, vxs_metrics *m)
+{
+    double a = 0, b = 0;
+    if (p->class_count != 2 || isnan(m->auc))
+        return;
+    for (int step = 0; step < 30; step++) {
+        double before[2] = { a, b };
+        if (!newton_step(p, &a, &b)) {
+            m->calibration_slope = step == 0 ? 0 : NAN;
+            return;
+        }
+        if (fabs(a - before[0]) + fabs(b - before[1]) <= ROUND_OFF * (1 + fabs(a) + fabs(b)))
+            break;
+    }
+    m->calibration_slope = fabs(b) < 1e3 ? b : NAN;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
+{
+    *m = (vxs_metrics){ .count = 0 };
+    for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
+        *vxs_metric(m, row) = NAN;
+    for (size_t i = 0; i < p->n; i++)
+        m->count += is_known(p, i);
+    if (m->count == 0)
+        return VXS_OK;
+    if (p->class_count == 0)
+        return measure_scores(p, m, err);
+    ranked *list = vxs_alloc(p->n, sizeof(*list), err);
+    fold_tally *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
+    vxs_status status = list && folds ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        measure_hits(p, folds, m);
+        measure_area(p, list, m);
+        measure_brier(p, m);
+        measure_calibration(p, m);
+    }
+    free(list);
+    free(folds);
+    return status;
+}
+
+/* The target of every subject, or the number of its class; NAN when it has none that is known. */
+static vxs_status read_truth(const vxs_model *m, const vxs_cohort *c, size_t column, double *truth,
+                             vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t i = 0; i < c->n && !status; i++) {
+        const char *cell = vxs_table_cell(c->people, i, column);
+        truth[i] = NAN;
+        if (m->class_count == 0)
+            status = vxs_table_real(c->people, i, column, &truth[i], err);
+        for (size_t k = 0; k < m->class_count && cell; k++)
+            if (vxs_is_class(cell, m->classes[k]))
+                truth[i] = (double)k;
+    }
+    return status;
+}
+
+bool vxs_model_knows_class(const vxs_model *m, const char *cell)
+{
+    size_t k = 0;
+    while (k < m->class_count && !vxs_is_class(cell, m->classes[k]))
+        k++;
+    return k < m->class_count;
+}
+
+vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const double *scores,
+                             const vxs_trained *trained, vxs_metrics *metrics, vxs_error *err)
+{
+    size_t column = 0;
+    vxs_predictions p = { .n = c->n,
+                          .class_count = m->class_count,
+                          .scores = scores,
+                          .slope = m->selection.slope,
+                          .offset = m->selection.offset };
+    *metrics = (vxs_metrics){ .count = 0 };
+    if (vxs_table_find(c->people, m->task.target, &column, NULL))
+        return VXS_OK;
+    double *truth = vxs_alloc(c->n, sizeof(*truth), err);
+    vxs_status status = truth ? read_truth(m, c, column, truth, err) : VXS_FAILED;
+    for (size_t i = 0; i < c->n && trained && !status; i++)
+        if (trained[i] != VXS_NOT_TRAINED_ON)
+            truth[i] = NAN;
+    p.truth = truth;
+    if (!status)
+        status = vxs_measure(&p, metrics, err);
+    free(truth);
+    return status;
+}

@@ -1,0 +1,444 @@
+/* permute.c - how often a target that was given to other subjects is predicted as well.
+ *
+ * Every permutation goes through the whole of the cross-validation: folds, choice of lambda, fits.
+ * p = (C + 1) / (N + 1), C of N being as good as the observed one or better. Permutations are
+ * numbered, and number k is the same whoever computes it, so that a run can go on where another was
+ * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
+ * is asked for in the order of the numbers, so that threads change nothing. */
+#include "evaluate/chunks/chunk.h"
+#include "evaluate/exchange.h"
+#include "voxsift/machine.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_permute_settings, member)
+
+const vxs_param vxs_permute_params[] = {
+    { .name = "permutations",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(permutations),
+      .initial = 1000,
+      .min = 1,
+      .max = 1e7,
+      .help = "permutations of the target" },
+    { .name = "metric",
+      .value = "METRIC",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(metric),
+      .help = "what is compared, as 'voxsift cv' computes it over all held-out subjects: r for "
+              "scores, auc for classes when it is not given" },
+    { .name = "blocks",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(blocks),
+      .help =
+          "exchangeability: targets change places only among subjects with the same value, such "
+          "as a site; without it among all; persons with several subjects change places whole" },
+    { .name = "whole-blocks",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(whole),
+      .help =
+          "with --blocks: whole blocks change places, such as families, and nobody within; only "
+          "with blocks of the same size" },
+    { .name = "stop-at",
+      .value = "C",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(stop_at),
+      .initial = 50,
+      .min = 0,
+      .max = 1e7,
+      .help = "stop when so many permutations are as good as the observed target, for then p is "
+              "clear; 0: never; a chunk does not stop, but 'voxsift merge' counts no further" },
+    { .name = NULL },
+};
+
+void vxs_permutation_release(vxs_permutation *r)
+{
+    free(r->null);
+    *r = (vxs_permutation){ .count = 0 };
+}
+
+/* ---- Exchangeability ------------------------------------------------------------------------- */
+
+typedef struct {
+    const vxs_context *context;
+    const vxs_task *task;
+    const vxs_permute_settings *settings;
+    const vxs_method_settings *method;
+    vxs_permutation *result;
+    vxs_exchange exchange;
+    vxs_ledger *ledger;
+} permuter;
+
+static vxs_status find_exchange(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    const vxs_permute_settings *s = m->settings;
+    double ways = 0;
+    if (s->whole && !s->blocks)
+        return vxs_fail(err, VXS_MISUSE, "'--whole-blocks' goes with '--blocks'");
+    vxs_status status = vxs_exchange_make(m->task, s->blocks, s->whole, &m->exchange, err);
+    if (!status)
+        status = vxs_exchange_ways(&m->exchange, m->task->score, &ways, err);
+    if (status)
+        return status;
+    r->unit = m->exchange.unit;
+    r->units = m->exchange.units;
+    r->distinct = ways < 36 ? round(exp(ways)) : INFINITY;
+    r->smallest_p = fmax(1 / ((double)r->wanted + 1), 1 / r->distinct);
+    if (r->distinct < 2)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "there is nothing to permute: of %zu %s no two that may change places "
+                        "differ in '%s'",
+                        r->units, r->unit, m->task->settings.target);
+    return VXS_OK;
+}
+
+/* Number k gives the subject at a place the target of the one at another. */
+static vxs_status permute_scores(const permuter *m, size_t k, double *score, vxs_error *err)
+{
+    vxs_random random = { (uint64_t)m->settings->cv.seed, VXS_STREAM_PERMUTE + k };
+    return vxs_exchange_scores(&m->exchange, &random, m->task->score, score, err);
+}
+
+/* ---- Permutations as units ----------------------------------------------------------------------
+ */
+
+static void pack_value(vxs_pack *p, void *run, size_t unit)
+{
+    vxs_permutation *r = run;
+    vxs_pack_reals(p, &r->null[unit], 1);
+}
+
+static vxs_run as_run(const vxs_task *task, const vxs_permute_settings *settings,
+                      const vxs_method_settings *method, double observed)
+{
+    return (vxs_run){ .kind = VXS_RUN_PERMUTE,
+                      .task = task,
+                      .settings = settings,
+                      .method = method,
+                      .observed = observed };
+}
+
+/* ---- One permutation ------------------------------------------------------------------------- */
+
+static vxs_status measure(const permuter *m, const vxs_context *context, const double *score,
+                          double *value, vxs_error *err)
+{
+    vxs_cv_settings settings = m->settings->cv;
+    vxs_task task = *m->task; /* nothing of it is released */
+    vxs_cv cv;
+    settings.scores_only = true;
+    task.score = (double *)score;
+    vxs_status status = vxs_cv_run(context, &task, &settings, m->method, &cv, err);
+    if (status)
+        return status;
+    *value = *vxs_metric(&cv.pooled, m->result->metric);
+    vxs_cv_release(&cv);
+    return VXS_OK;
+}
+
+/* Errors are better when they are small. */
+static bool is_as_good(const permuter *m, double value)
+{
+    const char *name = m->result->metric->name;
+    bool error =
+        strcmp(name, "mae") == 0 || strcmp(name, "rmse") == 0 || strcmp(name, "brier") == 0;
+    double observed = m->result->observed,
+           slack = 1e-12 * fabs(observed); /* ties, up to rounding */
+    return error ? value <= observed + slack : value >= observed - slack;
+}
+
+static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
+{
+    vxs_context alone = { .interrupted = m->context ? m->context->interrupted : NULL };
+    double *score = vxs_alloc(m->task->n, sizeof(*score), err), value = NAN;
+    vxs_status status = score ? permute_scores(m, k, score, err) : VXS_FAILED;
+    if (!status)
+        status = measure(m, &alone, score, &value, err);
+    free(score);
+    if (!status && isnan(value)) /* which would look like one that is not computed */
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "'%s' cannot be computed for permutation %zu; choose another --metric",
+                          m->result->metric->name, k + 1);
+    m->result->null[k] = value;
+    return status ? status : vxs_ledger_add(m->ledger, k, pack_value, m->result, err);
+}
+
+/* How many are wanted and where to stop may differ: permutations belong together all the same. */
+static vxs_status open_checkpoint(permuter *m, vxs_error *err)
+{
+    vxs_permute_settings same = *m->settings;
+    vxs_run run = as_run(m->task, &same, m->method, m->result->observed);
+    same.permutations = same.stop_at = 0;
+    vxs_status status =
+        vxs_ledger_open(m->context, &m->settings->pieces, &run, m->result->wanted, &m->ledger, err);
+    for (size_t k = 0; k < m->result->wanted && !status; k++) {
+        bool found;
+        status = vxs_ledger_find(m->ledger, k, pack_value, m->result, &found, err);
+    }
+    return status;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* Those known without a gap from the first on, up to where it may stop. What is clear is not for a
+ * chunk to say. */
+static bool is_clear(permuter *m)
+{
+    vxs_permutation *r = m->result;
+    r->count = r->reached = 0;
+    if (vxs_chunk_is_part(m->settings->pieces.chunk))
+        return false;
+    while (r->count < r->wanted && !isnan(r->null[r->count])) {
+        r->reached += is_as_good(m, r->null[r->count++]);
+        if (m->settings->stop_at > 0 && r->reached >= (size_t)m->settings->stop_at)
+            return true;
+    }
+    return r->count == r->wanted;
+}
+
+static vxs_status run_all(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    int threads = m->context && m->context->nthreads > 1 ? m->context->nthreads : 1;
+    int stop = is_clear(m);
+    vxs_status status = VXS_OK;
+    vxs_progress progress;
+    vxs_progress_start(&progress, m->context, "permuting", "permutations", r->end - r->first);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (size_t k = r->first; k < r->end; k++) {
+        vxs_error why = VXS_ERROR_INIT;
+        if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
+            continue;
+        vxs_status one = isnan(r->null[k]) ? run_one(m, k, &why) : VXS_OK;
+        if (!one)
+            one = vxs_progress_step(&progress, 1, &why);
+#pragma omp critical
+        {
+            if (one)
+                status = vxs_fail(err, why.status, "%s", why.message);
+            if (one || is_clear(m))
+                __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+        }
+    }
+    return status;
+}
+
+static void settle(permuter *m)
+{
+    vxs_permutation *r = m->result;
+    if (vxs_chunk_is_part(m->settings->pieces.chunk))
+        return;
+    (void)is_clear(m);
+    for (size_t k = r->count; k < r->wanted; k++)
+        r->null[k] = NAN; /* computed ahead by other threads */
+    r->p = fmax(((double)r->reached + 1) / ((double)r->count + 1), 1 / r->distinct);
+}
+
+static vxs_status find_metric(permuter *m, vxs_error *err)
+{
+    bool classes = m->task->class_count > 0;
+    const char *name = m->settings->metric ? m->settings->metric : classes ? "auc" : "r";
+    const char *names[32] = { NULL };
+    size_t count = 0;
+    for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++) {
+        if (row->of_classes != classes)
+            continue;
+        if (strcmp(row->name, name) == 0)
+            m->result->metric = row;
+        names[count++] = row->name;
+    }
+    const char *near = m->result->metric ? NULL : vxs_nearest(name, names);
+    if (m->result->metric)
+        return VXS_OK;
+    return vxs_fail(err, VXS_MISUSE, "'%s' is no metric of %s%s%s%s", name,
+                    classes ? "classes" : "scores", near ? "; did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
+}
+
+static vxs_status prepare(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    vxs_status status = find_metric(m, err);
+    if (!status)
+        status = vxs_chunk_share(m->settings->pieces.chunk, r->wanted,
+                                 vxs_run_kinds[VXS_RUN_PERMUTE].units, &r->first, &r->end, err);
+    return status ? status : find_exchange(m, err);
+}
+
+static vxs_status run_permuter(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    vxs_status status = prepare(m, err);
+    if (status)
+        return status;
+    if (strcmp(r->unit, "people") == 0)
+        vxs_log(m->context, VXS_LOG_INFO,
+                "%zu subjects are %zu people: a person's targets stay together, and change places "
+                "with those of persons that have as many subjects",
+                m->task->n, r->units);
+    vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);
+    status = measure(m, m->context, m->task->score, &r->observed, err);
+    if (!status && isnan(r->observed))
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' cannot be computed for these subjects",
+                          r->metric->name);
+    if (!status)
+        status = open_checkpoint(m, err);
+    if (!status)
+        status = run_all(m, err);
+    if (!status)
+        settle(m);
+    return status;
+}
+
+/* A permuter with room for all permutations, of which none is known yet. */
+static vxs_status begin(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    *r = (vxs_permutation){ .wanted = (size_t)m->settings->permutations };
+    r->null = vxs_alloc(r->wanted, sizeof(*r->null), err);
+    for (size_t k = 0; r->null && k < r->wanted; k++)
+        r->null[k] = NAN;
+    return r->null ? VXS_OK : VXS_FAILED;
+}
+
+vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
+                       const vxs_permute_settings *settings, const vxs_method_settings *method,
+                       vxs_permutation *result, vxs_error *err)
+{
+    double start = vxs_seconds();
+    permuter m = {
+        .context = context, .task = task, .settings = settings, .method = method, .result = result
+    };
+    vxs_status status = begin(&m, err);
+    if (!status)
+        status = run_permuter(&m, err);
+    vxs_ledger_close(m.ledger);
+    vxs_exchange_release(&m.exchange);
+    result->seconds = vxs_seconds() - start;
+    if (status)
+        vxs_permutation_release(result);
+    return status;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+static vxs_status save_part(const vxs_context *context, const vxs_task *task,
+                            const vxs_permute_settings *settings, const vxs_method_settings *method,
+                            const vxs_permutation *r, const char *directory, bool replace,
+                            vxs_error *err)
+{
+    vxs_run run = as_run(task, settings, method, r->observed);
+    return vxs_part_save(context, &run, settings->pieces.chunk, r->wanted, r->seconds, pack_value,
+                         (void *)r, directory, replace, err);
+}
+
+vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts, vxs_merged *merged,
+                             vxs_error *err)
+{
+    vxs_permutation *r = &merged->result.permutation;
+    permuter m = { .context = context,
+                   .task = &merged->task,
+                   .settings = &merged->settings.permute,
+                   .method = &merged->method,
+                   .result = r };
+    vxs_status status = begin(&m, err);
+    if (!status)
+        status = prepare(&m, err);
+    if (!status)
+        status = vxs_parts_unpack(parts, r->wanted, pack_value, r, err);
+    if (!status) {
+        r->observed = parts->observed;
+        r->seconds = parts->seconds;
+        settle(&m);
+    }
+    vxs_exchange_release(&m.exchange);
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+void vxs_permutation_json(vxs_json_writer *w, const vxs_permutation *r)
+{
+    vxs_json_real(w, "p", r->p);
+    vxs_json_real(w, "smallest_p", r->smallest_p);
+    vxs_json_whole(w, "permutations", (int64_t)r->count);
+    vxs_json_whole(w, "asked_for", (int64_t)r->wanted);
+    vxs_json_whole(w, "as_good", (int64_t)r->reached);
+    vxs_json_text(w, "metric", r->metric->name);
+    vxs_json_real(w, "observed", r->observed);
+    vxs_json_real(w, "distinct_permutations", r->distinct);
+    vxs_json_text(w, "exchanged", r->unit);
+    vxs_json_whole(w, "units", (int64_t)r->units);
+    vxs_json_real(w, "seconds", r->seconds);
+}
+
+static void write_about(const vxs_context *context, const vxs_task *task,
+                        const vxs_permute_settings *settings, const vxs_method_settings *method,
+                        const vxs_permutation *r, FILE *stream)
+{
+    vxs_json_writer w;
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "format", "voxsift permutations");
+    vxs_json_whole(&w, "format_version", 1);
+    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "processor", r->processor ? r->processor : vxs_blas_core());
+    vxs_json_text(&w, "cohort", task->cohort->path);
+    vxs_json_params(&w, "task", vxs_task_params, &task->settings);
+    vxs_json_params(&w, "cross_validation", vxs_cv_params, &settings->cv);
+    vxs_json_params(&w, "permuting", vxs_permute_params, settings);
+    vxs_json_params(&w, "parameters", vxs_task_method(task)->params, method);
+    vxs_task_json(&w, task, method);
+    vxs_flow_json(&w, task);
+    vxs_features_json(&w, task->cohort);
+    vxs_permutation_json(&w, r);
+    vxs_json_close_object(&w);
+}
+
+static void write_null(const vxs_permutation *r, FILE *stream)
+{
+    vxs_tsv_writer w;
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, "permutation");
+    vxs_tsv_text(&w, r->metric->name);
+    vxs_tsv_end_row(&w);
+    for (size_t k = 0; k < r->count; k++) {
+        vxs_tsv_real(&w, (double)(k + 1));
+        vxs_tsv_real(&w, r->null[k]);
+        vxs_tsv_end_row(&w);
+    }
+}
+
+vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task,
+                                const vxs_permute_settings *settings,
+                                const vxs_method_settings *method, const vxs_permutation *r,
+                                const char *directory, bool replace, vxs_error *err)
+{
+    static const char *const files[] = { VXS_PERMUTE_FILE, "null.tsv" };
+    vxs_output *output = NULL;
+    if (vxs_chunk_is_part(settings->pieces.chunk))
+        return save_part(context, task, settings, method, r, directory, replace, err);
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
+    for (int k = 0; k < 2 && !status; k++) {
+        FILE *stream;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            break;
+        if (k == 0)
+            write_about(context, task, settings, method, r, stream);
+        else
+            write_null(r, stream);
+        status = vxs_output_close(output, stream, files[k], err);
+    }
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    return status;
+}

@@ -1,0 +1,513 @@
+/* stability.c - features that are selected whoever the subjects are.
+ *
+ * The subjects are halved, again and again, and on each half a path goes on until it has selected q
+ * features. What is selected in at least the share pi of the halves is stable. With complementary
+ * pairs and frequencies that have one peak, at most C(pi) q^2 / p of these are wrong on average,
+ * wrong being features that a half selects no oftener than by chance, q / p (Shah and Samworth
+ * 2013, theorem 2); without the peak, q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
+#include "evaluate/chunks/chunk.h"
+#include "voxsift/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_stability_settings, member)
+
+const vxs_param vxs_stability_params[] = {
+    { .name = "pairs",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(pairs),
+      .initial = 50,
+      .min = 2,
+      .max = 100000,
+      .help = "times that the subjects are halved; both halves are used" },
+    { .name = "threshold",
+      .value = "SHARE",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(threshold),
+      .initial = 0.75,
+      .min = 0.55,
+      .max = 1,
+      .help = "share of the halves that must select a feature for it to be stable" },
+    { .name = "wrong",
+      .value = "N",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(wrong),
+      .initial = 1,
+      .min = 1e-6,
+      .max = 1e6,
+      .help = "stable features that may be wrong, on average: says how many a half may select" },
+    { .name = "select-features",
+      .value = "Q",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(features),
+      .initial = NAN,
+      .min = 1,
+      .max = 1e9,
+      .help = "features that a half may select, instead of --wrong" },
+    { .name = "group",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(group),
+      .help = "subjects with the same value, such as family, stay in one half; those of one person "
+              "always do, and groups that share a person become one" },
+    { .name = "seed",
+      .value = "N",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(seed),
+      .initial = 1,
+      .min = 0,
+      .max = 1e15,
+      .help = "of the halves" },
+    { .name = NULL },
+};
+
+void vxs_stability_release(vxs_stability *r)
+{
+    free(r->half);
+    free(r->frequency);
+    free(r->stable);
+    for (size_t h = 0; r->units && h < r->halves; h++)
+        vxs_job_release(&r->units[h], 0); /* no fits are kept */
+    free(r->units);
+    *r = (vxs_stability){ .halves = 0 };
+}
+
+/* C(pi) of Shah and Samworth for B pairs; INFINITY where they give no bound. */
+static double unimodal_factor(double threshold, double pairs, double theta)
+{
+    double least = fmin(0.5 + theta * theta, 0.5 + 1 / (2 * pairs) + 0.75 * theta * theta);
+    if (!(threshold > least) || theta > 1 / sqrt(3))
+        return INFINITY;
+    return threshold <= 0.75 ? 1 / (2 * (2 * threshold - 1 - 1 / (2 * pairs)))
+                             : 4 * (1 - threshold + 1 / (2 * pairs)) / (1 + 1 / pairs);
+}
+
+double vxs_stability_bound(double threshold, double pairs, double q, double p)
+{
+    double plain = 1 / (2 * threshold - 1), sharp = unimodal_factor(threshold, pairs, q / p);
+    return fmin(plain, sharp) * q * q / p;
+}
+
+/* As many as the bound allows, and at least one. */
+static size_t choose_features(const vxs_stability_settings *s, size_t p)
+{
+    size_t q = 1;
+    if (s->features > 0)
+        return (size_t)s->features;
+    while (q < p && vxs_stability_bound(s->threshold, (double)s->pairs, (double)(q + 1),
+                                        (double)p) <= s->wrong)
+        q++;
+    return q;
+}
+
+/* ---- Halves ---------------------------------------------------------------------------------- */
+
+static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s, uint8_t *halves,
+                              size_t *subjects, vxs_job *jobs, vxs_error *err)
+{
+    vxs_folds f = { .n = t->n };
+    size_t *half = vxs_alloc(t->n, sizeof(*half), err);
+    vxs_status status = half ? vxs_folds_group(t, s->group, &f, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_folds_enough(&f, s->group, f.groups, 2, "halves", "", err);
+    for (size_t k = 0; k < (size_t)s->pairs && !status; k++) {
+        vxs_random random = { (uint64_t)s->seed, VXS_STREAM_HALVES + k };
+        status = vxs_folds_deal(t, f.group, f.groups, 2, &random, half, err);
+        size_t count[2] = { 0, 0 };
+        for (size_t i = 0; i < t->n && !status; i++) {
+            count[half[i]]++;
+            halves[k * t->n + i] = (uint8_t)(half[i] + 1);
+        }
+        size_t *first = subjects + k * t->n, at[2] = { 0, count[0] }; /* one behind the other */
+        for (size_t i = 0; i < t->n && !status; i++)
+            first[at[half[i]]++] = i;
+        jobs[2 * k].train = first;
+        jobs[2 * k].train_count = count[0];
+        jobs[2 * k + 1].train = first + count[0];
+        jobs[2 * k + 1].train_count = count[1];
+        for (size_t h = 2 * k; h < 2 * k + 2 && !status; h++)
+            status = vxs_check_trainable(t, jobs[h].train, jobs[h].train_count, "a half", err);
+    }
+    vxs_folds_release(&f);
+    free(half);
+    return status;
+}
+
+/* ---- What they say --------------------------------------------------------------------------- */
+
+/* Of all pairs of halves, twice what both select as a share of what either does; two that select
+ * nothing agree. */
+static double mean_dice(const vxs_job *jobs, size_t halves, size_t output, size_t p)
+{
+    double sum = 0, pairs = 0;
+    for (size_t a = 0; a < halves; a++)
+        for (size_t b = 0; b < a; b++) {
+            const bool *one = jobs[a].selected + output * p, *other = jobs[b].selected + output * p;
+            double both = 0, either = 0;
+            for (size_t j = 0; j < p; j++) {
+                both += one[j] && other[j];
+                either += (double)one[j] + (double)other[j];
+            }
+            sum += either > 0 ? 2 * both / either : 1;
+            pairs++;
+        }
+    return sum / pairs;
+}
+
+/* 1 - variance of the selections over what chance would give (Nogueira, Sechidis, Brown 2018); NAN
+ * where nothing or everything is selected. */
+static double nogueira_index(const double *frequency, size_t p, double halves)
+{
+    double variance = 0, mean = 0;
+    for (size_t j = 0; j < p; j++) {
+        variance += halves / (halves - 1) * frequency[j] * (1 - frequency[j]) / (double)p;
+        mean += frequency[j] / (double)p;
+    }
+    return mean > 0 && mean < 1 ? 1 - variance / (mean * (1 - mean)) : NAN;
+}
+
+static void count_costs(vxs_stability *r)
+{
+    r->converged = true;
+    for (size_t h = 2 * r->first; h < 2 * r->end; h++) {
+        r->passes += r->units[h].passes;
+        r->converged = r->converged && r->units[h].converged;
+    }
+}
+
+static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs_stability *r,
+                         vxs_error *err)
+{
+    const vxs_job *jobs = r->units;
+    size_t p = t->cohort->p, outputs = vxs_task_outputs(t);
+    count_costs(r);
+    if (vxs_chunk_is_part(s->pieces.chunk))
+        return VXS_OK;
+    r->frequency = vxs_alloc(outputs, p * sizeof(*r->frequency), err);
+    r->stable = vxs_alloc(outputs, sizeof(*r->stable), err);
+    if (!r->frequency || !r->stable)
+        return VXS_FAILED;
+    for (size_t h = 0; h < r->halves; h++) {
+        for (size_t j = 0; j < outputs * p; j++)
+            r->frequency[j] += jobs[h].selected[j]; /* whole numbers, so that shares are exact */
+        r->mean_selected += (double)vxs_count_selected(jobs[h].selected, outputs * p) /
+                            (double)(r->halves * outputs);
+    }
+    for (size_t j = 0; j < outputs * p; j++)
+        r->frequency[j] /= (double)r->halves;
+    for (size_t o = 0; o < outputs; o++) {
+        for (size_t j = 0; j < p; j++)
+            r->stable[o] += r->frequency[o * p + j] >= s->threshold;
+        r->dice += mean_dice(jobs, r->halves, o, p) / (double)outputs;
+        r->nogueira += nogueira_index(r->frequency + o * p, p, (double)r->halves) / (double)outputs;
+    }
+    return VXS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
+{
+    if (vxs_task_method(t)->needs_graph && m->sparsity == 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' gives nearly all features a weight; there is no selection to "
+                        "be stable without '--sparsity'",
+                        vxs_task_method(t)->name);
+    return vxs_check_ratio(t, m, "half", true, err);
+}
+
+static vxs_run as_run(const vxs_task *t, const vxs_stability_settings *s,
+                      const vxs_method_settings *m)
+{
+    return (vxs_run){
+        .kind = VXS_RUN_STABILITY, .task = t, .settings = s, .method = m, .observed = NAN
+    };
+}
+
+static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
+                             const vxs_stability_settings *s, const vxs_method_settings *m,
+                             vxs_stability *r, vxs_error *err)
+{
+    vxs_tries tries = { .count = 0 };
+    size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
+    vxs_status status = subjects ? vxs_tries_make(t, m, true, &tries, err) : VXS_FAILED;
+    if (!status && tries.smooths && tries.smooths[0] != tries.smooths[tries.count - 1])
+        status = vxs_fail(err, VXS_MISUSE, "'--smooth' wants one value here; no folds choose");
+    if (!status)
+        status = deal_halves(t, s, r->half, subjects, r->units, err);
+    for (size_t h = 0; h < r->halves && !status; h++) {
+        r->units[h].number = h;
+        r->units[h].points = tries.points;
+        r->units[h].smooths = tries.smooths;
+        r->units[h].point_count = tries.count;
+        r->units[h].limit = r->features;
+    }
+    vxs_labour labour = { .context = context, .task = t, .method = m, .doing = "halving" };
+    vxs_run run = as_run(t, s, m);
+    if (!status)
+        status = vxs_ledger_open(context, &s->pieces, &run, r->halves, &labour.ledger, err);
+    if (!status)
+        status = vxs_jobs_run(&labour, r->units + 2 * r->first, 2 * (r->end - r->first), err);
+    vxs_ledger_close(labour.ledger);
+    vxs_tries_release(&tries);
+    free(subjects);
+    return status;
+}
+
+/* Room for all pairs, of which none is known yet. */
+static vxs_status begin(const vxs_task *t, const vxs_stability_settings *s,
+                        const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
+{
+    size_t p = t->cohort->p;
+    *r = (vxs_stability){ .halves = 2 * (size_t)s->pairs,
+                          .features = choose_features(s, p),
+                          .threshold = s->threshold };
+    r->error_bound =
+        vxs_stability_bound(s->threshold, (double)s->pairs, (double)r->features, (double)p);
+    vxs_status status = check_settings(t, method, err);
+    if (!status)
+        status = vxs_chunk_share(s->pieces.chunk, (size_t)s->pairs,
+                                 vxs_run_kinds[VXS_RUN_STABILITY].units, &r->first, &r->end, err);
+    if (status)
+        return status;
+    r->units = vxs_alloc(r->halves, sizeof(*r->units), err);
+    r->half = vxs_alloc((size_t)s->pairs, t->n * sizeof(*r->half), err);
+    return r->units && r->half ? VXS_OK : VXS_FAILED;
+}
+
+vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
+                             const vxs_stability_settings *settings,
+                             const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
+{
+    double start = vxs_seconds();
+    vxs_status status = begin(task, settings, method, r, err);
+    if (!status)
+        status = run_halves(context, task, settings, method, r, err);
+    if (!status)
+        status = sum_up(task, settings, r, err);
+    r->seconds = vxs_seconds() - start;
+    if (status)
+        vxs_stability_release(r);
+    return status;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const vxs_task *task;
+    vxs_stability *result;
+} halver;
+
+static void pack_half(vxs_pack *p, const halver *h, vxs_job *job)
+{
+    size_t features = h->task->cohort->p, outputs = vxs_task_outputs(h->task);
+    if (p->from)
+        job->selected = vxs_pack_room(p, outputs, features * sizeof(*job->selected));
+    vxs_pack_reals(p, &job->passes, 1);
+    vxs_pack_flag(p, &job->converged);
+    vxs_pack_selected(p, h->task, job->selected);
+}
+
+static void pack_pair(vxs_pack *p, void *run, size_t unit)
+{
+    const halver *h = run;
+    for (size_t i = 0; i < h->task->n; i++) {
+        size_t side = h->result->half[unit * h->task->n + i];
+        vxs_pack_size(p, &side, 2);
+        h->result->half[unit * h->task->n + i] = (uint8_t)side;
+    }
+    pack_half(p, h, &h->result->units[2 * unit]);
+    pack_half(p, h, &h->result->units[2 * unit + 1]);
+}
+
+static vxs_status save_part(const vxs_context *context, const vxs_task *t,
+                            const vxs_stability_settings *settings,
+                            const vxs_method_settings *method, const vxs_stability *r,
+                            const char *directory, bool replace, vxs_error *err)
+{
+    halver h = { t, (vxs_stability *)r };
+    vxs_run run = as_run(t, settings, method);
+    return vxs_part_save(context, &run, settings->pieces.chunk, r->halves / 2, r->seconds,
+                         pack_pair, &h, directory, replace, err);
+}
+
+vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged, vxs_error *err)
+{
+    vxs_stability *r = &merged->result.stability;
+    const vxs_stability_settings *settings = &merged->settings.stability;
+    halver h = { &merged->task, r };
+    vxs_status status = begin(h.task, settings, &merged->method, r, err);
+    if (!status)
+        status = vxs_parts_unpack(parts, r->halves / 2, pack_pair, &h, err);
+    if (!status)
+        status = sum_up(h.task, settings, r, err);
+    r->seconds = parts->seconds;
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+void vxs_stability_json(vxs_json_writer *w, const vxs_task *t, const vxs_stability *r)
+{
+    size_t outputs = vxs_task_outputs(t);
+    if (outputs == 1) {
+        vxs_json_whole(w, "selected", (int64_t)r->stable[0]);
+    } else {
+        vxs_json_open_object(w, "selected");
+        for (size_t o = 0; o < outputs; o++)
+            vxs_json_whole(w, t->classes[o], (int64_t)r->stable[o]);
+        vxs_json_close_object(w);
+    }
+    vxs_json_real(w, "threshold", r->threshold);
+    vxs_json_real(w, "error_bound", r->error_bound);
+    vxs_json_whole(w, "halves", (int64_t)r->halves);
+    vxs_json_whole(w, "features_a_half", (int64_t)r->features);
+    vxs_json_real(w, "mean_selected", r->mean_selected);
+    vxs_json_real(w, "dice", r->dice);
+    vxs_json_real(w, "nogueira", r->nogueira);
+    vxs_json_bool(w, "converged", r->converged);
+    vxs_json_real(w, "passes", r->passes);
+    vxs_json_real(w, "seconds", r->seconds);
+}
+
+static void write_about(const vxs_context *context, const vxs_task *t,
+                        const vxs_stability_settings *s, const vxs_method_settings *m,
+                        const vxs_stability *r, FILE *stream)
+{
+    vxs_json_writer w;
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "format", "voxsift stability");
+    vxs_json_whole(&w, "format_version", 1);
+    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "processor", r->processor ? r->processor : vxs_blas_core());
+    vxs_json_text(&w, "cohort", t->cohort->path);
+    vxs_json_params(&w, "task", vxs_task_params, &t->settings);
+    vxs_json_params(&w, "halving", vxs_stability_params, s);
+    vxs_json_params(&w, "parameters", vxs_task_method(t)->params, m);
+    vxs_task_json(&w, t, m);
+    vxs_flow_json(&w, t);
+    vxs_features_json(&w, t->cohort);
+    vxs_stability_json(&w, t, r);
+    vxs_json_close_object(&w);
+}
+
+/* A column a pair. */
+static void write_halves(const vxs_task *t, const vxs_stability *r, FILE *stream)
+{
+    vxs_tsv_writer w;
+    char name[32];
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, vxs_cohort_id_header(t->cohort));
+    for (size_t k = 0; k < r->halves / 2; k++) {
+        snprintf(name, sizeof(name), "pair_%zu", k + 1);
+        vxs_tsv_text(&w, name);
+    }
+    vxs_tsv_end_row(&w);
+    for (size_t i = 0; i < t->n; i++) {
+        vxs_tsv_text(&w, vxs_task_id(t, i));
+        for (size_t k = 0; k < r->halves / 2; k++)
+            vxs_tsv_real(&w, r->half[k * t->n + i]);
+        vxs_tsv_end_row(&w);
+    }
+}
+
+/* Features that any half selected. */
+static void write_table(const vxs_task *t, const vxs_stability *r, FILE *stream)
+{
+    const vxs_cohort *c = t->cohort;
+    size_t outputs = vxs_task_outputs(t);
+    bool voxels = c->kind == VXS_FEATURES_VOXELS;
+    char name[300];
+    vxs_tsv_writer w;
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, "index");
+    vxs_tsv_text(&w, "feature");
+    if (voxels)
+        vxs_write_place_header(&w);
+    for (size_t o = 0; o < outputs; o++) {
+        snprintf(name, sizeof(name), "frequency%s%s", outputs > 1 ? "_" : "",
+                 outputs > 1 ? t->classes[o] : "");
+        vxs_tsv_text(&w, name);
+    }
+    vxs_tsv_end_row(&w);
+    for (size_t j = 0; j < c->p; j++) {
+        bool any = false;
+        for (size_t o = 0; o < outputs; o++)
+            any = any || r->frequency[o * c->p + j] > 0;
+        if (!any)
+            continue;
+        vxs_tsv_real(&w, (double)j);
+        vxs_tsv_text(&w, vxs_cohort_feature(c, j, name));
+        if (voxels)
+            vxs_write_place(&w, &c->grid, c->voxels[j]);
+        for (size_t o = 0; o < outputs; o++)
+            vxs_tsv_real(&w, r->frequency[o * c->p + j]);
+        vxs_tsv_end_row(&w);
+    }
+}
+
+static vxs_status write_map(const vxs_task *t, const vxs_stability *r, bool stable,
+                            const char *file, FILE *stream, vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    size_t outputs = vxs_task_outputs(t), voxels = vxs_grid_voxels(&c->grid);
+    float *values = vxs_alloc(outputs, voxels * sizeof(*values), err);
+    if (!values)
+        return VXS_FAILED;
+    for (size_t k = 0; k < outputs * c->p; k++)
+        if (!stable || r->frequency[k] >= r->threshold)
+            values[k / c->p * voxels + c->voxels[k % c->p]] = (float)r->frequency[k];
+    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
+                                  .volumes = outputs,
+                                  .intent_name = stable ? "stable" : "frequency",
+                                  .cal_max = 1,
+                                  .descrip = "voxsift " VXS_VERSION " selection frequency" };
+    vxs_status status = vxs_image_write(stream, file, &c->grid, &options, values, err);
+    free(values);
+    return status;
+}
+
+vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
+                              const vxs_stability_settings *settings,
+                              const vxs_method_settings *method, const vxs_stability *r,
+                              const char *directory, bool replace, vxs_error *err)
+{
+    static const char *const files[] = { VXS_STABILITY_FILE, "halves.tsv",       "frequencies.tsv",
+                                         "clusters.tsv",     "frequency.nii.gz", "stable.nii.gz",
+                                         "mask.nii.gz" };
+    int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 7 : 3;
+    vxs_output *output = NULL;
+    if (vxs_chunk_is_part(settings->pieces.chunk))
+        return save_part(context, t, settings, method, r, directory, replace, err);
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
+    for (int k = 0; k < count && !status; k++) {
+        FILE *stream;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            break;
+        if (k == 0)
+            write_about(context, t, settings, method, r, stream);
+        else if (k == 1)
+            write_halves(t, r, stream);
+        else if (k == 2)
+            write_table(t, r, stream);
+        else if (k == 3)
+            status = vxs_write_clusters(t, r->frequency, r->threshold, stream, err);
+        else if (k == 6)
+            status = vxs_write_mask(&t->cohort->grid, t->cohort->voxels, t->cohort->voxel_count,
+                                    stream, err);
+        else
+            status = write_map(t, r, k == 5, files[k], stream, err);
+        vxs_status closed = vxs_output_close(output, stream, files[k], err);
+        status = status ? status : closed;
+    }
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    return status;
+}

@@ -1,0 +1,256 @@
+/* voxel_grid.c - voxels that are neighbours, and links between pieces that touch no others.
+ *
+ * Pieces grow at the same speed until they fill the box; where two of them meet they are nearest to
+ * each other, or nearly so. The shortest such meetings that hang all together become links. */
+#include "voxsift/graph.h"
+
+#include "core/union.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOBODY UINT32_MAX
+
+typedef struct {
+    const size_t *shape;
+    size_t cells;
+    uint32_t *owner;    /* of a cell: the node that reached it first */
+    uint32_t *distance; /* in steps */
+    uint32_t *queue;
+} grower;
+
+static const size_t axes = 3;
+
+static size_t step_along(const size_t shape[3], size_t axis)
+{
+    return axis == 0 ? 1 : axis == 1 ? shape[0] : shape[0] * shape[1];
+}
+
+/* Whether the cell has another behind it along the axis. */
+static bool has_next(const size_t shape[3], size_t cell, size_t axis)
+{
+    return cell / step_along(shape, axis) % shape[axis] + 1 < shape[axis];
+}
+
+static bool has_previous(const size_t shape[3], size_t cell, size_t axis)
+{
+    return cell / step_along(shape, axis) % shape[axis] > 0;
+}
+
+/* ---- Links ----------------------------------------------------------------------------------- */
+
+static void reach(const grower *w, size_t cell, size_t from, size_t *waiting)
+{
+    if (w->owner[cell] != NOBODY)
+        return;
+    w->owner[cell] = w->owner[from];
+    w->distance[cell] = w->distance[from] + 1;
+    w->queue[(*waiting)++] = (uint32_t)cell;
+}
+
+static void grow(const grower *w)
+{
+    size_t waiting = 0;
+    for (size_t cell = 0; cell < w->cells; cell++)
+        if (w->owner[cell] != NOBODY)
+            w->queue[waiting++] = (uint32_t)cell;
+    for (size_t next = 0; next < waiting; next++) {
+        size_t cell = w->queue[next];
+        for (size_t axis = 0; axis < axes; axis++) {
+            size_t step = step_along(w->shape, axis);
+            if (has_previous(w->shape, cell, axis))
+                reach(w, cell - step, cell, &waiting);
+            if (has_next(w->shape, cell, axis))
+                reach(w, cell + step, cell, &waiting);
+        }
+    }
+}
+
+/* Where cells of two pieces meet; with graph == NULL they are counted only. */
+static size_t list_meetings(const grower *w, size_t *piece, vxs_graph *g, double *cost)
+{
+    size_t count = 0;
+    for (size_t cell = 0; cell < w->cells; cell++)
+        for (size_t axis = 0; axis < axes; axis++) {
+            if (!has_next(w->shape, cell, axis) || w->owner[cell] == NOBODY)
+                continue; /* all cells have an owner, or none has */
+            size_t other = cell + step_along(w->shape, axis);
+            size_t a = w->owner[cell], b = w->owner[other];
+            if (vxs_union_find(piece, a) == vxs_union_find(piece, b))
+                continue;
+            if (g) {
+                g->from[count] = vxs_union_find(piece, a);
+                g->to[count] = vxs_union_find(piece, b);
+                cost[count] = (double)w->distance[cell] + (double)w->distance[other];
+                g->weight[count] = (double)cell * (double)axes + (double)axis; /* where */
+            }
+            count++;
+        }
+    return count;
+}
+
+/* From pieces to the voxels that met. */
+static void name_ends(const grower *w, vxs_graph *links)
+{
+    for (size_t e = 0; e < links->count; e++) {
+        size_t place = (size_t)links->weight[e], cell = place / axes;
+        links->from[e] = w->owner[cell];
+        links->to[e] = w->owner[cell + step_along(w->shape, place % axes)];
+        links->weight[e] = 1;
+    }
+}
+
+static vxs_status link_pieces(const grower *w, size_t *piece, vxs_graph *g, vxs_error *err)
+{
+    vxs_graph meetings = { .nodes = 0 }, links = { .nodes = 0 };
+    grow(w);
+    size_t count = list_meetings(w, piece, NULL, NULL);
+    double *cost = vxs_alloc(count, sizeof(*cost), err);
+    vxs_status status = cost ? vxs_graph_new(g->nodes, count, &meetings, err) : VXS_FAILED;
+    if (!status) {
+        list_meetings(w, piece, &meetings, cost);
+        status = vxs_graph_spanning(&meetings, cost, &links, err);
+    }
+    if (!status) {
+        name_ends(w, &links);
+        status = vxs_graph_append(g, &links, err);
+    }
+    vxs_graph_release(&meetings);
+    vxs_graph_release(&links);
+    free(cost);
+    return status;
+}
+
+/* The grower's work space; its owners are those of `node`. */
+static vxs_status start_growing(grower *w, const uint32_t *node, vxs_error *err)
+{
+    w->owner = vxs_alloc(w->cells, sizeof(*w->owner), err);
+    w->distance = vxs_alloc(w->cells, sizeof(*w->distance), err);
+    w->queue = vxs_alloc(w->cells, sizeof(*w->queue), err);
+    if (!w->owner || !w->distance || !w->queue)
+        return VXS_FAILED;
+    memcpy(w->owner, node, w->cells * sizeof(*w->owner));
+    return VXS_OK;
+}
+
+vxs_status vxs_graph_link_cells(const size_t shape[3], const uint32_t *node, vxs_graph *g,
+                                vxs_error *err)
+{
+    grower w = { .shape = shape, .cells = shape[0] * shape[1] * shape[2] };
+    size_t *piece = vxs_union_new(g->nodes, err), pieces = g->nodes;
+    vxs_status status = piece ? VXS_OK : VXS_FAILED;
+    for (size_t e = 0; !status && e < g->count; e++)
+        pieces -= vxs_union_join(piece, g->from[e], g->to[e]);
+    if (!status && pieces > 1) {
+        status = start_growing(&w, node, err);
+        if (!status)
+            status = link_pieces(&w, piece, g, err);
+    }
+    free(w.owner);
+    free(w.distance);
+    free(w.queue);
+    free(piece);
+    return status;
+}
+
+/* ---- Neighbours ------------------------------------------------------------------------------ */
+
+/* The half of the neighbours that lie behind, in the order of cells, with their steps. */
+static int list_steps(int connectivity, int steps[13][3])
+{
+    int count = 0;
+    for (int z = 0; z <= 1; z++)
+        for (int y = -1; y <= 1; y++)
+            for (int x = -1; x <= 1; x++) {
+                int size = abs(x) + abs(y) + z;
+                bool behind = z > 0 || y > 0 || (y == 0 && x > 0);
+                if (!behind || size > (connectivity == 6 ? 1 : connectivity == 18 ? 2 : 3))
+                    continue;
+                steps[count][0] = x;
+                steps[count][1] = y;
+                steps[count++][2] = z;
+            }
+    return count;
+}
+
+/* The node at that step from a cell, or NOBODY. */
+static uint32_t node_at(const size_t shape[3], const uint32_t *node, size_t cell, const int step[3])
+{
+    size_t at = 0;
+    for (size_t axis = 3; axis-- > 0;) {
+        size_t here = cell / step_along(shape, axis) % shape[axis] + (size_t)step[axis];
+        if (here >= shape[axis]) /* below 0 as well */
+            return NOBODY;
+        at += here * step_along(shape, axis);
+    }
+    return node[at];
+}
+
+static size_t list_neighbours(const size_t shape[3], const size_t *voxels, size_t nodes,
+                              int connectivity, const uint32_t *node, vxs_graph *g)
+{
+    int steps[13][3], kinds = list_steps(connectivity, steps);
+    size_t count = 0;
+    for (size_t k = 0; k < nodes; k++)
+        for (int s = 0; s < kinds; s++) {
+            uint32_t other = node_at(shape, node, voxels[k], steps[s]);
+            if (other == NOBODY)
+                continue;
+            if (g) {
+                g->from[count] = k;
+                g->to[count] = other;
+            }
+            count++;
+        }
+    return count;
+}
+
+/* The node of every cell. */
+static vxs_status number_cells(const size_t shape[3], const size_t *voxels, size_t count,
+                               uint32_t **node, vxs_error *err)
+{
+    size_t cells = shape[0] * shape[1] * shape[2];
+    *node = NULL;
+    if (cells >= NOBODY)
+        return vxs_fail(err, VXS_FAILED,
+                        "graphs of grids of more than 2^32 voxels are not supported");
+    *node = vxs_alloc(cells, sizeof(**node), err);
+    if (!*node)
+        return VXS_FAILED;
+    memset(*node, 0xff, cells * sizeof(**node));
+    for (size_t k = 0; k < count; k++)
+        (*node)[voxels[k]] = (uint32_t)k;
+    return VXS_OK;
+}
+
+static vxs_status make(const size_t shape[3], const size_t *voxels, size_t count, int connectivity,
+                       bool linked, vxs_graph *g, vxs_error *err)
+{
+    uint32_t *node = NULL;
+    *g = (vxs_graph){ .nodes = 0 };
+    vxs_status status = number_cells(shape, voxels, count, &node, err);
+    if (!status) {
+        size_t edges = list_neighbours(shape, voxels, count, connectivity, node, NULL);
+        status = vxs_graph_new(count, edges, g, err);
+    }
+    if (!status) {
+        list_neighbours(shape, voxels, count, connectivity, node, g);
+        status = linked ? vxs_graph_link_cells(shape, node, g, err) : VXS_OK;
+    }
+    free(node);
+    if (status)
+        vxs_graph_release(g);
+    return status;
+}
+
+vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
+                          int connectivity, vxs_graph *g, vxs_error *err)
+{
+    return make(shape, voxels, count, connectivity, true, g, err);
+}
+
+vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels, size_t count,
+                                int connectivity, vxs_graph *g, vxs_error *err)
+{
+    return make(shape, voxels, count, connectivity, false, g, err);
+}

@@ -1,0 +1,317 @@
+/* covariates.c - age, sex, site: numbers as they are, and a column for each level of text but the
+ * first.
+ *
+ * A level that no training subject has, as that of the site that is left out, has no weight that
+ * could have been learned: its subjects get the means of the covariate's columns over the training
+ * subjects, which is the average of the levels that were learned, as often as each was seen. Where
+ * the level is the first one, whose columns are all 0, or another, changes nothing. */
+#include "model/covariates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Which columns --------------------------------------------------------------------------- */
+
+static vxs_status add_covariate(const vxs_task *t, const char *name, size_t target,
+                                vxs_covariates *list, vxs_error *err)
+{
+    const vxs_table *table = t->cohort->people;
+    vxs_covariate *more = vxs_resize(list->each, list->count + 1, sizeof(*more), err);
+    if (!more)
+        return VXS_FAILED;
+    list->each = more;
+    vxs_covariate *c = &more[list->count++];
+    *c = (vxs_covariate){ .column = SIZE_MAX };
+    vxs_column_summary summary;
+    vxs_status status = vxs_table_find(table, name, &c->column, err);
+    if (!status)
+        status = vxs_table_summarise(table, c->column, &summary, err);
+    if (status)
+        return status;
+    c->numeric = summary.numeric;
+    if (c->column == target)
+        return vxs_fail(err, VXS_MISUSE, "'%s' is the target; it cannot be a confound as well",
+                        name);
+    return c->numeric ? VXS_OK : vxs_table_levels(table, c->column, &c->levels, &c->count, err);
+}
+
+vxs_status vxs_covariates_find(const vxs_task *t, size_t target, vxs_covariates *list,
+                               vxs_error *err)
+{
+    const char *names = t->settings.confounds;
+    vxs_status status = VXS_OK;
+    while (names && *names && !status) {
+        size_t length = strcspn(names, ",");
+        char *name = vxs_format(err, "%.*s", (int)length, names);
+        status = name ? VXS_OK : VXS_FAILED;
+        if (name && *name)
+            status = add_covariate(t, name, target, list, err);
+        free(name);
+        names += length + (names[length] == ',');
+    }
+    return status;
+}
+
+void vxs_covariates_release(vxs_covariates *list)
+{
+    for (size_t k = 0; k < list->count; k++)
+        free(list->each[k].levels);
+    free(list->each);
+    *list = (vxs_covariates){ .count = 0 };
+}
+
+/* ---- Columns of the task --------------------------------------------------------------------- */
+
+static vxs_status name_free(vxs_task *t, const char *name, const char *level, vxs_error *err)
+{
+    char **more = vxs_resize(t->free_names, t->free_count + 1, sizeof(*more), err);
+    double *columns =
+        more ? vxs_resize(t->free, (t->free_count + 1) * t->n, sizeof(*columns), err) : NULL;
+    t->free_names = more ? more : t->free_names;
+    t->free = columns ? columns : t->free;
+    if (!columns)
+        return VXS_FAILED;
+    more[t->free_count] =
+        level ? vxs_format(err, "%s=%s", name, level) : vxs_format(err, "%s", name);
+    if (!more[t->free_count])
+        return VXS_FAILED;
+    t->free_count++;
+    return VXS_OK;
+}
+
+static vxs_status note_level(vxs_task *t, const char *name, const char *level, vxs_error *err)
+{
+    char **more = vxs_resize(t->levels, t->level_count + 1, sizeof(*more), err);
+    if (!more)
+        return VXS_FAILED;
+    t->levels = more;
+    more[t->level_count] = vxs_format(err, "%s=%s", name, level);
+    return more[t->level_count] ? (t->level_count++, VXS_OK) : VXS_FAILED;
+}
+
+static vxs_status note_factor(vxs_task *t, size_t column, vxs_error *err)
+{
+    vxs_categorical *more = vxs_resize(t->factors, t->factor_count + 1, sizeof(*more), err);
+    if (!more)
+        return VXS_FAILED;
+    t->factors = more;
+    vxs_categorical *f = &more[t->factor_count];
+    *f = (vxs_categorical){ .column = column,
+                            .first = t->free_count,
+                            .level = vxs_alloc(t->n, sizeof(*f->level), err) };
+    t->factor_count += f->level != NULL;
+    return f->level ? VXS_OK : VXS_FAILED;
+}
+
+void vxs_free_factors(vxs_task *t)
+{
+    for (size_t k = 0; k < t->factor_count; k++)
+        free(t->factors[k].level);
+    free(t->factors);
+    t->factors = NULL;
+    t->factor_count = 0;
+}
+
+/* A column for each level but the first, among the subjects in use. */
+static vxs_status add_levels(vxs_task *t, const vxs_covariate *c, const char *name, vxs_error *err)
+{
+    const vxs_table *table = t->cohort->people;
+    vxs_status status = note_factor(t, c->column, err);
+    vxs_categorical *f = status ? NULL : &t->factors[t->factor_count - 1];
+    for (size_t k = 0; k < c->count && !status; k++) {
+        size_t with = 0;
+        for (size_t i = 0; i < t->n; i++)
+            if (strcmp(vxs_table_cell(table, t->rows[i], c->column), c->levels[k].text) == 0) {
+                f->level[i] = f->levels;
+                with++;
+            }
+        if (with == 0)
+            continue;
+        status = note_level(t, name, c->levels[k].text, err);
+        if (!status && f->levels > 0)
+            status = name_free(t, name, c->levels[k].text, err);
+        for (size_t i = 0; i < t->n && !status && f->levels > 0; i++)
+            t->free[(t->free_count - 1) * t->n + i] = f->level[i] == f->levels;
+        f->levels++;
+    }
+    return status;
+}
+
+vxs_status vxs_check_offset(const char *name, const double *values, size_t n, double least,
+                            vxs_error *err)
+{
+    double mean = 0, square = 0;
+    bool same = true;
+    for (size_t i = 0; i < n; i++)
+        same = same && values[i] == values[0];
+    if (same)
+        return VXS_OK;
+    for (size_t i = 0; i < n; i++)
+        mean += values[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        square += (values[i] - mean) * (values[i] - mean);
+    double spread = sqrt(square / (double)n);
+    if (!(spread > 0) || spread > least * fabs(mean))
+        return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "column '%s' varies by %.3g (standard deviation) about a mean of %.3g, too "
+                    "little to be computed with; subtract a constant from it, such as its mean",
+                    name, spread, mean);
+}
+
+/* Beside the intercept so little is left of a column that solvers, which have squares of lengths
+ * (l1_quadratic.c), take it for the intercept again and leave it out. */
+#define LEAST_SPREAD 1e-5
+
+static vxs_status add_columns(vxs_task *t, const vxs_covariate *c, vxs_error *err)
+{
+    const vxs_table *table = t->cohort->people;
+    const char *name = vxs_table_header(table, c->column);
+    if (!c->numeric)
+        return add_levels(t, c, name, err);
+    vxs_status status = name_free(t, name, NULL, err);
+    double *values = status ? NULL : t->free + (t->free_count - 1) * t->n;
+    for (size_t i = 0; i < t->n && !status; i++)
+        status = vxs_table_real(table, t->rows[i], c->column, &values[i], err);
+    return status ? status : vxs_check_offset(name, values, t->n, LEAST_SPREAD, err);
+}
+
+vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    if (!t->settings.no_intercept) {
+        status = name_free(t, "intercept", NULL, err);
+        for (size_t i = 0; i < t->n && !status; i++)
+            t->free[i] = 1;
+    }
+    for (size_t k = 0; k < list->count && !status; k++)
+        status = add_columns(t, &list->each[k], err);
+    return status;
+}
+
+/* ---- Levels that were never seen ------------------------------------------------------------- */
+
+/* Sets the factor's columns of the test subjects whose level `seen` has not. */
+static void average_levels(const vxs_task *t, const vxs_categorical *f, const bool *seen,
+                           const size_t *train, size_t train_count, const size_t *test,
+                           size_t test_count, double *columns)
+{
+    for (size_t k = f->first; k + 1 < f->first + f->levels; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < train_count; i++)
+            sum += t->free[k * t->n + train[i]];
+        for (size_t i = 0; i < test_count; i++)
+            if (!seen[f->level[test[i]]])
+                columns[k * test_count + i] = sum / (double)train_count;
+    }
+}
+
+vxs_status vxs_covariates_of(const vxs_task *t, const size_t *train, size_t train_count,
+                             const size_t *test, size_t test_count, double *columns, vxs_error *err)
+{
+    bool *seen = vxs_alloc(t->n, sizeof(*seen), err);
+    if (!seen)
+        return VXS_FAILED;
+    for (size_t k = 0; k < t->free_count; k++)
+        for (size_t i = 0; i < test_count; i++)
+            columns[k * test_count + i] = t->free[k * t->n + test[i]];
+    for (size_t j = 0; j < t->factor_count; j++) {
+        const vxs_categorical *f = &t->factors[j];
+        memset(seen, 0, f->levels * sizeof(*seen));
+        for (size_t i = 0; i < train_count; i++)
+            seen[f->level[train[i]]] = true;
+        average_levels(t, f, seen, train, train_count, test, test_count, columns);
+    }
+    free(seen);
+    return VXS_OK;
+}
+
+vxs_status vxs_covariates_unseen(const vxs_task *t, const size_t *fold, size_t number,
+                                 vxs_unseen_list *list, vxs_error *err)
+{
+    const vxs_table *table = t->cohort->people;
+    bool *seen = vxs_alloc(t->n, sizeof(*seen), err);
+    vxs_status status = seen ? VXS_OK : VXS_FAILED;
+    for (size_t j = 0; j < t->factor_count && !status; j++) {
+        const vxs_categorical *f = &t->factors[j];
+        memset(seen, 0, f->levels * sizeof(*seen));
+        for (size_t i = 0; i < t->n; i++)
+            if (fold[i] != number)
+                seen[f->level[i]] = true;
+        for (size_t i = 0; i < t->n && !status; i++)
+            if (!seen[f->level[i]])
+                status = vxs_unseen_add(list, vxs_table_header(table, f->column),
+                                        vxs_table_cell(table, t->rows[i], f->column), i, err);
+    }
+    free(seen);
+    return status;
+}
+
+vxs_status vxs_unseen_add(vxs_unseen_list *list, const char *covariate, const char *level, size_t i,
+                          vxs_error *err)
+{
+    size_t k = 0;
+    while (k < list->count && (strcmp(list->each[k].covariate, covariate) != 0 ||
+                               strcmp(list->each[k].level, level) != 0))
+        k++;
+    if (k == list->count) {
+        vxs_unseen *more = vxs_resize(list->each, list->count + 1, sizeof(*more), err);
+        list->each = more ? more : list->each;
+        bool *who = more ? vxs_alloc(list->n, sizeof(*who), err) : NULL;
+        if (!who)
+            return VXS_FAILED;
+        list->each[list->count++] = (vxs_unseen){ covariate, level, who, 0 };
+    }
+    list->each[k].count += !list->each[k].who[i];
+    list->each[k].who[i] = true;
+    return VXS_OK;
+}
+
+void vxs_unseen_release(vxs_unseen_list *list)
+{
+    for (size_t k = 0; k < list->count; k++)
+        free(list->each[k].who);
+    free(list->each);
+    *list = (vxs_unseen_list){ .count = 0 };
+}
+
+#define MOST_NAMED 20
+
+void vxs_unseen_warn(const vxs_context *context, const vxs_unseen_list *list, vxs_id_of *id,
+                     const void *of)
+{
+    for (size_t k = 0; k < list->count; k++) {
+        const vxs_unseen *u = &list->each[k];
+        char who[1024] = "";
+        size_t named = 0, length = 0;
+        for (size_t i = 0; i < list->n && named < MOST_NAMED; i++) {
+            if (!u->who[i] || length + strlen(id(of, i)) + 2 >= sizeof(who))
+                continue;
+            length += (size_t)snprintf(who + length, sizeof(who) - length, "%s%s",
+                                       named++ > 0 ? ", " : "", id(of, i));
+        }
+        vxs_log(context, VXS_LOG_WARNING,
+                "no training subject has '%s' in '%s': %zu subjects are predicted with the average "
+                "of the levels that were learned: %s%s",
+                u->level, u->covariate, u->count, who, named < u->count ? ", ..." : "");
+    }
+}
+
+void vxs_unseen_json(vxs_json_writer *w, const vxs_unseen_list *list, vxs_id_of *id, const void *of)
+{
+    vxs_json_open_array(w, "unseen_levels");
+    for (size_t k = 0; k < list->count; k++) {
+        vxs_json_open_object(w, NULL);
+        vxs_json_text(w, "covariate", list->each[k].covariate);
+        vxs_json_text(w, "level", list->each[k].level);
+        vxs_json_text(w, "predicted_with", "mean of the training subjects' levels");
+        vxs_json_open_array(w, "subjects");
+        for (size_t i = 0; i < list->n; i++)
+            if (list->each[k].who[i])
+                vxs_json_text(w, NULL, id(of, i));
+        vxs_json_close_array(w);
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_array(w);
+}

@@ -1,0 +1,37 @@
+/* covariates_only.c - predictions from columns that are not penalized, without features. */
+#include "model/model.h"
+
+#include <stdlib.h>
+
+/* A solver's empty model has the columns alone: the one feature that it needs is 0. */
+vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights,
+                           const double *columns, size_t n, size_t count, double *b,
+                           bool *converged, vxs_error *err)
+{
+    const vxs_method_settings settings = { .tol = 1e-9 };
+    float *nothing = vxs_alloc(n, sizeof(*nothing), err);
+    vxs_design *design = NULL;
+    vxs_solver *solver = NULL;
+    vxs_solution fit;
+    vxs_status status = nothing ? vxs_dense_new(nothing, n, 1, 1, &design, err) : VXS_FAILED;
+    vxs_problem problem = { .design = design,
+                            .loss = loss,
+                            .y = y,
+                            .weights = weights,
+                            .free = columns,
+                            .free_count = count };
+    if (!status)
+        status = vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, err);
+    if (!status)
+        status = vxs_solver_fit(solver, 1, &fit, err);
+    for (size_t k = 0; k < count && !status; k++)
+        b[k] = fit.free[k];
+    if (!status && converged)
+        *converged = fit.certificate.converged;
+    if (!status)
+        vxs_solution_release(&fit);
+    vxs_solver_free(solver);
+    vxs_design_free(design);
+    free(nothing);
+    return status;
+}

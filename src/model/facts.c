@@ -1,0 +1,80 @@
+/* facts.c - what every run on a cohort says of itself in JSON: who was predicted, and from what. */
+#include "model/model.h"
+
+static void classes_json(vxs_json_writer *w, const vxs_task *t)
+{
+    vxs_json_open_object(w, "classes");
+    for (size_t k = 0; k < t->class_count; k++) {
+        int64_t count = 0;
+        for (size_t i = 0; i < t->n; i++)
+            count += t->score[i] == (double)k;
+        vxs_json_whole(w, t->classes[k], count);
+    }
+    vxs_json_close_object(w);
+    vxs_json_text(w, "class_weights",
+                  t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? "balanced" : "none");
+}
+
+void vxs_task_json(vxs_json_writer *w, const vxs_task *t, const vxs_method_settings *method)
+{
+    vxs_json_text(w, "method", vxs_task_method(t)->name);
+    vxs_json_text(w, "loss", vxs_loss_name(&t->settings, method, t->loss));
+    vxs_json_text(w, "target", t->settings.target);
+    vxs_json_whole(w, "subjects", (int64_t)t->n);
+    vxs_json_whole(w, "people", (int64_t)t->people);
+    if (t->class_count > 0)
+        classes_json(w, t);
+}
+
+static size_t length_of(const vxs_cohort *c, const char *key)
+{
+    const vxs_json *list = vxs_json_get(c->about, key);
+    return list && list->kind == VXS_JSON_ARRAY ? list->length : 0;
+}
+
+static void left_out_json(vxs_json_writer *w, const vxs_task *t)
+{
+    static const char *const steps[] = { "without_target", "without_weight", "without_covariate" };
+    const vxs_cohort *c = t->cohort;
+    for (vxs_flow_step s = VXS_WITHOUT_TARGET; s < VXS_ANALYSED; s++) {
+        int64_t count = 0;
+        for (size_t k = 0; k < t->left_count; k++)
+            count += t->left_out[k].step == s;
+        vxs_json_whole(w, steps[s], count);
+    }
+    vxs_json_open_array(w, "left_out");
+    for (size_t k = 0; k < t->left_count; k++) {
+        const vxs_left_out *l = &t->left_out[k];
+        vxs_json_open_object(w, NULL);
+        vxs_json_text(w, "id", vxs_cohort_id(c, l->row));
+        vxs_json_text(w, "step", steps[l->step]);
+        vxs_json_text(w, "column", vxs_table_header(c->people, l->column));
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_array(w);
+}
+
+void vxs_flow_json(vxs_json_writer *w, const vxs_task *t)
+{
+    const vxs_cohort *c = t->cohort;
+    size_t refused = length_of(c, "dropped_list"), without = length_of(c, "rows_without_data");
+    vxs_json_open_object(w, "flow");
+    vxs_json_whole(w, "read", (int64_t)(c->n + refused + without));
+    vxs_json_whole(w, "without_data", (int64_t)without);
+    vxs_json_whole(w, "refused", (int64_t)refused);
+    vxs_json_whole(w, "in_cohort", (int64_t)c->n);
+    vxs_json_text(w, "only", t->settings.only);
+    vxs_json_whole(w, "not_selected", (int64_t)(c->n - t->n - t->left_count));
+    left_out_json(w, t);
+    vxs_json_whole(w, "analysed", (int64_t)t->n);
+    vxs_copy_json(w, "without_data_list", vxs_json_get(c->about, "rows_without_data"));
+    vxs_json_close_object(w);
+}
+
+void vxs_features_json(vxs_json_writer *w, const vxs_cohort *c)
+{
+    static const char *const facts[] = { "features_are", "grid", "preprocessing", "dropped_list" };
+    vxs_json_whole(w, "features", (int64_t)c->p);
+    for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
+        vxs_copy_json(w, facts[k], vxs_json_get(c->about, facts[k]));
+}

@@ -1,0 +1,572 @@
+/* fit.c - a task becomes a model, and a model's certificate is checked. */
+#include "model/model.h"
+#include "voxsift/verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void vxs_free_texts(char **texts, size_t count)
+{
+    for (size_t k = 0; texts && k < count; k++)
+        free(texts[k]);
+    free(texts);
+}
+
+char *vxs_model_inside(const vxs_model *m, const char *name, vxs_error *err)
+{
+    return vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path), m->path, name);
+}
+
+void vxs_model_release(vxs_model *m)
+{
+    vxs_selection_release(&m->selection);
+    vxs_free_texts(m->classes, m->class_count);
+    vxs_free_texts(m->free_names, m->free_count);
+    free(m->free_means);
+    vxs_free_texts(m->levels, m->level_count);
+    vxs_free_texts(m->features, m->feature_count);
+    for (size_t k = 0; m->outputs && k < m->output_count; k++) {
+        free(m->outputs[k].name);
+        vxs_kept_free(m->outputs[k].kept);
+        vxs_mapped_free(m->outputs[k].mapped);
+        vxs_solution_release(&m->outputs[k].fit);
+    }
+    free(m->outputs);
+    free(m->feature_index);
+    free(m->voxels);
+    free(m->path);
+    vxs_json_free(m->about);
+    *m = (vxs_model){ .p = 0 };
+}
+
+/* ---- Fitting --------------------------------------------------------------------------------- */
+
+vxs_status vxs_copy_texts(char *const *texts, size_t count, char ***copy, vxs_error *err)
+{
+    *copy = vxs_alloc(count, sizeof(**copy), err);
+    for (size_t k = 0; *copy && k < count; k++) {
+        (*copy)[k] = vxs_format(err, "%s", texts[k]);
+        if (!(*copy)[k])
+            return VXS_FAILED;
+    }
+    return *copy ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status average_free(const vxs_task *t, vxs_model *m, vxs_error *err)
+{
+    m->free_means = vxs_alloc(t->free_count, sizeof(*m->free_means), err);
+    for (size_t f = 0; m->free_means && f < t->free_count; f++) {
+        double sum = 0;
+        for (size_t i = 0; i < t->n; i++)
+            sum += t->free[f * t->n + i];
+        m->free_means[f] = sum / (double)t->n;
+    }
+    return m->free_means ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status begin_outputs(const vxs_task *t, vxs_model *m, vxs_error *err)
+{
+    m->outputs = vxs_alloc(m->output_count, sizeof(*m->outputs), err);
+    for (size_t k = 0; m->outputs && k < m->output_count; k++) {
+        const char *name = t->class_count == 0   ? t->settings.target
+                           : t->class_count == 2 ? t->classes[1]
+                                                 : t->classes[k];
+        m->outputs[k].name = vxs_format(err, "%s", name);
+        if (!m->outputs[k].name)
+            return VXS_FAILED;
+    }
+    return m->outputs ? VXS_OK : VXS_FAILED;
+}
+
+vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    *m = (vxs_model){ .task = t->settings,
+                      .loss = t->loss,
+                      .class_count = t->class_count,
+                      .free_count = t->free_count,
+                      .level_count = t->level_count,
+                      .output_count = vxs_task_outputs(t),
+                      .p = c->p,
+                      .grid = c->grid };
+    vxs_status status = vxs_copy_texts(t->classes, t->class_count, &m->classes, err);
+    if (!status)
+        status = vxs_copy_texts(t->free_names, t->free_count, &m->free_names, err);
+    if (!status)
+        status = vxs_copy_texts(t->levels, t->level_count, &m->levels, err);
+    if (!status)
+        status = average_free(t, m, err);
+    if (!status)
+        status = begin_outputs(t, m, err);
+    if (!status && c->kind == VXS_FEATURES_VOXELS) {
+        m->voxels = vxs_alloc(c->voxel_count, sizeof(*m->voxels), err);
+        if (m->voxels)
+            memcpy(m->voxels, c->voxels, c->voxel_count * sizeof(*m->voxels));
+        m->voxel_count = c->voxel_count;
+        status = m->voxels ? VXS_OK : VXS_FAILED;
+    }
+    if (status)
+        vxs_model_release(m);
+    return status;
+}
+
+/* Weights of standardised columns become weights of features as they stand in the cohort. */
+vxs_status vxs_model_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    bool regresses = vxs_task_regresses(t);
+    for (size_t k = 0; k < s->count; k++) {
+        s->weight[k] *= factor[s->index[k]];
+        if (!t->settings.no_intercept && !regresses)
+            s->free[0] -= s->weight[k] * shift[s->index[k]];
+    }
+    return regresses ? vxs_regress_out(t, s, err) : VXS_OK;
+}
+
+vxs_status vxs_model_settle(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    const vxs_selected *selected = o->fit.selected;
+    vxs_status status = VXS_OK;
+    if (selected && selected->map.kind != VXS_MAP_NONE) {
+        status = vxs_regress_widen(t, &o->fit, err);
+        return status ? status : vxs_mapped_of(t, &selected->map, &o->fit, &o->mapped, err);
+    }
+    if (!vxs_task_is_kernel(t))
+        return vxs_model_unstandardise(t, &o->fit, err);
+    status = vxs_kept_of(t, &o->fit, &o->kept, err);
+    return status ? status : vxs_kept_settle(t, o->kept, &o->fit, err);
+}
+
+/* Lambda as given, or as a share of lambda_max. */
+static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s, double lambda_max,
+                                double usual_ratio, double *lambda, vxs_error *err)
+{
+    double ratio = isnan(s->lambda_ratio) ? usual_ratio : s->lambda_ratio;
+    *lambda = isnan(s->lambda) ? lambda_max * ratio : s->lambda;
+    if (!isnan(s->lambda) && !isnan(s->lambda_ratio))
+        return vxs_fail(err, VXS_MISUSE, "'--lambda' and '--lambda-ratio' exclude each other");
+    if (!(lambda_max > 0))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "nothing is left to find for '%s': no feature varies, or the confounds "
+                        "explain it all",
+                        t->settings.target);
+    if (!(*lambda > 0))
+        return vxs_fail(err, VXS_MISUSE,
+                        "lambda is 0; without a penalty the answer is not unique, and no "
+                        "certificate can be given");
+    return VXS_OK;
+}
+
+/* What a method that generates features is asked for: rounds, or units. */
+static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s, double most,
+                               double *point, vxs_error *err)
+{
+    if (!(most > 0))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "nothing is left to find for '%s': no feature varies, or the confounds "
+                        "explain it all",
+                        t->settings.target);
+    return vxs_settle_asked(s, point, err);
+}
+
+/* A solver for one problem, and the lambda that is asked for. */
+static vxs_status start_solver(const vxs_context *context, vxs_task *t,
+                               const vxs_method_settings *settings, size_t number,
+                               double usual_ratio, vxs_solver **solver, double *lambda,
+                               vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_method_settings own = *settings;
+    vxs_status status = vxs_settle_smooth(t, &own, err);
+    if (!status)
+        status = vxs_task_problem(context, t, number, &own, &problem, err);
+    if (!status)
+        status = vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
+    if (status)
+        return status;
+    double most = vxs_solver_lambda_max(*solver);
+    return vxs_task_generates(t) ? choose_point(t, settings, most, lambda, err)
+                                 : choose_lambda(t, settings, most, usual_ratio, lambda, err);
+}
+
+/* Each class its part of the answer. */
+static vxs_status split_fit(const vxs_task *t, const vxs_solution *joint, vxs_output_fit *fits,
+                            vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < vxs_task_outputs(t) && !status; k++) {
+        status = vxs_joint_split(t, joint, k, &fits[k].fit, err);
+        if (!status)
+            status = vxs_model_settle(t, &fits[k], err);
+    }
+    return status;
+}
+
+/* `fits` begins with the problem's first output. */
+static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
+                              const vxs_method_settings *settings, size_t number,
+                              vxs_output_fit *fits, vxs_error *err)
+{
+    vxs_solver *solver = NULL;
+    double lambda = 0;
+    vxs_solution fit = { .count = 0 };
+    vxs_status status = start_solver(context, t, settings, number, 0.1, &solver, &lambda, err);
+    if (!status)
+        status = vxs_solver_fit(solver, lambda, &fit, err);
+    vxs_solver_free(solver);
+    if (status)
+        return status;
+    if (vxs_task_is_joint(t)) {
+        status = split_fit(t, &fit, fits, err);
+        vxs_solution_release(&fit);
+        return status;
+    }
+    fits->fit = fit;
+    return vxs_model_settle(t, fits, err);
+}
+
+vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
+                         const vxs_method_settings *settings, vxs_model *m, vxs_error *err)
+{
+    vxs_status status = vxs_model_begin(t, m, err);
+    if (status)
+        return status;
+    m->groups = vxs_task_generates(t) && settings->groups;
+    for (size_t k = 0; k < vxs_task_problems(t) && !status; k++)
+        status = fit_problem(context, t, settings, k, &m->outputs[k], err);
+    if (status)
+        vxs_model_release(m);
+    return status;
+}
+
+static vxs_status hand_over_parts(const vxs_task *t, const vxs_solution *joint, size_t number,
+                                  vxs_take_fit *take, void *user, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < vxs_task_outputs(t) && !status; k++) {
+        vxs_output_fit part = { .name = t->classes[k] };
+        status = vxs_joint_split(t, joint, k, &part.fit, err);
+        if (!status)
+            status = vxs_model_settle(t, &part, err);
+        if (!status)
+            status = take(user, number, &part, err);
+        vxs_solution_release(&part.fit);
+    }
+    return status;
+}
+
+static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number, vxs_take_fit *take,
+                            void *user, vxs_error *err)
+{
+    if (vxs_task_is_joint(t))
+        return hand_over_parts(t, fit, number, take, user, err);
+    vxs_output_fit raw = { .name = NULL, .fit = *fit }; /* the solver keeps its own weights */
+    vxs_status status = vxs_model_settle(t, &raw, err);
+    if (!status)
+        status = take(user, number, &raw, err);
+    vxs_kept_free(raw.kept);
+    vxs_mapped_free(raw.mapped);
+    *fit = raw.fit;
+    return status;
+}
+
+/* The points of a path of falling lambda. */
+static vxs_status fall(const vxs_solver *solver, double least, vxs_tries *tries, vxs_error *err)
+{
+    double most = vxs_solver_lambda_max(solver);
+    if (least >= most)
+        return vxs_fail(err, VXS_MISUSE,
+                        "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
+                        "between 0 and lambda_max",
+                        most, least);
+    for (size_t k = 0; k < tries->count; k++)
+        tries->points[k] = most * pow(least / most, (double)k / (double)(tries->count - 1));
+    return VXS_OK;
+}
+
+/* Lambdas, or rounds or numbers of units. */
+static vxs_status make_path(const vxs_task *t, const vxs_method_settings *settings,
+                            const vxs_solver *solver, double least, vxs_tries *tries,
+                            vxs_error *err)
+{
+    if (vxs_task_generates(t))
+        return vxs_tries_make(t, settings, true, tries, err);
+    *tries = (vxs_tries){ .count = (size_t)settings->nlambda };
+    tries->points = vxs_alloc(tries->count, sizeof(*tries->points), err);
+    return tries->points ? fall(solver, least, tries, err) : VXS_FAILED;
+}
+
+vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
+                          const vxs_method_settings *settings, size_t problem, vxs_take_fit *take,
+                          void *user, vxs_error *err)
+{
+    vxs_solver *solver = NULL;
+    vxs_tries tries = { .count = 0 };
+    vxs_method_settings own = *settings;
+    double least = 0;
+    own.asked = vxs_task_generates(t) ? 1 : 0; /* the path says */
+    vxs_status status = start_solver(context, t, &own, problem, 0.01, &solver, &least, err);
+    if (!status)
+        status = make_path(t, settings, solver, least, &tries, err);
+    vxs_progress progress;
+    vxs_progress_start(&progress, context, "fitting", "fits", tries.count);
+    for (size_t k = 0; k < tries.count && !status; k++) {
+        vxs_solution fit;
+        status = vxs_solver_fit(solver, tries.points[k], &fit, err);
+        if (!status)
+            status = hand_over(t, &fit, k, take, user, err);
+        vxs_solution_release(&fit);
+        if (!status)
+            status = vxs_progress_step(&progress, 1, err);
+    }
+    vxs_tries_release(&tries);
+    vxs_solver_free(solver);
+    return status;
+}
+
+void vxs_warn_unidentified(const vxs_context *context, size_t unidentified)
+{
+    if (unidentified > 0)
+        vxs_log(context, VXS_LOG_WARNING,
+                "%zu %s without penalty cannot be told from covariates and the rounding of stored "
+                "features, as where the features of each subject sum to a constant (--scale z): "
+                "the weights have no part along %s",
+                unidentified, unidentified == 1 ? "direction" : "directions",
+                unidentified == 1 ? "it" : "them");
+}
+
+/* ---- Checking -------------------------------------------------------------------------------- */
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-9;
+}
+
+/* Where confounds are taken out of features, the model's weights of them follow from the others. */
+static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    double *explained = vxs_alloc(t->free_count, sizeof(*explained), err);
+    vxs_status status = explained ? vxs_regress_score(t, s, explained, err) : VXS_FAILED;
+    for (size_t c = 1; c < t->free_count && !status; c++)
+        if (!is_near(s->free[c], -explained[c]))
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "the model's weight of '%s' is not what is taken out of its features",
+                              t->free_names[c]);
+    if (!status)
+        s->free[0] += explained[0];
+    free(explained);
+    return status;
+}
+
+/* Back to weights of standardised columns. */
+static vxs_status standardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    bool regresses = vxs_task_regresses(t);
+    vxs_status status = regresses ? take_regression_back(t, s, err) : VXS_OK;
+    for (size_t k = 0; k < s->count; k++) {
+        if (!t->settings.no_intercept && !regresses)
+            s->free[0] += s->weight[k] * shift[s->index[k]];
+        s->weight[k] = factor[s->index[k]] > 0 ? s->weight[k] / factor[s->index[k]] : 0;
+    }
+    return status;
+}
+
+/* An output's answer as the solver gave it; its index and bound are the model's own. */
+static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solution *copy,
+                            vxs_error *err)
+{
+    *copy = *fit;
+    copy->weight = vxs_alloc(fit->count, sizeof(*copy->weight), err);
+    copy->free = vxs_alloc(t->free_count, sizeof(*copy->free), err);
+    if (!copy->weight || !copy->free)
+        return VXS_FAILED;
+    for (size_t k = 0; k < fit->count; k++)
+        copy->weight[k] = fit->weight[k];
+    for (size_t c = 0; c < t->free_count; c++)
+        copy->free[c] = fit->free[c];
+    bool mapped = fit->selected && fit->selected->map.kind != VXS_MAP_NONE;
+    return vxs_task_is_kernel(t) || mapped ? VXS_OK : standardise(t, copy, err);
+}
+
+static void release_copies(vxs_solution *copies, size_t count)
+{
+    for (size_t k = 0; copies && k < count; k++) {
+        free(copies[k].weight);
+        free(copies[k].free);
+    }
+    free(copies);
+}
+
+/* The certificate of a problem, whose outputs begin at `fits`; their weights stay as they are. */
+static vxs_status check_problem(const vxs_task *t, const vxs_problem *problem,
+                                const vxs_output_fit *fits, vxs_bound *bound,
+                                vxs_certificate *certificates, vxs_error *err)
+{
+    size_t count = vxs_task_outputs(t) / vxs_task_problems(t);
+    vxs_solution *copies = vxs_alloc(count, sizeof(*copies), err), joint = { .count = 0 };
+    vxs_status status = copies ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < count && !status; k++)
+        status = take_back(t, &fits[k].fit, &copies[k], err);
+    if (!status && vxs_task_is_joint(t)) {
+        status = vxs_joint_merge(t, copies, &joint, err);
+        if (!status)
+            status = vxs_check_solution(problem, &joint, certificates, err);
+        vxs_solution_release(&joint);
+    } else if (!status) {
+        copies->bound = bound ? bound : copies->bound;
+        status = vxs_check_solution(problem, copies, certificates, err);
+    }
+    for (size_t k = 1; k < count && !status; k++)
+        certificates[k] = certificates[0];
+    release_copies(copies, count);
+    return status;
+}
+
+static bool same_subjects(const vxs_model *m, const vxs_task *t)
+{
+    const vxs_json *ids = vxs_json_get(vxs_json_get(m->about, "training"), "ids");
+    if (!ids || ids->kind != VXS_JSON_ARRAY || ids->length != t->n)
+        return false;
+    const vxs_json *id = ids->first;
+    for (size_t i = 0; i < t->n; i++, id = id->next) {
+        if (id->kind != VXS_JSON_TEXT || strcmp(id->text, vxs_task_id(t, i)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *err)
+{
+    bool same = m->class_count == t->class_count && m->free_count == t->free_count &&
+                m->p == t->cohort->p && m->loss == t->loss;
+    for (size_t k = 0; same && k < m->class_count; k++)
+        same = strcmp(m->classes[k], t->classes[k]) == 0;
+    for (size_t k = 0; same && k < m->free_count; k++)
+        same = strcmp(m->free_names[k], t->free_names[k]) == 0;
+    same = same && same_subjects(m, t);
+    return same ? VXS_OK
+                : vxs_fail(err, VXS_BAD_DATA,
+                           "'%s' is not the cohort that the model was fitted on: its subjects, "
+                           "features, classes or confounds differ",
+                           t->cohort->path);
+}
+
+static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
+{
+    char *file = vxs_model_inside(m, VXS_TERMS_FILE, err);
+    char *penalty = file ? vxs_format(err, "matrix:%s", file) : NULL;
+    vxs_status status = penalty ? vxs_task_make_terms(t, penalty, err) : VXS_FAILED;
+    free(penalty);
+    free(file);
+    return status;
+}
+
+/* Groups that do not follow from where features are, as the model has them. */
+static vxs_status read_groups(const vxs_model *m, vxs_task *t, const char *groups, vxs_error *err)
+{
+    const char *kind = strncmp(groups, "tree:", 5) == 0 ? "tree" : "file";
+    char *file = vxs_model_inside(m, VXS_GROUPS_FILE, err);
+    char *text = file ? vxs_format(err, "%s:%s", kind, file) : NULL;
+    vxs_status status = text ? vxs_task_make_groups(NULL, t, text, err) : VXS_FAILED;
+    free(text);
+    free(file);
+    return status;
+}
+
+/* A problem again, and what its certificate rests on. */
+static vxs_status check_again(const vxs_context *context, const vxs_model *m, vxs_task *t, size_t k,
+                              vxs_method_settings *settings, vxs_certificate *certificates,
+                              vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_bound *bound = NULL;
+    settings->smooth = m->outputs[k].fit.certificate.smooth;
+    vxs_status status = vxs_task_problem(context, t, k, settings, &problem, err);
+    if (!status && problem.terms)
+        status = vxs_multipliers_read(m, t, k, &bound, err);
+    if (!status)
+        status = check_problem(t, &problem, &m->outputs[k], bound, certificates, err);
+    vxs_bound_free(bound);
+    return status;
+}
+
+bool vxs_model_features_recorded(const vxs_model *m, const vxs_cohort *cohort)
+{
+    const vxs_json *then = vxs_json_get(vxs_json_get(m->about, "training"), "features_files");
+    const vxs_json *now = vxs_cohort_record(cohort);
+    return then && now && then->kind == VXS_JSON_ARRAY && then->length == now->length;
+}
+
+/* Whether the cohort is the one that the model was fitted on, and as it was then. What one of them
+ * does not record is not verified, nor features that are stored in another way. */
+static vxs_status check_features(const vxs_context *context, const vxs_model *m,
+                                 const vxs_cohort *cohort, vxs_error *err)
+{
+    const vxs_json *then = vxs_json_get(vxs_json_get(m->about, "training"), "features_files");
+    const vxs_json *now = vxs_cohort_record(cohort), *a = NULL, *b = NULL;
+    if (vxs_model_features_recorded(m, cohort)) {
+        a = then->first;
+        b = now->first;
+    } else {
+        vxs_log(context, VXS_LOG_WARNING,
+                "the model and '%s' do not both record the SHA-256 of the same files of features: "
+                "whether these have changed since the fit is not verified",
+                cohort->path);
+    }
+    for (; a && b; a = a->next, b = b->next) {
+        const char *old = vxs_json_get_text(a, "sha256"), *new = vxs_json_get_text(b, "sha256");
+        if (!old || !new || strcmp(old, new) != 0)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "the model was not fitted on '%s': the SHA-256 of the features is "
+                            "%.12s... there, and %.12s... in the model",
+                            cohort->path, new ? new : "missing", old ? old : "missing");
+    }
+    return vxs_cohort_verify(cohort, err);
+}
+
+static vxs_status check_model(const vxs_context *context, const vxs_model *m,
+                              const vxs_cohort *cohort, vxs_certificate *certificates,
+                              vxs_error *err)
+{
+    vxs_task t;
+    vxs_method_settings settings = { .lambda = NAN };
+    vxs_task_settings again = m->task;
+    char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
+    bool has_graph = vxs_graph_is_learned(&again) || !vxs_graph_is_rule(again.graph);
+    char *graph = has_graph ? vxs_model_inside(m, VXS_GRAPH_FILE, err) : NULL;
+    vxs_status status =
+        (again.penalties && !penalties) || (has_graph && !graph) ? VXS_FAILED : VXS_OK;
+    again.penalties = penalties; /* the model has copies of what cannot be made again */
+    again.graph = has_graph ? graph : again.graph;
+    if (!status)
+        status = vxs_task_new(context, cohort, &again, &t, err);
+    free(penalties);
+    free(graph);
+    if (status)
+        return status;
+    status = same_task(m, &t, err);
+    if (!status)
+        status = vxs_model_same_features(m, cohort, err);
+    if (!status)
+        status = check_features(context, m, cohort, err);
+    if (!status)
+        status = vxs_model_method(m, &settings, err);
+    if (!status && vxs_terms_are_given(settings.terms)) /* the model has a copy */
+        status = read_terms(m, &t, err);
+    if (!status && settings.groups && !vxs_groups_are_rule(settings.groups))
+        status = read_groups(m, &t, settings.groups, err);
+    if (!status)
+        status = vxs_design_measure(t.design, err);
+    for (size_t k = 0; k < vxs_task_problems(&t) && !status; k++)
+        status = check_again(context, m, &t, k, &settings, &certificates[k], err);
+    vxs_task_release(&t);
+    return status;
+}
+
+vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
+                           vxs_certificate *certificates, vxs_error *err)
+{
+    return vxs_words_of(m->path, check_model(context, m, cohort, certificates, err), err);
+}

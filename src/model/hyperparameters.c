@@ -1,0 +1,214 @@
+/* hyperparameters.c - the grid of a fit: lambda as a share of lambda_max, rounds or numbers to
+ * select, for each smoothness of kernels; one value of it where nothing is chosen. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Values given by options ------------------------------------------------------------------
+ */
+
+vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[VXS_MOST_SMOOTHS],
+                            size_t *count, vxs_error *err)
+{
+    *count = 0;
+    if (!settings->smooths)
+        return VXS_OK;
+    bool fine = vxs_parse_reals(settings->smooths, smooths, VXS_MOST_SMOOTHS, count);
+    for (size_t k = 0; k < *count && fine; k++)
+        fine = smooths[k] >= 0;
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "'--smooth' wants numbers that are not negative, at most %d, with "
+                           "commas between, not '%s'",
+                           VXS_MOST_SMOOTHS, settings->smooths);
+}
+
+vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, vxs_error *err)
+{
+    double smooths[VXS_MOST_SMOOTHS] = { 1 };
+    size_t count = 1;
+    if (!vxs_task_is_kernel(t) || settings->smooth_chosen)
+        return VXS_OK;
+    vxs_status status =
+        settings->smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
+    if (!status && count > 1)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--smooth' has %zu values; one is wanted, unless folds choose "
+                          "(--choose-lambda)",
+                          count);
+    settings->smooth = smooths[0];
+    settings->smooth_chosen = true;
+    return status;
+}
+
+vxs_status vxs_read_wanted(const vxs_method_settings *settings, double wanted[VXS_MOST_WANTED],
+                           size_t *count, vxs_error *err)
+{
+    *count = 0;
+    if (!settings->wanted)
+        return VXS_OK;
+    bool fine = vxs_parse_reals(settings->wanted, wanted, VXS_MOST_WANTED, count);
+    for (size_t k = 0; k < *count && fine; k++)
+        fine = wanted[k] > (k > 0 ? wanted[k - 1] : 0) && wanted[k] <= 1e9 &&
+               wanted[k] == floor(wanted[k]);
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "'--features' wants whole numbers that rise, at most %d, with commas "
+                           "between, not '%s'",
+                           VXS_MOST_WANTED, settings->wanted);
+}
+
+vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked, vxs_error *err)
+{
+    double wanted[VXS_MOST_WANTED];
+    size_t count = 0;
+    *asked = settings->asked > 0 ? settings->asked : (double)settings->rounds;
+    if (settings->asked > 0 || !settings->wanted)
+        return VXS_OK;
+    vxs_status status = vxs_read_wanted(settings, wanted, &count, err);
+    if (!status && count > 1)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--features' has %zu values; one is wanted, unless folds choose "
+                          "(--choose-lambda)",
+                          count);
+    *asked = count > 0 ? wanted[0] : *asked;
+    return status;
+}
+
+vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, const char *part,
+                           bool path, vxs_error *err)
+{
+    if (vxs_task_generates(t))
+        return VXS_OK; /* it has no lambda */
+    if (!isnan(m->lambda))
+        return vxs_fail(err, VXS_MISUSE,
+                        "lambda means something else in every %s; give --lambda-ratio, the share "
+                        "of lambda_max",
+                        part);
+    if (m->lambda_ratio <= 0 || (m->lambda_ratio >= 1 && path))
+        return vxs_fail(err, VXS_MISUSE, "'--lambda-ratio' must lie between 0 and 1 here");
+    return VXS_OK;
+}
+
+/* ---- The grid ---------------------------------------------------------------------------------
+ */
+
+void vxs_tries_release(vxs_tries *t)
+{
+    free(t->points);
+    free(t->smooths);
+    *t = (vxs_tries){ .count = 0 };
+}
+
+/* Rounds from 1 to T, or the numbers of units that are wanted; without a path the one that is. */
+static vxs_status list_rounds(const vxs_method_settings *m, bool path, vxs_tries *t, vxs_error *err)
+{
+    double wanted[VXS_MOST_WANTED], asked = 1;
+    size_t count = 0;
+    vxs_status status = vxs_read_wanted(m, wanted, &count, err);
+    if (!status && !path)
+        status = vxs_settle_asked(m, &asked, err);
+    if (status)
+        return status;
+    t->count = !path ? 1 : count > 0 ? count : (size_t)m->rounds;
+    t->points = vxs_alloc(t->count, sizeof(*t->points), err);
+    for (size_t k = 0; k < t->count && t->points; k++)
+        t->points[k] = !path ? asked : count > 0 ? wanted[k] : (double)(k + 1);
+    t->each = t->count;
+    t->unit = m->wanted ? "wanted" : "rounds";
+    return t->points ? VXS_OK : VXS_FAILED;
+}
+
+vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bool path,
+                          vxs_tries *t, vxs_error *err)
+{
+    if (vxs_task_generates(task)) {
+        *t = (vxs_tries){ .count = 0 };
+        return list_rounds(m, path, t, err);
+    }
+    double smooths[VXS_MOST_SMOOTHS] = { 1 }, fixed = path ? 0.01 : 0.1;
+    double least = isnan(m->lambda_ratio) ? fixed : m->lambda_ratio;
+    size_t each = path ? (size_t)m->nlambda : 1, count = 1;
+    *t = (vxs_tries){ .count = 0 };
+    vxs_status status =
+        vxs_task_is_kernel(task) && m->smooths ? vxs_read_smooths(m, smooths, &count, err) : VXS_OK;
+    if (!status && count > 1 && !path)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--smooth' has %zu values, and there are no folds to choose one of them",
+                          count);
+    if (status)
+        return status;
+    t->points = vxs_alloc(count, each * sizeof(*t->points), err);
+    t->smooths =
+        vxs_task_is_kernel(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
+    if (!t->points || (vxs_task_is_kernel(task) && !t->smooths)) {
+        vxs_tries_release(t);
+        return VXS_FAILED;
+    }
+    t->count = count * each;
+    t->each = each;
+    for (size_t k = 0; k < t->count; k++) {
+        t->points[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
+        if (t->smooths)
+            t->smooths[k] = smooths[k / each];
+    }
+    return VXS_OK;
+}
+
+/* ---- The choice -------------------------------------------------------------------------------
+ */
+
+void vxs_selection_release(vxs_selection *s)
+{
+    vxs_tries_release(&s->tries);
+    free(s->losses);
+    free(s->sizes);
+    free(s->slope);
+    free(s->offset);
+    *s = (vxs_selection){ .losses = NULL };
+}
+
+const char *vxs_point_words(const vxs_selection *s)
+{
+    if (!s->tries.unit)
+        return "of lambda_max";
+    return strcmp(s->tries.unit, "wanted") == 0 ? "selected" : "rounds";
+}
+
+const char *vxs_chosen_words(const vxs_tries *t)
+{
+    if (!t->unit)
+        return "lambda";
+    return strcmp(t->unit, "wanted") == 0 ? "how many to select" : "rounds";
+}
+
+static void rows_json(vxs_json_writer *w, const char *key, const double *values, size_t rows,
+                      size_t count)
+{
+    vxs_json_open_array(w, key);
+    for (size_t r = 0; r < rows; r++) {
+        vxs_json_open_array(w, NULL);
+        for (size_t k = 0; k < count; k++)
+            vxs_json_real(w, NULL, values[r * count + k]);
+        vxs_json_close_array(w);
+    }
+    vxs_json_close_array(w);
+}
+
+void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
+{
+    vxs_json_open_array(w, s->tries.unit ? s->tries.unit : "lambda_ratios");
+    for (size_t k = 0; k < s->tries.count; k++)
+        vxs_json_real(w, NULL, s->tries.points[k]);
+    vxs_json_close_array(w);
+    if (s->tries.smooths) {
+        vxs_json_open_array(w, "smooths");
+        for (size_t k = 0; k < s->tries.count; k++)
+            vxs_json_real(w, NULL, s->tries.smooths[k]);
+        vxs_json_close_array(w);
+    }
+    rows_json(w, "inner_losses", s->losses, folds, s->tries.count);
+    rows_json(w, "inner_features", s->sizes, folds, s->tries.count);
+}

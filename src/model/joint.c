@@ -1,0 +1,111 @@
+/* joint.c - one answer for all classes (multinomial), and its parts, one an output.
+ *
+ * A joint answer has the weights of class c at c p ... c p + p - 1, and its free columns likewise.
+ * An output has those of its class, and the certificate of the whole. */
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of two classes it is the logistic loss of their difference: |d| is the least |w_0| + |w_1| that
+ * has w_1 - w_0 = d, and so it is with differences. */
+vxs_loss vxs_loss_of_classes(bool joint, size_t classes)
+{
+    return classes == 0           ? VXS_LOSS_SQUARED
+           : joint && classes > 2 ? VXS_LOSS_MULTINOMIAL
+                                  : VXS_LOSS_LOGISTIC;
+}
+
+bool vxs_task_is_joint(const vxs_task *t)
+{
+    return t->loss == VXS_LOSS_MULTINOMIAL;
+}
+
+size_t vxs_task_problems(const vxs_task *t)
+{
+    return vxs_task_is_joint(t) ? 1 : vxs_task_outputs(t);
+}
+
+vxs_loss vxs_output_loss(const vxs_task *t)
+{
+    return vxs_task_is_joint(t) ? VXS_LOSS_LOGISTIC : t->loss;
+}
+
+/* The first of a joint answer's indices that is not below this. */
+static size_t first_from(const vxs_solution *s, size_t index)
+{
+    size_t k = 0;
+    while (k < s->count && s->index[k] < index)
+        k++;
+    return k;
+}
+
+vxs_status vxs_joint_split(const vxs_task *t, const vxs_solution *joint, size_t output,
+                           vxs_solution *part, vxs_error *err)
+{
+    size_t p = t->cohort->p, q = vxs_task_regresses(t) ? 1 : t->free_count;
+    size_t first = first_from(joint, output * p), end = first_from(joint, (output + 1) * p);
+    *part = (vxs_solution){ .count = end - first, .certificate = joint->certificate };
+    part->index = vxs_alloc(part->count, sizeof(*part->index), err);
+    part->weight = vxs_alloc(part->count, sizeof(*part->weight), err);
+    part->free = vxs_alloc(q, sizeof(*part->free), err);
+    if (!part->index || !part->weight || !part->free) {
+        vxs_solution_release(part);
+        return VXS_FAILED;
+    }
+    for (size_t k = first; k < end; k++) {
+        part->index[k - first] = joint->index[k] - output * p;
+        part->weight[k - first] = joint->weight[k];
+    }
+    for (size_t f = 0; f < q; f++)
+        part->free[f] = joint->free[output * q + f];
+    return VXS_OK;
+}
+
+vxs_status vxs_joint_merge(const vxs_task *t, const vxs_solution *parts, vxs_solution *joint,
+                           vxs_error *err)
+{
+    size_t p = t->cohort->p, q = vxs_task_regresses(t) ? 1 : t->free_count;
+    size_t outputs = vxs_task_outputs(t), count = 0;
+    for (size_t o = 0; o < outputs; o++)
+        count += parts[o].count;
+    *joint = (vxs_solution){ .count = count, .certificate = parts[0].certificate };
+    joint->index = vxs_alloc(count, sizeof(*joint->index), err);
+    joint->weight = vxs_alloc(count, sizeof(*joint->weight), err);
+    joint->free = vxs_alloc(outputs, q * sizeof(*joint->free), err);
+    if (!joint->index || !joint->weight || !joint->free) {
+        vxs_solution_release(joint);
+        return VXS_FAILED;
+    }
+    for (size_t o = 0, at = 0; o < outputs; o++) {
+        for (size_t k = 0; k < parts[o].count; k++, at++) {
+            joint->index[at] = o * p + parts[o].index[k];
+            joint->weight[at] = parts[o].weight[k];
+        }
+        for (size_t f = 0; f < q; f++)
+            joint->free[o * q + f] = parts[o].free[f];
+    }
+    return VXS_OK;
+}
+
+/* log of the sum of exp(z) of all classes but one. */
+static double log_others(const double *z, size_t outputs, size_t but)
+{
+    double top = -INFINITY, sum = 0;
+    for (size_t o = 0; o < outputs; o++)
+        top = o == but ? top : fmax(top, z[o]);
+    for (size_t o = 0; o < outputs; o++)
+        sum += o == but ? 0 : exp(z[o] - top);
+    return top + log(sum);
+}
+
+void vxs_joint_odds(double *scores, size_t outputs, size_t count, size_t stride)
+{
+    double z[VXS_MOST_CLASSES];
+    for (size_t i = 0; i < count; i++) {
+        for (size_t o = 0; o < outputs; o++)
+            z[o] = scores[o * stride + i];
+        for (size_t o = 0; o < outputs; o++)
+            scores[o * stride + i] = z[o] - log_others(z, outputs, o);
+    }
+}

@@ -1,0 +1,360 @@
+/* model_read.c - a model's directory, read and checked: nothing in it is believed. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    vxs_model *model;
+    char *file; /* model.json's path, for messages */
+} reader;
+
+static vxs_status broken(const reader *r, const char *what, vxs_error *err)
+{
+    return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a model: %s", r->file, what);
+}
+
+static bool number_of(const vxs_json *object, const char *key, double *number)
+{
+    *number = vxs_json_get_number(object, key);
+    return !isnan(*number);
+}
+
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+/* A value of the kind that the row has; texts belong to the JSON. */
+static bool set_param(const vxs_param *row, const vxs_json *value, void *values)
+{
+    char number[VXS_REAL_TEXT];
+    void *at = (char *)values + row->offset;
+    bool is_text = row->type == VXS_PARAM_TEXT || row->type == VXS_PARAM_PATH;
+    if (row->type == VXS_PARAM_FLAG) {
+        *(bool *)at = value->number != 0;
+        return value->kind == VXS_JSON_BOOL;
+    }
+    if (value->kind == VXS_JSON_NULL)
+        return !row->required;
+    if (row->type == VXS_PARAM_WHOLE && value->number == 0 && isnan(row->initial))
+        return value->kind == VXS_JSON_NUMBER; /* not given */
+    if (is_text || row->type == VXS_PARAM_CHOICE)
+        return value->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, value->text, NULL);
+    return value->kind == VXS_JSON_NUMBER &&
+           !vxs_param_set(row, values, vxs_real_text(value->number, number), NULL);
+}
+
+const char *vxs_read_params(const vxs_json *object, const vxs_param *table, void *values)
+{
+    vxs_params_defaults(table, values);
+    for (; table->name; table++) {
+        const vxs_json *value = vxs_json_get(object, table->name);
+        if (!value || !set_param(table, value, values))
+            return table->name;
+    }
+    return NULL;
+}
+
+static vxs_status read_params(const reader *r, const char *key, const vxs_param *table,
+                              void *values, vxs_error *err)
+{
+    const char *bad = vxs_read_params(vxs_json_get(r->model->about, key), table, values);
+    return bad ? broken(r, bad, err) : VXS_OK;
+}
+
+vxs_status vxs_words_of(const char *file, vxs_status status, vxs_error *err)
+{
+    if (status != VXS_MISUSE)
+        return status;
+    vxs_error words = VXS_ERROR_INIT;
+    if (err) {
+        words = *err;
+        *err = (vxs_error)VXS_ERROR_INIT;
+    }
+    return vxs_fail(err, VXS_BAD_DATA, "'%s': %s", file, words.message);
+}
+
+vxs_status vxs_model_method(const vxs_model *m, vxs_method_settings *settings, vxs_error *err)
+{
+    reader r = { .model = (vxs_model *)m, .file = m->path };
+    return read_params(&r, "parameters", vxs_methods[m->task.method].params, settings, err);
+}
+
+/* ---- Texts and outputs ----------------------------------------------------------------------- */
+
+static vxs_status read_texts(const reader *r, const char *key, char ***texts, size_t *count,
+                             vxs_error *err)
+{
+    const vxs_json *array = vxs_json_get(r->model->about, key);
+    if (!array || array->kind != VXS_JSON_ARRAY)
+        return broken(r, key, err);
+    *texts = vxs_alloc(array->length, sizeof(**texts), err);
+    if (!*texts)
+        return VXS_FAILED;
+    for (const vxs_json *m = array->first; m; m = m->next) {
+        if (m->kind != VXS_JSON_TEXT)
+            return broken(r, key, err);
+        (*texts)[*count] = vxs_format(err, "%s", m->text);
+        if (!(*texts)[(*count)++])
+            return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
+/* The same of a bound that was not found, which is written as null: the model is marked, and no
+ * less a model. */
+static bool bound_of(const vxs_json *object, const char *key, double none, double *number)
+{
+    const vxs_json *value = vxs_json_get(object, key);
+    bool null = value && value->kind == VXS_JSON_NULL;
+    *number = null ? none : vxs_json_get_number(object, key);
+    return !isnan(*number);
+}
+
+static vxs_status read_means(const reader *r, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    const vxs_json *array = vxs_json_get(m->about, "unpenalised_means");
+    size_t k = 0;
+    if (!array || array->kind != VXS_JSON_ARRAY || array->length != m->free_count)
+        return broken(r, "unpenalised_means", err);
+    m->free_means = vxs_alloc(m->free_count, sizeof(*m->free_means), err);
+    if (!m->free_means)
+        return VXS_FAILED;
+    for (const vxs_json *mean = array->first; mean; mean = mean->next) {
+        if (mean->kind != VXS_JSON_NUMBER)
+            return broken(r, "unpenalised_means", err);
+        m->free_means[k++] = mean->number;
+    }
+    return VXS_OK;
+}
+
+static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output_fit *output,
+                              vxs_error *err)
+{
+    const vxs_model *m = r->model;
+    const vxs_json *weights = vxs_json_get(about, "unpenalised_weights");
+    vxs_certificate *c = &output->fit.certificate;
+    const char *name = vxs_json_get_text(about, "name");
+    if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
+        !number_of(about, "lambda", &c->lambda) ||
+        (!number_of(about, "lambda_max", &c->lambda_max) &&
+         !vxs_methods[m->task.method].generates) ||
+        !bound_of(about, "gap", INFINITY, &c->gap) || !number_of(about, "tol", &c->tol) ||
+        !number_of(about, "sum_of_weights", &output->sum) ||
+        !number_of(about, "primal", &c->primal) || !bound_of(about, "dual", -INFINITY, &c->dual))
+        return broken(r, "outputs", err);
+    double pieces = vxs_json_get_number(about, "pieces");             /* NAN without a graph */
+    double smooth = vxs_json_get_number(about, "smooth");             /* NAN without kernels */
+    double unidentified = vxs_json_get_number(about, "unidentified"); /* NAN where there is none */
+    const vxs_json *converged = vxs_json_get(about, "converged");
+    c->converged = converged && converged->number != 0;
+    c->smooth = smooth >= 0 ? smooth : 0;
+    c->pieces = pieces >= 1 && pieces <= (double)m->p ? (size_t)pieces : 0;
+    c->unidentified = unidentified >= 1 && unidentified <= (double)m->p ? (size_t)unidentified : 0;
+    output->name = vxs_format(err, "%s", name);
+    output->fit.free = vxs_alloc(m->free_count, sizeof(*output->fit.free), err);
+    if (!output->name || !output->fit.free)
+        return VXS_FAILED;
+    size_t k = 0;
+    for (const vxs_json *w = weights->first; w; w = w->next) {
+        if (w->kind != VXS_JSON_NUMBER)
+            return broken(r, "unpenalised_weights", err);
+        output->fit.free[k++] = w->number;
+    }
+    return VXS_OK;
+}
+
+static vxs_status read_calibration(const reader *r, const vxs_json *outputs, vxs_error *err)
+{
+    vxs_selection *s = &r->model->selection;
+    size_t k = 0;
+    if (!vxs_json_get(outputs->first, "calibration_slope"))
+        return VXS_OK; /* nobody asked folds */
+    s->slope = vxs_alloc(outputs->length, sizeof(*s->slope), err);
+    s->offset = vxs_alloc(outputs->length, sizeof(*s->offset), err);
+    if (!s->slope || !s->offset)
+        return VXS_FAILED;
+    for (const vxs_json *o = outputs->first; o; o = o->next, k++)
+        if (!number_of(o, "calibration_slope", &s->slope[k]) ||
+            !number_of(o, "calibration_offset", &s->offset[k]))
+            return broken(r, "outputs", err);
+    return VXS_OK;
+}
+
+static vxs_status read_outputs(const reader *r, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    const vxs_json *array = vxs_json_get(m->about, "outputs");
+    size_t wanted = m->class_count > 2 ? m->class_count : 1;
+    if (!array || array->kind != VXS_JSON_ARRAY || array->length != wanted)
+        return broken(r, "outputs", err);
+    m->outputs = vxs_alloc(wanted, sizeof(*m->outputs), err);
+    if (!m->outputs)
+        return VXS_FAILED;
+    m->output_count = wanted;
+    size_t k = 0;
+    vxs_status status = VXS_OK;
+    for (const vxs_json *o = array->first; o && !status; o = o->next)
+        status = read_output(r, o, &m->outputs[k++], err);
+    return !status && m->class_count > 0 ? read_calibration(r, array, err) : status;
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+static vxs_status read_row(const reader *r, const vxs_table *table, size_t row, size_t index_at,
+                           size_t name_at, size_t first, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    double index = NAN,
+           last = m->feature_count > 0 ? (double)m->feature_index[m->feature_count - 1] : -1;
+    const char *name = vxs_table_cell(table, row, name_at);
+    vxs_status status = vxs_table_real(table, row, index_at, &index, err);
+    if (status)
+        return status;
+    if (!(index > last && index < (double)m->p) || index != floor(index) || !name)
+        return broken(r, "weights.tsv has indices that do not rise or do not fit", err);
+    m->feature_index[m->feature_count] = (size_t)index;
+    m->features[m->feature_count] = vxs_format(err, "%s", name);
+    if (!m->features[m->feature_count++])
+        return VXS_FAILED;
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        vxs_solution *fit = &m->outputs[k].fit;
+        double weight = NAN;
+        status = vxs_table_real(table, row, first + k, &weight, err);
+        if (!status && !isfinite(weight))
+            status = broken(r, "weights.tsv lacks a weight", err);
+        if (status || weight == 0)
+            continue;
+        fit->index[fit->count] = (size_t)index;
+        fit->weight[fit->count++] = weight;
+        fit->certificate.nonzero = fit->count;
+    }
+    return status;
+}
+
+static vxs_status make_rows(const reader *r, size_t rows, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    m->features = vxs_alloc(rows, sizeof(*m->features), err);
+    m->feature_index = vxs_alloc(rows, sizeof(*m->feature_index), err);
+    for (size_t k = 0; k < m->output_count; k++) {
+        vxs_solution *fit = &m->outputs[k].fit;
+        fit->index = vxs_alloc(rows, sizeof(*fit->index), err);
+        fit->weight = vxs_alloc(rows, sizeof(*fit->weight), err);
+        if (!fit->index || !fit->weight)
+            return VXS_FAILED;
+    }
+    return m->features && m->feature_index ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status take_weights(const reader *r, const vxs_table *table, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    size_t index_at = 0, name_at = 0;
+    size_t rows = vxs_table_rows(table), columns = vxs_table_columns(table);
+    vxs_status status = vxs_table_find(table, "index", &index_at, err);
+    if (!status)
+        status = vxs_table_find(table, "feature", &name_at, err);
+    if (!status && columns < 2 + m->output_count)
+        status = broken(r, "weights.tsv has too few columns", err);
+    if (!status)
+        status = make_rows(r, rows, err);
+    for (size_t row = 0; row < rows && !status; row++)
+        status = read_row(r, table, row, index_at, name_at, columns - m->output_count, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        if (vxs_model_sum(&m->outputs[k].fit) != m->outputs[k].sum)
+            status = broken(r, "weights.tsv does not have its weights", err);
+    return status;
+}
+
+static vxs_status read_weights(const reader *r, const char *folder, vxs_error *err)
+{
+    vxs_table *table = NULL;
+    char *path = vxs_format(err, "%s/weights.tsv", folder);
+    vxs_status status = path ? vxs_table_read(path, &table, err) : VXS_FAILED;
+    if (!status)
+        status = take_weights(r, table, err);
+    vxs_table_free(table);
+    free(path);
+    return status;
+}
+
+/* Voxels of mask.nii.gz, when the model has one. */
+static vxs_status read_mask(const reader *r, const char *folder, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    vxs_image image = { .format = NULL };
+    vxs_volume mask = { .values = NULL };
+    const char *kind = vxs_json_get_text(m->about, "features_are");
+    if (!kind || strcmp(kind, "voxels") != 0)
+        return VXS_OK;
+    char *path = vxs_format(err, "%s/mask.nii.gz", folder);
+    vxs_status status = path ? vxs_image_read(path, &image, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_volume_of_image(&image, 0, &mask, err);
+    m->grid = mask.grid;
+    m->voxels = status ? NULL : vxs_alloc(m->p, sizeof(*m->voxels), err);
+    for (size_t v = 0; m->voxels && v < vxs_grid_voxels(&mask.grid); v++) {
+        if (mask.values[v] == 0)
+            continue;
+        if (m->voxel_count < m->p)
+            m->voxels[m->voxel_count] = v;
+        m->voxel_count++;
+    }
+    if (!status && !m->voxels)
+        status = VXS_FAILED;
+    if (!status && m->voxel_count != m->p)
+        status = broken(r, "mask.nii.gz has another number of voxels", err);
+    vxs_volume_release(&mask);
+    vxs_image_release(&image);
+    free(path);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static vxs_status read_about(const reader *r, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    double p = 0, version = 0;
+    const char *format = vxs_json_get_text(m->about, "format");
+    if (!format || strcmp(format, "voxsift model") != 0 ||
+        !number_of(m->about, "format_version", &version) || version != 1)
+        return broken(r, "it is not of this format", err);
+    if (!number_of(m->about, "features", &p) || !(p >= 1 && p < 1e15))
+        return broken(r, "features", err);
+    m->p = (size_t)p;
+    vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
+    if (!status)
+        status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
+    if (!status)
+        status = read_means(r, err);
+    if (!status)
+        status = read_texts(r, "confound_levels", &m->levels, &m->level_count, err);
+    if (!status)
+        status = read_params(r, "task", vxs_task_params, &m->task, err);
+    m->loss = vxs_loss_of_classes(m->task.loss == VXS_LOSS_CHOOSE_MULTINOMIAL, m->class_count);
+    return status ? status : read_outputs(r, err);
+}
+
+vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
+{
+    *m = (vxs_model){ .p = 0 };
+    reader r = { .model = m, .file = vxs_format(err, "%s/%s", path, VXS_MODEL_FILE) };
+    vxs_status status = r.file ? vxs_json_read(r.file, &m->about, err) : VXS_FAILED;
+    m->path = r.file;
+    if (!status)
+        status = read_about(&r, err);
+    if (!status)
+        status = read_weights(&r, path, err);
+    if (!status)
+        status = read_mask(&r, path, err);
+    if (!status && vxs_methods[m->task.method].kernel)
+        status = vxs_kernel_read(m, path, err);
+    if (!status && vxs_methods[m->task.method].generates)
+        status = vxs_units_read(m, path, err);
+    if (status)
+        vxs_model_release(m);
+    return status;
+}

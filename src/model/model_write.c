@@ -1,0 +1,501 @@
+/* model_write.c - the directory of a model: what it is in JSON, its weights as a table and a map.
+ */
+#include "model/model.h"
+#include "voxsift/machine.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rates are shares of the terms that are penalised. */
+static void screening_json(vxs_json_writer *w, const vxs_screening *s)
+{
+    vxs_json_open_object(w, "screening");
+    vxs_json_whole(w, "terms", (int64_t)s->terms);
+    vxs_json_real(w, "rejected_before", (double)s->before / (double)s->terms);
+    vxs_json_real(w, "rejected", (double)s->after / (double)s->terms);
+    vxs_json_real(w, "seconds_screening", s->screening);
+    vxs_json_real(w, "seconds_solving", s->solving);
+    if (s->compared) {
+        vxs_json_real(w, "seconds_without", s->without);
+        vxs_json_real(w, "primal_difference", s->difference);
+    }
+    vxs_json_close_object(w);
+}
+
+/* Of methods that select among units: how many of them, in how many rounds, and the gap of the
+ * problem on what the rounds made. */
+static void selected_json(vxs_json_writer *w, const vxs_selected *s)
+{
+    vxs_json_whole(w, "selected", (int64_t)s->count);
+    vxs_json_whole(w, "rounds", (int64_t)s->rounds);
+    vxs_json_real(w, "gap_of_selected", s->restricted);
+    if (s->visited > 0) { /* of trees of groups */
+        vxs_json_whole(w, "groups_visited", (int64_t)s->visited);
+        vxs_json_whole(w, "groups_pruned", (int64_t)s->pruned);
+    }
+}
+
+void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
+                  const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit)
+{
+    const vxs_certificate *c = &fit->certificate;
+    vxs_json_text(w, "method", vxs_method_names[task->method]);
+    vxs_json_text(w, "loss", vxs_loss_name(task, method, loss));
+    vxs_json_real(w, "lambda", c->lambda);
+    vxs_json_real(w, "lambda_max", c->lambda_max);
+    vxs_json_whole(w, "nonzero", (int64_t)(loss == VXS_LOSS_MULTINOMIAL ? fit->count : c->nonzero));
+    if (c->pieces > 0) /* on a graph only */
+        vxs_json_whole(w, "pieces", (int64_t)c->pieces);
+    if (c->unidentified > 0)
+        vxs_json_whole(w, "unidentified", (int64_t)c->unidentified);
+    if (fit->bound && fit->bound->alpha)
+        vxs_json_real(w, "smooth", c->smooth);
+    if (c->missed > 0) /* by the strong rule only */
+        vxs_json_whole(w, "missed", (int64_t)c->missed);
+    if (fit->selected)
+        selected_json(w, fit->selected);
+    vxs_json_real(w, "primal", c->primal);
+    vxs_json_real(w, "dual", c->dual);
+    vxs_json_real(w, "gap", c->gap);
+    vxs_json_real(w, "tol", c->tol);
+    vxs_json_bool(w, "converged", c->converged);
+    vxs_json_real(w, "passes", c->passes);
+    vxs_json_whole(w, "iterations", (int64_t)c->iterations);
+    vxs_json_real(w, "seconds", c->seconds);
+    if (c->screening.terms > 0)
+        screening_json(w, &c->screening);
+    vxs_json_real(w, "intercept", task->no_intercept ? 0 : fit->free[0]);
+}
+
+static void write_texts(vxs_json_writer *w, const char *key, char *const *texts, size_t count)
+{
+    vxs_json_open_array(w, key);
+    for (size_t k = 0; k < count; k++)
+        vxs_json_text(w, NULL, texts[k]);
+    vxs_json_close_array(w);
+}
+
+/* A value read from JSON, written again. */
+void vxs_copy_json(vxs_json_writer *w, const char *key, const vxs_json *value)
+{
+    if (!value || value->kind == VXS_JSON_NULL)
+        vxs_json_text(w, key, NULL);
+    else if (value->kind == VXS_JSON_BOOL)
+        vxs_json_bool(w, key, value->number != 0);
+    else if (value->kind == VXS_JSON_NUMBER)
+        vxs_json_real(w, key, value->number);
+    else if (value->kind == VXS_JSON_TEXT)
+        vxs_json_text(w, key, value->text);
+    else if (value->kind == VXS_JSON_ARRAY) {
+        vxs_json_open_array(w, key);
+        for (const vxs_json *m = value->first; m; m = m->next)
+            vxs_copy_json(w, NULL, m);
+        vxs_json_close_array(w);
+    } else {
+        vxs_json_open_object(w, key);
+        for (const vxs_json *m = value->first; m; m = m->next)
+            vxs_copy_json(w, m->key, m);
+        vxs_json_close_object(w);
+    }
+}
+
+/* In the order of the features: the same bits when the weights are read again, whole. */
+double vxs_model_sum(const vxs_solution *fit)
+{
+    double sum = 0;
+    for (size_t k = 0; k < fit->count; k++)
+        sum += fit->weight[k];
+    return sum;
+}
+
+/* b of what was selected by, which weights that were learned anew have not. */
+static void selection_free_json(vxs_json_writer *w, const vxs_model *m, const vxs_solution *fit)
+{
+    if (!fit->selected)
+        return;
+    vxs_json_open_array(w, "selection_unpenalised");
+    for (size_t j = 0; j < m->free_count; j++)
+        vxs_json_real(w, NULL, fit->selected->free[j]);
+    vxs_json_close_array(w);
+}
+
+static void write_outputs(vxs_json_writer *w, const vxs_model *m,
+                          const vxs_method_settings *settings)
+{
+    vxs_json_open_array(w, "outputs");
+    for (size_t k = 0; k < m->output_count; k++) {
+        vxs_json_open_object(w, NULL);
+        vxs_json_text(w, "name", m->outputs[k].name);
+        vxs_fit_json(w, &m->task, settings, m->loss, &m->outputs[k].fit);
+        vxs_json_real(w, "sum_of_weights", vxs_model_sum(&m->outputs[k].fit));
+        vxs_json_open_array(w, "unpenalised_weights");
+        for (size_t j = 0; j < m->free_count; j++)
+            vxs_json_real(w, NULL, m->outputs[k].fit.free[j]);
+        vxs_json_close_array(w);
+        selection_free_json(w, m, &m->outputs[k].fit);
+        if (m->selection.slope) {
+            vxs_json_real(w, "calibration_slope", m->selection.slope[k]);
+            vxs_json_real(w, "calibration_offset", m->selection.offset[k]);
+        }
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_array(w);
+}
+
+typedef struct {
+    const vxs_context *context;
+    const vxs_model *model;
+    const vxs_task *task;
+    const vxs_method_settings *settings;
+    uint64_t *prints; /* of the cohort's subjects */
+} saved;
+
+static void write_training(vxs_json_writer *w, const saved *s)
+{
+    const vxs_task *t = s->task;
+    const vxs_cohort *c = t->cohort;
+    vxs_json_open_object(w, "training");
+    vxs_json_text(w, "cohort", c->path);
+    vxs_copy_json(w, "features_files", vxs_cohort_record(c));
+    vxs_json_whole(w, "subjects", (int64_t)t->n);
+    vxs_json_whole(w, "people", (int64_t)t->people);
+    vxs_json_open_array(w, "ids");
+    for (size_t i = 0; i < t->n; i++)
+        vxs_json_text(w, NULL, vxs_task_id(t, i));
+    vxs_json_close_array(w);
+    vxs_trained_json(w, t, s->prints);
+    vxs_json_close_object(w);
+}
+
+static void write_about(const saved *s, FILE *stream)
+{
+    const vxs_context *context = s->context;
+    const vxs_model *m = s->model;
+    const vxs_task *t = s->task;
+    const vxs_method_settings *settings = s->settings;
+    static const char *const kinds[] = { "voxels", "regions", "columns" };
+    vxs_json_writer w;
+    vxs_json_init(&w, stream);
+    vxs_json_open_object(&w, NULL);
+    vxs_json_text(&w, "format", "voxsift model");
+    vxs_json_whole(&w, "format_version", 1);
+    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_text(&w, "command", context ? context->command : NULL);
+    vxs_json_text(&w, "processor", vxs_blas_core());
+    vxs_json_whole(&w, "threads", context && context->nthreads > 1 ? context->nthreads : 1);
+    vxs_json_text(&w, "method", vxs_method_names[m->task.method]);
+    vxs_json_text(&w, "loss", vxs_loss_name(&m->task, settings, m->loss));
+    vxs_json_text(&w, "target", m->task.target);
+    write_texts(&w, "classes", m->classes, m->class_count);
+    write_texts(&w, "unpenalised", m->free_names, m->free_count);
+    vxs_json_open_array(&w, "unpenalised_means");
+    for (size_t f = 0; f < m->free_count; f++)
+        vxs_json_real(&w, NULL, m->free_means[f]);
+    vxs_json_close_array(&w);
+    write_texts(&w, "confound_levels", m->levels, m->level_count);
+    vxs_json_params(&w, "task", vxs_task_params, &m->task);
+    vxs_json_params(&w, "parameters", vxs_task_method(t)->params, settings);
+    write_outputs(&w, m, settings);
+    if (m->selection.tries.count > 0)
+        vxs_selection_json(&w, &m->selection, 1);
+    vxs_json_whole(&w, "features", (int64_t)m->p);
+    vxs_json_text(&w, "features_are", kinds[t->cohort->kind]);
+    vxs_copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
+    vxs_copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
+    vxs_copy_json(&w, "dropped_list", vxs_json_get(t->cohort->about, "dropped_list"));
+    vxs_flow_json(&w, t);
+    write_training(&w, s);
+    vxs_json_close_object(&w);
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* Features that have a weight in some output, ascending. */
+static bool *any_weight(const vxs_model *m, vxs_error *err)
+{
+    bool *any = vxs_alloc(m->p, sizeof(*any), err);
+    for (size_t k = 0; any && k < m->output_count; k++)
+        for (size_t j = 0; j < m->outputs[k].fit.count; j++)
+            any[m->outputs[k].fit.index[j]] = true;
+    return any;
+}
+
+static double weight_of(const vxs_solution *s, size_t feature, size_t *next)
+{
+    if (*next < s->count && s->index[*next] == feature)
+        return s->weight[(*next)++];
+    return 0;
+}
+
+void vxs_write_place_header(vxs_tsv_writer *w)
+{
+    static const char *const place[] = { "i", "j", "k", "x", "y", "z" };
+    for (int d = 0; d < 6; d++)
+        vxs_tsv_text(w, place[d]);
+}
+
+/* To six digits, which is more than a scanner knows. */
+void vxs_write_mm(vxs_tsv_writer *w, double at)
+{
+    char text[32];
+    double rounded = 0;
+    snprintf(text, sizeof(text), "%.6g", at);
+    vxs_tsv_real(w, vxs_parse_real(text, &rounded) ? rounded : at);
+}
+
+void vxs_write_place(vxs_tsv_writer *w, const vxs_grid *grid, size_t voxel)
+{
+    double index[3], at[3];
+    vxs_grid_index(grid, voxel, index);
+    vxs_grid_position(grid, index, at);
+    for (int d = 0; d < 3; d++)
+        vxs_tsv_real(w, index[d]);
+    for (int d = 0; d < 3; d++)
+        vxs_write_mm(w, at[d]);
+}
+
+static vxs_status write_headers(const vxs_model *m, vxs_tsv_writer *w, vxs_error *err)
+{
+    for (size_t k = 0; k < m->output_count; k++) {
+        char *header = m->output_count == 1 ? vxs_format(err, "weight")
+                                            : vxs_format(err, "weight_%s", m->outputs[k].name);
+        if (!header)
+            return VXS_FAILED;
+        vxs_tsv_text(w, header);
+        free(header);
+    }
+    return VXS_OK;
+}
+
+/* Place in features.npy, name, for voxels (i, j, k) and (x, y, z) in mm, and a column of weights an
+ * output. */
+static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *stream, vxs_error *err)
+{
+    bool *any = any_weight(m, err);
+    size_t *next = any ? vxs_alloc(m->output_count, sizeof(*next), err) : NULL;
+    vxs_tsv_writer w;
+    char name[32];
+    vxs_status status = VXS_OK;
+    if (!next) {
+        free(any);
+        return VXS_FAILED;
+    }
+    vxs_tsv_init(&w, stream);
+    vxs_tsv_text(&w, "index");
+    vxs_tsv_text(&w, "feature");
+    if (m->voxels)
+        vxs_write_place_header(&w);
+    status = write_headers(m, &w, err);
+    vxs_tsv_end_row(&w);
+    for (size_t j = 0; j < m->p; j++) {
+        if (!any[j])
+            continue;
+        vxs_tsv_real(&w, (double)j);
+        vxs_tsv_text(&w, vxs_cohort_feature(c, j, name));
+        if (m->voxels)
+            vxs_write_place(&w, &m->grid, m->voxels[j]);
+        for (size_t k = 0; k < m->output_count; k++)
+            vxs_tsv_real(&w, weight_of(&m->outputs[k].fit, j, &next[k]));
+        vxs_tsv_end_row(&w);
+    }
+    free(next);
+    free(any);
+    return status;
+}
+
+/* A volume an output; the window reaches to the largest weight. */
+static vxs_status write_map(const vxs_model *m, FILE *stream, vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&m->grid);
+    float *values = vxs_alloc(m->output_count, voxels * sizeof(*values), err);
+    double most = 0;
+    if (!values)
+        return VXS_FAILED;
+    for (size_t k = 0; k < m->output_count; k++)
+        for (size_t j = 0; j < m->outputs[k].fit.count; j++) {
+            double weight = m->outputs[k].fit.weight[j];
+            values[k * voxels + m->voxels[m->outputs[k].fit.index[j]]] = (float)weight;
+            most = fmax(most, fabs(weight));
+        }
+    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
+                                  .volumes = m->output_count,
+                                  .intent_code = 1001,
+                                  .intent_name = "weight",
+                                  .cal_max = most,
+                                  .descrip = "voxsift " VXS_VERSION " weights" };
+    vxs_status status = vxs_image_write(stream, "weights.nii.gz", &m->grid, &options, values, err);
+    free(values);
+    return status;
+}
+
+vxs_status vxs_write_mask(const vxs_grid *grid, const size_t *voxels, size_t count, FILE *stream,
+                          vxs_error *err)
+{
+    uint8_t *mask = vxs_alloc(vxs_grid_voxels(grid), sizeof(*mask), err);
+    vxs_write_options options = { .type = VXS_WRITE_UINT8,
+                                  .intent_name = "mask",
+                                  .descrip = "voxsift " VXS_VERSION " cohort mask" };
+    if (!mask)
+        return VXS_FAILED;
+    for (size_t j = 0; j < count; j++)
+        mask[voxels[j]] = 1;
+    vxs_status status = vxs_image_write(stream, "mask.nii.gz", grid, &options, mask, err);
+    free(mask);
+    return status;
+}
+
+static vxs_status write_penalties(const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 1, &t->cohort->p, err);
+    fwrite(t->penalties, sizeof(double), t->cohort->p, stream);
+    return status;
+}
+
+static bool has_scale(const vxs_cohort *c, const char *wanted)
+{
+    const char *scale = vxs_json_get_text(vxs_json_get(c->about, "preprocessing"), "scale");
+    return scale && strcmp(scale, wanted) == 0;
+}
+
+/* As the cohort has it: what images of new subjects are prepared with. */
+static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream, vxs_error *err)
+{
+    char buffer[1 << 14];
+    char *path = vxs_format(err, "%s/%s", c->path, name);
+    FILE *file = path ? vxs_file_open(path) : NULL;
+    vxs_status status = path ? VXS_OK : VXS_FAILED;
+    if (path && !file)
+        status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+    for (size_t got = 1; file && got > 0;) {
+        got = fread(buffer, 1, sizeof(buffer), file);
+        fwrite(buffer, 1, got, stream);
+    }
+    if (file && ferror(file))
+        status = vxs_fail(err, VXS_MISSING, "cannot read '%s'", path);
+    if (file)
+        fclose(file);
+    free(path);
+    return status;
+}
+
+static vxs_status write_kernel_files(const vxs_model *m, vxs_output *output, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (int k = 0; k < vxs_kernel_file_count(m) && !status; k++) {
+        FILE *stream;
+        status = vxs_output_open(output, vxs_kernel_files[k], &stream, err);
+        if (status)
+            return status;
+        status = vxs_kernel_write(m, k, stream, err);
+        vxs_status closed = vxs_output_close(output, stream, vxs_kernel_files[k], err);
+        status = status ? status : closed;
+    }
+    return status;
+}
+
+static vxs_status write_unit_files(const vxs_model *m, const vxs_task *t, vxs_output *output,
+                                   vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (int k = 0; k < VXS_UNIT_FILES && !status; k++) {
+        FILE *stream;
+        if (!vxs_has_unit_file(m, t, k))
+            continue;
+        status = vxs_output_open(output, vxs_unit_files[k], &stream, err);
+        if (status)
+            return status;
+        status = vxs_unit_write(m, t, k, stream, err);
+        vxs_status closed = vxs_output_close(output, stream, vxs_unit_files[k], err);
+        status = status ? status : closed;
+    }
+    return status;
+}
+
+/* Those that are not copied from the cohort, in the order of their names below. */
+enum { TABLE, MAP, MASK, PENALTIES, GRAPH, GROUPS, TERMS, MULTIPLIERS, ABOUT };
+
+static vxs_status write_file(const saved *s, size_t file, const char *name, FILE *stream,
+                             vxs_error *err)
+{
+    const vxs_model *m = s->model;
+    const vxs_task *t = s->task;
+    switch (file) {
+    case TABLE:
+        return write_table(m, t->cohort, stream, err);
+    case MAP:
+        return write_map(m, stream, err);
+    case MASK:
+        return vxs_write_mask(&m->grid, m->voxels, m->voxel_count, stream, err);
+    case PENALTIES:
+        return write_penalties(t, stream, err);
+    case GRAPH:
+        vxs_graph_write(&t->graph, t->cohort, stream);
+        return VXS_OK;
+    case GROUPS:
+        return vxs_groups_write(&t->groups, t->cohort, stream, err);
+    case TERMS:
+        vxs_terms_write(&t->terms, t->cohort, stream);
+        return VXS_OK;
+    case MULTIPLIERS:
+        return vxs_multipliers_write(m, t->n, stream, err);
+    case ABOUT:
+        write_about(s, stream);
+        return VXS_OK;
+    default:
+        return copy_file(t->cohort, name, stream, err);
+    }
+}
+
+vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
+                          const vxs_method_settings *settings, const char *directory, bool replace,
+                          vxs_error *err)
+{
+    saved about = { context, m, t, settings, NULL };
+    static const char *const files[] = { "weights.tsv",      "weights.nii.gz",     "mask.nii.gz",
+                                         VXS_PENALTIES_FILE, VXS_GRAPH_FILE,       VXS_GROUPS_FILE,
+                                         VXS_TERMS_FILE,     VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
+                                         "mask.nii.gz",      "regions.nii.gz",     "regions.tsv",
+                                         "reference.nii.gz" };
+    const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
+    const bool wanted[] = { true,
+                            voxels,
+                            voxels,
+                            t->penalties != NULL,
+                            vxs_task_method(t)->needs_graph ||
+                                !vxs_graph_is_rule(t->settings.graph),
+                            settings->groups && !vxs_groups_are_rule(settings->groups),
+                            vxs_terms_are_given(settings->terms),
+                            vxs_model_has_multipliers(m),
+                            true,
+                            regions,
+                            regions,
+                            regions,
+                            has_scale(t->cohort, "suvr") };
+    vxs_output *output = NULL;
+    about.prints = vxs_alloc(t->cohort->n, sizeof(*about.prints), err);
+    vxs_status status = about.prints ? vxs_cohort_prints(t->cohort, about.prints, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_output_new(context, directory, replace, &output, err);
+    for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {
+        FILE *stream;
+        if (!wanted[k])
+            continue;
+        status = vxs_output_open(output, files[k], &stream, err);
+        if (status)
+            break;
+        status = write_file(&about, k, files[k], stream, err);
+        vxs_status closed = vxs_output_close(output, stream, files[k], err);
+        status = status ? status : closed;
+    }
+    if (!status && vxs_task_is_kernel(t))
+        status = write_kernel_files(m, output, err);
+    if (!status && vxs_task_generates(t))
+        status = write_unit_files(m, t, output, err);
+    if (!status)
+        status = vxs_output_commit(output, err);
+    vxs_output_free(output);
+    free(about.prints);
+    return status;
+}

@@ -1,0 +1,444 @@
+/* predict.c - scores of subjects by a model. */
+#include "model/covariates.h"
+
+#include "voxsift/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Are these the model's features? --------------------------------------------------------- */
+
+static vxs_status same_voxels(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    double distance = vxs_grid_distance(&m->grid, &c->grid);
+    char here[VXS_ORIENTATION_TEXT], there[VXS_ORIENTATION_TEXT];
+    vxs_grid_orientation_text(&c->grid, here);
+    vxs_grid_orientation_text(&m->grid, there);
+    if (isinf(distance))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its grid has %zu x %zu x %zu voxels, the model's "
+                        "%zu x %zu x %zu",
+                        c->path, c->grid.shape[0], c->grid.shape[1], c->grid.shape[2],
+                        m->grid.shape[0], m->grid.shape[1], m->grid.shape[2]);
+    if (distance > 0.1)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its grid (%s) differs from the model's (%s) by "
+                        "%.3g mm at a corner",
+                        c->path, here, there, distance);
+    if (m->voxel_count != c->voxel_count ||
+        memcmp(m->voxels, c->voxels, m->voxel_count * sizeof(*m->voxels)) != 0)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its mask (%zu voxels) is not the model's (%zu); "
+                        "make the cohort with --mask MODEL/mask.nii.gz",
+                        c->path, c->voxel_count, m->voxel_count);
+    return VXS_OK;
+}
+
+static vxs_status same_names(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    char name[32];
+    for (size_t k = 0; k < m->feature_count; k++) {
+        const char *theirs = vxs_cohort_feature(c, m->feature_index[k], name);
+        if (strcmp(theirs, m->features[k]) != 0)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "cannot predict for '%s': its feature %zu is '%s', the model's '%s'",
+                            c->path, m->feature_index[k], theirs, m->features[k]);
+    }
+    return VXS_OK;
+}
+
+static bool same_json(const vxs_json *a, const vxs_json *b)
+{
+    bool no_a = !a || a->kind == VXS_JSON_NULL, no_b = !b || b->kind == VXS_JSON_NULL;
+    if (no_a || no_b)
+        return no_a == no_b;
+    if (a->kind != b->kind)
+        return false;
+    return a->kind == VXS_JSON_TEXT ? strcmp(a->text, b->text) == 0 : a->number == b->number;
+}
+
+/* What was done to the values; the mask and the grid are compared as they are. */
+static vxs_status same_preprocessing(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    static const char *const keys[] = { "scale", "smooth", "nan", NULL };
+    const vxs_json *ours = vxs_json_get(m->about, "preprocessing");
+    const vxs_json *theirs = vxs_json_get(c->about, "preprocessing");
+    for (int k = 0; keys[k] && m->about; k++)
+        if (!same_json(vxs_json_get(ours, keys[k]), vxs_json_get(theirs, keys[k])))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "cannot predict for '%s': it was not made with the same --%s as the "
+                            "cohort that the model was fitted on",
+                            c->path, keys[k]);
+    return VXS_OK;
+}
+
+vxs_status vxs_model_same_features(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    bool voxels = c->kind == VXS_FEATURES_VOXELS;
+    if (voxels != (m->voxels != NULL))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its features are %s, the model's are %s", c->path,
+                        voxels ? "voxels" : "not voxels", voxels ? "not" : "voxels");
+    if (!voxels && m->p != c->p)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': it has %zu features, the model %zu", c->path,
+                        c->p, m->p);
+    vxs_status status = voxels ? same_voxels(m, c, err) : same_names(m, c, err);
+    return status ? status : same_preprocessing(m, c, err);
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+static bool knows(const vxs_model *m, const char *header, const char *cell)
+{
+    size_t length = strlen(header);
+    for (size_t k = 0; k < m->level_count; k++)
+        if (strncmp(m->levels[k], header, length) == 0 && m->levels[k][length] == '=' &&
+            strcmp(m->levels[k] + length + 1, cell) == 0)
+            return true;
+    return false;
+}
+
+static bool is_any_level(const vxs_model *m, const char *name)
+{
+    for (size_t k = 0; k < m->level_count; k++)
+        if (strcmp(m->levels[k], name) == 0)
+            return true;
+    return false;
+}
+
+/* Of "sex=M" the header, which is freed by the caller. It may hold a "=" itself: the table knows.
+ */
+static char *header_of_level(const vxs_cohort *c, const char *name, vxs_error *err)
+{
+    const char *end = strchr(name, '=');
+    for (char *header; end; end = strchr(end + 1, '=')) {
+        size_t column = 0;
+        header = vxs_format(err, "%.*s", (int)(end - name), name);
+        if (!header || !vxs_table_find(c->people, header, &column, NULL))
+            return header;
+        free(header);
+    }
+    return vxs_format(err, "%.*s", (int)strcspn(name, "="), name);
+}
+
+/* The value of an unpenalised column ("age", "sex=M") for all subjects. */
+static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
+                              vxs_error *err)
+{
+    const char *name = m->free_names[f];
+    size_t column = 0;
+    bool text = is_any_level(m, name);
+    char *header = text ? header_of_level(c, name, err) : vxs_format(err, "%s", name);
+    size_t length = header ? strlen(header) : 0;
+    vxs_status status = header ? vxs_table_find(c->people, header, &column, err) : VXS_FAILED;
+    for (size_t i = 0; i < c->n && !status; i++) {
+        const char *cell = vxs_table_cell(c->people, i, column);
+        if (!text)
+            status = vxs_table_real(c->people, i, column, &values[i], err);
+        else if (!cell)
+            values[i] = NAN;
+        else
+            values[i] =
+                knows(m, header, cell) ? strcmp(cell, name + length + 1) == 0 : m->free_means[f];
+    }
+    free(header);
+    return status;
+}
+
+static vxs_status read_free(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
+                            vxs_error *err)
+{
+    for (size_t i = 0; i < c->n; i++)
+        values[i] = 1;
+    return f > 0 || m->task.no_intercept ? free_column(m, c, f, values, err) : VXS_OK;
+}
+
+static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
+                           double *scores, vxs_error *err)
+{
+    vxs_status status = read_free(m, c, f, values, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        for (size_t i = 0; i < c->n; i++)
+            scores[k * c->n + i] += m->outputs[k].fit.free[f] * values[i];
+    return status;
+}
+
+/* Scores of kernels or of a map, for subjects whose free columns are known. */
+static vxs_status score_output(const vxs_output_fit *o, const vxs_cohort *c, const size_t *rows,
+                               const double *columns, double *scores, vxs_error *err)
+{
+    return o->mapped
+               ? vxs_mapped_score(o->mapped, &o->fit, c, rows, columns, c->n, c->n, scores, err)
+               : vxs_kept_score(o->kept, &o->fit, c, rows, columns, c->n, c->n, scores, err);
+}
+
+/* Kernels see features less what confounds explain of them. */
+static vxs_status score_kernels(const vxs_model *m, const vxs_cohort *c, double *scores,
+                                vxs_error *err)
+{
+    size_t n = c->n;
+    size_t *rows = vxs_alloc(n, sizeof(*rows), err);
+    double *columns = vxs_alloc(n, m->free_count * sizeof(*columns), err);
+    vxs_status status = rows && columns ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < n && !status; i++)
+        rows[i] = i;
+    for (size_t f = 0; f < m->free_count && !status; f++)
+        status = read_free(m, c, f, columns + f * n, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = score_output(&m->outputs[k], c, rows, columns, scores + k * n, err);
+    free(rows);
+    free(columns);
+    return status;
+}
+
+/* Of the features that have a weight: no others are read. */
+static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < m->output_count; k++)
+        for (size_t j = 0; j < m->outputs[k].fit.count && !status; j++)
+            status = vxs_cohort_check_feature(c, m->outputs[k].fit.index[j], err);
+    return status;
+}
+
+vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
+{
+    size_t n = c->n;
+    vxs_status status = vxs_model_same_features(m, c, err);
+    if (!status)
+        status = check_values(m, c, err);
+    double *values = status ? NULL : vxs_alloc(n, sizeof(*values), err);
+    if (!values)
+        return status ? status : VXS_FAILED;
+    memset(scores, 0, m->output_count * n * sizeof(*scores));
+    for (size_t f = 0; f < m->free_count && !status; f++)
+        status = add_free(m, c, f, values, scores, err);
+    if (!status && (m->outputs[0].kept || m->outputs[0].mapped))
+        status = score_kernels(m, c, scores, err);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        const vxs_solution *fit = &m->outputs[k].fit;
+        bool linear = !m->outputs[k].kept && !m->outputs[k].mapped;
+        for (size_t j = 0; j < fit->count && !status && linear; j++)
+            vxs_cohort_add(c, fit->index[j], fit->weight[j], scores + k * n);
+    }
+    if (m->loss == VXS_LOSS_MULTINOMIAL)
+        vxs_joint_odds(scores, m->output_count, n, n);
+    free(values);
+    return status;
+}
+
+/* ---- Covariates of subjects ------------------------------------------------------------------ */
+
+/* Calls `take` with each covariate's column and whether it is text; stops when it returns true. */
+typedef bool take_column(void *user, size_t column, bool text);
+
+static bool is_text(const vxs_model *m, const char *header)
+{
+    size_t length = strlen(header);
+    for (size_t k = 0; k < m->level_count; k++)
+        if (strncmp(m->levels[k], header, length) == 0 && m->levels[k][length] == '=')
+            return true;
+    return false;
+}
+
+static void each_column(const vxs_model *m, const vxs_cohort *c, take_column *take, void *user)
+{
+    size_t columns = vxs_table_columns(c->people);
+    for (const char *list = m->task.confounds; list && *list;) {
+        size_t length = strcspn(list, ",");
+        for (size_t j = 0; j < columns && length > 0; j++) {
+            const char *header = vxs_table_header(c->people, j);
+            if (strlen(header) == length && strncmp(header, list, length) == 0 &&
+                take(user, j, is_text(m, header)))
+                return;
+        }
+        list += length + (list[length] == ',');
+    }
+}
+
+typedef struct {
+    const vxs_model *model;
+    const vxs_cohort *cohort;
+    size_t subject;
+    const char *lacks;
+    vxs_unseen_list *list;
+    vxs_status status;
+    vxs_error *err;
+} finder;
+
+static bool find_empty(void *user, size_t column, bool text)
+{
+    finder *f = user;
+    (void)text;
+    if (!vxs_table_cell(f->cohort->people, f->subject, column))
+        f->lacks = vxs_table_header(f->cohort->people, column);
+    return f->lacks != NULL;
+}
+
+const char *vxs_model_lacks(const vxs_model *m, const vxs_cohort *c, size_t i)
+{
+    finder f = { .model = m, .cohort = c, .subject = i };
+    each_column(m, c, find_empty, &f);
+    return f.lacks;
+}
+
+static bool find_unseen(void *user, size_t column, bool text)
+{
+    finder *f = user;
+    const char *header = vxs_table_header(f->cohort->people, column);
+    for (size_t i = 0; i < f->cohort->n && text && !f->status; i++) {
+        const char *cell = vxs_table_cell(f->cohort->people, i, column);
+        if (cell && !knows(f->model, header, cell))
+            f->status = vxs_unseen_add(f->list, header, cell, i, f->err);
+    }
+    return f->status != VXS_OK;
+}
+
+vxs_status vxs_model_unseen(const vxs_model *m, const vxs_cohort *c, vxs_unseen_list *list,
+                            vxs_error *err)
+{
+    *list = (vxs_unseen_list){ .n = c->n };
+    finder f = { .model = m, .cohort = c, .list = list, .err = err };
+    each_column(m, c, find_unseen, &f);
+    return f.status;
+}
+
+/* ---- A cohort made for the model ------------------------------------------------------------- */
+
+static vxs_status repeat_choice(const vxs_model *m, const char *name, vxs_cohort_settings *s,
+                                vxs_error *err)
+{
+    const char *text = vxs_json_get_text(vxs_json_get(m->about, "preprocessing"), name);
+    for (const vxs_param *p = vxs_cohort_params; p->name && text; p++)
+        if (strcmp(p->name, name) == 0)
+            return vxs_param_set(p, s, text, err);
+    return VXS_OK;
+}
+
+/* What the settings of a cohort point to in the model's directory. */
+typedef struct {
+    char *mask, *reference, *regions, *names;
+} paths;
+
+static void release_paths(paths *p)
+{
+    free(p->mask);
+    free(p->reference);
+    free(p->regions);
+    free(p->names);
+}
+
+static vxs_status name_files(const vxs_model *m, paths *p, vxs_error *err)
+{
+    *p = (paths){ .mask = vxs_model_inside(m, "mask.nii.gz", err) };
+    p->reference = vxs_model_inside(m, "reference.nii.gz", err);
+    p->regions = vxs_model_inside(m, "regions.nii.gz", err);
+    p->names = vxs_model_inside(m, "regions.tsv", err);
+    return p->mask && p->reference && p->regions && p->names ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status repeat_preprocessing(const vxs_model *m, const paths *p, vxs_cohort_settings *s,
+                                       vxs_error *err)
+{
+    const vxs_json *done = vxs_json_get(m->about, "preprocessing");
+    const char *scale = vxs_json_get_text(done, "scale"),
+               *kind = vxs_json_get_text(m->about, "features_are");
+    vxs_params_defaults(vxs_cohort_params, s);
+    s->single = true;
+    if (!kind || strcmp(kind, "columns") == 0) {
+        s->width = m->p; /* what a text does not name is 0 */
+        return VXS_OK;
+    }
+    s->mask = s->onto = p->mask;
+    s->regions = strcmp(kind, "regions") == 0;
+    s->atlas = s->regions ? p->regions : NULL;
+    s->atlas_names = s->regions ? p->names : NULL;
+    s->reference = scale && strcmp(scale, "suvr") == 0 ? p->reference : NULL;
+    s->smooth = vxs_json_get_number(done, "smooth");
+    s->smooth = isnan(s->smooth) ? 0 : s->smooth;
+    /* voxels of another size than the images' were asked for: onto the model's grid, then */
+    s->resample = s->resample || !isnan(vxs_json_get_number(done, "voxel_size"));
+    vxs_status status = repeat_choice(m, "scale", s, err);
+    return status ? status : repeat_choice(m, "nan", s, err);
+}
+
+/* Its files stay readable as long as they are open. */
+static void remove_cohort(const char *folder, const char *directory)
+{
+    static const char *const files[] = { "features.npy",
+                                         "participants.tsv",
+                                         "cohort.json",
+                                         "mask.nii.gz",
+                                         "coverage.nii.gz",
+                                         "features.tsv",
+                                         "features.values.npy",
+                                         "features.rows.npy",
+                                         "features.starts.npy",
+                                         "regions.tsv",
+                                         "regions.nii.gz",
+                                         "reference.nii.gz",
+                                         ".voxsift",
+                                         NULL };
+    for (int k = 0; files[k]; k++) {
+        char *path = vxs_format(NULL, "%s/%s", directory, files[k]);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    rmdir(directory);
+    rmdir(folder);
+}
+
+static vxs_status make_and_open(const vxs_context *context, const vxs_cohort_settings *settings,
+                                const char *const *names, const char *folder, vxs_cohort *cohort,
+                                vxs_error *err)
+{
+    vxs_cohort_summary summary;
+    vxs_context passing = context ? *context : (vxs_context){ 0 };
+    char *directory = vxs_format(err, "%s/cohort", folder);
+    if (!directory)
+        return VXS_FAILED;
+    passing.no_fsync = true; /* it goes with this process */
+    vxs_status status = vxs_cohort_make(&passing, settings, names, directory, false, &summary, err);
+    if (!status)
+        status = vxs_cohort_open(directory, cohort, err);
+    remove_cohort(folder, directory);
+    vxs_leftover_drop(folder);
+    free(directory);
+    return status;
+}
+
+vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
+                            const vxs_cohort_settings *sources, const char *const *names,
+                            vxs_cohort *cohort, vxs_error *err)
+{
+    vxs_cohort_settings settings = *sources;
+    const char *temporary = getenv("TMPDIR");
+    paths files;
+    char *folder =
+        vxs_format(err, "%s/voxsift-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    vxs_status status = name_files(m, &files, err);
+    if (!status && folder)
+        status = repeat_preprocessing(m, &files, &settings, err);
+    if (!folder)
+        status = VXS_FAILED;
+    else if (!status && !mkdtemp(folder))
+        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot make a folder for temporary files: '%s'",
+                          folder);
+    if (!status)
+        vxs_leftover_add(folder);
+    if (!status)
+        status = make_and_open(context, &settings, names, folder, cohort, err);
+    if (!status) { /* for messages: what it was made of */
+        char *said = vxs_format(err, "%s", names && names[0] ? names[0] : "the table");
+        free(cohort->path);
+        cohort->path = said;
+        status = said ? VXS_OK : VXS_FAILED;
+    }
+    release_paths(&files);
+    free(folder);
+    return status;
+}

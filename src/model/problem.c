@@ -1,0 +1,163 @@
+/* problem.c - a task becomes what solvers solve: a design over its subjects, and one output's
+ * target with its weights. */
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+vxs_status vxs_cohort_design(const vxs_cohort *c, int threads, vxs_design **base, vxs_error *err)
+{
+    vxs_status status =
+        c->features ? vxs_dense_new(c->features, c->n, c->p, threads, base, err)
+                    : vxs_sparse_new(c->values, c->rows, c->starts, c->n, c->p, threads, base, err);
+    if (!status)
+        vxs_design_set_owner(*base, vxs_cohort_refuse_value, c);
+    return status;
+}
+
+vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_error *err)
+{
+    int threads = context && context->nthreads > 1 ? context->nthreads : 1;
+    vxs_design *base = NULL;
+    vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize,
+                      .penalties = t->penalties };
+    vxs_status status = vxs_cohort_design(t->cohort, threads, &base, err);
+    if (!status && t->hub)
+        status = vxs_hub_design(t->hub, base, &base, err);
+    if (status)
+        return status;
+    if (t->n < t->cohort->n) {
+        view.rows = t->rows;
+        view.row_count = t->n;
+    }
+    if (vxs_task_regresses(t)) {
+        view.confounds = t->free;
+        view.confound_count = t->free_count;
+        view.learn = t->learn;
+    }
+    return vxs_view_new(base, false, &view, &t->design, err);
+}
+
+const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
+                          vxs_loss loss)
+{
+    if (vxs_methods[task->method].kernel)
+        loss = method->penalty == VXS_PENALTY_HSIC ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
+    if (task->method == VXS_METHOD_FGM && task->loss != VXS_LOSS_CHOOSE_LOGISTIC)
+        loss = VXS_LOSS_SQUARED_HINGE;
+    return vxs_loss_names[loss];
+}
+
+vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
+{
+    t->y = vxs_alloc(t->n, sizeof(*t->y), err);
+    t->u = vxs_alloc(t->n, sizeof(*t->u), err);
+    return t->y && t->u ? VXS_OK : VXS_FAILED;
+}
+
+bool vxs_task_balance(vxs_task *t)
+{
+    size_t least = t->n, most = 0;
+    for (size_t k = 0; k < t->class_count; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < t->n; i++)
+            count += t->score[i] == (double)k;
+        least = count < least ? count : least;
+        most = count > most ? count : most;
+    }
+    bool unbalanced = t->class_count > 0 && 2 * most > 3 * least;
+    if (t->settings.class_weights == VXS_CLASS_WEIGHTS_AUTO)
+        t->settings.class_weights =
+            unbalanced ? VXS_CLASS_WEIGHTS_BALANCED : VXS_CLASS_WEIGHTS_NONE;
+    return unbalanced;
+}
+
+/* -1 and 1, or the numbers of classes. */
+static size_t side_of(double y)
+{
+    return y > 0 ? (size_t)y : 0;
+}
+
+void vxs_balance_weights(const double *y, double *u, size_t n)
+{
+    double side[VXS_MOST_CLASSES] = { 0 }, whole = 0, sides = 0;
+    for (size_t i = 0; i < n; i++)
+        side[side_of(y[i])] += u[i];
+    for (size_t k = 0; k < VXS_MOST_CLASSES; k++) {
+        whole += side[k];
+        sides += side[k] > 0;
+    }
+    sides = sides < 2 ? 2 : sides;
+    for (size_t i = 0; i < n; i++)
+        u[i] *= side[side_of(y[i])] > 0 ? whole / (sides * side[side_of(y[i])]) : 1;
+}
+
+bool vxs_task_set_output(vxs_task *t, size_t number)
+{
+    size_t positive = t->class_count == 2 ? 1 : number;
+    bool joint = vxs_task_is_joint(t);
+    bool balanced = t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
+    for (size_t i = 0; i < t->n; i++) {
+        bool as_it_is = joint || t->class_count == 0;
+        t->y[i] = as_it_is ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
+        t->u[i] = t->weights ? t->weights[i] : 1;
+    }
+    if (balanced)
+        vxs_balance_weights(t->y, t->u, t->n);
+    return balanced || t->weights;
+}
+
+/* The classes are in the kernel scores; what is asked of these is a margin. */
+static vxs_status make_kernel_problem(const vxs_context *context, vxs_task *t, size_t output,
+                                      const vxs_method_settings *settings, vxs_problem *problem,
+                                      vxs_error *err)
+{
+    vxs_status status = vxs_task_make_kernel(context, t, output, settings, err);
+    bool hsic = settings->penalty == VXS_PENALTY_HSIC;
+    problem->design = t->kernel;
+    problem->loss = hsic ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
+    problem->y = t->margin;
+    problem->weights = hsic ? NULL : problem->weights; /* pairs of subjects have none */
+    problem->free_count = 0;
+    problem->nonnegative = true;
+    if (hsic)
+        return status;
+    problem->smooth = settings->smooth;
+    problem->graph = t->graph.count > 0 ? &t->graph : NULL;
+    return status;
+}
+
+/* Sums of features instead of edges. */
+static vxs_status make_terms_problem(vxs_task *t, const char *penalty, vxs_problem *problem,
+                                     vxs_error *err)
+{
+    if (strcmp(penalty, "edges") == 0)
+        return VXS_OK;
+    vxs_status status = vxs_task_make_terms(t, penalty, err);
+    problem->terms = &t->terms;
+    problem->graph = NULL;
+    return status;
+}
+
+vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t number,
+                            const vxs_method_settings *settings, vxs_problem *problem,
+                            vxs_error *err)
+{
+    bool weighted = vxs_task_set_output(t, number);
+    *problem = (vxs_problem){ .design = t->design,
+                              .loss = t->loss,
+                              .y = t->y,
+                              .weights = weighted ? t->u : NULL,
+                              .free = t->free,
+                              .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
+                              .ridge = settings->ridge,
+                              .nonnegative = settings->nonnegative,
+                              .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL,
+                              .sparsity = settings->sparsity,
+                              .classes = vxs_task_is_joint(t) ? t->class_count : 0 };
+    if (vxs_task_is_kernel(t))
+        return make_kernel_problem(context, t, number, settings, problem, err);
+    if (vxs_task_generates(t))
+        return vxs_task_make_units_problem(context, t, settings, problem, err);
+    return settings->terms ? make_terms_problem(t, settings->terms, problem, err) : VXS_OK;
+}

@@ -1,0 +1,100 @@
+/* regress.c - what confounds explain is taken out of the features (design/view.c), and prediction
+ * does the same for new subjects.
+ *
+ * The score of a subject is that of its features less what its confounds explain of them. Both are
+ * linear, so what they explain of all features together is what they explain of the score: one
+ * regression, whose coefficients stand in the model as weights of the confounds. */
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool vxs_task_regresses(const vxs_task *t)
+{
+    return t->settings.confounds_as == VXS_CONFOUNDS_OUT && t->free_count > 1;
+}
+
+vxs_status vxs_check_learners(const vxs_task *t, size_t count, vxs_error *err)
+{
+    if (count > t->free_count)
+        return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "%zu subjects are '%s'; what %zu confounds explain cannot be learned on so few",
+                    count, t->settings.regress_on, t->free_count - 1);
+}
+
+/* What intercept and confounds explain of the score of features as they stand. */
+vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *explained,
+                             vxs_error *err)
+{
+    size_t n = t->n, q = t->free_count, m = 0;
+    double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
+    double *score = vxs_alloc(n, sizeof(*score), err);
+    double *columns = vxs_alloc(n, q * sizeof(*columns), err);
+    bool converged = true;
+    vxs_status status = wide && score && columns ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < s->count && !status; k++)
+        vxs_cohort_add(t->cohort, s->index[k], s->weight[k], wide);
+    for (size_t i = 0; i < n && !status; i++)
+        m += !t->learn || t->learn[i];
+    for (size_t i = 0, at = 0; i < n && !status; i++) {
+        if (t->learn && !t->learn[i])
+            continue;
+        score[at] = wide[t->rows[i]];
+        for (size_t c = 0; c < q; c++)
+            columns[c * m + at] = t->free[c * n + i];
+        at++;
+    }
+    if (!status)
+        status = vxs_fit_columns(VXS_LOSS_SQUARED, score, NULL, columns, m, q, explained,
+                                 &converged, err);
+    if (!status && !converged)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "confounds depend on each other but for rounding, so that what they "
+                          "explain cannot be computed; leave one of these out");
+    free(wide);
+    free(score);
+    free(columns);
+    return status;
+}
+
+/* What was selected by has the problem's intercept alone; files have a place for each confound. */
+static vxs_status widen_selection(const vxs_task *t, vxs_selected *selected, vxs_error *err)
+{
+    double *larger = vxs_resize(selected->free, t->free_count, sizeof(*larger), err);
+    if (!larger)
+        return VXS_FAILED;
+    for (size_t c = 1; c < t->free_count; c++)
+        larger[c] = 0;
+    selected->free = larger;
+    return VXS_OK;
+}
+
+vxs_status vxs_regress_widen(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    if (!vxs_task_regresses(t))
+        return VXS_OK;
+    double *larger = vxs_resize(s->free, t->free_count, sizeof(*larger), err);
+    if (!larger)
+        return VXS_FAILED;
+    for (size_t c = 1; c < t->free_count; c++)
+        larger[c] = 0;
+    s->free = larger;
+    return s->selected ? widen_selection(t, s->selected, err) : VXS_OK;
+}
+
+/* The problem's intercept becomes that of features as they stand, with weights of the confounds. */
+vxs_status vxs_regress_out(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    double intercept = s->free[0];
+    double *larger = vxs_resize(s->free, t->free_count, sizeof(*larger), err);
+    if (!larger)
+        return VXS_FAILED;
+    s->free = larger;
+    if (s->selected && widen_selection(t, s->selected, err))
+        return VXS_FAILED;
+    vxs_status status = vxs_regress_score(t, s, s->free, err);
+    for (size_t c = 0; c < t->free_count; c++)
+        s->free[c] = (c == 0 ? intercept : 0) - s->free[c];
+    return status;
+}

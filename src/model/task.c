@@ -1,0 +1,543 @@
+/* task.c - a cohort's table becomes a target, confounds and the subjects that have them. */
+#include "model/covariates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(vxs_task_settings, member)
+
+static const char *const losses[] = { "auto",        "squared",       "logistic",
+                                      "multinomial", "squared-hinge", NULL };
+static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
+static const char *const confound_ways[] = { "beside", "out", NULL };
+static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
+
+const vxs_param vxs_task_params[] = {
+    { .name = "target",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(target),
+      .required = true,
+      .help = "column of the cohort's table that is to be predicted" },
+    { .name = "method",
+      .value = "METHOD",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(method),
+      .choices = vxs_method_names,
+      .help = "how; 'voxsift methods' tells about each" },
+    { .name = "loss",
+      .value = "LOSS",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(loss),
+      .choices = losses,
+      .help =
+          "squared for scores, logistic for classes, each against the rest, multinomial for all "
+          "classes at once (fused only), squared-hinge for classes too (fgm only, where auto is "
+          "that); auto goes by the target: text, or numbers of which "
+          "there are two, are classes" },
+    { .name = "confounds",
+      .value = "A,B",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(confounds),
+      .help = "columns that are in the model without penalty, such as age,sex,site; text becomes a "
+              "column a value" },
+    { .name = "confounds-as",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(confounds_as),
+      .choices = confound_ways,
+      .help =
+          "beside: they predict along with the features; out: what they explain of each feature "
+          "is taken out of it, and they predict nothing" },
+    { .name = "regress-on",
+      .value = "COLUMN=VALUE",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(regress_on),
+      .help = "with --confounds-as out: learn what confounds explain on these subjects alone, such "
+              "as controls" },
+    { .name = "weights",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(weights),
+      .help = "column with a weight for each subject" },
+    { .name = "penalties",
+      .value = "FILE",
+      .type = VXS_PARAM_PATH,
+      .offset = AT(penalties),
+      .help =
+          "how much of the penalty each feature bears: a table with the columns feature and "
+          "penalty (1 for those it does not name), an image on the cohort's grid, or an array" },
+    { .name = "graph",
+      .value = "GRAPH",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(graph),
+      .help = "which features are neighbours, for fused: tree (the default: the spanning tree of "
+              "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
+              "|correlation|), grid6 (voxels that share a face), grid18 (an edge), grid26 (a "
+              "corner), regions (those that touch), chain (features in their order), "
+              "correlation:E and precision:E (of regions or columns, E edges for each, or 1.2: "
+              "the largest |correlation|, or a sparse inverse covariance), or a table with the "
+              "columns from and to, names of features, and perhaps weight; what tree, correlation "
+              "and precision learn, they learn in each training part; what hangs apart by a rule "
+              "is linked where it is nearest, or correlates most; for skfs, without links: grid6 "
+              "(the default of voxels), grid18, grid26, regions (the default of regions), chain "
+              "or a table" },
+    { .name = "class-weights",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(class_weights),
+      .choices = class_weights,
+      .help = "balanced: all classes weigh the same, however many subjects they have; auto is "
+              "balanced in cv when one class is more than half as large again as another, and none "
+              "in fit and path" },
+    { .name = "only",
+      .value = "COLUMN=VALUE",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(only),
+      .help = "use the subjects whose column has this value" },
+    { .name = "standardize",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(standardize),
+      .choices = ways,
+      .initial = VXS_STANDARDIZE_AUTO,
+      .help = "features as they are, minus their mean, or divided by their standard deviation as "
+              "well (auto: unit, but center for fused); weights are written for features as "
+              "they are" },
+    { .name = "no-intercept",
+      .type = VXS_PARAM_FLAG,
+      .offset = AT(no_intercept),
+      .help = "leave the intercept out" },
+    { .name = NULL },
+};
+
+void vxs_task_release(vxs_task *t)
+{
+    vxs_free_texts(t->classes, t->class_count);
+    vxs_free_texts(t->free_names, t->free_count);
+    vxs_free_texts(t->levels, t->level_count);
+    vxs_free_factors(t);
+    free(t->left_out);
+    free(t->rows);
+    free(t->score);
+    free(t->weights);
+    free(t->penalties);
+    vxs_task_drop_ties(t);
+    free(t->free);
+    free(t->learn);
+    free(t->y);
+    free(t->u);
+    vxs_task_drop_kernel(t);
+    vxs_task_drop_units(t);
+    vxs_design_free(t->design);
+    *t = (vxs_task){ .n = 0 };
+}
+
+const char *vxs_task_id(const vxs_task *t, size_t i)
+{
+    return vxs_cohort_id(t->cohort, t->rows[i]);
+}
+
+const char *vxs_task_id_of(const void *task, size_t i)
+{
+    return vxs_task_id(task, i);
+}
+
+const vxs_method *vxs_task_method(const vxs_task *t)
+{
+    return &vxs_methods[t->settings.method];
+}
+
+size_t vxs_task_outputs(const vxs_task *t)
+{
+    return t->class_count > 2 ? t->class_count : 1;
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const vxs_context *context;
+    const vxs_table *table;
+    vxs_task *task;
+    size_t target, weights, only; /* columns; NONE */
+    char *only_value;
+    vxs_covariates covariates;
+} maker;
+#define NONE SIZE_MAX
+
+/* Splits "COLUMN=VALUE"; the value is freed by the caller. */
+static vxs_status find_condition(const maker *m, const char *option, const char *text,
+                                 size_t *column, char **value, vxs_error *err)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals)
+        return vxs_fail(err, VXS_MISUSE, "option '--%s' wants COLUMN=VALUE, not '%s'", option,
+                        text);
+    char *name = vxs_format(err, "%.*s", (int)(equals - text), text);
+    *value = vxs_format(err, "%s", equals + 1);
+    vxs_status status = name && *value ? vxs_table_find(m->table, name, column, err) : VXS_FAILED;
+    free(name);
+    return status;
+}
+
+static vxs_status find_only(maker *m, vxs_error *err)
+{
+    const char *text = m->task->settings.only;
+    return text ? find_condition(m, "only", text, &m->only, &m->only_value, err) : VXS_OK;
+}
+
+static vxs_status find_columns(maker *m, vxs_error *err)
+{
+    const vxs_task_settings *s = &m->task->settings;
+    vxs_status status = vxs_table_find(m->table, s->target, &m->target, err);
+    if (!status && s->weights)
+        status = vxs_table_find(m->table, s->weights, &m->weights, err);
+    if (!status)
+        status = find_only(m, err);
+    return status ? status : vxs_covariates_find(m->task, m->target, &m->covariates, err);
+}
+
+/* ---- Subjects -------------------------------------------------------------------------------- */
+
+/* The column that the subject has no value in, and what it is for; VXS_ANALYSED when none is. */
+static vxs_flow_step lacks(const maker *m, size_t row, size_t *column)
+{
+    *column = m->target;
+    if (!vxs_table_cell(m->table, row, m->target))
+        return VXS_WITHOUT_TARGET;
+    *column = m->weights;
+    if (m->weights != NONE && !vxs_table_cell(m->table, row, m->weights))
+        return VXS_WITHOUT_WEIGHT;
+    for (size_t k = 0; k < m->covariates.count; k++) {
+        *column = m->covariates.each[k].column;
+        if (!vxs_table_cell(m->table, row, *column))
+            return VXS_WITHOUT_COVARIATE;
+    }
+    return VXS_ANALYSED;
+}
+
+#define MOST_NAMED 20
+
+static void name_left_out(const maker *m)
+{
+    const vxs_task *t = m->task;
+    for (size_t k = 0; k < t->left_count && k < MOST_NAMED; k++)
+        vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
+                vxs_cohort_id(t->cohort, t->left_out[k].row),
+                vxs_table_header(m->table, t->left_out[k].column));
+    if (t->left_count > MOST_NAMED)
+        vxs_log(m->context, VXS_LOG_WARNING, "left out %zu more, for want of a value",
+                t->left_count - MOST_NAMED);
+}
+
+static vxs_status choose_subjects(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    size_t all = t->cohort->n;
+    t->rows = vxs_alloc(all, sizeof(*t->rows), err);
+    t->left_out = vxs_alloc(all, sizeof(*t->left_out), err);
+    if (!t->rows || !t->left_out)
+        return VXS_FAILED;
+    for (size_t row = 0; row < all; row++) {
+        size_t column = NONE;
+        const char *cell = m->only == NONE ? NULL : vxs_table_cell(m->table, row, m->only);
+        if (m->only != NONE && (!cell || strcmp(cell, m->only_value) != 0))
+            continue;
+        vxs_flow_step step = lacks(m, row, &column);
+        if (step == VXS_ANALYSED)
+            t->rows[t->n++] = row;
+        else
+            t->left_out[t->left_count++] = (vxs_left_out){ row, column, step };
+    }
+    name_left_out(m);
+    if (t->n < 2)
+        return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s; a model needs two",
+                        t->n, all, t->left_count > 0 ? " (the others have no value, above)" : "");
+    return vxs_task_count_people(t, err);
+}
+
+static vxs_status read_numbers(const maker *m, size_t column, double *values, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t i = 0; i < m->task->n && !status; i++)
+        status = vxs_table_real(m->table, m->task->rows[i], column, &values[i], err);
+    return status;
+}
+
+/* ---- Target ---------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Numbers in their order, and whatever is not one behind them. */
+static int by_number(const void *a, const void *b)
+{
+    double left = INFINITY, right = INFINITY;
+    bool one = vxs_parse_real(*(char *const *)a, &left);
+    bool two = vxs_parse_real(*(char *const *)b, &right);
+    if (one != two)
+        return one ? -1 : 1;
+    size_t length[2] = { strlen(*(char *const *)a), strlen(*(char *const *)b) };
+    if (one && left == right && length[0] != length[1]) /* the shortest is the name of a class */
+        return length[0] < length[1] ? -1 : 1;
+    return !one || left == right ? by_text(a, b) : (left > right) - (left < right);
+}
+
+/* Numbers that are equal are one class, however they are written. */
+static int by_class(const void *a, const void *b)
+{
+    double left, right;
+    bool numbers =
+        vxs_parse_real(*(char *const *)a, &left) && vxs_parse_real(*(char *const *)b, &right);
+    return numbers && left == right ? 0 : by_number(a, b);
+}
+
+bool vxs_is_class(const char *cell, const char *name)
+{
+    return by_class(&cell, &name) == 0;
+}
+
+/* The different values of the target among the subjects in use, at most `most` of them. */
+static vxs_status list_classes(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    const char **texts = vxs_alloc(t->n, sizeof(*texts), err);
+    t->classes = vxs_alloc(t->n, sizeof(*t->classes), err);
+    if (!texts || !t->classes) {
+        free((void *)texts);
+        return VXS_FAILED;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        texts[i] = vxs_table_cell(m->table, t->rows[i], m->target);
+    qsort((void *)texts, t->n, sizeof(*texts), by_number);
+    vxs_status status = VXS_OK;
+    for (size_t i = 0; i < t->n && !status; i++) {
+        if (i > 0 && by_class(&texts[i], &texts[i - 1]) == 0)
+            continue;
+        t->classes[t->class_count] = vxs_format(err, "%s", texts[i]);
+        status = t->classes[t->class_count] ? VXS_OK : VXS_FAILED;
+        t->class_count += !status;
+    }
+    free((void *)texts);
+    return status;
+}
+
+static void number_classes(const maker *m)
+{
+    vxs_task *t = m->task;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *cell = vxs_table_cell(m->table, t->rows[i], m->target);
+        char **found = bsearch(&cell, t->classes, t->class_count, sizeof(*t->classes), by_class);
+        t->score[i] = (double)(found - t->classes);
+    }
+}
+
+static void forget_classes(vxs_task *t)
+{
+    vxs_free_texts(t->classes, t->class_count);
+    t->classes = NULL;
+    t->class_count = 0;
+}
+
+/* A word among numbers is a slip, not a class or a level. */
+typedef struct {
+    const char *text; /* NULL: there is none */
+    size_t line;
+} slip;
+
+static slip find_slip(const maker *m, size_t column)
+{
+    const vxs_task *t = m->task;
+    slip first = { NULL, 0 };
+    size_t numbers = 0;
+    double value;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *cell = vxs_table_cell(m->table, t->rows[i], column);
+        if (vxs_parse_real(cell, &value))
+            numbers++;
+        else if (!first.text)
+            first = (slip){ cell, vxs_table_line(m->table, t->rows[i]) };
+    }
+    return 2 * numbers > t->n ? first : (slip){ NULL, 0 };
+}
+
+static vxs_status check_target(const maker *m, vxs_error *err)
+{
+    slip s = find_slip(m, m->target);
+    if (s.text)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "column '%s' holds numbers, but '%s' in line %zu; for classes say --loss "
+                        "logistic",
+                        m->task->settings.target, s.text, s.line);
+    return VXS_OK;
+}
+
+/* Codes of sites are numbers and words as well, but few for so many subjects. */
+#define FEWEST_OF_A_LEVEL 4
+
+static vxs_status check_covariates(const maker *m, vxs_error *err)
+{
+    for (size_t k = 0; k < m->covariates.count; k++) {
+        const vxs_covariate *c = &m->covariates.each[k];
+        const char *name = vxs_table_header(m->table, c->column);
+        slip s = c->numeric ? (slip){ NULL, 0 } : find_slip(m, c->column);
+        if (s.text && FEWEST_OF_A_LEVEL * c->count > m->task->n)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "column '%s' holds numbers, but '%s' in line %zu; as text it has %zu "
+                            "levels, for %zu subjects",
+                            name, s.text, s.line, c->count, m->task->n);
+        if (s.text)
+            vxs_log(m->context, VXS_LOG_WARNING,
+                    "column '%s' holds numbers, but '%s' in line %zu; it is taken for text with "
+                    "%zu levels",
+                    name, s.text, s.line, c->count);
+    }
+    return VXS_OK;
+}
+
+/* At a spread of 1e-9 of the mean the gap of a fit is 1e-7 of the loss; at 1e-10 nothing is left
+ * of it. */
+#define LEAST_SPREAD 1e-9
+
+static vxs_status read_target(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    vxs_column_summary summary;
+    const char *target = t->settings.target;
+    vxs_status status = vxs_table_summarise(m->table, m->target, &summary, err);
+    if (!status)
+        status = list_classes(m, err);
+    t->score = status ? NULL : vxs_alloc(t->n, sizeof(*t->score), err);
+    if (!t->score)
+        return status ? status : VXS_FAILED;
+    if (t->class_count == 1)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "column '%s' is '%s' for all %zu subjects; there is nothing to predict",
+                        target, t->classes[0], t->n);
+    bool joint = t->settings.loss == VXS_LOSS_CHOOSE_MULTINOMIAL;
+    bool classes = joint || t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
+                   t->settings.loss == VXS_LOSS_CHOOSE_SQUARED_HINGE ||
+                   (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
+    t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
+    if (!classes && vxs_task_method(t)->classes)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "method '%s' tells classes apart; column '%s' holds scores (or, with "
+                        "--loss logistic, as many classes as values)",
+                        vxs_task_method(t)->name, target);
+    if (t->settings.loss == VXS_LOSS_AUTO && !summary.numeric && check_target(m, err))
+        return VXS_BAD_DATA;
+    if (!classes && !summary.numeric)
+        return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; --loss squared wants numbers",
+                        target);
+    if (classes && t->class_count > VXS_MOST_CLASSES)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "column '%s' has %zu different values; as classes at most %d are taken "
+                        "(for a score use --loss squared)",
+                        target, t->class_count, VXS_MOST_CLASSES);
+    if (classes) {
+        number_classes(m);
+        return VXS_OK;
+    }
+    forget_classes(t);
+    status = read_numbers(m, m->target, t->score, err);
+    return status ? status : vxs_check_offset(target, t->score, t->n, LEAST_SPREAD, err);
+}
+
+/* ---- Regression and weights -------------------------------------------------------------------
+ */
+
+/* Who the regression on confounds is learned on. */
+static vxs_status read_learners(const maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    size_t column = 0, count = 0;
+    char *value = NULL;
+    if (!t->settings.regress_on)
+        return VXS_OK;
+    if (t->settings.confounds_as != VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE, "'--regress-on' goes with '--confounds-as out'");
+    vxs_status status =
+        find_condition(m, "regress-on", t->settings.regress_on, &column, &value, err);
+    t->learn = status ? NULL : vxs_alloc(t->n, sizeof(*t->learn), err);
+    for (size_t i = 0; i < t->n && t->learn; i++) {
+        const char *cell = vxs_table_cell(m->table, t->rows[i], column);
+        t->learn[i] = cell && strcmp(cell, value) == 0;
+        count += t->learn[i];
+    }
+    free(value);
+    if (!status && !t->learn)
+        status = VXS_FAILED;
+    return status ? status : vxs_check_learners(t, count, err);
+}
+
+static vxs_status read_weights(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    if (m->weights == NONE)
+        return VXS_OK;
+    t->weights = vxs_alloc(t->n, sizeof(*t->weights), err);
+    vxs_status status = t->weights ? read_numbers(m, m->weights, t->weights, err) : VXS_FAILED;
+    for (size_t i = 0; i < t->n && !status; i++)
+        if (!(t->weights[i] >= 0 && t->weights[i] <= VXS_LARGEST)) {
+            const char *id = vxs_table_cell(m->table, t->rows[i], t->cohort->id_column);
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "column '%s': the weight of '%s' is %g; weights are from 0 to %g",
+                              t->settings.weights, id ? id : "?", t->weights[i], VXS_LARGEST);
+        }
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
+                        const vxs_task_settings *settings, vxs_task *task, vxs_error *err)
+{
+    maker m = { .context = context,
+                .table = cohort->people,
+                .task = task,
+                .target = NONE,
+                .weights = NONE,
+                .only = NONE };
+    *task = (vxs_task){ .cohort = cohort, .settings = *settings };
+    if (settings->standardize == VXS_STANDARDIZE_AUTO)
+        task->settings.standardize = (int)vxs_task_method(task)->standardize;
+    if (settings->no_intercept && task->settings.standardize != VXS_STANDARDIZE_NONE)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--no-intercept' goes with '--standardize none': features without their "
+                        "mean have an intercept in them");
+    if (settings->no_intercept && settings->confounds_as == VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--confounds-as out' takes the mean out as well; it does "
+                        "not go with '--no-intercept'");
+    vxs_status status = vxs_task_check_settings(task, err);
+    if (!status)
+        status = find_columns(&m, err);
+    if (!status)
+        status = choose_subjects(&m, err);
+    if (!status)
+        status = read_target(&m, err);
+    if (!status)
+        status = check_covariates(&m, err);
+    if (!status)
+        status = vxs_covariates_read(&m.covariates, task, err);
+    if (!status)
+        status = read_weights(&m, err);
+    if (!status)
+        status = read_learners(&m, err);
+    if (!status && settings->penalties)
+        status = vxs_penalties_read(settings->penalties, cohort, &task->penalties, err);
+    if (!status)
+        status = vxs_task_make_room(task, err);
+    if (!status)
+        status = vxs_task_make_design(context, task, err);
+    if (!status)
+        status = vxs_task_make_graph(context, task, err);
+    vxs_covariates_release(&m.covariates);
+    free(m.only_value);
+    if (status)
+        vxs_task_release(task);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* task_part.c - a task on some of its subjects: whatever is learned from subjects is learned from
+ * these.
+ */
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_task *part,
+                                vxs_error *err)
+{
+    size_t n = part->n, q = whole->free_count;
+    part->rows = vxs_alloc(n, sizeof(*part->rows), err);
+    part->score = vxs_alloc(n, sizeof(*part->score), err);
+    part->free = vxs_alloc(n * q, sizeof(*part->free), err);
+    part->learn = whole->learn ? vxs_alloc(n, sizeof(*part->learn), err) : NULL;
+    part->weights = whole->weights ? vxs_alloc(n, sizeof(*part->weights), err) : NULL;
+    if (!part->rows || !part->score || !part->free || (whole->weights && !part->weights) ||
+        (whole->learn && !part->learn))
+        return VXS_FAILED;
+    size_t learners = 0;
+    for (size_t i = 0; i < n; i++) {
+        part->rows[i] = whole->rows[which[i]];
+        part->score[i] = whole->score[which[i]];
+        if (whole->learn)
+            learners += part->learn[i] = whole->learn[which[i]];
+        if (whole->weights)
+            part->weights[i] = whole->weights[which[i]];
+        for (size_t k = 0; k < q; k++)
+            part->free[k * n + i] = whole->free[k * whole->n + which[i]];
+    }
+    return whole->learn ? vxs_check_learners(part, learners, err) : VXS_OK;
+}
+
+static vxs_status copy_penalties(const vxs_task *whole, vxs_task *part, vxs_error *err)
+{
+    size_t p = whole->cohort->p;
+    if (!whole->penalties)
+        return VXS_OK;
+    part->penalties = vxs_alloc(p, sizeof(*part->penalties), err);
+    if (!part->penalties)
+        return VXS_FAILED;
+    memcpy(part->penalties, whole->penalties, p * sizeof(*part->penalties));
+    return VXS_OK;
+}
+
+vxs_status vxs_check_trainable(const vxs_task *t, const size_t *which, size_t count,
+                               const char *part, vxs_error *err)
+{
+    for (size_t k = 0; k < t->class_count; k++) {
+        size_t here = 0, all = 0;
+        for (size_t i = 0; i < count; i++)
+            here += t->score[which[i]] == (double)k;
+        for (size_t i = 0; i < t->n; i++)
+            all += t->score[i] == (double)k;
+        if (here == 0)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "%s has nobody whose '%s' is '%s', of whom there are %zu; use fewer or "
+                            "other folds, or leave this class out",
+                            part, t->settings.target, t->classes[k], all);
+    }
+    return VXS_OK;
+}
+
+static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *err)
+{
+    if (from->nodes == 0)
+        return VXS_OK; /* the method has none */
+    vxs_status status = vxs_graph_new(from->nodes, from->count, to, err);
+    if (status)
+        return status;
+    memcpy(to->from, from->from, from->count * sizeof(*to->from));
+    memcpy(to->to, from->to, from->count * sizeof(*to->to));
+    memcpy(to->weight, from->weight, from->count * sizeof(*to->weight));
+    return VXS_OK;
+}
+
+void vxs_task_drop_ties(vxs_task *t)
+{
+    vxs_graph_release(&t->graph);
+    vxs_terms_release(&t->terms);
+    if (!t->groups_lent)
+        vxs_groups_release(&t->groups);
+}
+
+vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, const size_t *which,
+                         size_t count, vxs_task *part, vxs_error *err)
+{
+    *part = (vxs_task){ .cohort = whole->cohort,
+                        .settings = whole->settings,
+                        .loss = whole->loss,
+                        .hub = whole->hub,
+                        .groups = whole->groups, /* of spheres they may be the larger part of it */
+                        .groups_lent = whole->groups.count > 0,
+                        .n = count,
+                        .class_count = whole->class_count,
+                        .free_count = whole->free_count };
+    vxs_status status = vxs_copy_texts(whole->classes, whole->class_count, &part->classes, err);
+    if (!status)
+        status = copy_subjects(whole, which, part, err);
+    if (!status)
+        status = vxs_check_trainable(whole, which, count, "a training part", err);
+    if (!status)
+        status = copy_penalties(whole, part, err);
+    if (!status)
+        status = vxs_task_make_room(part, err);
+    if (!status)
+        status = vxs_task_make_design(context, part, err);
+    if (!status)
+        status = vxs_graph_is_learned(&whole->settings)
+                     ? vxs_task_make_graph(context, part, err)
+                     : copy_graph(&whole->graph, &part->graph, err);
+    if (status)
+        vxs_task_release(part);
+    return status;
+}

@@ -1,0 +1,225 @@
+/* trained.c - whom a model was trained on, and whether a cohort has them again.
+ *
+ * An image is known by the SHA-256 of its file (and the number of its volume), or by the values of
+ * its features (vxs_cohort_prints) where it was stored in another way; a person by the id without
+ * session, visit or run (as cohorts find it), or by the column of persons. A person with another
+ * image was no part of the training, but is no new person either: a score over such subjects is no
+ * estimate of what the model does for others. Without images there are ids alone. */
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const vxs_trained_names[] = { "no", "image", "person", NULL };
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+#define IMAGE_TEXT (VXS_HASH_TEXT + 32)
+
+/* The image of a subject of the cohort's list, "" when it has none. */
+static const char *image_of(const vxs_json *subject, char text[IMAGE_TEXT])
+{
+    const char *hash = vxs_json_get_text(subject, "sha256");
+    double volume = vxs_json_get_number(subject, "volume");
+    if (hash && volume >= 1)
+        snprintf(text, IMAGE_TEXT, "%s,%.0f", hash, volume);
+    else
+        snprintf(text, IMAGE_TEXT, "%s", hash ? hash : "");
+    return text;
+}
+
+/* "" where there is none. */
+static const char *id_text(const vxs_cohort *c, size_t i)
+{
+    const char *id = vxs_table_cell(c->people, i, c->id_column);
+    return id ? id : "";
+}
+
+/* Of a subject of a cohort, by its column of persons or else by its id. */
+static const char *person_text(const vxs_cohort *c, size_t i)
+{
+    const char *person =
+        c->person_column == VXS_NO_COLUMN ? NULL : vxs_table_cell(c->people, i, c->person_column);
+    return person ? person : id_text(c, i);
+}
+
+/* Whether ids are places in a file, such as row-000007: "about" is of a cohort, or of a model's
+ * training. */
+static bool invents_ids(const vxs_json *about)
+{
+    const vxs_json *said = vxs_json_get(about, "ids_invented");
+    return said && said->kind == VXS_JSON_BOOL && said->number != 0;
+}
+
+/* Such an id is of the same subject in the same features alone. */
+static char *in_features(const vxs_json *files, const char *id, vxs_error *err)
+{
+    const char *hash = files && files->first ? vxs_json_get_text(files->first, "sha256") : NULL;
+    return hash ? vxs_format(err, "%s %s", hash, id) : vxs_format(err, "%s", "");
+}
+
+static char *id_of(const vxs_cohort *c, size_t i, vxs_error *err)
+{
+    return invents_ids(c->about) ? in_features(vxs_cohort_record(c), id_text(c, i), err)
+                                 : vxs_person_of(id_text(c, i), err);
+}
+
+/* Whether persons are known by ids that are invented. */
+static bool invents_persons(const vxs_cohort *c)
+{
+    return invents_ids(c->about) &&
+           (c->person_column == VXS_NO_COLUMN || c->person_column == c->id_column);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcasecmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool has(char **sorted, size_t count, const char *text)
+{
+    return *text && bsearch(&text, sorted, count, sizeof(*sorted), by_text);
+}
+
+/* ---- Of a model that is written -------------------------------------------------------------- */
+
+/* Of features; "" where too few of them are not 0. */
+static const char *print_text(uint64_t print, char text[IMAGE_TEXT])
+{
+    if (print == 0)
+        *text = '\0';
+    else
+        snprintf(text, IMAGE_TEXT, "values %016" PRIx64, print);
+    return text;
+}
+
+/* "persons", "images" and "prints": in the order of the ids. */
+void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *prints)
+{
+    const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
+    const vxs_json *item = list ? list->first : NULL;
+    vxs_json_bool(w, "ids_invented", invents_ids(t->cohort->about));
+    vxs_json_open_array(w, "persons");
+    for (size_t i = 0; i < t->n; i++)
+        vxs_json_text(w, NULL,
+                      invents_persons(t->cohort) ? NULL : person_text(t->cohort, t->rows[i]));
+    vxs_json_close_array(w);
+    vxs_json_open_array(w, "images");
+    for (size_t row = 0, next = 0; item && next < t->n; row++, item = item->next) {
+        if (t->rows[next] != row)
+            continue;
+        char image[IMAGE_TEXT];
+        vxs_json_text(w, NULL, *image_of(item, image) ? image : NULL);
+        next++;
+    }
+    vxs_json_close_array(w);
+    vxs_json_open_array(w, "prints");
+    for (size_t i = 0; i < t->n; i++) {
+        char print[IMAGE_TEXT];
+        vxs_json_text(w, NULL, *print_text(prints[t->rows[i]], print) ? print : NULL);
+    }
+    vxs_json_close_array(w);
+}
+
+/* ---- Of a model that was read ---------------------------------------------------------------- */
+
+typedef struct {
+    char **images, **people; /* sorted */
+    size_t image_count, count;
+} training;
+
+static void release(training *t)
+{
+    vxs_free_texts(t->images, t->image_count);
+    vxs_free_texts(t->people, t->count);
+}
+
+/* `files`: of the features in which these are places; NULL: they are names. */
+static vxs_status add_people(training *t, const vxs_json *list, const vxs_json *files,
+                             vxs_error *err)
+{
+    for (const vxs_json *i = list ? list->first : NULL; i; i = i->next) {
+        const char *text = i->kind == VXS_JSON_TEXT ? i->text : "";
+        t->people[t->count] = files ? in_features(files, text, err) : vxs_person_of(text, err);
+        if (!t->people[t->count++])
+            return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
+static vxs_status add_images(training *t, const vxs_json *list, vxs_error *err)
+{
+    for (const vxs_json *i = list ? list->first : NULL; i; i = i->next) {
+        if (i->kind != VXS_JSON_TEXT)
+            continue;
+        t->images[t->image_count] = vxs_format(err, "%s", i->text);
+        if (!t->images[t->image_count++])
+            return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
+static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
+{
+    const vxs_json *about = vxs_json_get(m->about, "training");
+    const vxs_json *ids = vxs_json_get(about, "ids"), *images = vxs_json_get(about, "images");
+    const vxs_json *people = vxs_json_get(about, "persons"),
+                   *prints = vxs_json_get(about, "prints");
+    size_t names = (ids ? ids->length : 0) + (people ? people->length : 0);
+    size_t known = (images ? images->length : 0) + (prints ? prints->length : 0);
+    *t = (training){ .images = vxs_alloc(known, sizeof(char *), err) };
+    t->people = vxs_alloc(names, sizeof(char *), err);
+    if (!t->images || !t->people)
+        return VXS_FAILED;
+    vxs_status status = add_images(t, images, err);
+    if (!status)
+        status = add_images(t, prints, err);
+    if (!status)
+        status = add_people(t, ids,
+                            invents_ids(about) ? vxs_json_get(about, "features_files") : NULL, err);
+    if (!status)
+        status = add_people(t, people, NULL, err);
+    if (status)
+        return status;
+    qsort((void *)t->images, t->image_count, sizeof(*t->images), by_text);
+    qsort((void *)t->people, t->count, sizeof(*t->people), by_text);
+    return VXS_OK;
+}
+
+static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const vxs_json *item,
+                       uint64_t print, vxs_trained *trained, vxs_error *err)
+{
+    char image[IMAGE_TEXT], values[IMAGE_TEXT], *person = NULL;
+    char *id = id_of(c, i, err);
+    person = vxs_person_of(invents_persons(c) ? "" : person_text(c, i), err);
+    vxs_status status = person && id ? VXS_OK : VXS_FAILED;
+    bool known = has(t->images, t->image_count, image_of(item, image)) ||
+                 has(t->images, t->image_count, print_text(print, values));
+    if (!status)
+        *trained = known ? VXS_TRAINED_ON_IMAGE
+                   : has(t->people, t->count, person) || has(t->people, t->count, id)
+                       ? VXS_TRAINED_ON_PERSON
+                       : VXS_NOT_TRAINED_ON;
+    free(person);
+    free(id);
+    return status;
+}
+
+vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
+                                vxs_error *err)
+{
+    const vxs_json *list = vxs_json_get(c->about, "subject_list");
+    const vxs_json *item = list ? list->first : NULL;
+    training t;
+    vxs_status status = read_training(m, &t, err);
+    uint64_t *prints = status ? NULL : vxs_alloc(c->n, sizeof(*prints), err);
+    if (!status)
+        status = prints ? vxs_cohort_prints(c, prints, err) : VXS_FAILED;
+    for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL)
+        status = find(&t, c, i, item, prints[i], &trained[i], err);
+    free(prints);
+    release(&t);
+    return status;
+}

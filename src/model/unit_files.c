@@ -1,0 +1,528 @@
+/* unit_files.c - what a model selected among units, as files.
+ *
+ * selection.tsv has every weight of every selected unit, and with weights learned anew these as
+ * well: predictions by a map and check-model rest on it. mapped.tsv says how features become what a
+ * map sees, alpha.npy what a certificate rests on besides. pairs.tsv, edges.tsv and
+ * selected.tsv are for people and other programs: pairs of features, pairs as lines between places,
+ * groups with their sizes. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME 1e-9 /* relative: numbers that were written with all their digits */
+
+enum { SELECTION, MAPPED, ALPHA, PAIRS, EDGES, GROUPS };
+
+const char *const vxs_unit_files[VXS_UNIT_FILES] = {
+    "selection.tsv", "mapped.tsv", "alpha.npy", "pairs.tsv", "edges.tsv", "selected.tsv"
+};
+
+bool vxs_has_unit_file(const vxs_model *m, const vxs_task *t, int file)
+{
+    const vxs_selected *s = m->outputs[0].fit.selected;
+    switch (file) {
+    case SELECTION:
+        return true;
+    case MAPPED:
+        return s->map.kind != VXS_MAP_NONE;
+    case ALPHA:
+        return s->alpha != NULL;
+    case PAIRS:
+        return s->map.kind == VXS_MAP_POLY2;
+    case EDGES:
+        return s->map.kind == VXS_MAP_POLY2 && t->cohort->kind != VXS_FEATURES_COLUMNS;
+    default:
+        return t->groups.count > 0;
+    }
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static void write_header(vxs_tsv_writer *w, const char *const *names, FILE *stream)
+{
+    vxs_tsv_init(w, stream);
+    for (; *names; names++)
+        vxs_tsv_text(w, *names);
+}
+
+/* Whether weights were learned anew; there are none of an output that nothing was selected for. */
+static bool has_retrained(const vxs_model *m)
+{
+    for (size_t o = 0; o < m->output_count; o++)
+        if (m->outputs[o].fit.selected->retrained)
+            return true;
+    return false;
+}
+
+static void write_selection(const vxs_model *m, FILE *stream)
+{
+    static const char *const names[] = { "output", "unit", "part", "weight", NULL };
+    vxs_tsv_writer w;
+    write_header(&w, names, stream);
+    if (has_retrained(m))
+        vxs_tsv_text(&w, "learned_anew");
+    vxs_tsv_end_row(&w);
+    for (size_t o = 0; o < m->output_count; o++) {
+        const vxs_selected *s = m->outputs[o].fit.selected;
+        for (size_t k = 0; k < s->count; k++)
+            for (size_t c = s->start[k]; c < s->start[k + 1]; c++) {
+                vxs_tsv_real(&w, (double)(o + 1));
+                vxs_tsv_real(&w, (double)s->unit[k]);
+                vxs_tsv_real(&w, (double)(c - s->start[k]));
+                vxs_tsv_real(&w, s->weight[c]);
+                if (s->retrained)
+                    vxs_tsv_real(&w, s->retrained[c]);
+                vxs_tsv_end_row(&w);
+            }
+    }
+}
+
+static void write_mapped(const vxs_model *m, FILE *stream)
+{
+    static const char *const names[] = { "output", "index", "low", "high", "scale", NULL };
+    vxs_tsv_writer w;
+    write_header(&w, names, stream);
+    for (size_t f = 0; f < m->free_count; f++)
+        vxs_tsv_text(&w, m->free_names[f]);
+    vxs_tsv_end_row(&w);
+    for (size_t o = 0; o < m->output_count; o++) {
+        const vxs_mapped *mapped = m->outputs[o].mapped;
+        for (size_t k = 0; k < mapped->count; k++) {
+            vxs_tsv_real(&w, (double)(o + 1));
+            vxs_tsv_real(&w, (double)m->outputs[o].fit.index[k]);
+            vxs_tsv_real(&w, mapped->low[k]);
+            vxs_tsv_real(&w, mapped->high[k]);
+            vxs_tsv_real(&w, mapped->scale[k]);
+            for (size_t f = 0; f < m->free_count; f++)
+                vxs_tsv_real(&w, mapped->free[k * m->free_count + f]);
+            vxs_tsv_end_row(&w);
+        }
+    }
+}
+
+static vxs_status write_alpha(const vxs_model *m, size_t n, FILE *stream, vxs_error *err)
+{
+    const size_t shape[2] = { m->output_count, n };
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
+    for (size_t o = 0; o < m->output_count && !status; o++)
+        (void)!fwrite(m->outputs[o].fit.selected->alpha, sizeof(double), n, stream);
+    return status;
+}
+
+/* A feature by its name, and a voxel's place in mm. */
+static void write_end(vxs_tsv_writer *w, const vxs_model *m, const vxs_cohort *c, size_t feature)
+{
+    char name[32];
+    vxs_tsv_text(w, vxs_cohort_feature(c, feature, name));
+    if (m->voxels)
+        vxs_write_place(w, &m->grid, m->voxels[feature]);
+}
+
+static void write_end_header(vxs_tsv_writer *w, const vxs_model *m, const char *which)
+{
+    static const char *const place[] = { "i", "j", "k", "x", "y", "z" };
+    char text[32];
+    vxs_tsv_text(w, which);
+    for (int d = 0; d < 6 && m->voxels; d++) {
+        snprintf(text, sizeof(text), "%s_%s", which, place[d]);
+        vxs_tsv_text(w, text);
+    }
+}
+
+/* A table of units: the class first, where each is told from the rest. */
+static void begin_units(vxs_tsv_writer *w, const vxs_model *m, FILE *stream,
+                        const char *const *names)
+{
+    vxs_tsv_init(w, stream);
+    if (m->output_count > 1)
+        vxs_tsv_text(w, "class");
+    for (size_t k = 0; names[k]; k++)
+        vxs_tsv_text(w, names[k]);
+}
+
+/* Weights are of products of standardised features; a feature with itself is a square, and without
+ * a second one the feature itself. */
+static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
+{
+    static const char *const names[] = { "kind", "weight", NULL };
+    vxs_tsv_writer w;
+    size_t p = m->p, end[2];
+    begin_units(&w, m, stream, names);
+    write_end_header(&w, m, "first");
+    write_end_header(&w, m, "second");
+    vxs_tsv_end_row(&w);
+    for (size_t o = 0; o < m->output_count; o++) {
+        const vxs_selected *s = m->outputs[o].fit.selected;
+        for (size_t k = 0; k < s->count; k++) {
+            vxs_map_features(&s->map, p, s->unit[k], end);
+            if (m->output_count > 1)
+                vxs_tsv_text(&w, m->outputs[o].name);
+            vxs_tsv_text(&w, s->unit[k] < p ? "itself" : s->unit[k] < 2 * p ? "square" : "pair");
+            vxs_tsv_real(&w, (s->retrained ? s->retrained : s->weight)[s->start[k]]);
+            write_end(&w, m, t->cohort, end[0]);
+            write_end(&w, m, t->cohort, end[1]);
+            vxs_tsv_end_row(&w);
+        }
+    }
+}
+
+static vxs_status find_regions(const vxs_cohort *c, double (*at)[3], vxs_error *err)
+{
+    vxs_cohort_regions regions;
+    vxs_status status = vxs_cohort_regions_read(c->path, c->p, &regions, err);
+    if (!status)
+        status = vxs_cohort_region_centres(&regions, at, err);
+    vxs_cohort_regions_release(&regions);
+    return status;
+}
+
+/* The centre of every feature, in mm. */
+static vxs_status find_centres(const vxs_model *m, const vxs_cohort *c, double (*at)[3],
+                               vxs_error *err)
+{
+    double index[3];
+    if (!m->voxels)
+        return find_regions(c, at, err);
+    for (size_t j = 0; j < m->p; j++) {
+        vxs_grid_index(&m->grid, m->voxels[j], index);
+        vxs_grid_position(&m->grid, index, at[j]);
+    }
+    return VXS_OK;
+}
+
+static void write_edge(vxs_tsv_writer *w, const vxs_cohort *c, const size_t end[2], double weight,
+                       double (*at)[3])
+{
+    char name[32];
+    for (int e = 0; e < 2; e++)
+        vxs_tsv_text(w, vxs_cohort_feature(c, end[e], name));
+    vxs_tsv_real(w, weight);
+    for (int k = 0; k < 6; k++)
+        vxs_write_mm(w, at[end[k / 3]][k % 3]);
+    vxs_tsv_end_row(w);
+}
+
+/* Pairs alone, as programs that draw networks take them. */
+static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    static const char *const names[] = { "from",   "to",   "weight", "from_x", "from_y",
+                                         "from_z", "to_x", "to_y",   "to_z",   NULL };
+    vxs_tsv_writer w;
+    double(*at)[3] = vxs_alloc(m->p, sizeof(*at), err);
+    vxs_status status = at ? find_centres(m, t->cohort, at, err) : VXS_FAILED;
+    begin_units(&w, m, stream, names);
+    vxs_tsv_end_row(&w);
+    for (size_t o = 0; o < m->output_count && !status; o++) {
+        const vxs_selected *s = m->outputs[o].fit.selected;
+        for (size_t k = 0; k < s->count; k++) {
+            size_t end[2];
+            if (s->unit[k] < 2 * m->p)
+                continue;
+            vxs_map_features(&s->map, m->p, s->unit[k], end);
+            if (m->output_count > 1)
+                vxs_tsv_text(&w, m->outputs[o].name);
+            write_edge(&w, t->cohort, end, (s->retrained ? s->retrained : s->weight)[s->start[k]],
+                       at);
+        }
+    }
+    free(at);
+    return status;
+}
+
+/* The size of a group's weights, and how much of the squares of all that is. */
+static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
+{
+    static const char *const names[] = { "group", "features", "weight", "share", NULL };
+    vxs_tsv_writer w;
+    char name[VXS_GROUP_NAME];
+    begin_units(&w, m, stream, names);
+    vxs_tsv_end_row(&w);
+    for (size_t o = 0; o < m->output_count; o++) {
+        const vxs_selected *s = m->outputs[o].fit.selected;
+        const double *weight = s->retrained ? s->retrained : s->weight;
+        double all = 0;
+        for (size_t c = 0; c < s->start[s->count]; c++)
+            all += weight[c] * weight[c];
+        for (size_t k = 0; k < s->count; k++) {
+            double square = 0;
+            for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
+                square += weight[c] * weight[c];
+            if (m->output_count > 1)
+                vxs_tsv_text(&w, m->outputs[o].name);
+            vxs_tsv_text(&w, vxs_group_name(&t->groups, t->cohort, s->unit[k], name));
+            vxs_tsv_real(&w, (double)(s->start[k + 1] - s->start[k]));
+            vxs_tsv_real(&w, sqrt(square));
+            vxs_tsv_real(&w, all > 0 ? square / all : 0);
+            vxs_tsv_end_row(&w);
+        }
+    }
+}
+
+vxs_status vxs_unit_write(const vxs_model *m, const vxs_task *t, int file, FILE *stream,
+                          vxs_error *err)
+{
+    if (file == ALPHA)
+        return write_alpha(m, t->n, stream, err);
+    if (file == EDGES)
+        return write_edges(m, t, stream, err);
+    if (file == SELECTION)
+        write_selection(m, stream);
+    else if (file == MAPPED)
+        write_mapped(m, stream);
+    else if (file == PAIRS)
+        write_pairs(m, t, stream);
+    else
+        write_groups(m, t, stream);
+    return VXS_OK;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_model *model;
+    vxs_method_settings settings;
+    const char *name;
+    vxs_table *table;
+    size_t row; /* the next one */
+} reader;
+
+static vxs_status broken(const reader *r, const char *what, vxs_error *err)
+{
+    return vxs_fail(err, VXS_BAD_DATA, "'%s' does not go with its model: %s", r->name, what);
+}
+
+/* A whole number of a cell, at most `most`. */
+static vxs_status read_whole(const reader *r, size_t column, double most, size_t *value,
+                             vxs_error *err)
+{
+    double number = NAN;
+    vxs_status status = vxs_table_real(r->table, r->row, column, &number, err);
+    if (!status && !(number >= 0 && number <= most && number == floor(number)))
+        status = broken(r, "a number is none of the model's", err);
+    *value = status ? 0 : (size_t)number;
+    return status;
+}
+
+/* A number of a cell; none is missing. */
+static vxs_status read_real(const reader *r, size_t column, double *value, vxs_error *err)
+{
+    vxs_status status = vxs_table_real(r->table, r->row, column, value, err);
+    return status || isfinite(*value) ? status : broken(r, "a number is missing", err);
+}
+
+/* Whether the next row is of output o. */
+static bool is_of(const reader *r, size_t o)
+{
+    double number = NAN;
+    return r->row < vxs_table_rows(r->table) &&
+           !vxs_table_real(r->table, r->row, 0, &number, NULL) && number == (double)(o + 1);
+}
+
+static vxs_status read_weight(reader *r, vxs_selected *s, vxs_error *err)
+{
+    size_t unit = 0, part = 0, at = s->start[s->count];
+    vxs_status status = read_whole(r, 1, 1e18, &unit, err);
+    if (!status)
+        status = read_whole(r, 2, 1e9, &part, err);
+    bool more = s->count > 0 && s->unit[s->count - 1] == unit;
+    if (!status && (part != (more ? at - s->start[s->count - 1] : 0) ||
+                    (!more && s->count > 0 && unit < s->unit[s->count - 1])))
+        status = broken(r, "its rows are out of order", err);
+    if (!status)
+        status = read_real(r, 3, &s->weight[at], err);
+    if (!status && s->retrained)
+        status = read_real(r, 4, &s->retrained[at], err);
+    if (status)
+        return status;
+    if (!more) {
+        s->unit[s->count++] = unit;
+        s->start[s->count] = at;
+    }
+    s->start[s->count]++;
+    r->row++;
+    return VXS_OK;
+}
+
+/* b of the selection and how it was made, which JSON has. */
+static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_error *err)
+{
+    const vxs_json *output = vxs_json_get(r->model->about, "outputs")->first;
+    for (size_t k = 0; k < o; k++)
+        output = output->next;
+    const vxs_json *free_weights = vxs_json_get(output, "selection_unpenalised");
+    if (!free_weights || free_weights->kind != VXS_JSON_ARRAY ||
+        free_weights->length != r->model->free_count)
+        return broken(r, "model.json lacks selection_unpenalised", err);
+    size_t k = 0;
+    double rounds = vxs_json_get_number(output, "rounds");
+    for (const vxs_json *f = free_weights->first; f; f = f->next)
+        s->free[k++] = f->number;
+    s->rounds = rounds >= 0 && rounds < 1e9 ? (uint64_t)rounds : 0;
+    s->restricted = vxs_json_get_number(output, "gap_of_selected");
+    return VXS_OK;
+}
+
+/* Adds the squared size of unit k to those of the features it is made of; false when they have no
+ * weight, though it has. */
+static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square)
+{
+    const vxs_selected *s = fit->selected;
+    const double *weight = s->retrained ? s->retrained : s->weight;
+    size_t end[2], found = 0;
+    double size = 0;
+    for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
+        size += weight[c] * weight[c];
+    vxs_map_features(&s->map, p, s->unit[k], end);
+    for (size_t j = 0; j < fit->count; j++) {
+        if (fit->index[j] != end[0] && fit->index[j] != end[1])
+            continue;
+        found++;
+        square[j] += size;
+    }
+    return size == 0 || found == (end[0] != end[1] ? 2 : 1);
+}
+
+/* Of a map weights of features are the sizes of what these are in: neither file changes alone. */
+static vxs_status check_features(const reader *r, const vxs_solution *fit, vxs_error *err)
+{
+    const vxs_selected *s = fit->selected;
+    size_t p = r->model->p, most = vxs_map_count(&s->map, p), width = vxs_map_width(&s->map);
+    double *square = vxs_alloc(fit->count, sizeof(*square), err);
+    vxs_status status = square ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < s->count && !status; k++)
+        if (!(s->unit[k] < most && s->start[k + 1] - s->start[k] == width &&
+              add_size(fit, p, k, square)))
+            status = broken(r, "a unit is not made of features with a weight", err);
+    for (size_t j = 0; j < fit->count && !status; j++)
+        if (!(fabs(sqrt(square[j]) - fit->weight[j]) <= SAME * fabs(fit->weight[j])))
+            status = broken(r, "its weights are not those of weights.tsv", err);
+    free(square);
+    return status;
+}
+
+static vxs_status read_output(reader *r, size_t o, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    vxs_solution *fit = &m->outputs[o].fit;
+    double bandwidth = 1;
+    size_t first = r->row, rows = 0, columns = vxs_table_columns(r->table);
+    while (is_of(r, o)) {
+        r->row++;
+        rows++;
+    }
+    r->row = first;
+    fit->selected = vxs_selected_new(rows, rows, m->free_count, columns == 5 && rows > 0, err);
+    if (!fit->selected)
+        return VXS_FAILED;
+    if (r->settings.bandwidth)
+        vxs_parse_real(r->settings.bandwidth, &bandwidth);
+    fit->selected->map = (vxs_map){ .kind = r->settings.map,
+                                    .gamma = r->settings.gamma,
+                                    .constant = r->settings.constant,
+                                    .bandwidth = bandwidth };
+    fit->selected->count = 0;
+    vxs_status status = read_free(r, o, fit->selected, err);
+    for (size_t k = 0; k < rows && !status; k++)
+        status = read_weight(r, fit->selected, err);
+    bool mapped = fit->selected->map.kind != VXS_MAP_NONE;
+    return status || !mapped ? status : check_features(r, fit, err);
+}
+
+static vxs_status read_mapped_row(reader *r, vxs_mapped *mapped, size_t k, size_t index,
+                                  vxs_error *err)
+{
+    double *const reals[] = { &mapped->low[k], &mapped->high[k], &mapped->scale[k] };
+    size_t found = 0;
+    vxs_status status = read_whole(r, 1, (double)r->model->p, &found, err);
+    if (!status && found != index)
+        status = broken(r, "its rows are not the model's features", err);
+    for (size_t c = 0; c < 3 && !status; c++)
+        status = read_real(r, 2 + c, reals[c], err);
+    for (size_t f = 0; f < mapped->free_count && !status; f++)
+        status = read_real(r, 5 + f, &mapped->free[k * mapped->free_count + f], err);
+    r->row++;
+    return status;
+}
+
+static vxs_status read_mapped(reader *r, vxs_error *err)
+{
+    vxs_model *m = r->model;
+    vxs_status status = vxs_table_columns(r->table) == 5 + m->free_count
+                            ? VXS_OK
+                            : broken(r, "it has other columns", err);
+    for (size_t o = 0; o < m->output_count && !status; o++) {
+        vxs_output_fit *output = &m->outputs[o];
+        output->mapped =
+            vxs_mapped_new(&output->fit.selected->map, m->p, output->fit.count, m->free_count, err);
+        status = output->mapped ? VXS_OK : VXS_FAILED;
+        for (size_t k = 0; k < output->fit.count && !status; k++)
+            status = is_of(r, o) ? read_mapped_row(r, output->mapped, k, output->fit.index[k], err)
+                                 : broken(r, "a feature is not there", err);
+    }
+    return status;
+}
+
+static vxs_status read_alpha(const reader *r, vxs_error *err)
+{
+    vxs_npy a = { .ndim = 0 };
+    vxs_model *m = r->model;
+    vxs_status status = vxs_npy_open(r->name, &a, err);
+    if (!status &&
+        (a.kind != 'f' || a.item_size != 8 || a.ndim != 2 || a.shape[0] != m->output_count))
+        status = broken(r, "it has other rows", err);
+    for (size_t o = 0; o < m->output_count && !status; o++) {
+        vxs_selected *s = m->outputs[o].fit.selected;
+        size_t n = s->alpha_count = a.shape[1];
+        s->alpha = vxs_alloc(n, sizeof(*s->alpha), err);
+        status = s->alpha ? VXS_OK : VXS_FAILED;
+        for (size_t i = 0; i < n && !status; i++)
+            s->alpha[i] = vxs_npy_item(&a, o * n + i);
+        for (size_t i = 0; i < n && !status; i++)
+            status = isfinite(s->alpha[i]) ? VXS_OK : broken(r, "a value is not finite", err);
+    }
+    vxs_npy_release(&a);
+    return status;
+}
+
+static size_t selection_columns(const reader *r)
+{
+    return r->settings.debias > 0 && vxs_table_rows(r->table) > 0 ? 5 : 4;
+}
+
+static vxs_status read_file(reader *r, int file, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    if (file == ALPHA)
+        return r->model->task.method == VXS_METHOD_MSLR ? read_alpha(r, err) : VXS_OK;
+    if (file == MAPPED && r->settings.map == VXS_MAP_NONE)
+        return VXS_OK;
+    r->row = 0;
+    status = vxs_table_read(r->name, &r->table, err);
+    if (!status && file == MAPPED)
+        status = read_mapped(r, err);
+    else if (!status && vxs_table_columns(r->table) != selection_columns(r))
+        status = broken(r, "it has other columns", err);
+    for (size_t o = 0; o < r->model->output_count && !status && file == SELECTION; o++)
+        status = read_output(r, o, err);
+    if (!status && r->row != vxs_table_rows(r->table))
+        status = broken(r, "its rows are out of order", err);
+    vxs_table_free(r->table);
+    r->table = NULL;
+    return status;
+}
+
+vxs_status vxs_units_read(vxs_model *m, const char *folder, vxs_error *err)
+{
+    reader r = { .model = m };
+    vxs_status status = vxs_model_method(m, &r.settings, err);
+    m->groups = r.settings.groups != NULL;
+    for (int file = SELECTION; file <= ALPHA && !status; file++) {
+        char *name = vxs_format(err, "%s/%s", folder, vxs_unit_files[file]);
+        r.name = name;
+        status = name ? read_file(&r, file, err) : VXS_FAILED;
+        free(name);
+    }
+    return status;
+}

@@ -1,0 +1,371 @@
+/* simulate_fused.c - a cohort whose features have a graph, along which their weights are constant.
+ *
+ * Model    y = X b + e; X uniform on [-10, 10], e normal (linear.c). A connected graph is a random
+ *          spanning tree, each as likely as any other, and random edges more; b has a value uniform
+ *          on [-1, 1] in each of two subgraphs around nodes that are far from each other, and is 0
+ *          elsewhere. A forest has trees of about the same size, and b a value in each of some
+ *          whole trees
+ * Source   Scalable structured feature selection (dissertation), section 3.3.7.1; how large the
+ *          subgraphs are and how graphs are drawn is not said there
+ */
+#include "simulate/linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define USUAL_EDGES 1.1 /* for each feature */
+#define NOBODY      SIZE_MAX
+
+enum { STREAM_ORDER = VXS_LINEAR_OWN, STREAM_TREE, STREAM_EDGE, STREAM_PLACE };
+
+#define AT(member) offsetof(vxs_fused_simulation, member)
+
+const vxs_param vxs_fused_simulation_params[] = {
+    { .name = "subjects",
+      .value = "N",
+      .help = "subjects",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(subjects),
+      .initial = 100,
+      .min = 2,
+      .max = 1e7 },
+    { .name = "features",
+      .value = "P",
+      .help = "features a subject",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(features),
+      .initial = 3000,
+      .min = 2,
+      .max = 1e8 },
+    { .name = "edges",
+      .value = "E",
+      .help = "edges of a connected graph, for each feature; 1: a tree and one edge (1.1 unless "
+              "--trees are asked for)",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(edges),
+      .initial = NAN,
+      .min = 1,
+      .max = 1000 },
+    { .name = "trees",
+      .value = "K",
+      .help = "a graph without loops instead, of so many trees: it has as many edges less than "
+              "features",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(trees),
+      .initial = NAN,
+      .min = 1,
+      .max = 1e8 },
+    { .name = "nonzero",
+      .value = "SHARE",
+      .help =
+          "share of the features that are in the two subgraphs, or in trees, that have a weight",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(nonzero),
+      .initial = 0.1,
+      .min = 0,
+      .max = 1 },
+    { .name = "noise",
+      .value = "SD",
+      .help = "standard deviation of the noise on the score",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(noise),
+      .initial = 1,
+      .min = 0,
+      .max = 1e9 },
+    { .name = "target",
+      .value = "KIND",
+      .help = "what is to be predicted: the score, or a diagnosis by whether it is above the "
+              "median",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(target),
+      .choices = vxs_simulated_targets },
+    { .name = "seed",
+      .value = "N",
+      .help = "start of the random numbers; the same seed gives the same cohort",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(seed),
+      .initial = 1,
+      .min = 0,
+      .max = 9007199254740992.0 }, /* 2^53, as everywhere */
+    { .name = NULL },
+};
+
+typedef struct {
+    size_t p, count;
+    size_t *from, *to;
+    size_t *table; /* of pairs: edges by where they hash to, or NOBODY */
+    size_t slots;
+    size_t *first, *ends; /* of a node: its neighbours are ends[first[k]] ... */
+    size_t *queue, *seen; /* nodes in the order in which they are reached, and by whom */
+} web;
+
+static void release(web *g)
+{
+    free(g->from);
+    free(g->to);
+    free(g->table);
+    free(g->first);
+    free(g->ends);
+    free(g->queue);
+    free(g->seen);
+}
+
+static vxs_status make_room(web *g, size_t edges, vxs_error *err)
+{
+    for (g->slots = 4; g->slots < 2 * edges;)
+        g->slots *= 2;
+    g->from = vxs_alloc(edges, sizeof(*g->from), err);
+    g->to = vxs_alloc(edges, sizeof(*g->to), err);
+    g->table = vxs_alloc(g->slots, sizeof(*g->table), err);
+    g->first = vxs_alloc(g->p + 2, sizeof(*g->first), err);
+    g->ends = vxs_alloc(vxs_times(2, edges), sizeof(*g->ends), err);
+    g->queue = vxs_alloc(g->p, sizeof(*g->queue), err);
+    g->seen = vxs_alloc(g->p, sizeof(*g->seen), err);
+    if (!g->from || !g->to || !g->table || !g->first || !g->ends || !g->queue || !g->seen)
+        return VXS_FAILED;
+    memset(g->table, 0xff, g->slots * sizeof(*g->table));
+    return VXS_OK;
+}
+
+/* ---- The graph ------------------------------------------------------------------------------- */
+
+/* Whether the edge is new. */
+static bool add_edge(web *g, size_t a, size_t b)
+{
+    size_t low = a < b ? a : b, high = a < b ? b : a;
+    size_t slot = (low * g->p + high) * 0x9e3779b97f4a7c15U >> 20;
+    for (slot &= g->slots - 1; g->table[slot] != NOBODY; slot = (slot + 1) & (g->slots - 1))
+        if (g->from[g->table[slot]] == low && g->to[g->table[slot]] == high)
+            return false;
+    g->table[slot] = g->count;
+    g->from[g->count] = low;
+    g->to[g->count++] = high;
+    return true;
+}
+
+/* A tree of some nodes, each as likely as any other: that of a random Pruefer sequence. `left`
+ * counts how often a node is still to come. */
+static void add_tree(web *g, const vxs_random *random, const size_t *nodes, size_t count,
+                     uint64_t draw, size_t *left)
+{
+    if (count < 2)
+        return;
+    memset(left, 0, count * sizeof(*left));
+    for (size_t k = 0; k + 2 < count; k++)
+        left[vxs_random_below(random, draw + k, count)]++;
+    size_t next = 0, leaf = 0;
+    while (left[next] > 0)
+        next++;
+    leaf = next;
+    for (size_t k = 0; k + 2 < count; k++) {
+        size_t on = vxs_random_below(random, draw + k, count);
+        add_edge(g, nodes[leaf], nodes[on]);
+        if (--left[on] == 0 && on < next) {
+            leaf = on; /* it is the smallest leaf now */
+            continue;
+        }
+        for (next++; left[next] > 0;)
+            next++;
+        leaf = next;
+    }
+    add_edge(g, nodes[leaf], nodes[count - 1]);
+}
+
+/* The first place in the order that belongs to tree k. */
+static size_t tree_begins(size_t p, size_t trees, size_t k)
+{
+    return k * (p / trees) + (k < p % trees ? k : p % trees);
+}
+
+static void add_trees(web *g, uint64_t seed, size_t trees, const size_t *order, size_t *left)
+{
+    vxs_random random = { seed, STREAM_TREE };
+    for (size_t k = 0; k < trees; k++) {
+        size_t first = tree_begins(g->p, trees, k), last = tree_begins(g->p, trees, k + 1);
+        add_tree(g, &random, order + first, last - first, first, left);
+    }
+}
+
+static vxs_status add_others(web *g, const vxs_linear *l, size_t edges, vxs_error *err)
+{
+    vxs_random random = { l->seed, STREAM_EDGE };
+    vxs_status status = VXS_OK;
+    for (uint64_t draw = 0; g->count < edges && !status; draw += 2) {
+        size_t a = vxs_random_below(&random, draw, g->p);
+        size_t b = vxs_random_below(&random, draw + 1, g->p);
+        if (a != b)
+            (void)add_edge(g, a, b);
+        status = vxs_check_interrupted(l->context, err);
+    }
+    return status;
+}
+
+static void list_ends(web *g)
+{
+    for (size_t e = 0; e < g->count; e++) {
+        g->first[g->from[e] + 2]++;
+        g->first[g->to[e] + 2]++;
+    }
+    for (size_t k = 2; k < g->p + 2; k++)
+        g->first[k] += g->first[k - 1];
+    for (size_t e = 0; e < g->count; e++) {
+        g->ends[g->first[g->from[e] + 1]++] = g->to[e];
+        g->ends[g->first[g->to[e] + 1]++] = g->from[e];
+    }
+}
+
+/* ---- The weights ----------------------------------------------------------------------------- */
+
+/* At most `most` nodes that nobody has seen, the nearest to `start` first, `who` having seen them;
+ * returns how many. They stand in the queue. */
+static size_t reach(web *g, size_t start, size_t most, size_t who)
+{
+    size_t waiting = 0;
+    if (most == 0 || g->seen[start] != 0)
+        return 0;
+    g->seen[start] = who;
+    g->queue[waiting++] = start;
+    for (size_t next = 0; next < waiting; next++)
+        for (size_t e = g->first[g->queue[next]]; e < g->first[g->queue[next] + 1]; e++) {
+            if (waiting == most || g->seen[g->ends[e]] != 0)
+                continue;
+            g->seen[g->ends[e]] = who;
+            g->queue[waiting++] = g->ends[e];
+        }
+    return waiting;
+}
+
+/* The last node that is reached from one. */
+static size_t farthest(web *g, size_t start)
+{
+    memset(g->seen, 0, g->p * sizeof(*g->seen));
+    size_t count = reach(g, start, g->p, 1);
+    memset(g->seen, 0, g->p * sizeof(*g->seen));
+    return g->queue[count - 1];
+}
+
+/* Two subgraphs, around the ends of a long way through the graph. */
+static void weigh_subgraphs(web *g, const vxs_linear *l, double share)
+{
+    vxs_random place = { l->seed, STREAM_PLACE }, weight = { l->seed, VXS_LINEAR_WEIGHT };
+    size_t all = (size_t)llround(share * (double)g->p);
+    size_t ends[2] = { farthest(g, vxs_random_below(&place, 0, g->p)), 0 };
+    ends[1] = farthest(g, ends[0]);
+    for (size_t side = 0; side < 2; side++) {
+        size_t count = reach(g, ends[side], side == 0 ? (all + 1) / 2 : all / 2, side + 1);
+        for (size_t k = 0; k < count; k++)
+            l->weights[g->queue[k]] = vxs_linear_weight(&weight, side);
+    }
+}
+
+/* Whole trees, as many as it takes. */
+static vxs_status weigh_trees(const vxs_linear *l, size_t trees, double share, const size_t *order,
+                              vxs_error *err)
+{
+    vxs_random place = { l->seed, STREAM_PLACE }, weight = { l->seed, VXS_LINEAR_WEIGHT };
+    size_t wanted = (size_t)llround(share * (double)l->p), count = 0;
+    size_t *chosen = vxs_alloc(trees, sizeof(*chosen), err);
+    if (!chosen)
+        return VXS_FAILED;
+    vxs_random_permutation(&place, chosen, trees);
+    for (size_t k = 0; k < trees && count < wanted; k++) {
+        size_t last = tree_begins(l->p, trees, chosen[k] + 1);
+        for (size_t at = tree_begins(l->p, trees, chosen[k]); at < last; at++, count++)
+            l->weights[order[at]] = vxs_linear_weight(&weight, k);
+    }
+    free(chosen);
+    return VXS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* Trees, and edges in all. */
+static vxs_status count_edges(const vxs_fused_simulation *s, size_t *trees, size_t *edges,
+                              vxs_error *err)
+{
+    double p = (double)s->features, each = isnan(s->edges) ? USUAL_EDGES : s->edges;
+    if (s->trees > 0 && !isnan(s->edges))
+        return vxs_fail(err, VXS_MISUSE, "'--edges' and '--trees' exclude each other");
+    if (s->trees > s->features)
+        return vxs_fail(err, VXS_MISUSE, "%.0f features are too few for %lld trees", p,
+                        (long long)s->trees);
+    if (!isnan(s->edges) && round(each * p) > p * (p - 1) / 2)
+        return vxs_fail(err, VXS_MISUSE, "%.0f features have %.0f pairs in all, fewer than %.0f", p,
+                        p * (p - 1) / 2, round(each * p));
+    *trees = s->trees > 0 ? (size_t)s->trees : 1;
+    *edges = (size_t)fmin(round(each * p), p * (p - 1) / 2);
+    if (s->trees > 0)
+        *edges = (size_t)s->features - *trees;
+    return VXS_OK;
+}
+
+static vxs_status draw(vxs_linear *l, vxs_error *err)
+{
+    const vxs_fused_simulation *s = l->settings;
+    vxs_random random = { l->seed, STREAM_ORDER };
+    web *g = l->own;
+    size_t trees = 1, edges = 0;
+    vxs_status status = count_edges(s, &trees, &edges, err);
+    if (!status)
+        status = make_room(g, edges, err);
+    size_t *order = status ? NULL : vxs_alloc(l->p, sizeof(*order), err);
+    if (!order)
+        return status ? status : VXS_FAILED;
+    vxs_random_permutation(&random, order, l->p);
+    add_trees(g, l->seed, trees, order, g->queue);
+    status = add_others(g, l, edges, err);
+    list_ends(g);
+    if (!status && trees > 1)
+        status = weigh_trees(l, trees, s->nonzero, order, err);
+    else if (!status)
+        weigh_subgraphs(g, l, s->nonzero);
+    free(order);
+    return status;
+}
+
+static vxs_status write_graph(vxs_linear *l, FILE *stream, vxs_error *err)
+{
+    const web *g = l->own;
+    vxs_tsv_writer writer;
+    vxs_status status = VXS_OK;
+    char name[32];
+    vxs_tsv_init(&writer, stream);
+    vxs_tsv_text(&writer, "from");
+    vxs_tsv_text(&writer, "to");
+    vxs_tsv_text(&writer, "weight");
+    vxs_tsv_end_row(&writer);
+    for (size_t e = 0; e < g->count && !status; e++) {
+        snprintf(name, sizeof(name), "x%zu", g->from[e]);
+        vxs_tsv_text(&writer, name);
+        snprintf(name, sizeof(name), "x%zu", g->to[e]);
+        vxs_tsv_text(&writer, name);
+        vxs_tsv_real(&writer, 1);
+        vxs_tsv_end_row(&writer);
+        status = vxs_check_interrupted(l->context, err);
+    }
+    return status;
+}
+
+vxs_status vxs_simulate_fused(const vxs_context *context, const vxs_fused_simulation *settings,
+                              const char *directory, bool replace, vxs_error *err)
+{
+    web g = { .p = (size_t)settings->features };
+    vxs_linear l = { .context = context,
+                     .name = "fused",
+                     .params = vxs_fused_simulation_params,
+                     .settings = settings,
+                     .seed = (uint64_t)settings->seed,
+                     .n = (size_t)settings->subjects,
+                     .p = g.p,
+                     .noise = settings->noise,
+                     .target = settings->target,
+                     .balanced = true,
+                     .draw = draw,
+                     .more = "graph.tsv",
+                     .write_more = write_graph,
+                     .own = &g };
+    vxs_status status = vxs_linear_make(&l, directory, replace, err);
+    release(&g);
+    return status;
+}

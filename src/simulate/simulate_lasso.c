@@ -1,0 +1,93 @@
+/* simulate_lasso.c - a cohort whose truth is known: the linear model of the screening studies.
+ *
+ * Model    y = X b + e; X uniform on [-10, 10], a share of b uniform on [-1, 1], e normal
+ * (linear.c). Source   Scalable structured feature selection (dissertation), section 2.4.1.1.
+ */
+#include "simulate/linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define AT(member) offsetof(vxs_lasso_simulation, member)
+
+const vxs_param vxs_lasso_simulation_params[] = {
+    { .name = "subjects",
+      .value = "N",
+      .help = "subjects",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(subjects),
+      .initial = 100,
+      .min = 2,
+      .max = 1e7 },
+    { .name = "features",
+      .value = "P",
+      .help = "features a subject",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(features),
+      .initial = 5000,
+      .min = 1,
+      .max = 1e9 },
+    { .name = "nonzero",
+      .value = "SHARE",
+      .help = "share of the features that have a weight",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(nonzero),
+      .initial = 0.2,
+      .min = 0,
+      .max = 1 },
+    { .name = "noise",
+      .value = "SD",
+      .help = "standard deviation of the noise on the score",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(noise),
+      .initial = 1,
+      .min = 0,
+      .max = 1e9 },
+    { .name = "target",
+      .value = "KIND",
+      .help = "what is to be predicted: the score, or a diagnosis made from its sign",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(target),
+      .choices = vxs_simulated_targets },
+    { .name = "seed",
+      .value = "N",
+      .help = "start of the random numbers; the same seed gives the same cohort",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(seed),
+      .initial = 1,
+      .min = 0,
+      .max = 9007199254740992.0 }, /* 2^53, the last whole number JSON readers agree on */
+    { .name = NULL },
+};
+
+/* Exactly round(share * p) features, each set as likely as any other. */
+static vxs_status draw_weights(vxs_linear *l, vxs_error *err)
+{
+    const vxs_lasso_simulation *s = l->settings;
+    vxs_random choice = { l->seed, VXS_LINEAR_CHOICE }, weight = { l->seed, VXS_LINEAR_WEIGHT };
+    size_t *order = vxs_alloc(l->p, sizeof(*order), err);
+    if (!order)
+        return VXS_FAILED;
+    vxs_random_permutation(&choice, order, l->p);
+    size_t nonzero = (size_t)llround(s->nonzero * (double)l->p);
+    for (size_t k = 0; k < nonzero; k++)
+        l->weights[order[k]] = vxs_linear_weight(&weight, order[k]);
+    free(order);
+    return VXS_OK;
+}
+
+vxs_status vxs_simulate_lasso(const vxs_context *context, const vxs_lasso_simulation *settings,
+                              const char *directory, bool replace, vxs_error *err)
+{
+    vxs_linear l = { .context = context,
+                     .name = "lasso",
+                     .params = vxs_lasso_simulation_params,
+                     .settings = settings,
+                     .seed = (uint64_t)settings->seed,
+                     .n = (size_t)settings->subjects,
+                     .p = (size_t)settings->features,
+                     .noise = settings->noise,
+                     .target = settings->target,
+                     .draw = draw_weights };
+    return vxs_linear_make(&l, directory, replace, err);
+}

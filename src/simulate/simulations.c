@@ -1,0 +1,201 @@
+/* simulations.c - the table of models whose truth is known, and making a cohort by one of them. */
+#include "simulate/simulate.h"
+
+#include <math.h>
+
+const char *const vxs_simulation_names[] = {
+    "lasso", "fused", "pairs", "skfs-linear", "skfs-additive", "skfs-nonadditive", "spheres", NULL
+};
+
+#define AT(member) offsetof(vxs_simulation_settings, images.member)
+
+#define SUBJECTS                                                                                   \
+    .name = "subjects", .value = "N", .help = "subjects, an image each", .type = VXS_PARAM_WHOLE,  \
+    .offset = AT(subjects), .initial = 200, .min = 4, .max = 100000
+#define IMAGES                                                                                     \
+    .name = "images", .value = "WHERE",                                                            \
+    .help = "take images instead of making them: a folder, a list (.txt) or a pattern in quotes; " \
+            "--subjects of them are chosen by chance",                                             \
+    .type = VXS_PARAM_PATH, .offset = AT(images)
+#define MASK                                                                                       \
+    .name = "mask", .value = "FILE",                                                               \
+    .help = "voxels to use; without it the left temporal lobe, a box in MNI space",                \
+    .type = VXS_PARAM_PATH, .offset = AT(mask)
+#define RESAMPLE                                                                                   \
+    .name = "resample",                                                                            \
+    .help = "bring images and mask onto the grid of most images when theirs differs",              \
+    .type = VXS_PARAM_FLAG, .offset = AT(resample)
+#define VOXEL_SIZE                                                                                 \
+    .name = "voxel-size", .value = "MM",                                                           \
+    .help = "edge of a voxel; without it that of the images, which is 2 mm of those that are "     \
+            "made: 10,000 voxels a lobe, so that a sphere is a small part of it",                  \
+    .type = VXS_PARAM_REAL, .offset = AT(voxel_size), .initial = NAN, .min = 0.5, .max = 20
+#define WRITE_IMAGES                                                                               \
+    .name = "write-images", .help = "write each subject's image as well", .type = VXS_PARAM_FLAG,  \
+    .offset = AT(write_images)
+#define RADIUS                                                                                     \
+    .name = "radius", .value = "VOXELS",                                                           \
+    .help = "of a sphere, which lies wholly in the mask; 4: 257 voxels", .type = VXS_PARAM_WHOLE,  \
+    .offset = AT(radius), .initial = 4, .min = 1, .max = 50
+#define SEED                                                                                       \
+    .name = "seed", .value = "N",                                                                  \
+    .help = "start of the random numbers; the same seed gives the same cohort",                    \
+    .type = VXS_PARAM_WHOLE, .offset = AT(seed), .initial = 1, .min = 0,                           \
+    .max = 9007199254740992.0 /* 2^53, as everywhere */
+#define EFFECT                                                                                     \
+    .name = "effect", .value = "MU", .help = "mean of what is added to a voxel of the sphere",     \
+    .type = VXS_PARAM_REAL, .offset = AT(effect), .min = -1e9, .max = 1e9
+#define SPREAD                                                                                     \
+    .name = "spread", .value = "SHARE",                                                            \
+    .help = "standard deviation of what is added, in those of the image inside the mask",          \
+    .type = VXS_PARAM_REAL, .offset = AT(spread), .initial = 1, .min = 0, .max = 1000
+#define SIGMA                                                                                      \
+    .name = "sigma", .value = "SD",                                                                \
+    .help = "scale all images alike so that the standard deviation inside the mask is this, on "   \
+            "average over images; without it 262.75 of images that are made, and images that are " \
+            "given stay as they are",                                                              \
+    .type = VXS_PARAM_REAL, .offset = AT(sigma), .initial = NAN, .min = 1e-9, .max = 1e9
+#define WARP                                                                                       \
+    .name = "warp", .value = "MM",                                                                 \
+    .help = "of images that are made: standard deviation of the displacement along an axis",       \
+    .type = VXS_PARAM_REAL, .offset = AT(warp), .initial = 3, .min = 0, .max = 100
+#define BIAS                                                                                       \
+    .name = "bias", .value = "SHARE",                                                              \
+    .help = "of images that are made: standard deviation of the smooth gain, on a log scale",      \
+    .type = VXS_PARAM_REAL, .offset = AT(bias), .initial = 0.1, .min = 0, .max = 5
+#define VOXEL_NOISE                                                                                \
+    .name = "voxel-noise", .value = "SHARE",                                                       \
+    .help = "of images that are made: standard deviation of the noise at a voxel, in those of "    \
+            "the average brain inside the mask",                                                   \
+    .type = VXS_PARAM_REAL, .offset = AT(voxel_noise), .initial = 0.1, .min = 0, .max = 100
+
+#define PERTURBED(mu)                                                                              \
+    { SUBJECTS }, { IMAGES }, { MASK }, { RADIUS }, { EFFECT, .initial = (mu) }, { SPREAD },       \
+        { SIGMA }, { WARP }, { BIAS }, { VOXEL_NOISE }, { VOXEL_SIZE }, { RESAMPLE },              \
+        { WRITE_IMAGES }, { SEED },                                                                \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+static const vxs_param linear_params[] = { PERTURBED(100) };
+static const vxs_param nonlinear_params[] = { PERTURBED(200) };
+
+static const char *const target_names[] = { "score", "diagnosis", NULL };
+
+static const vxs_param spheres_params[] = {
+    { SUBJECTS },
+    { IMAGES },
+    { MASK },
+    { .name = "shape",
+      .value = "X,Y,Z",
+      .help = "instead of a lobe a box of so many voxels, of 2 mm unless --voxel-size says "
+              "otherwise; of images that are made",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(shape) },
+    { RADIUS },
+    { .name = "regions",
+      .value = "K",
+      .help = "spheres, which share no voxel",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(regions),
+      .initial = 3,
+      .min = 1,
+      .max = 1000 },
+    { .name = "effect",
+      .value = "W",
+      .help = "weight of the mean inside a sphere; every second one is negative",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(effect),
+      .initial = 2,
+      .min = -1e9,
+      .max = 1e9 },
+    { .name = "noise",
+      .value = "SD",
+      .help = "standard deviation of the noise on the score",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(noise),
+      .initial = 1,
+      .min = 0,
+      .max = 1e9 },
+    { .name = "target",
+      .value = "KIND",
+      .help = "what is to be predicted: the score, or a diagnosis by whether it is above the "
+              "median",
+      .type = VXS_PARAM_CHOICE,
+      .offset = AT(target),
+      .choices = target_names },
+    { .name = "smooth",
+      .value = "MM",
+      .help = "of images that are made: smoothness of the noise they consist of, full width at "
+              "half maximum",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(smooth),
+      .initial = 8,
+      .min = 0,
+      .max = 50 },
+    { VOXEL_SIZE },
+    { RESAMPLE },
+    { WRITE_IMAGES },
+    { SEED },
+    { .name = NULL },
+};
+
+const vxs_simulation vxs_simulations[] = {
+    { .name = "lasso",
+      .summary = "a score that is a sparse linear function of uniform features",
+      .params = vxs_lasso_simulation_params },
+    { .name = "fused",
+      .summary = "the same, with weights that are constant along parts of a random graph",
+      .params = vxs_fused_simulation_params,
+      .graph = "graph.tsv" },
+    { .name = "pairs",
+      .summary = "a diagnosis by sums of products of two features, of which none counts alone",
+      .params = vxs_pairs_simulation_params,
+      .pairs = true },
+    { .name = "skfs-linear",
+      .summary = "brains of which half are perturbed in a sphere of voxels, and these are positive",
+      .params = linear_params,
+      .plan = &vxs_plan_linear },
+    { .name = "skfs-additive",
+      .summary = "the same with three quarters perturbed; positive by a sum of nonlinear functions "
+                 "of the sphere's voxels",
+      .params = nonlinear_params,
+      .plan = &vxs_plan_additive },
+    { .name = "skfs-nonadditive",
+      .summary = "the same, by a sum of products of the sphere's voxels",
+      .params = nonlinear_params,
+      .plan = &vxs_plan_nonadditive },
+    { .name = "spheres",
+      .summary = "smooth noise, and a score or a diagnosis by the means inside several spheres",
+      .params = spheres_params,
+      .plan = &vxs_plan_spheres },
+    { .name = NULL },
+};
+
+vxs_status vxs_simulate(const vxs_context *context, const vxs_simulation *simulation,
+                        const vxs_simulation_settings *settings, const char *directory,
+                        bool replace, vxs_simulation_summary *summary, vxs_error *err)
+{
+    if (simulation->plan)
+        return vxs_simulate_images(context, simulation, &settings->images, directory, replace,
+                                   summary, err);
+    if (simulation->graph) {
+        const vxs_fused_simulation *s = &settings->fused;
+        *summary = (vxs_simulation_summary){ .subjects = (size_t)s->subjects,
+                                             .features = (size_t)s->features,
+                                             .seed = s->seed };
+        return vxs_simulate_fused(context, s, directory, replace, err);
+    }
+    if (simulation->pairs) {
+        const vxs_pairs_simulation *s = &settings->pairs;
+        *summary = (vxs_simulation_summary){ .subjects = (size_t)s->subjects,
+                                             .features = (size_t)s->features,
+                                             .seed = s->seed };
+        return vxs_simulate_pairs(context, s, directory, replace, err);
+    }
+    const vxs_lasso_simulation *s = &settings->lasso;
+    *summary = (vxs_simulation_summary){ .subjects = (size_t)s->subjects,
+                                         .features = (size_t)s->features,
+                                         .seed = s->seed };
+    return vxs_simulate_lasso(context, s, directory, replace, err);
+}

@@ -1,0 +1,47 @@
+/* certificate.c - when a gap is small enough, and when there is a solution at all. */
+#include "solver/solver.h"
+
+#define ROUNDING 1e-12 /* of the tolerance */
+#define BELOW    1e-6  /* a gap is above 0 but for rounding; further below, it bounds nothing */
+
+bool vxs_has_converged(double gap, double tol)
+{
+    return gap <= tol * (1 + ROUNDING) && gap >= -fmax(tol, BELOW); /* NaN is not */
+}
+
+double vxs_relative_gap(double gap, double empty)
+{
+    return empty > 0 ? gap / empty : empty <= 0 ? gap : NAN;
+}
+
+static bool are_finite(const double *values, size_t count)
+{
+    bool fine = true;
+    for (size_t k = 0; values && k < count && fine; k++)
+        fine = isfinite(values[k]);
+    return fine;
+}
+
+static bool is_finite(const vxs_solution *s, size_t free_count)
+{
+    const vxs_selected *u = s->selected;
+    size_t columns = u ? u->start[u->count] : 0;
+    return isfinite(s->certificate.primal) && are_finite(s->weight, s->count) &&
+           are_finite(s->free, free_count) &&
+           (!u || (are_finite(u->weight, columns) && are_finite(u->retrained, columns) &&
+                   are_finite(u->free, free_count)));
+}
+
+/* A dual value of -infinity is a bound that was not found: that is in the certificate. */
+vxs_status vxs_solution_settle(vxs_solution *s, size_t free_count, vxs_error *err)
+{
+    const vxs_certificate *c = &s->certificate;
+    if (is_finite(s, free_count) && c->dual < INFINITY && !isnan(c->gap))
+        return VXS_OK;
+    vxs_status status = vxs_fail(err, VXS_BAD_DATA,
+                                 "the fit overflows: primal value %g, dual value %g; features, "
+                                 "target, weights or penalties are too large",
+                                 c->primal, c->dual);
+    vxs_solution_release(s);
+    return status;
+}

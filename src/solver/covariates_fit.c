@@ -1,0 +1,231 @@
+/* covariates_fit.c - intercept and confounds beside predictions that are given.
+ *
+ * Problem  minimise over b  sum_i u_i f(z_i + c_i'b, y_i); C = Q R, Q of right angles, so that
+ *          columns may be of any size and depend on each other.
+ * Method   Newton's, each step halved until the value falls by a part of what the slope promises:
+ *          whole ones may go to and fro between two places of one value for ever. Where rounding
+ *          hides what it falls by, a few steps more for the slope, on which the bound of the whole
+ *          problem rests (C'alpha = 0). */
+#include "solver/covariates_fit.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS     60
+#define DEPENDENT 1e-10 /* of a column's length */
+#define FLAT      1e-13 /* of the largest: second derivatives that are none */
+#define ROUNDING  1e-14
+#define ENOUGH    1e-4  /* of what the slope promises */
+#define LEVEL     1e-14 /* slope beside what it is a sum of */
+
+static void span(vxs_shift *s)
+{
+    int n = (int)s->n;
+    for (size_t k = 0; k < s->columns; k++) {
+        double *v = s->basis + s->rank * s->n;
+        for (size_t i = 0; i < s->n; i++)
+            v[i] = vxs_sample_weight(s->problem, i) > 0 ? s->problem->free[k * s->n + i] : 0;
+        double before = cblas_dnrm2(n, v, 1);
+        for (int twice = 0; twice < 2; twice++)
+            for (size_t r = 0; r < s->rank; r++) {
+                double along = cblas_ddot(n, s->basis + r * s->n, 1, v, 1);
+                cblas_daxpy(n, -along, s->basis + r * s->n, 1, v, 1);
+                s->share[k * s->columns + r] += along;
+            }
+        double length = cblas_dnrm2(n, v, 1);
+        if (!(length > DEPENDENT * before))
+            continue;
+        cblas_dscal(n, 1 / length, v, 1);
+        s->share[k * s->columns + s->rank] = length;
+        s->from[s->rank++] = k;
+    }
+}
+
+void vxs_shift_release(vxs_shift *s)
+{
+    void *const all[] = {
+        s->basis, s->share, s->from, s->b, s->trial, s->gram, s->slope, s->curve
+    };
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+        free(all[k]);
+    *s = (vxs_shift){ .n = 0 };
+}
+
+vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns, vxs_shift *s, vxs_error *err)
+{
+    size_t n = vxs_design_rows(problem->design);
+    *s = (vxs_shift){ .problem = problem, .n = n, .columns = columns };
+    s->basis = vxs_alloc(n, columns * sizeof(*s->basis), err);
+    s->share = vxs_alloc(columns, columns * sizeof(*s->share), err);
+    s->from = vxs_alloc(columns, sizeof(*s->from), err);
+    s->b = vxs_alloc(columns, sizeof(*s->b), err);
+    s->trial = vxs_alloc(columns, sizeof(*s->trial), err);
+    s->gram = vxs_alloc(columns + 2, columns * sizeof(*s->gram), err);
+    s->slope = vxs_alloc(n, sizeof(*s->slope), err);
+    s->curve = vxs_alloc(n, sizeof(*s->curve), err);
+    if (!s->basis || !s->share || !s->from || !s->b || !s->trial || !s->gram || !s->slope ||
+        !s->curve) {
+        vxs_shift_release(s);
+        return VXS_FAILED;
+    }
+    span(s);
+    return VXS_OK;
+}
+
+/* ---- Small systems --------------------------------------------------------------------------- */
+
+/* The lower triangle becomes its Cholesky factor; directions without curvature are left out. */
+static void factor(double *a, size_t q)
+{
+    double largest = 0;
+    for (size_t k = 0; k < q; k++)
+        largest = fmax(largest, a[k * q + k]);
+    for (size_t k = 0; k < q; k++) {
+        for (size_t m = 0; m < k; m++)
+            a[k * q + k] -= a[k * q + m] * a[k * q + m];
+        bool flat = !(a[k * q + k] > FLAT * largest);
+        a[k * q + k] = flat ? INFINITY : sqrt(a[k * q + k]);
+        for (size_t r = k + 1; r < q; r++) {
+            for (size_t m = 0; m < k; m++)
+                a[r * q + k] -= a[r * q + m] * a[k * q + m];
+            a[r * q + k] = flat ? 0 : a[r * q + k] / a[k * q + k];
+        }
+    }
+}
+
+static void solve(const double *a, size_t q, double *v)
+{
+    for (size_t k = 0; k < q; k++) {
+        for (size_t m = 0; m < k; m++)
+            v[k] -= a[k * q + m] * v[m];
+        v[k] /= a[k * q + k];
+    }
+    for (size_t k = q; k-- > 0;) {
+        for (size_t m = k + 1; m < q; m++)
+            v[k] -= a[m * q + k] * v[m];
+        v[k] /= a[k * q + k];
+    }
+}
+
+void vxs_shift_factor(vxs_shift *s, const double *curve)
+{
+    size_t q = s->rank, n = s->n;
+    for (size_t r = 0; r < q; r++)
+        for (size_t k = 0; k <= r; k++) {
+            double sum = 0;
+            for (size_t i = 0; i < n; i++)
+                sum += curve[i] * s->basis[r * n + i] * s->basis[k * n + i];
+            s->gram[r * q + k] = sum;
+        }
+    factor(s->gram, q);
+}
+
+void vxs_shift_project(vxs_shift *s, const double *curve, double *v)
+{
+    size_t n = s->n;
+    for (size_t r = 0; r < s->rank; r++) {
+        s->trial[r] = 0;
+        for (size_t i = 0; i < n; i++)
+            s->trial[r] += curve[i] * s->basis[r * n + i] * v[i];
+    }
+    solve(s->gram, s->rank, s->trial);
+    for (size_t r = 0; r < s->rank; r++)
+        cblas_daxpy((int)n, -s->trial[r], s->basis + r * n, 1, v, 1);
+}
+
+void vxs_shift_balance(vxs_shift *s, const double *curve, double *v)
+{
+    size_t n = s->n;
+    for (size_t r = 0; r < s->rank; r++)
+        s->trial[r] = cblas_ddot((int)n, s->basis + r * n, 1, v, 1);
+    solve(s->gram, s->rank, s->trial);
+    for (size_t r = 0; r < s->rank; r++)
+        for (size_t i = 0; i < n; i++)
+            v[i] -= s->trial[r] * curve[i] * s->basis[r * n + i];
+}
+
+/* ---- Newton ---------------------------------------------------------------------------------- */
+
+static double value_at(const vxs_shift *s, const double *z, const double *b, double *shifted)
+{
+    memcpy(shifted, z, s->n * sizeof(*shifted));
+    for (size_t r = 0; r < s->rank; r++)
+        cblas_daxpy((int)s->n, b[r], s->basis + r * s->n, 1, shifted, 1);
+    return vxs_losses_value(s->problem, shifted);
+}
+
+/* The slope by b, downwards, behind the factor; whether any of it is more than rounding. */
+static bool find_slope(vxs_shift *s, const double *shifted)
+{
+    double *down = s->gram + s->rank * s->rank, size = 0;
+    bool steep = false;
+    vxs_losses_slope(s->problem, shifted, s->slope);
+    for (size_t i = 0; i < s->n; i++)
+        size += s->slope[i] * s->slope[i];
+    for (size_t r = 0; r < s->rank; r++) {
+        down[r] = -cblas_ddot((int)s->n, s->slope, 1, s->basis + r * s->n, 1);
+        steep = steep || fabs(down[r]) > LEVEL * sqrt(size);
+    }
+    return steep;
+}
+
+/* A step, halved until the value falls enough from `most`; what it is then, or INFINITY. */
+static double step_down(vxs_shift *s, const double *z, double most, double *shifted)
+{
+    size_t rank = s->rank;
+    double *down = s->gram + rank * rank, *step = down + rank;
+    memcpy(step, down, rank * sizeof(*step));
+    solve(s->gram, rank, step);
+    double promise = cblas_ddot((int)rank, down, 1, step, 1);
+    for (double share = 1; share > 1e-9; share /= 2) {
+        for (size_t r = 0; r < s->rank; r++)
+            s->trial[r] = s->b[r] + share * step[r];
+        double value = value_at(s, z, s->trial, shifted);
+        if (value <= most - ENOUGH * share * promise) {
+            memcpy(s->b, s->trial, s->rank * sizeof(*s->b));
+            return value;
+        }
+    }
+    return INFINITY;
+}
+
+/* What rounding of predictions may make of the value: near margins that are met it is far more than
+ * that of the value itself. */
+static double slack_of(const vxs_shift *s, const double *shifted, double value)
+{
+    double sum = fabs(value);
+    for (size_t i = 0; i < s->n; i++)
+        sum += fabs(s->slope[i]) * (1 + fabs(shifted[i]));
+    return ROUNDING * sum;
+}
+
+double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
+{
+    double value = value_at(s, z, s->b, shifted);
+    for (int step = 0, flat = 0; step < STEPS && s->rank > 0 && flat < 4; step++) {
+        if (!find_slope(s, shifted))
+            return value;
+        vxs_losses_curvature(s->problem, shifted, s->curve);
+        vxs_shift_factor(s, s->curve);
+        double next = step_down(s, z, value + slack_of(s, shifted, value), shifted);
+        if (next == INFINITY)
+            return value_at(s, z, s->b, shifted);
+        flat += !(next < value);
+        value = next;
+    }
+    return value;
+}
+
+void vxs_shift_weights(const vxs_shift *s, double *free)
+{
+    for (size_t k = 0; k < s->columns; k++)
+        free[k] = 0;
+    for (size_t r = s->rank; r-- > 0;) {
+        double left = s->b[r];
+        for (size_t m = r + 1; m < s->rank; m++)
+            left -= s->share[s->from[m] * s->columns + r] * free[s->from[m]];
+        free[s->from[r]] = left / s->share[s->from[r] * s->columns + r];
+    }
+}

@@ -1,0 +1,178 @@
+/* fgm.c - methods fgm and mslr: what can be told to them, and which inner method solves them. */
+#include "solver/cutting_plane/cutting_plane.h"
+
+static const char *const ways[] = { "gradients", "descent", NULL };
+static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
+
+#define COST_ROW                                                                                   \
+    {                                                                                              \
+        .name = "C", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(cost), .initial = 10,  \
+        .min = 1e-9, .max = 1e12,                                                                  \
+        .help =                                                                                    \
+            "what errors on training subjects cost beside the size of weights: larger ones fit "   \
+            "these more closely"                                                                   \
+    }
+#define BUDGET_ROW(letter, before)                                                                 \
+    {                                                                                              \
+        .name = (letter), .value = "N", .type = VXS_PARAM_WHOLE, .offset = VXS_AT(budget),         \
+        .initial = (before), .min = 1, .max = 1e6,                                                 \
+        .help =                                                                                    \
+            "how many features (or groups, pairs) a round adds, and over how many the weights "    \
+            "are to spread: small ones choose with care, large ones need fewer rounds"             \
+    }
+#define COMMON_ROWS                                                                                \
+    { .name = "T",                                                                                 \
+      .value = "N",                                                                                \
+      .type = VXS_PARAM_WHOLE,                                                                     \
+      .offset = VXS_AT(rounds),                                                                    \
+      .initial = 10,                                                                               \
+      .min = 1,                                                                                    \
+      .max = 100000,                                                                               \
+      .help =                                                                                      \
+          "rounds at most, unless --features says how many are wanted; a path has a point for "    \
+          "each, and folds choose among them" },                                                   \
+        { .name = "features",                                                                      \
+          .value = "LIST",                                                                         \
+          .type = VXS_PARAM_TEXT,                                                                  \
+          .offset = VXS_AT(wanted),                                                                \
+          .help =                                                                                  \
+              "how many features (or groups, pairs) are wanted: exactly so many are selected, "    \
+              "unless fewer already close the gap; several with commas between for a path, or "    \
+              "where folds choose" },                                                              \
+        { .name = "tol",                                                                           \
+          .value = "X",                                                                            \
+          .type = VXS_PARAM_REAL,                                                                  \
+          .offset = VXS_AT(tol),                                                                   \
+          .initial = 1e-6,                                                                         \
+          .min = 1e-12,                                                                            \
+          .max = 0.1,                                                                              \
+          .help = "duality gap over everything that could be selected, as a share of the loss of " \
+                  "the empty model, at which rounds end before T or --features" },                 \
+        { .name = "change",                                                                        \
+          .value = "X",                                                                            \
+          .type = VXS_PARAM_REAL,                                                                  \
+          .offset = VXS_AT(change),                                                                \
+          .min = 0,                                                                                \
+          .max = 1,                                                                                \
+          .help = "end when a round lowers the value by no more than this share of the empty "     \
+                  "model's; 0: never" },                                                           \
+        { .name = "groups",                                                                        \
+          .value = "GROUPS",                                                                       \
+          .type = VXS_PARAM_TEXT,                                                                  \
+          .offset = VXS_AT(groups),                                                                \
+          .help =                                                                                  \
+              "select groups of features: atlas:A (its regions), file:TABLE (columns group and "   \
+              "feature), patches:MM (a sphere around every voxel, which overlap), "                \
+              "tree:octree (cells of the grid, halved down to voxels) or tree:TABLE (columns "     \
+              "feature and path, as brain/left/frontal)" },                                        \
+        { .name = "by-size",                                                                       \
+          .type = VXS_PARAM_FLAG,                                                                  \
+          .offset = VXS_AT(by_size),                                                               \
+          .help =                                                                                  \
+              "divide features by the square root of their group's size, so that large groups "    \
+              "are not ahead for being large" },                                                   \
+    {                                                                                              \
+        .name = "map", .value = "MAP", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(map),            \
+        .choices = maps,                                                                           \
+        .help = "what features become before they are selected: poly2 (themselves, squares, "      \
+                "and products of all pairs), gauss (11 waves each, which act as a Gaussian "       \
+                "kernel), hik (100 steps each: histogram intersection); none of it is stored but " \
+                "what is selected"                                                                 \
+    }
+#define MAP_ROWS                                                                                   \
+    { .name = "gamma",                                                                             \
+      .value = "G",                                                                                \
+      .type = VXS_PARAM_REAL,                                                                      \
+      .offset = VXS_AT(gamma),                                                                     \
+      .initial = 1,                                                                                \
+      .min = 1e-9,                                                                                 \
+      .max = 1e9,                                                                                  \
+      .help = "of --map poly2, which acts as the kernel (G x'z + R)^2" },                          \
+        { .name = "constant",                                                                      \
+          .value = "R",                                                                            \
+          .type = VXS_PARAM_REAL,                                                                  \
+          .offset = VXS_AT(constant),                                                              \
+          .initial = 1,                                                                            \
+          .min = 0,                                                                                \
+          .max = 1e9,                                                                              \
+          .help = "of --map poly2: R of that kernel; 0: no features by themselves" },              \
+    {                                                                                              \
+        .name = "bandwidth", .value = "WIDTH", .type = VXS_PARAM_TEXT,                             \
+        .offset = VXS_AT(bandwidth),                                                               \
+        .help = "of --map gauss: standard deviation of the kernel, in standard deviations of a "   \
+                "feature; without it 1"                                                            \
+    }
+
+#define INNER_ROW                                                                                  \
+    {                                                                                              \
+        .name = "inner-tol", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(inner_tol),    \
+        .initial = 1e-3, .min = 1e-12, .max = 0.1,                                                 \
+        .help = "gap to which each round's problem is solved, over what was selected so far; "     \
+                "smaller ones (1e-6: exact) take longer and select nearly the same"                \
+    }
+#define DEBIAS_ROW(before, words)                                                                  \
+    {                                                                                              \
+        .name = "debias", .value = "C", .type = VXS_PARAM_REAL, .offset = VXS_AT(debias),          \
+        .initial = (before), .min = 0, .max = 1e12, .help = (words)                                \
+    }
+
+const vxs_param vxs_fgm_params[] = {
+    COST_ROW,
+    BUDGET_ROW("B", 10),
+    COMMON_ROWS,
+    MAP_ROWS,
+    INNER_ROW,
+    DEBIAS_ROW(0, "learn the weights of what was selected anew with this C and no other penalty "
+                  "than |w|^2 / 2; 0: keep those that selected"),
+    { .name = NULL },
+};
+
+const vxs_param vxs_mslr_params[] = {
+    COST_ROW,
+    BUDGET_ROW("r", 10),
+    COMMON_ROWS,
+    MAP_ROWS,
+    { .name = "solver",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = VXS_AT(solver),
+      .choices = ways,
+      .help =
+          "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
+          "smoothed dual, the slow one of the paper, to be compared with" },
+    INNER_ROW,
+    DEBIAS_ROW(5, "C of the logistic regression that learns the weights of what was selected anew, "
+                  "with intercept and confounds; 0: none, and no intercept"),
+    { .name = NULL },
+};
+
+static vxs_status begin_fgm(const vxs_context *context, const vxs_problem *problem,
+                            const vxs_method_settings *settings, vxs_solver **solver,
+                            vxs_error *err)
+{
+    return vxs_generation_begin(context, problem, settings, &vxs_fgm_kind, vxs_proximal_solve,
+                                solver, err);
+}
+
+static vxs_status begin_mslr(const vxs_context *context, const vxs_problem *problem,
+                             const vxs_method_settings *settings, vxs_solver **solver,
+                             vxs_error *err)
+{
+    bool descent = settings->solver == VXS_SOLVER_DESCENT;
+    return vxs_generation_begin(context, problem, settings, &vxs_mslr_kind,
+                                descent ? vxs_smoothing_solve : vxs_proximal_solve, solver, err);
+}
+
+const vxs_solver_kind vxs_fgm_kind = {
+    .begin = begin_fgm,
+    .lambda_max = vxs_generation_most,
+    .fit = vxs_generation_fit,
+    .release = vxs_generation_release,
+};
+
+const vxs_solver_kind vxs_mslr_kind = {
+    .begin = begin_mslr,
+    .lambda_max = vxs_generation_most,
+    .fit = vxs_generation_fit,
+    .release = vxs_generation_release,
+};

@@ -1,0 +1,253 @@
+/* fused.c - penalties on differences: which solver takes which problem.
+ *
+ * saif   trees, on which the problem is a lasso (fused_tree.c)
+ * cuts   any graph: pieces that are cut where flows say so (cut_pursuit.c)
+ * bp     any graph and any terms: bound propagation over an interior point method
+ * (bound_propagation.c)
+ *
+ * Weights that are not penalised and not identified (unidentified.c) are taken out of the design
+ * before any of these begins, and out of the answer, which they leave as it is but for its length.
+ */
+#include "solver/solver.h"
+#include "solver/unidentified.h"
+
+#include <stdlib.h>
+
+static const char *const ways[] = { "auto", "saif", "cuts", "bp", NULL };
+
+const vxs_param vxs_fused_params[] = {
+    VXS_LAMBDA_ROWS,
+    { .name = "solver",
+      .value = "WAY",
+      .type = VXS_PARAM_CHOICE,
+      .offset = VXS_AT(way),
+      .choices = ways,
+      .help = "saif: trees, as a lasso on sums over subtrees; cuts: any graph, by pieces that "
+              "maximal flows cut; bp: any penalty, by bound propagation over an interior point "
+              "method, for up to some thousands of features; auto: saif for trees, cuts for other "
+              "graphs, bp for other penalties" },
+    { .name = "sparsity",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = VXS_AT(sparsity),
+      .max = 1e6,
+      .help =
+          "a weight itself costs X as much as a difference of that size over an edge (lambda1 / "
+          "lambda2): with 0 differences alone are penalised" },
+    { .name = "penalty",
+      .value = "WHAT",
+      .type = VXS_PARAM_TEXT,
+      .offset = VXS_AT(terms),
+      .help =
+          "edges (the default): differences over the graph; trend: second differences "
+          "of features in their order; matrix:FILE: sums of features, from a table with columns "
+          "term, feature and value" },
+    { .name = "compare",
+      .type = VXS_PARAM_FLAG,
+      .offset = VXS_AT(compare),
+      .help = "with --solver bp: solves without screening as well, and says how much longer that "
+              "took and how far apart the values are" },
+    { .name = "untransformed",
+      .type = VXS_PARAM_FLAG,
+      .offset = VXS_AT(untransformed),
+      .help = "with --solver bp: screens without adding up columns over trees and along paths, "
+              "which is there to be compared with" },
+    VXS_SCREEN_ROWS,
+    { .name = NULL },
+};
+
+static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
+{
+    const vxs_graph *g = problem->graph;
+    size_t loop = 0;
+    vxs_status status = vxs_graph_loop(g, &loop, err);
+    if (!status && loop < g->count)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--solver saif' is for trees; the edge between features %zu and %zu of "
+                          "the graph closes a loop, see '--solver cuts'",
+                          g->from[loop], g->to[loop]);
+    return status;
+}
+
+/* Options that other solvers have. */
+static vxs_status check_options(const vxs_method_settings *s, int way, vxs_error *err)
+{
+    if (way != VXS_FUSED_BP && (s->compare || s->untransformed))
+        return vxs_fail(err, VXS_MISUSE, "'--%s' goes with '--solver bp'; here it is '%s'",
+                        s->compare ? "compare" : "untransformed", ways[way]);
+    if (way == VXS_FUSED_CUTS && (s->screen != 0 || s->inner != 0))
+        return vxs_fail(err, VXS_MISUSE, "'--%s' does not go with '--solver cuts'",
+                        s->screen != 0 ? "screen" : "inner");
+    return VXS_OK;
+}
+
+/* Whether it is a lasso on sums over subtrees. */
+static vxs_status is_tree(const vxs_problem *problem, bool *tree, vxs_error *err)
+{
+    size_t loop = 0;
+    vxs_status status = vxs_graph_loop(problem->graph, &loop, err);
+    *tree = loop == problem->graph->count && problem->sparsity == 0 &&
+            problem->loss != VXS_LOSS_MULTINOMIAL;
+    return status;
+}
+
+static vxs_status choose_way(const vxs_problem *problem, const vxs_method_settings *settings,
+                             const vxs_solver_kind **kind, vxs_error *err)
+{
+    static const vxs_solver_kind *const kinds[] = { [VXS_FUSED_SAIF] = &vxs_tree_kind,
+                                                    [VXS_FUSED_CUTS] = &vxs_cuts_kind,
+                                                    [VXS_FUSED_BP] = &vxs_bp_kind };
+    int way = settings->way;
+    bool tree = false;
+    if (problem->terms && way != VXS_FUSED_AUTO && way != VXS_FUSED_BP)
+        return vxs_fail(err, VXS_MISUSE, "'--solver %s' is for graphs, not for '--penalty'",
+                        ways[way]);
+    bool open = way == VXS_FUSED_AUTO;
+    vxs_status status = open && !problem->terms ? is_tree(problem, &tree, err) : VXS_OK;
+    if (status)
+        return status;
+    if (open)
+        way = problem->terms ? VXS_FUSED_BP : tree ? VXS_FUSED_SAIF : VXS_FUSED_CUTS;
+    status = check_options(settings, way, err);
+    if (!status && way == VXS_FUSED_SAIF && !tree)
+        status = refuse_loops(problem, err);
+    if (status)
+        return status;
+    *kind = kinds[way];
+    return VXS_OK;
+}
+
+/* ---- Around the solver ----------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_solver solver;
+    size_t p, classes;
+    vxs_terms null;
+    vxs_unidentified unidentified;
+    vxs_design *design; /* without what is unidentified; NULL: that of the problem */
+    vxs_solver *inner;
+    double seconds, passes; /* before that began; the first fit pays for it */
+} fused;
+
+static void release(vxs_solver *solver)
+{
+    fused *f = (fused *)solver;
+    vxs_solver_free(f->inner);
+    vxs_design_free(f->design);
+    vxs_unidentified_release(&f->unidentified);
+    vxs_terms_release(&f->null);
+    free(f);
+}
+
+static double lambda_max(const vxs_solver *solver)
+{
+    return vxs_solver_lambda_max(((const fused *)solver)->inner);
+}
+
+/* The problem with X (1 - VV'). */
+static vxs_status deflate(fused *f, vxs_problem *problem, vxs_error *err)
+{
+    double *columns = NULL;
+    size_t features = problem->terms ? problem->terms->columns : problem->graph->nodes;
+    if (features != f->p)
+        return VXS_OK; /* the solver refuses it */
+    vxs_status status = vxs_unpenalised(problem, &f->null, err);
+    if (status || f->null.columns == 0)
+        return status;
+    double start = vxs_seconds();
+    uint64_t read = vxs_design_read(problem->design);
+    status = vxs_design_measure(problem->design, err);
+    if (!status)
+        status = vxs_unpenalised_columns(problem->design, &f->null, &columns, err);
+    if (!status)
+        status = vxs_unidentified_find(problem, &f->null, columns, &f->unidentified, err);
+    free(columns);
+    f->seconds = vxs_seconds() - start;
+    f->passes = (double)(vxs_design_read(problem->design) - read) / (double)f->p;
+    if (status || f->unidentified.held == 0)
+        return status;
+    status = vxs_deflated_new(problem->design, &f->null, f->unidentified.carried, &f->design, err);
+    problem->design = f->design;
+    return status;
+}
+
+static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
+{
+    fused *f = vxs_alloc(1, sizeof(*f), err);
+    const vxs_solver_kind *kind = NULL;
+    vxs_problem inner = *problem;
+    if (!f)
+        return VXS_FAILED;
+    f->solver.kind = &vxs_fused_kind;
+    f->p = vxs_design_columns(problem->design);
+    f->classes = problem->loss == VXS_LOSS_MULTINOMIAL ? problem->classes : 1;
+    vxs_status status = choose_way(problem, settings, &kind, err);
+    if (!status)
+        status = deflate(f, &inner, err);
+    if (!status)
+        status = kind->begin(context, &inner, settings, &f->inner, err);
+    if (status) {
+        release(&f->solver);
+        return status;
+    }
+    *solver = &f->solver;
+    return VXS_OK;
+}
+
+/* The shortest weights with these predictions. */
+static vxs_status shorten(const fused *f, vxs_solution *s, vxs_error *err)
+{
+    size_t p = f->p, all = p * f->classes;
+    double *w = vxs_alloc(all + f->null.columns, sizeof(*w), err);
+    size_t *index = vxs_alloc(all, sizeof(*index), err);
+    double *weight = vxs_alloc(all, sizeof(*weight), err);
+    if (!w || !index || !weight) {
+        free(w);
+        free(index);
+        free(weight);
+        return VXS_FAILED;
+    }
+    for (size_t k = 0; k < s->count; k++)
+        w[s->index[k]] = s->weight[k];
+    for (size_t c = 0; c < f->classes; c++)
+        vxs_unidentified_take_off(&f->unidentified, &f->null, w + all, w + c * p);
+    s->count = 0;
+    for (size_t j = 0; j < all; j++)
+        if (w[j] != 0) {
+            index[s->count] = j;
+            weight[s->count++] = w[j];
+        }
+    free(w);
+    free(s->index);
+    free(s->weight);
+    s->index = index;
+    s->weight = weight;
+    s->certificate.nonzero = s->count;
+    return VXS_OK;
+}
+
+static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
+{
+    fused *f = (fused *)solver;
+    vxs_status status = vxs_solver_fit(f->inner, lambda, solution, err);
+    if (status)
+        return status;
+    solution->certificate.seconds += f->seconds;
+    solution->certificate.passes += f->passes;
+    f->seconds = f->passes = 0;
+    if (f->unidentified.held == 0)
+        return VXS_OK;
+    solution->certificate.unidentified = f->unidentified.held;
+    status = shorten(f, solution, err);
+    if (status)
+        vxs_solution_release(solution);
+    return status;
+}
+
+const vxs_solver_kind vxs_fused_kind = {
+    .begin = begin,
+    .lambda_max = lambda_max,
+    .fit = fit,
+    .release = release,
+};

@@ -1,0 +1,97 @@
+/* methods.c - the table of methods, and solving by whichever of them. */
+#include "solver/solver.h"
+
+const char *const vxs_method_names[] = { "lasso", "fused", "skfs", "fgm", "mslr", NULL };
+
+const vxs_method vxs_methods[] = {
+    { .name = "lasso",
+      .summary = "few features with a weight, by safe active incremental features (SAIF); scores "
+                 "and classes",
+      .source = "Ren, Huang, Qian: scalable structured learning, chapter 2",
+      .params = vxs_lasso_params,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_lasso_kind },
+    { .name = "fused",
+      .summary =
+          "few pieces of equal weight along the edges of a graph: trees by SAIF on sums over "
+          "subtrees, others by cuts; scores and classes",
+      .source = "Ren, Huang, Qian: scalable structured learning, section 3.4",
+      .params = vxs_fused_params,
+      .needs_graph = true,
+      .standardize = VXS_STANDARDIZE_CENTER,
+      .kind = &vxs_fused_kind },
+    { .name = "skfs",
+      .summary = "few voxels whose kernels tell classes apart, alike among neighbours (structured "
+                 "kernel feature selection); also where the relation is not linear; classes",
+      .source = "Ren, Huang, Qian: scalable structured learning, chapter 4",
+      .params = vxs_skfs_params,
+      .kernel = true,
+      .classes = true,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_skfs_kind },
+    { .name = "fgm",
+      .summary = "as many features, groups, pairs or curves of features as are wanted, the best "
+                 "few in each round (feature generating machine); classes",
+      .source = "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data",
+      .params = vxs_fgm_params,
+      .classes = true,
+      .generates = true,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_fgm_kind },
+    { .name = "mslr",
+      .summary = "the same by minimax sparse logistic regression, which learns the weights of what "
+                 "it selected anew; classes",
+      .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
+      .params = vxs_mslr_params,
+      .classes = true,
+      .generates = true,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_mslr_kind },
+    { .name = NULL },
+};
+
+vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
+                          const vxs_problem *problem, const vxs_method_settings *settings,
+                          vxs_solver **solver, vxs_error *err)
+{
+    if (!method || !settings)
+        return vxs_fail(err, VXS_MISUSE, "a solver takes a method and settings");
+    vxs_status status = vxs_problem_check(problem, method, settings, err);
+    if (!status)
+        status = method->kind->begin(context, problem, settings, solver, err);
+    if (status)
+        return status;
+    double most = vxs_solver_lambda_max(*solver);
+    (*solver)->method = method;
+    (*solver)->free_count = problem->free_count * (problem->classes > 1 ? problem->classes : 1);
+    if (isfinite(most))
+        return VXS_OK;
+    vxs_solver_free(*solver);
+    *solver = NULL;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "the problem overflows: lambda_max is %g; features, target or weights are too "
+                    "large",
+                    most);
+}
+
+double vxs_solver_lambda_max(const vxs_solver *solver)
+{
+    return solver->kind->lambda_max(solver);
+}
+
+/* Where lambda_max is 0 every lambda has the empty model as its solution, and 1 stands for 0. */
+vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
+{
+    bool rounds = solver->method && solver->method->generates;
+    *solution = (vxs_solution){ .count = 0 };
+    vxs_status status = vxs_lambda_check(solver, lambda, err);
+    if (!status)
+        status = solver->kind->fit(solver, lambda > 0 || rounds ? lambda : 1, solution, err);
+    return status ? status : vxs_solution_settle(solution, solver->free_count, err);
+}
+
+void vxs_solver_free(vxs_solver *solver)
+{
+    if (solver)
+        solver->kind->release(solver);
+}

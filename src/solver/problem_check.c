@@ -1,0 +1,369 @@
+/* problem_check.c - what a problem must be before anything is computed from it; the one place that
+ * decides so.
+ *
+ * Three tables: the parts of a problem that each method takes, the values that each loss takes as
+ * y, and the numbers that have a range. Every solver and the checker begin here, so that all of
+ * them refuse the same, and a part that a solver would ignore is refused as well. */
+#include "solver/solver.h"
+
+#include <string.h>
+
+#define WIDEST 1e20 /* weights further apart: the smaller ones have no part in sums of doubles */
+
+/* ---- Parts, which methods take or not -------------------------------------------------------- */
+
+enum {
+    GRAPH = 1,
+    TERMS = 2,
+    UNITS = 4,
+    RIDGE = 8,
+    NONNEGATIVE = 16,
+    SPARSITY = 32,
+    CLASSES = 64,
+    SMOOTH = 128,
+    SELECTION = 256, /* settings of units */
+    PARTS = 9
+};
+static const char *const part_names[PARTS] = { "a graph",
+                                               "terms",
+                                               "units",
+                                               "a ridge",
+                                               "non-negative weights",
+                                               "a sparsity",
+                                               "a number of classes",
+                                               "a smoothness",
+                                               "a budget, a cost or a map, which go with units" };
+
+static unsigned parts_of(const vxs_problem *q)
+{
+    bool selection = q->budget != 0 || q->cost != 0 || q->debias != 0 || q->unshifted ||
+                     q->map.kind != VXS_MAP_NONE;
+    const bool has[PARTS] = { q->graph != NULL, q->terms != NULL, q->units != NULL,
+                              q->ridge != 0,    q->nonnegative,   q->sparsity != 0,
+                              q->classes > 1,   q->smooth != 0,   selection };
+    unsigned parts = 0;
+    for (unsigned k = 0; k < PARTS; k++)
+        parts |= has[k] ? 1U << k : 0;
+    return parts;
+}
+
+#define LOSS(name) (1U << VXS_LOSS_##name)
+
+typedef struct {
+    const char *who;
+    unsigned losses;
+    unsigned needs; /* one of these at least */
+    unsigned takes; /* besides */
+} rule;
+/* Method skfs with the penalty hsic-lasso; and what the checker knows without graph and units. */
+enum { HSIC = VXS_METHOD_MSLR + 1, PLAIN };
+static const rule rules[] = {
+    [VXS_METHOD_LASSO] = { "method 'lasso'", LOSS(SQUARED) | LOSS(LOGISTIC) | LOSS(SQUARED_HINGE),
+                           0, RIDGE | NONNEGATIVE },
+    [VXS_METHOD_FUSED] = { "method 'fused'", LOSS(SQUARED) | LOSS(LOGISTIC) | LOSS(MULTINOMIAL),
+                           GRAPH | TERMS, SPARSITY | CLASSES },
+    [VXS_METHOD_SKFS] = { "method 'skfs'", LOSS(HINGE), NONNEGATIVE, GRAPH | SMOOTH },
+    [VXS_METHOD_FGM] = { "method 'fgm'", LOSS(SQUARED_HINGE) | LOSS(LOGISTIC), UNITS, SELECTION },
+    [VXS_METHOD_MSLR] = { "method 'mslr'", LOSS(LOGISTIC), UNITS, SELECTION },
+    [HSIC] = { "method 'skfs'", LOSS(SQUARED), NONNEGATIVE, 0 },
+    [PLAIN] = { "a problem without graph, terms and units",
+                LOSS(SQUARED) | LOSS(LOGISTIC) | LOSS(SQUARED_HINGE) | LOSS(MULTINOMIAL), 0,
+                RIDGE | NONNEGATIVE | CLASSES },
+};
+
+/* Of a problem alone: that of the only methods which take its parts. */
+static const rule *rule_of(const vxs_problem *q, const vxs_method *method,
+                           const vxs_method_settings *s)
+{
+    if (!method)
+        return &rules[q->units                    ? VXS_METHOD_FGM
+                      : q->loss == VXS_LOSS_HINGE ? VXS_METHOD_SKFS
+                      : q->graph || q->terms      ? VXS_METHOD_FUSED
+                                                  : PLAIN];
+    return method->kernel && s && s->penalty == VXS_PENALTY_HSIC ? &rules[HSIC]
+                                                                 : &rules[method - vxs_methods];
+}
+
+static vxs_status refuse_loss(const rule *r, vxs_loss loss, vxs_error *err)
+{
+    char text[128];
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned k = 0; vxs_loss_names[k]; k++)
+        if (r->losses & 1U << k)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " or " : "",
+                                     vxs_loss_names[k]);
+    bool known = loss <= VXS_LOSS_SQUARED_HINGE;
+    return vxs_fail(err, VXS_MISUSE, "%s takes %s loss, not %s%s", r->who, text,
+                    known ? vxs_loss_names[loss] : "an unknown one",
+                    loss == VXS_LOSS_MULTINOMIAL ? ": with several classes use another one" : "");
+}
+
+static vxs_status check_parts(const vxs_problem *q, const rule *r, vxs_error *err)
+{
+    unsigned parts = parts_of(q), alien = parts & ~(r->needs | r->takes);
+    if (q->loss > VXS_LOSS_SQUARED_HINGE || !(r->losses & 1U << q->loss))
+        return refuse_loss(r, q->loss, err);
+    for (unsigned k = 0; k < PARTS; k++) {
+        if (alien & 1U << k)
+            return vxs_fail(err, VXS_MISUSE, "%s does not take %s", r->who, part_names[k]);
+        if (r->needs & 1U << k && !(parts & r->needs))
+            return vxs_fail(err, VXS_MISUSE, "%s needs %s%s", r->who, part_names[k],
+                            r->needs & GRAPH ? " or terms" : "");
+    }
+    if (q->graph && q->terms)
+        return vxs_fail(err, VXS_MISUSE, "a graph and terms exclude each other");
+    if (q->terms && q->sparsity != 0)
+        return vxs_fail(err, VXS_MISUSE, "a sparsity goes with a graph, not with terms");
+    return VXS_OK;
+}
+
+/* The fused lasso's solvers take less than all of them together. */
+static vxs_status check_way(const vxs_problem *q, const vxs_method_settings *s, vxs_error *err)
+{
+    bool bp = s->way == VXS_FUSED_BP || (s->way == VXS_FUSED_AUTO && q->terms);
+    if (bp && q->loss == VXS_LOSS_MULTINOMIAL)
+        return vxs_fail(err, VXS_MISUSE,
+                        "solver 'bp' knows squared and logistic loss only: with several classes "
+                        "use another one");
+    if (s->way == VXS_FUSED_SAIF && (q->loss == VXS_LOSS_MULTINOMIAL || q->sparsity > 0))
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--solver saif' has neither all classes at once nor a penalty on weights");
+    return VXS_OK;
+}
+
+/* ---- Numbers that have a range --------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    double value, least;
+    bool above; /* it must be above `least` */
+} number;
+
+/* NaN is in no range. */
+static vxs_status check_number(const number *n, vxs_error *err)
+{
+    bool fine = (n->above ? n->value > n->least : n->value >= n->least) && n->value <= VXS_LARGEST;
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE, "%s must be a finite number %s %g, not %g", n->name,
+                           n->above ? "above" : "of at least", n->least, n->value);
+}
+
+static vxs_status check_numbers(const vxs_problem *q, const vxs_method_settings *s, vxs_error *err)
+{
+    const number all[] = { { "the ridge", q->ridge, 0, false },
+                           { "the sparsity", q->sparsity, 0, false },
+                           { "the smoothness", q->smooth, 0, false },
+                           { "the cost C", q->units ? q->cost : 1, 0, true },
+                           { "the budget", q->units ? (double)q->budget : 1, 1, false },
+                           { "the cost C of refitting", q->debias, 0, false },
+                           { "the tolerance", s ? s->tol : 1, 0, true } };
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]) && !status; k++)
+        status = check_number(&all[k], err);
+    return status;
+}
+
+static int count_choices(const vxs_param *p)
+{
+    int count = 0;
+    while (p->choices[count])
+        count++;
+    return count;
+}
+
+/* By the rows of the method's own table; what is 0 is not set. */
+static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
+                                 vxs_error *err)
+{
+    for (const vxs_param *p = table; p->name; p++) {
+        const char *at = (const char *)s + p->offset;
+        double real = p->type == VXS_PARAM_REAL ? *(const double *)(const void *)at : 0;
+        int choice = p->type == VXS_PARAM_CHOICE ? *(const int *)(const void *)at : 0;
+        if (choice < 0 || (choice > 0 && choice >= count_choices(p)))
+            return vxs_fail(err, VXS_MISUSE, "setting '%s' has no choice number %d", p->name,
+                            choice);
+        if (real == 0 || (isnan(real) && isnan(p->initial)))
+            continue;
+        if (!(real >= fmin(p->min, 0) && real <= p->max))
+            return vxs_fail(err, VXS_MISUSE, "setting '%s' is %g", p->name, real);
+    }
+    return VXS_OK;
+}
+
+/* ---- Values that losses take as y ------------------------------------------------------------ */
+
+static bool is_number(const vxs_problem *q, double y)
+{
+    (void)q;
+    return fabs(y) <= VXS_LARGEST;
+}
+
+static bool is_sign(const vxs_problem *q, double y)
+{
+    (void)q;
+    return y == 1 || y == -1;
+}
+
+static bool is_margin(const vxs_problem *q, double y)
+{
+    return y > 0 && y <= VXS_LARGEST && y == q->y[0];
+}
+
+static bool is_class(const vxs_problem *q, double y)
+{
+    return y >= 0 && y < (double)q->classes && y == floor(y);
+}
+
+static const struct {
+    bool (*takes)(const vxs_problem *q, double y);
+    const char *what;
+} targets[] = {
+    [VXS_LOSS_SQUARED] = { is_number, "numbers of at most 1e+100" },
+    [VXS_LOSS_LOGISTIC] = { is_sign, "-1 or 1" },
+    [VXS_LOSS_HINGE] = { is_margin, "one margin above 0 for all samples, since the design of "
+                                    "kernel scores knows the classes" },
+    [VXS_LOSS_MULTINOMIAL] = { is_class, "numbers of classes, from 0" },
+    [VXS_LOSS_SQUARED_HINGE] = { is_sign, "-1 or 1" },
+};
+
+static vxs_status check_samples(const vxs_problem *q, size_t n, vxs_error *err)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double u = q->weights ? q->weights[i] : 1;
+        if (!targets[q->loss].takes(q, q->y[i]))
+            return vxs_fail(err, VXS_BAD_DATA, "y of sample %zu is %g; %s loss takes %s", i,
+                            q->y[i], vxs_loss_names[q->loss], targets[q->loss].what);
+        if (!(u >= 0 && u <= VXS_LARGEST))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "the weight of sample %zu is %g; weights are from 0 to %g", i, u,
+                            VXS_LARGEST);
+        least = u > 0 ? fmin(least, u) : least;
+        most = fmax(most, u);
+    }
+    for (size_t k = 0; k < q->free_count * n; k++)
+        if (!(fabs(q->free[k]) <= VXS_LARGEST))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "column %zu of the covariates is %g in sample %zu; it takes numbers of "
+                            "at most %g",
+                            k / n, q->free[k], k % n, VXS_LARGEST);
+    if (most == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "no sample has a weight above 0");
+    return most <= WIDEST * least
+               ? VXS_OK
+               : vxs_fail(err, VXS_BAD_DATA,
+                          "weights of samples reach from %g to %g; the larger ones may be %g times "
+                          "the smaller ones",
+                          least, most, WIDEST);
+}
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+static vxs_status check_graph(const vxs_graph *g, size_t p, bool some, vxs_error *err)
+{
+    if (g->nodes != p)
+        return vxs_fail(err, VXS_MISUSE, "the graph has %zu nodes for %zu features", g->nodes, p);
+    if (g->count > 0 && (!g->from || !g->to || !g->weight))
+        return vxs_fail(err, VXS_MISUSE, "the graph has %zu edges without ends or weights",
+                        g->count);
+    if (some && g->count == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "the graph has no edges");
+    for (size_t e = 0; e < g->count; e++) {
+        if (g->from[e] >= p || g->to[e] >= p)
+            return vxs_fail(err, VXS_MISUSE, "edge %zu of the graph leads to feature %zu of %zu", e,
+                            g->from[e] >= p ? g->from[e] : g->to[e], p);
+        if (!(g->weight[e] > 0 && g->weight[e] <= VXS_LARGEST))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "edge %zu of the graph has weight %g; it must be a finite number above "
+                            "0",
+                            e, g->weight[e]);
+    }
+    return VXS_OK;
+}
+
+static vxs_status check_terms(const vxs_terms *t, size_t p, bool some, vxs_error *err)
+{
+    if (t->columns != p)
+        return vxs_fail(err, VXS_MISUSE, "the terms are of %zu features, not %zu", t->columns, p);
+    if (t->count > 0 && (!t->starts || !t->index || !t->value))
+        return vxs_fail(err, VXS_MISUSE, "%zu terms have no features or factors", t->count);
+    if (some && t->count == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "there are no terms");
+    for (size_t k = 0; k < t->count; k++)
+        if (t->starts[k] > t->starts[k + 1])
+            return vxs_fail(err, VXS_MISUSE, "term %zu ends before it begins", k);
+    for (size_t e = t->starts[0]; e < t->starts[t->count]; e++)
+        if (t->index[e] >= p || !(fabs(t->value[e]) <= VXS_LARGEST))
+            return vxs_fail(err, VXS_BAD_DATA, "the terms have a factor %g of feature %zu of %zu",
+                            t->value[e], t->index[e], p);
+    return VXS_OK;
+}
+
+/* `some`: there must be something to penalise. */
+static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool some, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    if (n == 0 || p == 0)
+        return vxs_fail(err, VXS_MISUSE, "the design has %zu rows and %zu columns", n, p);
+    if (q->free_count > 0 && !q->free)
+        return vxs_fail(err, VXS_MISUSE, "the problem has %zu covariates without values",
+                        q->free_count);
+    if (q->loss == VXS_LOSS_MULTINOMIAL ? q->classes < 2 : q->classes > 1)
+        return vxs_fail(err, VXS_MISUSE, "%s loss does not go with %zu classes",
+                        vxs_loss_names[q->loss], q->classes);
+    if (q->units && vxs_units_rows(q->units) != n)
+        return vxs_fail(err, VXS_MISUSE, "the units have %zu rows, the design %zu",
+                        vxs_units_rows(q->units), n);
+    if (q->graph) /* kernel scores may have no neighbors, and single weights may be penalised */
+        status =
+            check_graph(q->graph, p, some && q->loss != VXS_LOSS_HINGE && q->sparsity == 0, err);
+    return status || !q->terms ? status : check_terms(q->terms, p, some, err);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* An entry of the table itself: solvers know their methods by where these stand. */
+static bool is_method(const vxs_method *method)
+{
+    bool known = false;
+    for (const vxs_method *m = vxs_methods; m->name; m++)
+        known = known || m == method;
+    return known;
+}
+
+vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
+                             const vxs_method_settings *s, vxs_error *err)
+{
+    if (!q || !q->design || !q->y)
+        return vxs_fail(err, VXS_MISUSE, "the problem has no %s", q && q->design ? "y" : "design");
+    if (method && !is_method(method))
+        return vxs_fail(err, VXS_MISUSE, "the method is none of vxs_methods, but perhaps a copy");
+    const rule *r = rule_of(q, method, s);
+    size_t n = vxs_design_rows(q->design), p = vxs_design_columns(q->design);
+    vxs_status status = check_parts(q, r, err);
+    if (!status && method && method->needs_graph && s)
+        status = check_way(q, s, err);
+    if (!status)
+        status = check_numbers(q, s, err);
+    if (!status && method && s)
+        status = check_settings(method->params, s, err);
+    if (!status)
+        status = check_shapes(q, n, p, method != NULL, err);
+    return status ? status : check_samples(q, n, err);
+}
+
+vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err)
+{
+    double most = solver->kind->lambda_max(solver);
+    bool rounds = solver->method && solver->method->generates;
+    if (rounds && lambda >= 0 && lambda <= VXS_LARGEST)
+        return VXS_OK;
+    if (rounds)
+        return vxs_fail(err, VXS_MISUSE, "%g is no number of rounds or units", lambda);
+    if (lambda == 0 && most > 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "lambda is 0; without a penalty the answer is not unique, and no "
+                        "certificate can be given");
+    return check_number(&(number){ "lambda", lambda, 0, most > 0 }, err);
+}

@@ -1,0 +1,224 @@
+/* cached_correlations.c - scans that are remembered. */
+#include "solver/saif/cached_correlations.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARE_OF_DATA 0.05 /* memory for values, as a share of float32 columns */
+#define FEWEST        8
+#define MOST          128
+#define BLOCK         2048
+#define LEAST_NEWS    1e-3 /* of theta's length; less would make errors large */
+#define ROUNDING      1.0001
+#define WORTH_ALL     4 /* a whole scan, which helps later, instead of more than a fourth of one */
+
+void vxs_scans_release(vxs_scans *s)
+{
+    free(s->points);
+    free(s->values);
+    free(s->unit);
+    free(s->error);
+    free(s->sums);
+    free(s->share);
+    free(s->rest);
+    free(s->estimate);
+    free(s->doubt);
+    free(s->unsure);
+    free(s->some);
+    *s = (vxs_scans){ .design = NULL };
+}
+
+/* sum_j = sum over points of share * value, in units of |x_j|; a block of columns at a time, so
+ * that the sums stay in cache. */
+static void combine(const vxs_scans *s, float *sum)
+{
+#pragma omp parallel for num_threads(s->nthreads) schedule(static)
+    for (size_t first = 0; first < s->p; first += BLOCK) {
+        size_t last = first + BLOCK < s->p ? first + BLOCK : s->p;
+        for (size_t j = first; j < last; j++)
+            sum[j] = 0;
+        for (size_t k = 0; k < s->count; k++) {
+            const int16_t *values = s->values + k * s->p;
+            float share = (float)(s->share[k] * s->unit[k]);
+            if (share == 0)
+                continue;
+#pragma omp simd
+            for (size_t j = first; j < last; j++)
+                sum[j] += share * (float)values[j];
+        }
+    }
+}
+
+/* How far a combined sum may be off, in units of |x_j|. */
+static double combined_error(const vxs_scans *s)
+{
+    double error = 0;
+    for (size_t k = 0; k < s->count; k++)
+        error += fabs(s->share[k]) * (s->error[k] + (double)s->count * (double)FLT_EPSILON);
+    return error;
+}
+
+/* What theta has beside the points; returns its length. */
+static double split(vxs_scans *s, const double *theta)
+{
+    int n = (int)s->n;
+    memcpy(s->rest, theta, s->n * sizeof(*theta));
+    memset(s->share, 0, s->room * sizeof(*s->share));
+    for (int twice = 0; twice < 2; twice++)
+        for (size_t k = 0; k < s->count; k++) {
+            const double *point = s->points + k * s->n;
+            double along = cblas_ddot(n, point, 1, s->rest, 1);
+            cblas_daxpy(n, -along, point, 1, s->rest, 1);
+            s->share[k] += along;
+        }
+    return cblas_dnrm2(n, s->rest, 1);
+}
+
+/* A place for a new point. When all are taken the one that the present point needs least makes way,
+ * and is part of the rest again. */
+static size_t make_place(vxs_scans *s)
+{
+    size_t least = 0;
+    if (s->count < s->room) {
+        s->share[s->count] = 0;
+        s->unit[s->count] = 0;
+        return s->count++;
+    }
+    for (size_t k = 1; k < s->count; k++)
+        if (fabs(s->share[k]) < fabs(s->share[least]))
+            least = k;
+    cblas_daxpy((int)s->n, s->share[least], s->points + least * s->n, 1, s->rest, 1);
+    s->share[least] = 0;
+    return least;
+}
+
+/* Values in whole units, the largest being 32767 of them. */
+static void store(vxs_scans *s, size_t place, const float *values)
+{
+    float largest = 0;
+    int16_t *stored = s->values + place * s->p;
+    for (size_t j = 0; j < s->p; j++)
+        largest = fmaxf(largest, fabsf(values[j]));
+    float unit = largest > 0 ? largest / INT16_MAX : 1;
+    for (size_t j = 0; j < s->p; j++)
+        stored[j] = (int16_t)lrintf(values[j] / unit);
+    s->unit[place] = (double)unit;
+    s->error[place] = (double)unit;
+}
+
+/* The estimate with what the points leave of theta scanned, which becomes a point itself: its
+ * values are as good as the first one's, however little of theta it is. */
+static void scan_rest(vxs_scans *s)
+{
+    const double *norms = vxs_design_norms(s->design);
+    size_t place = make_place(s);
+    double length = cblas_dnrm2((int)s->n, s->rest, 1);
+    double *point = s->points + place * s->n;
+    for (size_t i = 0; i < s->n; i++)
+        point[i] = s->rest[i] / length;
+    combine(s, s->sums);
+    vxs_design_scan(s->design, point, 1, s->some);
+    double reach = ROUNDING * combined_error(s);
+    for (size_t j = 0; j < s->p; j++) {
+        s->estimate[j] = (double)s->sums[j] * norms[j] + length * s->some[j];
+        s->doubt[j] = (float)(reach * norms[j]);
+        s->sums[j] = norms[j] > 0 ? (float)(s->some[j] / norms[j]) : 0;
+    }
+    store(s, place, s->sums);
+    s->share[place] = length; /* nothing of theta is left */
+    memset(s->rest, 0, s->n * sizeof(*s->rest));
+}
+
+vxs_status vxs_scans_init(vxs_scans *s, vxs_design *design, const double *first, vxs_error *err)
+{
+    size_t n = vxs_design_rows(design), p = vxs_design_columns(design);
+    double room = SHARE_OF_DATA * (double)n * sizeof(float) / sizeof(*s->values);
+    *s = (vxs_scans){ .design = design, .n = n, .p = p, .nthreads = vxs_design_threads(design) };
+    s->room = room < FEWEST ? FEWEST : room > MOST ? MOST : (size_t)room;
+    s->points = vxs_alloc(s->room, n * sizeof(*s->points), err);
+    s->values = vxs_resize(NULL, s->room * p, sizeof(*s->values), err);
+    s->unit = vxs_alloc(s->room, sizeof(*s->unit), err);
+    s->error = vxs_alloc(s->room, sizeof(*s->error), err);
+    s->sums = vxs_resize(NULL, p, sizeof(*s->sums), err);
+    s->share = vxs_alloc(s->room, sizeof(*s->share), err);
+    s->rest = vxs_alloc(n, sizeof(*s->rest), err);
+    s->estimate = vxs_alloc(p, sizeof(*s->estimate), err);
+    s->doubt = vxs_alloc(p, sizeof(*s->doubt), err);
+    s->unsure = vxs_resize(NULL, p, sizeof(*s->unsure), err);
+    s->some = vxs_resize(NULL, p, sizeof(*s->some), err);
+    if (!s->points || !s->values || !s->unit || !s->error || !s->sums || !s->share || !s->rest ||
+        !s->estimate || !s->doubt || !s->unsure || !s->some) {
+        vxs_scans_release(s);
+        return VXS_FAILED;
+    }
+    double length = cblas_dnrm2((int)n, first, 1);
+    vxs_status status = vxs_design_measure_scan(design, first, s->estimate, err);
+    if (status) {
+        vxs_scans_release(s);
+        return status;
+    }
+    const double *norms = vxs_design_norms(design);
+    for (size_t j = 0; j < p && length > 0; j++)
+        s->sums[j] = norms[j] > 0 ? (float)(s->estimate[j] / norms[j] / length) : 0;
+    for (size_t i = 0; i < n && length > 0; i++)
+        s->points[i] = first[i] / length;
+    if (length > 0)
+        store(s, s->count++, s->sums);
+    return VXS_OK;
+}
+
+void vxs_scans_point(vxs_scans *s, const double *theta)
+{
+    const double *norms = vxs_design_norms(s->design);
+    double reach = ROUNDING * (split(s, theta) + combined_error(s));
+    combine(s, s->sums);
+    for (size_t j = 0; j < s->p; j++) {
+        s->estimate[j] = (double)s->sums[j] * norms[j];
+        s->doubt[j] = (float)(reach * norms[j]);
+    }
+}
+
+void vxs_scans_know(vxs_scans *s, size_t j, double value)
+{
+    s->estimate[j] = value;
+    s->doubt[j] = 0;
+}
+
+static size_t list_unsure(vxs_scans *s, double level, double slack)
+{
+    const double *norms = vxs_design_norms(s->design);
+    size_t unsure = 0;
+    for (size_t j = 0; j < s->p; j++) {
+        double most = fabs(s->estimate[j]) + (double)s->doubt[j] + slack * norms[j];
+        if (s->doubt[j] > 0 && most >= level)
+            s->unsure[unsure++] = j;
+    }
+    return unsure;
+}
+
+/* A whole scan, when that is worth it; how many columns are unsure after that. */
+static size_t renew(vxs_scans *s, const double *theta, double level, double slack)
+{
+    size_t unsure = list_unsure(s, level, slack);
+    double length = cblas_dnrm2((int)s->n, s->rest, 1);
+    if (unsure * WORTH_ALL <= s->p || length <= LEAST_NEWS * cblas_dnrm2((int)s->n, theta, 1))
+        return unsure;
+    scan_rest(s);
+    return list_unsure(s, level, slack);
+}
+
+void vxs_scans_renew(vxs_scans *s, const double *theta, double level)
+{
+    (void)renew(s, theta, level, 0);
+}
+
+void vxs_scans_settle(vxs_scans *s, const double *theta, double level, double slack)
+{
+    size_t unsure = renew(s, theta, level, slack);
+    vxs_design_scan_some(s->design, s->unsure, unsure, theta, s->some);
+    for (size_t k = 0; k < unsure; k++)
+        vxs_scans_know(s, s->unsure[k], s->some[k]);
+}

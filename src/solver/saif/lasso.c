@@ -1,0 +1,317 @@
+/* lasso.c - what every way of solving the lasso shares: how it begins, what features want, and the
+ * certificate of the full problem. */
+#include "solver/saif/lasso.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE    4096
+#define EXPLAINED 1e-9  /* what is left, as a share of the target */
+#define ROUNDING  1e-13 /* of columns and target: a lambda that is none */
+
+const char *const vxs_screen_names[] = { "saif", "none", "dynamic", "dpp", "strong", NULL };
+const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
+
+const vxs_param vxs_lasso_params[] = {
+    VXS_LAMBDA_ROWS,
+    { .name = "ridge",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = VXS_AT(ridge),
+      .initial = 0,
+      .min = 0,
+      .max = INFINITY,
+      .help = "adds X / 2 times the sum of squared weights to the penalty (elastic net)" },
+    { .name = "nonnegative",
+      .type = VXS_PARAM_FLAG,
+      .offset = VXS_AT(nonnegative),
+      .help = "weights may not be negative" },
+    VXS_SCREEN_ROWS,
+    { .name = NULL },
+};
+
+void vxs_bound_free(vxs_bound *bound)
+{
+    if (!bound)
+        return;
+    free(bound->alpha);
+    free(bound->index);
+    free(bound->weight);
+    free(bound->theta);
+    free(bound->u);
+    free(bound);
+}
+
+vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err)
+{
+    vxs_bound *b = vxs_alloc(1, sizeof(*b), err);
+    if (!b)
+        return NULL;
+    b->alpha = vxs_alloc(n, sizeof(*b->alpha), err);
+    b->index = vxs_alloc(count, sizeof(*b->index), err);
+    b->weight = vxs_alloc(count, sizeof(*b->weight), err);
+    b->count = count;
+    if (b->alpha && b->index && b->weight)
+        return b;
+    vxs_bound_free(b);
+    return NULL;
+}
+
+vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err)
+{
+    vxs_bound *b = vxs_alloc(1, sizeof(*b), err);
+    if (!b)
+        return NULL;
+    b->theta = vxs_alloc(n, sizeof(*b->theta), err);
+    b->u = vxs_alloc(terms, sizeof(*b->u), err);
+    b->terms = terms;
+    if (b->theta && b->u)
+        return b;
+    vxs_bound_free(b);
+    return NULL;
+}
+
+void vxs_solution_release(vxs_solution *solution)
+{
+    vxs_bound_free(solution->bound);
+    vxs_selected_free(solution->selected);
+    free(solution->index);
+    free(solution->weight);
+    free(solution->free);
+    *solution = (vxs_solution){ .count = 0 };
+}
+
+static void release(vxs_solver *solver)
+{
+    vxs_lasso *l = (vxs_lasso *)solver;
+    vxs_active_release(&l->active);
+    vxs_scans_release(&l->scans);
+    free(l->theta);
+    free(l->start);
+    free(l->member);
+    free(l->keep);
+    free(l->order);
+    free(l->pool);
+    free(l->pool_reach);
+    free(l->pool_theta);
+    free(l);
+}
+
+static double lambda_max(const vxs_solver *solver)
+{
+    return ((const vxs_lasso *)solver)->lambda_max;
+}
+
+/* ---- The beginning --------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* What rounding leaves of a target that the free columns explain is not to be fitted. */
+static bool is_explained(const vxs_lasso *l)
+{
+    const vxs_loss_row *loss = l->active.loss;
+    double left = 0, whole = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        double slope = vxs_sample_weight(&l->problem, i) * loss->slope(0, l->problem.y[i]);
+        left += l->theta[i] * l->theta[i];
+        whole += slope * slope;
+    }
+    return !(left > EXPLAINED * EXPLAINED * whole);
+}
+
+static void look_at_first_scan(vxs_lasso *l)
+{
+    double *sizes = l->scans.some;
+    size_t step = l->p / SAMPLE + 1, count = 0;
+    bool explained = is_explained(l);
+    double longest = 0;
+    for (size_t j = 0; j < l->p && !explained; j++) {
+        l->lambda_max = fmax(l->lambda_max, vxs_lasso_want(l, j));
+        longest = fmax(longest, l->norms[j]);
+    }
+    if (l->lambda_max <= ROUNDING * longest * cblas_dnrm2((int)l->n, l->theta, 1))
+        l->lambda_max = 0;
+    for (size_t j = 0; j < l->p; j += step) /* the median of a sample will do */
+        sizes[count++] = fabs(l->scans.estimate[j]);
+    qsort(sizes, count, sizeof(*sizes), by_value);
+    l->level = l->lambda_max;
+    l->median = count > 0 ? (sizes[(count - 1) / 2] + sizes[count / 2]) / 2 : 0;
+}
+
+/* The empty model: the free columns alone. */
+static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
+{
+    vxs_state state;
+    vxs_status status = vxs_active_init(&l->active, &l->problem, err);
+    l->active.context = l->context;
+    l->active.inner = VXS_INNER_EXACT; /* the empty model is small */
+    if (!status)
+        status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);
+    if (status)
+        return status;
+    l->active.inner = l->settings.inner;
+    l->active.descend_first = l->settings.screen != VXS_SCREEN_SAIF;
+    l->empty = state.primal;
+    status = vxs_scans_init(&l->scans, l->problem.design, l->theta, err);
+    if (status)
+        return status;
+    l->norms = vxs_design_norms(l->problem.design);
+    look_at_first_scan(l);
+    return VXS_OK;
+}
+
+static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
+{
+    vxs_lasso *l = vxs_alloc(1, sizeof(*l), err);
+    if (!l)
+        return VXS_FAILED;
+    l->solver.kind = &vxs_lasso_kind;
+    l->began = vxs_seconds();
+    l->read = vxs_design_read(problem->design);
+    l->context = context;
+    l->problem = *problem;
+    l->settings = *settings;
+    l->n = vxs_design_rows(problem->design);
+    l->p = vxs_design_columns(problem->design);
+    l->theta = vxs_alloc(l->n, sizeof(*l->theta), err);
+    l->start = vxs_alloc(l->n, sizeof(*l->start), err);
+    l->member = vxs_alloc(l->p, sizeof(*l->member), err);
+    l->keep = vxs_alloc(l->p, sizeof(*l->keep), err);
+    l->order = vxs_alloc(l->p, sizeof(*l->order), err);
+    l->pool_size = l->p / 64 > 256 ? l->p / 64 : 256;
+    l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
+    l->pool_reach = vxs_alloc(l->pool_size, sizeof(*l->pool_reach), err);
+    l->pool_theta = vxs_alloc(l->n, sizeof(*l->pool_theta), err);
+    vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool &&
+                                l->pool_reach && l->pool_theta
+                            ? solve_empty(l, err)
+                            : VXS_FAILED;
+    l->last_lambda = l->lambda_max;
+    for (size_t i = 0; i < l->n && !status && l->lambda_max > 0; i++) {
+        l->start[i] = l->theta[i]; /* found at lambda 1 */
+        l->theta[i] /= l->lambda_max;
+    }
+    l->active.inside = l->start;
+    if (status) {
+        release(&l->solver);
+        return status;
+    }
+    *solver = &l->solver;
+    return VXS_OK;
+}
+
+/* ---- What features want ---------------------------------------------------------------------- */
+
+/* Features whose correlation is below 1 in the whole ball have no weight in the sub-problem. */
+void vxs_lasso_delete(vxs_lasso *l, const vxs_state *state)
+{
+    vxs_active *a = &l->active;
+    bool all = true;
+    for (size_t k = 0; k < a->count; k++) {
+        double c = state->scale * vxs_active_correlation(a, k);
+        double most =
+            (l->problem.nonnegative ? c : fabs(c)) + vxs_lasso_norm(l, a->set[k]) * state->radius;
+        l->keep[k] = most >= 1 - VXS_EDGE || a->w[a->q + k] != 0; /* until it has none */
+        l->member[a->set[k]] = l->keep[k];
+        all = all && l->keep[k];
+    }
+    if (!all)
+        vxs_active_keep(a, l->keep);
+}
+
+vxs_status vxs_lasso_enter(vxs_lasso *l, size_t count, vxs_error *err)
+{
+    for (size_t k = 0; k < count; k++)
+        l->member[l->order[k]] = true;
+    return vxs_active_add(&l->active, l->order, count, err);
+}
+
+/* The gap over all columns: theta goes back into the domain by the steepest of them. */
+void vxs_lasso_certify(vxs_lasso *l, double lambda, vxs_state *full)
+{
+    double steepest = 0, members = 0;
+    for (size_t k = 0; k < l->active.count; k++)
+        members = fmax(members, vxs_lasso_want(l, l->active.set[k]));
+    vxs_scans_settle(&l->scans, l->theta, members > 0 ? members : 1, 0);
+    for (size_t j = 0; j < l->p; j++) {
+        double most = vxs_lasso_want(l, j) + (double)l->scans.doubt[j];
+        steepest = most > steepest ? most : steepest;
+    }
+    vxs_active_dual(&l->active, l->theta, lambda, steepest, full);
+}
+
+/* ---- One lambda ------------------------------------------------------------------------------ */
+
+static int by_index(const void *a, const void *b)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
+static vxs_status take_solution(vxs_lasso *l, vxs_solution *solution, vxs_error *err)
+{
+    vxs_active *a = &l->active;
+    size_t count = 0;
+    solution->index = vxs_alloc(a->count, sizeof(*solution->index), err);
+    solution->weight = vxs_alloc(a->count, sizeof(*solution->weight), err);
+    solution->free = vxs_alloc(a->q, sizeof(*solution->free), err);
+    if (!solution->index || !solution->weight || !solution->free) {
+        vxs_solution_release(solution);
+        return VXS_FAILED;
+    }
+    memcpy(solution->free, a->w, a->q * sizeof(*a->w));
+    for (size_t k = 0; k < a->count; k++)
+        if (a->w[a->q + k] != 0) {
+            l->scans.some[a->set[k]] = a->w[a->q + k];
+            solution->index[count++] = a->set[k];
+        }
+    qsort(solution->index, count, sizeof(*solution->index), by_index);
+    for (size_t k = 0; k < count; k++)
+        solution->weight[k] = l->scans.some[solution->index[k]];
+    solution->count = count;
+    solution->certificate.nonzero = count;
+    return VXS_OK;
+}
+
+static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
+{
+    vxs_lasso *l = (vxs_lasso *)solver;
+    *solution = (vxs_solution){
+        .certificate = { .lambda = lambda, .lambda_max = l->lambda_max, .tol = l->settings.tol }
+    };
+    vxs_certificate *c = &solution->certificate;
+    vxs_state full = { .gap = INFINITY };
+    vxs_status status = l->settings.screen == VXS_SCREEN_SAIF
+                            ? vxs_saif(l, lambda, c, &full, err)
+                            : vxs_screen(l, lambda, c, &full, err);
+    if (!status && !(full.gap < INFINITY)) /* it gave up before it had looked */
+        vxs_lasso_certify(l, lambda, &full);
+    c->primal = full.primal;
+    c->dual = full.dual;
+    c->gap = vxs_relative_gap(full.gap, l->empty);
+    c->converged = vxs_has_converged(c->gap, c->tol);
+    if (!status)
+        status = take_solution(l, solution, err);
+    l->last_lambda = lambda;
+    uint64_t read = vxs_design_read(l->problem.design);
+    double now = vxs_seconds();
+    c->passes = l->p > 0 ? (double)(read - l->read) / (double)l->p : 0;
+    c->seconds = now - l->began;
+    l->read = read;
+    l->began = now;
+    return status;
+}
+
+const vxs_solver_kind vxs_lasso_kind = {
+    .begin = begin,
+    .lambda_max = lambda_max,
+    .fit = fit,
+    .release = release,
+};

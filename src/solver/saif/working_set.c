@@ -1,0 +1,512 @@
+/* working_set.c - the problem on the active set: Newton steps, each a quadratic solved exactly.
+ *
+ * For the squared loss one step is the answer, and the Gram matrix stays as features come and go.
+ * For the logistic loss the quadratic is made of those columns that have a weight or want one. */
+#include "solver/saif/working_set.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STEPS 100
+#define EPOCHS     10    /* K: rounds of descent between looks at the gap */
+#define FLAT       1e-13 /* of the value, which rounding hides */
+#define MOST_FLAT  8
+#define ROUNDING   1e-12 /* over the edge of the dual's domain, which the conjugate forgives */
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static vxs_status grow(double **array, size_t count, vxs_error *err)
+{
+    double *larger = vxs_resize(*array, count, sizeof(**array), err);
+    if (!larger)
+        return VXS_FAILED;
+    *array = larger;
+    return VXS_OK;
+}
+
+/* The Gram matrix keeps what it has under a new stride, as far as it is current. */
+static vxs_status make_gram_room(vxs_active *a, size_t m, vxs_error *err)
+{
+    size_t stride = m + m / 8 + 32, used = a->gram_is_current ? a->q + a->count : 0;
+    if (m <= a->stride)
+        return VXS_OK;
+    double *larger = vxs_resize(NULL, stride * stride, sizeof(*larger), err);
+    if (!larger)
+        return VXS_FAILED;
+    for (size_t c = 0; c < used && c < a->stride; c++)
+        memcpy(larger + c * stride, a->gram + c * a->stride, a->stride * sizeof(*larger));
+    free(a->gram);
+    a->gram = larger;
+    a->stride = stride;
+    return VXS_OK;
+}
+
+/* Room for m columns that are scaled or picked. */
+static vxs_status make_scratch(vxs_active *a, size_t m, vxs_error *err)
+{
+    size_t room = m + m / 8 + 32;
+    if (m <= a->scratch)
+        return VXS_OK;
+    if (grow(&a->spare, a->n * room, err) || grow(&a->picked, a->n * room, err))
+        return VXS_FAILED;
+    a->scratch = room;
+    return VXS_OK;
+}
+
+static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
+{
+    double **const arrays[] = { &a->w, &a->gradient, &a->correlation, &a->linear, &a->square };
+    size_t room = count + count / 8 + 32, m = a->q + room;
+    if (count <= a->room && a->x)
+        return VXS_OK;
+    vxs_status status = grow(&a->x, a->n * m, err);
+    for (size_t k = 0; k < sizeof(arrays) / sizeof(arrays[0]) && !status; k++)
+        status = grow(arrays[k], m, err);
+    size_t *set = status ? NULL : vxs_resize(a->set, room, sizeof(*set), err);
+    a->set = set ? set : a->set;
+    size_t *chosen = set ? vxs_resize(a->chosen, m, sizeof(*chosen), err) : NULL;
+    a->chosen = chosen ? chosen : a->chosen;
+    if (!chosen)
+        return VXS_FAILED;
+    a->room = room;
+    return VXS_OK;
+}
+
+/* gram = x' diag(scale) x for columns first ... m - 1 against all before and among them. */
+static vxs_status multiply(vxs_active *a, const double *x, size_t first, size_t m,
+                           const double *scale, vxs_error *err)
+{
+    size_t n = a->n, added = m - first;
+    if (make_gram_room(a, m, err) || make_scratch(a, added, err))
+        return VXS_FAILED;
+    for (size_t c = 0; c < added; c++)
+        for (size_t i = 0; i < n; i++)
+            a->spare[c * n + i] = x[(first + c) * n + i] * (scale ? scale[i] : 1);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)added, (int)n, 1, x, (int)n,
+                a->spare, (int)n, 0, a->gram + first * a->stride, (int)a->stride);
+    for (size_t c = first; c < m; c++)
+        for (size_t r = 0; r < first; r++)
+            a->gram[r * a->stride + c] = a->gram[c * a->stride + r];
+    for (size_t c = first; c < m; c++)
+        a->gram[c * a->stride + c] += c >= a->q ? a->problem->ridge : 0;
+    return VXS_OK;
+}
+
+/* What the free columns span over the samples that count; those that depend on others add nothing.
+ */
+static void make_basis(vxs_active *a)
+{
+    size_t n = a->n;
+    for (size_t c = 0; c < a->q; c++) {
+        double *b = a->basis + a->rank * n;
+        for (size_t i = 0; i < n; i++)
+            b[i] = vxs_sample_weight(a->problem, i) > 0 ? a->x[c * n + i] : 0;
+        double before = cblas_dnrm2((int)n, b, 1);
+        vxs_active_project(a, b);
+        vxs_active_project(a, b); /* again, for what rounding left */
+        double after = cblas_dnrm2((int)n, b, 1);
+        if (!(after > 1e-10 * before))
+            continue;
+        cblas_dscal((int)n, 1 / after, b, 1);
+        a->rank++;
+        vxs_reach_add(&a->reach, a->x + c * n);
+    }
+}
+
+vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error *err)
+{
+    size_t n = vxs_design_rows(problem->design), q = problem->free_count;
+    *a = (vxs_active){ .problem = problem, .loss = vxs_loss_of(problem->loss), .n = n, .q = q };
+    a->z = vxs_alloc(4 * n, sizeof(*a->z), err);
+    a->basis = vxs_alloc(q + 1, n * sizeof(*a->basis), err);
+    if (!a->z || !a->basis || make_room(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err)) {
+        vxs_active_release(a);
+        return VXS_FAILED;
+    }
+    a->slope = a->z + n;
+    a->curvature = a->z + 2 * n;
+    a->trial = a->z + 3 * n;
+    if (q > 0)
+        memcpy(a->x, problem->free, n * q * sizeof(*a->x));
+    memset(a->w, 0, q * sizeof(*a->w));
+    make_basis(a);
+    return VXS_OK;
+}
+
+void vxs_active_release(vxs_active *a)
+{
+    free(a->set);
+    free(a->x);
+    free(a->w);
+    free(a->gram);
+    free(a->gradient);
+    free(a->correlation);
+    free(a->square);
+    free(a->linear);
+    free(a->spare);
+    free(a->picked);
+    free(a->chosen);
+    free(a->z);
+    free(a->basis);
+    vxs_quadratic_release(&a->quadratic);
+    vxs_reach_release(&a->reach);
+    *a = (vxs_active){ .n = 0 };
+}
+
+/* ---- Members --------------------------------------------------------------------------------- */
+
+vxs_status vxs_active_add(vxs_active *a, const size_t *set, size_t count, vxs_error *err)
+{
+    size_t before = a->q + a->count;
+    vxs_status status = make_room(a, a->count + count, err);
+    if (status || count == 0)
+        return status;
+    vxs_design_fetch(a->problem->design, set, count, a->x + before * a->n);
+    memcpy(a->set + a->count, set, count * sizeof(*set));
+    memset(a->w + before, 0, count * sizeof(*a->w));
+    a->count += count;
+    a->gram_is_current = a->gram_is_current && a->count <= VXS_EXACT;
+    if (a->gram_is_current)
+        status = multiply(a, a->x, before, before + count, a->problem->weights, err);
+    return status;
+}
+
+void vxs_active_keep(vxs_active *a, const bool *keep)
+{
+    size_t n = a->n, q = a->q, kept = 0;
+    for (size_t k = 0; k < a->count; k++) {
+        if (!keep[k])
+            continue;
+        if (kept < k) {
+            memcpy(a->x + (q + kept) * n, a->x + (q + k) * n, n * sizeof(*a->x));
+            a->w[q + kept] = a->w[q + k];
+            a->correlation[q + kept] = a->correlation[q + k];
+            a->set[kept] = a->set[k];
+        }
+        a->chosen[kept++] = k;
+    }
+    for (size_t c = 0; c < kept && a->gram_is_current; c++)
+        memmove(a->gram + (q + c) * a->stride, a->gram + (q + a->chosen[c]) * a->stride,
+                (q + a->count) * sizeof(*a->gram));
+    for (size_t c = 0; c < q + kept && a->gram_is_current; c++) /* rows follow their columns */
+        for (size_t r = 0; r < kept; r++)
+            a->gram[c * a->stride + q + r] = a->gram[c * a->stride + q + a->chosen[r]];
+    a->count = kept;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static void predict(const vxs_active *a, const double *w, double *z)
+{
+    size_t m = a->q + a->count;
+    memset(z, 0, a->n * sizeof(*z));
+    for (size_t c = 0; c < m; c++)
+        if (w[c] != 0)
+            cblas_daxpy((int)a->n, w[c], a->x + c * a->n, 1, z, 1);
+}
+
+static double value(const vxs_active *a, const double *w, const double *z, double lambda)
+{
+    double sum = 0, size = 0, square = 0;
+    for (size_t i = 0; i < a->n; i++)
+        sum += vxs_sample_weight(a->problem, i) * a->loss->value(z[i], a->problem->y[i]);
+    for (size_t k = a->q; k < a->q + a->count; k++) {
+        size += fabs(w[k]);
+        square += w[k] * w[k];
+    }
+    return sum + lambda * size + a->problem->ridge * square / 2;
+}
+
+static double ridge_value(const vxs_active *a)
+{
+    double square = cblas_ddot((int)a->count, a->w + a->q, 1, a->w + a->q, 1);
+    return a->problem->ridge * square;
+}
+
+void vxs_active_project(const vxs_active *a, double *v)
+{
+    int n = (int)a->n;
+    for (size_t k = 0; k < a->rank; k++) {
+        double along = cblas_ddot(n, a->basis + k * a->n, 1, v, 1);
+        cblas_daxpy(n, -along, a->basis + k * a->n, 1, v, 1);
+    }
+}
+
+/* y lambda theta / u, which is 0 ... 1 in the domain of the logistic dual, and 0 or more in that of
+ * the squared hinge. */
+static double place_of(const vxs_active *a, size_t i, double slope)
+{
+    double u = vxs_sample_weight(a->problem, i);
+    return u > 0 ? a->problem->y[i] * slope / u : 0;
+}
+
+static bool is_outside(const vxs_active *a, double t)
+{
+    return t < -ROUNDING || (t > 1 + ROUNDING && a->problem->loss == VXS_LOSS_LOGISTIC);
+}
+
+/* As little of the empty model's point, which is well inside, as brings back a point that rounding
+ * has carried over the edge. */
+static void bring_inside(const vxs_active *a, double lambda, double *theta)
+{
+    double share = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double t = place_of(a, i, lambda * theta[i]), inside = place_of(a, i, a->inside[i]);
+        if (is_outside(a, t) && (t < 0 ? inside > t : inside < t))
+            share = fmax(share, t < 0 ? -t / (inside - t) : (t - 1) / (t - inside));
+    }
+    share = fmin(share, 1);
+    for (size_t i = 0; i < a->n && share > 0; i++)
+        theta[i] = (1 - share) * theta[i] + share * a->inside[i] / lambda;
+}
+
+/* Taking the free columns out may carry a point over the edge of the dual's domain, where slopes
+ * are almost 0: then each sample moves as far as its curvature allows instead. */
+static void keep_inside(vxs_active *a, double lambda, double *theta)
+{
+    bool outside = false;
+    for (size_t i = 0; i < a->n; i++)
+        outside = outside || is_outside(a, place_of(a, i, lambda * theta[i]));
+    if (!outside)
+        return;
+    memcpy(a->trial, a->slope, a->n * sizeof(*a->trial));
+    bool orthogonal = vxs_reach_project(&a->reach, a->curvature, a->trial);
+    for (size_t i = 0; i < a->n && orthogonal; i++)
+        theta[i] = -a->trial[i] / lambda;
+    if (a->inside)
+        bring_inside(a, lambda, theta);
+}
+
+void vxs_active_theta(vxs_active *a, double lambda, double *theta)
+{
+    size_t n = a->n;
+    predict(a, a->w, a->z);
+    for (size_t i = 0; i < n; i++) {
+        double y = a->problem->y[i];
+        a->slope[i] = vxs_sample_weight(a->problem, i) * a->loss->slope(a->z[i], y);
+        a->curvature[i] = vxs_sample_weight(a->problem, i) * a->loss->curvature(a->z[i], y);
+        theta[i] = -a->slope[i] / lambda;
+    }
+    vxs_active_project(a, theta);
+    if (a->rank > 0 && a->problem->loss != VXS_LOSS_SQUARED)
+        keep_inside(a, lambda, theta);
+}
+
+/* The gradient at the weights, and the correlations with theta, over the active set; theta must be
+ * of the weights as they are. */
+static double steepest_of(vxs_active *a, const double *theta, double lambda)
+{
+    double steepest = 0;
+    int n = (int)a->n, m = (int)(a->q + a->count);
+    cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, a->slope, 1, 0, a->gradient, 1);
+    cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, theta, 1, 0, a->correlation, 1);
+    for (size_t k = a->q; k < a->q + a->count; k++) {
+        a->gradient[k] += a->problem->ridge * a->w[k];
+        a->correlation[k] -= a->problem->ridge * a->w[k] / lambda;
+        double c = a->correlation[k];
+        steepest = fmax(steepest, a->problem->nonnegative ? c : fabs(c));
+    }
+    return steepest;
+}
+
+double vxs_active_correlation(const vxs_active *a, size_t k)
+{
+    return a->correlation[a->q + k];
+}
+
+static double dual_at(const vxs_active *a, const double *theta, double lambda, double scale)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double u = vxs_sample_weight(a->problem, i);
+        if (u > 0)
+            sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->y[i]);
+    }
+    return sum - scale * scale * ridge_value(a) / 2;
+}
+
+/* Squared loss: the parabola's top, as far as the domain goes. */
+static double best_scale(const vxs_active *a, const double *theta, double lambda, double steepest)
+{
+    double along = 0, square = ridge_value(a) / (lambda * lambda);
+    double limit = steepest > 0 ? 1 / steepest : INFINITY;
+    if (a->problem->loss != VXS_LOSS_SQUARED)
+        return fmin(1, limit);
+    for (size_t i = 0; i < a->n; i++) {
+        double u = vxs_sample_weight(a->problem, i);
+        along += a->problem->y[i] * theta[i];
+        square += u > 0 ? theta[i] * theta[i] / u : 0;
+    }
+    double best = square > 0 ? along / (lambda * square) : 0;
+    return fmax(-limit, fmin(limit, best));
+}
+
+void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, double steepest,
+                     vxs_state *state)
+{
+    double heaviest = a->problem->ridge > 0 ? 1 : 0; /* the ridge is a squared loss of w */
+    state->scale = best_scale(a, theta, lambda, steepest);
+    state->dual = dual_at(a, theta, lambda, state->scale);
+    state->primal = value(a, a->w, a->z, lambda);
+    state->gap = fmax(0, state->primal - state->dual);
+    for (size_t i = 0; i < a->n; i++)
+        heaviest = fmax(heaviest, vxs_sample_weight(a->problem, i) / a->loss->gamma);
+    state->radius = sqrt(2 * state->gap * heaviest) / lambda;
+}
+
+/* ---- Newton ---------------------------------------------------------------------------------- */
+
+/* Free columns, those with a weight, and those that want one. */
+static size_t choose(vxs_active *a, double lambda)
+{
+    size_t chosen = 0;
+    for (size_t k = 0; k < a->q + a->count; k++) {
+        double slope = -a->gradient[k];
+        bool wants = (a->problem->nonnegative ? slope : fabs(slope)) > lambda;
+        if (k < a->q || a->w[k] != 0 || wants)
+            a->chosen[chosen++] = k;
+    }
+    return chosen;
+}
+
+/* The Gram matrix of the chosen columns, as curved as the loss is here. For the squared loss it is
+ * that of all columns, and stays. */
+static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
+{
+    size_t n = a->n;
+    if (a->gram_is_current)
+        return VXS_OK;
+    if (m == a->q + a->count && a->problem->loss == VXS_LOSS_SQUARED) {
+        vxs_status status = multiply(a, a->x, 0, m, a->problem->weights, err);
+        a->gram_is_current = !status;
+        return status;
+    }
+    if (make_scratch(a, m, err))
+        return VXS_FAILED;
+    for (size_t c = 0; c < m; c++)
+        memcpy(a->picked + c * n, a->x + a->chosen[c] * n, n * sizeof(*a->picked));
+    return multiply(a, a->picked, 0, m, a->curvature, err);
+}
+
+/* The quadratic around the weights as they are, on the chosen columns. */
+static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *target,
+                                vxs_error *err)
+{
+    vxs_quadratic *q = &a->quadratic;
+    vxs_status status = make_gram(a, m, err);
+    if (status)
+        return status;
+    for (size_t r = 0; r < m; r++)
+        a->linear[r] = -a->gradient[a->chosen[r]];
+    q->m = m;
+    q->q = a->q;
+    q->h = a->gram;
+    q->stride = a->stride;
+    q->slope = a->linear;
+    q->lambda = lambda;
+    q->nonnegative = a->problem->nonnegative;
+    q->z = target;
+    q->context = a->context;
+    return vxs_quadratic_solve(q, &a->steps, err);
+}
+
+/* Along the segment to the target until the value falls; false when it no longer does. A whole step
+ * may leave it as it is, a few times: near the end the gap falls where the value cannot. */
+static bool go_towards(vxs_active *a, const double *target, double lambda, double primal)
+{
+    size_t m = a->q + a->count;
+    double *trial_w = a->linear, share = 1;
+    for (int halvings = 0; halvings < 40; halvings++, share /= 2) {
+        for (size_t k = 0; k < m; k++)
+            trial_w[k] = a->w[k] + share * (target[k] - a->w[k]);
+        predict(a, trial_w, a->trial);
+        double now = value(a, trial_w, a->trial, lambda);
+        bool flat = share == 1 && a->flat < MOST_FLAT && now <= primal * (1 + FLAT);
+        if (now < primal || flat) {
+            a->flat = now < primal * (1 - FLAT) ? 0 : a->flat + 1;
+            memcpy(a->w, trial_w, m * sizeof(*a->w));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A step of the first m chosen columns; the others keep their weights. */
+static vxs_status newton_step(vxs_active *a, double lambda, double primal, size_t m, double *room,
+                              bool *moved, vxs_error *err)
+{
+    size_t all = a->q + a->count;
+    double *target = room, *full = room + all;
+    for (size_t c = 0; c < m; c++)
+        target[c] = a->w[a->chosen[c]];
+    vxs_status status = newton_target(a, lambda, m, target, err);
+    if (status)
+        return status;
+    memcpy(full, a->w, all * sizeof(*full));
+    for (size_t c = 0; c < m; c++)
+        full[a->chosen[c]] = target[c];
+    *moved = go_towards(a, full, lambda, primal);
+    return VXS_OK;
+}
+
+static vxs_status exact_step(vxs_active *a, double lambda, double primal, double *room, bool *moved,
+                             vxs_error *err)
+{
+    size_t m = a->q + a->count;
+    if (a->problem->loss == VXS_LOSS_SQUARED && a->count <= VXS_EXACT)
+        for (size_t k = 0; k < m; k++)
+            a->chosen[k] = k;
+    else
+        m = choose(a, lambda);
+    return newton_step(a, lambda, primal, m, room, moved, err);
+}
+
+/* Rounds of descent; then the free columns go to their best together, since a dual point comes from
+ * nowhere else. */
+static vxs_status descent_step(vxs_active *a, double lambda, double *theta, double *room,
+                               vxs_error *err)
+{
+    bool moved;
+    vxs_active_descend(a, lambda, EPOCHS);
+    if (a->q == 0)
+        return VXS_OK;
+    vxs_active_theta(a, lambda, theta);
+    steepest_of(a, theta, lambda);
+    for (size_t k = 0; k < a->q; k++)
+        a->chosen[k] = k;
+    return newton_step(a, lambda, value(a, a->w, a->z, lambda), a->q, room, &moved, err);
+}
+
+/* Exact steps unless the set is large; and then as well when descent gets nowhere. */
+static bool descends(const vxs_active *a, bool slow)
+{
+    if (a->inner != VXS_INNER_AUTO)
+        return a->inner == VXS_INNER_DESCENT;
+    return (a->count > VXS_EXACT || a->descend_first) && !slow;
+}
+
+vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double *theta,
+                            vxs_state *state, vxs_error *err)
+{
+    double *room = vxs_resize(NULL, 2 * (a->q + a->count) + 1, sizeof(*room), err);
+    vxs_status status = room ? VXS_OK : VXS_FAILED;
+    bool moved = true, slow = false;
+    double before = INFINITY;
+    a->flat = 0;
+    for (int step = 0; !status; step++) {
+        vxs_active_theta(a, lambda, theta);
+        vxs_active_dual(a, theta, lambda, steepest_of(a, theta, lambda), state);
+        if (!moved || state->gap <= target || step == MOST_STEPS)
+            break;
+        slow = slow || state->gap > before / 2;
+        before = state->gap;
+        status = descends(a, slow) ? descent_step(a, lambda, theta, room, err)
+                                   : exact_step(a, lambda, state->primal, room, &moved, err);
+        if (!status)
+            status = vxs_check_interrupted(a->context, err);
+    }
+    free(room);
+    return status;
+}

@@ -1,0 +1,97 @@
+/* solver.h - what a method offers; private to the solver room. */
+#ifndef VXS_SOLVER_SOLVER_H
+#define VXS_SOLVER_SOLVER_H
+
+#include "voxsift/solver.h"
+
+#include <math.h>
+
+typedef struct vxs_solver_kind {
+    vxs_status (*begin)(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err);
+    double (*lambda_max)(const vxs_solver *solver);
+    vxs_status (*fit)(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err);
+    void (*release)(vxs_solver *solver); /* and frees it */
+} vxs_solver_kind;
+
+/* Solvers begin with this. */
+struct vxs_solver {
+    const vxs_solver_kind *kind;
+    const vxs_method *method; /* NULL: of a solver inside another one */
+    size_t free_count;        /* numbers in `free` of a solution */
+};
+
+/* certificate.c: (primal - dual) as a share of the empty model's value; NaN if that is. */
+double vxs_relative_gap(double gap, double empty);
+/* Releases a solution without a finite value, or with a bound that is no number. */
+VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t free_count,
+                                              vxs_error *err);
+/* problem_check.c */
+VXS_MUST_CHECK vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err);
+
+extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind, vxs_fgm_kind,
+    vxs_mslr_kind;
+/* The fused lasso's solvers, which fused.c chooses among. */
+extern const vxs_solver_kind vxs_tree_kind, vxs_cuts_kind, vxs_bp_kind;
+extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
+    vxs_mslr_params[];
+
+/* What rounding in double may leave of a sum of columns that is 0, at most; once measured. */
+double vxs_least_sum(const vxs_design *design);
+
+/* ---- Parameters that several methods have ---------------------------------------------------- */
+
+#define VXS_AT(member) offsetof(vxs_method_settings, member)
+
+#define VXS_LAMBDA_ROWS                                                                            \
+    { .name = "lambda",                                                                            \
+      .value = "X",                                                                                \
+      .type = VXS_PARAM_REAL,                                                                      \
+      .offset = VXS_AT(lambda),                                                                    \
+      .initial = NAN,                                                                              \
+      .min = 0,                                                                                    \
+      .max = 1e100,                                                                                \
+      .help = "weight of the penalty; larger ones leave fewer features" },                         \
+        { .name = "lambda-ratio",                                                                  \
+          .value = "SHARE",                                                                        \
+          .type = VXS_PARAM_REAL,                                                                  \
+          .offset = VXS_AT(lambda_ratio),                                                          \
+          .initial = NAN,                                                                          \
+          .min = 0,                                                                                \
+          .max = 10,                                                                               \
+          .help = "the same as a share of lambda_max, at which no feature is left: 0.1 for fit "   \
+                  "when neither is given, and where a path ends (0.01)" },                         \
+        { .name = "nlambda",                                                                       \
+          .value = "N",                                                                            \
+          .type = VXS_PARAM_WHOLE,                                                                 \
+          .offset = VXS_AT(nlambda),                                                               \
+          .initial = 100,                                                                          \
+          .min = 2,                                                                                \
+          .max = 10000,                                                                            \
+          .help = "values of lambda on a path, from lambda_max down" },                            \
+    {                                                                                              \
+        .name = "tol", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(tol),                \
+        .initial = 1e-6, .min = 1e-12, .max = 0.1,                                                 \
+        .help = "duality gap to reach, as a share of the loss of the empty model"                  \
+    }
+
+extern const char *const vxs_screen_names[], *const vxs_inner_names[];
+
+#define VXS_SCREEN_ROWS                                                                            \
+    { .name = "screen",                                                                            \
+      .value = "WAY",                                                                              \
+      .type = VXS_PARAM_CHOICE,                                                                    \
+      .offset = VXS_AT(screen),                                                                    \
+      .choices = vxs_screen_names,                                                                 \
+      .help = "how features without weight are kept out; saif is the fast one, the others are "    \
+              "there to be compared with: none, dynamic (gap balls), dpp (sequential, squared "    \
+              "loss) and strong (unsafe; what it throws away wrongly is counted and mended)" },    \
+    {                                                                                              \
+        .name = "inner", .value = "WAY", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(inner),        \
+        .choices = vxs_inner_names,                                                                \
+        .help = "how the problem on the active set is solved: exact active-set steps, "            \
+                "coordinate descent, or what suits its size and goes on well; the other "          \
+                "screens begin with descent"                                                       \
+    }
+
+#endif

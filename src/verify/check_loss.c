@@ -1,0 +1,135 @@
+/* check_loss.c - the checker's own losses.
+ *
+ * Of a class (logistic: y is -1 or 1; multinomial: y is its number) the conjugate is an entropy:
+ * -(u f)*(s) = -u sum over sides of t log t, where t are shares of 1. Logistic: t = -y s / u and
+ * 1 - t; multinomial: t_c = s_c / u, and 1 more of the class that it is. */
+#include "verify/check.h"
+
+#include <math.h>
+
+#define OUTSIDE 1e-11 /* rounding carries a share no further than that below 0 */
+
+size_t vxs_check_classes(const vxs_problem *p)
+{
+    return p->loss == VXS_LOSS_MULTINOMIAL ? p->classes : 1;
+}
+
+double vxs_check_u(const vxs_problem *p, size_t i)
+{
+    return p->weights ? p->weights[i] : 1;
+}
+
+/* log sum exp(z_c), less the largest z, which is `top`; nothing is lost when the others are far. */
+static double log_sum(const double *z, size_t classes, size_t n, double *top)
+{
+    size_t largest = 0;
+    double sum = 0;
+    for (size_t c = 1; c < classes; c++)
+        largest = z[c * n] > z[largest * n] ? c : largest;
+    *top = z[largest * n];
+    for (size_t c = 0; c < classes; c++)
+        sum += c == largest ? 0 : exp(z[c * n] - *top);
+    return log1p(sum);
+}
+
+double vxs_check_loss(const vxs_problem *p, size_t i, const double *z, size_t n)
+{
+    double y = p->y[i], u = vxs_check_u(p, i), top = 0;
+    if (p->loss == VXS_LOSS_SQUARED)
+        return u * 0.5 * (z[0] - y) * (z[0] - y);
+    if (p->loss == VXS_LOSS_MULTINOMIAL) {
+        double rest = log_sum(z, p->classes, n, &top);
+        return u * (top - z[(size_t)y * n] + rest);
+    }
+    if (p->loss == VXS_LOSS_SQUARED_HINGE)
+        return u * 0.5 * fmax(0, 1 - y * z[0]) * fmax(0, 1 - y * z[0]);
+    double m = -y * z[0];
+    return u * (m > 0 ? m + log1p(exp(-m)) : log1p(exp(m)));
+}
+
+void vxs_check_slope(const vxs_problem *p, size_t i, const double *z, size_t n, double *slope)
+{
+    double y = p->y[i], u = vxs_check_u(p, i), top = 0;
+    if (p->loss == VXS_LOSS_SQUARED) {
+        slope[0] = u * (z[0] - y);
+    } else if (p->loss == VXS_LOSS_MULTINOMIAL) {
+        double rest = log_sum(z, p->classes, n, &top), others = 0;
+        size_t own = (size_t)y;
+        for (size_t c = 0; c < p->classes; c++) {
+            slope[c * n] = u * exp(z[c * n] - top - rest);
+            others += c == own ? 0 : slope[c * n];
+        }
+        slope[own * n] = -others; /* not share - 1, which loses what is small */
+    } else if (p->loss == VXS_LOSS_SQUARED_HINGE) {
+        slope[0] = -u * y * fmax(0, 1 - y * z[0]);
+    } else {
+        double m = y * z[0];
+        slope[0] = m > 0 ? -u * y * exp(-m) / (1 + exp(-m)) : -u * y / (1 + exp(m));
+    }
+}
+
+double vxs_check_curve(const vxs_problem *p, size_t i, const double *slope, size_t n, size_t a,
+                       size_t b)
+{
+    double u = vxs_check_u(p, i);
+    if (p->loss == VXS_LOSS_SQUARED || u == 0)
+        return u;
+    if (p->loss == VXS_LOSS_MULTINOMIAL) {
+        double share = slope[a * n] / u + (a == (size_t)p->y[i]);
+        double other = slope[b * n] / u + (b == (size_t)p->y[i]);
+        return u * share * ((a == b) - other);
+    }
+    if (p->loss == VXS_LOSS_SQUARED_HINGE)
+        return slope[0] != 0 ? u : 0;
+    double share = fabs(slope[0]) / u;
+    return u * share * (1 - share);
+}
+
+/* ---- The dual -------------------------------------------------------------------------------- */
+
+size_t vxs_check_sides(const vxs_problem *p)
+{
+    if (p->loss == VXS_LOSS_SQUARED || p->loss == VXS_LOSS_SQUARED_HINGE)
+        return p->loss == VXS_LOSS_SQUARED ? 0 : 1;
+    return p->loss == VXS_LOSS_LOGISTIC ? 2 : p->classes;
+}
+
+double vxs_check_share(const vxs_problem *p, size_t i, const double *s, size_t n, double scale,
+                       size_t side)
+{
+    double u = vxs_check_u(p, i);
+    if (p->loss == VXS_LOSS_MULTINOMIAL)
+        return scale * s[side * n] / u + (side == (size_t)p->y[i]);
+    double t = -p->y[i] * scale * s[0] / u;
+    return side == 0 ? t : 1 - t;
+}
+
+/* Without weight the loss is 0, and its conjugate infinite but at 0. */
+static double dual_at_0(const vxs_problem *p, const double *s, size_t n, double scale)
+{
+    for (size_t c = 0; c < vxs_check_classes(p); c++)
+        if (scale * s[c * n] != 0)
+            return -INFINITY;
+    return 0;
+}
+
+double vxs_check_dual(const vxs_problem *p, size_t i, const double *s, size_t n, double scale)
+{
+    double u = vxs_check_u(p, i), sum = 0, all = 0;
+    if (u == 0)
+        return dual_at_0(p, s, n, scale);
+    if (p->loss == VXS_LOSS_SQUARED)
+        return -(scale * s[0] * scale * s[0] / (2 * u) + scale * s[0] * p->y[i]);
+    if (p->loss == VXS_LOSS_SQUARED_HINGE) {
+        double t = -p->y[i] * scale * s[0] / u;
+        return t < -OUTSIDE ? -INFINITY : u * (t - t * t / 2);
+    }
+    for (size_t side = 0; side < vxs_check_sides(p); side++) {
+        double t = vxs_check_share(p, i, s, n, scale, side);
+        if (t < -OUTSIDE)
+            return -INFINITY;
+        sum += t > 0 ? t * log(t) : 0;
+        all += t;
+    }
+    return fabs(all - 1) <= OUTSIDE * (double)vxs_check_sides(p) ? -u * sum : -INFINITY;
+}

@@ -1,0 +1,48 @@
+/* solution_check.c - whether the columns of a solution are those of its problem. */
+#include "verify/check.h"
+
+#include <math.h>
+
+static vxs_status check_index(const size_t *index, const double *weight, size_t count, size_t all,
+                              vxs_error *err)
+{
+    if (count > 0 && (!index || !weight))
+        return vxs_fail(err, VXS_MISUSE, "the solution has %zu weights without their values",
+                        count);
+    for (size_t k = 0; k < count; k++) {
+        if (index[k] >= all)
+            return vxs_fail(err, VXS_MISUSE, "the solution has a weight of column %zu of %zu",
+                            index[k], all);
+        if (!isfinite(weight[k]))
+            return vxs_fail(err, VXS_BAD_DATA, "the solution's weight of column %zu is %g",
+                            index[k], weight[k]);
+    }
+    return VXS_OK;
+}
+
+/* Whether the columns are those of the units. */
+bool vxs_selected_fits(const vxs_problem *q, const vxs_selected *s)
+{
+    size_t count = vxs_units_count(q->units);
+    bool fits = s->start[0] == 0;
+    for (size_t k = 0; k < s->count && fits; k++)
+        fits = s->unit[k] < count && s->start[k] <= s->start[k + 1] &&
+               s->start[k + 1] - s->start[k] == vxs_units_width(q->units, s->unit[k]);
+    return fits;
+}
+
+vxs_status vxs_solution_check(const vxs_problem *q, const vxs_solution *s, vxs_error *err)
+{
+    size_t p = vxs_design_columns(q->design), all = q->classes > 1 ? q->classes * p : p;
+    if (q->units)
+        return VXS_OK; /* without a selection that fits nothing is known of it */
+    if (q->free_count > 0 && !s->free)
+        return vxs_fail(err, VXS_MISUSE, "the solution has no weights of the covariates");
+    double lambda = s->certificate.lambda;
+    if (!(lambda > 0 && lambda <= VXS_LARGEST))
+        return vxs_fail(err, VXS_MISUSE, "lambda must be a finite number above 0, not %g", lambda);
+    vxs_status status = check_index(s->index, s->weight, s->count, all, err);
+    if (!status && s->bound)
+        status = check_index(s->bound->index, s->bound->weight, s->bound->count, all, err);
+    return status;
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# No room calls a room to its right, whatever its headers say: by what objects define and ask for.
+# Arguments: the folder with the objects of src, the rooms from left to right.
+set -u
+cd "$1" || exit 1
+shift
+for object in $(find . -name '*.o'); do
+    room=${object#./} room=${room%%/*}
+    nm "$object" | awk -v room="$room" -v object="$object" '
+        $2 ~ /[TDRBC]/ { print "has", $3, room, object }
+        $1 == "U" { print "uses", $2, room, object }'
+done | awk -v rooms="$*" '
+    BEGIN { count = split(rooms, name, " "); for (k = 1; k <= count; k++) rank[name[k]] = k }
+    $1 == "has" && $2 ~ /^vxs_/ { home[$2] = $3 }
+    $1 == "uses" { user[++uses] = $2 " " $3 " " $4 }
+    END {
+        bad = uses == 0
+        for (k = 1; k <= uses; k++) {
+            split(user[k], word, " ")
+            if (word[1] in home && rank[home[word[1]]] > rank[word[2]]) {
+                print word[3] ": room " word[2] " calls " word[1] " of room " home[word[1]]
+                bad = 1
+            }
+        }
+        exit bad
+    }'

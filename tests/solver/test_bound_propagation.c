@@ -1,0 +1,593 @@
+/* Bound propagation: what it screens away is 0, its values are those without screening, and its
+ * certificates hold when somebody else computes them: all sets of nodes one by one for graphs, the
+ * multipliers that came along for other terms. */
+#include "solver/bound_propagation/bound_propagation.h"
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+enum { LOOPS, TREE, SPARSE, TREND, ANY, KINDS };
+
+typedef struct {
+    size_t n, p;
+    float *x;
+    double *y, *weights, *free;
+    vxs_design *design;
+    vxs_graph graph;
+    vxs_terms terms; /* D, of every kind */
+    vxs_problem problem;
+} example;
+
+/* Columns with copies among them. */
+static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
+{
+    for (size_t j = 0; j < e->p; j++) {
+        uint64_t kind = vxs_random_below(random, (*at)++, 8);
+        for (size_t i = 0; i < e->n; i++) {
+            float *x = &e->x[j * e->n + i];
+            *x = (float)vxs_random_normal(random, (*at)++);
+            *x = kind == 0 && j > 0 ? x[-(ptrdiff_t)e->n] : kind == 1 ? *x + 2 : *x;
+        }
+    }
+}
+
+static void fill_samples(example *e, const vxs_random *random, uint64_t *at, bool logistic)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        double score = vxs_random_normal(random, (*at)++) + 2 * (double)e->x[i];
+        double weight = 0.2 + fabs(vxs_random_normal(random, (*at)++));
+        e->y[i] = logistic ? (score > 0 ? 1 : -1) : score + 3;
+        e->weights[i] = vxs_random_uniform(random, (*at)++) < 0.1 ? 0 : weight;
+        e->free[i] = 1;
+        e->free[e->n + i] = vxs_random_normal(random, (*at)++);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        e->y[i] = logistic ? (i % 2 ? 1 : -1) : e->y[i];
+        e->weights[i] = 1;
+    }
+}
+
+static void make_graph(example *e, const vxs_random *random, uint64_t *at, bool loops)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    size_t roots = 1 + vxs_random_below(random, (*at)++, 3), edges = 0;
+    size_t more = loops ? 1 + vxs_random_below(random, (*at)++, e->p) : 0;
+    WORKS(vxs_graph_new(e->p, e->p + more, &e->graph, &err), err);
+    for (size_t k = 1; k < e->p + more; k++) {
+        size_t from = k < e->p ? k : vxs_random_below(random, (*at)++, e->p);
+        size_t to = vxs_random_below(random, (*at)++, k < e->p ? k : e->p);
+        if (from == to || k < roots)
+            continue;
+        e->graph.from[edges] = from;
+        e->graph.to[edges] = to;
+        e->graph.weight[edges++] = vxs_random_below(random, (*at)++, 2) ? 1 : 0.3 + (double)(k % 3);
+    }
+    e->graph.count = edges;
+}
+
+/* Terms of one to three features with whole factors, so that some depend on others. */
+static void make_terms(example *e, const vxs_random *random, uint64_t *at)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    size_t count = e->p / 2 + 1 + vxs_random_below(random, (*at)++, e->p), next = 0;
+    WORKS(vxs_terms_new(e->p, count, 3 * count, &e->terms, &err), err);
+    for (size_t t = 0; t < count; t++) {
+        size_t first = vxs_random_below(random, (*at)++, e->p - 2);
+        size_t size = 1 + vxs_random_below(random, (*at)++, 3);
+        for (size_t k = 0; k < size; k++) {
+            e->terms.index[next] = first + k;
+            e->terms.value[next++] = (double)vxs_random_below(random, (*at)++, 3) - 1 + 0.5;
+        }
+        e->terms.starts[t + 1] = next;
+    }
+}
+
+static example make(uint64_t number)
+{
+    vxs_random random = { .seed = 31, .stream = number };
+    vxs_error err = VXS_ERROR_INIT;
+    uint64_t at = 0, kind = number % KINDS;
+    bool logistic = number / KINDS % 2;
+    example e = { .n = 8 + vxs_random_below(&random, at++, 25) };
+    e.p = 4 + vxs_random_below(&random, at++, number % 3 ? 9 : 40);
+    e.x = malloc(e.n * e.p * sizeof(*e.x));
+    e.y = malloc(e.n * sizeof(*e.y));
+    e.weights = malloc(e.n * sizeof(*e.weights));
+    e.free = malloc(2 * e.n * sizeof(*e.free));
+    fill_columns(&e, &random, &at);
+    fill_samples(&e, &random, &at, logistic);
+    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+    e.problem = (vxs_problem){ .design = e.design,
+                               .loss = logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED,
+                               .y = e.y,
+                               .weights = number / 10 % 3 == 0 ? e.weights : NULL,
+                               .free = e.free,
+                               .free_count = number / 30 % 3 };
+    if (kind <= SPARSE) {
+        make_graph(&e, &random, &at, kind != TREE);
+        e.problem.sparsity = kind == SPARSE ? 0.2 + vxs_random_uniform(&random, at++) : 0;
+        WORKS(vxs_terms_edges(&e.graph, e.problem.sparsity, &e.terms, &err), err);
+    } else if (kind == TREND) {
+        WORKS(vxs_terms_trend(e.p, &e.terms, &err), err);
+    } else {
+        make_terms(&e, &random, &at);
+    }
+    return e;
+}
+
+static void release(example *e)
+{
+    vxs_graph_release(&e->graph);
+    vxs_terms_release(&e->terms);
+    vxs_design_free(e->design);
+    free(e->x);
+    free(e->y);
+    free(e->weights);
+    free(e->free);
+}
+
+/* What e.problem points to must not move with e. */
+static void point(example *e, uint64_t number)
+{
+    if (number % KINDS <= SPARSE)
+        e->problem.graph = &e->graph;
+    else
+        e->problem.terms = &e->terms;
+}
+
+/* ---- Certificates, computed anew ------------------------------------------------------------- */
+
+static double u_of(const example *e, size_t i)
+{
+    return e->problem.weights ? e->weights[i] : 1;
+}
+
+static double loss(const example *e, size_t i, double z)
+{
+    double y = e->y[i];
+    return u_of(e, i) * (e->problem.loss == VXS_LOSS_SQUARED
+                             ? (z - y) * (z - y) / 2
+                             : fmax(0, -y * z) + log1p(exp(-fabs(z))));
+}
+
+static double dual(const example *e, size_t i, double xi)
+{
+    double u = u_of(e, i), y = e->y[i];
+    if (u == 0)
+        return xi == 0 ? 0 : -INFINITY;
+    if (e->problem.loss == VXS_LOSS_SQUARED)
+        return xi * y - xi * xi / (2 * u);
+    double t = y * xi / u;
+    if (t < -1e-10 || t > 1 + 1e-10)
+        return -INFINITY;
+    return -u * ((t > 0 ? t * log(t) : 0) + (t < 1 ? (1 - t) * log(1 - t) : 0));
+}
+
+static void predict(const example *e, const vxs_solution *s, double *w, double *z)
+{
+    memset(w, 0, e->p * sizeof(*w));
+    for (size_t k = 0; k < s->count; k++)
+        w[s->index[k]] = s->weight[k];
+    for (size_t i = 0; i < e->n; i++) {
+        z[i] = 0;
+        for (size_t j = 0; j < e->p; j++)
+            z[i] += w[j] * (double)e->x[j * e->n + i];
+        for (size_t k = 0; k < e->problem.free_count; k++)
+            z[i] += s->free[k] * e->free[k * e->n + i];
+    }
+}
+
+static double term(const example *e, size_t t, const double *w)
+{
+    double sum = 0;
+    for (size_t a = e->terms.starts[t]; a < e->terms.starts[t + 1]; a++)
+        sum += e->terms.value[a] * w[e->terms.index[a]];
+    return sum;
+}
+
+static double primal(const example *e, const vxs_solution *s)
+{
+    double w[64], z[64], sum = 0;
+    predict(e, s, w, z);
+    for (size_t i = 0; i < e->n; i++)
+        sum += loss(e, i, z[i]);
+    for (size_t t = 0; t < e->terms.count; t++)
+        sum += s->certificate.lambda * fabs(term(e, t, w));
+    return sum;
+}
+
+/* With terms: u and theta must go together, and what they bound is the dual value. */
+static void confirm_bound(const example *e, const vxs_solution *s, uint64_t number)
+{
+    const vxs_bound *b = s->bound;
+    double sum = 0, largest = 0;
+    cr_assert(b && b->terms == e->terms.count);
+    double *left = calloc(e->p, sizeof(*left));
+    for (size_t t = 0; t < e->terms.count; t++) {
+        largest = fmax(largest, fabs(b->u[t]));
+        for (size_t a = e->terms.starts[t]; a < e->terms.starts[t + 1]; a++)
+            left[e->terms.index[a]] -= e->terms.value[a] * b->u[t];
+    }
+    for (size_t j = 0; j < e->p; j++) {
+        for (size_t i = 0; i < e->n; i++)
+            left[j] += (double)e->x[j * e->n + i] * b->theta[i];
+        cr_assert(fabs(left[j]) < 1e-8, "problem %d: D'u is off by %g at feature %zu", (int)number,
+                  left[j], j);
+    }
+    for (size_t k = 0; k < e->problem.free_count; k++) {
+        double along = 0;
+        for (size_t i = 0; i < e->n; i++)
+            along += e->free[k * e->n + i] * b->theta[i];
+        cr_assert(fabs(along) < 1e-9, "problem %d: theta is not free of column %zu", (int)number,
+                  k);
+    }
+    for (size_t i = 0; i < e->n; i++)
+        sum += dual(e, i, s->certificate.lambda * b->theta[i]);
+    cr_assert(largest <= 1 + 1e-11, "problem %d: |u| is %.17g", (int)number, largest);
+    cr_assert(fabs(sum - s->certificate.dual) <= 1e-9 * fabs(sum), "problem %d: dual %.15g, %.15g",
+              (int)number, sum, s->certificate.dual);
+    free(left);
+}
+
+static vxs_solver *begin(const example *e, int way, int screen, bool untransformed)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_method_settings settings = {
+        .way = way, .screen = screen, .tol = 1e-9, .untransformed = untransformed
+    };
+    vxs_solver *solver;
+    WORKS(vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, &solver, &err), err);
+    return solver;
+}
+
+/* Whether levels leave something to tell apart. */
+static bool is_possible(const example *e)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_method_settings settings = { .way = VXS_FUSED_BP, .tol = 1e-9 };
+    vxs_solver *solver;
+    if (e->terms.count == 0 ||
+        vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, &solver, &err))
+        return false;
+    bool possible = vxs_solver_lambda_max(solver) > 1e-4;
+    vxs_solver_free(solver);
+    return possible;
+}
+
+static const struct {
+    int screen;
+    bool untransformed;
+} ways[] = { { VXS_SCREEN_NONE, false },
+             { VXS_SCREEN_DYNAMIC, false },
+             { VXS_SCREEN_SAIF, false },
+             { VXS_SCREEN_SAIF, true } };
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+static const double ratios[] = { 1.2, 0.99, 0.8, 0.4, 0.1, 0.02 };
+enum { RATIOS = sizeof(ratios) / sizeof(ratios[0]) };
+
+static void solve_one_way(const example *e, uint64_t number, size_t way, double primals[RATIOS],
+                          size_t *screened)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_solver *solver = begin(e, VXS_FUSED_BP, ways[way].screen, ways[way].untransformed);
+    double most = vxs_solver_lambda_max(solver);
+    for (size_t k = 0; k < RATIOS; k++) {
+        vxs_solution s;
+        WORKS(vxs_solver_fit(solver, ratios[k] * most, &s, &err), err);
+        const vxs_certificate *c = &s.certificate;
+        double value = primal(e, &s);
+        cr_assert(c->converged, "problem %d, way %zu, ratio %g: gap %g", (int)number, way,
+                  ratios[k], c->gap);
+        cr_assert(fabs(value - c->primal) <= 1e-9 * value,
+                  "problem %d, way %zu: primal %.15g, %.15g", (int)number, way, value, c->primal);
+        if (e->problem.terms)
+            confirm_bound(e, &s, number);
+        primals[k] = way == 0 ? value : primals[k];
+        cr_assert(fabs(value - primals[k]) <= 1e-8 * primals[0],
+                  "problem %d, way %zu, ratio %g: %.15g, not %.15g", (int)number, way, ratios[k],
+                  value, primals[k]);
+        *screened += c->screening.after;
+        cr_assert(ways[way].screen != VXS_SCREEN_NONE || ratios[k] > 1 || c->screening.after == 0);
+        vxs_solution_release(&s);
+    }
+    vxs_solver_free(solver);
+}
+
+/* On the way down, and where lambda jumps. */
+Test(bp, screened_and_unscreened_agree)
+{
+    size_t screened[WAYS] = { 0 }, solved = 0;
+    for (uint64_t number = 0; number < 600; number++) {
+        example e = make(number);
+        double primals[RATIOS];
+        point(&e, number);
+        if (is_possible(&e)) {
+            solved++;
+            for (size_t way = 0; way < WAYS; way++)
+                solve_one_way(&e, number, way, primals, &screened[way]);
+        }
+        release(&e);
+    }
+    cr_assert(solved > 450, "only %zu could be solved", solved);
+    cr_assert(screened[2] > screened[3] && screened[3] > 1000, "%zu, %zu, %zu terms were screened",
+              screened[1], screened[2], screened[3]);
+}
+
+/* ---- Rules alone ----------------------------------------------------------------------------- */
+
+/* The same problem as the solver sees it; what it points to is freed by release_whole. */
+static vxs_whole whole_of(const example *e)
+{
+    vxs_whole w = { .loss = vxs_loss_of(e->problem.loss),
+                    .squared = e->problem.loss == VXS_LOSS_SQUARED,
+                    .p = e->p,
+                    .q = e->problem.free_count,
+                    .terms = &e->terms };
+    w.x = malloc(e->n * e->p * sizeof(*w.x));
+    w.free = malloc(e->n * 2 * sizeof(*w.free));
+    w.y = malloc(e->n * sizeof(*w.y));
+    w.root = malloc(e->n * sizeof(*w.root));
+    for (size_t i = 0; i < e->n; i++)
+        w.n += u_of(e, i) > 0;
+    for (size_t i = 0, at = 0; i < e->n; i++) {
+        if (!(u_of(e, i) > 0))
+            continue;
+        w.root[at] = sqrt(u_of(e, i));
+        w.y[at] = e->y[i];
+        for (size_t j = 0; j < e->p; j++)
+            w.x[j * w.n + at] = w.root[at] * (double)e->x[j * e->n + i];
+        for (size_t k = 0; k < w.q; k++)
+            w.free[k * w.n + at] = w.root[at] * e->free[k * e->n + i];
+        at++;
+    }
+    return w;
+}
+
+static void release_whole(vxs_whole *w)
+{
+    free(w->x);
+    free(w->free);
+    free(w->y);
+    free(w->root);
+}
+
+/* A ball with the optimum on its edge, in a direction of chance that the dual can move in. */
+static void place_ball(const example *e, const vxs_whole *w, const vxs_rest *rest,
+                       const vxs_solution *s, double radius, const vxs_random *random,
+                       vxs_dome *dome)
+{
+    double weights[64], z[64], *away = dome->along;
+    predict(e, s, weights, z);
+    for (size_t i = 0, at = 0; i < e->n; i++)
+        if (u_of(e, i) > 0) {
+            dome->centre[at] = -w->root[at] * w->loss->slope(z[i], e->y[i]);
+            away[at++] = vxs_random_normal(random, i);
+        }
+    for (size_t k = 0; k < 2 * rest->rank; k++) {
+        const double *b = rest->span + k % rest->rank * w->n;
+        double along = 0, off = 0;
+        for (size_t i = 0; i < w->n; i++) {
+            along += b[i] * away[i];
+            off += b[i] * dome->centre[i];
+        }
+        for (size_t i = 0; i < w->n; i++) {
+            away[i] -= along * b[i];
+            dome->centre[i] -= off * b[i];
+        }
+    }
+    double length = 0;
+    for (size_t i = 0; i < w->n; i++)
+        length += away[i] * away[i];
+    for (size_t i = 0; i < w->n && length > 0; i++)
+        dome->centre[i] += radius * away[i] / sqrt(length);
+    dome->cut = false;
+}
+
+/* How many terms are said to be 0 that are not, the ball being so much of what it should be. */
+static size_t count_wrong(const example *e, uint64_t number, const vxs_solution *s, double share,
+                          bool transform, size_t *found)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_random random = { .seed = 32, .stream = number };
+    vxs_whole w = whole_of(e);
+    vxs_rest rest;
+    vxs_bounds bounds;
+    vxs_dome dome;
+    double weights[64], z[64];
+    bool none[256] = { false }, zero[256];
+    size_t wrong = 0;
+    WORKS(vxs_rest_new(&w, none, transform, &rest, &err), err);
+    WORKS(vxs_bounds_new(&rest, transform, &bounds, &err), err);
+    WORKS(vxs_dome_new(w.n, &dome, &err), err);
+    double radius = s->certificate.lambda * 0.05 * vxs_random_uniform(&random, 1000);
+    place_ball(e, &w, &rest, s, radius, &random, &dome);
+    dome.radius = share * radius * (1 + 1e-9) + 1e-6;
+    *found += vxs_bounds_find(&bounds, &dome, s->certificate.lambda, zero);
+    predict(e, s, weights, z);
+    for (size_t t = 0; t < e->terms.count; t++) {
+        size_t group = rest.left.group[t];
+        bool said = group == SIZE_MAX || zero[rest.number[group]];
+        wrong += said && fabs(term(e, t, weights)) > 1e-6;
+    }
+    vxs_dome_release(&dome);
+    vxs_bounds_release(&bounds);
+    vxs_rest_release(&rest);
+    release_whole(&w);
+    return wrong;
+}
+
+/* Whatever a ball with the optimum in it says is true; one that is too small does say what is
+ * false, so this test can fail. */
+Test(bp, no_term_is_screened_that_is_not_zero)
+{
+    size_t found = 0, wrong_when_small = 0, ignored = 0;
+    for (uint64_t number = 0; number < 600; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number);
+        point(&e, number);
+        if (!is_possible(&e)) {
+            release(&e);
+            continue;
+        }
+        vxs_solver *solver = begin(&e, VXS_FUSED_BP, VXS_SCREEN_NONE, false);
+        for (size_t k = 1; k < RATIOS - 1; k++) {
+            vxs_solution s;
+            WORKS(vxs_solver_fit(solver, ratios[k] * vxs_solver_lambda_max(solver), &s, &err), err);
+            for (int transform = 0; transform < 2; transform++) {
+                size_t wrong = count_wrong(&e, number, &s, 1, transform, &found);
+                cr_assert(wrong == 0, "problem %d, ratio %g: %zu terms are not 0", (int)number,
+                          ratios[k], wrong);
+                wrong_when_small += count_wrong(&e, number, &s, 0.2, transform, &ignored);
+            }
+            vxs_solution_release(&s);
+        }
+        vxs_solver_free(solver);
+        release(&e);
+    }
+    cr_assert(found > 5000, "only %zu terms were screened", found);
+    cr_assert(wrong_when_small > 100, "only %zu mistakes with balls too small", wrong_when_small);
+}
+
+/* ---- Other solvers and norms ----------------------------------------------------------------- */
+
+/* On trees it is the same problem as the lasso that saif solves. */
+Test(bp, trees_have_the_answers_of_saif)
+{
+    size_t compared = 0;
+    for (uint64_t number = TREE; number < 400; number += KINDS) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number);
+        point(&e, number);
+        if (is_possible(&e)) {
+            vxs_solver *bp = begin(&e, VXS_FUSED_BP, VXS_SCREEN_SAIF, false);
+            vxs_solver *saif = begin(&e, VXS_FUSED_SAIF, VXS_SCREEN_SAIF, false);
+            double most = vxs_solver_lambda_max(saif);
+            cr_assert(fabs(vxs_solver_lambda_max(bp) - most) <= 1e-8 * most);
+            for (size_t k = 0; k < RATIOS; k++) {
+                vxs_solution a, b;
+                WORKS(vxs_solver_fit(bp, ratios[k] * most, &a, &err), err);
+                WORKS(vxs_solver_fit(saif, ratios[k] * most, &b, &err), err);
+                cr_assert(fabs(primal(&e, &a) - primal(&e, &b)) <= 1e-8 * primal(&e, &b));
+                cr_assert(a.certificate.pieces <= b.certificate.pieces + 1);
+                vxs_solution_release(&a);
+                vxs_solution_release(&b);
+                compared++;
+            }
+            vxs_solver_free(bp);
+            vxs_solver_free(saif);
+        }
+        release(&e);
+    }
+    cr_assert(compared > 200, "%zu", compared);
+}
+
+/* The largest of |v(S)| / (cut(S) + sparsity |S|), set by set. */
+static double norm_by_sets(const example *e, const double *v)
+{
+    double largest = 0;
+    for (uint32_t set = 1; set < 1U << e->p; set++) {
+        double sum = 0, cut = 0;
+        for (size_t j = 0; j < e->p; j++) {
+            sum += set >> j & 1 ? v[j] : 0;
+            cut += set >> j & 1 ? e->problem.sparsity : 0;
+        }
+        for (size_t k = 0; k < e->graph.count; k++)
+            cut += (set >> e->graph.from[k] & 1) != (set >> e->graph.to[k] & 1) ? e->graph.weight[k]
+                                                                                : 0;
+        largest = cut > 0 ? fmax(largest, fabs(sum) / cut) : largest;
+    }
+    return largest;
+}
+
+/* With the optimum's residuals, the linear programme has the norm 1 of all sets of nodes. */
+Test(bp, dual_norms_are_those_of_all_sets)
+{
+    size_t checked = 0;
+    for (uint64_t number = 0; number < 600; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 33, .stream = number };
+        example e = make(number);
+        bool none[256] = { false };
+        if (number % KINDS <= SPARSE && e.p <= 10 && e.terms.count > 0) {
+            vxs_whole w = whole_of(&e);
+            vxs_rest rest;
+            vxs_dome dome;
+            double v[64] = { 0 }, u[256], norm;
+            vxs_solution empty = { .free = (double[]){ 0, 0 } };
+            WORKS(vxs_rest_new(&w, none, number % 2, &rest, &err), err);
+            WORKS(vxs_dome_new(w.n, &dome, &err), err);
+            place_ball(&e, &w, &rest, &empty, 1, &random, &dome);
+            for (size_t j = 0; j < e.p; j++)
+                for (size_t i = 0; i < w.n; i++)
+                    v[j] += w.x[j * w.n + i] * dome.centre[i];
+            WORKS(vxs_rest_norm(&rest, dome.centre, u, &norm, &err), err);
+            double truth = norm_by_sets(&e, v);
+            cr_assert(fabs(norm - truth) <= 1e-9 * truth + 1e-12, "problem %d: %.15g, not %.15g",
+                      (int)number, norm, truth);
+            checked++;
+            vxs_dome_release(&dome);
+            vxs_rest_release(&rest);
+            release_whole(&w);
+        }
+        release(&e);
+    }
+    cr_assert(checked > 100, "%zu", checked);
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+Test(bp, what_it_cannot_do_is_refused)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_method_settings settings = { .way = VXS_FUSED_BP, .tol = 1e-6 };
+    vxs_solver *solver;
+    example e = make(0);
+    point(&e, 0);
+    vxs_problem problem = e.problem;
+    problem.loss = VXS_LOSS_MULTINOMIAL;
+    REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
+            VXS_MISUSE, "squared and logistic");
+    problem = e.problem;
+    problem.ridge = 1;
+    REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
+            VXS_MISUSE, "ridge");
+    vxs_graph other = { .nodes = e.p + 1, .count = 1 };
+    problem = e.problem;
+    problem.graph = &other;
+    REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
+            VXS_MISUSE, "nodes");
+    release(&e);
+}
+
+/* ---- Without memory -------------------------------------------------------------------------- */
+
+static const example *fault_example;
+
+static vxs_status solve_some(vxs_error *err)
+{
+    vxs_method_settings settings = { .way = VXS_FUSED_BP, .tol = 1e-6, .compare = true };
+    vxs_solver *solver;
+    vxs_status status =
+        vxs_solver_new(NULL, &vxs_methods[1], &fault_example->problem, &settings, &solver, err);
+    if (status)
+        return status;
+    for (size_t k = 1; k < 4 && !status; k++) {
+        vxs_solution s;
+        status = vxs_solver_fit(solver, ratios[k] * vxs_solver_lambda_max(solver), &s, err);
+        if (!status)
+            vxs_solution_release(&s);
+    }
+    vxs_solver_free(solver);
+    return status;
+}
+
+Test(bp, every_request_for_memory_may_fail)
+{
+    for (uint64_t number = 0; number < 2 * KINDS; number++) {
+        example e = make(number);
+        point(&e, number);
+        fault_example = &e;
+        if (is_possible(&e))
+            cr_assert(fail_each_request(solve_some) > 50);
+        release(&e);
+    }
+}

@@ -1,0 +1,480 @@
+/* Random problems of feature generation: certificates that the checker confirms, what is the same
+ * problem in other words, and one coordinate of the smooth maximum. */
+#include "solver/cutting_plane/smoothing.h"
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+typedef struct {
+    size_t n, p;
+    float *x;
+    double *y, *u, *free;
+    vxs_design *design;
+    vxs_units *units;
+    vxs_problem problem;
+} example;
+
+static double normal(const vxs_random *random, uint64_t *at)
+{
+    return vxs_random_normal(random, (*at)++);
+}
+
+static void draw_classes(example *e, const vxs_random *random, uint64_t *at)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        double z = 0.5 * normal(random, at) + 0.3;
+        for (size_t j = 0; j < 6 && j < e->p; j++)
+            z += (j % 2 ? -1 : 1) * (double)e->x[j * e->n + i];
+        e->y[i] = i < 2 ? 2 * (double)i - 1 : z > 0 ? 1 : -1;
+        e->u[i] = i % 7 == 6 ? 0 : 0.5 + vxs_random_uniform(random, (*at)++);
+        e->free[i] = 1;
+        e->free[e->n + i] = normal(random, at);
+    }
+}
+
+/* Columns that go with their neighbours; copies, and one of zeros. */
+static example make(uint64_t number, size_t n, size_t p)
+{
+    vxs_random random = { .seed = 29, .stream = number };
+    vxs_error err = VXS_ERROR_INIT;
+    uint64_t at = 0;
+    example e = { .n = n, .p = p };
+    e.x = malloc(n * p * sizeof(*e.x));
+    e.y = malloc(n * sizeof(*e.y));
+    e.u = malloc(n * sizeof(*e.u));
+    e.free = malloc(2 * n * sizeof(*e.free));
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < n; i++) {
+            double near = j > 0 ? (double)e.x[(j - 1) * n + i] : 0;
+            e.x[j * n + i] = (float)(0.6 * near + normal(&random, &at));
+        }
+        if (j % 13 == 7)
+            memcpy(e.x + j * n, e.x + (j - 5) * n, n * sizeof(*e.x));
+        if (j % 17 == 9)
+            memset(e.x + j * n, 0, n * sizeof(*e.x));
+    }
+    draw_classes(&e, &random, &at);
+    WORKS(vxs_dense_new(e.x, n, p, 1, &e.design, &err), err);
+    WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
+    static const size_t budgets[] = { 1, 2, 5, 12, 400 };
+    static const double costs[] = { 0.01, 0.3, 3, 30 };
+    e.problem = (vxs_problem){ .design = e.design,
+                               .units = e.units,
+                               .loss = number % 2 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED_HINGE,
+                               .y = e.y,
+                               .weights = number % 3 == 0 ? e.u : NULL,
+                               .free = e.free,
+                               .free_count = number / 2 % 3,
+                               .budget = budgets[number % 5],
+                               .cost = costs[number / 3 % 4] };
+    return e;
+}
+
+static void release(example *e)
+{
+    vxs_units_free(e->units);
+    vxs_design_free(e->design);
+    free(e->x);
+    free(e->y);
+    free(e->u);
+    free(e->free);
+}
+
+static vxs_solution solve_by(const example *e, const char *method, int way, double asked,
+                             double tol, const char *wanted)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_solver *solver = NULL;
+    vxs_solution solution;
+    vxs_method_settings settings = {
+        .tol = tol, .inner_tol = tol / 10, .wanted = wanted, .solver = way
+    };
+    const vxs_method *m = vxs_methods;
+    while (strcmp(m->name, method) != 0)
+        m++;
+    WORKS(vxs_solver_new(NULL, m, &e->problem, &settings, &solver, &err), err);
+    WORKS(vxs_solver_fit(solver, asked, &solution, &err), err);
+    vxs_solver_free(solver);
+    return solution;
+}
+
+static vxs_solution solve(const example *e, const char *method, double asked, double tol,
+                          const char *wanted)
+{
+    return solve_by(e, method, 0, asked, tol, wanted);
+}
+
+static vxs_certificate check(const example *e, const vxs_solution *solution)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate c;
+    WORKS(vxs_check_solution(&e->problem, solution, &c, &err), err);
+    return c;
+}
+
+/* The checker's penalty may be smaller, since it divides weights among units in the best way. */
+static void confirm(const example *e, const vxs_solution *solution, uint64_t number)
+{
+    vxs_certificate mine = check(e, solution);
+    const vxs_certificate *theirs = &solution->certificate;
+    double size = fabs(theirs->primal) + fabs(theirs->dual) + 1;
+    cr_assert(mine.converged, "%lu: gap %g", (unsigned long)number, mine.gap);
+    cr_assert(mine.primal <= theirs->primal + 1e-9 * size, "%lu: %.12g > %.12g",
+              (unsigned long)number, mine.primal, theirs->primal);
+    cr_assert(fabs(mine.dual - theirs->dual) <= 1e-7 * size, "%lu: %.12g and %.12g",
+              (unsigned long)number, mine.dual, theirs->dual);
+    cr_assert(mine.gap >= -1e-10 && theirs->gap >= -1e-10, "%lu: %g, %g", (unsigned long)number,
+              mine.gap, theirs->gap);
+}
+
+Test(generation, certificates_hold)
+{
+    for (uint64_t number = 0; number < 300; number++) {
+        example e = make(number, 12 + number % 30, 10 + number * 7 % 90);
+        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, NULL);
+        cr_assert(solution.certificate.converged && solution.certificate.gap <= 1e-6,
+                  "%lu: gap %g after %lu rounds, %zu units, B %zu, C %g, loss %d, free %zu",
+                  (unsigned long)number, solution.certificate.gap,
+                  (unsigned long)solution.selected->rounds, solution.selected->count,
+                  e.problem.budget, e.problem.cost, (int)e.problem.loss, e.problem.free_count);
+        confirm(&e, &solution, number);
+        vxs_solution_release(&solution);
+        release(&e);
+    }
+}
+
+/* After any number of rounds the certificate says how far away the answer is. */
+Test(generation, rounds_are_certified)
+{
+    for (uint64_t number = 0; number < 100; number++) {
+        example e = make(number, 20 + number % 30, 40 + number * 7 % 90);
+        vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, NULL);
+        double before = INFINITY;
+        for (double rounds = 0; rounds < 5; rounds++) {
+            vxs_solution part = solve(&e, "fgm", rounds, 1e-7, NULL);
+            const vxs_certificate *c = &part.certificate;
+            confirm(&e, &part, number);
+            cr_assert(c->converged && part.selected->rounds <= (uint64_t)rounds);
+            cr_assert(part.selected->count <= e.problem.budget * (size_t)rounds);
+            cr_assert(c->primal <= before * (1 + 1e-7) + 1e-9);
+            cr_assert(c->dual <= whole.certificate.primal * (1 + 1e-9) + 1e-9);
+            cr_assert(c->primal >= whole.certificate.dual * (1 - 1e-9) - 1e-9);
+            before = c->primal;
+            vxs_solution_release(&part);
+        }
+        vxs_solution_release(&whole);
+        release(&e);
+    }
+}
+
+Test(generation, as_many_as_are_wanted)
+{
+    for (uint64_t number = 0; number < 100; number++) {
+        example e = make(number, 30, 60);
+        for (double wanted = 1; wanted < 20; wanted += 4) {
+            vxs_solution s = solve(&e, "fgm", wanted, 1e-5, "some");
+            cr_assert(s.selected->count == (size_t)wanted ||
+                          (s.selected->count < wanted && s.certificate.gap <= 1e-5),
+                      "%lu: %zu of %g, gap %g", (unsigned long)number, s.selected->count, wanted,
+                      s.certificate.gap);
+            confirm(&e, &s, number);
+            vxs_solution_release(&s);
+        }
+        release(&e);
+    }
+}
+
+/* Method mslr solves the logistic problem without shift, by gradients or from its dual. */
+Test(generation, both_methods_agree)
+{
+    for (uint64_t number = 1; number < 80; number += 2) {
+        example e = make(number, 15 + number % 20, 20 + number % 40);
+        bool descent = number < 40;
+        double tol = descent ? 1e-2 : 1e-7;
+        e.problem.unshifted = true;
+        if (descent) /* which takes long where errors cost much */
+            e.problem.cost = number % 3 ? 0.2 : 0.03;
+        vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, NULL);
+        vxs_solution two = solve_by(&e, "mslr", descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS,
+                                    1e6, tol, NULL);
+        confirm(&e, &two, number);
+        cr_assert(two.certificate.gap <= tol, "%lu: gap %g after %lu rounds, restricted %g",
+                  (unsigned long)number, two.certificate.gap, (unsigned long)two.selected->rounds,
+                  two.selected->restricted);
+        double size = one.certificate.primal;
+        cr_assert(two.certificate.primal >= one.certificate.dual - 1e-9 * size);
+        cr_assert(one.certificate.primal >= two.certificate.dual - 1e-9 * size);
+        vxs_solution_release(&one);
+        vxs_solution_release(&two);
+        release(&e);
+    }
+}
+
+/* With B = 1 the penalty is (sum |w|)^2 / 2: the answer is the lasso's with lambda = sum |w| / C.
+ */
+Test(generation, one_a_round_is_the_lasso)
+{
+    for (uint64_t number = 1; number < 40; number += 2) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number, 40, 50);
+        vxs_solver *solver = NULL;
+        vxs_solution lasso;
+        e.problem.budget = 1;
+        e.problem.cost = 0.2 + (double)(number % 5);
+        vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, NULL);
+        double sum = 0, loss = s.certificate.primal;
+        for (size_t k = 0; k < s.count; k++)
+            sum += fabs(s.weight[k]);
+        loss = (loss - sum * sum / 2) / e.problem.cost;
+        vxs_problem problem = e.problem;
+        vxs_method_settings settings = { .tol = 1e-11 };
+        problem.units = NULL;
+        problem.budget = 0;
+        problem.cost = 0;
+        WORKS(vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, &err), err);
+        double lambda = sum / e.problem.cost;
+        WORKS(vxs_solver_fit(solver, lambda, &lasso, &err), err);
+        cr_assert(fabs(lasso.certificate.primal - (loss + lambda * sum)) <=
+                      1e-8 * lasso.certificate.primal,
+                  "%lu: %.12g and %.12g", (unsigned long)number, lasso.certificate.primal,
+                  loss + lambda * sum);
+        vxs_solver_free(solver);
+        vxs_solution_release(&lasso);
+        vxs_solution_release(&s);
+        release(&e);
+    }
+}
+
+/* Free columns see nothing of the slope, on grids of margins that are just met, where whole steps
+ * of Newton's method may go to and fro. */
+Test(generation, free_columns_to_the_end)
+{
+    for (uint64_t number = 0; number < 2000; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 3, .stream = number };
+        size_t n = 2 + number % 6;
+        example e = make(2 * number, n, 3); /* squared hinge */
+        double z[8], shifted[8], slope[8], length = 0, along = 0, steep = 0;
+        for (size_t i = 0; i < n; i++)
+            z[i] = e.y[i] * (1 - (double)vxs_random_below(&random, i, 4) / 10);
+        vxs_shift shift;
+        WORKS(vxs_shift_init(&e.problem, 1, &shift, &err), err);
+        vxs_shift_fit(&shift, z, shifted);
+        vxs_losses_slope(&e.problem, shifted, slope);
+        for (size_t i = 0; i < n; i++) {
+            length += fabs(slope[i]);
+            along += slope[i];
+            steep = fmax(steep, fabs(slope[i]));
+        }
+        cr_assert(fabs(along) <= 1e-12 * length || steep < 1e-14, "%lu: %g of %g",
+                  (unsigned long)number, along, length);
+        vxs_shift_release(&shift);
+        release(&e);
+    }
+}
+
+/* The example of the paper's figure 2, where Newton's method alone leaves the interval at q = 100.
+ */
+Test(generation, newton_and_bisection)
+{
+    const double half[] = { 2406.148 / 2, 2403.345 / 2 }, a[] = { 0.015, 0.040 },
+                 b[] = { -2.433, 1.380 };
+    for (double q = 1e-2; q < 1e7; q *= 10) {
+        vxs_newton line = {
+            .count = 2, .half = half, .a = a, .b = b, .q = q, .close = 1e-13, .c1 = 0.09, .c2 = 0.99
+        };
+        bool upper;
+        double distance = vxs_newton_bisection(&line, &upper);
+        double z = upper ? line.c2 - distance : distance - line.c1;
+        double low = -line.c1, high = line.c2;
+        for (int k = 0; k < 200; k++) { /* by halving alone */
+            double middle = (low + high) / 2, top = -INFINITY, sum = 0, mean = 0;
+            for (int t = 0; t < 2; t++)
+                top = fmax(top, half[t] + (a[t] * middle / 2 + b[t]) * middle);
+            for (int t = 0; t < 2; t++) {
+                double e = exp(q * (half[t] + (a[t] * middle / 2 + b[t]) * middle - top));
+                sum += e;
+                mean += e * (a[t] * middle + b[t]);
+            }
+            double slope = log((line.c1 + middle) / (line.c2 - middle)) + mean / sum;
+            *(slope < 0 ? &low : &high) = middle;
+        }
+        cr_assert(fabs(z - low) <= 1e-9, "q %g: %.12g and %.12g", q, z, low);
+    }
+}
+
+/* Weights that are learned anew are at the least of their own problem, which the checker looks at.
+ */
+Test(generation, weights_learned_anew)
+{
+    for (uint64_t number = 0; number < 60; number++) {
+        example e = make(number, 30, 40);
+        e.problem.debias = 0.1 + (double)(number % 7);
+        e.problem.unshifted = number % 2;
+        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, NULL);
+        confirm(&e, &s, number);
+        if (s.selected->count > 0) {
+            s.selected->retrained[0] += 0.01 + fabs(s.selected->retrained[0]);
+            cr_assert(!check(&e, &s).converged);
+        }
+        vxs_solution_release(&s);
+        release(&e);
+    }
+}
+
+/* Wrong answers are found out. */
+Test(generation, wrong_answers)
+{
+    example e = make(4, 40, 50);
+    vxs_solution s = solve(&e, "fgm", 1e6, 1e-7, NULL);
+    s.selected->weight[0] *= 1.2;
+    cr_assert(!check(&e, &s).converged);
+    vxs_solution_release(&s);
+    release(&e);
+}
+
+/* ---- Units of other kinds -------------------------------------------------------------------- */
+
+static void solve_units(example *e, const vxs_map *map, const vxs_groups *groups, bool by_size,
+                        uint64_t number)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_units_free(e->units);
+    e->units = NULL;
+    if (groups)
+        WORKS(vxs_units_of_groups(NULL, e->design, groups, by_size, &e->units, &err), err);
+    else
+        WORKS(vxs_units_new(NULL, e->design, map, &e->units, &err), err);
+    e->problem.units = e->units;
+    e->problem.map = *map;
+    for (double rounds = 1; rounds < 1e4; rounds *= 1e3) {
+        vxs_solution s = solve(e, "fgm", rounds, 1e-5, NULL);
+        cr_assert(rounds == 1 || s.certificate.gap <= 1e-5, "%lu: gap %g", (unsigned long)number,
+                  s.certificate.gap);
+        confirm(e, &s, number);
+        vxs_solution_release(&s);
+    }
+}
+
+Test(generation, maps_and_groups)
+{
+    for (uint64_t number = 0; number < 40; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 5, .stream = number };
+        example e = make(number, 25, 12);
+        vxs_groups groups;
+        e.problem.cost = 0.05 + (double)(number % 4) / 3;
+        WORKS(vxs_groups_new(e.p, 7, 28, &groups, &err), err);
+        for (size_t g = 0; g < 7; g++) { /* four each, which overlap */
+            groups.begin[g] = 4 * g;
+            groups.end[g] = 4 * g + 4;
+            size_t first = vxs_random_below(&random, g, e.p);
+            for (size_t k = 0; k < 4; k++)
+                groups.member[4 * g + k] = (first + k * (1 + g % 2)) % e.p;
+        }
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_NONE }, &groups, number % 2, number);
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_POLY2, .gamma = 0.5, .constant = 1 }, NULL,
+                    false, number);
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_GAUSS, .bandwidth = 1 }, NULL, false, number);
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_HIK }, NULL, false, number);
+        vxs_groups_release(&groups);
+        release(&e);
+    }
+}
+
+/* These are folded into as many columns as there are samples; the checker has all of them. */
+Test(generation, groups_wider_than_samples)
+{
+    for (uint64_t number = 0; number < 60; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 7, .stream = number };
+        size_t n = 5 + number % 6, wide = 2 * n + number % 9, count = 9;
+        example e = make(number, n, 50);
+        vxs_groups groups;
+        e.problem.cost = 0.05 + (double)(number % 4) / 3;
+        e.problem.budget = 1 + number % 3;
+        e.problem.debias = number % 2 ? 0.5 : 0;
+        WORKS(vxs_groups_new(e.p, count, count * wide, &groups, &err), err);
+        for (size_t g = 0; g < count; g++) { /* some narrow ones among them */
+            groups.begin[g] = wide * g;
+            groups.end[g] = wide * g + (g % 3 ? wide : 1 + g);
+            size_t first = vxs_random_below(&random, g, e.p);
+            for (size_t k = 0; k < wide; k++)
+                groups.member[wide * g + k] = (first + k) % e.p;
+        }
+        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_NONE }, &groups, number % 2, number);
+        vxs_groups_release(&groups);
+        release(&e);
+    }
+}
+
+/* ---- Without memory -------------------------------------------------------------------------- */
+
+static example hard;
+static const char *hard_method;
+
+/* Rounds, an interior point, weights learned anew, and the checker. */
+static vxs_status solve_hard(vxs_error *err)
+{
+    vxs_solver *solver = NULL;
+    vxs_solution solution;
+    vxs_certificate c;
+    vxs_method_settings settings = { .tol = 1e-9, .inner_tol = 1e-8, .wanted = NULL };
+    const vxs_method *m = vxs_methods;
+    while (strcmp(m->name, hard_method) != 0)
+        m++;
+    vxs_status status = vxs_solver_new(NULL, m, &hard.problem, &settings, &solver, err);
+    if (status)
+        return status;
+    status = vxs_solver_fit(solver, 4, &solution, err);
+    if (!status)
+        status = vxs_check_solution(&hard.problem, &solution, &c, err);
+    vxs_solution_release(&solution);
+    vxs_solver_free(solver);
+    return status;
+}
+
+Test(generation, memory_that_fails)
+{
+    for (int k = 0; k < 3; k++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_groups whole = { .count = 0 };
+        hard = make(24 + (uint64_t)k, k < 2 ? 15 : 6, 30);
+        hard.problem.debias = 1;
+        hard.problem.unshifted = k == 1;
+        hard.problem.cost = 0.1;
+        hard_method = k == 1 ? "mslr" : "fgm";
+        if (k == 2) { /* one group of all, wider than samples */
+            WORKS(vxs_groups_new(hard.p, 1, hard.p, &whole, &err), err);
+            whole.end[0] = hard.p;
+            for (size_t j = 0; j < hard.p; j++)
+                whole.member[j] = j;
+            vxs_units_free(hard.units);
+            WORKS(vxs_units_of_groups(NULL, hard.design, &whole, false, &hard.units, &err), err);
+            hard.problem.units = hard.units;
+        }
+        cr_assert(fail_each_request(solve_hard) > 40);
+        release(&hard);
+        vxs_groups_release(&whole);
+    }
+}
+
+/* Less than there is: from the beginning, and as if nothing had been asked before. */
+Test(generation, fewer_rounds_after_more)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(10, 40, 60);
+    vxs_solver *solver = NULL;
+    vxs_method_settings settings = { .tol = 1e-9, .inner_tol = 1e-6 };
+    vxs_solution more, fewer, alone = solve(&e, "fgm", 2, 1e-5, NULL);
+    WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FGM], &e.problem, &settings, &solver, &err),
+          err);
+    WORKS(vxs_solver_fit(solver, 5, &more, &err), err);
+    WORKS(vxs_solver_fit(solver, 2, &fewer, &err), err);
+    cr_assert(more.selected->rounds > 2 && fewer.selected->rounds == 2);
+    cr_assert(fewer.count == alone.count && fewer.certificate.primal == alone.certificate.primal);
+    vxs_solver_free(solver);
+    vxs_solution_release(&more);
+    vxs_solution_release(&fewer);
+    vxs_solution_release(&alone);
+    release(&e);
+}

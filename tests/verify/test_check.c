@@ -1,0 +1,606 @@
+/* The checker against brute force, against optima that are found by other means, and against
+ * answers that are wrong. */
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+#include "verify/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST = 9, SAMPLES = 24, CLASSES = 4, FREE = 2 };
+
+typedef struct {
+    vxs_random random;
+    uint64_t drawn;
+} chance;
+
+static double draw(chance *c)
+{
+    return vxs_random_uniform(&c->random, c->drawn++);
+}
+
+static size_t draw_below(chance *c, size_t limit)
+{
+    return (size_t)(draw(c) * (double)limit);
+}
+
+/* Loops, edges twice and from a node to itself, often in several pieces. */
+static vxs_graph draw_graph(chance *c, size_t nodes, bool whole)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_graph g;
+    size_t count = 1 + draw_below(c, 2 * nodes);
+    WORKS(vxs_graph_new(nodes, count, &g, &err), err);
+    for (size_t e = 0; e < count; e++) {
+        g.from[e] = draw_below(c, nodes);
+        g.to[e] = draw_below(c, nodes);
+        g.weight[e] = whole ? 1 + (double)draw_below(c, 3) : 0.1 + draw(c);
+    }
+    return g;
+}
+
+/* ---- The dual norm --------------------------------------------------------------------------- */
+
+static double cut_of(const vxs_graph *g, double sparsity, unsigned set)
+{
+    double cut = sparsity * (double)__builtin_popcount(set);
+    for (size_t e = 0; e < g->count; e++)
+        cut += (set >> g->from[e] & 1) != (set >> g->to[e] & 1) ? g->weight[e] : 0;
+    return cut;
+}
+
+static double brute_norm(const vxs_graph *g, double sparsity, const double *v)
+{
+    double most = 0;
+    for (unsigned set = 1; set < 1U << g->nodes; set++) {
+        double cut = cut_of(g, sparsity, set), sum = 0;
+        for (size_t k = 0; k < g->nodes; k++)
+            sum += set >> k & 1 ? v[k] : 0;
+        most = cut > 0 ? fmax(most, fabs(sum) / cut) : most;
+    }
+    return most;
+}
+
+/* The values of each piece add up to 0. */
+static void center(const vxs_graph *g, double *v)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_check_levels pieces;
+    WORKS(vxs_check_pieces(g, &pieces, &err), err);
+    const size_t *piece = pieces.level;
+    for (size_t name = 0; name < pieces.count; name++) {
+        double sum = 0, count = 0;
+        for (size_t k = 0; k < g->nodes; k++) {
+            sum += piece[k] == name ? v[k] : 0;
+            count += piece[k] == name;
+        }
+        for (size_t k = 0; k < g->nodes; k++)
+            v[k] -= piece[k] == name ? sum / count : 0;
+    }
+    vxs_check_levels_release(&pieces);
+}
+
+Test(check, the_dual_norm_is_the_largest_cut_ratio)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (uint64_t trial = 0; trial < 4000; trial++) {
+        chance c = { .random = { 23, trial } };
+        bool whole = trial % 2 == 0;
+        vxs_graph g = draw_graph(&c, 1 + draw_below(&c, MOST), whole);
+        double sparsity = trial % 3 == 0 ? 0 : whole ? 1 : 0.05 + draw(&c), v[MOST];
+        vxs_check_net *net = NULL;
+        WORKS(vxs_check_net_new(&g, sparsity, &net, &err), err);
+        for (int again = 0; again < 3; again++) {
+            for (size_t k = 0; k < g.nodes; k++)
+                v[k] = whole ? (double)draw_below(&c, 7) - 3 : 6 * draw(&c) - 3;
+            if (sparsity == 0)
+                center(&g, v);
+            double norm = brute_norm(&g, sparsity, v), got = vxs_check_net_norm(net, v);
+            cr_assert(fabs(got - norm) <= 1e-12 * (1 + norm), "%d: %.17g, not %.17g", (int)trial,
+                      got, norm);
+        }
+        vxs_check_net_free(net);
+        vxs_graph_release(&g);
+    }
+}
+
+/* On a grid, where sets are large: as the solvers' flows have it, and on the edge of feasible. */
+Test(check, the_dual_norm_is_right_on_a_grid)
+{
+    enum { SIDE = 12, VOXELS = SIDE * SIDE * SIDE };
+    static size_t voxels[VOXELS];
+    static double v[VOXELS], w[VOXELS];
+    const size_t shape[3] = { SIDE, SIDE, SIDE };
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_graph g;
+    for (size_t k = 0; k < VOXELS; k++)
+        voxels[k] = k;
+    WORKS(vxs_graph_neighbours(shape, voxels, VOXELS, 6, &g, &err), err);
+    for (int trial = 0; trial < 12; trial++) {
+        chance c = { .random = { 24, (uint64_t)trial } };
+        double sparsity = trial % 2 ? 0.3 : 0, mean = 0, tau = 0.05 * (1 + trial / 4);
+        vxs_flow *flow = NULL;
+        vxs_check_net *net = NULL;
+        WORKS(vxs_flow_new(&g, sparsity, &flow, &err), err);
+        WORKS(vxs_check_net_new(&g, sparsity, &net, &err), err);
+        for (size_t k = 0; k < VOXELS; k++) {
+            v[k] = trial % 3 == 2 ? (double)draw_below(&c, 3) : sin((double)k / 40) + draw(&c);
+            mean += v[k] / VOXELS;
+        }
+        for (size_t k = 0; k < VOXELS; k++)
+            v[k] -= mean;
+        double norm = vxs_check_net_norm(net, v), theirs = vxs_flow_norm(flow, v, 0);
+        cr_assert(fabs(norm - theirs) <= 1e-10 * norm, "%.17g, not %.17g", norm, theirs);
+        vxs_flow_prox(flow, v, tau, w);
+        for (size_t k = 0; k < VOXELS; k++)
+            v[k] -= w[k];
+        norm = vxs_check_net_norm(net, v);
+        cr_assert(fabs(norm - tau) <= 1e-10 * tau, "%.17g, not %.17g", norm, tau);
+        vxs_flow_free(flow);
+        vxs_check_net_free(net);
+    }
+    vxs_graph_release(&g);
+}
+
+/* ---- The multinomial loss -------------------------------------------------------------------- */
+
+Test(check, multinomial_slopes_and_conjugates_are_those_of_the_loss)
+{
+    const double h = 1e-5;
+    for (uint64_t trial = 0; trial < 300; trial++) {
+        chance c = { .random = { 25, trial } };
+        double z[CLASSES], slope[CLASSES], other[CLASSES], y = (double)draw_below(&c, CLASSES);
+        double u = 0.5 + draw(&c), along = 0, value = 0;
+        vxs_problem p = {
+            .loss = VXS_LOSS_MULTINOMIAL, .classes = CLASSES, .y = &y, .weights = &u
+        };
+        for (size_t k = 0; k < CLASSES; k++)
+            z[k] = other[k] = 8 * draw(&c) - 4;
+        value = vxs_check_loss(&p, 0, z, 1);
+        vxs_check_slope(&p, 0, z, 1, slope);
+        for (size_t k = 0; k < CLASSES; k++) {
+            double above[CLASSES], below[CLASSES];
+            other[k] = z[k] + h;
+            double more = vxs_check_loss(&p, 0, other, 1);
+            vxs_check_slope(&p, 0, other, 1, above);
+            other[k] = z[k] - h;
+            double less = vxs_check_loss(&p, 0, other, 1);
+            vxs_check_slope(&p, 0, other, 1, below);
+            other[k] = z[k];
+            cr_assert(fabs((more - less) / (2 * h) - slope[k]) <= 1e-8);
+            for (size_t a = 0; a < CLASSES; a++)
+                cr_assert(fabs((above[a] - below[a]) / (2 * h) -
+                               vxs_check_curve(&p, 0, slope, 1, a, k)) <= 1e-8);
+            along += z[k] * slope[k];
+        }
+        cr_assert(fabs(value - vxs_check_dual(&p, 0, slope, 1, 1) - along) <= 1e-12 * (1 + value));
+        for (size_t k = 0; k < CLASSES; k++) /* Fenchel's inequality at another point */
+            other[k] = 8 * draw(&c) - 4;
+        along = 0;
+        for (size_t k = 0; k < CLASSES; k++)
+            along += other[k] * slope[k];
+        cr_assert(vxs_check_loss(&p, 0, other, 1) - vxs_check_dual(&p, 0, slope, 1, 1) >=
+                  along - 1e-12);
+        slope[0] += 0.1 * u; /* shares that do not add up to 1 are not in the domain */
+        cr_assert(vxs_check_dual(&p, 0, slope, 1, 1) == -INFINITY);
+    }
+}
+
+/* Far predictions neither overflow nor lose what is small. */
+Test(check, multinomial_losses_of_far_predictions_are_right)
+{
+    double y = 1, z[3] = { -800, 0, -40 }, slope[3];
+    vxs_problem p = { .loss = VXS_LOSS_MULTINOMIAL, .classes = 3, .y = &y };
+    cr_assert(fabs(vxs_check_loss(&p, 0, z, 1) / exp(-40) - 1) <= 1e-14);
+    vxs_check_slope(&p, 0, z, 1, slope);
+    cr_assert(fabs(slope[1] / -exp(-40) - 1) <= 1e-14);
+    y = 0;
+    cr_assert(fabs(vxs_check_loss(&p, 0, z, 1) - 800) <= 1e-10);
+}
+
+/* ---- Whole problems -------------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_problem problem;
+    vxs_graph graph;
+    vxs_design *design;
+    size_t p, classes;
+    float x[SAMPLES * MOST];
+    double y[SAMPLES], weights[SAMPLES], free[FREE * SAMPLES];
+    double w[CLASSES * MOST], b[CLASSES * FREE];
+    size_t index[CLASSES * MOST];
+    double weight[CLASSES * MOST];
+} example;
+
+static example *make(uint64_t number)
+{
+    static const vxs_loss losses[] = { VXS_LOSS_SQUARED, VXS_LOSS_LOGISTIC, VXS_LOSS_MULTINOMIAL };
+    chance c = { .random = { 26, number } };
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_loss loss = losses[number % 3];
+    example *e = calloc(1, sizeof(*e));
+    e->p = 2 + draw_below(&c, MOST - 1);
+    e->classes = loss == VXS_LOSS_MULTINOMIAL ? 2 + draw_below(&c, CLASSES - 1) : 1;
+    e->graph = draw_graph(&c, e->p, number % 2);
+    for (size_t k = 0; k < SAMPLES * e->p; k++)
+        e->x[k] = (float)(2 * draw(&c) - 1);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        double score = (double)e->x[i] + (double)e->x[SAMPLES + i] + draw(&c) - 0.5;
+        e->y[i] = loss == VXS_LOSS_SQUARED    ? score + 3
+                  : loss == VXS_LOSS_LOGISTIC ? (score > 0 ? 1 : -1)
+                                              : (double)(i % e->classes);
+        e->weights[i] = i % 7 == 3 ? 0 : 0.5 + draw(&c);
+        e->free[i] = 1;
+        e->free[SAMPLES + i] = draw(&c);
+    }
+    WORKS(vxs_dense_new(e->x, SAMPLES, e->p, 1, &e->design, &err), err);
+    e->problem = (vxs_problem){ .design = e->design,
+                                .loss = loss,
+                                .y = e->y,
+                                .weights = number / 3 % 2 ? e->weights : NULL,
+                                .free = e->free,
+                                .free_count = number / 6 % (FREE + 1),
+                                .graph = number / 18 % 4 ? &e->graph : NULL,
+                                .sparsity = number / 18 % 4 > 1 ? 0.4 : 0,
+                                .classes = e->classes };
+    return e;
+}
+
+static void release(example *e)
+{
+    vxs_design_free(e->design);
+    vxs_graph_release(&e->graph);
+    free(e);
+}
+
+/* What the checker says of the example's w and b. */
+static vxs_certificate ask(example *e, double lambda)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate said;
+    vxs_solution s = { .index = e->index,
+                       .weight = e->weight,
+                       .free = e->b,
+                       .certificate = { .lambda = lambda, .tol = 1e-6 } };
+    for (size_t k = 0; k < e->classes * e->p; k++)
+        if (e->w[k] != 0) {
+            e->index[s.count] = k;
+            e->weight[s.count++] = e->w[k];
+        }
+    WORKS(vxs_check_solution(&e->problem, &s, &said, &err), err);
+    return said;
+}
+
+Test(check, no_point_has_a_negative_gap)
+{
+    for (uint64_t number = 0; number < 1500; number++) {
+        chance c = { .random = { 27, number } };
+        example *e = make(number);
+        for (int trial = 0; trial < 4; trial++) {
+            double size = pow(10, 3 * draw(&c) - 2), lambda = pow(10, 4 * draw(&c) - 3);
+            for (size_t k = 0; k < e->classes * e->p; k++)
+                e->w[k] = draw(&c) < 0.3 ? 0 : size * (draw(&c) - 0.5);
+            for (size_t k = 0; k < CLASSES * FREE; k++)
+                e->b[k] = size * (draw(&c) - 0.5);
+            vxs_certificate said = ask(e, lambda);
+            cr_assert(said.gap >= -1e-10, "problem %d, lambda %g: the gap is %g, primal %g",
+                      (int)number, lambda, said.gap, said.primal);
+            cr_assert(said.primal >= said.dual - 1e-9 * (1 + fabs(said.primal)));
+        }
+        release(e);
+    }
+}
+
+/* ---- Optima by proximal gradients ------------------------------------------------------------ */
+
+static double column_of(const example *e, size_t j, size_t i)
+{
+    return j < e->p ? (double)e->x[j * SAMPLES + i] : e->free[(j - e->p) * SAMPLES + i];
+}
+
+/* The losses' slopes by w and, behind them, by b, of a class. */
+static void slopes(const example *e, const double *at, double *down, size_t all)
+{
+    double z[CLASSES * SAMPLES] = { 0 }, f[CLASSES * SAMPLES] = { 0 };
+    for (size_t k = 0; k < e->classes * all; k++)
+        for (size_t i = 0; i < SAMPLES; i++)
+            z[k / all * SAMPLES + i] += at[k] * column_of(e, k % all, i);
+    for (size_t i = 0; i < SAMPLES; i++)
+        vxs_check_slope(&e->problem, i, z + i, SAMPLES, f + i);
+    for (size_t k = 0; k < e->classes * all; k++) {
+        down[k] = 0;
+        for (size_t i = 0; i < SAMPLES; i++)
+            down[k] -= f[k / all * SAMPLES + i] * column_of(e, k % all, i);
+    }
+}
+
+static void shrink(const example *e, vxs_flow *flow, double tau, double *w)
+{
+    if (flow)
+        vxs_flow_prox(flow, w, tau, w);
+    for (size_t j = 0; j < e->p && !flow; j++)
+        w[j] = copysign(fmax(0, fabs(w[j]) - tau), w[j]);
+}
+
+/* Between the example's w and b, and all of a class together. */
+static void copy_point(example *e, double *at, bool out)
+{
+    size_t q = e->problem.free_count, all = e->p + q;
+    for (size_t k = 0; k < e->classes * all; k++) {
+        size_t c = k / all, j = k % all;
+        double *one = j < e->p ? &e->w[c * e->p + j] : &e->b[c * q + j - e->p];
+        *(out ? one : at + k) = *(out ? at + k : one);
+    }
+}
+
+/* From where it is, accelerated, and from standstill again whenever it turns. */
+static void solve(example *e, double lambda, int steps)
+{
+    enum { ALL = CLASSES * (MOST + FREE) };
+    vxs_error err = VXS_ERROR_INIT;
+    size_t all = e->p + e->problem.free_count, count = e->classes * all;
+    double now[ALL] = { 0 }, at[ALL], down[ALL], before[ALL], curve = 0, momentum = 1;
+    vxs_flow *flow = NULL;
+    if (e->problem.graph)
+        WORKS(vxs_flow_new(&e->graph, e->problem.sparsity, &flow, &err), err);
+    for (size_t k = 0; k < all * SAMPLES; k++)
+        curve += (e->problem.weights ? e->weights[k % SAMPLES] : 1) *
+                 pow(column_of(e, k / SAMPLES, k % SAMPLES), 2);
+    copy_point(e, now, false);
+    memcpy(at, now, sizeof(now));
+    for (int step = 0; step < steps; step++) {
+        double turn = 0, next = (1 + sqrt(1 + 4 * momentum * momentum)) / 2;
+        slopes(e, at, down, all);
+        memcpy(before, now, sizeof(now));
+        for (size_t k = 0; k < count; k++)
+            now[k] = at[k] + down[k] / curve;
+        for (size_t k = 0; k < e->classes; k++)
+            shrink(e, flow, lambda / curve, now + k * all);
+        for (size_t k = 0; k < count; k++)
+            turn += (at[k] - now[k]) * (now[k] - before[k]);
+        momentum = turn > 0 ? 1 : momentum;
+        for (size_t k = 0; k < count; k++)
+            at[k] = now[k] + (turn > 0 ? 0 : (momentum - 1) / next) * (now[k] - before[k]);
+        momentum = turn > 0 ? 1 : next;
+    }
+    copy_point(e, now, true);
+    vxs_flow_free(flow);
+}
+
+Test(check, optima_are_certified_and_others_are_not)
+{
+    size_t changed = 0;
+    for (uint64_t number = 0; number < 216; number++) {
+        chance c = { .random = { 28, number } };
+        example *e = make(number);
+        double most = ask(e, 1).lambda_max;
+        for (int k = 0; k < 3 && most > 1e-6; k++) {
+            double lambda = most * pow(0.3, k + 1);
+            vxs_certificate said = { .gap = 1 };
+            for (int round = 0; round < 60 && said.gap > 1e-7; round++) {
+                solve(e, lambda, 1500);
+                said = ask(e, lambda);
+            }
+            cr_assert(said.gap >= -1e-10 && said.gap <= 1e-7 && said.converged,
+                      "problem %d, lambda %g of %g: the gap is %g", (int)number, lambda, most,
+                      said.gap);
+            size_t at = draw_below(&c, e->classes * e->p);
+            e->w[at] += 0.5;
+            said = ask(e, lambda);
+            cr_assert(said.gap >= 1e-4 && !said.converged, "problem %d: wrong by %g", (int)number,
+                      said.gap);
+            changed++;
+        }
+        release(e);
+    }
+    cr_assert(changed > 500);
+}
+
+/* Just above lambda_max the empty model is the answer, just below it is not. */
+Test(check, lambda_max_is_where_the_model_becomes_empty)
+{
+    for (uint64_t number = 0; number < 216; number++) {
+        example *e = make(number);
+        double most = ask(e, 1).lambda_max;
+        for (int side = 0; side < 2 && most > 1e-6; side++) {
+            const vxs_graph *g = e->problem.graph;
+            double apart = 0, lambda = most * (side ? 0.99 : 1.01);
+            bool levels = g && e->problem.sparsity == 0;
+            solve(e, lambda, 3000);
+            for (size_t k = 0; k < e->classes * e->p && !levels; k++)
+                apart = fmax(apart, fabs(e->w[k]));
+            for (size_t k = 0; levels && k < e->classes * g->count; k++)
+                apart = fmax(apart, fabs(e->w[k / g->count * e->p + g->from[k % g->count]] -
+                                         e->w[k / g->count * e->p + g->to[k % g->count]]));
+            cr_assert((apart > 1e-7) == (side == 1), "problem %d: apart by %g at %g of lambda_max",
+                      (int)number, apart, lambda / most);
+        }
+        release(e);
+    }
+}
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+/* w = (y x - lambda D'u) / x^2, feature by feature. */
+static void weights_of(example *e, const vxs_terms *terms, const double *u, double lambda)
+{
+    for (size_t j = 0; j < e->p; j++)
+        e->w[j] = e->y[j] * (double)e->x[j * SAMPLES + j];
+    for (size_t t = 0; t < terms->count; t++)
+        for (size_t k = terms->starts[t]; k < terms->starts[t + 1]; k++)
+            e->w[terms->index[k]] -= lambda * terms->value[k] * u[t];
+    for (size_t j = 0; j < e->p; j++)
+        e->w[j] /= pow((double)e->x[j * SAMPLES + j], 2);
+}
+
+/* Each feature has a subject of its own, so that multipliers tell the weights; those of the optimum
+ * are found by projected gradients. */
+static void solve_terms(example *e, const vxs_terms *terms, double lambda, double *u, int steps)
+{
+    for (int step = 0; step < steps; step++) {
+        weights_of(e, terms, u, lambda);
+        for (size_t t = 0; t < terms->count; t++) {
+            double term = 0;
+            for (size_t k = terms->starts[t]; k < terms->starts[t + 1]; k++)
+                term += terms->value[k] * e->w[terms->index[k]];
+            u[t] = fmax(-1, fmin(1, u[t] + term / (16 * lambda)));
+        }
+    }
+    weights_of(e, terms, u, lambda);
+}
+
+static vxs_certificate ask_terms(example *e, const vxs_terms *terms, double lambda, double *u)
+{
+    double theta[SAMPLES] = { 0 };
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate said;
+    vxs_bound bound = { .terms = terms->count, .theta = theta, .u = u };
+    vxs_solution s = { .index = e->index,
+                       .weight = e->w,
+                       .count = e->p,
+                       .bound = &bound,
+                       .certificate = { .lambda = lambda, .tol = 1e-6 } };
+    for (size_t j = 0; j < e->p; j++)
+        e->index[j] = j;
+    for (size_t i = 0; i < SAMPLES; i++)
+        theta[i] = (e->y[i] - (i < e->p ? e->w[i] * (double)e->x[i * SAMPLES + i] : 0)) / lambda;
+    WORKS(vxs_check_solution(&e->problem, &s, &said, &err), err);
+    return said;
+}
+
+Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (uint64_t number = 0; number < 60; number++) {
+        chance c = { .random = { 29, number } };
+        vxs_terms terms;
+        example *e = make(3 * number);
+        double u[4 * MOST] = { 0 }, lambda = 0.05 + draw(&c);
+        if (number % 2)
+            WORKS(vxs_terms_trend(e->p, &terms, &err), err);
+        else
+            WORKS(vxs_terms_edges(&e->graph, 0.3, &terms, &err), err);
+        e->problem.graph = NULL;
+        e->problem.weights = NULL;
+        e->problem.free_count = 0;
+        e->problem.terms = &terms;
+        e->problem.sparsity = 0;
+        for (size_t k = 0; k < SAMPLES * e->p; k++)
+            e->x[k] = k % SAMPLES == k / SAMPLES ? 1 + (float)(k % 2) / 2 : 0;
+        for (size_t t = 0; t < terms.count; t++)
+            u[t] = 2 * draw(&c) - 1;
+        solve_terms(e, &terms, lambda, u, 0);
+        cr_assert(ask_terms(e, &terms, lambda, u).gap >= -1e-12);
+        solve_terms(e, &terms, lambda, u, 100000);
+        vxs_certificate said = ask_terms(e, &terms, lambda, u);
+        cr_assert(said.gap >= -1e-12 && said.gap <= 1e-7, "problem %d: the gap is %g", (int)number,
+                  said.gap);
+        for (size_t t = 0; t < terms.count; t++) /* too large, and balanced */
+            u[t] *= 3;
+        weights_of(e, &terms, u, lambda);
+        cr_assert(ask_terms(e, &terms, lambda, u).gap >= -1e-12);
+        e->w[0] += 0.01; /* theta follows w, and u does not */
+        cr_assert(isinf(ask_terms(e, &terms, lambda, u).gap));
+        vxs_terms_release(&terms);
+        release(e);
+    }
+}
+
+/* Levels leave every term 0, and there are as many as terms leave: of pieces, of what is straight,
+ * and of random terms, some of which depend on others. */
+Test(check, levels_are_what_terms_leave_free)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    for (uint64_t number = 0; number < 600; number++) {
+        chance c = { .random = { 30, number } };
+        size_t p = 2 + draw_below(&c, MOST - 1), wanted = 0;
+        vxs_graph g = draw_graph(&c, p, number % 2);
+        vxs_terms terms;
+        vxs_check_levels levels, pieces;
+        WORKS(vxs_check_pieces(&g, &pieces, &err), err);
+        wanted = number % 3 == 0 ? pieces.count : number % 3 == 1 ? 2 : 1;
+        if (number % 3 == 0)
+            WORKS(vxs_terms_edges(&g, 0, &terms, &err), err);
+        else if (number % 3 == 1)
+            WORKS(vxs_terms_trend(p, &terms, &err), err);
+        else
+            WORKS(vxs_terms_new(p, 2 * p, 2 * p * p, &terms, &err), err);
+        for (size_t k = 0; k < 2 * p * p && number % 3 == 2; k++) { /* all but one feature's */
+            double scale = (double)(k / p + 1);
+            terms.starts[k / p + 1] = (k / p + 1) * p;
+            terms.index[k] = k % p;
+            terms.value[k] = k / p >= p ? scale * terms.value[k - p * p] : draw(&c) - 0.5;
+            if (k / p < p && k % p == p - 1) /* adds up to 0 */
+                for (size_t j = terms.value[k] = 0; j < p - 1; j++)
+                    terms.value[k] -= terms.value[k - 1 - j];
+        }
+        WORKS(vxs_check_without(&terms, &levels, &err), err);
+        cr_assert(levels.count == wanted, "%d: %zu levels, not %zu", (int)number, levels.count,
+                  wanted);
+        for (size_t t = 0; t < terms.count * levels.count; t++) {
+            double value = 0, size = 0, w[MOST] = { 0 };
+            for (size_t j = 0; j < p; j++)
+                for (size_t e = levels.starts[j]; e < levels.starts[j + 1]; e++)
+                    w[j] += levels.level[e] == t % levels.count ? levels.factor[e] : 0;
+            for (size_t k = terms.starts[t / levels.count]; k < terms.starts[t / levels.count + 1];
+                 k++) {
+                value += terms.value[k] * w[terms.index[k]];
+                size += fabs(terms.value[k] * w[terms.index[k]]);
+            }
+            cr_assert(fabs(value) <= 1e-8 * size + 1e-12, "%d: %g", (int)number, value);
+        }
+        vxs_check_levels_release(&levels);
+        vxs_check_levels_release(&pieces);
+        vxs_terms_release(&terms);
+        vxs_graph_release(&g);
+    }
+}
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+static vxs_status check_one(vxs_error *err)
+{
+    static example *e;
+    vxs_certificate said;
+    vxs_solution s = { .certificate = { .lambda = 1 } };
+    e = e ? e : make(20); /* multinomial, with a graph */
+    s.free = e->b;
+    return vxs_check_solution(&e->problem, &s, &said, err);
+}
+
+static vxs_status find_levels(vxs_error *err)
+{
+    vxs_terms terms;
+    vxs_check_levels levels;
+    vxs_status status = vxs_terms_trend(6, &terms, err);
+    if (status)
+        return status;
+    status = vxs_check_without(&terms, &levels, err);
+    vxs_check_levels_release(&levels);
+    vxs_terms_release(&terms);
+    return status;
+}
+
+Test(check, runs_out_of_memory_cleanly)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(check_one(&err), err); /* norms are measured once */
+    cr_assert(fail_each_request(check_one) > 15);
+    cr_assert(fail_each_request(find_levels) > 20);
+}
+
+Test(check, refuses_what_it_does_not_know)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate said;
+    example *e = make(18);
+    vxs_solution s = { .free = e->b, .certificate = { .lambda = 1 } };
+    e->problem.ridge = 1;
+    REFUSES(vxs_check_solution(&e->problem, &s, &said, &err), err, VXS_MISUSE, "ridge");
+    e->problem.ridge = 0;
+    e->graph.nodes++;
+    REFUSES(vxs_check_solution(&e->problem, &s, &said, &err), err, VXS_MISUSE, "features");
+    e->graph.nodes--;
+    release(e);
+}
