@@ -32,7 +32,7 @@ COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(HARD_COMPILE) $(SANITIZE) $(WARNINGS) $(
 LINK    = $(CC) $(CFLAGS) $(HARD_LINK) $(SANITIZE) -fopenmp
 LIBS    = $(PKG_LIBS) -lm -lpthread
 
-ROOMS    := core linalg image cohort simulate graph design solver verify model evaluate report
+ROOMS    := core linalg image cohort simulate graph design loss solver verify model evaluate report
 LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c)))
 CLI_SRC  := $(sort $(filter-out src/cli/main.c,$(wildcard src/cli/*.c)))
 MAIN_SRC := src/cli/main.c

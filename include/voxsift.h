@@ -9,6 +9,7 @@
 #include "voxsift/files.h"
 #include "voxsift/graph.h"
 #include "voxsift/image.h"
+#include "voxsift/loss.h"
 #include "voxsift/machine.h"
 #include "voxsift/model.h"
 #include "voxsift/report.h"

@@ -11,13 +11,6 @@ extern "C" {
 
 /* ---- The task: what is to be predicted from what --------------------------------------------- */
 
-enum {
-    VXS_LOSS_AUTO,
-    VXS_LOSS_CHOOSE_SQUARED,
-    VXS_LOSS_CHOOSE_LOGISTIC,
-    VXS_LOSS_CHOOSE_MULTINOMIAL,
-    VXS_LOSS_CHOOSE_SQUARED_HINGE
-};
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* as suits the method */
 enum { VXS_CONFOUNDS_BESIDE, VXS_CONFOUNDS_OUT };
 enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCED };
@@ -29,6 +22,8 @@ typedef struct {
     bool no_intercept;
 } vxs_task_settings;
 extern const vxs_param vxs_task_params[];
+/* The loss that '--loss' names; NULL: auto. */
+const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings);
 
 /* Why a subject of the cohort is not analysed. */
 typedef enum {
@@ -73,7 +68,7 @@ void vxs_unseen_json(vxs_json_writer *writer, const vxs_unseen_list *list, vxs_i
 typedef struct {
     const vxs_cohort *cohort;
     vxs_task_settings settings;
-    vxs_loss loss;
+    const vxs_loss_kind *loss;
     size_t n, people; /* subjects, such as scans, and the persons that they are */
     size_t *rows;     /* of the cohort */
     double *score;    /* the target, or the number of the class */
@@ -117,7 +112,7 @@ size_t vxs_task_problems(const vxs_task *task);
 const vxs_method *vxs_task_method(const vxs_task *task);
 /* The loss that is minimised, in words; `loss` says no more than scores (squared) or classes. */
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
-                          vxs_loss loss);
+                          const vxs_loss_kind *loss);
 /* As the table calls subject i; and the same as a vxs_id_of. */
 const char *vxs_task_id(const vxs_task *task, size_t i);
 const char *vxs_task_id_of(const void *task, size_t i);
@@ -176,7 +171,7 @@ typedef struct {
 } vxs_output_fit;
 typedef struct {
     vxs_task_settings task; /* texts belong to `about` or to the caller */
-    vxs_loss loss;
+    const vxs_loss_kind *loss;
     char **classes;
     size_t class_count;
     char **free_names;
@@ -229,7 +224,8 @@ VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *t
 void vxs_warn_unidentified(const vxs_context *context, size_t unidentified);
 /* The keys that every fit has in JSON, into an object that is open. */
 void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task,
-                  const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit);
+                  const vxs_method_settings *method, const vxs_loss_kind *loss,
+                  const vxs_solution *fit);
 /* Whether model and cohort both record the SHA-256 of the same files of features, so that checking
  * verifies that these are what the model was fitted on. */
 bool vxs_model_features_recorded(const vxs_model *model, const vxs_cohort *cohort);

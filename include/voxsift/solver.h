@@ -4,6 +4,7 @@
 
 #include "voxsift/core.h"
 #include "voxsift/design.h"
+#include "voxsift/loss.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,27 +12,14 @@ extern "C" {
 
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
-typedef enum {
-    VXS_LOSS_SQUARED,      /* (y - z)^2 / 2 */
-    VXS_LOSS_LOGISTIC,     /* log(1 + exp(-y z)), y being -1 or 1 */
-    VXS_LOSS_HINGE,        /* max(0, y - z): y is a margin, the design knows the classes */
-    VXS_LOSS_MULTINOMIAL,  /* log sum over classes c of exp(z_c), less z_y: y is the number of a
-                              class */
-    VXS_LOSS_SQUARED_HINGE /* max(0, 1 - y z)^2 / 2, y being -1 or 1 */
-} vxs_loss;
-extern const char *const vxs_loss_names[];
-
-/* Numbers of a problem are no larger: the cube of such a number is still one. */
-#define VXS_LARGEST 1e100
-
 /* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2  over w and b */
 typedef struct {
     vxs_design *design;
-    vxs_loss loss;
-    const double *y;
-    const double *weights; /* u, of which none is negative; NULL: all 1 */
-    const double *free;    /* the columns c that are not penalised, n x free_count: a column of ones
-                              for an intercept, confounds */
+    vxs_loss loss;      /* of as many samples as the design has rows. With several predictions k a
+                           sample, each class has weights of its own, those of class c being c p ... c p
+                           +      p - 1 of a solution, and free columns likewise */
+    const double *free; /* the columns c that are not penalised, n x free_count: a column of ones
+                           for an intercept, confounds */
     size_t free_count;
     double ridge;
     bool nonnegative;       /* w >= 0 */
@@ -40,11 +28,9 @@ typedef struct {
                                level that is not penalised */
     double sparsity;        /* with a graph: and sparsity times |w|_1; then levels are penalised */
     const vxs_terms *terms; /* instead of |w|_1 the sum of the sizes of these; NULL: none */
-    size_t classes;   /* with the multinomial loss: each has weights of its own, those of class
-                         c being c p ... c p + p - 1 of a solution, and free columns likewise */
-    double smooth;    /* with the hinge, where all y are one margin and w >= 0: adds the sum
-                         over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
-                         smooth lambda_max^2 / (y sum u) */
+    double smooth;          /* with the hinge, where all y are one margin and w >= 0: adds the sum
+                               over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
+                               smooth lambda_max^2 / (y sum u) */
     vxs_units *units; /* instead: |w|_B^2 / 2 + cost sum_i u_i f, w being the weights of the columns
                          of units, |w|_B^2 the least sum over units of |w_g|^2 / d_g with 0 <= d <=
                          1 and sum d <= budget; NULL: none. `design` is what units are made of */

@@ -119,7 +119,7 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
 static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_certificate *c = &o->fit.certificate;
-    if (m->loss == VXS_LOSS_MULTINOMIAL)
+    if (m->loss == &vxs_multinomial_loss)
         fprintf(out, "  all %zu classes at once:\n", m->output_count);
     else if (m->output_count > 1)
         fprintf(out, "  %s against the rest:\n", o->name);
@@ -131,7 +131,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
             "  no feature has a weight: lambda is %.6g, and from %.6g on the empty model is the "
             "best\n",
             c->lambda, c->lambda_max);
-    else if (c->pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL)
+    else if (c->pieces > 0 && m->loss == &vxs_multinomial_loss)
         fprintf(out,
                 "  %zu weights of %zu features and %zu classes are not 0, in %zu pieces of equal "
                 "weight, at lambda %.6g (%.3g of lambda_max)\n",
@@ -159,7 +159,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     fprintf(out, "Fitted '%s' of %s by %s (%s loss).\n", t->settings.target,
             vxs_subjects_text(t, subjects), vxs_method_names[m->task.method],
             vxs_loss_name(&m->task, call->method, m->loss));
-    size_t certificates = m->loss == VXS_LOSS_MULTINOMIAL ? 1 : m->output_count;
+    size_t certificates = m->loss == &vxs_multinomial_loss ? 1 : m->output_count;
     for (size_t k = 0; k < certificates; k++)
         print_output(out, m, &m->outputs[k]);
     fprintf(out, "  %s/model.json      what it is and how far it can be trusted\n", dir);

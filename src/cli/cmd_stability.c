@@ -25,8 +25,8 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)
             fprintf(out, "  %s %s: ", task->classes[o],
-                    task->loss == VXS_LOSS_MULTINOMIAL ? "beside the other classes"
-                                                       : "against the rest");
+                    task->loss == &vxs_multinomial_loss ? "beside the other classes"
+                                                        : "against the rest");
         else
             fprintf(out, "  ");
         fprintf(out, "%zu are stable: selected in %.3g of the halves or more\n", r->stable[o],

@@ -4,7 +4,7 @@
 static const char *loss_of(const vxs_model *m)
 {
     const char *loss = vxs_json_get_text(m->about, "loss");
-    return loss ? loss : vxs_loss_names[m->loss];
+    return loss ? loss : m->loss->name;
 }
 
 static void print_json(const vxs_call *call, const vxs_model *m)
@@ -62,9 +62,9 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
 static void print_pieces(FILE *out, const vxs_model *m, size_t k)
 {
     size_t pieces = m->outputs[k].fit.certificate.pieces;
-    if (pieces > 0 && m->loss == VXS_LOSS_MULTINOMIAL && k + 1 == m->output_count)
+    if (pieces > 0 && m->loss == &vxs_multinomial_loss && k + 1 == m->output_count)
         fprintf(out, "  all of these are in %zu pieces of equal weight\n", pieces);
-    else if (pieces > 0 && m->loss != VXS_LOSS_MULTINOMIAL)
+    else if (pieces > 0 && m->loss != &vxs_multinomial_loss)
         fprintf(out, "  they are in %zu %s of equal weight\n", pieces,
                 pieces == 1 ? "piece" : "pieces");
 }

@@ -11,14 +11,6 @@ double vxs_output_truth(const vxs_task *t, size_t output, size_t i)
     return t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
 }
 
-static double loss_of(vxs_loss loss, double y, double s)
-{
-    double margin = -y * s;
-    if (loss == VXS_LOSS_SQUARED)
-        return (y - s) * (y - s) / 2;
-    return margin > 0 ? margin + log1p(exp(-margin)) : log1p(exp(margin));
-}
-
 /* Weights of the fold's subjects for one output: classes weigh as they do in the fits. */
 static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
 {
@@ -37,6 +29,7 @@ static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
 static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
 {
     const vxs_task *t = w->cv->task;
+    const vxs_sample_loss *f = vxs_output_loss(t)->sample;
     double sum = 0, whole = 0, weight[2];
     for (size_t o = 0; o < vxs_task_outputs(t); o++) {
         const double *s = job->scores + (o * job->point_count + number) * job->test_count;
@@ -46,7 +39,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
             if (vxs_task_is_joint(t) && y < 0)
                 continue;
             u *= t->weights ? t->weights[job->test[k]] : 1;
-            sum += u * loss_of(t->loss, y, w->offset[o] + w->slope[o] * s[k]);
+            sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y);
             whole += u;
         }
     }

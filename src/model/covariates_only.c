@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* A solver's empty model has the columns alone: the one feature that it needs is 0. */
-vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights,
+vxs_status vxs_fit_columns(const vxs_loss_kind *loss, const double *y, const double *weights,
                            const double *columns, size_t n, size_t count, double *b,
                            bool *converged, vxs_error *err)
 {
@@ -15,9 +15,7 @@ vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights
     vxs_solution fit;
     vxs_status status = nothing ? vxs_dense_new(nothing, n, 1, 1, &design, err) : VXS_FAILED;
     vxs_problem problem = { .design = design,
-                            .loss = loss,
-                            .y = y,
-                            .weights = weights,
+                            .loss = { .kind = loss, .n = n, .y = y, .u = weights },
                             .free = columns,
                             .free_count = count };
     if (!status)

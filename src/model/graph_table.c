@@ -90,16 +90,17 @@ void vxs_graph_write(const vxs_graph *g, const vxs_cohort *c, FILE *stream)
 vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
-    if (!method->needs_graph && t->settings.loss == VXS_LOSS_CHOOSE_MULTINOMIAL)
+    const vxs_loss_kind *loss = vxs_chosen_loss(&t->settings);
+    if (!method->needs_graph && loss == &vxs_multinomial_loss)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' tells each class from the rest; '--loss multinomial' goes "
                         "with '--method fused'",
                         method->name);
-    if (method->classes && t->settings.loss == VXS_LOSS_CHOOSE_SQUARED)
+    if (method->classes && loss == &vxs_squared_loss)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' tells classes apart; '--loss squared' is of scores",
                         method->name);
-    if (t->settings.method != VXS_METHOD_FGM && t->settings.loss == VXS_LOSS_CHOOSE_SQUARED_HINGE)
+    if (t->settings.method != VXS_METHOD_FGM && loss == &vxs_squared_hinge_loss)
         return vxs_fail(err, VXS_MISUSE, "'--loss squared-hinge' goes with '--method fgm'");
     if (!method->needs_graph && !method->kernel && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);

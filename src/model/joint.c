@@ -9,16 +9,16 @@
 
 /* Of two classes it is the logistic loss of their difference: |d| is the least |w_0| + |w_1| that
  * has w_1 - w_0 = d, and so it is with differences. */
-vxs_loss vxs_loss_of_classes(bool joint, size_t classes)
+const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes)
 {
-    return classes == 0           ? VXS_LOSS_SQUARED
-           : joint && classes > 2 ? VXS_LOSS_MULTINOMIAL
-                                  : VXS_LOSS_LOGISTIC;
+    return classes == 0           ? &vxs_squared_loss
+           : joint && classes > 2 ? &vxs_multinomial_loss
+                                  : &vxs_logistic_loss;
 }
 
 bool vxs_task_is_joint(const vxs_task *t)
 {
-    return t->loss == VXS_LOSS_MULTINOMIAL;
+    return t->loss == &vxs_multinomial_loss;
 }
 
 size_t vxs_task_problems(const vxs_task *t)
@@ -26,9 +26,9 @@ size_t vxs_task_problems(const vxs_task *t)
     return vxs_task_is_joint(t) ? 1 : vxs_task_outputs(t);
 }
 
-vxs_loss vxs_output_loss(const vxs_task *t)
+const vxs_loss_kind *vxs_output_loss(const vxs_task *t)
 {
-    return vxs_task_is_joint(t) ? VXS_LOSS_LOGISTIC : t->loss;
+    return vxs_task_is_joint(t) ? &vxs_logistic_loss : t->loss;
 }
 
 /* The first of a joint answer's indices that is not below this. */

@@ -65,8 +65,8 @@ vxs_status vxs_task_make_units_problem(const vxs_context *context, vxs_task *t,
     problem->cost = settings->cost;
     problem->debias = settings->debias;
     problem->unshifted = smooth;
-    bool logistic = smooth || t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC;
-    problem->loss = logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED_HINGE;
+    bool logistic = smooth || vxs_chosen_loss(&t->settings) == &vxs_logistic_loss;
+    problem->loss.kind = logistic ? &vxs_logistic_loss : &vxs_squared_hinge_loss;
     return status;
 }
 

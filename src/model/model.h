@@ -30,7 +30,7 @@ void vxs_balance_weights(const double *y, double *u, size_t n);
 bool vxs_is_class(const char *cell, const char *name);
 /* joint.c: whether one problem has all classes in it; its answer's part for an output, and the
  * answer again from these. */
-vxs_loss vxs_loss_of_classes(bool joint, size_t classes); /* none: scores */
+const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes); /* none: scores */
 bool vxs_task_is_joint(const vxs_task *task);
 VXS_MUST_CHECK vxs_status vxs_joint_split(const vxs_task *task, const vxs_solution *joint,
                                           size_t output, vxs_solution *part, vxs_error *err);
@@ -40,7 +40,7 @@ VXS_MUST_CHECK vxs_status vxs_joint_merge(const vxs_task *task, const vxs_soluti
  * of any output are. Those of an output stand `stride` apart from the next one's. */
 void vxs_joint_odds(double *scores, size_t outputs, size_t count, size_t stride);
 /* The loss of one output by itself. */
-vxs_loss vxs_output_loss(const vxs_task *task);
+const vxs_loss_kind *vxs_output_loss(const vxs_task *task);
 /* 1 / (1 + exp(-score)), without overflow. */
 double vxs_sigmoid(double score);
 /* Sets y and u of a problem; whether u says more than 1. */
@@ -98,9 +98,9 @@ void vxs_tries_release(vxs_tries *tries);
 
 /* covariates_only.c: predictions from columns alone, without features: score = columns x b; whether
  * the gap was reached, unless that is NULL. */
-VXS_MUST_CHECK vxs_status vxs_fit_columns(vxs_loss loss, const double *y, const double *weights,
-                                          const double *columns, size_t n, size_t count, double *b,
-                                          bool *converged, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss_kind *loss, const double *y,
+                                          const double *weights, const double *columns, size_t n,
+                                          size_t count, double *b, bool *converged, vxs_error *err);
 /* An empty model of a task; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
 /* Weights of standardised columns become weights of features as they stand in the cohort, and the

@@ -334,7 +334,8 @@ static vxs_status read_about(const reader *r, vxs_error *err)
         status = read_texts(r, "confound_levels", &m->levels, &m->level_count, err);
     if (!status)
         status = read_params(r, "task", vxs_task_params, &m->task, err);
-    m->loss = vxs_loss_of_classes(m->task.loss == VXS_LOSS_CHOOSE_MULTINOMIAL, m->class_count);
+    m->loss =
+        vxs_loss_of_classes(vxs_chosen_loss(&m->task) == &vxs_multinomial_loss, m->class_count);
     return status ? status : read_outputs(r, err);
 }
 

@@ -38,14 +38,15 @@ static void selected_json(vxs_json_writer *w, const vxs_selected *s)
 }
 
 void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
-                  const vxs_method_settings *method, vxs_loss loss, const vxs_solution *fit)
+                  const vxs_method_settings *method, const vxs_loss_kind *loss,
+                  const vxs_solution *fit)
 {
     const vxs_certificate *c = &fit->certificate;
     vxs_json_text(w, "method", vxs_method_names[task->method]);
     vxs_json_text(w, "loss", vxs_loss_name(task, method, loss));
     vxs_json_real(w, "lambda", c->lambda);
     vxs_json_real(w, "lambda_max", c->lambda_max);
-    vxs_json_whole(w, "nonzero", (int64_t)(loss == VXS_LOSS_MULTINOMIAL ? fit->count : c->nonzero));
+    vxs_json_whole(w, "nonzero", (int64_t)(loss->joint ? fit->count : c->nonzero));
     if (c->pieces > 0) /* on a graph only */
         vxs_json_whole(w, "pieces", (int64_t)c->pieces);
     if (c->unidentified > 0)

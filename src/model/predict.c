@@ -224,7 +224,7 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
         for (size_t j = 0; j < fit->count && !status && linear; j++)
             vxs_cohort_add(c, fit->index[j], fit->weight[j], scores + k * n);
     }
-    if (m->loss == VXS_LOSS_MULTINOMIAL)
+    if (m->loss == &vxs_multinomial_loss)
         vxs_joint_odds(scores, m->output_count, n, n);
     free(values);
     return status;

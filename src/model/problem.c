@@ -39,13 +39,13 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
 }
 
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
-                          vxs_loss loss)
+                          const vxs_loss_kind *loss)
 {
     if (vxs_methods[task->method].kernel)
-        loss = method->penalty == VXS_PENALTY_HSIC ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
-    if (task->method == VXS_METHOD_FGM && task->loss != VXS_LOSS_CHOOSE_LOGISTIC)
-        loss = VXS_LOSS_SQUARED_HINGE;
-    return vxs_loss_names[loss];
+        loss = method->penalty == VXS_PENALTY_HSIC ? &vxs_squared_loss : &vxs_hinge_loss;
+    if (task->method == VXS_METHOD_FGM && vxs_chosen_loss(task) != &vxs_logistic_loss)
+        loss = &vxs_squared_hinge_loss;
+    return loss->name;
 }
 
 vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
@@ -115,9 +115,10 @@ static vxs_status make_kernel_problem(const vxs_context *context, vxs_task *t, s
     vxs_status status = vxs_task_make_kernel(context, t, output, settings, err);
     bool hsic = settings->penalty == VXS_PENALTY_HSIC;
     problem->design = t->kernel;
-    problem->loss = hsic ? VXS_LOSS_SQUARED : VXS_LOSS_HINGE;
-    problem->y = t->margin;
-    problem->weights = hsic ? NULL : problem->weights; /* pairs of subjects have none */
+    problem->loss = (vxs_loss){ .kind = hsic ? &vxs_squared_loss : &vxs_hinge_loss,
+                                .n = t->kernel ? vxs_design_rows(t->kernel) : 0,
+                                .y = t->margin,
+                                .u = hsic ? NULL : problem->loss.u }; /* pairs have none */
     problem->free_count = 0;
     problem->nonnegative = true;
     if (hsic)
@@ -145,16 +146,17 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
 {
     bool weighted = vxs_task_set_output(t, number);
     *problem = (vxs_problem){ .design = t->design,
-                              .loss = t->loss,
-                              .y = t->y,
-                              .weights = weighted ? t->u : NULL,
+                              .loss = { .kind = t->loss,
+                                        .n = t->n,
+                                        .k = vxs_task_is_joint(t) ? t->class_count : 0,
+                                        .y = t->y,
+                                        .u = weighted ? t->u : NULL },
                               .free = t->free,
                               .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
                               .ridge = settings->ridge,
                               .nonnegative = settings->nonnegative,
                               .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL,
-                              .sparsity = settings->sparsity,
-                              .classes = vxs_task_is_joint(t) ? t->class_count : 0 };
+                              .sparsity = settings->sparsity };
     if (vxs_task_is_kernel(t))
         return make_kernel_problem(context, t, number, settings, problem, err);
     if (vxs_task_generates(t))

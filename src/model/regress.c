@@ -46,7 +46,7 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
         at++;
     }
     if (!status)
-        status = vxs_fit_columns(VXS_LOSS_SQUARED, score, NULL, columns, m, q, explained,
+        status = vxs_fit_columns(&vxs_squared_loss, score, NULL, columns, m, q, explained,
                                  &converged, err);
     if (!status && !converged)
         status = vxs_fail(err, VXS_BAD_DATA,

@@ -7,6 +7,10 @@
 
 #define AT(member) offsetof(vxs_task_settings, member)
 
+/* The losses that '--loss' names, behind auto. */
+static const vxs_loss_kind *const chosen_losses[] = { NULL, &vxs_squared_loss, &vxs_logistic_loss,
+                                                      &vxs_multinomial_loss,
+                                                      &vxs_squared_hinge_loss };
 static const char *const losses[] = { "auto",        "squared",       "logistic",
                                       "multinomial", "squared-hinge", NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
@@ -111,6 +115,11 @@ const vxs_param vxs_task_params[] = {
       .help = "leave the intercept out" },
     { .name = NULL },
 };
+
+const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings)
+{
+    return chosen_losses[settings->loss];
+}
 
 void vxs_task_release(vxs_task *t)
 {
@@ -417,17 +426,16 @@ static vxs_status read_target(maker *m, vxs_error *err)
         return vxs_fail(err, VXS_BAD_DATA,
                         "column '%s' is '%s' for all %zu subjects; there is nothing to predict",
                         target, t->classes[0], t->n);
-    bool joint = t->settings.loss == VXS_LOSS_CHOOSE_MULTINOMIAL;
-    bool classes = joint || t->settings.loss == VXS_LOSS_CHOOSE_LOGISTIC ||
-                   t->settings.loss == VXS_LOSS_CHOOSE_SQUARED_HINGE ||
-                   (t->settings.loss == VXS_LOSS_AUTO && (!summary.numeric || t->class_count == 2));
+    const vxs_loss_kind *chosen = vxs_chosen_loss(&t->settings);
+    bool joint = chosen == &vxs_multinomial_loss;
+    bool classes = chosen ? chosen != &vxs_squared_loss : !summary.numeric || t->class_count == 2;
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
     if (!classes && vxs_task_method(t)->classes)
         return vxs_fail(err, VXS_BAD_DATA,
                         "method '%s' tells classes apart; column '%s' holds scores (or, with "
                         "--loss logistic, as many classes as values)",
                         vxs_task_method(t)->name, target);
-    if (t->settings.loss == VXS_LOSS_AUTO && !summary.numeric && check_target(m, err))
+    if (!chosen && !summary.numeric && check_target(m, err))
         return VXS_BAD_DATA;
     if (!classes && !summary.numeric)
         return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; --loss squared wants numbers",

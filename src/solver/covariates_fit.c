@@ -26,7 +26,7 @@ static void span(vxs_shift *s)
     for (size_t k = 0; k < s->columns; k++) {
         double *v = s->basis + s->rank * s->n;
         for (size_t i = 0; i < s->n; i++)
-            v[i] = vxs_sample_weight(s->problem, i) > 0 ? s->problem->free[k * s->n + i] : 0;
+            v[i] = vxs_loss_weight(&s->problem->loss, i) > 0 ? s->problem->free[k * s->n + i] : 0;
         double before = cblas_dnrm2(n, v, 1);
         for (int twice = 0; twice < 2; twice++)
             for (size_t r = 0; r < s->rank; r++) {
@@ -153,7 +153,7 @@ static double value_at(const vxs_shift *s, const double *z, const double *b, dou
     memcpy(shifted, z, s->n * sizeof(*shifted));
     for (size_t r = 0; r < s->rank; r++)
         cblas_daxpy((int)s->n, b[r], s->basis + r * s->n, 1, shifted, 1);
-    return vxs_losses_value(s->problem, shifted);
+    return vxs_loss_value(&s->problem->loss, shifted);
 }
 
 /* The slope by b, downwards, behind the factor; whether any of it is more than rounding. */
@@ -161,7 +161,7 @@ static bool find_slope(vxs_shift *s, const double *shifted)
 {
     double *down = s->gram + s->rank * s->rank, size = 0;
     bool steep = false;
-    vxs_losses_slope(s->problem, shifted, s->slope);
+    vxs_loss_gradient(&s->problem->loss, shifted, s->slope);
     for (size_t i = 0; i < s->n; i++)
         size += s->slope[i] * s->slope[i];
     for (size_t r = 0; r < s->rank; r++) {
@@ -207,7 +207,7 @@ double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
     for (int step = 0, flat = 0; step < STEPS && s->rank > 0 && flat < 4; step++) {
         if (!find_slope(s, shifted))
             return value;
-        vxs_losses_curvature(s->problem, shifted, s->curve);
+        vxs_loss_curvature(&s->problem->loss, shifted, s->curve);
         vxs_shift_factor(s, s->curve);
         double next = step_down(s, z, value + slack_of(s, shifted, value), shifted);
         if (next == INFINITY)

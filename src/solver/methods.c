@@ -63,7 +63,7 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
         return status;
     double most = vxs_solver_lambda_max(*solver);
     (*solver)->method = method;
-    (*solver)->free_count = problem->free_count * (problem->classes > 1 ? problem->classes : 1);
+    (*solver)->free_count = problem->free_count * vxs_loss_outputs(&problem->loss);
     if (isfinite(most))
         return VXS_OK;
     vxs_solver_free(*solver);

@@ -40,34 +40,41 @@ static unsigned parts_of(const vxs_problem *q)
                      q->map.kind != VXS_MAP_NONE;
     const bool has[PARTS] = { q->graph != NULL, q->terms != NULL, q->units != NULL,
                               q->ridge != 0,    q->nonnegative,   q->sparsity != 0,
-                              q->classes > 1,   q->smooth != 0,   selection };
+                              q->loss.k > 1,    q->smooth != 0,   selection };
     unsigned parts = 0;
     for (unsigned k = 0; k < PARTS; k++)
         parts |= has[k] ? 1U << k : 0;
     return parts;
 }
 
-#define LOSS(name) (1U << VXS_LOSS_##name)
-
 typedef struct {
     const char *who;
-    unsigned losses;
-    unsigned needs; /* one of these at least */
-    unsigned takes; /* besides */
+    const vxs_loss_kind *losses[5]; /* ends with NULL */
+    unsigned needs;                 /* one of these at least */
+    unsigned takes;                 /* besides */
 } rule;
 /* Method skfs with the penalty hsic-lasso; and what the checker knows without graph and units. */
 enum { HSIC = VXS_METHOD_MSLR + 1, PLAIN };
 static const rule rules[] = {
-    [VXS_METHOD_LASSO] = { "method 'lasso'", LOSS(SQUARED) | LOSS(LOGISTIC) | LOSS(SQUARED_HINGE),
-                           0, RIDGE | NONNEGATIVE },
-    [VXS_METHOD_FUSED] = { "method 'fused'", LOSS(SQUARED) | LOSS(LOGISTIC) | LOSS(MULTINOMIAL),
-                           GRAPH | TERMS, SPARSITY | CLASSES },
-    [VXS_METHOD_SKFS] = { "method 'skfs'", LOSS(HINGE), NONNEGATIVE, GRAPH | SMOOTH },
-    [VXS_METHOD_FGM] = { "method 'fgm'", LOSS(SQUARED_HINGE) | LOSS(LOGISTIC), UNITS, SELECTION },
-    [VXS_METHOD_MSLR] = { "method 'mslr'", LOSS(LOGISTIC), UNITS, SELECTION },
-    [HSIC] = { "method 'skfs'", LOSS(SQUARED), NONNEGATIVE, 0 },
+    [VXS_METHOD_LASSO] = { "method 'lasso'",
+                           { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
+                           0,
+                           RIDGE | NONNEGATIVE },
+    [VXS_METHOD_FUSED] = { "method 'fused'",
+                           { &vxs_squared_loss, &vxs_logistic_loss, &vxs_multinomial_loss },
+                           GRAPH | TERMS,
+                           SPARSITY | CLASSES },
+    [VXS_METHOD_SKFS] = { "method 'skfs'", { &vxs_hinge_loss }, NONNEGATIVE, GRAPH | SMOOTH },
+    [VXS_METHOD_FGM] = { "method 'fgm'",
+                         { &vxs_squared_hinge_loss, &vxs_logistic_loss },
+                         UNITS,
+                         SELECTION },
+    [VXS_METHOD_MSLR] = { "method 'mslr'", { &vxs_logistic_loss }, UNITS, SELECTION },
+    [HSIC] = { "method 'skfs'", { &vxs_squared_loss }, NONNEGATIVE, 0 },
     [PLAIN] = { "a problem without graph, terms and units",
-                LOSS(SQUARED) | LOSS(LOGISTIC) | LOSS(SQUARED_HINGE) | LOSS(MULTINOMIAL), 0,
+                { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss,
+                  &vxs_multinomial_loss },
+                0,
                 RIDGE | NONNEGATIVE | CLASSES },
 };
 
@@ -76,34 +83,39 @@ static const rule *rule_of(const vxs_problem *q, const vxs_method *method,
                            const vxs_method_settings *s)
 {
     if (!method)
-        return &rules[q->units                    ? VXS_METHOD_FGM
-                      : q->loss == VXS_LOSS_HINGE ? VXS_METHOD_SKFS
-                      : q->graph || q->terms      ? VXS_METHOD_FUSED
-                                                  : PLAIN];
+        return &rules[q->units                          ? VXS_METHOD_FGM
+                      : q->loss.kind == &vxs_hinge_loss ? VXS_METHOD_SKFS
+                      : q->graph || q->terms            ? VXS_METHOD_FUSED
+                                                        : PLAIN];
     return method->kernel && s && s->penalty == VXS_PENALTY_HSIC ? &rules[HSIC]
                                                                  : &rules[method - vxs_methods];
 }
 
-static vxs_status refuse_loss(const rule *r, vxs_loss loss, vxs_error *err)
+static vxs_status check_loss(const rule *r, const vxs_loss_kind *loss, vxs_error *err)
 {
     char text[128];
     size_t used = 0;
+    bool takes = false, known = false;
     text[0] = '\0';
-    for (unsigned k = 0; vxs_loss_names[k]; k++)
-        if (r->losses & 1U << k)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " or " : "",
-                                     vxs_loss_names[k]);
-    bool known = loss <= VXS_LOSS_SQUARED_HINGE;
-    return vxs_fail(err, VXS_MISUSE, "%s takes %s loss, not %s%s", r->who, text,
-                    known ? vxs_loss_names[loss] : "an unknown one",
-                    loss == VXS_LOSS_MULTINOMIAL ? ": with several classes use another one" : "");
+    for (const vxs_loss_kind *const *k = r->losses; *k; k++) {
+        takes = takes || *k == loss;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " or " : "",
+                                 (*k)->name);
+    }
+    for (const vxs_loss_kind *const *k = vxs_loss_kinds; *k; k++)
+        known = known || *k == loss;
+    return takes ? VXS_OK
+                 : vxs_fail(err, VXS_MISUSE, "%s takes %s loss, not %s%s", r->who, text,
+                            known ? loss->name : "an unknown one",
+                            known && loss->joint ? ": with several classes use another one" : "");
 }
 
 static vxs_status check_parts(const vxs_problem *q, const rule *r, vxs_error *err)
 {
     unsigned parts = parts_of(q), alien = parts & ~(r->needs | r->takes);
-    if (q->loss > VXS_LOSS_SQUARED_HINGE || !(r->losses & 1U << q->loss))
-        return refuse_loss(r, q->loss, err);
+    vxs_status status = check_loss(r, q->loss.kind, err);
+    if (status)
+        return status;
     for (unsigned k = 0; k < PARTS; k++) {
         if (alien & 1U << k)
             return vxs_fail(err, VXS_MISUSE, "%s does not take %s", r->who, part_names[k]);
@@ -122,11 +134,11 @@ static vxs_status check_parts(const vxs_problem *q, const rule *r, vxs_error *er
 static vxs_status check_way(const vxs_problem *q, const vxs_method_settings *s, vxs_error *err)
 {
     bool bp = s->way == VXS_FUSED_BP || (s->way == VXS_FUSED_AUTO && q->terms);
-    if (bp && q->loss == VXS_LOSS_MULTINOMIAL)
+    if (bp && q->loss.kind->joint)
         return vxs_fail(err, VXS_MISUSE,
                         "solver 'bp' knows squared and logistic loss only: with several classes "
                         "use another one");
-    if (s->way == VXS_FUSED_SAIF && (q->loss == VXS_LOSS_MULTINOMIAL || q->sparsity > 0))
+    if (s->way == VXS_FUSED_SAIF && (q->loss.kind->joint || q->sparsity > 0))
         return vxs_fail(err, VXS_MISUSE,
                         "'--solver saif' has neither all classes at once nor a penalty on weights");
     return VXS_OK;
@@ -193,48 +205,14 @@ static vxs_status check_settings(const vxs_param *table, const vxs_method_settin
 
 /* ---- Values that losses take as y ------------------------------------------------------------ */
 
-static bool is_number(const vxs_problem *q, double y)
-{
-    (void)q;
-    return fabs(y) <= VXS_LARGEST;
-}
-
-static bool is_sign(const vxs_problem *q, double y)
-{
-    (void)q;
-    return y == 1 || y == -1;
-}
-
-static bool is_margin(const vxs_problem *q, double y)
-{
-    return y > 0 && y <= VXS_LARGEST && y == q->y[0];
-}
-
-static bool is_class(const vxs_problem *q, double y)
-{
-    return y >= 0 && y < (double)q->classes && y == floor(y);
-}
-
-static const struct {
-    bool (*takes)(const vxs_problem *q, double y);
-    const char *what;
-} targets[] = {
-    [VXS_LOSS_SQUARED] = { is_number, "numbers of at most 1e+100" },
-    [VXS_LOSS_LOGISTIC] = { is_sign, "-1 or 1" },
-    [VXS_LOSS_HINGE] = { is_margin, "one margin above 0 for all samples, since the design of "
-                                    "kernel scores knows the classes" },
-    [VXS_LOSS_MULTINOMIAL] = { is_class, "numbers of classes, from 0" },
-    [VXS_LOSS_SQUARED_HINGE] = { is_sign, "-1 or 1" },
-};
-
 static vxs_status check_samples(const vxs_problem *q, size_t n, vxs_error *err)
 {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < n; i++) {
-        double u = q->weights ? q->weights[i] : 1;
-        if (!targets[q->loss].takes(q, q->y[i]))
+        double u = vxs_loss_weight(&q->loss, i);
+        if (!q->loss.kind->is_target(&q->loss, q->loss.y[i]))
             return vxs_fail(err, VXS_BAD_DATA, "y of sample %zu is %g; %s loss takes %s", i,
-                            q->y[i], vxs_loss_names[q->loss], targets[q->loss].what);
+                            q->loss.y[i], q->loss.kind->name, q->loss.kind->targets);
         if (!(u >= 0 && u <= VXS_LARGEST))
             return vxs_fail(err, VXS_BAD_DATA,
                             "the weight of sample %zu is %g; weights are from 0 to %g", i, u,
@@ -309,15 +287,18 @@ static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool so
     if (q->free_count > 0 && !q->free)
         return vxs_fail(err, VXS_MISUSE, "the problem has %zu covariates without values",
                         q->free_count);
-    if (q->loss == VXS_LOSS_MULTINOMIAL ? q->classes < 2 : q->classes > 1)
-        return vxs_fail(err, VXS_MISUSE, "%s loss does not go with %zu classes",
-                        vxs_loss_names[q->loss], q->classes);
+    if (q->loss.n != n)
+        return vxs_fail(err, VXS_MISUSE, "the loss is of %zu samples, the design has %zu rows",
+                        q->loss.n, n);
+    if (q->loss.kind->joint ? q->loss.k < 2 : q->loss.k > 1)
+        return vxs_fail(err, VXS_MISUSE, "%s loss does not go with %zu classes", q->loss.kind->name,
+                        q->loss.k);
     if (q->units && vxs_units_rows(q->units) != n)
         return vxs_fail(err, VXS_MISUSE, "the units have %zu rows, the design %zu",
                         vxs_units_rows(q->units), n);
     if (q->graph) /* kernel scores may have no neighbors, and single weights may be penalised */
-        status =
-            check_graph(q->graph, p, some && q->loss != VXS_LOSS_HINGE && q->sparsity == 0, err);
+        status = check_graph(q->graph, p,
+                             some && q->loss.kind != &vxs_hinge_loss && q->sparsity == 0, err);
     return status || !q->terms ? status : check_terms(q->terms, p, some, err);
 }
 
@@ -335,7 +316,7 @@ static bool is_method(const vxs_method *method)
 vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
                              const vxs_method_settings *s, vxs_error *err)
 {
-    if (!q || !q->design || !q->y)
+    if (!q || !q->design || !q->loss.y)
         return vxs_fail(err, VXS_MISUSE, "the problem has no %s", q && q->design ? "y" : "design");
     if (method && !is_method(method))
         return vxs_fail(err, VXS_MISUSE, "the method is none of vxs_methods, but perhaps a copy");

@@ -28,7 +28,7 @@ static size_t columns_of(const vxs_reach *r, size_t rank)
 
 vxs_status vxs_reach_init(const vxs_problem *problem, size_t most, vxs_reach *reach, vxs_error *err)
 {
-    size_t n = vxs_design_rows(problem->design), classes = vxs_classes_of(problem);
+    size_t n = vxs_design_rows(problem->design), classes = vxs_loss_outputs(&problem->loss);
     *reach = (vxs_reach){ .problem = problem, .n = n, .classes = classes };
     size_t columns = columns_of(reach, most), all = n * classes;
     reach->free = vxs_alloc(most, n * sizeof(*reach->free), err);
@@ -47,7 +47,7 @@ void vxs_reach_add(vxs_reach *r, const double *column)
 {
     double *to = r->free + r->rank * r->n;
     for (size_t i = 0; i < r->n; i++)
-        to[i] = vxs_sample_weight(r->problem, i) > 0 ? column[i] : 0;
+        to[i] = vxs_loss_weight(&r->problem->loss, i) > 0 ? column[i] : 0;
     cblas_dscal((int)r->n, 1 / cblas_dnrm2((int)r->n, to, 1), to, 1);
     r->rank++;
 }
@@ -71,7 +71,7 @@ static double root_of(const vxs_reach *r, const double *share, size_t i, size_t 
     for (size_t c = 0; c < r->classes; c++)
         others += c == a ? 0 : share[c * n + i];
     double part = a == b ? others : -sqrt(own * share[b * n + i]);
-    return sqrt(vxs_sample_weight(r->problem, i) * own) * part;
+    return sqrt(vxs_loss_weight(&r->problem->loss, i) * own) * part;
 }
 
 /* S[a, b] of all samples, at (a classes + b) n. */

@@ -3,7 +3,7 @@
 #ifndef VXS_SOLVER_REACH_H
 #define VXS_SOLVER_REACH_H
 
-#include "solver/loss.h"
+#include "voxsift/solver.h"
 
 typedef struct {
     const vxs_problem *problem;
@@ -22,7 +22,7 @@ VXS_MUST_CHECK vxs_status vxs_reach_init(const vxs_problem *problem, size_t most
 /* A free column that does not depend on those before it. */
 void vxs_reach_add(vxs_reach *reach, const double *column);
 void vxs_reach_release(vxs_reach *reach);
-/* Of slopes v, n x classes, at the curvatures that vxs_losses_curvature gives. False where these
+/* Of slopes v, n x classes, at the curvatures that vxs_loss_curvature gives. False where these
  * leave no way to a point that is orthogonal; what v is then is of no use. */
 bool vxs_reach_project(vxs_reach *reach, const double *curvature, double *v);
 

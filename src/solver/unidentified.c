@@ -198,7 +198,7 @@ static vxs_status scale_columns(rank_test *t, const vxs_problem *problem, const 
     for (size_t k = 0; k < t->count; k++) {
         double *v = t->scaled + k * t->n;
         for (size_t i = 0; i < t->n; i++)
-            v[i] = vxs_sample_weight(problem, i) > 0 ? columns[k * t->n + i] : 0;
+            v[i] = vxs_loss_weight(&problem->loss, i) > 0 ? columns[k * t->n + i] : 0;
         for (size_t r = 0; r < 2 * covariates.rank; r++) { /* twice, for what rounding left */
             const double *b = covariates.basis + r % covariates.rank * t->n;
             cblas_daxpy(n, -cblas_ddot(n, b, 1, v, 1), b, 1, v, 1);

@@ -155,12 +155,12 @@ static double dual_value(const check *c, double lambda, double most)
     double square = 0, along = 0, scale = 1, sum = 0, size = 0;
     for (size_t j = 0; j < c->classes * c->p; j++)
         size += c->problem->ridge * c->w[j] * c->w[j];
-    for (size_t i = 0; i < c->n && c->problem->loss == VXS_LOSS_SQUARED; i++) {
+    for (size_t i = 0; i < c->n && c->problem->loss.kind == &vxs_squared_loss; i++) {
         double u = vxs_check_u(c->problem, i);
-        along += lambda * c->theta[i] * c->problem->y[i];
+        along += lambda * c->theta[i] * c->problem->loss.y[i];
         square += u > 0 ? lambda * lambda * c->theta[i] * c->theta[i] / u : 0;
     }
-    if (square + size > 0 && c->problem->loss == VXS_LOSS_SQUARED)
+    if (square + size > 0 && c->problem->loss.kind == &vxs_squared_loss)
         scale = along / (square + size);
     if (most > 0)
         scale = fmax(-1 / most, fmin(1 / most, scale));
@@ -386,7 +386,7 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
                 .n = vxs_design_rows(problem->design),
                 .p = vxs_design_columns(problem->design),
                 .classes = vxs_check_classes(problem) };
-    if (problem->loss == VXS_LOSS_HINGE)
+    if (problem->loss.kind == &vxs_hinge_loss)
         return vxs_check_hinge(problem, solution, certificate, err);
     if (problem->units)
         return vxs_check_budget(problem, solution, certificate, err);

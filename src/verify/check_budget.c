@@ -298,7 +298,7 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
         predict(c, c->selected->weight, c->selected->free);
         r->primal = penalty_of_answer(c) + cost * look(c);
         for (size_t i = 0; i < c->n && c->selected->alpha; i++)
-            c->slope[i] = -c->problem->y[i] * c->selected->alpha[i] / cost;
+            c->slope[i] = -c->problem->loss.y[i] * c->selected->alpha[i] / cost;
         if (!c->selected->alpha) /* one that comes along is what it is */
             bring_into(c, &d, c->slope);
         for (size_t i = 0; i < c->n; i++)

@@ -17,7 +17,7 @@ typedef struct {
 
 static double u_of(const hinge *c, size_t m)
 {
-    return c->problem->weights ? c->problem->weights[m] : 1;
+    return c->problem->loss.u ? c->problem->loss.u[m] : 1;
 }
 
 static double total_weight(const hinge *c)
@@ -84,7 +84,7 @@ static bool is_inside(const hinge *c, const vxs_solution *s)
 static void look(hinge *c, const vxs_solution *s, vxs_certificate *r)
 {
     double lambda = s->certificate.lambda, steepest = 0, sum = 0, along = 0;
-    double margin = c->n > 0 ? c->problem->y[0] : 0, total = total_weight(c);
+    double margin = c->n > 0 ? c->problem->loss.y[0] : 0, total = total_weight(c);
     read_columns(c, s->bound);
     for (size_t j = 0; j < c->p; j++)
         r->lambda_max = fmax(r->lambda_max, c->all[j]);
@@ -98,8 +98,8 @@ static void look(hinge *c, const vxs_solution *s, vxs_certificate *r)
     }
     r->primal = lambda * sum + lambda2 * roughness(c, c->w);
     for (size_t m = 0; m < c->n; m++) {
-        r->primal += u_of(c, m) * fmax(0, c->problem->y[m] - c->z[m]);
-        along += s->bound->alpha[m] * c->problem->y[m];
+        r->primal += u_of(c, m) * fmax(0, c->problem->loss.y[m] - c->z[m]);
+        along += s->bound->alpha[m] * c->problem->loss.y[m];
     }
     double shrink = steepest > lambda ? lambda / steepest : 1;
     r->dual = shrink * along - shrink * shrink * lambda2 * roughness(c, c->a);

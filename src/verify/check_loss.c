@@ -11,12 +11,12 @@
 
 size_t vxs_check_classes(const vxs_problem *p)
 {
-    return p->loss == VXS_LOSS_MULTINOMIAL ? p->classes : 1;
+    return p->loss.kind == &vxs_multinomial_loss ? p->loss.k : 1;
 }
 
 double vxs_check_u(const vxs_problem *p, size_t i)
 {
-    return p->weights ? p->weights[i] : 1;
+    return p->loss.u ? p->loss.u[i] : 1;
 }
 
 /* log sum exp(z_c), less the largest z, which is `top`; nothing is lost when the others are far. */
@@ -34,14 +34,14 @@ static double log_sum(const double *z, size_t classes, size_t n, double *top)
 
 double vxs_check_loss(const vxs_problem *p, size_t i, const double *z, size_t n)
 {
-    double y = p->y[i], u = vxs_check_u(p, i), top = 0;
-    if (p->loss == VXS_LOSS_SQUARED)
+    double y = p->loss.y[i], u = vxs_check_u(p, i), top = 0;
+    if (p->loss.kind == &vxs_squared_loss)
         return u * 0.5 * (z[0] - y) * (z[0] - y);
-    if (p->loss == VXS_LOSS_MULTINOMIAL) {
-        double rest = log_sum(z, p->classes, n, &top);
+    if (p->loss.kind == &vxs_multinomial_loss) {
+        double rest = log_sum(z, p->loss.k, n, &top);
         return u * (top - z[(size_t)y * n] + rest);
     }
-    if (p->loss == VXS_LOSS_SQUARED_HINGE)
+    if (p->loss.kind == &vxs_squared_hinge_loss)
         return u * 0.5 * fmax(0, 1 - y * z[0]) * fmax(0, 1 - y * z[0]);
     double m = -y * z[0];
     return u * (m > 0 ? m + log1p(exp(-m)) : log1p(exp(m)));
@@ -49,18 +49,18 @@ double vxs_check_loss(const vxs_problem *p, size_t i, const double *z, size_t n)
 
 void vxs_check_slope(const vxs_problem *p, size_t i, const double *z, size_t n, double *slope)
 {
-    double y = p->y[i], u = vxs_check_u(p, i), top = 0;
-    if (p->loss == VXS_LOSS_SQUARED) {
+    double y = p->loss.y[i], u = vxs_check_u(p, i), top = 0;
+    if (p->loss.kind == &vxs_squared_loss) {
         slope[0] = u * (z[0] - y);
-    } else if (p->loss == VXS_LOSS_MULTINOMIAL) {
-        double rest = log_sum(z, p->classes, n, &top), others = 0;
+    } else if (p->loss.kind == &vxs_multinomial_loss) {
+        double rest = log_sum(z, p->loss.k, n, &top), others = 0;
         size_t own = (size_t)y;
-        for (size_t c = 0; c < p->classes; c++) {
+        for (size_t c = 0; c < p->loss.k; c++) {
             slope[c * n] = u * exp(z[c * n] - top - rest);
             others += c == own ? 0 : slope[c * n];
         }
         slope[own * n] = -others; /* not share - 1, which loses what is small */
-    } else if (p->loss == VXS_LOSS_SQUARED_HINGE) {
+    } else if (p->loss.kind == &vxs_squared_hinge_loss) {
         slope[0] = -u * y * fmax(0, 1 - y * z[0]);
     } else {
         double m = y * z[0];
@@ -72,14 +72,14 @@ double vxs_check_curve(const vxs_problem *p, size_t i, const double *slope, size
                        size_t b)
 {
     double u = vxs_check_u(p, i);
-    if (p->loss == VXS_LOSS_SQUARED || u == 0)
+    if (p->loss.kind == &vxs_squared_loss || u == 0)
         return u;
-    if (p->loss == VXS_LOSS_MULTINOMIAL) {
-        double share = slope[a * n] / u + (a == (size_t)p->y[i]);
-        double other = slope[b * n] / u + (b == (size_t)p->y[i]);
+    if (p->loss.kind == &vxs_multinomial_loss) {
+        double share = slope[a * n] / u + (a == (size_t)p->loss.y[i]);
+        double other = slope[b * n] / u + (b == (size_t)p->loss.y[i]);
         return u * share * ((a == b) - other);
     }
-    if (p->loss == VXS_LOSS_SQUARED_HINGE)
+    if (p->loss.kind == &vxs_squared_hinge_loss)
         return slope[0] != 0 ? u : 0;
     double share = fabs(slope[0]) / u;
     return u * share * (1 - share);
@@ -89,18 +89,18 @@ double vxs_check_curve(const vxs_problem *p, size_t i, const double *slope, size
 
 size_t vxs_check_sides(const vxs_problem *p)
 {
-    if (p->loss == VXS_LOSS_SQUARED || p->loss == VXS_LOSS_SQUARED_HINGE)
-        return p->loss == VXS_LOSS_SQUARED ? 0 : 1;
-    return p->loss == VXS_LOSS_LOGISTIC ? 2 : p->classes;
+    if (p->loss.kind == &vxs_squared_loss || p->loss.kind == &vxs_squared_hinge_loss)
+        return p->loss.kind == &vxs_squared_loss ? 0 : 1;
+    return p->loss.kind == &vxs_logistic_loss ? 2 : p->loss.k;
 }
 
 double vxs_check_share(const vxs_problem *p, size_t i, const double *s, size_t n, double scale,
                        size_t side)
 {
     double u = vxs_check_u(p, i);
-    if (p->loss == VXS_LOSS_MULTINOMIAL)
-        return scale * s[side * n] / u + (side == (size_t)p->y[i]);
-    double t = -p->y[i] * scale * s[0] / u;
+    if (p->loss.kind == &vxs_multinomial_loss)
+        return scale * s[side * n] / u + (side == (size_t)p->loss.y[i]);
+    double t = -p->loss.y[i] * scale * s[0] / u;
     return side == 0 ? t : 1 - t;
 }
 
@@ -118,10 +118,10 @@ double vxs_check_dual(const vxs_problem *p, size_t i, const double *s, size_t n,
     double u = vxs_check_u(p, i), sum = 0, all = 0;
     if (u == 0)
         return dual_at_0(p, s, n, scale);
-    if (p->loss == VXS_LOSS_SQUARED)
-        return -(scale * s[0] * scale * s[0] / (2 * u) + scale * s[0] * p->y[i]);
-    if (p->loss == VXS_LOSS_SQUARED_HINGE) {
-        double t = -p->y[i] * scale * s[0] / u;
+    if (p->loss.kind == &vxs_squared_loss)
+        return -(scale * s[0] * scale * s[0] / (2 * u) + scale * s[0] * p->loss.y[i]);
+    if (p->loss.kind == &vxs_squared_hinge_loss) {
+        double t = -p->loss.y[i] * scale * s[0] / u;
         return t < -OUTSIDE ? -INFINITY : u * (t - t * t / 2);
     }
     for (size_t side = 0; side < vxs_check_sides(p); side++) {

@@ -33,7 +33,7 @@ bool vxs_selected_fits(const vxs_problem *q, const vxs_selected *s)
 
 vxs_status vxs_solution_check(const vxs_problem *q, const vxs_solution *s, vxs_error *err)
 {
-    size_t p = vxs_design_columns(q->design), all = q->classes > 1 ? q->classes * p : p;
+    size_t p = vxs_design_columns(q->design), all = q->loss.k > 1 ? q->loss.k * p : p;
     if (q->units)
         return VXS_OK; /* without a selection that fits nothing is known of it */
     if (q->free_count > 0 && !s->free)

@@ -126,8 +126,9 @@ static void make(const setting *s, uint64_t seed, example *e)
         vxs_terms_edges(&e->graph, s->sparsity, &e->terms, &err))
         exit(1);
     e->problem = (vxs_problem){ .design = e->design,
-                                .loss = s->logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED,
-                                .y = e->y,
+                                .loss.kind = s->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
+                                .loss.n = s->n,
+                                .loss.y = e->y,
                                 .free = e->ones,
                                 .free_count = 1,
                                 .graph = &e->graph,
@@ -282,7 +283,7 @@ static void open_path(const example *e, vxs_path *p)
     vxs_error err = VXS_ERROR_INIT;
     size_t n = e->s->n, features = e->s->p, terms = e->terms.count;
     *p = (vxs_path){ .transform = true, .dynamic = true, .empty = INFINITY };
-    p->whole = (vxs_whole){ .loss = vxs_loss_of(e->problem.loss),
+    p->whole = (vxs_whole){ .loss = e->problem.loss.kind,
                             .squared = !e->s->logistic,
                             .n = n,
                             .p = features,

@@ -227,8 +227,9 @@ static void generate(study *s, const outcome *kind, const char *name)
     vxs_groups groups = { 0 };
     vxs_design *design = make_design(s);
     vxs_problem problem = { .design = design,
-                            .loss = o.logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED_HINGE,
-                            .y = s->y,
+                            .loss.kind = o.logistic ? &vxs_logistic_loss : &vxs_squared_hinge_loss,
+                            .loss.n = s->n,
+                            .loss.y = s->y,
                             .units = make_units(s, design, &groups),
                             .budget = (size_t)o.number,
                             .cost = s->cost };

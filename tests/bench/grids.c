@@ -121,8 +121,9 @@ static vxs_solver *begin(const grid *g)
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
     vxs_problem problem = { .design = g->design,
-                            .loss = g->logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED,
-                            .y = g->y,
+                            .loss.kind = g->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
+                            .loss.n = g->n,
+                            .loss.y = g->y,
                             .free = g->ones,
                             .free_count = 1,
                             .graph = &g->graph,
@@ -138,8 +139,9 @@ static double confirm(const grid *g, const vxs_solution *s)
     vxs_error err = VXS_ERROR_INIT;
     vxs_certificate again;
     vxs_problem problem = { .design = g->design,
-                            .loss = g->logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED,
-                            .y = g->y,
+                            .loss.kind = g->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
+                            .loss.n = g->n,
+                            .loss.y = g->y,
                             .free = g->ones,
                             .free_count = 1,
                             .graph = &g->graph,

@@ -12,10 +12,11 @@ allowed() { # room
         simulate) echo core image cohort simulate ;;
         graph) echo core linalg graph ;;
         design) echo core linalg graph design ;;
-        solver) echo core linalg graph design solver ;;
-        verify) echo core linalg graph design solver verify ;;
-        model) echo core cohort design solver verify model ;;
-        evaluate) echo core cohort design solver model evaluate ;;
+        loss) echo core loss ;;
+        solver) echo core linalg graph design loss solver ;;
+        verify) echo core linalg graph design loss solver verify ;;
+        model) echo core cohort design loss solver verify model ;;
+        evaluate) echo core cohort design loss solver model evaluate ;;
         report) echo core image cohort report ;;
         *) echo "" ;;
     esac

@@ -13,7 +13,7 @@ Test(joint, parts_make_the_whole_again)
     vxs_error err = VXS_ERROR_INIT;
     vxs_cohort cohort = { .p = P };
     vxs_task task = {
-        .cohort = &cohort, .loss = VXS_LOSS_MULTINOMIAL, .class_count = OUTPUTS, .free_count = FREE
+        .cohort = &cohort, .loss = &vxs_multinomial_loss, .class_count = OUTPUTS, .free_count = FREE
     };
     size_t index[] = { 0, 6, 8, 9, 21, 27 }; /* the third class has none */
     double weight[] = { 1, -2, 3, -4, 5, -6 }, free_weights[] = { 1, 2, 3, 4, 5, 6, 7, 8 };

@@ -97,9 +97,10 @@ static example make(uint64_t number)
     fill_samples(&e, &random, &at, logistic);
     WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
     e.problem = (vxs_problem){ .design = e.design,
-                               .loss = logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED,
-                               .y = e.y,
-                               .weights = number / 10 % 3 == 0 ? e.weights : NULL,
+                               .loss.kind = logistic ? &vxs_logistic_loss : &vxs_squared_loss,
+                               .loss.n = e.n,
+                               .loss.y = e.y,
+                               .loss.u = number / 10 % 3 == 0 ? e.weights : NULL,
                                .free = e.free,
                                .free_count = number / 30 % 3 };
     if (kind <= SPARSE) {
@@ -138,13 +139,13 @@ static void point(example *e, uint64_t number)
 
 static double u_of(const example *e, size_t i)
 {
-    return e->problem.weights ? e->weights[i] : 1;
+    return e->problem.loss.u ? e->weights[i] : 1;
 }
 
 static double loss(const example *e, size_t i, double z)
 {
     double y = e->y[i];
-    return u_of(e, i) * (e->problem.loss == VXS_LOSS_SQUARED
+    return u_of(e, i) * (e->problem.loss.kind == &vxs_squared_loss
                              ? (z - y) * (z - y) / 2
                              : fmax(0, -y * z) + log1p(exp(-fabs(z))));
 }
@@ -154,7 +155,7 @@ static double dual(const example *e, size_t i, double xi)
     double u = u_of(e, i), y = e->y[i];
     if (u == 0)
         return xi == 0 ? 0 : -INFINITY;
-    if (e->problem.loss == VXS_LOSS_SQUARED)
+    if (e->problem.loss.kind == &vxs_squared_loss)
         return xi * y - xi * xi / (2 * u);
     double t = y * xi / u;
     if (t < -1e-10 || t > 1 + 1e-10)
@@ -317,11 +318,9 @@ Test(bp, screened_and_unscreened_agree)
 /* The same problem as the solver sees it; what it points to is freed by release_whole. */
 static vxs_whole whole_of(const example *e)
 {
-    vxs_whole w = { .loss = vxs_loss_of(e->problem.loss),
-                    .squared = e->problem.loss == VXS_LOSS_SQUARED,
-                    .p = e->p,
-                    .q = e->problem.free_count,
-                    .terms = &e->terms };
+    vxs_whole w = {
+        .loss = e->problem.loss.kind, .p = e->p, .q = e->problem.free_count, .terms = &e->terms
+    };
     w.x = malloc(e->n * e->p * sizeof(*w.x));
     w.free = malloc(e->n * 2 * sizeof(*w.free));
     w.y = malloc(e->n * sizeof(*w.y));
@@ -359,7 +358,7 @@ static void place_ball(const example *e, const vxs_whole *w, const vxs_rest *res
     predict(e, s, weights, z);
     for (size_t i = 0, at = 0; i < e->n; i++)
         if (u_of(e, i) > 0) {
-            dome->centre[at] = -w->root[at] * w->loss->slope(z[i], e->y[i]);
+            dome->centre[at] = -w->root[at] * w->loss->sample->gradient(z[i], e->y[i]);
             away[at++] = vxs_random_normal(random, i);
         }
     for (size_t k = 0; k < 2 * rest->rank; k++) {
@@ -543,7 +542,7 @@ Test(bp, what_it_cannot_do_is_refused)
     example e = make(0);
     point(&e, 0);
     vxs_problem problem = e.problem;
-    problem.loss = VXS_LOSS_MULTINOMIAL;
+    problem.loss.kind = &vxs_multinomial_loss;
     REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
             VXS_MISUSE, "squared and logistic");
     problem = e.problem;

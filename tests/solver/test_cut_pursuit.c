@@ -69,12 +69,12 @@ static void make_columns(example *e)
     }
 }
 
-static void make_targets(example *e, vxs_loss loss)
+static void make_targets(example *e, const vxs_loss_kind *loss)
 {
     for (size_t i = 0; i < e->n; i++) {
         double score = (double)e->x[i] + draw_normal(e);
-        e->y[i] = loss == VXS_LOSS_SQUARED ? score + 2
-                  : loss == VXS_LOSS_LOGISTIC
+        e->y[i] = loss == &vxs_squared_loss ? score + 2
+                  : loss == &vxs_logistic_loss
                       ? (score > 0 ? 1 : -1)
                       : (double)(i < e->classes ? i : draw_below(e, e->classes));
         e->weights[i] = draw(e) < 0.1 ? 0 : 0.2 + draw(e);
@@ -82,33 +82,35 @@ static void make_targets(example *e, vxs_loss loss)
         e->free[e->n + i] = draw_normal(e);
         e->free[2 * e->n + i] = 2 - e->free[e->n + i]; /* depends on the two before */
     }
-    for (size_t i = 0; i < 2 && loss == VXS_LOSS_LOGISTIC; i++) {
+    for (size_t i = 0; i < 2 && loss == &vxs_logistic_loss; i++) {
         e->y[i] = i == 0 ? 1 : -1;
         e->weights[i] = 1;
     }
 }
 
-static void make(example *e, uint64_t number, vxs_loss loss, bool tree)
+static void make(example *e, uint64_t number, const vxs_loss_kind *loss, bool tree)
 {
     vxs_error err = VXS_ERROR_INIT;
     *e = (example){ .random = { 23, 10 * number + (uint64_t)loss } };
     e->n = 14 + draw_below(e, MOST_N - 13);
     e->p = 2 + draw_below(e, MOST_P - 1);
-    e->classes = loss == VXS_LOSS_MULTINOMIAL ? 2 + draw_below(e, MOST_CLASSES - 1) : 1;
-    make_graph(e, tree, loss == VXS_LOSS_MULTINOMIAL); /* whose levels separate classes easily */
+    e->classes = loss == &vxs_multinomial_loss ? 2 + draw_below(e, MOST_CLASSES - 1) : 1;
+    make_graph(e, tree, loss == &vxs_multinomial_loss); /* whose levels separate classes easily */
     make_columns(e);
     make_targets(e, loss);
     WORKS(vxs_dense_new(e->x, e->n, e->p, 1, &e->design, &err), err);
-    e->problem = (vxs_problem){ .design = e->design,
-                                .loss = loss,
-                                .y = e->y,
-                                .weights = draw(e) < 0.3 ? e->weights : NULL,
-                                .free = e->free,
-                                .free_count =
-                                    draw_below(e, loss == VXS_LOSS_MULTINOMIAL ? 2 : MOST_FREE + 1),
-                                .graph = &e->graph,
-                                .sparsity = tree || draw(e) < 0.4 ? 0 : 0.2 + draw(e),
-                                .classes = e->classes };
+    e->problem =
+        (vxs_problem){ .design = e->design,
+                       .loss.kind = loss,
+                       .loss.n = e->n,
+                       .loss.y = e->y,
+                       .loss.u = draw(e) < 0.3 ? e->weights : NULL,
+                       .free = e->free,
+                       .free_count =
+                           draw_below(e, loss == &vxs_multinomial_loss ? 2 : MOST_FREE + 1),
+                       .graph = &e->graph,
+                       .sparsity = tree || draw(e) < 0.4 ? 0 : 0.2 + draw(e),
+                       .loss.k = e->classes };
 }
 
 static void release(example *e)
@@ -121,18 +123,18 @@ static void release(example *e)
 
 static double u_of(const example *e, size_t i)
 {
-    return e->problem.weights ? e->problem.weights[i] : 1;
+    return e->problem.loss.u ? e->problem.loss.u[i] : 1;
 }
 
 /* Loss of one sample and its slope; z is of all classes. */
 static double loss_of(const example *e, size_t i, const double *z, double *slope)
 {
     double y = e->y[i], sum = 0, most = z[0];
-    if (e->problem.loss == VXS_LOSS_SQUARED) {
+    if (e->problem.loss.kind == &vxs_squared_loss) {
         slope[0] = z[0] - y;
         return slope[0] * slope[0] / 2;
     }
-    if (e->problem.loss == VXS_LOSS_LOGISTIC) {
+    if (e->problem.loss.kind == &vxs_logistic_loss) {
         slope[0] = -y / (1 + exp(y * z[0]));
         return fmax(0, -y * z[0]) + log1p(exp(-fabs(z[0])));
     }
@@ -148,7 +150,7 @@ static double loss_of(const example *e, size_t i, const double *z, double *slope
 static double conjugate_of(const example *e, size_t i, const double *s)
 {
     double y = e->y[i], sum = 0;
-    if (e->problem.loss == VXS_LOSS_SQUARED)
+    if (e->problem.loss.kind == &vxs_squared_loss)
         return s[0] * s[0] / 2 + s[0] * y;
     for (size_t c = 0; c < (e->classes > 1 ? e->classes : 2); c++) {
         double t = e->classes > 1 ? s[c] + (y == (double)c) : c ? -y * s[0] : 1 + y * s[0];
@@ -282,7 +284,8 @@ static bool try_path(const example *e, uint64_t number)
         return false;
     }
     double most = vxs_solver_lambda_max(solver), empty = 0;
-    if (most == 0 && e->problem.loss != VXS_LOSS_SQUARED) { /* what is free tells classes apart */
+    if (most == 0 &&
+        e->problem.loss.kind != &vxs_squared_loss) { /* what is free tells classes apart */
         vxs_solver_free(solver);
         return false;
     }
@@ -310,7 +313,8 @@ static bool try_path(const example *e, uint64_t number)
 
 Test(cuts, gaps_by_brute_force)
 {
-    static const vxs_loss losses[] = { VXS_LOSS_SQUARED, VXS_LOSS_LOGISTIC, VXS_LOSS_MULTINOMIAL };
+    static const vxs_loss_kind *const losses[] = { &vxs_squared_loss, &vxs_logistic_loss,
+                                                   &vxs_multinomial_loss };
     size_t tried = 0;
     for (uint64_t number = 0; number < 400; number++)
         for (size_t k = 0; k < 3; k++) {
@@ -328,7 +332,7 @@ Test(cuts, the_same_as_the_lasso_on_trees)
     for (uint64_t number = 0; number < 300; number++) {
         example e;
         vxs_solver *cuts = NULL, *saif = NULL;
-        make(&e, number, number % 2 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED, true);
+        make(&e, number, number % 2 ? &vxs_logistic_loss : &vxs_squared_loss, true);
         WORKS(begin(&e, VXS_FUSED_CUTS, 1e-9, &cuts, &err), err);
         WORKS(begin(&e, VXS_FUSED_SAIF, 1e-9, &saif, &err), err);
         double most = vxs_solver_lambda_max(saif);
@@ -358,7 +362,7 @@ Test(cuts, the_same_as_the_interior_point)
     for (uint64_t number = 0; number < 300; number++) {
         example e;
         vxs_solver *cuts = NULL, *bp = NULL;
-        make(&e, number, number % 2 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED, false);
+        make(&e, number, number % 2 ? &vxs_logistic_loss : &vxs_squared_loss, false);
         bool possible = !begin(&e, VXS_FUSED_CUTS, 1e-10, &cuts, &err);
         double most = possible ? vxs_solver_lambda_max(cuts) : 0;
         err = (vxs_error)VXS_ERROR_INIT;
@@ -405,7 +409,8 @@ static vxs_status solve_some(vxs_error *err)
 
 Test(cuts, every_request_for_memory_may_fail)
 {
-    static const vxs_loss losses[] = { VXS_LOSS_SQUARED, VXS_LOSS_LOGISTIC, VXS_LOSS_MULTINOMIAL };
+    static const vxs_loss_kind *const losses[] = { &vxs_squared_loss, &vxs_logistic_loss,
+                                                   &vxs_multinomial_loss };
     for (uint64_t number = 0; number < 6; number++) {
         example e;
         make(&e, number, losses[number % 3], false);

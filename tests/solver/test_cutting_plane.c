@@ -57,15 +57,17 @@ static example make(uint64_t number, size_t n, size_t p)
     WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
     static const size_t budgets[] = { 1, 2, 5, 12, 400 };
     static const double costs[] = { 0.01, 0.3, 3, 30 };
-    e.problem = (vxs_problem){ .design = e.design,
-                               .units = e.units,
-                               .loss = number % 2 ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED_HINGE,
-                               .y = e.y,
-                               .weights = number % 3 == 0 ? e.u : NULL,
-                               .free = e.free,
-                               .free_count = number / 2 % 3,
-                               .budget = budgets[number % 5],
-                               .cost = costs[number / 3 % 4] };
+    e.problem =
+        (vxs_problem){ .design = e.design,
+                       .units = e.units,
+                       .loss.kind = number % 2 ? &vxs_logistic_loss : &vxs_squared_hinge_loss,
+                       .loss.n = n,
+                       .loss.y = e.y,
+                       .loss.u = number % 3 == 0 ? e.u : NULL,
+                       .free = e.free,
+                       .free_count = number / 2 % 3,
+                       .budget = budgets[number % 5],
+                       .cost = costs[number / 3 % 4] };
     return e;
 }
 
@@ -135,7 +137,8 @@ Test(generation, certificates_hold)
                   "%lu: gap %g after %lu rounds, %zu units, B %zu, C %g, loss %d, free %zu",
                   (unsigned long)number, solution.certificate.gap,
                   (unsigned long)solution.selected->rounds, solution.selected->count,
-                  e.problem.budget, e.problem.cost, (int)e.problem.loss, e.problem.free_count);
+                  e.problem.budget, e.problem.cost, e.problem.loss.kind->name,
+                  e.problem.free_count);
         confirm(&e, &solution, number);
         vxs_solution_release(&solution);
         release(&e);
@@ -259,7 +262,7 @@ Test(generation, free_columns_to_the_end)
         vxs_shift shift;
         WORKS(vxs_shift_init(&e.problem, 1, &shift, &err), err);
         vxs_shift_fit(&shift, z, shifted);
-        vxs_losses_slope(&e.problem, shifted, slope);
+        vxs_loss_gradient(&e.problem.loss, shifted, slope);
         for (size_t i = 0; i < n; i++) {
             length += fabs(slope[i]);
             along += slope[i];

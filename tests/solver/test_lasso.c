@@ -63,9 +63,10 @@ static example make(uint64_t number)
     WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
     static const size_t free_counts[] = { 0, 1, 2, 3 };
     e.problem = (vxs_problem){ .design = e.design,
-                               .loss = logistic ? VXS_LOSS_LOGISTIC : VXS_LOSS_SQUARED,
-                               .y = e.y,
-                               .weights = number / 6 % 3 == 0 ? e.weights : NULL,
+                               .loss.kind = logistic ? &vxs_logistic_loss : &vxs_squared_loss,
+                               .loss.n = e.n,
+                               .loss.y = e.y,
+                               .loss.u = number / 6 % 3 == 0 ? e.weights : NULL,
                                .free = e.free,
                                .free_count = free_counts[number / 18 % 4],
                                .ridge = number / 72 % 3 == 0 ? 0.5 : 0,
@@ -148,7 +149,7 @@ static bool can(const example *e, size_t way)
 {
     const vxs_problem *p = &e->problem;
     if (ways[way].screen == VXS_SCREEN_DPP)
-        return p->loss == VXS_LOSS_SQUARED && !p->weights && p->ridge == 0 && !p->nonnegative;
+        return p->loss.kind->squared && !p->loss.u && p->ridge == 0 && !p->nonnegative;
     return true;
 }
 

@@ -17,11 +17,14 @@ typedef struct {
 } example;
 
 static const vxs_problem problems[] = {
-    [VXS_METHOD_LASSO] = { .loss = VXS_LOSS_SQUARED },
-    [VXS_METHOD_FUSED] = { .loss = VXS_LOSS_SQUARED },
-    [VXS_METHOD_SKFS] = { .loss = VXS_LOSS_HINGE, .nonnegative = true },
-    [VXS_METHOD_FGM] = { .loss = VXS_LOSS_SQUARED_HINGE, .budget = 2, .cost = 1 },
-    [VXS_METHOD_MSLR] = { .loss = VXS_LOSS_LOGISTIC, .budget = 2, .cost = 1, .unshifted = true },
+    [VXS_METHOD_LASSO] = { .loss.kind = &vxs_squared_loss },
+    [VXS_METHOD_FUSED] = { .loss.kind = &vxs_squared_loss },
+    [VXS_METHOD_SKFS] = { .loss.kind = &vxs_hinge_loss, .nonnegative = true },
+    [VXS_METHOD_FGM] = { .loss.kind = &vxs_squared_hinge_loss, .budget = 2, .cost = 1 },
+    [VXS_METHOD_MSLR] = { .loss.kind = &vxs_logistic_loss,
+                          .budget = 2,
+                          .cost = 1,
+                          .unshifted = true },
 };
 
 static void draw(example *e)
@@ -30,10 +33,12 @@ static void draw(example *e)
     for (size_t k = 0; k < N * P; k++)
         e->x[k] = (float)vxs_random_normal(&random, k);
     for (size_t i = 0; i < N; i++) {
-        bool classes =
-            e->problem.loss == VXS_LOSS_LOGISTIC || e->problem.loss == VXS_LOSS_SQUARED_HINGE;
+        bool classes = e->problem.loss.kind == &vxs_logistic_loss ||
+                       e->problem.loss.kind == &vxs_squared_hinge_loss;
         double score = (double)e->x[i] + 0.3 * vxs_random_normal(&random, N * P + i);
-        e->y[i] = e->problem.loss == VXS_LOSS_HINGE ? 3 : classes ? (score > 0 ? 1 : -1) : score;
+        e->y[i] = e->problem.loss.kind == &vxs_hinge_loss ? 3
+                  : classes                               ? (score > 0 ? 1 : -1)
+                                                          : score;
         e->u[i] = e->ones[i] = 1;
     }
 }
@@ -51,8 +56,9 @@ static example *make(int method)
     WORKS(vxs_terms_trend(P, &e.trend, &err), err);
     WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
     e.problem.design = e.design;
-    e.problem.y = e.y;
-    e.problem.weights = e.u;
+    e.problem.loss.n = N;
+    e.problem.loss.y = e.y;
+    e.problem.loss.u = e.u;
     if (method != VXS_METHOD_SKFS) {
         e.problem.free = e.ones;
         e.problem.free_count = 1;
@@ -126,7 +132,7 @@ Test(misuse, a_part_is_missing)
     e->problem.nonnegative = false;
     REFUSED(e, VXS_MISUSE, "method 'skfs' needs non-negative weights");
     e = make(VXS_METHOD_LASSO);
-    e->problem.y = NULL;
+    e->problem.loss.y = NULL;
     REFUSED(e, VXS_MISUSE, "the problem has no y");
     e = make(VXS_METHOD_LASSO);
     e->problem.design = NULL;
@@ -180,24 +186,26 @@ Test(misuse, a_part_would_be_ignored)
 
 Test(misuse, a_loss_that_the_method_does_not_have)
 {
+    static const vxs_loss_kind strange = { .name = "strange" };
     static const struct {
         int method;
-        vxs_loss loss;
+        const vxs_loss_kind *loss;
         const char *part;
     } cases[] = {
-        { VXS_METHOD_LASSO, VXS_LOSS_HINGE,
+        { VXS_METHOD_LASSO, &vxs_hinge_loss,
           "takes squared or logistic or squared-hinge loss, not "
           "hinge" },
-        { VXS_METHOD_LASSO, VXS_LOSS_MULTINOMIAL, "loss, not multinomial" },
-        { VXS_METHOD_FUSED, VXS_LOSS_HINGE, "loss, not hinge" },
-        { VXS_METHOD_SKFS, VXS_LOSS_SQUARED, "method 'skfs' takes hinge loss, not squared" },
-        { VXS_METHOD_FGM, VXS_LOSS_SQUARED, "loss, not squared" },
-        { VXS_METHOD_MSLR, VXS_LOSS_SQUARED_HINGE, "takes logistic loss, not squared-hinge" },
-        { VXS_METHOD_LASSO, (vxs_loss)17, "not an unknown one" },
+        { VXS_METHOD_LASSO, &vxs_multinomial_loss, "loss, not multinomial" },
+        { VXS_METHOD_FUSED, &vxs_hinge_loss, "loss, not hinge" },
+        { VXS_METHOD_SKFS, &vxs_squared_loss, "method 'skfs' takes hinge loss, not squared" },
+        { VXS_METHOD_FGM, &vxs_squared_loss, "loss, not squared" },
+        { VXS_METHOD_MSLR, &vxs_squared_hinge_loss, "takes logistic loss, not squared-hinge" },
+        { VXS_METHOD_LASSO, &strange, "not an unknown one" },
+        { VXS_METHOD_FUSED, NULL, "not an unknown one" },
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         example *e = make(cases[k].method);
-        e->problem.loss = cases[k].loss;
+        e->problem.loss.kind = cases[k].loss;
         REFUSED(e, VXS_MISUSE, cases[k].part);
     }
 }
@@ -225,7 +233,7 @@ Test(misuse, shapes_that_do_not_fit)
     e->trend.index[4] = P;
     REFUSED(e, VXS_BAD_DATA, "of feature 8 of 8");
     e = make(VXS_METHOD_FUSED);
-    e->problem.loss = VXS_LOSS_MULTINOMIAL;
+    e->problem.loss.kind = &vxs_multinomial_loss;
     REFUSED(e, VXS_MISUSE, "multinomial loss does not go with 0 classes");
     e = make(VXS_METHOD_FGM);
     vxs_design *shorter;
@@ -246,7 +254,7 @@ Test(misuse, targets_that_the_loss_does_not_take)
     e->y[0] = INFINITY;
     REFUSED(e, VXS_BAD_DATA, "y of sample 0 is inf");
     e = make(VXS_METHOD_LASSO);
-    e->problem.loss = VXS_LOSS_LOGISTIC;
+    e->problem.loss.kind = &vxs_logistic_loss;
     for (size_t i = 0; i < N; i++)
         e->y[i] = (double)(i % 2);
     REFUSED(e, VXS_BAD_DATA, "y of sample 0 is 0; logistic loss takes -1 or 1");
@@ -258,8 +266,8 @@ Test(misuse, targets_that_the_loss_does_not_take)
         e->y[i] = i % 2 ? -1 : 1;
     REFUSED(e, VXS_BAD_DATA, "y of sample 1 is -1; hinge loss takes one margin above 0");
     e = make(VXS_METHOD_FUSED);
-    e->problem.loss = VXS_LOSS_MULTINOMIAL;
-    e->problem.classes = 3;
+    e->problem.loss.kind = &vxs_multinomial_loss;
+    e->problem.loss.k = 3;
     for (size_t i = 0; i < N; i++)
         e->y[i] = (double)(i % 4);
     REFUSED(e, VXS_BAD_DATA, "y of sample 3 is 3; multinomial loss takes numbers of classes");
@@ -491,7 +499,7 @@ Test(misuse, what_overflows_is_never_certified)
             example *e = make(m);
             for (size_t i = 0; i < N; i++)
                 e->u[i] = k % 2 ? 1 / sizes[k] : sizes[k];
-            if (e->problem.loss == VXS_LOSS_SQUARED)
+            if (e->problem.loss.kind == &vxs_squared_loss)
                 for (size_t i = 0; i < N; i++)
                     e->y[i] *= sizes[k];
             vxs_status status =

@@ -19,7 +19,7 @@ typedef struct {
 } example;
 
 /* Sites of two samples each; the diagnoses of some are alike. */
-static void draw(example *e, uint64_t seed, vxs_loss loss)
+static void draw(example *e, uint64_t seed, const vxs_loss_kind *loss)
 {
     vxs_random random = { .seed = seed };
     for (size_t k = 0; k < N * P; k++)
@@ -27,14 +27,14 @@ static void draw(example *e, uint64_t seed, vxs_loss loss)
     for (size_t i = 0; i < N; i++) {
         double score = (double)e->x[i] + vxs_random_normal(&random, N * P + i);
         int class = score > 0.5 ? 2 : score > -0.5;
-        e->y[i] = loss == VXS_LOSS_MULTINOMIAL ? class : i < 3 || score > 0 ? 1 : -1;
+        e->y[i] = loss == &vxs_multinomial_loss ? class : i < 3 || score > 0 ? 1 : -1;
         e->u[i] = exp(2 * vxs_random_normal(&random, N * P + N + i));
         for (size_t k = 0; k < SITES; k++)
             e->free[k * N + i] = k == 0 || k == i / 2;
     }
 }
 
-static void make(example *e, uint64_t seed, vxs_loss loss, bool loop, double sparsity)
+static void make(example *e, uint64_t seed, const vxs_loss_kind *loss, bool loop, double sparsity)
 {
     vxs_error err = VXS_ERROR_INIT;
     *e = (example){ .design = NULL };
@@ -48,14 +48,15 @@ static void make(example *e, uint64_t seed, vxs_loss loss, bool loop, double spa
         e->graph.to[k] = (k + 1) % P;
     }
     e->problem = (vxs_problem){ .design = e->view,
-                                .loss = loss,
-                                .y = e->y,
-                                .weights = seed % 2 == 0 ? e->u : NULL,
+                                .loss.kind = loss,
+                                .loss.n = N,
+                                .loss.y = e->y,
+                                .loss.u = seed % 2 == 0 ? e->u : NULL,
                                 .free = e->free,
                                 .free_count = SITES,
                                 .graph = &e->graph,
                                 .sparsity = sparsity,
-                                .classes = loss == VXS_LOSS_MULTINOMIAL ? 3 : 0 };
+                                .loss.k = loss == &vxs_multinomial_loss ? 3 : 0 };
 }
 
 static void release(example *e)
@@ -81,9 +82,9 @@ static size_t is_certified(example *e, int method, uint64_t seed, double ratio)
         WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
         const char *name = vxs_methods[method].name;
         cr_expect(s.certificate.gap < NEAR, "%s %d seed %d ratio %g: gap %g", name,
-                  (int)e->problem.loss, (int)seed, ratio, s.certificate.gap);
+                  e->problem.loss.kind->name, (int)seed, ratio, s.certificate.gap);
         cr_expect(found.gap < NEAR, "%s %d seed %d ratio %g: checked gap %g", name,
-                  (int)e->problem.loss, (int)seed, ratio, found.gap);
+                  e->problem.loss.kind->name, (int)seed, ratio, found.gap);
         missed = !s.certificate.converged || !found.converged;
         vxs_solution_release(&s);
     }
@@ -93,7 +94,7 @@ static size_t is_certified(example *e, int method, uint64_t seed, double ratio)
 
 Test(reach, answers_beside_separating_covariates_are_certified)
 {
-    static const vxs_loss losses[] = { VXS_LOSS_LOGISTIC, VXS_LOSS_MULTINOMIAL };
+    static const vxs_loss_kind *const losses[] = { &vxs_logistic_loss, &vxs_multinomial_loss };
     size_t missed = 0, fits = 0;
     for (uint64_t seed = 0; seed < EXAMPLES; seed++)
         for (size_t k = 0; k < 4; k++) {
@@ -118,7 +119,7 @@ Test(reach, points_are_orthogonal_and_stay_inside)
     vxs_reach reach;
     example e;
     double basis[N * 2], curvature[3 * N], v[3 * N], before[3 * N];
-    make(&e, 1, VXS_LOSS_MULTINOMIAL, false, 0);
+    make(&e, 1, &vxs_multinomial_loss, false, 0);
     for (size_t i = 0; i < N; i++) {
         double rare = i < 2 ? 1e-14 : 0.2;
         basis[i] = i < 2 ? sqrt(0.5) : 0;
@@ -132,7 +133,7 @@ Test(reach, points_are_orthogonal_and_stay_inside)
         }
         v[2 * N + i] = before[2 * N + i] = -v[i] - v[N + i];
     }
-    e.problem.weights = NULL;
+    e.problem.loss.u = NULL;
     WORKS(vxs_reach_init(&e.problem, 2, &reach, &err), err);
     vxs_reach_add(&reach, basis);
     vxs_reach_add(&reach, basis + N);

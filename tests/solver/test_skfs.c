@@ -65,9 +65,10 @@ static example make(uint64_t number, size_t n, size_t p)
     WORKS(vxs_dense_new(e.x, n, p, 1, &e.design, &err), err);
     static const double smooths[] = { 0, 1e-3, 0.1, 1, 30 };
     e.problem = (vxs_problem){ .design = e.design,
-                               .loss = VXS_LOSS_HINGE,
-                               .y = e.y,
-                               .weights = number % 2 ? e.u : NULL,
+                               .loss.kind = &vxs_hinge_loss,
+                               .loss.n = n,
+                               .loss.y = e.y,
+                               .loss.u = number % 2 ? e.u : NULL,
                                .nonnegative = true,
                                .smooth = smooths[number % 5] };
     return e;
@@ -111,7 +112,7 @@ static double value(const example *e, double lambda, double lambda_max, const do
 {
     double sum = 0, margins = 0;
     for (size_t i = 0; i < e->n; i++) {
-        double z = 0, u = e->problem.weights ? e->u[i] : 1;
+        double z = 0, u = e->problem.loss.u ? e->u[i] : 1;
         for (size_t j = 0; j < e->p; j++)
             z += w[j] * (double)e->x[j * e->n + i];
         sum += u * fmax(0, e->y[i] - z);
@@ -344,7 +345,7 @@ Test(skfs, dual_averages)
         }
         double empty = 0;
         for (size_t i = 0; i < e.n; i++)
-            empty += e.y[i] * (e.problem.weights ? e.u[i] : 1);
+            empty += e.y[i] * (e.problem.loss.u ? e.u[i] : 1);
         cr_assert(above[2] < 0.02 * empty, "%lu: %g of %g", (unsigned long)number, above[2], empty);
         cr_assert(above[2] <= above[0] + 1e-9 * empty);
         vxs_solution_release(&exact);

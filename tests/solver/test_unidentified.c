@@ -93,15 +93,15 @@ static void make_graph(example *e, int kind, bool loops)
     e->graph.count = edges;
 }
 
-static void make_targets(example *e, vxs_loss loss)
+static void make_targets(example *e, const vxs_loss_kind *loss)
 {
     for (size_t i = 0; i < N; i++) {
         double score = draw(e);
         for (size_t j = 0; j < P / 3; j++)
             score += e->raw[j * N + i] - e->raw[(P / 3 + j) * N + i] / 2;
-        e->y[i] = loss == VXS_LOSS_SQUARED    ? score
-                  : loss == VXS_LOSS_LOGISTIC ? (draw(e) > 0 ? 1 : -1)
-                                              : (double)(i % CLASSES);
+        e->y[i] = loss == &vxs_squared_loss    ? score
+                  : loss == &vxs_logistic_loss ? (draw(e) > 0 ? 1 : -1)
+                                               : (double)(i % CLASSES);
     }
 }
 
@@ -114,10 +114,19 @@ static void begin_view(example *e)
     e->problem.design = e->view;
 }
 
-static void make(example *e, int kind, int way, vxs_loss loss)
+/* Of a stream of random numbers. */
+static uint64_t number_of(const vxs_loss_kind *loss)
+{
+    uint64_t k = 0;
+    while (vxs_loss_kinds[k] != loss)
+        k++;
+    return k;
+}
+
+static void make(example *e, int kind, int way, const vxs_loss_kind *loss)
 {
     vxs_error err = VXS_ERROR_INIT;
-    *e = (example){ .random = { 77, (uint64_t)(100 * kind + 10 * way + (int)loss) } };
+    *e = (example){ .random = { 77, (uint64_t)(100 * kind + 10 * way) + number_of(loss) } };
     for (size_t i = 0; i < N; i++) {
         e->free[i] = 1;
         e->free[N + i] = vxs_random_uniform(&e->random, e->drawn++);
@@ -127,12 +136,13 @@ static void make(example *e, int kind, int way, vxs_loss loss)
     make_targets(e, loss);
     for (size_t k = 0; k < P * N; k++)
         e->x[k] = (float)e->raw[k];
-    e->problem = (vxs_problem){ .loss = loss,
-                                .y = e->y,
+    e->problem = (vxs_problem){ .loss.kind = loss,
+                                .loss.n = N,
+                                .loss.y = e->y,
                                 .free = e->free,
                                 .free_count = 2,
                                 .graph = &e->graph,
-                                .classes = loss == VXS_LOSS_MULTINOMIAL ? CLASSES : 0 };
+                                .loss.k = loss == &vxs_multinomial_loss ? CLASSES : 0 };
     if (way == TREND) {
         WORKS(vxs_terms_trend(P, &e->terms, &err), err);
         e->problem.terms = &e->terms;
@@ -164,7 +174,7 @@ static void solve(example *e, int way, vxs_solution *s)
 
 static void predict(const example *e, const vxs_solution *s, double *z)
 {
-    size_t classes = e->problem.classes > 0 ? CLASSES : 1, q = e->problem.free_count;
+    size_t classes = e->problem.loss.k > 0 ? CLASSES : 1, q = e->problem.free_count;
     double column[N];
     for (size_t c = 0; c < classes; c++)
         for (size_t i = 0; i < N; i++)
@@ -219,16 +229,16 @@ static void perturb(example *e)
                              vxs_random_uniform(&e->random, e->drawn++) < 0.5 ? -FLT_MAX : FLT_MAX);
 }
 
-static void try(int kind, int way, vxs_loss loss)
+static void try(int kind, int way, const vxs_loss_kind *loss)
 {
     example e;
     char what[80];
     double before[CLASSES * N], after[CLASSES * N];
-    size_t count = loss == VXS_LOSS_MULTINOMIAL ? CLASSES * N : N;
+    size_t count = loss == &vxs_multinomial_loss ? CLASSES * N : N;
     vxs_solution s;
     make(&e, kind, way, loss);
     size_t directions = way == TREND && in_two(kind) ? SIZE_MAX : expected[kind];
-    snprintf(what, sizeof(what), "kind %d, %s, %s loss", kind, ways[way], vxs_loss_names[loss]);
+    snprintf(what, sizeof(what), "kind %d, %s, %s loss", kind, ways[way], loss->name);
     solve(&e, way, &s);
     if (directions == SIZE_MAX) /* the trend does not know of components */
         directions = s.certificate.unidentified;
@@ -252,11 +262,11 @@ Test(unidentified, levels_of_rounding_are_not_fitted)
     for (int kind = 0; kind < KINDS; kind++)
         for (int way = 0; way < WAYS; way++) {
             if (way == JOINT) {
-                try(kind, way, VXS_LOSS_MULTINOMIAL);
+                try(kind, way, &vxs_multinomial_loss);
                 continue;
             }
-            try(kind, way, VXS_LOSS_SQUARED);
-            try(kind, way, VXS_LOSS_LOGISTIC);
+            try(kind, way, &vxs_squared_loss);
+            try(kind, way, &vxs_logistic_loss);
         }
 }
 
@@ -265,7 +275,7 @@ Test(unidentified, what_varies_is_fitted)
 {
     example e;
     vxs_solution s;
-    make(&e, SCORES, CUTS, VXS_LOSS_SQUARED);
+    make(&e, SCORES, CUTS, &vxs_squared_loss);
     for (size_t i = 0; i < N; i++) {
         e.x[i] += 0.01F * (float)i;
         e.y[i] = 0.3 * (double)(i * i);
@@ -286,7 +296,7 @@ Test(unidentified, rounding_of_large_means_is_not_fitted)
     for (int way = 0; way < WAYS; way++) {
         example e;
         vxs_solution s;
-        make(&e, PLAIN, way, way == JOINT ? VXS_LOSS_MULTINOMIAL : VXS_LOSS_SQUARED);
+        make(&e, PLAIN, way, way == JOINT ? &vxs_multinomial_loss : &vxs_squared_loss);
         for (size_t k = 0; k < P * N; k++)
             e.x[k] = (float)(1e4 + 0.1 * e.raw[k]);
         for (size_t i = 0; i < N && way != JOINT; i++)
@@ -308,7 +318,7 @@ Test(unidentified, the_checker_refuses_it)
     example e;
     vxs_solution s;
     vxs_certificate found;
-    make(&e, SCORES, CUTS, VXS_LOSS_SQUARED);
+    make(&e, SCORES, CUTS, &vxs_squared_loss);
     solve(&e, CUTS, &s);
     cr_assert_eq(s.count, P);
     for (size_t k = 0; k < s.count; k++)
@@ -341,7 +351,7 @@ static vxs_status use(vxs_error *err)
 
 Test(unidentified, runs_out_of_memory_cleanly)
 {
-    make(&shared, APART, LOOPS, VXS_LOSS_SQUARED);
+    make(&shared, APART, LOOPS, &vxs_squared_loss);
     cr_assert(fail_each_request(use) > 40);
     release(&shared);
 }

@@ -2,7 +2,7 @@
  *
  * A program of its own: Criterion runs each test in a process whose memory it lays out itself, and
  * ThreadSanitizer cannot follow it there. One row below a thing that is shared. */
-#include "model/model.h"
+#include "evaluate/evaluate.h"
 
 #include "voxsift.h"
 
@@ -90,7 +90,10 @@ static bool fit(const float *x, const double *y, bool fused, int threads, vxs_so
     if (vxs_graph_chain(P, &chain, NULL) || vxs_dense_new(x, N, P, threads, &design, NULL) ||
         vxs_view_new(design, false, &view, &design, NULL))
         return false;
-    vxs_problem problem = { .design = design, .y = y, .free = ones, .free_count = 1 };
+    vxs_problem problem = { .design = design,
+                            .loss = { &vxs_squared_loss, N, 1, y, NULL },
+                            .free = ones,
+                            .free_count = 1 };
     problem.graph = fused ? &chain : NULL;
     bool fine =
         vxs_solver_new(NULL, &vxs_methods[fused], &problem, &settings, &solver, NULL) == VXS_OK;

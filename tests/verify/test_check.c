@@ -153,7 +153,7 @@ Test(check, multinomial_slopes_and_conjugates_are_those_of_the_loss)
         double z[CLASSES], slope[CLASSES], other[CLASSES], y = (double)draw_below(&c, CLASSES);
         double u = 0.5 + draw(&c), along = 0, value = 0;
         vxs_problem p = {
-            .loss = VXS_LOSS_MULTINOMIAL, .classes = CLASSES, .y = &y, .weights = &u
+            .loss.kind = &vxs_multinomial_loss, .loss.k = CLASSES, .loss.y = &y, .loss.u = &u
         };
         for (size_t k = 0; k < CLASSES; k++)
             z[k] = other[k] = 8 * draw(&c) - 4;
@@ -191,7 +191,7 @@ Test(check, multinomial_slopes_and_conjugates_are_those_of_the_loss)
 Test(check, multinomial_losses_of_far_predictions_are_right)
 {
     double y = 1, z[3] = { -800, 0, -40 }, slope[3];
-    vxs_problem p = { .loss = VXS_LOSS_MULTINOMIAL, .classes = 3, .y = &y };
+    vxs_problem p = { .loss.kind = &vxs_multinomial_loss, .loss.k = 3, .loss.y = &y };
     cr_assert(fabs(vxs_check_loss(&p, 0, z, 1) / exp(-40) - 1) <= 1e-14);
     vxs_check_slope(&p, 0, z, 1, slope);
     cr_assert(fabs(slope[1] / -exp(-40) - 1) <= 1e-14);
@@ -215,35 +215,37 @@ typedef struct {
 
 static example *make(uint64_t number)
 {
-    static const vxs_loss losses[] = { VXS_LOSS_SQUARED, VXS_LOSS_LOGISTIC, VXS_LOSS_MULTINOMIAL };
+    static const vxs_loss_kind *const losses[] = { &vxs_squared_loss, &vxs_logistic_loss,
+                                                   &vxs_multinomial_loss };
     chance c = { .random = { 26, number } };
     vxs_error err = VXS_ERROR_INIT;
-    vxs_loss loss = losses[number % 3];
+    const vxs_loss_kind *loss = losses[number % 3];
     example *e = calloc(1, sizeof(*e));
     e->p = 2 + draw_below(&c, MOST - 1);
-    e->classes = loss == VXS_LOSS_MULTINOMIAL ? 2 + draw_below(&c, CLASSES - 1) : 1;
+    e->classes = loss == &vxs_multinomial_loss ? 2 + draw_below(&c, CLASSES - 1) : 1;
     e->graph = draw_graph(&c, e->p, number % 2);
     for (size_t k = 0; k < SAMPLES * e->p; k++)
         e->x[k] = (float)(2 * draw(&c) - 1);
     for (size_t i = 0; i < SAMPLES; i++) {
         double score = (double)e->x[i] + (double)e->x[SAMPLES + i] + draw(&c) - 0.5;
-        e->y[i] = loss == VXS_LOSS_SQUARED    ? score + 3
-                  : loss == VXS_LOSS_LOGISTIC ? (score > 0 ? 1 : -1)
-                                              : (double)(i % e->classes);
+        e->y[i] = loss == &vxs_squared_loss    ? score + 3
+                  : loss == &vxs_logistic_loss ? (score > 0 ? 1 : -1)
+                                               : (double)(i % e->classes);
         e->weights[i] = i % 7 == 3 ? 0 : 0.5 + draw(&c);
         e->free[i] = 1;
         e->free[SAMPLES + i] = draw(&c);
     }
     WORKS(vxs_dense_new(e->x, SAMPLES, e->p, 1, &e->design, &err), err);
     e->problem = (vxs_problem){ .design = e->design,
-                                .loss = loss,
-                                .y = e->y,
-                                .weights = number / 3 % 2 ? e->weights : NULL,
+                                .loss.kind = loss,
+                                .loss.n = SAMPLES,
+                                .loss.y = e->y,
+                                .loss.u = number / 3 % 2 ? e->weights : NULL,
                                 .free = e->free,
                                 .free_count = number / 6 % (FREE + 1),
                                 .graph = number / 18 % 4 ? &e->graph : NULL,
                                 .sparsity = number / 18 % 4 > 1 ? 0.4 : 0,
-                                .classes = e->classes };
+                                .loss.k = e->classes };
     return e;
 }
 
@@ -345,7 +347,7 @@ static void solve(example *e, double lambda, int steps)
     if (e->problem.graph)
         WORKS(vxs_flow_new(&e->graph, e->problem.sparsity, &flow, &err), err);
     for (size_t k = 0; k < all * SAMPLES; k++)
-        curve += (e->problem.weights ? e->weights[k % SAMPLES] : 1) *
+        curve += (e->problem.loss.u ? e->weights[k % SAMPLES] : 1) *
                  pow(column_of(e, k / SAMPLES, k % SAMPLES), 2);
     copy_point(e, now, false);
     memcpy(at, now, sizeof(now));
@@ -482,7 +484,7 @@ Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
         else
             WORKS(vxs_terms_edges(&e->graph, 0.3, &terms, &err), err);
         e->problem.graph = NULL;
-        e->problem.weights = NULL;
+        e->problem.loss.u = NULL;
         e->problem.free_count = 0;
         e->problem.terms = &terms;
         e->problem.sparsity = 0;

@@ -322,7 +322,7 @@ static bool factor(vxs_inside *s)
         o->sigma[k] = 1 / (s->up[k] / s->g[k] + s->down[k] / s->h[k]);
     for (size_t i = 0; i < r->n; i++) {
         double z = s->z[i] / r->whole->root[i];
-        o->weight[i] = s->lambda / fmax(FLAT, r->whole->loss->curvature(z, r->whole->y[i]));
+        o->weight[i] = s->lambda / fmax(FLAT, r->whole->loss->sample->curvature(z, r->whole->y[i]));
     }
     vxs_factor_make((vxs_factor *)&r->factor, o->sigma + r->singles);
     o->dense = s->m + r->rank <= r->n;
@@ -540,7 +540,7 @@ static double shorten(const vxs_inside *s, double aim, double length)
 
 bool vxs_inside_step(vxs_inside *s)
 {
-    bool squared = s->rest->whole->squared;
+    bool squared = s->rest->whole->loss->squared;
     double now = complement(s, 0), aim = 0;
     if (!factor(s))
         return false;

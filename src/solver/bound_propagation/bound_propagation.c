@@ -108,12 +108,12 @@ static vxs_status find_samples(bp *b, vxs_error *err)
     if (!b->sample || !w->root || !w->y)
         return VXS_FAILED;
     for (size_t i = 0; i < n; i++) {
-        double u = vxs_sample_weight(&b->problem, i);
+        double u = vxs_loss_weight(&b->problem.loss, i);
         if (!(u > 0))
             continue;
         b->sample[w->n] = i;
         w->root[w->n] = sqrt(u);
-        w->y[w->n++] = b->problem.y[i];
+        w->y[w->n++] = b->problem.loss.y[i];
     }
     return VXS_OK;
 }
@@ -284,8 +284,7 @@ static vxs_status solve_empty(bp *b, vxs_error *err)
 static vxs_status set_up(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
-    p->whole.loss = vxs_loss_of(b->problem.loss);
-    p->whole.squared = b->problem.loss == VXS_LOSS_SQUARED;
+    p->whole.loss = b->problem.loss.kind;
     p->whole.p = vxs_design_columns(b->problem.design);
     p->whole.q = b->problem.free_count;
     p->transform = !b->settings.untransformed;

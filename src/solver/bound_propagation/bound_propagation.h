@@ -7,13 +7,12 @@
 #define VXS_SOLVER_BOUND_PROPAGATION_BOUND_PROPAGATION_H
 
 #include "linalg/sparse_cholesky.h"
-#include "solver/loss.h"
+#include "voxsift/solver.h"
 
 /* ---- The whole problem ----------------------------------------------------------------------- */
 
 typedef struct {
-    const vxs_loss_row *loss;
-    bool squared;
+    const vxs_loss_kind *loss; /* of one prediction a sample */
     size_t n, p, q;
     double *x;          /* n x p by column */
     double *free;       /* n x q */

@@ -85,7 +85,7 @@ void vxs_path_region(vxs_path *p, double lambda, const vxs_witness *w)
     for (size_t i = 0; i < n; i++)
         xi[i] = lambda * w->theta[i];
     cblas_dscal((int)n, vxs_whole_scale(&p->whole, xi, 1), xi, 1);
-    if (p->whole.squared) {
+    if (p->whole.loss->squared) {
         find_sphere(p, xi);
     } else {
         double primal = vxs_whole_loss(&p->whole, w->z) + lambda * w->size;
@@ -235,11 +235,11 @@ static void begin_anew(run *r)
 {
     const vxs_path *p = r->path;
     double terms = (double)(r->rest->terms > 0 ? r->rest->terms : 1);
-    for (size_t i = 0; i < r->rest->n && p->whole.squared; i++)
+    for (size_t i = 0; i < r->rest->n && p->whole.loss->squared; i++)
         r->inside.theta[i] = p->whole.root[i] * p->whole.y[i];
     for (size_t k = 0; k < r->rest->rank; k++)
         r->inside.b[k] = cblas_ddot((int)r->rest->n, r->rest->span + k * r->rest->n, 1,
-                                    p->whole.squared ? r->inside.theta : p->witness.z, 1);
+                                    p->whole.loss->squared ? r->inside.theta : p->witness.z, 1);
     vxs_inside_begin(&r->inside, 0.1 * p->empty / (r->lambda * terms));
 }
 

@@ -71,7 +71,7 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
     for (size_t k = 0; k < columns; k++) {
         double *b = c->basis + c->rank * n;
         for (size_t i = 0; i < n; i++)
-            b[i] = vxs_sample_weight(&c->problem, i) > 0 ? s->x[k * n + i] : 0;
+            b[i] = vxs_loss_weight(&c->problem.loss, i) > 0 ? s->x[k * n + i] : 0;
         double before = cblas_dnrm2((int)n, b, 1);
         project(c, b);
         project(c, b); /* again, for what rounding left */
@@ -91,13 +91,13 @@ static void find_dual(vxs_cuts *c)
 {
     size_t size = c->n * c->classes;
     memcpy(c->dual, c->slope, size * sizeof(*c->dual));
-    vxs_losses_curvature(&c->problem, c->z, c->curvature);
+    vxs_loss_curvature(&c->problem.loss, c->z, c->curvature);
     if (!vxs_reach_project(&c->reach, c->curvature, c->dual)) {
         memcpy(c->dual, c->slope, size * sizeof(*c->dual));
         for (size_t k = 0; k < c->classes; k++)
             project(c, c->dual + k * c->n);
     }
-    double share = c->empty > 0 ? vxs_losses_outside(&c->problem, c->dual, c->inside) : 0;
+    double share = c->empty > 0 ? vxs_loss_outside(&c->problem.loss, c->dual, c->inside) : 0;
     for (size_t i = 0; i < size && share > 0; i++)
         c->dual[i] += share * (c->inside[i] - c->dual[i]);
 }
@@ -131,21 +131,21 @@ static double dual_value(const vxs_cuts *c, double norm)
 {
     size_t size = c->n * c->classes;
     double scale = 1 / norm, along = 0, square = 0, *point = c->curvature;
-    for (size_t i = 0; i < c->n && c->problem.loss == VXS_LOSS_SQUARED; i++) {
-        double u = vxs_sample_weight(&c->problem, i);
-        along -= c->dual[i] * c->problem.y[i];
+    for (size_t i = 0; i < c->n && c->problem.loss.kind->squared; i++) {
+        double u = vxs_loss_weight(&c->problem.loss, i);
+        along -= c->dual[i] * c->problem.loss.y[i];
         square += u > 0 ? c->dual[i] * c->dual[i] / u : 0;
     }
     if (square > 0)
         scale = fmax(-scale, fmin(scale, along / square));
     for (size_t i = 0; i < size; i++)
         point[i] = scale * c->dual[i];
-    return -vxs_losses_conjugate(&c->problem, point);
+    return -vxs_loss_conjugate(&c->problem.loss, point);
 }
 
 static void certify(vxs_cuts *c, double lambda, vxs_certificate *r)
 {
-    r->primal = vxs_losses_value(&c->problem, c->z) + lambda * vxs_levels_penalty(c);
+    r->primal = vxs_loss_value(&c->problem.loss, c->z) + lambda * vxs_levels_penalty(c);
     r->dual = dual_value(c, norm_of(c, 1));
     r->gap = vxs_relative_gap(r->primal - r->dual, c->empty);
     r->converged = vxs_has_converged(r->gap, r->tol);
@@ -290,14 +290,14 @@ static vxs_status solve_empty(vxs_cuts *c, vxs_error *err)
 {
     int size = (int)(c->n * c->classes);
     double *nothing = c->dual;
-    vxs_losses_slope(&c->problem, nothing, c->slope);
+    vxs_loss_gradient(&c->problem.loss, nothing, c->slope);
     double whole = cblas_dnrm2(size, c->slope, 1);
-    c->zero = vxs_losses_value(&c->problem, nothing);
+    c->zero = vxs_loss_value(&c->problem.loss, nothing);
     vxs_status status = vxs_levels_solve(c, 1, err);
     if (status)
         return status;
     find_dual(c);
-    c->empty = vxs_losses_value(&c->problem, c->z);
+    c->empty = vxs_loss_value(&c->problem.loss, c->z);
     memcpy(c->inside, c->dual, (size_t)size * sizeof(*c->inside));
     if (!(cblas_dnrm2(size, c->dual, 1) > EXPLAINED * whole))
         return VXS_OK;
@@ -357,7 +357,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     c->n = vxs_design_rows(problem->design);
     c->p = vxs_design_columns(problem->design);
     c->q = problem->free_count;
-    c->classes = vxs_classes_of(problem);
+    c->classes = vxs_loss_outputs(&problem->loss);
     c->began = vxs_seconds();
     c->read = vxs_design_read(problem->design);
     vxs_status status = vxs_design_measure(problem->design, err);

@@ -146,7 +146,7 @@ static void make_system(const vxs_cuts *c, struct vxs_levels *l)
     if (c->classes > 1) {
         for (size_t k = 0; k < c->classes; at += vxs_side_columns(c, &c->sides[k++])) {
             for (size_t i = 0; i < c->n; i++)
-                root[i] = sqrt(vxs_sample_weight(&c->problem, i)) * c->curvature[k * c->n + i];
+                root[i] = sqrt(vxs_loss_weight(&c->problem.loss, i)) * c->curvature[k * c->n + i];
             weigh(c, &c->sides[k], root, l->weighted + at * c->n);
         }
         cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, m, n, -1, l->weighted, n, 0, l->system,
@@ -156,7 +156,7 @@ static void make_system(const vxs_cuts *c, struct vxs_levels *l)
     for (size_t k = 0; k < c->classes; k++) {
         int columns = (int)vxs_side_columns(c, &c->sides[k]);
         for (size_t i = 0; i < c->n; i++) {
-            double u = c->classes > 1 ? vxs_sample_weight(&c->problem, i) : 1;
+            double u = c->classes > 1 ? vxs_loss_weight(&c->problem.loss, i) : 1;
             root[i] = sqrt(u * c->curvature[k * c->n + i]);
         }
         weigh(c, &c->sides[k], root, l->weighted);
@@ -260,7 +260,7 @@ static double slope_at(const vxs_cuts *c, struct vxs_levels *l, double t)
     double *slope = c->curvature; /* made anew when it is wanted */
     cblas_dcopy(size, c->z, 1, l->trial, 1);
     cblas_daxpy(size, t, l->dz, 1, l->trial, 1);
-    vxs_losses_slope(&c->problem, l->trial, slope);
+    vxs_loss_gradient(&c->problem.loss, l->trial, slope);
     return cblas_ddot(size, slope, 1, l->dz, 1);
 }
 
@@ -269,7 +269,7 @@ static double find_place(const vxs_cuts *c, struct vxs_levels *l, double from, d
                          double level)
 {
     double low = from, high = to;
-    if (c->problem.loss == VXS_LOSS_SQUARED) {
+    if (c->problem.loss.kind->squared) {
         double at = slope_at(c, l, from), more = slope_at(c, l, from + 1) - at;
         double place = more > 0 ? from + (level - at) / more : to;
         return fmin(fmax(place, from), to);
@@ -384,7 +384,7 @@ static void move(vxs_cuts *c, const struct vxs_levels *l, double place)
 static void look(vxs_cuts *c)
 {
     predict(c, c->z);
-    vxs_losses_slope(&c->problem, c->z, c->slope);
+    vxs_loss_gradient(&c->problem.loss, c->z, c->slope);
 }
 
 /* One direction; how much it promised, 0 when nothing more is to be had. */
@@ -396,7 +396,7 @@ static double descend(vxs_cuts *c, double lambda)
     for (size_t k = 0; k < c->classes; k++)
         l->columns += vxs_side_columns(c, &c->sides[k]);
     find_gradient(c, lambda, l->gradient);
-    vxs_losses_curvature(&c->problem, c->z, c->curvature);
+    vxs_loss_curvature(&c->problem.loss, c->z, c->curvature);
     find_step(c, l);
     double slope = cblas_ddot((int)l->columns, l->gradient, 1, l->step, 1);
     if (!(slope < -NOTHING * c->zero))

@@ -67,7 +67,7 @@ static double predict(const central *c, const double *v, const double *b, double
     memcpy(c->g->shifted, z, c->n * sizeof(*z));
     for (size_t r = 0; r < c->q; r++)
         cblas_daxpy((int)c->n, b[r], c->g->shift.basis + r * c->n, 1, c->g->shifted, 1);
-    return c->g->problem.cost * vxs_losses_value(&c->g->problem, c->g->shifted);
+    return c->g->problem.cost * vxs_loss_value(&c->g->problem.loss, c->g->shifted);
 }
 
 /* The value less eps sum log mu. */
@@ -84,8 +84,8 @@ static double value_at(const central *c, const double *v, const double *mu, cons
 static void look(const central *c)
 {
     const vxs_problem *p = &c->g->problem;
-    vxs_losses_slope(p, c->g->shifted, c->slope);
-    vxs_losses_curvature(p, c->g->shifted, c->curve);
+    vxs_loss_gradient(&p->loss, c->g->shifted, c->slope);
+    vxs_loss_curvature(&p->loss, c->g->shifted, c->curve);
     for (size_t i = 0; i < c->n; i++) {
         c->slope[i] *= p->cost;
         c->curve[i] = sqrt(fmax(0, p->cost * c->curve[i]));

@@ -68,10 +68,10 @@ double vxs_generation_penalty(const vxs_generation *g)
 double vxs_generation_bound(const vxs_generation *g, const double *slope, double t)
 {
     double cost = g->problem.cost, sum = 0;
-    const vxs_loss_row *loss = vxs_loss_of(g->problem.loss);
+    const vxs_sample_loss *loss = g->problem.loss.kind->sample;
     for (size_t i = 0; i < g->n; i++) {
-        double u = cost * vxs_sample_weight(&g->problem, i);
-        sum -= u > 0 ? u * loss->conjugate(t * slope[i] / u, g->problem.y[i]) : 0;
+        double u = cost * vxs_loss_weight(&g->problem.loss, i);
+        sum -= u > 0 ? u * loss->conjugate(t * slope[i] / u, g->problem.loss.y[i]) : 0;
     }
     return sum;
 }
@@ -90,7 +90,7 @@ static void correlate(vxs_generation *g, const double *slope, size_t place, size
 static void find_slope(vxs_generation *g)
 {
     g->value = g->problem.cost * vxs_shift_fit(&g->shift, g->z, g->shifted);
-    vxs_losses_slope(&g->problem, g->shifted, g->slope);
+    vxs_loss_gradient(&g->problem.loss, g->shifted, g->slope);
     cblas_dscal((int)g->n, g->problem.cost, g->slope, 1);
 }
 
@@ -379,7 +379,7 @@ static vxs_status solve_round(vxs_generation *g, vxs_error *err)
 static bool is_explained(const vxs_generation *g)
 {
     int n = (int)g->n;
-    vxs_losses_slope(&g->problem, g->z, g->shift.slope);
+    vxs_loss_gradient(&g->problem.loss, g->z, g->shift.slope);
     double whole = cblas_dnrm2(n, g->shift.slope, 1);
     return !(cblas_dnrm2(n, g->slope, 1) > EXPLAINED * g->problem.cost * whole);
 }

@@ -40,11 +40,11 @@ static double look(retraining *r, const double *w)
 /* w + C X'(u f'), whose square is twice the gap. */
 static void find_gradient(retraining *r, const double *w)
 {
-    vxs_losses_slope(r->problem, r->shifted, r->slope);
+    vxs_loss_gradient(&r->problem->loss, r->shifted, r->slope);
     memcpy(r->gradient, w, r->columns * sizeof(*w));
     cblas_dgemv(CblasColMajor, CblasTrans, (int)r->n, (int)r->columns, r->cost, r->x, (int)r->n,
                 r->slope, 1, 1, r->gradient, 1);
-    vxs_losses_curvature(r->problem, r->shifted, r->curve);
+    vxs_loss_curvature(&r->problem->loss, r->shifted, r->curve);
     vxs_shift_factor(&r->shift, r->curve);
 }
 
@@ -146,7 +146,7 @@ static double find_gap(retraining *r, const double *w)
         vxs_shift_balance(&r->shift, r->curve, r->slope);
     memset(r->trial, 0, r->columns * sizeof(*r->trial));
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, r->cost, r->x, n, r->slope, 1, 1, r->trial, 1);
-    return value + r->cost * vxs_losses_conjugate(r->problem, r->slope) +
+    return value + r->cost * vxs_loss_conjugate(&r->problem->loss, r->slope) +
            cblas_ddot(m, r->trial, 1, r->trial, 1) / 2;
 }
 

@@ -184,7 +184,7 @@ static vxs_status keep_alpha(const vxs_generation *g, vxs_selected *s, vxs_error
     s->alpha = vxs_alloc(g->n, sizeof(*s->alpha), err);
     const double *slope = g->own ? g->own : g->slope;
     for (size_t i = 0; i < g->n && s->alpha; i++)
-        s->alpha[i] = -g->problem.y[i] * slope[i];
+        s->alpha[i] = -g->problem.loss.y[i] * slope[i];
     return s->alpha ? VXS_OK : VXS_FAILED;
 }
 

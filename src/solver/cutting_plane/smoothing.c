@@ -116,7 +116,7 @@ static void find_shares(smoothing *s)
 static void descend(smoothing *s, size_t i)
 {
     const double *x = s->row + i * s->width;
-    double most = s->g->problem.cost * vxs_sample_weight(&s->g->problem, i);
+    double most = s->g->problem.cost * vxs_loss_weight(&s->g->problem.loss, i);
     if (!(most > 0))
         return;
     for (size_t t = 0; t < s->count; t++)
@@ -167,21 +167,21 @@ static double find_gap(smoothing *s)
         for (size_t t = 0; t < s->count; t++)
             g->z[i] += s->share[t] * cblas_ddot((int)(s->first[t + 1] - s->first[t]),
                                                 x + s->first[t], 1, s->w + s->first[t], 1);
-        g->z[i] *= g->problem.y[i];
-        g->slope[i] = -g->problem.y[i] * s->alpha[i];
+        g->z[i] *= g->problem.loss.y[i];
+        g->slope[i] = -g->problem.loss.y[i] * s->alpha[i];
     }
     for (size_t t = 0; t < s->count; t++) {
         sum += s->share[t] * sqrt(2 * s->half[t]);
         steepest = fmax(steepest, s->half[t]);
     }
-    double primal = sum * sum / 2 + g->problem.cost * vxs_losses_value(&g->problem, g->z);
+    double primal = sum * sum / 2 + g->problem.cost * vxs_loss_value(&g->problem.loss, g->z);
     return (primal - (vxs_generation_bound(g, g->slope, 1) - steepest)) / g->empty;
 }
 
 static void keep(const smoothing *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        s->g->own[i] = -s->g->problem.y[i] * s->alpha[i];
+        s->g->own[i] = -s->g->problem.loss.y[i] * s->alpha[i];
     for (size_t t = 0; t < s->count; t++) {
         vxs_round *round = &s->g->rounds[t];
         for (size_t k = 0; k < round->width; k++)
@@ -259,7 +259,7 @@ static void turn(smoothing *s, size_t t)
         for (size_t c = g->pool.start[round->place[k]]; c < g->pool.start[round->place[k] + 1];
              c++, at++)
             for (size_t i = 0; i < s->n; i++)
-                s->row[i * s->width + at] = g->problem.y[i] * g->pool.x[c * s->n + i];
+                s->row[i * s->width + at] = g->problem.loss.y[i] * g->pool.x[c * s->n + i];
     for (size_t i = 0; i < s->n; i++) {
         const double *x = s->row + i * s->width + s->first[t];
         s->norm[i * s->count + t] = cblas_ddot((int)round->width, x, 1, x, 1);
@@ -273,8 +273,8 @@ static void start(smoothing *s)
     for (size_t t = 0; t < s->count; t++)
         turn(s, t);
     for (size_t i = 0; i < s->n; i++) {
-        double most = g->problem.cost * vxs_sample_weight(&g->problem, i);
-        double alpha = -g->problem.y[i] * g->own[i];
+        double most = g->problem.cost * vxs_loss_weight(&g->problem.loss, i);
+        double alpha = -g->problem.loss.y[i] * g->own[i];
         s->alpha[i] = fmin(fmax(alpha, EDGE * most), most - EDGE * most);
     }
     refresh(s);

@@ -86,8 +86,7 @@ static vxs_status is_tree(const vxs_problem *problem, bool *tree, vxs_error *err
 {
     size_t loop = 0;
     vxs_status status = vxs_graph_loop(problem->graph, &loop, err);
-    *tree = loop == problem->graph->count && problem->sparsity == 0 &&
-            problem->loss != VXS_LOSS_MULTINOMIAL;
+    *tree = loop == problem->graph->count && problem->sparsity == 0 && !problem->loss.kind->joint;
     return status;
 }
 
@@ -181,7 +180,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         return VXS_FAILED;
     f->solver.kind = &vxs_fused_kind;
     f->p = vxs_design_columns(problem->design);
-    f->classes = problem->loss == VXS_LOSS_MULTINOMIAL ? problem->classes : 1;
+    f->classes = vxs_loss_outputs(&problem->loss);
     vxs_status status = choose_way(problem, settings, &kind, err);
     if (!status)
         status = deflate(f, &inner, err);

@@ -151,7 +151,7 @@ static double total_weight(const vxs_skfs *s)
 {
     double total = 0;
     for (size_t m = 0; m < s->n; m++)
-        total += s->problem.weights ? s->problem.weights[m] : 1;
+        total += s->problem.loss.u ? s->problem.loss.u[m] : 1;
     return total;
 }
 
@@ -160,7 +160,7 @@ static void look_at_empty(vxs_skfs *s)
 {
     double total = total_weight(s);
     for (size_t m = 0; m < s->n; m++) {
-        double u = s->problem.weights ? s->problem.weights[m] : 1;
+        double u = s->problem.loss.u ? s->problem.loss.u[m] : 1;
         s->wide[m] = u;
         if (u > 0) {
             s->row[s->rows] = m;
@@ -372,7 +372,7 @@ static void take_weights(const vxs_skfs *s, double unit, double total, vxs_solut
 
 static vxs_status take_solution(const vxs_skfs *s, vxs_solution *solution, vxs_error *err)
 {
-    double total = total_weight(s), margin = s->n > 0 ? s->problem.y[0] : 0;
+    double total = total_weight(s), margin = s->n > 0 ? s->problem.loss.y[0] : 0;
     solution->index = vxs_alloc(s->count, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(s->count, sizeof(*solution->weight), err);
     solution->free = vxs_alloc(s->problem.free_count, sizeof(*solution->free), err);

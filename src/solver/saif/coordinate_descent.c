@@ -11,7 +11,7 @@ static double curvature_along(const vxs_active *a, size_t k)
     const double *x = a->x + k * a->n;
     double sum = 0;
     for (size_t i = 0; i < a->n; i++)
-        sum += vxs_sample_weight(a->problem, i) / a->loss->gamma * x[i] * x[i];
+        sum += vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma * x[i] * x[i];
     return sum + (k >= a->q ? a->problem->ridge : 0);
 }
 
@@ -29,7 +29,8 @@ static void follow(vxs_active *a, size_t k, double change)
 {
     cblas_daxpy((int)a->n, change, a->x + k * a->n, 1, a->z, 1);
     for (size_t i = 0; i < a->n; i++)
-        a->slope[i] = vxs_sample_weight(a->problem, i) * a->loss->slope(a->z[i], a->problem->y[i]);
+        a->slope[i] = vxs_loss_weight(&a->problem->loss, i) *
+                      a->loss->gradient(a->z[i], a->problem->loss.y[i]);
 }
 
 void vxs_active_descend(vxs_active *a, double lambda, int rounds)

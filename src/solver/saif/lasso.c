@@ -115,10 +115,11 @@ static int by_value(const void *a, const void *b)
 /* What rounding leaves of a target that the free columns explain is not to be fitted. */
 static bool is_explained(const vxs_lasso *l)
 {
-    const vxs_loss_row *loss = l->active.loss;
+    const vxs_sample_loss *loss = l->active.loss;
     double left = 0, whole = 0;
     for (size_t i = 0; i < l->n; i++) {
-        double slope = vxs_sample_weight(&l->problem, i) * loss->slope(0, l->problem.y[i]);
+        double slope =
+            vxs_loss_weight(&l->problem.loss, i) * loss->gradient(0, l->problem.loss.y[i]);
         left += l->theta[i] * l->theta[i];
         whole += slope * slope;
     }

@@ -13,7 +13,6 @@
 #define EPOCHS     10    /* K: rounds of descent between looks at the gap */
 #define FLAT       1e-13 /* of the value, which rounding hides */
 #define MOST_FLAT  8
-#define ROUNDING   1e-12 /* over the edge of the dual's domain, which the conjugate forgives */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -102,7 +101,7 @@ static void make_basis(vxs_active *a)
     for (size_t c = 0; c < a->q; c++) {
         double *b = a->basis + a->rank * n;
         for (size_t i = 0; i < n; i++)
-            b[i] = vxs_sample_weight(a->problem, i) > 0 ? a->x[c * n + i] : 0;
+            b[i] = vxs_loss_weight(&a->problem->loss, i) > 0 ? a->x[c * n + i] : 0;
         double before = cblas_dnrm2((int)n, b, 1);
         vxs_active_project(a, b);
         vxs_active_project(a, b); /* again, for what rounding left */
@@ -118,7 +117,7 @@ static void make_basis(vxs_active *a)
 vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design), q = problem->free_count;
-    *a = (vxs_active){ .problem = problem, .loss = vxs_loss_of(problem->loss), .n = n, .q = q };
+    *a = (vxs_active){ .problem = problem, .loss = problem->loss.kind->sample, .n = n, .q = q };
     a->z = vxs_alloc(4 * n, sizeof(*a->z), err);
     a->basis = vxs_alloc(q + 1, n * sizeof(*a->basis), err);
     if (!a->z || !a->basis || make_room(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err)) {
@@ -169,7 +168,7 @@ vxs_status vxs_active_add(vxs_active *a, const size_t *set, size_t count, vxs_er
     a->count += count;
     a->gram_is_current = a->gram_is_current && a->count <= VXS_EXACT;
     if (a->gram_is_current)
-        status = multiply(a, a->x, before, before + count, a->problem->weights, err);
+        status = multiply(a, a->x, before, before + count, a->problem->loss.u, err);
     return status;
 }
 
@@ -211,7 +210,7 @@ static double value(const vxs_active *a, const double *w, const double *z, doubl
 {
     double sum = 0, size = 0, square = 0;
     for (size_t i = 0; i < a->n; i++)
-        sum += vxs_sample_weight(a->problem, i) * a->loss->value(z[i], a->problem->y[i]);
+        sum += vxs_loss_weight(&a->problem->loss, i) * a->loss->value(z[i], a->problem->loss.y[i]);
     for (size_t k = a->q; k < a->q + a->count; k++) {
         size += fabs(w[k]);
         square += w[k] * w[k];
@@ -234,29 +233,22 @@ void vxs_active_project(const vxs_active *a, double *v)
     }
 }
 
-/* y lambda theta / u, which is 0 ... 1 in the domain of the logistic dual, and 0 or more in that of
- * the squared hinge. */
-static double place_of(const vxs_active *a, size_t i, double slope)
+/* The share of the way to the empty model's point, which is well inside, that brings sample i back
+ * over the edge of the dual's domain. */
+static double outside(const vxs_active *a, size_t i, double lambda, const double *theta)
 {
-    double u = vxs_sample_weight(a->problem, i);
-    return u > 0 ? a->problem->y[i] * slope / u : 0;
+    double u = vxs_loss_weight(&a->problem->loss, i);
+    double inside = a->inside ? -a->inside[i] / u : 0;
+    return u > 0 ? a->loss->outside(-lambda * theta[i] / u, inside, a->problem->loss.y[i]) : 0;
 }
 
-static bool is_outside(const vxs_active *a, double t)
-{
-    return t < -ROUNDING || (t > 1 + ROUNDING && a->problem->loss == VXS_LOSS_LOGISTIC);
-}
-
-/* As little of the empty model's point, which is well inside, as brings back a point that rounding
- * has carried over the edge. */
+/* As little of the empty model's point as brings back a point that rounding has carried over the
+ * edge. */
 static void bring_inside(const vxs_active *a, double lambda, double *theta)
 {
     double share = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        double t = place_of(a, i, lambda * theta[i]), inside = place_of(a, i, a->inside[i]);
-        if (is_outside(a, t) && (t < 0 ? inside > t : inside < t))
-            share = fmax(share, t < 0 ? -t / (inside - t) : (t - 1) / (t - inside));
-    }
+    for (size_t i = 0; i < a->n; i++)
+        share = fmax(share, outside(a, i, lambda, theta));
     share = fmin(share, 1);
     for (size_t i = 0; i < a->n && share > 0; i++)
         theta[i] = (1 - share) * theta[i] + share * a->inside[i] / lambda;
@@ -266,10 +258,10 @@ static void bring_inside(const vxs_active *a, double lambda, double *theta)
  * are almost 0: then each sample moves as far as its curvature allows instead. */
 static void keep_inside(vxs_active *a, double lambda, double *theta)
 {
-    bool outside = false;
+    bool inside = true;
     for (size_t i = 0; i < a->n; i++)
-        outside = outside || is_outside(a, place_of(a, i, lambda * theta[i]));
-    if (!outside)
+        inside = inside && outside(a, i, lambda, theta) == 0;
+    if (inside)
         return;
     memcpy(a->trial, a->slope, a->n * sizeof(*a->trial));
     bool orthogonal = vxs_reach_project(&a->reach, a->curvature, a->trial);
@@ -284,13 +276,13 @@ void vxs_active_theta(vxs_active *a, double lambda, double *theta)
     size_t n = a->n;
     predict(a, a->w, a->z);
     for (size_t i = 0; i < n; i++) {
-        double y = a->problem->y[i];
-        a->slope[i] = vxs_sample_weight(a->problem, i) * a->loss->slope(a->z[i], y);
-        a->curvature[i] = vxs_sample_weight(a->problem, i) * a->loss->curvature(a->z[i], y);
+        double y = a->problem->loss.y[i];
+        a->slope[i] = vxs_loss_weight(&a->problem->loss, i) * a->loss->gradient(a->z[i], y);
+        a->curvature[i] = vxs_loss_weight(&a->problem->loss, i) * a->loss->curvature(a->z[i], y);
         theta[i] = -a->slope[i] / lambda;
     }
     vxs_active_project(a, theta);
-    if (a->rank > 0 && a->problem->loss != VXS_LOSS_SQUARED)
+    if (a->rank > 0 && a->loss->outside)
         keep_inside(a, lambda, theta);
 }
 
@@ -320,9 +312,9 @@ static double dual_at(const vxs_active *a, const double *theta, double lambda, d
 {
     double sum = 0;
     for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_sample_weight(a->problem, i);
+        double u = vxs_loss_weight(&a->problem->loss, i);
         if (u > 0)
-            sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->y[i]);
+            sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->loss.y[i]);
     }
     return sum - scale * scale * ridge_value(a) / 2;
 }
@@ -332,11 +324,11 @@ static double best_scale(const vxs_active *a, const double *theta, double lambda
 {
     double along = 0, square = ridge_value(a) / (lambda * lambda);
     double limit = steepest > 0 ? 1 / steepest : INFINITY;
-    if (a->problem->loss != VXS_LOSS_SQUARED)
+    if (!a->problem->loss.kind->squared)
         return fmin(1, limit);
     for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_sample_weight(a->problem, i);
-        along += a->problem->y[i] * theta[i];
+        double u = vxs_loss_weight(&a->problem->loss, i);
+        along += a->problem->loss.y[i] * theta[i];
         square += u > 0 ? theta[i] * theta[i] / u : 0;
     }
     double best = square > 0 ? along / (lambda * square) : 0;
@@ -352,7 +344,8 @@ void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, do
     state->primal = value(a, a->w, a->z, lambda);
     state->gap = fmax(0, state->primal - state->dual);
     for (size_t i = 0; i < a->n; i++)
-        heaviest = fmax(heaviest, vxs_sample_weight(a->problem, i) / a->loss->gamma);
+        heaviest =
+            fmax(heaviest, vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma);
     state->radius = sqrt(2 * state->gap * heaviest) / lambda;
 }
 
@@ -378,8 +371,8 @@ static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
     size_t n = a->n;
     if (a->gram_is_current)
         return VXS_OK;
-    if (m == a->q + a->count && a->problem->loss == VXS_LOSS_SQUARED) {
-        vxs_status status = multiply(a, a->x, 0, m, a->problem->weights, err);
+    if (m == a->q + a->count && a->problem->loss.kind->squared) {
+        vxs_status status = multiply(a, a->x, 0, m, a->problem->loss.u, err);
         a->gram_is_current = !status;
         return status;
     }
@@ -455,7 +448,7 @@ static vxs_status exact_step(vxs_active *a, double lambda, double primal, double
                              vxs_error *err)
 {
     size_t m = a->q + a->count;
-    if (a->problem->loss == VXS_LOSS_SQUARED && a->count <= VXS_EXACT)
+    if (a->problem->loss.kind->squared && a->count <= VXS_EXACT)
         for (size_t k = 0; k < m; k++)
             a->chosen[k] = k;
     else

@@ -8,7 +8,7 @@
 /* Columns are the free ones first, then those of the set. */
 typedef struct {
     const vxs_problem *problem;
-    const vxs_loss_row *loss;
+    const vxs_sample_loss *loss;
     int inner;          /* how it is solved */
     bool descend_first; /* when that is left open */
     size_t n, q;

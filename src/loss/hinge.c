@@ -1,0 +1,15 @@
+/* hinge.c - max(0, y - z), where y is a margin and the design knows the classes: of one algorithm,
+ * which is an interior point and needs no gradient. */
+#include "loss/edges.h"
+
+static bool is_margin(const vxs_loss *loss, double y)
+{
+    return y > 0 && y <= VXS_LARGEST && y == loss->y[0];
+}
+
+const vxs_loss_kind vxs_hinge_loss = {
+    .name = "hinge",
+    .targets = "one margin above 0 for all samples, since the design of kernel scores knows the "
+               "classes",
+    .is_target = is_margin
+};

@@ -1,0 +1,52 @@
+/* logistic.c - log(1 + exp(-y z)), y being -1 or 1. */
+#include "loss/edges.h"
+
+static double value(double z, double y)
+{
+    double margin = y * z;
+    return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
+}
+
+/* 1 / (1 + exp(m)), without overflow and without loss near 0 */
+static double sigmoid_of_minus(double margin)
+{
+    double e = exp(-fabs(margin));
+    return margin > 0 ? e / (1 + e) : 1 / (1 + e);
+}
+
+static double gradient(double z, double y)
+{
+    return -y * sigmoid_of_minus(y * z);
+}
+
+static double curvature(double z, double y)
+{
+    return sigmoid_of_minus(y * z) * sigmoid_of_minus(-y * z);
+}
+
+static double entropy(double t)
+{
+    return t > 0 ? t * log(t) : 0;
+}
+
+/* Rounding may carry a point a little over the edge of the domain. */
+static double conjugate(double s, double y)
+{
+    double t = -y * s;
+    if (t < -VXS_EDGE_ROUNDING || t > 1 + VXS_EDGE_ROUNDING)
+        return INFINITY;
+    return entropy(t) + entropy(1 - t);
+}
+
+static double outside(double s, double inside, double y)
+{
+    return vxs_way_back(-y * s, -y * inside, 0, 1);
+}
+
+static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, outside };
+
+const vxs_loss_kind vxs_logistic_loss = { .name = "logistic",
+                                          .targets = "-1 or 1",
+                                          .is_target = vxs_is_sign,
+                                          .gamma = 4,
+                                          .sample = &sample };

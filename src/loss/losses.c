@@ -1,0 +1,63 @@
+/* losses.c - the table of losses, and sums over samples. */
+#include "loss/edges.h"
+
+const vxs_loss_kind *const vxs_loss_kinds[] = { &vxs_squared_loss,       &vxs_logistic_loss,
+                                                &vxs_hinge_loss,         &vxs_multinomial_loss,
+                                                &vxs_squared_hinge_loss, NULL };
+
+double vxs_loss_value(const vxs_loss *l, const double *z)
+{
+    const vxs_sample_loss *f = l->kind->sample;
+    double sum = 0;
+    if (l->kind->joint)
+        return l->kind->joint->value(l, z);
+    for (size_t i = 0; i < l->n; i++)
+        sum += vxs_loss_weight(l, i) * f->value(z[i], l->y[i]);
+    return sum;
+}
+
+void vxs_loss_gradient(const vxs_loss *l, const double *z, double *gradient)
+{
+    const vxs_sample_loss *f = l->kind->sample;
+    if (l->kind->joint)
+        l->kind->joint->gradient(l, z, gradient);
+    for (size_t i = 0; i < l->n && !l->kind->joint; i++)
+        gradient[i] = vxs_loss_weight(l, i) * f->gradient(z[i], l->y[i]);
+}
+
+void vxs_loss_curvature(const vxs_loss *l, const double *z, double *curvature)
+{
+    const vxs_sample_loss *f = l->kind->sample;
+    if (l->kind->joint)
+        l->kind->joint->curvature(l, z, curvature);
+    for (size_t i = 0; i < l->n && !l->kind->joint; i++)
+        curvature[i] = vxs_loss_weight(l, i) * f->curvature(z[i], l->y[i]);
+}
+
+/* Where u is 0, s is as well, as it comes from u f'. */
+double vxs_loss_conjugate(const vxs_loss *l, const double *s)
+{
+    const vxs_sample_loss *f = l->kind->sample;
+    double sum = 0;
+    if (l->kind->joint)
+        return l->kind->joint->conjugate(l, s);
+    for (size_t i = 0; i < l->n; i++) {
+        double u = vxs_loss_weight(l, i);
+        sum += u == 0 ? 0 : u * f->conjugate(s[i] / u, l->y[i]);
+    }
+    return sum;
+}
+
+double vxs_loss_outside(const vxs_loss *l, const double *s, const double *inside)
+{
+    const vxs_sample_loss *f = l->kind->sample;
+    double share = 0;
+    if (l->kind->joint)
+        return l->kind->joint->outside(l, s, inside);
+    for (size_t i = 0; i < l->n && f->outside; i++) {
+        double u = vxs_loss_weight(l, i);
+        if (u > 0)
+            share = fmax(share, f->outside(s[i] / u, inside[i] / u, l->y[i]));
+    }
+    return fmin(share, 1);
+}

@@ -1,0 +1,33 @@
+/* squared.c - (y - z)^2 / 2. */
+#include "loss/edges.h"
+
+static double value(double z, double y)
+{
+    return (y - z) * (y - z) / 2;
+}
+
+static double gradient(double z, double y)
+{
+    return z - y;
+}
+
+static double curvature(double z, double y)
+{
+    (void)z;
+    (void)y;
+    return 1;
+}
+
+static double conjugate(double s, double y)
+{
+    return s * s / 2 + s * y;
+}
+
+static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, NULL };
+
+const vxs_loss_kind vxs_squared_loss = { .name = "squared",
+                                         .targets = "numbers of at most 1e+100",
+                                         .is_target = vxs_is_number,
+                                         .gamma = 1,
+                                         .squared = true,
+                                         .sample = &sample };

@@ -1,0 +1,37 @@
+/* squared_hinge.c - max(0, 1 - y z)^2 / 2, y being -1 or 1. */
+#include "loss/edges.h"
+
+static double value(double z, double y)
+{
+    double left = fmax(0, 1 - y * z);
+    return left * left / 2;
+}
+
+static double gradient(double z, double y)
+{
+    return -y * fmax(0, 1 - y * z);
+}
+
+static double curvature(double z, double y)
+{
+    return y * z < 1;
+}
+
+static double conjugate(double s, double y)
+{
+    double t = -y * s;
+    return t < -VXS_EDGE_ROUNDING ? INFINITY : t * t / 2 - t;
+}
+
+static double outside(double s, double inside, double y)
+{
+    return vxs_way_back(-y * s, -y * inside, 0, INFINITY);
+}
+
+static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, outside };
+
+const vxs_loss_kind vxs_squared_hinge_loss = { .name = "squared-hinge",
+                                               .targets = "-1 or 1",
+                                               .is_target = vxs_is_sign,
+                                               .gamma = 1,
+                                               .sample = &sample };
