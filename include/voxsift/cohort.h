@@ -91,6 +91,17 @@ VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, 
 void vxs_cohort_release(vxs_cohort *cohort);
 /* As the table calls subject i; "?" where it has no id. */
 const char *vxs_cohort_id(const vxs_cohort *cohort, size_t i);
+/* Who may be one person though the cohort takes them for several, as the making of it warned: the
+ * words of its suspicion k, with two of these rows, which ascend; NULL where these rows are not
+ * concerned, and not `there` behind the last one. */
+VXS_MUST_CHECK vxs_status vxs_cohort_suspicion(const vxs_cohort *cohort, size_t k,
+                                               const size_t *rows, size_t n, bool *there,
+                                               char **words, vxs_error *err);
+/* A number for each id that is not NULL, the same where the form of all of them makes it likely
+ * that two are of one person (054_1 and 054_2), and one of them is among the first `known`; without
+ * such a form *count is 0. */
+VXS_MUST_CHECK vxs_status vxs_persons_perhaps(const char *const *ids, size_t n, size_t known,
+                                              size_t *number, size_t *count, vxs_error *err);
 /* The columns of ids and of persons, as the user calls them; one and the same where the ids say who
  * is who. */
 const char *vxs_cohort_id_header(const vxs_cohort *cohort);

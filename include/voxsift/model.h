@@ -85,11 +85,13 @@ typedef struct {
     size_t factor_count;
     vxs_left_out *left_out; /* subjects that lack a value, in the order of the cohort */
     size_t left_count;      /* others that the cohort has, --only left out */
-    double *penalties;      /* of features, or NULL */
-    vxs_graph graph;        /* of features, for methods that need one */
-    vxs_terms terms;        /* of features, instead; none before they are asked for */
-    vxs_groups groups;      /* of features that are taken or left together; likewise */
-    bool groups_lent;       /* they are those of the task that this is a part of, which must stay */
+    char **warnings;        /* what was warned of that results must carry */
+    size_t warning_count;
+    double *penalties; /* of features, or NULL */
+    vxs_graph graph;   /* of features, for methods that need one */
+    vxs_terms terms;   /* of features, instead; none before they are asked for */
+    vxs_groups groups; /* of features that are taken or left together; likewise */
+    bool groups_lent;  /* they are those of the task that this is a part of, which must stay */
     vxs_design *design;
     vxs_design *kernel; /* kernel scores of the features for one output, or NULL */
     size_t kernel_output;
@@ -252,8 +254,13 @@ const char *vxs_model_lacks(const vxs_model *model, const vxs_cohort *cohort, si
 /* Whether a subject is one that the model was trained on: the same image (or volume of one), or the
  * same id or person with another image, or with none to compare. Scores of such subjects are no
  * estimate. */
-typedef enum { VXS_NOT_TRAINED_ON, VXS_TRAINED_ON_IMAGE, VXS_TRAINED_ON_PERSON } vxs_trained;
-extern const char *const vxs_trained_names[]; /* "no", "image", "person" */
+typedef enum {
+    VXS_NOT_TRAINED_ON,
+    VXS_TRAINED_ON_IMAGE,
+    VXS_TRAINED_ON_PERSON,
+    VXS_PERHAPS_TRAINED_ON /* the id has the form of another scan of a person it was trained on */
+} vxs_trained;
+extern const char *const vxs_trained_names[]; /* "no", "image", "person", "perhaps" */
 /* Of each of the cohort's subjects. */
 VXS_MUST_CHECK vxs_status vxs_model_trained_on(const vxs_model *model, const vxs_cohort *cohort,
                                                vxs_trained *trained, vxs_error *err);
@@ -303,8 +310,8 @@ VXS_MUST_CHECK vxs_status vxs_measure(const vxs_predictions *predictions, vxs_me
 /* Whether a value of the target is one of the model's classes; numbers that are equal, such as 1
  * and 1.0, are one. */
 bool vxs_model_knows_class(const vxs_model *model, const char *cell);
-/* Of a cohort whose table has the model's target, without subjects that the model was trained on
- * (NULL: with all); count is 0 when none is left. */
+/* Of a cohort whose table has the model's target, without subjects that the model was trained on,
+ * or perhaps was (NULL: with all); count is 0 when none is left. */
 VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_cohort *cohort,
                                             const double *scores, const vxs_trained *trained,
                                             vxs_metrics *metrics, vxs_error *err);

@@ -298,8 +298,10 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     vxs_selection selection = { .losses = NULL };
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;
-    vxs_status status =
-        settings->choose > 0 ? choose_lambda(call, task, &method, &selection, err) : VXS_OK;
+    bool folds = settings->choose > 0 || task->class_count > 0; /* they calibrate as well */
+    vxs_status status = folds ? vxs_warn_leaks(call->context, task, err) : VXS_OK;
+    if (!status && settings->choose > 0)
+        status = choose_lambda(call, task, &method, &selection, err);
     if (!status)
         status = vxs_model_fit(call->context, task, &method, &model, err);
     if (status) {

@@ -46,6 +46,7 @@ typedef struct {
     size_t target; /* column of the table, or SIZE_MAX */
     vxs_trained *trained;
     size_t known[2]; /* subjects that the model was trained on: their images; other images */
+    size_t perhaps;  /* that may be of a person whom it was trained on */
     vxs_unseen_list unseen;
     vxs_metrics metrics;
 } predictions;
@@ -178,6 +179,7 @@ static void print_json(const predictions *p)
     vxs_json_open_object(&w, "trained_on");
     vxs_json_whole(&w, "image", (int64_t)p->known[0]);
     vxs_json_whole(&w, "person", (int64_t)p->known[1]);
+    vxs_json_whole(&w, "perhaps", (int64_t)p->perhaps);
     vxs_json_bool(&w, "in_metrics", scores_training(p));
     vxs_json_close_object(&w);
     vxs_json_open_object(&w, "metrics");
@@ -195,6 +197,20 @@ static void print_json(const predictions *p)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+static void tell_perhaps(const predictions *p)
+{
+    size_t first = 0;
+    while (first < p->cohort->n && p->trained[first] != VXS_PERHAPS_TRAINED_ON)
+        first++;
+    if (p->perhaps > 0)
+        vxs_log(p->call->context, VXS_LOG_WARNING,
+                "%zu of %zu subjects, such as '%s', may be other scans of persons that the model "
+                "was trained on, by the form of their ids (trained_on: perhaps): scores %s",
+                p->perhaps, p->cohort->n, id_of(p, first),
+                scores_training(p) ? "include them"
+                                   : "are without them (--training-too: with them)");
+}
+
 /* Who has no prediction, and whom the model was trained on. */
 static void tell_subjects(const predictions *p)
 {
@@ -209,15 +225,16 @@ static void tell_subjects(const predictions *p)
                 "%zu of %zu subjects have no prediction: '%s' has no value in '%s'%s", without, n,
                 id_of(p, first), lacks(p, first), without > 1 ? ", and others" : "");
     vxs_unseen_warn(context, &p->unseen, id_by_number, p);
+    tell_perhaps(p);
     if (both == 0)
         return;
     vxs_log(context, VXS_LOG_WARNING,
             "the model was trained on %zu of %zu subjects (%zu by their images, %zu by their ids; "
             "column trained_on): %s",
             both, n, p->known[0], p->known[1],
-            scores_training(p) ? "scores include them and are no estimate of performance"
-            : both < n         ? "scores are of the others alone"
-                               : "no score is given (--training-too gives it)");
+            scores_training(p)      ? "scores include them and are no estimate of performance"
+            : both + p->perhaps < n ? "scores are of the others alone"
+                                    : "no score is given (--training-too gives it)");
 }
 
 static void tell_strange(const predictions *p)
@@ -300,6 +317,7 @@ static vxs_status compute(predictions *p, vxs_error *err)
     for (size_t i = 0; i < c->n && !status; i++) {
         p->known[0] += p->trained[i] == VXS_TRAINED_ON_IMAGE;
         p->known[1] += p->trained[i] == VXS_TRAINED_ON_PERSON;
+        p->perhaps += p->trained[i] == VXS_PERHAPS_TRAINED_ON;
     }
     return status ? status
                   : vxs_model_compare(m, c, p->scores, scores_training(p) ? NULL : p->trained,
@@ -371,7 +389,9 @@ const vxs_command vxs_cmd_predict = {
         "Prints a table with a row a subject: the predicted score, or the class and the "
         "probability of each, and in the column trained_on whether the model was trained on the "
         "subject: no, image (the same image) or person (the same id with another image, or with "
-        "none to compare). Where the table has the target itself, scores are given on standard "
+        "none to compare), or perhaps (the form of the ids makes it likely that it is another "
+        "scan of a training person: P1_v2 beside P1_v1). Where the table has the target itself, "
+        "scores are given on standard "
         "error and in --json, over subjects that the model was not trained on. Classes that the "
         "model does not have are in no score, and a warning names them; 1 and 1.0 are one.\n\n"
         "The class is that of the largest score. Probabilities are calibrated, as in 'voxsift cv', "

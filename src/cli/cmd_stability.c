@@ -86,7 +86,7 @@ static vxs_status halve(const vxs_call *call, vxs_task *task, vxs_error *err)
     vxs_stability result;
     settings.pieces = call->pieces;
     (void)vxs_task_balance(task);
-    vxs_status status = vxs_warn_copies(call->context, task, err);
+    vxs_status status = vxs_warn_leaks(call->context, task, err);
     if (!status)
         status = vxs_stability_run(call->context, task, &settings, call->method, &result, err);
     if (status)

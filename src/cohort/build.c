@@ -17,6 +17,7 @@ void vxs_build_release(vxs_build *build)
     }
     free(build->subjects);
     free((void *)build->unmatched);
+    vxs_suspicions_release(build);
     vxs_table_free(build->table);
     vxs_image_release(&build->shared);
     vxs_atlas_release(&build->atlas);

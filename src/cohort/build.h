@@ -41,7 +41,9 @@ typedef struct {
     char invented[64];         /* for ids that no table has */
     bool ids_invented;         /* ids are places in a file, and say nothing of who it is */
     size_t people;             /* how many persons the subjects are */
-    const char **unmatched;    /* ids of rows of the table without image or features */
+    struct vxs_suspicion *suspicions; /* who may be one person though it counts as several */
+    size_t suspicion_count;
+    const char **unmatched; /* ids of rows of the table without image or features */
     size_t unmatched_count;
 
     bool is_shared;
@@ -109,11 +111,31 @@ typedef unsigned vxs_person_rank;
 vxs_person_rank vxs_rank_header(const char *header);
 /* Whether it ends as names of ids do, and is not known to be of families, sites or scans. */
 bool vxs_header_names_ids(const char *header);
+/* Whether it names what several persons share: a family, a site, an age. */
+bool vxs_header_names_others(const char *header);
+/* Whether it is of men and women, which a person is one of. */
+bool vxs_header_names_sex(const char *header);
+/* Parts of ids. A head such as "T1", "1" or a date, by its length; 0: none. */
+size_t vxs_occasion_length(const char *id);
+bool vxs_is_date(const char *text);
+/* Whether a part of an id has the word of a family, a site or the like. */
+bool vxs_names_unit(vxs_name part);
 
 /* people.c: finds the persons of the subjects, in a column of the build's table, or of a table of
  * features (or NULL) whose rows the subjects are, or in their ids; refuses what is unclear. */
 VXS_MUST_CHECK vxs_status vxs_build_find_people(vxs_build *build, const vxs_table *features,
                                                 vxs_error *err);
+/* Numbers names from 0 on, one for all ways to write a name; no name: VXS_NOBODY. */
+#define VXS_NOBODY SIZE_MAX
+VXS_MUST_CHECK vxs_status vxs_number_names(const vxs_name *names, size_t n, size_t *number,
+                                           size_t *count, vxs_error *err);
+/* "subject" may have the values control and patient: fewer persons, or more subjects of each on
+ * average, are to be said. */
+#define VXS_FEW_PERSONS 5
+#define VXS_MANY_OF_ONE 10
+/* The persons of the subjects that are in, by number. */
+VXS_MUST_CHECK vxs_status vxs_build_number_people(const vxs_build *build, size_t *number,
+                                                  size_t *count, vxs_error *err);
 /* How many persons the subjects are that are in. */
 VXS_MUST_CHECK vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err);
 /* Whether a column of features is a column of persons: by its name, or since settings say so. */
@@ -121,6 +143,29 @@ bool vxs_build_is_person(const vxs_build *build, const char *header);
 /* The columns of ids and persons of a cohort that is opened, and its persons as numbers. */
 VXS_MUST_CHECK vxs_status vxs_cohort_find_people(vxs_cohort *cohort, const char *path,
                                                  vxs_error *err);
+
+/* person_shapes.c: what looks like persons by its form, whatever it is called. Persons of ids as
+ * numbers, by what most ids share with others but for a short tail or head (054_1, 054_2); *count 0
+ * where there is no such form. From ids of two sources, the first `known` of them of one, it is
+ * enough when one of each share it; otherwise known is 0. */
+VXS_MUST_CHECK vxs_status vxs_shape_of_ids(const char *const *ids, size_t n, size_t known,
+                                           size_t *number, size_t *count, vxs_error *err);
+/* Whether the values of a column, as numbers, are of few subjects each and most of them of several;
+ * and whether they stand more evenly than values do that repeat by chance, such as each of them
+ * twice: by so many standard deviations. */
+bool vxs_shape_repeats(const size_t *number, size_t n, size_t count, double *evenness);
+
+/* suspicions.c: warns of columns and ids by which subjects may be of one person that are taken for
+ * two, and notes it for the cohort. */
+typedef struct vxs_suspicion {
+    const char *header; /* of the column; NULL: the ids */
+    size_t *number;     /* persons by it, of all subjects */
+} vxs_suspicion;
+VXS_MUST_CHECK vxs_status vxs_build_suspect(vxs_build *build, const vxs_table *features,
+                                            vxs_error *err);
+/* A key of cohort.json. */
+void vxs_suspicions_json(vxs_json_writer *w, const vxs_build *build);
+void vxs_suspicions_release(vxs_build *build);
 
 /* A subject cannot be used: says so, and notes the reason. */
 void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *format, ...)

@@ -11,8 +11,6 @@
 
 /* ---- Persons as numbers ---------------------------------------------------------------------- */
 
-#define NOBODY SIZE_MAX
-
 typedef struct {
     vxs_name name;
     size_t subject;
@@ -33,17 +31,16 @@ static int by_text(const void *a, const void *b)
     return order ? order : (left.length > right.length) - (left.length < right.length);
 }
 
-/* From 0 on, in the order of their texts; the least where a person is written in several ways.
- * Subjects without a name are NOBODY. */
-static vxs_status number_names(const vxs_name *names, size_t n, size_t *number, size_t *count,
-                               vxs_error *err)
+/* In the order of their texts; the least where a person is written in several ways. */
+vxs_status vxs_number_names(const vxs_name *names, size_t n, size_t *number, size_t *count,
+                            vxs_error *err)
 {
     entry *list = vxs_alloc(n, sizeof(*list), err), *first = vxs_alloc(n, sizeof(*first), err);
     size_t *rank = vxs_alloc(n, sizeof(*rank), err), present = 0;
     vxs_status status = list && first && rank ? VXS_OK : VXS_FAILED;
     *count = 0;
     for (size_t i = 0; i < n && !status; i++) {
-        number[i] = NOBODY;
+        number[i] = VXS_NOBODY;
         if (names[i].text)
             list[present++] = (entry){ names[i], i };
     }
@@ -100,8 +97,6 @@ typedef struct {
     size_t *number; /* of a subject */
     size_t persons, missing;
     bool repeats; /* a person has several subjects */
-    bool perhaps; /* of ids: as they may be meant */
-    bool each;    /* each subject is a person */
 } candidate;
 
 typedef struct {
@@ -128,17 +123,15 @@ static vxs_status number_subjects(const finder *f, candidate *c, vxs_error *err)
     vxs_status status = names && c->number ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < n && !status; i++) {
         const vxs_subject *s = &f->build->subjects[i];
-        if (c->header && !c->each)
+        if (c->header)
             names[i] = person_in(cell_of(f, c, i));
         else if (!s->reason)
-            names[i] = c->each      ? whole(s->id)
-                       : c->perhaps ? vxs_person_perhaps_in(s->id)
-                                    : vxs_person_in(s->id);
+            names[i] = vxs_person_in(s->id);
         present += names[i].text != NULL;
         c->missing += !s->reason && !names[i].text;
     }
     if (!status)
-        status = number_names(names, n, c->number, &c->persons, err);
+        status = vxs_number_names(names, n, c->number, &c->persons, err);
     c->repeats = c->persons < present;
     free(names);
     return status;
@@ -183,13 +176,10 @@ static vxs_status list_candidates(finder *f, vxs_error *err)
 
 /* "subject" may have the values control and patient: few persons with very many subjects each are
  * to be said. */
-#define FEW  5
-#define MANY 10
-
 static vxs_status check_plausible(const finder *f, const candidate *c, vxs_error *err)
 {
     size_t present = vxs_build_kept(f->build) - c->missing;
-    if (!c->header || c->persons >= FEW || present <= MANY * c->persons)
+    if (!c->header || c->persons >= VXS_FEW_PERSONS || present <= VXS_MANY_OF_ONE * c->persons)
         return VXS_OK;
     return vxs_fail(err, VXS_MISUSE,
                     "column '%s' has %zu values for %zu subjects; pass --person %s if these are "
@@ -216,12 +206,12 @@ static vxs_status check_one_is_one(const finder *f, const candidate *one, const 
     size_t *first = vxs_alloc(one->persons, sizeof(*first), err);
     vxs_status status = first ? VXS_OK : VXS_FAILED;
     for (size_t p = 0; p < one->persons && first; p++)
-        first[p] = NOBODY;
+        first[p] = VXS_NOBODY;
     for (size_t i = 0; i < f->build->count && !status; i++) {
-        if (one->number[i] == NOBODY || two->number[i] == NOBODY)
+        if (one->number[i] == VXS_NOBODY || two->number[i] == VXS_NOBODY)
             continue;
         size_t *seen = &first[one->number[i]];
-        if (*seen == NOBODY)
+        if (*seen == VXS_NOBODY)
             *seen = i;
         else if (two->number[i] != two->number[*seen])
             status = refuse(f, one, two, *seen, i, err);
@@ -259,7 +249,8 @@ static bool is_of_persons(const finder *f, const candidate *c)
     size_t present = vxs_build_kept(f->build) - c->missing;
     if (!c->repeats || c->rank != VXS_LIKELY_PERSON_HEADER)
         return c->repeats;
-    return c->missing == 0 && c->persons >= FEW && present <= MANY * c->persons;
+    return c->missing == 0 && c->persons >= VXS_FEW_PERSONS &&
+           present <= VXS_MANY_OF_ONE * c->persons;
 }
 
 /* A value that stands twice is a person with two subjects, and columns that have such must agree;
@@ -278,87 +269,6 @@ static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *e
         if (f->each[k].missing == 0 && f->each[k].rank != VXS_LIKELY_PERSON_HEADER)
             *chosen = &f->each[k];
     return VXS_OK;
-}
-
-/* ---- What may be persons as well ------------------------------------------------------------- */
-
-static void warn_of(const finder *f, const candidate *c, size_t one, size_t other)
-{
-    const vxs_subject *s = f->build->subjects;
-    if (c->header)
-        vxs_log(f->build->context, VXS_LOG_WARNING,
-                "'%s' and '%s' have one value in column '%s', but are taken for two persons; pass "
-                "--person %s if they are one",
-                s[one].id, s[other].id, c->header, c->header);
-    else
-        vxs_log(f->build->context, VXS_LOG_WARNING,
-                "'%s' and '%s' are taken for two persons; if they are one, pass --person with a "
-                "column that says so",
-                s[one].id, s[other].id);
-}
-
-/* Of two subjects that are of one person by `c` and of two by `chosen`. Few values for very many
- * subjects are no persons. */
-static vxs_status warn_if_joined(const finder *f, const candidate *c, const candidate *chosen,
-                                 vxs_error *err)
-{
-    size_t present = vxs_build_kept(f->build) - c->missing;
-    bool joined = false;
-    if (!c->repeats || c->persons < FEW || present > MANY * c->persons)
-        return VXS_OK;
-    size_t *first = vxs_alloc(c->persons, sizeof(*first), err);
-    if (!first)
-        return VXS_FAILED;
-    for (size_t p = 0; p < c->persons; p++)
-        first[p] = NOBODY;
-    for (size_t i = 0; i < f->build->count && !joined; i++) {
-        if (c->number[i] == NOBODY || chosen->number[i] == NOBODY)
-            continue;
-        size_t *seen = &first[c->number[i]];
-        *seen = *seen == NOBODY ? i : *seen;
-        joined = chosen->number[i] != chosen->number[*seen];
-        if (joined)
-            warn_of(f, c, *seen, i);
-    }
-    free(first);
-    return VXS_OK;
-}
-
-static vxs_status warn_of_column(const finder *f, const vxs_table *table, size_t j,
-                                 const candidate *chosen, vxs_error *err)
-{
-    const char *header = vxs_table_header(table, j);
-    candidate c = { .header = header, .table = table, .column = j };
-    bool is_chosen = chosen->header && strcmp(header, chosen->header) == 0;
-    if (is_chosen || strcmp(header, f->build->id_header) == 0 || !vxs_header_names_ids(header))
-        return VXS_OK;
-    vxs_status status = number_subjects(f, &c, err);
-    if (!status)
-        status = warn_if_joined(f, &c, chosen, err);
-    free(c.number);
-    return status;
-}
-
-/* Ids of which a letter and a number may be a visit. */
-static vxs_status warn_of_ids(const finder *f, const candidate *chosen, vxs_error *err)
-{
-    candidate c = { .perhaps = true };
-    vxs_status status = chosen->header ? VXS_OK : number_subjects(f, &c, err);
-    if (!status && c.number)
-        status = warn_if_joined(f, &c, chosen, err);
-    free(c.number);
-    return status;
-}
-
-/* Columns and ids by which subjects may be of one person that are taken for two. Whoever predicts
- * alone asks for no persons. */
-static vxs_status warn_of_others(const finder *f, const candidate *chosen, vxs_error *err)
-{
-    vxs_status status = f->build->settings->single ? VXS_OK : warn_of_ids(f, chosen, err);
-    for (int t = 0; t < 2 && !f->build->settings->single; t++)
-        for (size_t j = 0; j < columns_of(f->tables[t]) && !status; j++)
-            status = warn_of_column(f, f->tables[t], j, chosen, err);
-    return status;
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -386,31 +296,19 @@ static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status warn_of_said(const finder *f, candidate *c, vxs_error *err)
-{
-    vxs_status status = number_subjects(f, c, err);
-    if (!status)
-        status = warn_of_others(f, c, err);
-    free(c->number);
-    c->number = NULL;
-    return status;
-}
-
 static vxs_status take_said(finder *f, const char *said, vxs_error *err)
 {
     candidate c = { .header = said, .table = f->tables[0] };
-    c.each = strcmp(said, f->build->id_header) == 0;
-    f->build->person_header = c.each ? f->build->id_header : NULL;
-    if (c.each)
-        return warn_of_said(f, &c, err);
+    bool each = strcmp(said, f->build->id_header) == 0;
+    f->build->person_header = each ? f->build->id_header : NULL;
+    if (each)
+        return VXS_OK;
     if (!c.table || (f->tables[1] && !vxs_table_find(f->tables[1], said, &c.column, NULL)))
         c.table = f->tables[1];
     if (!c.table)
         return vxs_fail(err, VXS_MISUSE, "--person goes with a table that has the column '%s'",
                         said);
     vxs_status status = vxs_table_find(c.table, said, &c.column, err);
-    if (!status)
-        status = warn_of_said(f, &c, err);
     return status ? status : take(f, &c, err);
 }
 
@@ -434,37 +332,47 @@ vxs_status vxs_build_find_people(vxs_build *build, const vxs_table *features, vx
     finder f = { .build = build, .tables = { build->table, features } };
     const candidate *chosen = NULL;
     build->id_header = name_ids(build);
-    if (build->settings->person)
-        return take_said(&f, build->settings->person, err);
-    vxs_status status = list_candidates(&f, err);
+    vxs_status status = VXS_OK;
+    if (build->settings->person) {
+        status = take_said(&f, build->settings->person, err);
+        return status ? status : vxs_build_suspect(build, features, err);
+    }
+    status = list_candidates(&f, err);
     if (!status)
         status = choose(&f, &chosen, err);
     if (!status)
-        status = warn_of_others(&f, chosen, err);
-    if (!status)
         status = take(&f, chosen, err);
+    if (!status)
+        status = vxs_build_suspect(build, features, err);
     for (size_t k = 0; k < f.count; k++)
         free(f.each[k].number);
     free(f.each);
     return status;
 }
 
-vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err)
+vxs_status vxs_build_number_people(const vxs_build *build, size_t *number, size_t *count,
+                                   vxs_error *err)
 {
     bool each = build->person_header && strcmp(build->person_header, build->id_header) == 0;
     vxs_name *names = vxs_alloc(build->count, sizeof(*names), err);
-    size_t *number = vxs_alloc(build->count, sizeof(*number), err);
-    vxs_status status = names && number ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < build->count && !status; i++) {
+    for (size_t i = 0; i < build->count && names; i++) {
         const vxs_subject *s = &build->subjects[i];
         if (!s->reason)
             names[i] = s->person ? vxs_person_in(s->person)
                        : each    ? whole(s->id)
                                  : vxs_person_in(s->id);
     }
-    if (!status)
-        status = number_names(names, build->count, number, &build->people, err);
+    vxs_status status =
+        names ? vxs_number_names(names, build->count, number, count, err) : VXS_FAILED;
     free(names);
+    return status;
+}
+
+vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err)
+{
+    size_t *number = vxs_alloc(build->count, sizeof(*number), err);
+    vxs_status status =
+        number ? vxs_build_number_people(build, number, &build->people, err) : VXS_FAILED;
     free(number);
     return status;
 }
@@ -484,7 +392,7 @@ static vxs_status find_columns(vxs_cohort *c, vxs_error *err)
 static void number_nameless(vxs_cohort *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (c->person[i] == NOBODY)
+        if (c->person[i] == VXS_NOBODY)
             c->person[i] = c->persons++;
 }
 
@@ -508,7 +416,7 @@ vxs_status vxs_cohort_find_people(vxs_cohort *c, const char *path, vxs_error *er
             names[i] = each ? whole(cell) : vxs_person_in(cell);
     }
     if (!status)
-        status = number_names(names, c->n, c->person, &c->persons, err);
+        status = vxs_number_names(names, c->n, c->person, &c->persons, err);
     if (!status)
         number_nameless(c);
     free(names);

@@ -29,11 +29,11 @@ typedef struct {
 } occasion;
 
 static const occasion occasions[] = {
-    { "ses", true },   { "session", true },   { "visit", true }, { "run", true },
-    { "wave", true },  { "timepoint", true }, { "tp", true },    { "month", true },
-    { "year", true },  { "week", true },      { "day", true },   { "baseline", false },
-    { "bl", false },   { "followup", false }, { "fu", false },   { "pre", false },
-    { "post", false }, { NULL, false },
+    { "ses", true },   { "session", true },   { "visit", true },   { "run", true },
+    { "wave", true },  { "timepoint", true }, { "tp", true },      { "month", true },
+    { "year", true },  { "week", true },      { "day", true },     { "baseline", false },
+    { "bl", false },   { "followup", false }, { "fu", false },     { "pre", false },
+    { "post", false }, { "rescan", false },   { "retest", false }, { NULL, false },
 };
 
 /* "ses-2", "visit02", "bl": a word with its number, and nothing more before the next separator. */
@@ -76,7 +76,7 @@ static bool has_form(const char *text, const char *form)
 }
 
 /* "20210412", "2021-04-12" */
-static bool is_date(const char *text)
+bool vxs_is_date(const char *text)
 {
     bool century = strncmp(text, "19", 2) == 0 || strncmp(text, "20", 2) == 0;
     return century && (has_form(text, "00000000") || has_form(text, "0000-00-00"));
@@ -88,7 +88,7 @@ static bool is_perhaps_occasion(const char *text)
     while (isalpha((unsigned char)text[letters]))
         letters++;
     size_t digits = strspn(text + letters, "0123456789");
-    if (is_date(text))
+    if (vxs_is_date(text))
         return true;
     for (const occasion *o = perhaps; o->word && is_end(text[letters + digits]); o++)
         if (strlen(o->word) == letters && strncasecmp(text, o->word, letters) == 0)
@@ -140,6 +140,36 @@ vxs_name vxs_person_perhaps_in(const char *id)
         if (is_separator(id[k]) && has_digit(id, id + k) && is_perhaps_occasion(id + k + 1))
             return (vxs_name){ id, k };
     return name;
+}
+
+size_t vxs_occasion_length(const char *id)
+{
+    size_t letters = 0, digits = strspn(id, "0123456789");
+    if (vxs_is_date(id))
+        return is_separator(id[4]) ? 10 : 8;
+    if (digits > 0)
+        return digits <= 2 && is_separator(id[digits]) ? digits : 0;
+    while (isalpha((unsigned char)id[letters]))
+        letters++;
+    size_t length = letters + strspn(id + letters, "0123456789");
+    if (is_perhaps_occasion(id))
+        return length;
+    if (!is_occasion(id))
+        return 0;
+    bool apart = length == letters && is_separator(id[letters]) && isdigit(id[letters + 1]);
+    return apart ? letters + 1 + strspn(id + letters + 1, "0123456789") : length;
+}
+
+static const char *const units[] = { "site",  "cent",   "ctr",   "clinic", "hosp", "scanner", "fam",
+                                     "house", "school", "batch", "group",  "pair", NULL };
+
+bool vxs_names_unit(vxs_name part)
+{
+    for (const char *const *u = units; *u; u++)
+        for (size_t k = 0; k + strlen(*u) <= part.length; k++)
+            if (strncasecmp(part.text + k, *u, strlen(*u)) == 0)
+                return true;
+    return false;
 }
 
 char *vxs_person_of(const char *id, vxs_error *err)
@@ -231,4 +261,28 @@ bool vxs_header_names_ids(const char *header)
                    isupper((unsigned char)header[strlen(header) - tail]);
     }
     return false;
+}
+
+/* As a whole, or with a word for ids behind it. */
+static const char *const shared[] = {
+    "family",   "familyid",    "familyno",  "famid",     "household", "householdid", "site",
+    "siteid",   "center",      "centre",    "centerid",  "centreid",  "pair",        "pairid",
+    "group",    "groupid",     "session",   "sessionid", "visit",     "visitid",     "scanner",
+    "device",   "batch",       "school",    "schoolid",  "fold",      "run",         "cohort",
+    "protocol", "age",         "birthyear", "year",      "date",      "education",   "matchid",
+    "match",    "matchedpair", "motherid",  "fatherid",  "mother",    "father",      NULL
+};
+
+bool vxs_header_names_others(const char *header)
+{
+    char text[64];
+    return plain(header, text, sizeof(text)) && is_one_of(text, shared);
+}
+
+static const char *const sexes[] = { "sex", "gender", "male", "female", "geschlecht", NULL };
+
+bool vxs_header_names_sex(const char *header)
+{
+    char text[64];
+    return plain(header, text, sizeof(text)) && is_one_of(text, sexes);
 }

@@ -1,6 +1,6 @@
 /* leaks.c - what must not be on both sides of a fold: an image, a person, a group. Copies of an
  * image in another file have another hash; they are warned of, since features of two persons may be
- * equal. */
+ * equal, and so are subjects that may be of one person. Results carry these warnings. */
 #include "evaluate/evaluate.h"
 
 #include <stdlib.h>
@@ -115,7 +115,8 @@ static int by_print(const void *a, const void *b)
     return (left->subject > right->subject) - (left->subject < right->subject);
 }
 
-static void warn(const vxs_context *context, const vxs_task *t, const copy *copies, size_t count)
+static vxs_status warn_of_copies(const vxs_context *context, vxs_task *t, const copy *copies,
+                                 size_t count, vxs_error *err)
 {
     size_t pairs = 0, first = 0;
     for (size_t k = 1; k < count; k++) {
@@ -124,15 +125,17 @@ static void warn(const vxs_context *context, const vxs_task *t, const copy *copi
             continue;
         first = pairs++ == 0 ? k : first;
     }
-    if (pairs > 0)
-        vxs_log(context, VXS_LOG_WARNING,
-                "'%s' and '%s'%s have the same feature values; if these are copies of one "
-                "image, leave one out, or keep them together with --group",
-                vxs_task_id(t, copies[first - 1].subject), vxs_task_id(t, copies[first].subject),
-                pairs > 1 ? ", and other pairs of subjects," : "");
+    if (pairs == 0)
+        return VXS_OK;
+    return vxs_task_warn(context, t, err,
+                         "'%s' and '%s'%s have the same feature values; if these are copies of "
+                         "one image, leave one out, or keep them together with --group",
+                         vxs_task_id(t, copies[first - 1].subject),
+                         vxs_task_id(t, copies[first].subject),
+                         pairs > 1 ? ", and other pairs of subjects," : "");
 }
 
-vxs_status vxs_warn_copies(const vxs_context *context, const vxs_task *t, vxs_error *err)
+static vxs_status find_copies(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     uint64_t *print = vxs_alloc(t->cohort->n, sizeof(*print), err);
     copy *copies = print ? vxs_alloc(t->n, sizeof(*copies), err) : NULL;
@@ -143,9 +146,31 @@ vxs_status vxs_warn_copies(const vxs_context *context, const vxs_task *t, vxs_er
             copies[count++] = (copy){ print[t->rows[i]], i };
     if (count > 0) {
         qsort(copies, count, sizeof(*copies), by_print);
-        warn(context, t, copies, count);
+        status = warn_of_copies(context, t, copies, count, err);
     }
     free(print);
     free(copies);
     return status;
+}
+
+/* ---- Persons --------------------------------------------------------------------------------- */
+
+static vxs_status find_persons(const vxs_context *context, vxs_task *t, vxs_error *err)
+{
+    bool there = true;
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; there && !status; k++) {
+        char *words = NULL;
+        status = vxs_cohort_suspicion(t->cohort, k, t->rows, t->n, &there, &words, err);
+        if (!status && words)
+            status = vxs_task_warn(context, t, err, "%s", words);
+        free(words);
+    }
+    return status;
+}
+
+vxs_status vxs_warn_leaks(const vxs_context *context, vxs_task *t, vxs_error *err)
+{
+    vxs_status status = find_persons(context, t, err);
+    return status ? status : find_copies(context, t, err);
 }

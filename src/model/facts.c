@@ -1,6 +1,8 @@
 /* facts.c - what every run on a cohort says of itself in JSON: who was predicted, and from what. */
 #include "model/model.h"
 
+#include <stdlib.h>
+
 static void classes_json(vxs_json_writer *w, const vxs_task *t)
 {
     vxs_json_open_object(w, "classes");
@@ -69,6 +71,31 @@ void vxs_flow_json(vxs_json_writer *w, const vxs_task *t)
     vxs_json_whole(w, "analysed", (int64_t)t->n);
     vxs_copy_json(w, "without_data_list", vxs_json_get(c->about, "rows_without_data"));
     vxs_json_close_object(w);
+    vxs_json_open_array(w, "warnings");
+    for (size_t k = 0; k < t->warning_count; k++)
+        vxs_json_text(w, NULL, t->warnings[k]);
+    vxs_json_close_array(w);
+}
+
+vxs_status vxs_task_warn(const vxs_context *context, vxs_task *t, vxs_error *err,
+                         const char *format, ...)
+{
+    vxs_error line = VXS_ERROR_INIT; /* one line, cut and cleaned as messages are */
+    va_list args;
+    va_start(args, format);
+    vxs_failv(&line, VXS_BAD_DATA, format, args);
+    va_end(args);
+    vxs_log(context, VXS_LOG_WARNING, "%s", line.message);
+    char *text = vxs_format(err, "%s", line.message);
+    char **more =
+        text ? vxs_resize((void *)t->warnings, t->warning_count + 1, sizeof(char *), err) : NULL;
+    if (!more) {
+        free(text);
+        return VXS_FAILED;
+    }
+    t->warnings = more;
+    t->warnings[t->warning_count++] = text;
+    return VXS_OK;
 }
 
 void vxs_features_json(vxs_json_writer *w, const vxs_cohort *c)

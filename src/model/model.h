@@ -284,6 +284,9 @@ void vxs_task_json(vxs_json_writer *writer, const vxs_task *task,
                    const vxs_method_settings *method);
 /* How many subjects were read, refused and left out, whom and why, down to those analysed. */
 void vxs_flow_json(vxs_json_writer *writer, const vxs_task *task);
+/* Warns, and keeps the words for results: the key "warnings" behind the flow. */
+VXS_MUST_CHECK vxs_status vxs_task_warn(const vxs_context *context, vxs_task *task, vxs_error *err,
+                                        const char *format, ...) VXS_PRINTF(4, 5);
 void vxs_features_json(vxs_json_writer *writer, const vxs_cohort *cohort);
 /* A value that was read from JSON, written again. */
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);

@@ -127,6 +127,7 @@ void vxs_task_release(vxs_task *t)
     vxs_free_texts(t->free_names, t->free_count);
     vxs_free_texts(t->levels, t->level_count);
     vxs_free_factors(t);
+    vxs_free_texts(t->warnings, t->warning_count);
     free(t->left_out);
     free(t->rows);
     free(t->score);
@@ -398,11 +399,14 @@ static vxs_status check_covariates(const maker *m, vxs_error *err)
                             "column '%s' holds numbers, but '%s' in line %zu; as text it has %zu "
                             "levels, for %zu subjects",
                             name, s.text, s.line, c->count, m->task->n);
-        if (s.text)
-            vxs_log(m->context, VXS_LOG_WARNING,
-                    "column '%s' holds numbers, but '%s' in line %zu; it is taken for text with "
-                    "%zu levels",
-                    name, s.text, s.line, c->count);
+        vxs_status status =
+            s.text ? vxs_task_warn(m->context, m->task, err,
+                                   "column '%s' holds numbers, but '%s' in line %zu; it is taken "
+                                   "for text with %zu levels",
+                                   name, s.text, s.line, c->count)
+                   : VXS_OK;
+        if (status)
+            return status;
     }
     return VXS_OK;
 }

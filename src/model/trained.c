@@ -4,7 +4,9 @@
  * its features (vxs_cohort_prints) where it was stored in another way; a person by the id without
  * session, visit or run (as cohorts find it), or by the column of persons. A person with another
  * image was no part of the training, but is no new person either: a score over such subjects is no
- * estimate of what the model does for others. Without images there are ids alone. */
+ * estimate of what the model does for others. Without images there are ids alone. Where the ids of
+ * training and cohort have a form by which two may be of one person, such as two dates behind one
+ * number, the subject is "perhaps" known. */
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -12,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const vxs_trained_names[] = { "no", "image", "person", NULL };
+const char *const vxs_trained_names[] = { "no", "image", "person", "perhaps", NULL };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
@@ -207,6 +209,53 @@ static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const v
     return status;
 }
 
+/* ---- By the form of ids ---------------------------------------------------------------------- */
+
+/* As the model has the training persons: by the column of persons, or else by the id. */
+static size_t list_training(const vxs_model *m, const char **names)
+{
+    const vxs_json *about = vxs_json_get(m->about, "training");
+    const vxs_json *id = vxs_json_get(about, "ids"), *person = vxs_json_get(about, "persons");
+    size_t count = 0;
+    id = id && !invents_ids(about) ? id->first : NULL;
+    person = person ? person->first : NULL;
+    for (; id || person; id = id ? id->next : NULL, person = person ? person->next : NULL) {
+        const vxs_json *one = person && person->kind == VXS_JSON_TEXT ? person : id;
+        if (names)
+            names[count] = one && one->kind == VXS_JSON_TEXT ? one->text : NULL;
+        count++;
+    }
+    return count;
+}
+
+/* Subjects whose id shares all but a visit, or the like, with that of a training person. */
+static vxs_status find_perhaps(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
+                               vxs_error *err)
+{
+    size_t known = list_training(m, NULL), n = known + c->n, count = 0;
+    const char **names = vxs_alloc(n, sizeof(*names), err);
+    size_t *number = vxs_alloc(n, sizeof(*number), err);
+    bool *has_one = vxs_alloc(n, sizeof(*has_one), err);
+    vxs_status status = names && number && has_one ? VXS_OK : VXS_FAILED;
+    bool look = !status && known > 0 && !invents_persons(c);
+    if (look)
+        (void)list_training(m, names);
+    for (size_t i = 0; i < c->n && look; i++)
+        names[known + i] = trained[i] == VXS_NOT_TRAINED_ON ? person_text(c, i) : NULL;
+    if (look)
+        status = vxs_persons_perhaps(names, n, known, number, &count, err);
+    for (size_t i = 0; i < known && count > 0 && !status; i++)
+        if (names[i])
+            has_one[number[i]] = true;
+    for (size_t i = 0; i < c->n && count > 0 && !status; i++)
+        if (names[known + i] && has_one[number[known + i]])
+            trained[i] = VXS_PERHAPS_TRAINED_ON;
+    free((void *)names);
+    free(number);
+    free(has_one);
+    return status;
+}
+
 vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
                                 vxs_error *err)
 {
@@ -219,6 +268,8 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
         status = prints ? vxs_cohort_prints(c, prints, err) : VXS_FAILED;
     for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL)
         status = find(&t, c, i, item, prints[i], &trained[i], err);
+    if (!status)
+        status = find_perhaps(m, c, trained, err);
     free(prints);
     release(&t);
     return status;

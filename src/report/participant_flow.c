@@ -92,6 +92,10 @@ void vxs_story_flow(const vxs_story *s)
     put_exits(s);
     put_box(s, "Analysed", "analysed");
     fputs("</table>\n", s->out);
+    const vxs_json *warnings = vxs_json_get(s->about, "warnings");
+    for (const vxs_json *k = warnings ? warnings->first : NULL; k; k = k->next)
+        if (k->kind == VXS_JSON_TEXT)
+            vxs_put(s->out, "<p class=\"warn\">%s.</p>\n", k->text);
 }
 
 /* ---- Levels that no training subject had ------------------------------------------------------

@@ -97,6 +97,8 @@ static vxs_status merge_parts(const vxs_context *context, const char *cohort,
     if (!status)
         status = check_fingerprint(first, parts, m, err);
     if (!status)
+        status = vxs_warn_leaks(context, &m->task, err);
+    if (!status)
         status = merge_kind(context, parts, m, err);
     if (file)
         status = vxs_words_of(file, status, err);

@@ -1,0 +1,402 @@
+/* suspicions.c - who may be one person, though nothing certain says so: by a column that is called
+ * like one of ids, by a column whose values stand as persons do, or by the form of the ids. It is
+ * said when the cohort is made, and stands in cohort.json for whatever is computed from it. */
+#include "cohort/build.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* `header`: NULL for ids. */
+static char *in_words(const char *header, const char *id_header, const char *one, const char *other,
+                      vxs_error *err)
+{
+    if (header)
+        return vxs_format(err,
+                          "'%s' and '%s' have one value in column '%s', but are taken for two "
+                          "persons; pass --person %s to 'voxsift cohort' if they are one, or "
+                          "--person %s if each row is a person",
+                          one, other, header, header, id_header);
+    return vxs_format(err,
+                      "'%s' and '%s' are taken for two persons; if they are one, pass --person "
+                      "with a column that says so to 'voxsift cohort', or --person %s if each row "
+                      "is a person",
+                      one, other, id_header);
+}
+
+/* ---- Of a cohort that is made ---------------------------------------------------------------- */
+
+typedef struct {
+    vxs_build *build;
+    const vxs_table *tables[2];
+    size_t *person; /* as they are taken */
+    size_t people;
+    bool repeats; /* some person has several subjects */
+} watch;
+
+static const char *cell_of(const watch *w, int t, size_t j, size_t i)
+{
+    const vxs_subject *s = &w->build->subjects[i];
+    size_t row = t == 0 ? s->row : i;
+    return s->reason || row == NO_ROW ? NULL : vxs_table_cell(w->tables[t], row, j);
+}
+
+static size_t columns_of(const vxs_table *table)
+{
+    return table ? vxs_table_columns(table) : 0;
+}
+
+static vxs_status number_column(const watch *w, int t, size_t j, size_t *number, size_t *count,
+                                size_t *present, vxs_error *err)
+{
+    size_t n = w->build->count;
+    vxs_name *names = vxs_alloc(n, sizeof(*names), err);
+    *present = 0;
+    for (size_t i = 0; i < n && names; i++) {
+        const char *cell = cell_of(w, t, j, i);
+        names[i] = cell ? vxs_person_in(cell) : (vxs_name){ NULL, 0 };
+        *present += cell != NULL;
+    }
+    vxs_status status = names ? vxs_number_names(names, n, number, count, err) : VXS_FAILED;
+    free(names);
+    return status;
+}
+
+/* Two subjects that are one person by these numbers and two as they are taken. */
+static bool find_pair(const watch *w, const size_t *number, size_t count, size_t *first,
+                      size_t *one, size_t *other)
+{
+    for (size_t p = 0; p < count; p++)
+        first[p] = VXS_NOBODY;
+    for (size_t i = 0; i < w->build->count; i++) {
+        if (number[i] == VXS_NOBODY || w->person[i] == VXS_NOBODY)
+            continue;
+        size_t *seen = &first[number[i]];
+        *seen = *seen == VXS_NOBODY ? i : *seen;
+        if (w->person[*seen] == w->person[i])
+            continue;
+        *one = *seen;
+        *other = i;
+        return true;
+    }
+    return false;
+}
+
+/* Takes `number` over where it is one: then *number is NULL. */
+static vxs_status add(const watch *w, const char *header, size_t **number, size_t count,
+                      vxs_error *err)
+{
+    vxs_build *b = w->build;
+    size_t one = 0, other = 0, *first = vxs_alloc(count, sizeof(*first), err);
+    bool found = first && find_pair(w, *number, count, first, &one, &other);
+    free(first);
+    if (!found)
+        return first ? VXS_OK : VXS_FAILED;
+    vxs_suspicion *more = vxs_resize(b->suspicions, b->suspicion_count + 1, sizeof(*more), err);
+    if (!more)
+        return VXS_FAILED;
+    b->suspicions = more;
+    more[b->suspicion_count++] = (vxs_suspicion){ header, *number };
+    *number = NULL;
+    char *words = in_words(header, b->id_header, b->subjects[one].id, b->subjects[other].id, err);
+    if (words)
+        vxs_log(b->context, VXS_LOG_WARNING, "%s", words);
+    free(words);
+    return words ? VXS_OK : VXS_FAILED;
+}
+
+/* A column that is called like one of ids. */
+static vxs_status watch_named(const watch *w, int t, size_t j, vxs_error *err)
+{
+    size_t count = 0, present = 0, *number = vxs_alloc(w->build->count, sizeof(*number), err);
+    vxs_status status = number ? number_column(w, t, j, number, &count, &present, err) : VXS_FAILED;
+    if (!status && count >= VXS_FEW_PERSONS && present <= VXS_MANY_OF_ONE * count)
+        status = add(w, vxs_table_header(w->tables[t], j), &number, count, err);
+    free(number);
+    return status;
+}
+
+static bool is_other(const watch *w, const char *header)
+{
+    const vxs_build *b = w->build;
+    return strcmp(header, b->id_header) != 0 &&
+           !(b->person_header && strcmp(header, b->person_header) == 0);
+}
+
+/* ---- Columns by their form ------------------------------------------------------------------- */
+
+/* Standard deviations, or 1 in 1000; and of codes, which have letters and digits, or leading zeros:
+ * no measure has. */
+#define CHANCE          3.1
+#define CHANCE_OF_CODES (-1.5)
+#define MOST_UNLIKE     0.1 /* of pairs, as by slips */
+#define ENOUGH_ALIKE    10  /* pairs */
+#define LEAST_SHARE     0.2 /* of the rarer sex */
+
+/* Pairs of subjects with one value, and how many are of man and woman; alike 0 without a column
+ * that says so. */
+typedef struct {
+    size_t alike, unlike;
+    bool both; /* there are enough of either */
+} sexes;
+
+static void compare_sexes(const watch *w, const size_t *number, size_t j, size_t *first,
+                          sexes *found)
+{
+    size_t n = w->build->count, as_first = 0, present = 0;
+    const char *one = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *cell = cell_of(w, 0, j, i);
+        if (!cell || number[i] == VXS_NOBODY)
+            continue;
+        one = one ? one : cell;
+        present++;
+        as_first += strcmp(cell, one) == 0;
+        size_t *seen = &first[number[i]];
+        if (*seen == VXS_NOBODY)
+            *seen = i;
+        else if (strcmp(cell, cell_of(w, 0, j, *seen)) == 0)
+            found->alike++;
+        else
+            found->unlike++;
+    }
+    double share = present > 0 ? (double)as_first / (double)present : 1;
+    found->both = share >= LEAST_SHARE && share <= 1 - LEAST_SHARE;
+}
+
+/* Persons have one; a family, or an age, has both. */
+static vxs_status find_sexes(const watch *w, const size_t *number, size_t count, sexes *found,
+                             vxs_error *err)
+{
+    size_t *first = vxs_alloc(count, sizeof(*first), err);
+    *found = (sexes){ .both = false };
+    for (size_t p = 0; p < count && first; p++)
+        first[p] = VXS_NOBODY;
+    for (size_t j = 0; j < columns_of(w->tables[0]) && first; j++)
+        if (vxs_header_names_sex(vxs_table_header(w->tables[0], j))) {
+            compare_sexes(w, number, j, first, found);
+            break;
+        }
+    free(first);
+    return first ? VXS_OK : VXS_FAILED;
+}
+
+/* Most values: numbers and dates that are measured, or codes, all of one length. */
+static void see_values(const watch *w, size_t j, bool *measured, bool *codes)
+{
+    size_t decimals = 0, mixed = 0, padded = 0, present = 0, length = 0;
+    bool alike = true;
+    for (size_t i = 0; i < w->build->count; i++) {
+        const char *cell = cell_of(w, 0, j, i), *point = cell ? strchr(cell, '.') : NULL;
+        double value = 0;
+        if (!cell)
+            continue;
+        bool number = vxs_parse_real(cell, &value), date = vxs_is_date(cell);
+        alike = alike && (present++ == 0 || strlen(cell) == length);
+        length = strlen(cell);
+        decimals += date || (point && number && value != floor(value));
+        padded += number && cell[0] == '0' && isdigit((unsigned char)cell[1]);
+        mixed += !number && !date && strpbrk(cell, "0123456789");
+    }
+    *measured = 2 * decimals >= present;
+    *codes = alike && (padded > 0 || 2 * mixed > present);
+}
+
+typedef struct {
+    size_t column, count;
+    size_t *number;
+    bool codes;
+} likely;
+
+/* The finest of them, codes first. */
+static vxs_status take_better(const watch *w, size_t j, likely *best, vxs_error *err)
+{
+    likely c = { .column = j, .number = vxs_alloc(w->build->count, sizeof(*c.number), err) };
+    size_t present = 0;
+    double evenness = 0;
+    sexes found = { .both = false };
+    bool measured = true, codes = false;
+    vxs_status status =
+        c.number ? number_column(w, 0, j, c.number, &c.count, &present, err) : VXS_FAILED;
+    bool repeats = !status && 10 * present >= 9 * vxs_build_kept(w->build) &&
+                   vxs_shape_repeats(c.number, w->build->count, c.count, &evenness);
+    if (repeats)
+        status = find_sexes(w, c.number, c.count, &found, err);
+    see_values(w, j, &measured, &codes);
+    c.codes = !measured;
+    bool crosses = (double)found.unlike > MOST_UNLIKE * (double)(found.alike + found.unlike);
+    bool alike = found.both && found.unlike == 0 && found.alike >= ENOUGH_ALIKE;
+    bool likely_one =
+        repeats && !crosses && (alike || evenness > (codes ? CHANCE_OF_CODES : CHANCE));
+    if (!status && likely_one &&
+        (!best->number || c.codes > best->codes ||
+         (c.codes == best->codes && c.count > best->count))) {
+        free(best->number);
+        *best = c;
+        return VXS_OK;
+    }
+    free(c.number);
+    return status;
+}
+
+/* A column whose values stand as persons do. */
+static vxs_status watch_columns(const watch *w, vxs_error *err)
+{
+    likely best = { .number = NULL };
+    vxs_status status = VXS_OK;
+    for (size_t j = 0; j < columns_of(w->tables[0]) && !status; j++) {
+        const char *header = vxs_table_header(w->tables[0], j);
+        if (is_other(w, header) && !vxs_header_names_others(header))
+            status = take_better(w, j, &best, err);
+    }
+    if (!status && best.number)
+        status = add(w, vxs_table_header(w->tables[0], best.column), &best.number, best.count, err);
+    free(best.number);
+    return status;
+}
+
+static vxs_status watch_ids(const watch *w, vxs_error *err)
+{
+    const vxs_build *b = w->build;
+    size_t count = 0, *number = vxs_alloc(b->count, sizeof(*number), err);
+    const char **ids = vxs_alloc(b->count, sizeof(*ids), err);
+    for (size_t i = 0; i < b->count && ids; i++) {
+        const vxs_subject *s = &b->subjects[i];
+        ids[i] = s->reason ? NULL : s->person ? s->person : s->id;
+    }
+    vxs_status status =
+        number && ids ? vxs_shape_of_ids(ids, b->count, 0, number, &count, err) : VXS_FAILED;
+    if (!status && count > 0)
+        status = add(w, NULL, &number, count, err);
+    free((void *)ids);
+    free(number);
+    return status;
+}
+
+static vxs_status watch_all(const watch *w, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (int t = 0; t < 2; t++)
+        for (size_t j = 0; j < columns_of(w->tables[t]) && !status; j++) {
+            const char *header = vxs_table_header(w->tables[t], j);
+            if (is_other(w, header) && vxs_header_names_ids(header))
+                status = watch_named(w, t, j, err);
+        }
+    bool look = !w->repeats && !w->build->settings->person;
+    if (!status && look && w->build->suspicion_count == 0)
+        status = watch_columns(w, err);
+    if (!status && look && w->build->suspicion_count == 0 && !w->build->ids_invented)
+        status = watch_ids(w, err);
+    return status;
+}
+
+/* Whoever predicts alone asks for no persons, and whoever says that each row is one has said it. */
+vxs_status vxs_build_suspect(vxs_build *build, const vxs_table *features, vxs_error *err)
+{
+    const char *said = build->settings->person;
+    watch w = { .build = build, .tables = { build->table, features } };
+    if (build->settings->single || (said && strcmp(said, build->id_header) == 0))
+        return VXS_OK;
+    w.person = vxs_alloc(build->count, sizeof(*w.person), err);
+    vxs_status status =
+        w.person ? vxs_build_number_people(build, w.person, &w.people, err) : VXS_FAILED;
+    w.repeats = w.people < vxs_build_kept(build);
+    if (!status)
+        status = watch_all(&w, err);
+    free(w.person);
+    return status;
+}
+
+vxs_status vxs_persons_perhaps(const char *const *ids, size_t n, size_t known, size_t *number,
+                               size_t *count, vxs_error *err)
+{
+    return vxs_shape_of_ids(ids, n, known, number, count, err);
+}
+
+void vxs_suspicions_release(vxs_build *build)
+{
+    for (size_t k = 0; k < build->suspicion_count; k++)
+        free(build->suspicions[k].number);
+    free(build->suspicions);
+}
+
+/* ---- In cohort.json -------------------------------------------------------------------------- */
+
+#define KEY "may_be_persons"
+
+void vxs_suspicions_json(vxs_json_writer *w, const vxs_build *build)
+{
+    vxs_json_open_array(w, KEY);
+    for (size_t k = 0; k < build->suspicion_count; k++) {
+        const vxs_suspicion *s = &build->suspicions[k];
+        vxs_json_open_object(w, NULL);
+        vxs_json_text(w, "column", s->header);
+        vxs_json_open_array(w, "persons");
+        for (size_t i = 0; i < build->count; i++)
+            if (!build->subjects[i].reason)
+                vxs_json_whole(w, NULL, s->number[i] == VXS_NOBODY ? 0 : (int64_t)s->number[i] + 1);
+        vxs_json_close_array(w);
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_array(w);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *left = a, *right = b; /* a person, and a row */
+    if (left[0] != right[0])
+        return left[0] < right[0] ? -1 : 1;
+    return (left[1] > right[1]) - (left[1] < right[1]);
+}
+
+/* The persons of these rows, 0 for none, which ascend. */
+static size_t list_rows(const vxs_json *persons, const size_t *rows, size_t n, double (*list)[2])
+{
+    const vxs_json *item = persons ? persons->first : NULL;
+    size_t next = 0, count = 0;
+    for (size_t row = 0; item && next < n; row++, item = item->next) {
+        if (rows[next] != row)
+            continue;
+        next++;
+        if (item->kind == VXS_JSON_NUMBER && item->number > 0) {
+            list[count][0] = item->number;
+            list[count++][1] = (double)row;
+        }
+    }
+    return count;
+}
+
+static vxs_status say(const vxs_cohort *c, const vxs_json *suspicion, const size_t *rows, size_t n,
+                      char **words, vxs_error *err)
+{
+    double(*list)[2] = vxs_alloc(n, sizeof(*list), err);
+    size_t count = list ? list_rows(vxs_json_get(suspicion, "persons"), rows, n, list) : 0;
+    vxs_status status = list ? VXS_OK : VXS_FAILED;
+    if (count > 0)
+        qsort(list, count, sizeof(*list), by_value);
+    for (size_t k = 1; k < count && !*words && !status; k++) {
+        size_t one = (size_t)list[k - 1][1], other = (size_t)list[k][1];
+        if (list[k][0] != list[k - 1][0] || c->person[one] == c->person[other])
+            continue;
+        *words = in_words(vxs_json_get_text(suspicion, "column"), vxs_cohort_id_header(c),
+                          vxs_cohort_id(c, one), vxs_cohort_id(c, other), err);
+        status = *words ? VXS_OK : VXS_FAILED;
+    }
+    free(list);
+    return status;
+}
+
+vxs_status vxs_cohort_suspicion(const vxs_cohort *c, size_t k, const size_t *rows, size_t n,
+                                bool *there, char **words, vxs_error *err)
+{
+    const vxs_json *all = vxs_json_get(c->about, KEY);
+    const vxs_json *one = all && all->kind == VXS_JSON_ARRAY ? all->first : NULL;
+    for (; one && k > 0; k--)
+        one = one->next;
+    *there = one != NULL;
+    *words = NULL;
+    return one ? say(c, one, rows, n, words, err) : VXS_OK;
+}
