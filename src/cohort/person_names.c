@@ -270,7 +270,8 @@ static const char *const shared[] = {
     "group",    "groupid",     "session",   "sessionid", "visit",     "visitid",     "scanner",
     "device",   "batch",       "school",    "schoolid",  "fold",      "run",         "cohort",
     "protocol", "age",         "birthyear", "year",      "date",      "education",   "matchid",
-    "match",    "matchedpair", "motherid",  "fatherid",  "mother",    "father",      NULL
+    "match",    "matchedpair", "score",     "motherid",  "fatherid",  "mother",      "father",
+    NULL
 };
 
 bool vxs_header_names_others(const char *header)

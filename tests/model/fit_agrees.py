@@ -111,7 +111,7 @@ check("predictions", got["participant_id"] == ids and near(numbers(got["predicte
 check("all of them known", got["trained_on"] == ["image"] * N, got["trained_on"])
 out, err = run("predict", "m", "c", "--json")
 said = json.loads(out)
-check("no score of training subjects", said["trained_on"] == {"image": N, "person": 0, "in_metrics": False} and said["metrics"]["subjects"] == 0
+check("no score of training subjects", said["trained_on"] == {"image": N, "person": 0, "perhaps": 0, "in_metrics": False} and said["metrics"]["subjects"] == 0
       and said["metrics"]["r"] is None and f"the model was trained on {N} of {N} subjects" in err and "no score is given" in err and " r " not in err, (said["metrics"], err))
 said = json.loads(run("predict", "m", "c", "--json", "--training-too")[0])
 check("in JSON", near([s["predicted"] for s in said["subjects"]], fitted) and said["trained_on"]["in_metrics"])
@@ -186,7 +186,7 @@ check("nothing left to the confounds", np.abs(C[:, known] @ (y - want)[known]).m
 said = json.loads(run("predict", "conf", "holes", "--json", "--training-too")[0])
 check("null without a confound", said["subjects"][4]["predicted"] is None and said["metrics"]["subjects"] == 28)
 out, err = run("predict", "conf", "holes", "--json")
-check("who was left out of the training is new", json.loads(out)["trained_on"] == {"image": 28, "person": 0, "in_metrics": False}, out[-400:])
+check("who was left out of the training is new", json.loads(out)["trained_on"] == {"image": 28, "person": 0, "perhaps": 0, "in_metrics": False}, out[-400:])
 flow = about("conf")["flow"]
 check("flow", [flow[k] for k in ("read", "refused", "in_cohort", "without_target", "without_covariate", "not_selected", "analysed")] == [N, 0, N, 0, 2, 0, 28]
       and flow["left_out"] == [{"id": "sub-05", "step": "without_covariate", "column": "age"}, {"id": "sub-10", "step": "without_covariate", "column": "site"}], flow)

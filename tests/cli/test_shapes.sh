@@ -1,0 +1,101 @@
+# Persons that only a human sees: by the form of ids and columns, whatever they are called; said by the cohort and
+# by all that is computed from it.
+# usage: table_of NAME HEADER [SCRIPT]: 40 scans of 20 persons; awk SCRIPT sets id and value from p (1 to 20) and v (1, 2)
+table_of() {
+    awk -v header="$2" -v f="$1_f.tsv" -v t="$1_t.tsv" 'BEGIN {
+        srand(7); print "scan_id\ta\tb\tc" > f; print "scan_id\t" header "\tsex\talter\ty" > t
+        for (i = 0; i < 40; i++) {
+            p = int(i / 2) + 1; v = i % 2 + 1; id = "scan" 1000 + i; value = 20 + int(60 * rand()); sex = p % 2; '"${3:-}"'
+            print id "\t" rand() "\t" rand() "\t" rand() > f; print id "\t" value "\t" sex "\t" 20 + int(60 * rand()) "\t" p + rand() > t } }'
+}
+# usage: says "what" "words, or none" [OPTION...]: of table c
+says() {
+    local what=$1 words=$2
+    shift 2
+    run voxsift cohort --features c_f.tsv --participants c_t.tsv --id-column scan_id -o c --force "$@"
+    same "$what" "$code" 0
+    if [ -n "$words" ]; then holds "$what" "$words" "$work/err"; else same "$what: nothing is said" "$(cat "$work/err")" ""; fi
+}
+
+for header in hcp_subject study_no pseudonym sid uid VPN Versuchsperson ppt twin_id family_subject client initials; do
+    table_of c $header 'value = 4000 + p * 7 % 97;'
+    says "column $header" "'scan1000' and 'scan1001' have one value in column '$header', but are taken for two persons; pass --person $header to 'voxsift cohort' if they are one, or --person scan_id if each row is a person" --dry-run
+done
+table_of c who 'p = int(i * (40 - i) / 20) % 17; value = sprintf("AB%02d", p); sex = p % 2;'
+says "codes that stand unevenly" "have one value in column 'who'" --dry-run
+table_of c who 'value = 100 + int(sqrt(i * 9)); sex = int(sqrt(i * 9)) % 2;'
+says "numbers of one sex each" "have one value in column 'who'" --dry-run
+for id in 'sprintf("%03d_%d", p, v)' 'sprintf("%03d%s", p, v == 1 ? "a" : "b")' 'sprintf("%03d-%d", p, v)' 'sprintf("sub%03dT%d", p, v)' \
+    'sprintf("S%03d_%02d", p, v)' 'sprintf("%d_%03d", v, p)' 'sprintf("2019-0%d-%d_%03d", v, 10 + p % 7, p)' 'sprintf("%03d_%s", p, v == 1 ? "A" : "B")' \
+    'sprintf("%04d_%d", p, v)' 'sprintf("S%d_%s", p, v == 1 ? "A" : "B")' 'sprintf("T%d_P%02d", v, p)' 'sprintf("I%d_%s", p, v == 1 ? "left" : "right")' \
+    'sprintf("sub-%d_%dy", p, 2 * v)'; do
+    table_of c score "id = $id;"
+    says "ids $id" "are taken for two persons; if they are one, pass --person" --dry-run
+    says "ids $id, each a person" "" --dry-run --person scan_id
+done
+table_of c score 'id = sprintf("P%03d%s", p, v == 1 ? "" : "_rescan");'
+says "a rescan" "" --dry-run
+holds "is of the person" "40 subjects of 20 people" "$work/out"
+# ages, sites, families, and ids that share no person
+for id in 'sprintf("sub-%03d", i + 1)' 'i + 1' 'sprintf("%03d_S_%04d", i % 9, i + 100)' '1000003 + i * 7919' 'sprintf("site%d_%02d", v, p)' \
+    'sprintf("%s_%02d", v == 1 ? "HC" : "PT", p)' 'sprintf("%s_%02d", v == 1 ? "NYU" : "UCLA", p)' 'sprintf("%03d_T1w", i)' 'sprintf("fam%03d_%d", p, v)' \
+    'i < 25 ? sprintf("1_%02d", i + 1) : sprintf("2_%02d", i - 24)' 'sprintf("%06d-%d", 100000 + i * 7919, i * 7 % 10)' 'sprintf("201901%02d_%d", p, v)'; do
+    table_of c score "id = $id;"
+    says "ids $id" "" --dry-run
+done
+for header in family_id household site age; do
+    table_of c $header 'value = 4000 + p;'
+    says "$header" "" --dry-run
+done
+table_of c litter 'value = 4000 + p; sex = v;'
+says "a man and a woman" "" --dry-run
+
+# whatever computes from it says so, and its results
+table_of c client 'value = 4000 + p;'
+says "a cohort" "column 'client'"
+quick=(--target y --nlambda 3 --force)
+words="'scan1000' and 'scan1001' have one value in column 'client', but are taken for two persons"
+for how in "cv -o v --folds 3 --inner-folds 2" "permute -o p --folds 3 --inner-folds 2 --permutations 2" "stability -o s --pairs 2" "fit -o m --choose-lambda 2"; do
+    read -r command rest <<< "$how"
+    # shellcheck disable=SC2086
+    run voxsift "$command" c "${quick[@]}" $rest
+    same "$command" "$code" 0
+    holds "$command says it" "$words" "$work/err"
+    # shellcheck disable=SC2086
+    run voxsift "$command" c "${quick[@]}" $rest -q
+    out=${rest#-o } && out=${out%% *}
+    same "$command: results keep it" "$("$PYTHON" -c 'import glob, json, sys
+print([w[:len(sys.argv[2])] for f in glob.glob(sys.argv[1] + "/*.json") for w in json.load(open(f)).get("warnings", [])] == [sys.argv[2]])' "$out" "$words")" True
+    run voxsift report "$out" -o r.html --force -q
+    holds "the page of $command says it" 'have one value in column' r.html
+done
+for k in 1 2; do works "chunk $k" voxsift cv c "${quick[@]}" --folds 3 --inner-folds 2 -q -o part-$k --chunk $k/2; done
+run voxsift merge part-1 part-2 -o w
+holds "merge says it" "$words" "$work/err"
+same "merged as whole" "$(grep -A2 '"warnings"' w/cv.json)" "$(grep -A2 '"warnings"' v/cv.json)"
+awk -F'\t' -v OFS='\t' 'NR == 1 { print $0, "visit" } NR > 1 { print $0, NR % 2 }' c_t.tsv > d && mv d c_t.tsv
+says "with visits" "column 'client'"
+works "one visit of each concerns nobody" voxsift cv c "${quick[@]}" --only visit=1 --folds 3 --inner-folds 2 -o v -q
+run voxsift cv c "${quick[@]}" --only visit=1 --folds 3 --inner-folds 2 -o v
+same "nor is it said" "$(grep -c 'taken for two' "$work/err")" 0
+says "each a person" "" --person scan_id
+run voxsift cv c "${quick[@]}" --folds 3 --inner-folds 2 -o v
+same "and then nothing" "$(grep -c 'taken for two' "$work/err")" 0
+
+# predict: another visit of a training person
+table_of c score 'id = sprintf("OAS3%04d_MR_d%04d", p, v == 1 ? 1 : 757 + p);'
+for v in 0 1; do
+    awk -v v=$v 'NR == 1 || NR % 2 == v' c_f.tsv > v${v}_f.tsv
+    awk -v v=$v 'NR == 1 || NR % 2 == v' c_t.tsv > v${v}_t.tsv
+    works "visit $v" voxsift cohort --features v${v}_f.tsv --participants v${v}_t.tsv --id-column scan_id -o c$v -q
+done
+works "a model of the first" voxsift fit c0 --target y -q -o m --force
+run voxsift predict m c1
+same "the second is perhaps known" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" perhaps
+holds "and it is said" "20 of 20 subjects, such as 'OAS30001_MR_d0758', may be other scans of persons that the model was trained on" "$work/err"
+sed -i -E 's/OAS3/OAS4/' v1_f.tsv v1_t.tsv
+works "others" voxsift cohort --features v1_f.tsv --participants v1_t.tsv --id-column scan_id -o c1 -q --force
+run voxsift predict m c1
+same "are not" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" no
+rm -rf ./*
+nothing_left "shapes"
