@@ -234,10 +234,11 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
 
 /* The folds that calibrate what no choice of lambda has calibrated; 0 for none. Scores of kernels
  * and margins are in no unit. */
-static int64_t calibration_folds(const vxs_call *call, const vxs_task *task, const vxs_model *model)
+static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
+                                 const vxs_selection *selection)
 {
     const fit_settings *s = call->values;
-    if (task->class_count == 0 || model->selection.slope)
+    if (task->class_count == 0 || selection->slope)
         return 0;
     if (s->calibrate > 0)
         return s->calibrate;
@@ -250,7 +251,7 @@ static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
 {
     const vxs_certificate *c = &model->outputs[0].fit.certificate;
     vxs_method_settings again = *method;
-    int64_t folds = calibration_folds(call, task, model);
+    int64_t folds = calibration_folds(call, task, &model->selection);
     if (folds == 0)
         return VXS_OK;
     again.lambda = NAN;
@@ -298,7 +299,7 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     vxs_selection selection = { .losses = NULL };
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;
-    bool folds = settings->choose > 0 || task->class_count > 0; /* they calibrate as well */
+    bool folds = settings->choose > 0 || calibration_folds(call, task, &selection) > 0;
     vxs_status status = folds ? vxs_warn_leaks(call->context, task, err) : VXS_OK;
     if (!status && settings->choose > 0)
         status = choose_lambda(call, task, &method, &selection, err);
