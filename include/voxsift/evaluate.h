@@ -169,6 +169,9 @@ typedef struct {
     double *null;                   /* in the order of their numbers; NAN beyond `count` */
     size_t wanted, count, reached;  /* permutations; those as good as the observed one */
     double p, smallest_p, distinct; /* distinct: how many ways there are, perhaps INFINITY */
+    double acceptable;              /* the share of them whose training parts have each class */
+    size_t *again;                  /* of a permutation: how often it was drawn again */
+    size_t redrawn;                 /* the sum of these, of `count` permutations */
     const char *unit;               /* what changes places: "subjects", "people" or "blocks" */
     size_t units;
     size_t first, end; /* those of the chunk; then there is no p */

@@ -129,142 +129,6 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
     return s->prefilter ? vxs_prefilter_check(s->prefilter, err) : VXS_OK;
 }
 
-/* ---- Folds ----------------------------------------------------------------------------------- */
-
-static void split(const size_t *fold, size_t n, size_t kept, size_t *train, size_t *train_count,
-                  size_t *test, size_t *test_count)
-{
-    *train_count = *test_count = 0;
-    for (size_t i = 0; i < n; i++)
-        if (fold[i] == kept)
-            test[(*test_count)++] = i;
-        else if (fold[i] != SIZE_MAX)
-            train[(*train_count)++] = i;
-}
-
-/* Groups of the training subjects, numbered anew. */
-static size_t regroup(const vxs_fold_work *w, const size_t *group, size_t *number, size_t *first)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < w->train_count; k++) {
-        size_t g = group[w->train[k]];
-        if (first[g] == SIZE_MAX)
-            first[g] = count++;
-        number[k] = first[g];
-    }
-    return count;
-}
-
-static vxs_status deal_inner(vxs_fold_work *w, size_t *inner, vxs_error *err)
-{
-    vxs_cv *cv = w->cv;
-    const vxs_task *t = cv->task;
-    size_t *number = vxs_alloc(3 * t->n, sizeof(*number), err);
-    size_t *first = vxs_alloc(cv->folds.groups, sizeof(*first), err);
-    vxs_task part = { .n = w->train_count,
-                      .class_count = t->class_count,
-                      .score = vxs_alloc(w->train_count, sizeof(*part.score), err) };
-    vxs_random random = { (uint64_t)cv->settings.seed, VXS_STREAM_INNER + w->number };
-    vxs_status status = number && first && part.score ? VXS_OK : VXS_FAILED;
-    if (!status) {
-        for (size_t g = 0; g < cv->folds.groups; g++)
-            first[g] = SIZE_MAX;
-        for (size_t k = 0; k < w->train_count; k++)
-            part.score[k] = t->score[w->train[k]];
-        size_t groups = regroup(w, cv->folds.group, number, first), *fold = number + t->n;
-        status = vxs_folds_enough(&cv->folds, cv->settings.group, groups, w->inner_count,
-                                  "inner folds", " among the training subjects", err);
-        if (!status)
-            status = vxs_folds_deal(&part, number, groups, w->inner_count, &random, fold, err);
-        for (size_t k = 0; k < w->train_count && !status; k++)
-            inner[w->train[k]] = fold[k];
-    }
-    free(number);
-    free(first);
-    free(part.score);
-    return status;
-}
-
-static vxs_status make_inner_jobs(vxs_fold_work *w, const size_t *inner, vxs_error *err)
-{
-    vxs_cv *cv = w->cv;
-    size_t n = cv->task->n;
-    for (size_t g = 0; g < w->inner_count; g++) {
-        vxs_job *job = &w->inner[g];
-        w->inner_train[g] = vxs_alloc(n, sizeof(size_t), err);
-        w->inner_test[g] = vxs_alloc(n, sizeof(size_t), err);
-        if (!w->inner_train[g] || !w->inner_test[g])
-            return VXS_FAILED;
-        split(inner, n, g, w->inner_train[g], &job->train_count, w->inner_test[g],
-              &job->test_count);
-        job->train = w->inner_train[g];
-        job->test = w->inner_test[g];
-        job->points = cv->tries.points;
-        job->smooths = cv->tries.smooths;
-        job->point_count = cv->tries.count;
-    }
-    return VXS_OK;
-}
-
-static vxs_status begin_fold(vxs_fold_work *w, vxs_cv *cv, size_t number, vxs_error *err)
-{
-    size_t n = cv->task->n, outputs = vxs_task_outputs(cv->task);
-    size_t repeat = number / cv->folds.count, kept = number % cv->folds.count;
-    *w = (vxs_fold_work){ .cv = cv, .number = number };
-    w->inner_count = (size_t)cv->settings.inner_folds;
-    w->train = vxs_alloc(n, sizeof(*w->train), err);
-    w->test = vxs_alloc(n, sizeof(*w->test), err);
-    w->inner = vxs_alloc(w->inner_count, sizeof(*w->inner), err);
-    w->inner_train = vxs_alloc(w->inner_count, sizeof(*w->inner_train), err);
-    w->inner_test = vxs_alloc(w->inner_count, sizeof(*w->inner_test), err);
-    w->inner_scores = vxs_alloc(outputs, n * sizeof(*w->inner_scores), err);
-    w->slope = vxs_alloc(outputs, sizeof(*w->slope), err);
-    w->offset = vxs_alloc(outputs, sizeof(*w->offset), err);
-    if (!w->train || !w->test || !w->inner || !w->inner_train || !w->inner_test ||
-        !w->inner_scores || !w->slope || !w->offset)
-        return VXS_FAILED;
-    split(cv->folds.fold + repeat * n, n, kept, w->train, &w->train_count, w->test, &w->test_count);
-    size_t *inner = cv->inner + number * n;
-    for (size_t i = 0; i < n; i++)
-        inner[i] = SIZE_MAX;
-    cv->each[number] = (vxs_cv_fold){ .repeat = repeat,
-                                      .fold = kept,
-                                      .train = w->train_count,
-                                      .test = w->test_count,
-                                      .converged = true };
-    vxs_status status =
-        vxs_check_trainable(cv->task, w->train, w->train_count, "a training fold", err);
-    if (status || w->inner_count == 0)
-        return status;
-    status = deal_inner(w, inner, err);
-    if (!status)
-        status = make_inner_jobs(w, inner, err);
-    for (size_t g = 0; g < w->inner_count && !status; g++)
-        status = vxs_check_trainable(cv->task, w->inner[g].train, w->inner[g].train_count,
-                                     "the training part of an inner fold", err);
-    return status;
-}
-
-static void end_fold(vxs_fold_work *w, size_t outputs)
-{
-    for (size_t g = 0; g < w->inner_count; g++) {
-        if (w->inner)
-            vxs_job_release(&w->inner[g], outputs);
-        if (w->inner_train)
-            free(w->inner_train[g]);
-        if (w->inner_test)
-            free(w->inner_test[g]);
-    }
-    free(w->train);
-    free(w->test);
-    free(w->inner);
-    free((void *)w->inner_train);
-    free((void *)w->inner_test);
-    free(w->inner_scores);
-    free(w->slope);
-    free(w->offset);
-}
-
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void count_costs(vxs_cv *cv, size_t number, const vxs_job *job)
@@ -350,7 +214,9 @@ static vxs_status run_folds(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
     vxs_status status = VXS_OK;
     double *volume = NULL;
     for (size_t k = cv->first; k < cv->end && !status; k++)
-        status = begin_fold(&works[k], cv, k, err);
+        status = vxs_fold_begin(&works[k], cv, k, err);
+    for (size_t k = cv->first; k < cv->end && !status; k++)
+        status = vxs_fold_check(&works[k], err);
     if (!status && cv->settings.inner_folds > 0)
         status = run_inner(labour, cv, works, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
@@ -396,7 +262,7 @@ static vxs_status run_all(const vxs_context *context, vxs_cv *cv, vxs_error *err
     vxs_ledger_close(labour.ledger);
     for (size_t k = 0; k < cv->fold_count; k++) {
         if (works)
-            end_fold(&works[k], outputs);
+            vxs_fold_end(&works[k], outputs);
         if (jobs)
             vxs_job_release(&jobs[k], outputs);
     }
@@ -447,6 +313,48 @@ static vxs_status find_unseen(vxs_cv *cv, vxs_error *err)
     return status;
 }
 
+static vxs_status make_folds(vxs_cv *cv, vxs_error *err)
+{
+    int64_t *inner = &cv->settings.inner_folds;
+    vxs_status status = vxs_folds_make(cv->task, &cv->settings, &cv->folds, err);
+    if (!status && cv->folds.by_folds && *inner >= (int64_t)cv->folds.count)
+        *inner = (int64_t)cv->folds.count - 1; /* groups that a fold leaves */
+    return status;
+}
+
+/* Ends with the first fold that is not trainable; refuses it where that is not asked. */
+static vxs_status rehearse(vxs_cv *cv, bool *trainable, vxs_error *err)
+{
+    vxs_status status = check_settings(cv, err);
+    bool fine = true;
+    if (!status)
+        status = make_folds(cv, err);
+    if (!status)
+        status = make_room(cv, err);
+    for (size_t k = 0; k < cv->fold_count && fine && !status; k++) {
+        vxs_fold_work work;
+        status = vxs_fold_begin(&work, cv, k, err);
+        if (!status && !trainable)
+            status = vxs_fold_check(&work, err);
+        fine = !status && vxs_fold_is_trainable(&work);
+        vxs_fold_end(&work, 0);
+    }
+    if (trainable)
+        *trainable = fine;
+    return status;
+}
+
+vxs_status vxs_cv_rehearse(const vxs_task *task, const vxs_cv_settings *settings,
+                           const vxs_method_settings *method, bool *trainable, vxs_error *err)
+{
+    vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
+    cv.settings.scores_only = true;
+    cv.settings.pieces.chunk = (vxs_chunk){ .count = 0 };
+    vxs_status status = rehearse(&cv, trainable, err);
+    vxs_cv_release(&cv);
+    return status;
+}
+
 vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
                         const vxs_method_settings *method, vxs_cv *cv, vxs_error *err)
 {
@@ -455,9 +363,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
     if (!status)
         status = vxs_tries_make(task, method, settings->inner_folds > 0, &cv->tries, err);
     if (!status)
-        status = vxs_folds_make(task, settings, &cv->folds, err);
-    if (!status && cv->folds.by_folds && settings->inner_folds >= (int64_t)cv->folds.count)
-        cv->settings.inner_folds = (int64_t)cv->folds.count - 1; /* groups that a fold leaves */
+        status = make_folds(cv, err);
     if (!status)
         status = find_unseen(cv, err);
     return status ? status : make_room(cv, err);
@@ -480,6 +386,8 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
 {
     double start = vxs_seconds();
     vxs_status status = vxs_cv_begin(task, settings, method, cv, err);
+    if (!status && vxs_chunk_is_part(settings->pieces.chunk)) /* folds of other chunks as well */
+        status = vxs_cv_rehearse(task, settings, method, NULL, err);
     if (!status)
         vxs_unseen_warn(context, &cv->unseen, vxs_task_id_of, task);
     if (!status)
@@ -534,7 +442,9 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = cv.folds.fold ? make_room(&cv, err) : VXS_FAILED;
     if (!status)
-        status = begin_fold(&work, &cv, 0, err);
+        status = vxs_fold_begin(&work, &cv, 0, err);
+    if (!status)
+        status = vxs_fold_check(&work, err);
     if (!status)
         status = run_inner(&labour, &cv, &work, err);
     if (!status)
@@ -542,7 +452,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     *selection = (vxs_selection){ .losses = NULL };
     if (!status)
         hand_over(&cv, &work, selection);
-    end_fold(&work, vxs_task_outputs(task));
+    vxs_fold_end(&work, vxs_task_outputs(task));
     vxs_cv_release(&cv);
     return status;
 }

@@ -30,6 +30,19 @@ VXS_MUST_CHECK vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settin
                                        const vxs_method_settings *method, vxs_cv *cv,
                                        vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err);
+/* Deals all folds of all chunks as they will be and fits nothing. Whether each training part has
+ * enough of each class, or, where `trainable` is NULL, a refusal of the first that has not. */
+VXS_MUST_CHECK vxs_status vxs_cv_rehearse(const vxs_task *task, const vxs_cv_settings *settings,
+                                          const vxs_method_settings *method, bool *trainable,
+                                          vxs_error *err);
+/* fold_work.c: the subjects of an outer fold and its inner jobs, released by _end whatever is
+ * returned. */
+VXS_MUST_CHECK vxs_status vxs_fold_begin(vxs_fold_work *work, vxs_cv *cv, size_t number,
+                                         vxs_error *err);
+/* Whether all training parts have enough of each class; or a refusal of the first that has not. */
+bool vxs_fold_is_trainable(const vxs_fold_work *work);
+VXS_MUST_CHECK vxs_status vxs_fold_check(const vxs_fold_work *work, vxs_error *err);
+void vxs_fold_end(vxs_fold_work *work, size_t outputs);
 /* cv_chunk.c: for its fingerprint. */
 vxs_run vxs_cv_as_run(const vxs_cv *cv);
 /* The part of a cross-validation that is a chunk. */

@@ -5,8 +5,8 @@
  * numbered, and number k is the same whoever computes it, so that a run can go on where another was
  * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
  * is asked for in the order of the numbers, so that threads change nothing. */
+#include "evaluate/acceptable.h"
 #include "evaluate/chunks/chunk.h"
-#include "evaluate/exchange.h"
 #include "voxsift/machine.h"
 
 #include <errno.h>
@@ -59,6 +59,7 @@ const vxs_param vxs_permute_params[] = {
 void vxs_permutation_release(vxs_permutation *r)
 {
     free(r->null);
+    free(r->again);
     *r = (vxs_permutation){ .count = 0 };
 }
 
@@ -73,6 +74,13 @@ typedef struct {
     vxs_exchange exchange;
     vxs_ledger *ledger;
 } permuter;
+
+static vxs_draws draws_of(const permuter *m)
+{
+    return (vxs_draws){
+        .exchange = &m->exchange, .task = m->task, .settings = &m->settings->cv, .method = m->method
+    };
+}
 
 static vxs_status find_exchange(permuter *m, vxs_error *err)
 {
@@ -89,7 +97,6 @@ static vxs_status find_exchange(permuter *m, vxs_error *err)
     r->unit = m->exchange.unit;
     r->units = m->exchange.units;
     r->distinct = ways < 36 ? round(exp(ways)) : INFINITY;
-    r->smallest_p = fmax(1 / ((double)r->wanted + 1), 1 / r->distinct);
     if (r->distinct < 2)
         return vxs_fail(err, VXS_BAD_DATA,
                         "there is nothing to permute: of %zu %s no two that may change places "
@@ -98,11 +105,25 @@ static vxs_status find_exchange(permuter *m, vxs_error *err)
     return VXS_OK;
 }
 
-/* Number k gives the subject at a place the target of the one at another. */
-static vxs_status permute_scores(const permuter *m, size_t k, double *score, vxs_error *err)
+/* How many ways there are to give out the target, of those that can be trained on. */
+static double count_acceptable(const vxs_permutation *r)
 {
-    vxs_random random = { (uint64_t)m->settings->cv.seed, VXS_STREAM_PERMUTE + k };
-    return vxs_exchange_scores(&m->exchange, &random, m->task->score, score, err);
+    return fmax(1, r->acceptable < 1 ? round(r->acceptable * r->distinct) : r->distinct);
+}
+
+/* Before any work: how many permutations can be trained on. */
+static vxs_status find_acceptable(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    const vxs_draws draws = draws_of(m);
+    vxs_status status = vxs_draws_survey(m->context, &draws, &r->acceptable, err);
+    if (status)
+        return status;
+    double ways = count_acceptable(r);
+    if (ways < 2)
+        return vxs_draws_refuse(&draws, err);
+    r->smallest_p = fmax(1 / ((double)r->wanted + 1), 1 / ways);
+    return VXS_OK;
 }
 
 /* ---- Permutations as units ----------------------------------------------------------------------
@@ -112,6 +133,7 @@ static void pack_value(vxs_pack *p, void *run, size_t unit)
 {
     vxs_permutation *r = run;
     vxs_pack_reals(p, &r->null[unit], 1);
+    vxs_pack_size(p, &r->again[unit], VXS_MOST_DRAWS);
 }
 
 static vxs_run as_run(const vxs_task *task, const vxs_permute_settings *settings,
@@ -157,7 +179,9 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
 {
     vxs_context alone = { .interrupted = m->context ? m->context->interrupted : NULL };
     double *score = vxs_alloc(m->task->n, sizeof(*score), err), value = NAN;
-    vxs_status status = score ? permute_scores(m, k, score, err) : VXS_FAILED;
+    const vxs_draws draws = draws_of(m);
+    vxs_status status =
+        score ? vxs_draws_take(&alone, &draws, k, score, &m->result->again[k], err) : VXS_FAILED;
     if (!status)
         status = measure(m, &alone, score, &value, err);
     free(score);
@@ -237,7 +261,9 @@ static void settle(permuter *m)
     (void)is_clear(m);
     for (size_t k = r->count; k < r->wanted; k++)
         r->null[k] = NAN; /* computed ahead by other threads */
-    r->p = fmax(((double)r->reached + 1) / ((double)r->count + 1), 1 / r->distinct);
+    for (size_t k = 0; k < r->count; k++)
+        r->redrawn += r->again[k];
+    r->p = fmax(((double)r->reached + 1) / ((double)r->count + 1), 1 / count_acceptable(r));
 }
 
 static vxs_status find_metric(permuter *m, vxs_error *err)
@@ -268,7 +294,11 @@ static vxs_status prepare(permuter *m, vxs_error *err)
     if (!status)
         status = vxs_chunk_share(m->settings->pieces.chunk, r->wanted,
                                  vxs_run_kinds[VXS_RUN_PERMUTE].units, &r->first, &r->end, err);
-    return status ? status : find_exchange(m, err);
+    if (!status)
+        status = vxs_cv_rehearse(m->task, &m->settings->cv, m->method, NULL, err);
+    if (!status)
+        status = find_exchange(m, err);
+    return status ? status : find_acceptable(m, err);
 }
 
 static vxs_status run_permuter(permuter *m, vxs_error *err)
@@ -282,6 +312,11 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
                 "%zu subjects are %zu people: a person's targets stay together, and change places "
                 "with those of persons that have as many subjects",
                 m->task->n, r->units);
+    if (r->acceptable < 1)
+        vxs_log(m->context, VXS_LOG_INFO,
+                "%.0f %% of permutations leave a training part with fewer than two subjects of a "
+                "class and are drawn again",
+                100 * (1 - r->acceptable));
     vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);
     status = measure(m, m->context, m->task->score, &r->observed, err);
     if (!status && isnan(r->observed))
@@ -302,9 +337,10 @@ static vxs_status begin(permuter *m, vxs_error *err)
     vxs_permutation *r = m->result;
     *r = (vxs_permutation){ .wanted = (size_t)m->settings->permutations };
     r->null = vxs_alloc(r->wanted, sizeof(*r->null), err);
+    r->again = vxs_alloc(r->wanted, sizeof(*r->again), err);
     for (size_t k = 0; r->null && k < r->wanted; k++)
         r->null[k] = NAN;
-    return r->null ? VXS_OK : VXS_FAILED;
+    return r->null && r->again ? VXS_OK : VXS_FAILED;
 }
 
 vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
@@ -373,6 +409,8 @@ void vxs_permutation_json(vxs_json_writer *w, const vxs_permutation *r)
     vxs_json_text(w, "metric", r->metric->name);
     vxs_json_real(w, "observed", r->observed);
     vxs_json_real(w, "distinct_permutations", r->distinct);
+    vxs_json_real(w, "acceptable_share", r->acceptable);
+    vxs_json_whole(w, "drawn_again", (int64_t)r->redrawn);
     vxs_json_text(w, "exchanged", r->unit);
     vxs_json_whole(w, "units", (int64_t)r->units);
     vxs_json_real(w, "seconds", r->seconds);

@@ -129,7 +129,8 @@ static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s
         jobs[2 * k + 1].train = first + count[0];
         jobs[2 * k + 1].train_count = count[1];
         for (size_t h = 2 * k; h < 2 * k + 2 && !status; h++)
-            status = vxs_check_trainable(t, jobs[h].train, jobs[h].train_count, "a half", err);
+            status = vxs_check_trainable(t, jobs[h].train, jobs[h].train_count, "a half",
+                                         "another --group or --seed", err);
     }
     vxs_folds_release(&f);
     free(half);

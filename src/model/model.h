@@ -13,10 +13,14 @@ VXS_MUST_CHECK vxs_status vxs_copy_texts(char *const *texts, size_t count, char 
 VXS_MUST_CHECK vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole,
                                         const size_t *which, size_t count, vxs_task *part,
                                         vxs_error *err);
-/* Refuses a part of the task's subjects, which is called `part`, where a class has nobody to learn
- * from. */
+/* trainable.c: whether these subjects of a task have enough of each class; a task of scores always
+ * has. Messages name the part, and what to use for other ones. */
+bool vxs_is_trainable(const vxs_task *task, const size_t *which, size_t count);
 VXS_MUST_CHECK vxs_status vxs_check_trainable(const vxs_task *task, const size_t *which,
-                                              size_t count, const char *part, vxs_error *err);
+                                              size_t count, const char *part, const char *folds,
+                                              vxs_error *err);
+/* The same of all subjects. */
+VXS_MUST_CHECK vxs_status vxs_task_check_classes(const vxs_task *task, vxs_error *err);
 /* Graph, terms and groups, of which a part has not all for itself. */
 void vxs_task_drop_ties(vxs_task *task);
 /* All columns of a cohort, as they stand. */

@@ -451,7 +451,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
                         target, t->class_count, VXS_MOST_CLASSES);
     if (classes) {
         number_classes(m);
-        return VXS_OK;
+        return vxs_task_check_classes(t, err);
     }
     forget_classes(t);
     status = read_numbers(m, m->target, t->score, err);

@@ -44,24 +44,6 @@ static vxs_status copy_penalties(const vxs_task *whole, vxs_task *part, vxs_erro
     return VXS_OK;
 }
 
-vxs_status vxs_check_trainable(const vxs_task *t, const size_t *which, size_t count,
-                               const char *part, vxs_error *err)
-{
-    for (size_t k = 0; k < t->class_count; k++) {
-        size_t here = 0, all = 0;
-        for (size_t i = 0; i < count; i++)
-            here += t->score[which[i]] == (double)k;
-        for (size_t i = 0; i < t->n; i++)
-            all += t->score[i] == (double)k;
-        if (here == 0)
-            return vxs_fail(err, VXS_BAD_DATA,
-                            "%s has nobody whose '%s' is '%s', of whom there are %zu; use fewer or "
-                            "other folds, or leave this class out",
-                            part, t->settings.target, t->classes[k], all);
-    }
-    return VXS_OK;
-}
-
 static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *err)
 {
     if (from->nodes == 0)
@@ -99,7 +81,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     if (!status)
         status = copy_subjects(whole, which, part, err);
     if (!status)
-        status = vxs_check_trainable(whole, which, count, "a training part", err);
+        status = vxs_check_trainable(whole, which, count, "a training part", "fewer or other folds",
+                                     err);
     if (!status)
         status = copy_penalties(whole, part, err);
     if (!status)

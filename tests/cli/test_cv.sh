@@ -30,19 +30,26 @@ run voxsift cv c --target score -o x --folds-from given.tsv --group family
 same "a group on both sides" "$code" 65
 holds "is named" "are of one group, but are in folds" "$work/err"
 
-# a class that cannot be in every training part is found before any work
-awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "rare" : NR < 4 ? "few" : NR % 2 ? "x" : "y"; }' people.tsv > rare.tsv
+# every training part has two subjects of each class: one rule for all commands, before any work
+awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "rare" : NR < 4 ? "few" : NR % 2 ? "x" : "y",
+    NR == 1 ? "four" : NR < 6 ? "few" : NR % 2 ? "x" : "y", NR == 1 ? "one" : NR == 2 ? "few" : NR % 2 ? "x" : "y"; }' people.tsv > rare.tsv
 awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "far" : sprintf("%.3f", 1e12 + $4); }' rare.tsv > far.tsv
 works "rare classes" voxsift cohort --features x.tsv --participants far.tsv -q -o rare
-for words in "" "--folds 2 --inner-folds 0"; do
-    run voxsift cv rare --target rare --nlambda 5 -o x -q $words
-    case $words in
-    "") same "a rare class" "$code $(wc -l < "$work/err")" "65 1"
-        holds "with its count" "an inner fold has nobody whose 'rare' is 'few', of whom there are 2; use fewer or other folds, or leave this class out" "$work/err" ;;
-    *) same "enough for two folds" "$code" 0; rm -r x ;;
-    esac
+of="whose 'rare' is 'few', of whom there are 2, and training needs two of each class; use"
+for words in "cv rare" "cv rare --folds 2 --inner-folds 0" "permute rare --permutations 2" "fit rare --choose-lambda 5" \
+    "cv rare --chunk 2/2 --folds 2" "stability rare"; do
+    refuses 65 "$of" voxsift $words --target rare -o x -q
 done
-refuses 65 "has nobody whose 'rare' is 'few', of whom there are 2" voxsift permute rare --target rare --permutations 2 --nlambda 5 -o x -q
+refuses 65 "a half has one subject $of another --group or --seed, or leave this class out" voxsift stability rare --target rare -o x -q
+for words in "fit rare --target rare" "cv rare --target four --folds 2 --inner-folds 0" "cv rare --target four" "stability rare --target four --pairs 2"; do
+    run voxsift $words --nlambda 5 -o x -q --force
+    same "enough: $words" "$code" 0
+    rm -r x
+done
+for words in "fit rare -o x" "cv rare -o x" "path rare" "stability rare -o x"; do
+    refuses 65 "there is one subject whose 'one' is 'few', and training needs two of each class; leave this class out" \
+        voxsift $words --target one -q
+done
 same "no checkpoint of what cannot go on" "$(ls -d x* | tr '\n' ' ')" "x.tsv "
 # numbers that are all but the same
 for command in "fit rare" "cv rare" "permute rare" "stability rare"; do
