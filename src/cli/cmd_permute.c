@@ -25,6 +25,11 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_pe
     fprintf(out, "  permuted: %zu %s%s\n", r->units, r->unit,
             strcmp(r->unit, "subjects") == 0 ? "" : ", each with all targets in their order");
     fprintf(out, "  %zu of %zu permutations were as good: p = %.4g\n", r->reached, r->count, r->p);
+    if (r->redrawn > 0)
+        fprintf(out,
+                "  drawn again %zu times: permutations that leave a training part with fewer than "
+                "two subjects of a class\n",
+                r->redrawn);
     if (r->count < r->wanted)
         fprintf(out, "  stopped before %zu, since that is clear (--stop-at)\n", r->wanted);
     fprintf(out, "  the smallest p that could have come out: %.3g\n", r->smallest_p);
@@ -96,6 +101,11 @@ const vxs_command vxs_cmd_permute = {
         "within each person: this tests only what varies within persons, and assumes no trend "
         "over a person's scans. With --whole-blocks, blocks such as families are exchanged "
         "whole; they must have the same number of persons, with as many scans each.\n\n"
+        "Of classes, permutations that leave a training part with fewer than two subjects of a "
+        "class are drawn again, as the observed target must not leave one either: labellings that "
+        "can be trained on are compared with such labellings, which is valid, for this does not "
+        "depend on the images. How many there are is found before the work, and how often it was "
+        "done stands in permute.json (drawn_again).\n\n"
         "The smallest p that can come out is said before it begins. Permutations that are "
         "finished stand in OUT.checkpoint until all are; --resume continues from there, and "
         "without "

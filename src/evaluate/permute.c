@@ -279,6 +279,10 @@ static vxs_status find_metric(permuter *m, vxs_error *err)
             m->result->metric = row;
         names[count++] = row->name;
     }
+    if (strcmp(name, "calibration_slope") == 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'calibration_slope' is best at 1, neither large nor small; choose another "
+                        "--metric");
     const char *near = m->result->metric ? NULL : vxs_nearest(name, names);
     if (m->result->metric)
         return VXS_OK;
@@ -314,7 +318,7 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
                 m->task->n, r->units);
     if (r->acceptable < 1)
         vxs_log(m->context, VXS_LOG_INFO,
-                "%.0f %% of permutations leave a training part with fewer than two subjects of a "
+                "%.3g %% of permutations leave a training part with fewer than two subjects of a "
                 "class and are drawn again",
                 100 * (1 - r->acceptable));
     vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);

@@ -14,3 +14,32 @@ holds "p" "permutations were as good: p =" "$work/out"
 holds "the smallest p is said before" "the smallest p that can come out is 0.167" "$work/err"
 rm -rf ./*
 nothing_left "permute"
+
+# a rare class and folds by site: permutations that leave a training part without it are drawn again
+awk 'BEGIN { srand(4); OFS = "\t"; print "participant_id", "f1", "f2", "f3", "f4";
+    for (i = 1; i <= 80; i++) print "s" i, rand(), rand(), rand(), rand(); }' > x.tsv
+awk 'BEGIN { OFS = "\t"; print "participant_id", "site", "dx", "far";
+    for (i = 1; i <= 80; i++) { s = i <= 20 ? "a" : i <= 34 ? "b" : i <= 42 ? "c" : "d"; t = i <= 74 ? "a" : i <= 76 ? "b" : i <= 78 ? "c" : "d";
+        few = i == 1 || i == 2 || i == 21 || i == 35 || i == 43; far = i == 1 || i == 75 || i == 77 || i == 79;
+        print "s" i, s, few ? "few" : "many", t (far ? "-few" : "-many"); } }' |
+    awk -F '\t' -v OFS='\t' '{ split($4, far, "-"); print $1, $2, $3, NR == 1 ? "lone" : far[1], NR == 1 ? "far" : far[2]; }' > p.tsv
+works "a rare class" voxsift cohort --features x.tsv --participants p.tsv -q -o c
+rare="c --target dx --folds-from site --nlambda 5 --permutations 30 --stop-at 0 -q"
+works "permutations of it" voxsift permute $rare -o p
+again=$(grep -o '"drawn_again": [0-9]*' p/permute.json)
+if [ "${again#*: }" -gt 30 ]; then pass; else fail "they are drawn again" "$again"; fi
+[ -e p.checkpoint ] && fail "a checkpoint is left" || pass
+for k in 1 2; do works "chunk $k" voxsift permute $rare --chunk $k/2 -o part$k; done
+works "merged" voxsift merge part1 part2 -q -o m
+same "chunks draw the same" "$(cat m/null.tsv; grep -o '"drawn_again": [0-9]*' m/permute.json)" "$(cat p/null.tsv; echo "$again")"
+stopped r voxsift permute $rare --permutations 300
+run voxsift permute $rare --resume -o r
+same "a run that goes on draws the same" "$(cat r/null.tsv; grep -o '"drawn_again": [0-9]*' r/permute.json)" "$(cat p/null.tsv; echo "$again")"
+works "within sites none is" voxsift permute $rare --blocks site -o p --force
+holds "none" '"drawn_again": 0,' p/permute.json
+refuses 65 "too few permutations of 'far' can be trained on" voxsift permute c --target far --folds-from lone --nlambda 5 --inner-folds 3 -o q
+refuses 65 "use --blocks to permute within a column" voxsift permute c --target far --folds-from lone --nlambda 5 -o q
+works "of which within sites there are enough" voxsift permute c --target far --folds-from lone --blocks lone --nlambda 5 --permutations 5 -q -o q
+refuses 2 "'calibration_slope' is best at 1" voxsift permute c --target dx --metric calibration_slope -o z -q
+rm -rf ./*
+nothing_left "rare classes"

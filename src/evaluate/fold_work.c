@@ -1,6 +1,6 @@
 /* fold_work.c - one outer fold before its work: who is in it, its inner folds, and whether all of
  * their training parts can be trained on. */
-#include "assess/cv.h"
+#include "evaluate/cv.h"
 
 #include <stdlib.h>
 

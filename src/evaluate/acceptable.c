@@ -17,7 +17,7 @@
  *
  * Draw a of permutation k is a function of (seed, k, a); draw 0 is what it was without any of
  * this. */
-#include "assess/acceptable.h"
+#include "evaluate/acceptable.h"
 
 #include <math.h>
 #include <stdlib.h>

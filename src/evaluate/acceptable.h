@@ -1,9 +1,9 @@
-/* acceptable.h - permutations of classes that can be trained on; private to the assess room. */
-#ifndef VXS_ASSESS_ACCEPTABLE_H
-#define VXS_ASSESS_ACCEPTABLE_H
+/* acceptable.h - permutations of classes that can be trained on; private to the evaluate room. */
+#ifndef VXS_EVALUATE_ACCEPTABLE_H
+#define VXS_EVALUATE_ACCEPTABLE_H
 
-#include "assess/cv.h"
-#include "assess/exchange.h"
+#include "evaluate/cv.h"
+#include "evaluate/exchange.h"
 
 typedef struct {
     const vxs_exchange *exchange;
