@@ -91,6 +91,7 @@ VXS_MUST_CHECK char *vxs_shown(const char *text, vxs_error *err);
 
 typedef enum {
     VXS_LOG_ERROR,   /* what was asked for was not done */
+    VXS_LOG_CAUTION, /* a warning that a result may not mean what it seems to: leaks, persons */
     VXS_LOG_WARNING, /* it was done, but not quite as asked */
     VXS_LOG_INFO,    /* what is being done */
     VXS_LOG_DEBUG    /* for whoever looks for the reason */

@@ -58,7 +58,8 @@ void vxs_output_free(vxs_output *output);
 
 /* The same of a single file. An existing one is replaced only if `replace` is set, it is a regular
  * file with `mark` in its first 1024 bytes, and it is no input of the run. The stream belongs to
- * the page; _commit closes it. */
+ * the page; _commit closes it. In an output directory it becomes one of its files: it is added to
+ * the list, and goes when that directory is replaced. */
 typedef struct vxs_page vxs_page;
 VXS_MUST_CHECK vxs_status vxs_page_new(const vxs_context *context, const char *path,
                                        const char *mark, bool replace, vxs_page **page,

@@ -51,8 +51,9 @@ static void print_comparison(const vxs_call *call, const vxs_cv *cv)
     if (c->across)
         fprintf(call->out,
                 "  %s: across folds, the constant of each fold replaced by that of all subjects\n"
-                "  (no fold has %s)\n",
-                names, cv->task->class_count > 0 ? "two classes" : "two subjects");
+                "  (no fold has %s): biased downwards, below %s at chance\n",
+                names, cv->task->class_count > 0 ? "two classes" : "two subjects",
+                cv->task->class_count > 0 ? "0.5" : "0");
     else
         fprintf(call->out, "  %s: within folds, %.0f pairs of subjects in %zu of %zu folds\n",
                 names, c->pairs, c->folds, cv->fold_count);

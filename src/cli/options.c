@@ -9,7 +9,7 @@
 static const vxs_param talk_params[] = {
     { .name = "quiet",
       .letter = 'q',
-      .help = "print results and errors only",
+      .help = "print results, errors, and warnings of leaks and bias only",
       .type = VXS_PARAM_FLAG,
       .offset = AT(quiet) },
     { .name = "verbose",

@@ -8,7 +8,7 @@
 
 static vxs_log_level level_of(const vxs_shared *shared)
 {
-    return shared->quiet ? VXS_LOG_ERROR : shared->verbose ? VXS_LOG_DEBUG : VXS_LOG_INFO;
+    return shared->quiet ? VXS_LOG_CAUTION : shared->verbose ? VXS_LOG_DEBUG : VXS_LOG_INFO;
 }
 
 /* ---- Before the work ------------------------------------------------------------------------- */

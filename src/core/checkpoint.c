@@ -71,7 +71,7 @@ static vxs_status lock(const vxs_checkpoint *c, vxs_error *err)
         return vxs_fail(err, VXS_CANNOT_WRITE,
                         "'%s' is locked by another run with the same --out, which is under way",
                         c->place.path);
-    vxs_log(c->place.context, VXS_LOG_WARNING,
+    vxs_log(c->place.context, VXS_LOG_CAUTION,
             "'%s' cannot be locked (%s): nothing would stop a second run with the same --out",
             c->place.path, strerror(errno));
     return VXS_OK;

@@ -101,6 +101,53 @@ static vxs_status sort_names(vxs_output *output, vxs_error *err)
     return VXS_OK;
 }
 
+/* ---- Pages inside ---------------------------------------------------------------------------- */
+
+/* Whether a whole list is one that is believed, and does not have the name yet. */
+static bool lacks(char *list, size_t length, const char *name)
+{
+    const vxs_output of = { .place = { .path = "" }, .old_files = list };
+    bool found = false;
+    if (check_list(&of, length, NULL))
+        return false;
+    for (const char *line = list + strlen(LIST_TITLE); *line; line += strcspn(line, "\n") + 1)
+        found = found || (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == '\n');
+    return !found;
+}
+
+/* One line at the end, or none of it. */
+static bool append(int handle, const char *name, off_t length)
+{
+    char line[NAME_MAX + 2];
+    int size = snprintf(line, sizeof(line), "%s\n", name);
+    if (pwrite(handle, line, (size_t)size, length) == size)
+        return true;
+    int reason = errno;
+    (void)!ftruncate(handle, length);
+    errno = reason;
+    return false;
+}
+
+bool vxs_output_adopt(const vxs_context *context, int folder, const char *name)
+{
+    struct stat about;
+    vxs_error err = VXS_ERROR_INIT;
+    int handle = openat(folder, LIST, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (handle < 0 || !is_plain(name, strlen(name)))
+        return handle < 0 ? errno == ENOENT || errno == ELOOP : !close(handle);
+    bool ours = fstat(handle, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1 &&
+                about.st_size <= LONGEST;
+    char *list = ours ? vxs_alloc((size_t)about.st_size + 1, 1, &err) : NULL;
+    ours = list && pread(handle, list, (size_t)about.st_size, 0) == (ssize_t)about.st_size &&
+           lacks(list, (size_t)about.st_size, name);
+    bool fine = !ours || (append(handle, name, about.st_size) && vxs_sync(context, handle));
+    int reason = errno;
+    free(list);
+    (void)close(handle);
+    errno = reason;
+    return fine;
+}
+
 /* ---- What is there already ------------------------------------------------------------------- */
 
 static vxs_status refuse_entry(const vxs_output *output, const char *name, const char *what,

@@ -77,6 +77,11 @@ vxs_status vxs_page_commit(vxs_page *page, vxs_error *err)
     if (!vxs_place_move_in(place, false))
         return vxs_place_not_moved(place, err);
     vxs_place_give_up(place);
+    if (!vxs_output_adopt(place->context, place->folder, place->name))
+        vxs_log(place->context, VXS_LOG_WARNING,
+                "'%s' is whole, but not on the list of the output that it is in (%s): --force will "
+                "not replace that output",
+                place->path, strerror(errno));
     bool safe = vxs_sync(place->context, place->folder);
     int why = errno;
     if (place->taken)

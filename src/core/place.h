@@ -53,6 +53,11 @@ vxs_status vxs_place_not_moved(const vxs_place *place, vxs_error *err);
  * and errno when that fails. File systems that cannot are no failure. */
 bool vxs_sync(const vxs_context *context, int handle);
 
+/* output.c: a page that was put into a directory which voxsift made is a file of it from then on,
+ * and on its list. Directories without such a list stay as they are. False and errno when the list
+ * cannot be written; it is as it was then. */
+bool vxs_output_adopt(const vxs_context *context, int folder, const char *name);
+
 /* inputs.c */
 void vxs_inputs_note(const struct stat *about);
 bool vxs_inputs_have(const struct stat *about);

@@ -40,7 +40,8 @@ void vxs_talk_log(void *user, vxs_log_level level, const char *message)
     clear_line(talk);
     if (talk->name)
         fprintf(talk->stream, "%s: ", talk->name);
-    fprintf(talk->stream, "%s%s\n", level == VXS_LOG_WARNING ? "warning: " : "", message);
+    fprintf(talk->stream, "%s%s\n",
+            level == VXS_LOG_WARNING || level == VXS_LOG_CAUTION ? "warning: " : "", message);
     fflush(talk->stream);
 }
 

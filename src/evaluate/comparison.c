@@ -13,6 +13,8 @@
  *
  * Where no fold has a pair, as when one subject at a time is held out, subjects of different folds
  * are compared after the constant of each fold's training subjects was replaced by that of all.
+ * What is left of the bias (slopes and covariates also turn away from who is held out) puts r below
+ * 0 and the area below 0.5 where nothing is predicted; that is warned of.
  *
  * Intervals are percentiles of bootstrap draws of groups of subjects; the model and its baselines
  * are measured on the same draws, and so are their differences. */
@@ -384,9 +386,22 @@ static vxs_status bootstrap(const vxs_context *context, vxs_cv *cv, vxs_error *e
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+static void warn_across(const vxs_context *context, const vxs_cv *cv)
+{
+    bool classes = cv->task->class_count > 0;
+    vxs_log(context, VXS_LOG_CAUTION,
+            "no fold has two %s to compare: %s of different models, which is biased downwards, "
+            "below %s where nothing is predicted; use fewer or other folds, or judge it "
+            "by 'voxsift permute'",
+            classes ? "classes" : "subjects", classes ? "the AUC is of scores" : "r is of scores",
+            classes ? "0.5" : "0");
+}
+
 vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err)
 {
     count_pairs(cv);
+    if (cv->comparison.across && !cv->settings.scores_only)
+        warn_across(context, cv);
     vxs_status status = cv->comparison.across ? align_all(cv, err) : VXS_OK;
     for (int k = 0; k < PREDICTORS && !status; k++) {
         const predictor of = predictor_of(cv, k);

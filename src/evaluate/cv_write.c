@@ -132,6 +132,7 @@ static void comparison_json(vxs_json_writer *w, const vxs_cv *cv)
     const vxs_comparison *c = &cv->comparison;
     vxs_json_open_object(w, "comparison");
     vxs_json_text(w, "subjects_of", c->across ? "all folds" : "one fold");
+    vxs_json_bool(w, "biased_downwards", c->across);
     vxs_json_real(w, "pairs_within_folds", c->pairs);
     vxs_json_whole(w, "folds_with_pairs", (int64_t)c->folds);
     vxs_json_bool(w, "few_groups", cv->folds.groups < VXS_FEW_GROUPS);

@@ -85,7 +85,7 @@ vxs_status vxs_task_warn(const vxs_context *context, vxs_task *t, vxs_error *err
     va_start(args, format);
     vxs_failv(&line, VXS_BAD_DATA, format, args);
     va_end(args);
-    vxs_log(context, VXS_LOG_WARNING, "%s", line.message);
+    vxs_log(context, VXS_LOG_CAUTION, "%s", line.message);
     char *text = vxs_format(err, "%s", line.message);
     char **more =
         text ? vxs_resize((void *)t->warnings, t->warning_count + 1, sizeof(char *), err) : NULL;

@@ -510,7 +510,7 @@ static vxs_status check_features(const vxs_context *context, const vxs_model *m,
         a = then->first;
         b = now->first;
     } else {
-        vxs_log(context, VXS_LOG_WARNING,
+        vxs_log(context, VXS_LOG_CAUTION,
                 "the model and '%s' do not both record the SHA-256 of the same files of features: "
                 "whether these have changed since the fit is not verified",
                 cohort->path);

@@ -108,7 +108,16 @@ static void put_verdict(const vxs_story *s)
     vxs_story_put_score(s);
     fputs(".</p>\n", s->out);
     put_comparison(s);
-    const vxs_json *few = vxs_json_get(vxs_json_get(s->about, "comparison"), "few_groups");
+    const vxs_json *c = vxs_json_get(s->about, "comparison");
+    const vxs_json *few = vxs_json_get(c, "few_groups"),
+                   *biased = vxs_json_get(c, "biased_downwards");
+    if (biased && biased->number != 0)
+        vxs_put(s->out,
+                "<p class=\"warn\">No fold has two %s to compare: the %s compares scores of "
+                "different models, which is biased downwards (below %s where nothing is "
+                "predicted). Use fewer folds, or judge it by permutations.</p>\n",
+                s->classes ? "classes" : "subjects",
+                s->classes ? "area under the curve" : "correlation", s->classes ? "0.5" : "0");
     if (few && few->number != 0)
         vxs_put(
             s->out,

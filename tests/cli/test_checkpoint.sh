@@ -57,6 +57,28 @@ cp before p.checkpoint
 run permute --permutations 20 -o p --force
 same "--force discards it" "$code $(ls -d p p.checkpoint 2> /dev/null)" "0 p"
 rm -r p
+# A record that is damaged costs itself alone, and is said; one that was not written whole is none
+loud="permute c ${quick% -q} --permutations 20 -o p"
+run voxsift $loud
+bits=$(cat p/null.tsv)
+header=86 record=96
+damage() { printf '\377' | dd of=p.checkpoint bs=1 seek=$((header + record * $1 + $2)) conv=notrunc status=none; }
+damaged() { # record, byte in it, ...: of twenty records and a half
+    head -c $((header + record * 20 + 40)) before > p.checkpoint
+    while [ $# -gt 0 ]; do damage "$1" "$2" && shift 2; done
+    rm -r p
+    run voxsift $loud --resume
+    same "a damaged checkpoint gives the same bits" "$code $(ls -d p.checkpoint 2> /dev/null) $(cat p/null.tsv)" "0  $bits"
+}
+damaged
+if grep -q damaged "$work/err"; then fail "half a record is no damage" "$(cat "$work/err")"; else pass; fi
+damaged 3 20 6 8 7 1
+holds "what is dropped" "warning: 'p.checkpoint' is damaged in 2 places: 288 bytes that were records are dropped, and computed again" "$work/err"
+damaged 19 40
+holds "the last one" "damaged in 1 places: 136 bytes" "$work/err"
+damaged 0 0
+holds "the first one" "damaged in 1 places: 96 bytes" "$work/err"
+rm -r p
 cp before p.checkpoint
 sed -i '1s/2/9/' p.checkpoint
 refuses 65 "the version of voxsift" permute --permutations 20 -o p --resume

@@ -91,5 +91,29 @@ refuses 73 "cannot write 'link.html': it is a symbolic link" voxsift report m -o
 mkfifo pipe.html
 refuses 73 "cannot write 'pipe.html': $only" timeout 10 voxsift report m -o pipe.html --force
 same "nothing half made" "$(ls -A | grep part)" ""
+
+# In an output a page is one of its files, and goes with them; a file of somebody else's stays.
+for k in 1 2; do works "a page in a model, $k" voxsift report m -o m/page.html --force; done
+same "on its list once" "$(grep -c '^page.html$' m/.voxsift)" 1
+works "which is replaced" voxsift fit c --target score --lambda-ratio 0.5 -q -o m --force
+[ -e m/page.html ] && fail "the page of the old model is left" || pass
+works "a page again" voxsift report m -o m/page.html
+echo mine > m/mine.html
+refuses 73 "it holds 'mine.html', which voxsift did not put there" voxsift fit c --target score -q -o m --force
+holds "the page is left as well" "<html" m/page.html
+rm m/mine.html m/page.html
+grep -v page.html m/.voxsift > list
+for broken in "files of mine:\n" "files of a voxsift output:\n../victim.txt\n" "files of a voxsift output:\nmodel.json"; do
+    printf "$broken" > m/.voxsift
+    works "a page beside a list that is none" voxsift report m -o m/page.html --force
+    same "which stays as it is" "$(cat m/.voxsift)" "$(printf "$broken")"
+done
+rm m/.voxsift m/page.html
+ln list m/.voxsift
+works "a page beside a list with two names" voxsift report m -o m/page.html
+if grep -q page.html list; then fail "the other name was written to"; else pass; fi
+mkdir plain
+works "a page in a directory of somebody else's" voxsift report m -o plain/page.html
+same "alone" "$(ls -A plain)" "page.html"
 rm -rf ./*
 nothing_left "force"

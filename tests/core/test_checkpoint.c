@@ -224,7 +224,7 @@ static int warnings;
 static void count_warnings(void *user, vxs_log_level level, const char *message)
 {
     (void)user;
-    warnings += level == VXS_LOG_WARNING && strstr(message, "cannot be locked");
+    warnings += level == VXS_LOG_CAUTION && strstr(message, "cannot be locked");
 }
 
 Test(checkpoint, where_files_cannot_be_locked_that_is_said)

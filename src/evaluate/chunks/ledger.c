@@ -1,7 +1,8 @@
 /* ledger.c - what a run has finished, in a checkpoint that it can go on from.
  *
  * Records: the unit's number, how many numbers it has, these, and their SHA-256. A record that was
- * not written whole is the last one; it is cut off. */
+ * not written whole is the last one; it is cut off. Bytes before it that are no record are passed
+ * over up to the next whole one, which is said: their units are computed again. */
 #include "evaluate/chunks/chunk.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ struct vxs_ledger {
 typedef struct {
     uint64_t unit, count;
 } head;
+enum { HASH = VXS_HASH_TEXT - 1, EIGHT = 8 }; /* records are as long as so many eights of bytes */
 
 static vxs_status cannot_write(const vxs_ledger *l, vxs_error *err)
 {
@@ -43,20 +45,31 @@ static void keep(vxs_ledger *l, const head *h, double *numbers)
     }
 }
 
-/* `whole` is false where the file ends, or where what comes was not written to its end. */
-static vxs_status read_record(vxs_ledger *l, long length, bool *whole, vxs_error *err)
+static bool read_head(vxs_ledger *l, long at, head *h)
+{
+    return fseek(l->stream, at, SEEK_SET) == 0 && fread(h, sizeof(*h), 1, l->stream) == 1;
+}
+
+/* Whether so many numbers and their hash have room behind a head. */
+static bool has_room(const head *h, long left)
+{
+    uint64_t others = sizeof(*h) + HASH, room = (uint64_t)left;
+    return room >= others && h->count <= (room - others) / sizeof(double);
+}
+
+/* `whole` is false where no whole record stands. */
+static vxs_status read_record(vxs_ledger *l, long at, long length, bool *whole, vxs_error *err)
 {
     head h;
     char hash[VXS_HASH_TEXT] = "", now[VXS_HASH_TEXT];
-    *whole =
-        fread(&h, sizeof(h), 1, l->stream) == 1 && h.count <= (uint64_t)length / sizeof(double);
+    *whole = read_head(l, at, &h) && has_room(&h, length - at);
     if (!*whole)
         return VXS_OK;
     double *numbers = vxs_alloc(h.count + 1, sizeof(*numbers), err);
     if (!numbers)
         return VXS_FAILED;
     *whole = fread(numbers, sizeof(*numbers), h.count, l->stream) == h.count &&
-             fread(hash, sizeof(hash) - 1, 1, l->stream) == 1;
+             fread(hash, HASH, 1, l->stream) == 1;
     if (*whole)
         vxs_sha256(&h, sizeof(h), numbers, h.count * sizeof(*numbers), now);
     *whole = *whole && strcmp(now, hash) == 0;
@@ -67,21 +80,58 @@ static vxs_status read_record(vxs_ledger *l, long length, bool *whole, vxs_error
     return VXS_OK;
 }
 
-static vxs_status read_all(vxs_ledger *l, vxs_error *err)
+/* What stands in a file: whole records up to `end`, and what is none between them. */
+typedef struct {
+    long length, end, lost;
+    size_t places;
+} content;
+
+static vxs_status read_records(vxs_ledger *l, content *c, vxs_error *err)
 {
-    bool whole = true;
-    long length = 0, good = ftell(l->stream);
     vxs_status status = VXS_OK;
-    if (fseek(l->stream, 0, SEEK_END) != 0 || (length = ftell(l->stream)) < 0 ||
-        fseek(l->stream, good, SEEK_SET) != 0)
-        status = vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': %s", l->path, strerror(errno));
-    while (!status && whole) {
-        good = ftell(l->stream);
-        status = read_record(l, length, &whole, err);
+    long at = c->end;
+    while (at < c->length && !status) {
+        bool whole = false;
+        status = read_record(l, at, c->length, &whole, err);
+        if (whole && at > c->end) {
+            c->places++;
+            c->lost += at - c->end;
+        }
+        at = whole ? ftell(l->stream) : at + EIGHT;
+        c->end = whole ? at : c->end;
     }
-    if (!status && (ftruncate(fileno(l->stream), good) != 0 || fseek(l->stream, good, SEEK_SET)))
-        status = cannot_write(l, err);
     return status;
+}
+
+/* A run that was killed leaves the beginning of a record at the end; anything else is damage. */
+static void look_at_rest(vxs_ledger *l, content *c)
+{
+    head h;
+    long rest = c->length - c->end;
+    if (rest == 0 || !read_head(l, c->end, &h) ||
+        (!has_room(&h, rest) && h.unit <= UINT32_MAX && h.count <= UINT32_MAX))
+        return;
+    c->places++;
+    c->lost += rest;
+}
+
+static vxs_status read_all(const vxs_context *context, vxs_ledger *l, vxs_error *err)
+{
+    content c = { .end = ftell(l->stream) };
+    if (fseek(l->stream, 0, SEEK_END) != 0 || (c.length = ftell(l->stream)) < 0)
+        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': %s", l->path, strerror(errno));
+    vxs_status status = read_records(l, &c, err);
+    if (status)
+        return status;
+    look_at_rest(l, &c);
+    if (c.places > 0)
+        vxs_log(context, VXS_LOG_WARNING,
+                "'%s' is damaged in %zu places: %ld bytes that were records are dropped, and "
+                "computed again",
+                l->path, c.places, c.lost);
+    if (ftruncate(fileno(l->stream), c.end) != 0 || fseek(l->stream, c.end, SEEK_SET) != 0)
+        return cannot_write(l, err);
+    return VXS_OK;
 }
 
 /* ---- Open and close -------------------------------------------------------------------------- */
@@ -117,7 +167,7 @@ vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces,
     if (!status)
         status = vxs_checkpoint_begin(l->checkpoint, identity, &l->stream, err);
     if (!status)
-        status = read_all(l, err);
+        status = read_all(context, l, err);
     if (!status && l->kept > 0)
         vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of %zu", l->path, l->kept,
                 l->units);
