@@ -68,6 +68,20 @@ static vxs_status map_features(vxs_cohort *c, vxs_error *err)
     return status;
 }
 
+/* What cohort.json says of the matrix, if it does, is what the matrix is. */
+static vxs_status check_counts(const vxs_cohort *c, vxs_error *err)
+{
+    const char *const keys[] = { "subjects", "features" };
+    const size_t found[] = { c->n, c->p };
+    for (int k = 0; k < 2; k++) {
+        double said = vxs_json_get_number(c->about, keys[k]);
+        if (vxs_json_get(c->about, keys[k]) && said != (double)found[k])
+            return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' says %.15g %s, but features.npy has %zu",
+                            c->path, VXS_COHORT_FILE, said, keys[k], found[k]);
+    }
+    return VXS_OK;
+}
+
 static vxs_status read_people(vxs_cohort *c, vxs_error *err)
 {
     char *path = inside(c, "participants.tsv", err);
@@ -133,6 +147,8 @@ vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
     vxs_status status = c->path ? read_about(c, err) : VXS_FAILED;
     if (!status)
         status = is_sparse(c) ? vxs_nonzeros_open(c, err) : map_features(c, err);
+    if (!status)
+        status = check_counts(c, err);
     if (!status)
         status = vxs_cohort_check_record(c, err);
     if (!status)

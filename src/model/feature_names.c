@@ -26,6 +26,23 @@ vxs_status vxs_feature_names_new(const vxs_cohort *c, const char *path, vxs_feat
     return VXS_OK;
 }
 
+vxs_status vxs_feature_names_check(const vxs_cohort *c, const char *what, vxs_error *err)
+{
+    vxs_feature_names names;
+    char one[32], two[32];
+    if (!c->names)
+        return VXS_OK;
+    vxs_status status = vxs_feature_names_new(c, NULL, &names, err);
+    for (size_t k = 1; k < c->p && !status; k++) {
+        const char *name = vxs_cohort_feature(c, names.order[k], one);
+        if (strcmp(vxs_cohort_feature(c, names.order[k - 1], two), name) == 0)
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' has two features '%s', and %s names them",
+                              c->path, name, what);
+    }
+    vxs_feature_names_release(&names);
+    return status;
+}
+
 void vxs_feature_names_release(vxs_feature_names *names)
 {
     free(names->order);

@@ -178,6 +178,9 @@ static vxs_status make_whole(const vxs_context *context, vxs_task *t, vxs_error 
     const rule *r = find_rule(graph);
     if (!r)
         return read_table(t, graph, err);
+    vxs_status status = vxs_feature_names_check(t->cohort, "the graph of the model", err);
+    if (status)
+        return status;
     if (r->connectivity > 0)
         return make_grid(t, r, true, err);
     if (r->counted)

@@ -155,6 +155,9 @@ VXS_MUST_CHECK vxs_status vxs_feature_names_find(const vxs_feature_names *names,
                                                  const vxs_table *table, size_t row, size_t column,
                                                  size_t *feature, vxs_error *err);
 void vxs_feature_names_release(vxs_feature_names *names);
+/* Refuses two features of one name, where `what` could not be read again. */
+VXS_MUST_CHECK vxs_status vxs_feature_names_check(const vxs_cohort *cohort, const char *what,
+                                                  vxs_error *err);
 /* kernel.c: whether the method works on kernels, and their design for an output, whose y is set. */
 bool vxs_task_is_kernel(const vxs_task *task);
 VXS_MUST_CHECK vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *task,

@@ -17,6 +17,10 @@ for command in "cv c $few" "permute c $few --permutations 2" "stability c --targ
     same "$command" "$code" 0
     holds "$command warns of copies" "$words" "$work/err"
     rm -rf x
+    run voxsift $command -o x -q
+    same "-q hides everything else" "$code $(wc -l < "$work/err")" "0 1"
+    holds "$command -q warns of copies" "$words" "$work/err"
+    rm -rf x
 done
 run voxsift cv d $few -o y
 if grep -q "same feature" "$work/err"; then fail "cv of different images warns of copies" "$(cat "$work/err")"; else pass; fi

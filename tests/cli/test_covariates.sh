@@ -5,7 +5,9 @@ awk 'BEGIN { srand(3); print "participant_id\ta\tb\tc" > "f.tsv"
         printf "s%d\t%.6f\t%.6f\t%.6f\n", i, a, rand(), rand() > "f.tsv"
         printf "s%d\t%.6f\t%.6f\t%.6f\t%s\t3\t%s\t%.6f\t%s\t%s\n", i, a - z, z, 1e6 + z, i == 7 ? "4,2" : z,
             substr("ABCD", i % 4 + 1, 1), 2010 + z / 3 * 7, i == 9 ? "2B" : i % 5, i % 3 ? "x" : "y" > "t.tsv" } }'
-works "a cohort" voxsift cohort --features f.tsv --participants t.tsv -q -o c
+run voxsift cohort --features f.tsv --participants t.tsv -q -o c
+same "a cohort" "$code" 0
+holds "whose codes may be persons, which -q does not hide" "pass --person code if they are one" "$work/err"
 set -- --target y --folds 10 --nlambda 5 -q -o x --force
 refuses 65 "column 'slip' holds numbers, but '4,2' in line 8; as text it has 60 levels, for 60 subjects" \
     voxsift cv c "$@" --confounds slip

@@ -51,6 +51,20 @@ for words in "fit rare -o x" "cv rare -o x" "path rare" "stability rare -o x"; d
         voxsift $words --target one -q
 done
 same "no checkpoint of what cannot go on" "$(ls -d x* | tr '\n' ' ')" "x.tsv "
+# one subject a fold: scores of different models are compared, which is biased downwards, and said
+for words in "score r 0" "dx AUC 0.5"; do
+    set -- $words
+    run voxsift cv c --target $1 --folds 60 --inner-folds 2 --nlambda 3 --bootstraps 100 -o x -q
+    holds "$1 of one subject a fold" "biased downwards, below $3 where nothing is predicted" "$work/err"
+    holds "$2 in words" "biased downwards, below $3 at chance" "$work/out"
+    holds "$1 in JSON" '"biased_downwards": true' x/cv.json
+    works "a page" voxsift report x -o x.html -q
+    holds "$1 on the page" "compares scores of different models, which is biased downwards (below $3" x.html
+    rm -r x x.html
+done
+run voxsift cv c --target score --folds 30 --inner-folds 2 --nlambda 3 -o x -q
+same "two subjects a fold" "$(cat "$work/err"; grep -c '"biased_downwards": false' x/cv.json)" 1
+rm -r x
 # numbers that are all but the same
 for command in "fit rare" "cv rare" "permute rare" "stability rare"; do
     refuses 65 "column 'far' varies by" voxsift $command --target far -o x -q

@@ -30,6 +30,15 @@ cp -r f f2
 sed -i 's/^roi 2$/roi 1/' f2/features.tsv
 printf 'feature\tpenalty\nroi 1\t2\n' > unknown.tsv
 refuses 65 "'unknown.tsv' cannot be used: 'f2' has two features 'roi 1'" voxsift fit f2 --target score --penalties unknown.tsv -o x
+for graph in tree chain; do
+    refuses 65 "'f2' has two features 'roi 1', and the graph of the model names them" \
+        voxsift fit f2 --target score --method fused --graph $graph -o x
+done
+rm -r f2 && cp -r f f2
+for key in subjects features; do
+    sed "s/^  \"$key\": [0-9]*/  \"$key\": 7/" f/cohort.json > f2/cohort.json
+    refuses 65 "'f2/cohort.json' says 7 $key, but features.npy has " voxsift fit f2 --target score -o x
+done
 rm -r zero.tsv unknown.tsv f2
 works "info on a model" voxsift info m
 holds "in words" "'m' is a model that predicts 'score' by lasso (squared loss)." "$work/out"

@@ -218,7 +218,7 @@ area = np.mean([(i > j) + 0.5 * (i == j) for a, b in sides for i in s[a] for j i
 got = {m: v["pooled"] for m, v in said["outer"].items()}
 check("of all: pairs within folds", near([got[m] for m in ("sensitivity", "specificity", "balanced_accuracy", "auc", "accuracy", "brier")],
       [sens, spec, (sens + spec) / 2, area, hit.mean(), ((q - y) ** 2).mean()], 1e-6), got)
-check("and how many", said["comparison"] == {"subjects_of": "one fold", "pairs_within_folds": pairs.sum(), "folds_with_pairs": 3, "few_groups": False}, said["comparison"])
+check("and how many", said["comparison"] == {"subjects_of": "one fold", "biased_downwards": False, "pairs_within_folds": pairs.sum(), "folds_with_pairs": 3, "few_groups": False}, said["comparison"])
 check("the commonest class", near(said["baseline"]["constant"]["balanced_accuracy"], 0.5) and near(said["baseline"]["constant"]["auc"], 0.5))
 # fit calibrates as cv does: leave-one-out, so that no fold is left to chance
 held = np.zeros(N)
