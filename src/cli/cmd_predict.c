@@ -228,7 +228,7 @@ static void tell_subjects(const predictions *p)
     tell_perhaps(p);
     if (both == 0)
         return;
-    vxs_log(context, VXS_LOG_CAUTION,
+    vxs_log(context, scores_training(p) ? VXS_LOG_CAUTION : VXS_LOG_WARNING,
             "the model was trained on %zu of %zu subjects (%zu by their images, %zu by their ids; "
             "column trained_on): %s",
             both, n, p->known[0], p->known[1],
