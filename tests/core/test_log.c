@@ -32,7 +32,7 @@ Test(log, reaches_whoever_listens)
     vxs_log(&context, VXS_LOG_DEBUG, "two\nlines");
     vxs_log(&silent, VXS_LOG_ERROR, "nobody");
     vxs_log(NULL, VXS_LOG_ERROR, "nobody");
-    cr_assert_str_eq(l.lines, "1:x is 3;3:two<U+000A>lines;");
+    cr_assert_str_eq(l.lines, "2:x is 3;4:two<U+000A>lines;");
 }
 
 Test(progress, begins_at_zero_and_ends_at_the_total)

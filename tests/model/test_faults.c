@@ -27,7 +27,7 @@ static void set_up(void)
     fputs("participant_id\tscore\tsex\tage\n", people);
     for (int i = 0; i < 12; i++) {
         fprintf(x, "s%d\t%d\t%d\t%d\t%d\n", i, i * 7 % 5, i * 3 % 4, i % 3, i * i % 7);
-        fprintf(people, "s%d\t%g\t%s\t%d\n", i, 2.5 * (i * 7 % 5) + i % 2, i % 3 ? "F" : "M",
+        fprintf(people, "s%d\t%g\t%s\t%d\n", i, 2.5 * (i * 7 % 5) + i % 2, i % 2 ? "F" : "M",
                 20 + i * 5 % 11);
     }
     cr_assert(fclose(x) == 0 && fclose(people) == 0);
@@ -195,7 +195,7 @@ static vxs_status cross_validate(const char *target, int method, vxs_error *err)
         .task = { .target = target, .method = method, .standardize = VXS_STANDARDIZE_AUTO },
         .folds = 2,
         .repeats = 1,
-        .inner_folds = 2,
+        .inner_folds = 3, /* of six subjects in training, three of a class */
         .bootstraps = 3,
         .prefilter = method == 0 ? "variance:0.7" : NULL,
     };
