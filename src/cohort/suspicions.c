@@ -103,7 +103,7 @@ static vxs_status add(const watch *w, const char *header, size_t **number, size_
     *number = NULL;
     char *words = in_words(header, b->id_header, b->subjects[one].id, b->subjects[other].id, err);
     if (words)
-        vxs_log(b->context, VXS_LOG_WARNING, "%s", words);
+        vxs_log(b->context, VXS_LOG_CAUTION, "%s", words);
     free(words);
     return words ? VXS_OK : VXS_FAILED;
 }

@@ -81,7 +81,8 @@ check("other folds", "'f.checkpoint' was made with other folds" in err, err)
 words = ["permute", "c", *permute[:2], *quick, "--permutations", "20", "--chunk", "2/2", "-q"]
 run(*words, "-o", "q")
 numbers = np.load("q/numbers.npy")  # a model without weights has r 0
-check("one number a permutation", len(numbers) == 10 and np.isfinite(numbers).all() and (numbers != 0).sum() > 5, numbers)
+check("two numbers a permutation: its r, and how often it was drawn again", len(numbers) == 20 and np.isfinite(numbers).all()
+      and (numbers[::2] != 0).sum() > 5 and (numbers[1::2] == 0).all(), numbers)
 numbers = open("q/numbers.npy", "rb").read()
 run(*words, "-o", "q", "--force", "--resume")
 check("resumed or not", open("q/numbers.npy", "rb").read() == numbers)
