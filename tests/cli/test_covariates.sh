@@ -7,7 +7,7 @@ awk 'BEGIN { srand(3); print "participant_id\ta\tb\tc" > "f.tsv"
             substr("ABCD", i % 4 + 1, 1), 2010 + z / 3 * 7, i == 9 ? "2B" : i % 5, i % 3 ? "x" : "y" > "t.tsv" } }'
 run voxsift cohort --features f.tsv --participants t.tsv -q -o c
 same "a cohort" "$code" 0
-holds "whose codes may be persons, which -q does not hide" "--person code if they are one" "$work/err"
+holds "whose codes may be persons, which -q does not hide" "pass --person code to 'voxsift cohort' if they are one" "$work/err"
 works "who say that they are not" voxsift cohort --features f.tsv --participants t.tsv --person participant_id -q -o c --force
 set -- --target y --folds 10 --nlambda 5 -q -o x --force
 refuses 65 "column 'slip' holds numbers, but '4,2' in line 8; as text it has 60 levels, for 60 subjects" \
