@@ -164,6 +164,11 @@ typedef struct {
                                say; no row */
     double constant;        /* of poly2 */
 } vxs_method_settings;
+#define VXS_MOST_WANTED 64
+/* The numbers of `wanted`; none where it is NULL. */
+VXS_MUST_CHECK vxs_status vxs_read_wanted(const vxs_method_settings *settings,
+                                          double wanted[VXS_MOST_WANTED], size_t *count,
+                                          vxs_error *err);
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
  * name == NULL. */
@@ -205,6 +210,9 @@ double vxs_solver_lambda_max(const vxs_solver *solver);
  * where lambda_max is. A solution without a finite value is VXS_BAD_DATA. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                                          vxs_error *err);
+/* Whether a solver takes a lambda, or a number of rounds; vxs_solver_fit begins with it. A lambda
+ * that rounding of slopes exceeds is none. */
+VXS_MUST_CHECK vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err);
 void vxs_solver_free(vxs_solver *solver);
 
 #ifdef __cplusplus

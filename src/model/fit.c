@@ -139,9 +139,11 @@ vxs_status vxs_model_settle(const vxs_task *t, vxs_output_fit *o, vxs_error *err
 }
 
 /* Lambda as given, or as a share of lambda_max. */
-static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s, double lambda_max,
-                                double usual_ratio, double *lambda, vxs_error *err)
+static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
+                                const vxs_solver *solver, double usual_ratio, double *lambda,
+                                vxs_error *err)
 {
+    double lambda_max = vxs_solver_lambda_max(solver);
     double ratio = isnan(s->lambda_ratio) ? usual_ratio : s->lambda_ratio;
     *lambda = isnan(s->lambda) ? lambda_max * ratio : s->lambda;
     if (!isnan(s->lambda) && !isnan(s->lambda_ratio))
@@ -151,11 +153,7 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
                         "nothing is left to find for '%s': no feature varies, or the confounds "
                         "explain it all",
                         t->settings.target);
-    if (!(*lambda > 0))
-        return vxs_fail(err, VXS_MISUSE,
-                        "lambda is 0; without a penalty the answer is not unique, and no "
-                        "certificate can be given");
-    return VXS_OK;
+    return vxs_lambda_check(solver, *lambda, err);
 }
 
 /* What a method that generates features is asked for: rounds, or units. */
@@ -187,7 +185,7 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
         return status;
     double most = vxs_solver_lambda_max(*solver);
     return vxs_task_generates(t) ? choose_point(t, settings, most, lambda, err)
-                                 : choose_lambda(t, settings, most, usual_ratio, lambda, err);
+                                 : choose_lambda(t, settings, *solver, usual_ratio, lambda, err);
 }
 
 /* Each class its part of the answer. */

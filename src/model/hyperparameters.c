@@ -43,23 +43,6 @@ vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, v
     return status;
 }
 
-vxs_status vxs_read_wanted(const vxs_method_settings *settings, double wanted[VXS_MOST_WANTED],
-                           size_t *count, vxs_error *err)
-{
-    *count = 0;
-    if (!settings->wanted)
-        return VXS_OK;
-    bool fine = vxs_parse_reals(settings->wanted, wanted, VXS_MOST_WANTED, count);
-    for (size_t k = 0; k < *count && fine; k++)
-        fine = wanted[k] > (k > 0 ? wanted[k - 1] : 0) && wanted[k] <= 1e9 &&
-               wanted[k] == floor(wanted[k]);
-    return fine ? VXS_OK
-                : vxs_fail(err, VXS_MISUSE,
-                           "'--features' wants whole numbers that rise, at most %d, with commas "
-                           "between, not '%s'",
-                           VXS_MOST_WANTED, settings->wanted);
-}
-
 vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked, vxs_error *err)
 {
     double wanted[VXS_MOST_WANTED];

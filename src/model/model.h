@@ -220,11 +220,6 @@ void vxs_task_drop_units(vxs_task *task);
 VXS_MUST_CHECK vxs_status vxs_task_make_units_problem(const vxs_context *context, vxs_task *task,
                                                       const vxs_method_settings *settings,
                                                       vxs_problem *problem, vxs_error *err);
-#define VXS_MOST_WANTED 64
-/* None when '--features' is not given. */
-VXS_MUST_CHECK vxs_status vxs_read_wanted(const vxs_method_settings *settings,
-                                          double wanted[VXS_MOST_WANTED], size_t *count,
-                                          vxs_error *err);
 /* What a fit without a choice is asked for. */
 VXS_MUST_CHECK vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked,
                                            vxs_error *err);

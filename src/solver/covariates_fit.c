@@ -45,9 +45,8 @@ static void span(vxs_shift *s)
 
 void vxs_shift_release(vxs_shift *s)
 {
-    void *const all[] = {
-        s->basis, s->share, s->from, s->b, s->trial, s->gram, s->slope, s->curve
-    };
+    void *const all[] = { s->basis, s->share, s->from,  s->b,   s->trial,
+                          s->gram,  s->slope, s->curve, s->bent };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
     *s = (vxs_shift){ .n = 0 };
@@ -65,8 +64,9 @@ vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns, vxs_shift 
     s->gram = vxs_alloc(columns + 2, columns * sizeof(*s->gram), err);
     s->slope = vxs_alloc(n, sizeof(*s->slope), err);
     s->curve = vxs_alloc(n, sizeof(*s->curve), err);
+    s->bent = vxs_alloc(n, sizeof(*s->bent), err);
     if (!s->basis || !s->share || !s->from || !s->b || !s->trial || !s->gram || !s->slope ||
-        !s->curve) {
+        !s->curve || !s->bent) {
         vxs_shift_release(s);
         return VXS_FAILED;
     }
@@ -112,13 +112,12 @@ static void solve(const double *a, size_t q, double *v)
 void vxs_shift_factor(vxs_shift *s, const double *curve)
 {
     size_t q = s->rank, n = s->n;
-    for (size_t r = 0; r < q; r++)
-        for (size_t k = 0; k <= r; k++) {
-            double sum = 0;
-            for (size_t i = 0; i < n; i++)
-                sum += curve[i] * s->basis[r * n + i] * s->basis[k * n + i];
-            s->gram[r * q + k] = sum;
-        }
+    for (size_t r = 0; r < q; r++) {
+        for (size_t i = 0; i < n; i++)
+            s->bent[i] = curve[i] * s->basis[r * n + i];
+        for (size_t k = 0; k <= r; k++)
+            s->gram[r * q + k] = cblas_ddot((int)n, s->bent, 1, s->basis + k * n, 1);
+    }
     factor(s->gram, q);
 }
 
@@ -182,6 +181,7 @@ static double step_down(vxs_shift *s, const double *z, double most, double *shif
     for (double share = 1; share > 1e-9; share /= 2) {
         for (size_t r = 0; r < s->rank; r++)
             s->trial[r] = s->b[r] + share * step[r];
+        s->steps++;
         double value = value_at(s, z, s->trial, shifted);
         if (value <= most - ENOUGH * share * promise) {
             memcpy(s->b, s->trial, s->rank * sizeof(*s->b));
@@ -212,7 +212,7 @@ double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
         double next = step_down(s, z, value + slack_of(s, shifted, value), shifted);
         if (next == INFINITY)
             return value_at(s, z, s->b, shifted);
-        flat += !(next < value);
+        flat += !(next < value - ROUNDING * fabs(value));
         value = next;
     }
     return value;

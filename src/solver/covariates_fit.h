@@ -14,7 +14,9 @@ typedef struct {
     size_t *from;  /* rank: the free column that each comes from */
     double *b;     /* rank: weights found last, where the next search begins */
     double *trial, *slope, *curve;
-    double *gram; /* (rank + 2) x rank: a factor, what goes down, and the step that follows */
+    double *bent;   /* n: a column times curve */
+    double *gram;   /* (rank + 2) x rank: a factor, what goes down, and the step that follows */
+    uint64_t steps; /* that were tried, in all searches: whoever searches often looks at it */
 } vxs_shift;
 VXS_MUST_CHECK vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns,
                                          vxs_shift *shift, vxs_error *err);

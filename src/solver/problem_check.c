@@ -4,8 +4,10 @@
  * Three tables: the parts of a problem that each method takes, the values that each loss takes as
  * y, and the numbers that have a range. Every solver and the checker begin here, so that all of
  * them refuse the same, and a part that a solver would ignore is refused as well. */
+#include "solver/covariates_fit.h"
 #include "solver/solver.h"
 
+#include <float.h>
 #include <string.h>
 
 #define WIDEST 1e20 /* weights further apart: the smaller ones have no part in sums of doubles */
@@ -184,23 +186,62 @@ static int count_choices(const vxs_param *p)
     return count;
 }
 
-/* By the rows of the method's own table; what is 0 is not set. */
-static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
-                                 vxs_error *err)
+/* By the rows of all tables: a choice that another method would take must be one as well. */
+static vxs_status check_choices(const vxs_param *table, const vxs_method_settings *s,
+                                vxs_error *err)
 {
     for (const vxs_param *p = table; p->name; p++) {
         const char *at = (const char *)s + p->offset;
-        double real = p->type == VXS_PARAM_REAL ? *(const double *)(const void *)at : 0;
         int choice = p->type == VXS_PARAM_CHOICE ? *(const int *)(const void *)at : 0;
         if (choice < 0 || (choice > 0 && choice >= count_choices(p)))
             return vxs_fail(err, VXS_MISUSE, "setting '%s' has no choice number %d", p->name,
                             choice);
+    }
+    return VXS_OK;
+}
+
+/* By the rows of the method's own table; what is 0 is not set. */
+static vxs_status check_reals(const vxs_param *table, const vxs_method_settings *s, vxs_error *err)
+{
+    for (const vxs_param *p = table; p->name; p++) {
+        const char *at = (const char *)s + p->offset;
+        double real = p->type == VXS_PARAM_REAL ? *(const double *)(const void *)at : 0;
         if (real == 0 || (isnan(real) && isnan(p->initial)))
             continue;
         if (!(real >= fmin(p->min, 0) && real <= p->max))
             return vxs_fail(err, VXS_MISUSE, "setting '%s' is %g", p->name, real);
     }
     return VXS_OK;
+}
+
+vxs_status vxs_read_wanted(const vxs_method_settings *settings, double wanted[VXS_MOST_WANTED],
+                           size_t *count, vxs_error *err)
+{
+    *count = 0;
+    if (!settings->wanted)
+        return VXS_OK;
+    bool fine = vxs_parse_reals(settings->wanted, wanted, VXS_MOST_WANTED, count);
+    for (size_t k = 0; k < *count && fine; k++)
+        fine = wanted[k] > (k > 0 ? wanted[k - 1] : 0) && wanted[k] <= 1e9 &&
+               wanted[k] == floor(wanted[k]);
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "'--features' takes whole numbers that rise, at most %d, with commas "
+                           "between, not '%s'",
+                           VXS_MOST_WANTED, settings->wanted);
+}
+
+static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
+                                 vxs_error *err)
+{
+    double wanted[VXS_MOST_WANTED];
+    size_t count = 0;
+    vxs_status status = check_choices(table, s, err); /* its own words for what several have */
+    for (const vxs_method *m = vxs_methods; m->name && !status; m++)
+        status = check_choices(m->params, s, err);
+    if (!status)
+        status = check_reals(table, s, err);
+    return status ? status : vxs_read_wanted(s, wanted, &count, err);
 }
 
 /* ---- Values that losses take as y ------------------------------------------------------------ */
@@ -293,6 +334,8 @@ static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool so
     if (q->loss.kind->joint ? q->loss.k < 2 : q->loss.k > 1)
         return vxs_fail(err, VXS_MISUSE, "%s loss does not go with %zu classes", q->loss.kind->name,
                         q->loss.k);
+    if (q->map.kind < VXS_MAP_NONE || q->map.kind > VXS_MAP_HIK)
+        return vxs_fail(err, VXS_MISUSE, "there is no map number %d", (int)q->map.kind);
     if (q->units && vxs_units_rows(q->units) != n)
         return vxs_fail(err, VXS_MISUSE, "the units have %zu rows, the design %zu",
                         vxs_units_rows(q->units), n);
@@ -300,6 +343,25 @@ static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool so
         status = check_graph(q->graph, p,
                              some && q->loss.kind != &vxs_hinge_loss && q->sparsity == 0, err);
     return status || !q->terms ? status : check_terms(q->terms, p, some, err);
+}
+
+/* Whether the covariates reach every target: their rank is the number of samples that count. */
+static vxs_status check_rank(const vxs_problem *q, size_t n, vxs_error *err)
+{
+    vxs_shift span;
+    size_t count = 0;
+    if (q->free_count <= n || q->unshifted)
+        return VXS_OK;
+    for (size_t i = 0; i < n; i++)
+        count += vxs_loss_weight(&q->loss, i) > 0;
+    vxs_status status = vxs_shift_init(q, q->free_count, &span, err);
+    if (!status && span.rank >= count)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "%zu covariates explain whatever %zu samples have: nothing is left to "
+                          "find",
+                          q->free_count, count);
+    vxs_shift_release(&span);
+    return status;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -331,7 +393,9 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
         status = check_settings(method->params, s, err);
     if (!status)
         status = check_shapes(q, n, p, method != NULL, err);
-    return status ? status : check_samples(q, n, err);
+    if (!status)
+        status = check_samples(q, n, err);
+    return status ? status : check_rank(q, n, err);
 }
 
 vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err)
@@ -346,5 +410,12 @@ vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *
         return vxs_fail(err, VXS_MISUSE,
                         "lambda is 0; without a penalty the answer is not unique, and no "
                         "certificate can be given");
-    return check_number(&(number){ "lambda", lambda, 0, most > 0 }, err);
+    vxs_status status = check_number(&(number){ "lambda", lambda, 0, most > 0 }, err);
+    if (status || !(lambda < DBL_EPSILON * most))
+        return status;
+    return vxs_fail(
+        err, VXS_MISUSE,
+        "lambda is %g, less than %.2g of lambda_max (%g): what rounding leaves of slopes "
+        "is more, and no certificate can be given",
+        lambda, DBL_EPSILON, most);
 }

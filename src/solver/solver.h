@@ -4,6 +4,7 @@
 
 #include "voxsift/solver.h"
 
+#include <float.h>
 #include <math.h>
 
 typedef struct vxs_solver_kind {
@@ -26,9 +27,6 @@ double vxs_relative_gap(double gap, double empty);
 /* Releases a solution without a finite value, or with a bound that is no number. */
 VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t free_count,
                                               vxs_error *err);
-/* problem_check.c */
-VXS_MUST_CHECK vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err);
-
 extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind, vxs_fgm_kind,
     vxs_mslr_kind;
 /* The fused lasso's solvers, which fused.c chooses among. */
@@ -57,7 +55,7 @@ double vxs_least_sum(const vxs_design *design);
           .type = VXS_PARAM_REAL,                                                                  \
           .offset = VXS_AT(lambda_ratio),                                                          \
           .initial = NAN,                                                                          \
-          .min = 0,                                                                                \
+          .min = DBL_EPSILON, /* below it is rounding */                                           \
           .max = 10,                                                                               \
           .help = "the same as a share of lambda_max, at which no feature is left: 0.1 for fit "   \
                   "when neither is given, and where a path ends (0.01)" },                         \

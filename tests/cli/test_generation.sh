@@ -31,7 +31,7 @@ gen 2 "option '--C' wants a number" fgm --C 0
 gen 2 "option '--B' wants a whole number" fgm --B 0
 gen 2 "option '--T' wants a whole number" mslr --T 0
 for list in 5,3 0 abc 2.5 -1 2, ,2 2,,4 3,3 1e10; do
-    gen 2 "'--features' wants whole numbers that rise, at most 64, with commas between, not '$list'" fgm --features "$list"
+    gen 2 "'--features' takes whole numbers that rise, at most 64, with commas between, not '$list'" fgm --features "$list"
 done
 gen 2 "'--features' has 2 values; one is wanted, unless folds choose (--choose-lambda)" mslr --features 2,4
 refuses 2 "'--features' has 2 values" voxsift cv c --target dx --method fgm --features 2,4 --inner-folds 0 -o x -q

@@ -56,6 +56,35 @@ def call(*words):
     return subprocess.run(["voxsift", *words], capture_output=True, text=True)
 
 
+def ends():
+    """Rounds that cannot be solved are not tried again and again: this took minutes."""
+    rng = np.random.default_rng(0)
+    n, p = 100, 20
+    x = rng.standard_normal((n, p))
+    x[:, p // 2:] = x[:, :p // 2] * 10.0 ** rng.uniform(-6, 6, p // 2)
+    np.save("x.npy", x.astype(np.float32))
+    w = 10.0 ** rng.uniform(-8, 8, n)
+    with open("rows.tsv", "w") as f:
+        f.write("participant_id\tdx\tw\tsite\n")
+        for i in range(n):
+            positive = int(x[i, 0] + rng.standard_normal() > 0)
+            f.write(f"s{i:03d}\t{'AB'[positive]}\t{w[i]!r}\ts{rng.integers(25)}\n")
+    shutil.rmtree("c", ignore_errors=True)
+    call("cohort", "--npy", "x.npy", "--rows", "rows.tsv", "-o", "c", "-q")
+    before = os.times().children_user
+    fit = subprocess.Popen(["voxsift", "fit", "c", "--target", "dx", "--weights", "w", "--confounds", "site",
+                            "--standardize", "center", "--method", "fgm", "--B", "5", "--T", "30", "--C", "1e3", "-o", "m",
+                            "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        check("rounds that cannot be solved end: not converged", fit.wait(60) == 3, fit.returncode)
+    except subprocess.TimeoutExpired:
+        fit.kill()
+        fit.wait()
+        check("rounds that cannot be solved end", False, "not within 60 s")
+    spent = os.times().children_user - before
+    check("and soon", spent < 12, f"{spent} s")
+
+
 def holds(what, options, wanted=(0, 2, 3, 65)):
     """Fits, and looks at what comes out; returns the exit code."""
     shutil.rmtree("m", ignore_errors=True)
@@ -91,6 +120,18 @@ def once_wrong():
     for m in (["lasso"], ["fused", "--graph", "chain"], ["fgm", "--debias", "1", "--C", "0.01"], ["mslr"]):
         near = ["--target", "dx", "--confounds", "age,near", "--method", *m]
         holds("covariates that are almost one", near, (0,))
+
+
+def least_lambda():
+    """A lambda that rounding of slopes exceeds is refused, wherever it comes from."""
+    make(np.random.default_rng(8), n=30)
+    for m in (["lasso"], ["lasso", "--screen", "none"], ["fused", "--graph", "chain"],
+              ["fused", "--graph", "chain", "--solver", "cuts"], ["fused", "--penalty", "trend"]):
+        options = ["--target", "score", "--method", *m]
+        for amount in (["--lambda", "5e-324"], ["--lambda", "1e-300"], ["--lambda-ratio", "1e-300"]):
+            holds("a lambda that is almost 0", [*options, *amount], (2,))
+        path = call("path", "c", *options, "--lambda", "1e-300", "-q")
+        check("a path to almost 0", path.returncode == 2 and path.stdout == "", (path.returncode, path.stderr))
 
 
 def unidentified():
@@ -150,6 +191,8 @@ def random_ones(count):
 
 
 once_wrong()
+ends()
+least_lambda()
 unidentified()
 random_ones(40)
 finish()

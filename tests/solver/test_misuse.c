@@ -331,6 +331,27 @@ Test(misuse, penalties_and_tolerances)
     e = make(VXS_METHOD_LASSO);
     e->settings.screen = -1;
     REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number -1");
+    e = make(VXS_METHOD_LASSO); /* choices of other methods */
+    e->settings.way = 9;
+    REFUSED(e, VXS_MISUSE, "setting 'solver' has no choice number 9");
+    static const int others[] = { VXS_METHOD_SKFS, VXS_METHOD_FGM, VXS_METHOD_MSLR };
+    for (size_t k = 0; k < 3; k++) {
+        e = make(others[k]);
+        e->settings.screen = 5;
+        REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number 5");
+        e = make(others[k]);
+        e->settings.inner = -3;
+        REFUSED(e, VXS_MISUSE, "setting 'inner' has no choice number -3");
+    }
+    e = make(VXS_METHOD_FGM);
+    e->problem.map.kind = 9;
+    REFUSED(e, VXS_MISUSE, "there is no map number 9");
+    static const char *const lists[] = { "1,x,,3", "", "3,1", "1.5", "0" };
+    for (size_t k = 0; k < 5; k++) {
+        e = make(VXS_METHOD_FGM);
+        e->settings.wanted = lists[k];
+        REFUSED(e, VXS_MISUSE, "'--features' takes whole numbers that rise");
+    }
     e = make(VXS_METHOD_FGM);
     e->settings.inner_tol = NAN;
     REFUSED(e, VXS_MISUSE, "setting 'inner-tol' is nan");
@@ -344,6 +365,9 @@ Test(misuse, lambda)
     } bad[] = { { 0, "lambda is 0; without a penalty" },
                 { -1, "lambda must be a finite number above 0, not -1" },
                 { NAN, "lambda must be a finite number above 0, not nan" },
+                { 5e-324, "of lambda_max (" },
+                { 1e-300, "lambda is 1e-300, less than 2.2e-16 of lambda_max" },
+                { 1e-17, "lambda is 1e-17, less than" },
                 { INFINITY, "lambda must be" } };
     static const int ways[] = { VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
     for (int m = 0; m < 5; m++)
@@ -358,7 +382,10 @@ Test(misuse, lambda)
             cr_assert(s.count == 0 && !s.weight && !s.free);
             s = (vxs_solution){ .free = e->ones, .certificate = { .lambda = bad[k].lambda } };
             vxs_certificate found;
-            REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE, "lambda");
+            if (!(bad[k].lambda > 0 &&
+                  bad[k].lambda < 1)) /* of which the checker knows no largest */
+                REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
+                        "lambda");
             vxs_solver_free(solver);
             release(e);
         }
@@ -396,6 +423,44 @@ Test(misuse, nothing_to_find_ends_at_once)
             cr_assert(vxs_solver_lambda_max(solver) == 0);
             WORKS(vxs_solver_fit(solver, lambdas[k], &s, &err), err);
             cr_assert(s.count == 0, "%s: %zu", e->method->name, s.count);
+            vxs_solution_release(&s);
+            vxs_solver_free(solver);
+            release(e);
+        }
+}
+
+/* More covariates than samples are no misuse where they depend on each other; where they explain
+ * every target, no gap says anything. */
+Test(misuse, more_covariates_than_samples)
+{
+    static const int methods[] = { VXS_METHOD_LASSO, VXS_METHOD_FUSED, VXS_METHOD_FGM };
+    static double wide[N * (N + 3)];
+    for (size_t m = 0; m < 3; m++)
+        for (size_t rank = 2; rank <= N; rank += N - 2) {
+            vxs_error err = VXS_ERROR_INIT;
+            vxs_certificate found;
+            vxs_solver *solver = NULL;
+            vxs_solution s;
+            example *e = make(methods[m]);
+            for (size_t k = 0; k < N + 3; k++)
+                for (size_t i = 0; i < N; i++)
+                    wide[k * N + i] = k == 0 ? 1 : (i % rank == k % rank) * (double)(1 + k);
+            e->problem.free = wide;
+            e->problem.free_count = N + 3;
+            if (rank == N) {
+                REFUSED(e, VXS_BAD_DATA, "15 covariates explain whatever 12 samples have");
+                continue;
+            }
+            if (m == 1) { /* a level beside so many is refused in words of its own */
+                REFUSES(begin(e, &err), err, VXS_BAD_DATA, "has a level that is not penalised");
+                release(e);
+                continue;
+            }
+            WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
+            double most = vxs_solver_lambda_max(solver);
+            WORKS(vxs_solver_fit(solver, e->method->generates ? 3 : most / 3, &s, &err), err);
+            WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
+            cr_assert(s.certificate.converged && found.converged, "gap %g", found.gap);
             vxs_solution_release(&s);
             vxs_solver_free(solver);
             release(e);

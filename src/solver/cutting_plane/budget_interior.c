@@ -304,10 +304,9 @@ static void follow(central *c, double *coupled)
         double share = take_step(c), gap = find_gap(c);
         g->iterations++;
         stuck = gap < 0.9 * best ? 0 : stuck + 1;
-        if (gap < best) {
-            best = gap;
+        if (gap < fmin(best, g->restricted)) /* or what it began with is nearer */
             hand_back(c);
-        }
+        best = fmin(best, gap);
         if (gap <= g->target / 2 || share == 0)
             return;
         if (share > 0.3)

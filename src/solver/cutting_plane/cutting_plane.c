@@ -25,6 +25,9 @@
 #define SHRINKS     28    /* steps to the best multiple of alpha */
 #define LOOSE       0.3   /* of the gap over all units: nothing looser is of use */
 #define EXPLAINED   1e-9  /* what is left of slopes, as a share */
+#define IDLE        2     /* problems in a row that lead nowhere: rounding is in the way */
+#define LOWER       1e-13 /* of the empty model's value: what a problem must lower the value by, */
+#define USELESS     0.1   /* and the gap that it must be solved to */
 #define CACHED      32768 /* values that stay near the processor while others pass */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
@@ -370,7 +373,11 @@ static vxs_status solve_round(vxs_generation *g, vxs_error *err)
         return status;
     drop_empty_rounds(g);
     status = predict(g, err);
-    return status ? status : certify(g, err);
+    if (!status)
+        status = certify(g, err);
+    bool leads = g->last - g->primal > LOWER * g->empty && g->restricted <= USELESS;
+    g->idle = leads ? 0 : g->idle + 1;
+    return status;
 }
 
 /* ---- The beginning --------------------------------------------------------------------------- */
@@ -393,6 +400,7 @@ static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
     g->count = 0;
     g->target = g->settings.inner_tol;
     g->generated = 0;
+    g->idle = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->shift.b, 0, g->shift.rank * sizeof(*g->shift.b));
     vxs_generation_look(g);
@@ -467,11 +475,14 @@ static bool wants_more(const vxs_generation *g, double asked, size_t *most_new)
     return *most_new > 0;
 }
 
-/* The problem on the rounds is to be solved further than it is; false when it cannot be. */
+/* The problem on the rounds is to be solved further than it is; false when it cannot be: where it
+ * was not solved as far as it was to be, and again is no better, a smaller gap is not to be had. */
 static bool look_closer(vxs_generation *g)
 {
-    if (g->target <= FLOOR)
+    bool stuck = g->idle > 0 && !(g->restricted <= g->target);
+    if (g->target <= FLOOR || stuck)
         return false;
+    g->idle = 0;
     g->target = fmax(FLOOR, fmin(g->target, g->restricted) / 10);
     return true;
 }
@@ -486,7 +497,8 @@ static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
         status = add_round(g, most_new, &known, err);
         if (status)
             return status;
-        if (known && !look_closer(g))
+        /* a round that gets no weight is dropped, and would come back for ever */
+        if ((known || g->idle >= IDLE) && !look_closer(g))
             return VXS_OK;
         g->generated += !known;
         status = vxs_check_interrupted(g->context, err);

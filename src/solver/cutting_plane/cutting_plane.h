@@ -42,6 +42,7 @@ struct vxs_generation {
     double target;         /* for the problem on what was generated, relative */
     double last;           /* the value a round before */
     uint64_t generated;    /* rounds, of which those without weight are dropped */
+    int idle;              /* problems on the rounds, one after the other, that led nowhere */
     uint64_t iterations;   /* of the inner method since the last fit */
     vxs_units_work worked; /* what was done with the units before the last fit */
     double began;

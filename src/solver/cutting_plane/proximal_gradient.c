@@ -21,6 +21,7 @@
 
 #define FIRST    60 /* steps before an interior point is asked, and half of what it factors */
 #define STEPS    1000
+#define SHIFTS   20   /* steps of intercept and confounds for each of these; 6 are usual */
 #define PATIENCE 50   /* steps in which neither value nor bound gets better */
 #define SMALLER  0.95 /* of the last L, to begin with */
 #define LARGER   1.6
@@ -252,7 +253,8 @@ static void iterate(proximal *a, int steps)
 {
     double best = INFINITY;
     vxs_generation *g = a->g;
-    for (int k = 0, stuck = 0; k < steps && stuck < PATIENCE; k++) {
+    uint64_t most = g->shift.steps + SHIFTS * (uint64_t)steps;
+    for (int k = 0, stuck = 0; k < steps && stuck < PATIENCE && g->shift.steps < most; k++) {
         if (vxs_check_interrupted(g->context, NULL))
             break; /* the caller polls too */
         bool fell = step(a);
@@ -263,7 +265,8 @@ static void iterate(proximal *a, int steps)
         if (gap <= g->target)
             break;
     }
-    g->restricted = fmax(0, gap_of(a));
+    double gap = gap_of(a);
+    g->restricted = isnan(gap) ? INFINITY : fmax(0, gap);
 }
 
 static vxs_status descend(vxs_generation *g, int steps, vxs_error *err)

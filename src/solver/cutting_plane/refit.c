@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 100
-#define GAP   1e-10
-#define INNER 0.05 /* what a system's answer may leave of its right side */
+#define STEPS  100
+#define SHIFTS 60 /* of intercept and confounds for each of these, at most */
+#define GAP    1e-10
+#define INNER  0.05 /* what a system's answer may leave of its right side */
 
 typedef struct {
     const vxs_problem *problem;
@@ -100,7 +101,7 @@ static bool take_step(retraining *r, double *w, double *value)
 static void solve(retraining *r, double *w)
 {
     double value = look(r, w), empty = value;
-    for (int k = 0; k < STEPS; k++) {
+    for (int k = 0; k < STEPS && r->shift.steps < STEPS * SHIFTS; k++) {
         find_gradient(r, w);
         if (cblas_ddot((int)r->columns, r->gradient, 1, r->gradient, 1) / 2 <= GAP * empty)
             return;

@@ -31,6 +31,7 @@
 #define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */
 #define SEED     1     /* samples are taken in an order of chance, another in each sweep */
 #define NEWTON   200
+#define NEARER   1e-3 /* than what is known to be too far */
 #define CLOSE    1e-2 /* of alpha: no sweep profits from more */
 
 typedef struct {
@@ -94,7 +95,7 @@ double vxs_newton_bisection(const vxs_newton *s, bool *upper)
             break;
         *(slope < 0 ? &low : &high) = at;
         if (!(next > low && next < high))
-            next = (low + high) / 2;
+            next = low > 0 ? sqrt(low) * sqrt(high) : high * NEARER; /* it may be of any size */
         if (fabs(next - at) <= s->close * at || next == low || next == high)
             return next;
         at = next;
