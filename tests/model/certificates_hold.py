@@ -71,6 +71,7 @@ def ends():
             f.write(f"s{i:03d}\t{'AB'[positive]}\t{w[i]!r}\ts{rng.integers(25)}\n")
     shutil.rmtree("c", ignore_errors=True)
     call("cohort", "--npy", "x.npy", "--rows", "rows.tsv", "-o", "c", "-q")
+    shutil.rmtree("m", ignore_errors=True)
     before = os.times().children_user
     fit = subprocess.Popen(["voxsift", "fit", "c", "--target", "dx", "--weights", "w", "--confounds", "site",
                             "--standardize", "center", "--method", "fgm", "--B", "5", "--T", "30", "--C", "1e3", "-o", "m",
