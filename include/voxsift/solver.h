@@ -120,7 +120,8 @@ VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *
 void vxs_bound_free(vxs_bound *bound);
 
 /* Whether a gap is as small as the tolerance, both as shares of the empty model's value: the only
- * place that decides it. A gap that is NaN, or below 0 by more than rounding, shows nothing. */
+ * place that decides it. A gap that is NaN, or below 0 by more than rounding (a hundredth of the
+ * tolerance, or 1e-12), shows nothing. */
 bool vxs_has_converged(double gap, double tol);
 
 /* ---- Methods --------------------------------------------------------------------------------- */

@@ -2,11 +2,20 @@
 #include "solver/solver.h"
 
 #define ROUNDING 1e-12 /* of the tolerance */
-#define BELOW    1e-6  /* a gap is above 0 but for rounding; further below, it bounds nothing */
+#define BELOW    0.01  /* of the tolerance, or */
+#define SUMS     1e-10 /* of the empty model's value: so far below 0 rounding of sums may bring a gap \
+                        */
+
+/* A dual value that is above the primal one by more than rounding is no bound, nor is what is near
+ * it. */
+bool vxs_gap_bounds(double gap, double tol)
+{
+    return gap >= -fmax(BELOW * tol, SUMS); /* NaN does not */
+}
 
 bool vxs_has_converged(double gap, double tol)
 {
-    return gap <= tol * (1 + ROUNDING) && gap >= -fmax(tol, BELOW); /* NaN is not */
+    return gap <= tol * (1 + ROUNDING) && vxs_gap_bounds(gap, tol);
 }
 
 double vxs_relative_gap(double gap, double empty)

@@ -24,6 +24,8 @@ struct vxs_solver {
 
 /* certificate.c: (primal - dual) as a share of the empty model's value; NaN if that is. */
 double vxs_relative_gap(double gap, double empty);
+/* Whether a gap is above 0 but for rounding, which is little beside the tolerance. */
+bool vxs_gap_bounds(double gap, double tol);
 /* Releases a solution without a finite value, or with a bound that is no number. */
 VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t free_count,
                                               vxs_error *err);

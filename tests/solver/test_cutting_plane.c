@@ -174,7 +174,7 @@ Test(generation, as_many_as_are_wanted)
     for (uint64_t number = 0; number < 100; number++) {
         example e = make(number, 30, 60);
         for (double wanted = 1; wanted < 20; wanted += 4) {
-            vxs_solution s = solve(&e, "fgm", wanted, 1e-5, "some");
+            vxs_solution s = solve(&e, "fgm", wanted, 1e-5, "1");
             cr_assert(s.selected->count == (size_t)wanted ||
                           (s.selected->count < wanted && s.certificate.gap <= 1e-5),
                       "%lu: %zu of %g, gap %g", (unsigned long)number, s.selected->count, wanted,

@@ -26,8 +26,9 @@
 #define LOOSE       0.3   /* of the gap over all units: nothing looser is of use */
 #define EXPLAINED   1e-9  /* what is left of slopes, as a share */
 #define IDLE        2     /* problems in a row that lead nowhere: rounding is in the way */
-#define LOWER       1e-13 /* of the empty model's value: what a problem must lower the value by, */
-#define USELESS     0.1   /* and the gap that it must be solved to */
+#define LOWER       1e-13 /* of the empty model's value: what a problem must lower the value by; */
+#define USELESS     0.1   /* or, where its own gap is left larger than this, */
+#define MUCH        0.01  /* so much of the value itself */
 #define CACHED      32768 /* values that stay near the processor while others pass */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
@@ -375,7 +376,8 @@ static vxs_status solve_round(vxs_generation *g, vxs_error *err)
     status = predict(g, err);
     if (!status)
         status = certify(g, err);
-    bool leads = g->last - g->primal > LOWER * g->empty && g->restricted <= USELESS;
+    double least = g->restricted <= USELESS ? LOWER * g->empty : MUCH * g->last;
+    bool leads = g->last - g->primal > least;
     g->idle = leads ? 0 : g->idle + 1;
     return status;
 }
@@ -479,10 +481,9 @@ static bool wants_more(const vxs_generation *g, double asked, size_t *most_new)
  * was not solved as far as it was to be, and again is no better, a smaller gap is not to be had. */
 static bool look_closer(vxs_generation *g)
 {
-    bool stuck = g->idle > 0 && !(g->restricted <= g->target);
+    bool stuck = g->idle >= IDLE && !(g->restricted <= g->target);
     if (g->target <= FLOOR || stuck)
         return false;
-    g->idle = 0;
     g->target = fmax(FLOOR, fmin(g->target, g->restricted) / 10);
     return true;
 }
@@ -528,13 +529,27 @@ static void take_certificate(vxs_generation *g, vxs_certificate *c)
     g->iterations = 0;
 }
 
+/* The certificate is of the weights that are given: those of covariates that are almost the same
+ * are large, and predict what was found but for their rounding. */
+static void settle_primal(vxs_generation *g, const double *weights, vxs_certificate *c)
+{
+    size_t columns = g->problem.unshifted ? 0 : g->problem.free_count;
+    memcpy(g->shifted, g->z, g->n * sizeof(*g->shifted));
+    for (size_t k = 0; k < columns; k++)
+        cblas_daxpy((int)g->n, weights[k], g->problem.free + k * g->n, 1, g->shifted, 1);
+    c->primal =
+        vxs_generation_penalty(g) + g->problem.cost * vxs_loss_value(&g->problem.loss, g->shifted);
+    c->gap = vxs_relative_gap(c->primal - c->dual, g->empty);
+}
+
 /* What was asked for is there, or the gap is closed; and the problem on the rounds is solved. */
-static bool is_done(const vxs_generation *g, double asked)
+static bool is_done(const vxs_generation *g, double gap, double asked)
 {
     size_t most_new;
     bool solved = g->count == 0 || g->restricted <= fmax(g->settings.inner_tol, g->settings.tol);
-    return vxs_has_converged(g->gap, g->settings.tol) ||
-           (!isnan(g->gap) && solved && !wants_more(g, asked, &most_new));
+    bool closed = g->gap <= g->settings.tol, enough = !closed && !wants_more(g, asked, &most_new);
+    return vxs_has_converged(gap, g->settings.tol) ||
+           (vxs_gap_bounds(gap, g->settings.tol) && solved && enough);
 }
 
 vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *solution,
@@ -553,8 +568,11 @@ vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *so
     if (!status)
         status = vxs_generation_answer(g, solution, err);
     const vxs_selected *s = solution->selected;
-    bool refit = !s || !s->retrained || s->refit <= VXS_REFIT_GAP / 2; /* for who looks again */
-    solution->certificate.converged = is_done(g, asked) && refit;
+    /* half of it is for who looks again */
+    bool refit = !s || !s->retrained || vxs_has_converged(s->refit, VXS_REFIT_GAP / 2);
+    if (!status)
+        settle_primal(g, s->free, &solution->certificate);
+    solution->certificate.converged = is_done(g, solution->certificate.gap, asked) && refit;
     solution->certificate.nonzero = solution->count;
     if (status)
         vxs_solution_release(solution);

@@ -342,11 +342,11 @@ void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, do
     state->scale = best_scale(a, theta, lambda, steepest);
     state->dual = dual_at(a, theta, lambda, state->scale);
     state->primal = value(a, a->w, a->z, lambda);
-    state->gap = fmax(0, state->primal - state->dual);
+    state->gap = state->primal - state->dual;
     for (size_t i = 0; i < a->n; i++)
         heaviest =
             fmax(heaviest, vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma);
-    state->radius = sqrt(2 * state->gap * heaviest) / lambda;
+    state->radius = sqrt(2 * fmax(0, state->gap) * heaviest) / lambda;
 }
 
 /* ---- Newton ---------------------------------------------------------------------------------- */
