@@ -28,7 +28,7 @@
 #define IDLE        2     /* problems in a row that lead nowhere: rounding is in the way */
 #define LOWER       1e-13 /* of the empty model's value: what a problem must lower the value by; */
 #define USELESS     0.1   /* or, where its own gap is left larger than this, */
-#define MUCH        0.01  /* so much of the value itself */
+#define MUCH        1e-3  /* so much of the value itself */
 #define CACHED      32768 /* values that stay near the processor while others pass */
 
 /* ---- Room ------------------------------------------------------------------------------------ */
