@@ -3,8 +3,9 @@
 
 #define ROUNDING 1e-12 /* of the tolerance */
 #define BELOW    0.01  /* of the tolerance, or */
-#define SUMS     1e-10 /* of the empty model's value: so far below 0 rounding of sums may bring a gap \
-                        */
+#define SUMS                                                                                       \
+    1e-10 /* of the empty model's value: so far below 0 rounding of sums may bring a gap           \
+           */
 
 /* A dual value that is above the primal one by more than rounding is no bound, nor is what is near
  * it. */

@@ -194,7 +194,7 @@ few=(--target wab_type --method fgm --B 2 --T 2 -q)
 for rule in atlas:schaefer100 patches:9 tree:octree "tree:octree --by-size" "atlas:schaefer100 --debias 1 --loss logistic"; do
     works "--groups $rule" voxsift fit c "${few[@]}" --groups $rule -o m --force
     grep -Eq "  [1-4] groups? selected in [12] rounds?, " "$work/out" && pass || fail "--groups $rule: groups" "$(cat "$work/out")"
-    same "--groups $rule: as a table" "$(($(wc -l < m/selected.tsv) - 1)) group" "$(grep -o '[1-4] group' "$work/out")"
+    same "--groups $rule: as a table" "  $(($(wc -l < m/selected.tsv) - 1)) group" "$(grep -o '^  [1-4] group' "$work/out")"
     run voxsift check-model m c
     same "--groups $rule: holds" "$code" 0
 done

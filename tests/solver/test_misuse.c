@@ -548,6 +548,7 @@ Test(misuse, a_gap_that_is_no_number_is_no_success)
     cr_assert(!vxs_has_converged(NAN, 1e-6) && !vxs_has_converged(NAN, INFINITY));
     cr_assert(!vxs_has_converged(0, NAN));
     cr_assert(!vxs_has_converged(INFINITY, 1e-6) && !vxs_has_converged(-INFINITY, 1e-6));
+    cr_assert(!vxs_has_converged(-2.7e-10, 1e-9) && !vxs_has_converged(-1e-7, 1e-6));
     cr_assert(!vxs_has_converged(-0.5, 1e-6)); /* weak duality does not hold: a wrong bound */
 }
 
