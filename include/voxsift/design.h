@@ -70,7 +70,10 @@ typedef struct {
     const double *confounds; /* columns are replaced by what is left of them after regression on
                                 these, row_count x confound_count by column; NULL: none */
     size_t confound_count;
-    const bool *learn; /* of the rows: those that the regression is learned on; NULL: all */
+    const bool *learn;     /* of the rows: those that the regression is learned on; NULL: all */
+    const double *weights; /* of the rows: whatever is learned of them (means, standard deviations,
+                              regression, correlations, kernel scores) counts each so many times;
+                              NULL: once */
 } vxs_view;
 /* Takes the base over: it is freed with the view, unless `shared`. What `view` points to is
  * copied. */
@@ -138,8 +141,9 @@ VXS_MUST_CHECK vxs_status vxs_median_distance(const double *x, size_t n, double 
  * exp(-(x_mi - x_li)^2 / (2 s_i^2)), H the centring matrix, yt = H y; s_i is `bandwidth`, or with 0
  * the median distance of the column's values, of those that are not 0 if it is. A column that is
  * constant is 0. Made at once as float32, in memory, or in a file without a name when it takes more
- * than `memory` bytes (0: 2 GiB); the base (a view that standardises, typically) is read once and
- * is not needed afterwards; it is freed with the design unless `shared`. */
+ * than `memory` bytes (0: 2 GiB). Where the base's rows have weights, sums and means count them by
+ * these, but not the median distance. The base (a view that standardises, typically) is read once
+ * and is not needed afterwards; it is freed with the design unless `shared`. */
 VXS_MUST_CHECK vxs_status vxs_scores_new(const vxs_context *context, vxs_design *base, bool shared,
                                          const double *y, double bandwidth, size_t memory,
                                          vxs_design **design, vxs_error *err);

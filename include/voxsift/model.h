@@ -108,6 +108,9 @@ VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_coh
 void vxs_task_release(vxs_task *task);
 /* Scores and two classes have one output, more classes one each, against the rest. */
 size_t vxs_task_outputs(const vxs_task *task);
+/* How many subjects the i-th counts for, and all together. */
+double vxs_task_weight(const vxs_task *task, size_t i);
+double vxs_task_total(const vxs_task *task);
 /* How many problems that makes: one an output, or, with the multinomial loss, one of them all. */
 size_t vxs_task_problems(const vxs_task *task);
 /* The method of the task. */

@@ -3,7 +3,7 @@
  * Along the edges of a graph, columns are fetched block by block (Kruskal). Of all pairs, a scan
  * tells how near every column is to the one that came in last (Prim): p scans, nothing stored.
  * Where correlations themselves are asked for, all columns are held, and products of blocks are a
- * map. */
+ * map. Rows count by the design's weights: columns are multiplied by the roots of these. */
 #include "design/design.h"
 
 #include <cblas.h>
@@ -18,21 +18,33 @@ typedef struct {
     double *block; /* n x 2 BLOCK */
 } correlator;
 
-/* Minus its mean, of length 1; a constant column is 0. Returns the length it had. */
-static double standardise(double *x, size_t n)
+/* Each value by the root of its row's weight. */
+static void weigh(const vxs_design *design, double *x)
 {
-    double mean = 0, square = 0, whole = 0;
+    for (size_t i = 0; i < design->n && design->weights; i++)
+        x[i] *= sqrt(design->weights[i]);
+}
+
+/* Minus its mean, of length 1; a constant column is 0. Returns the length it had. */
+static double standardise(const vxs_design *design, double *x)
+{
+    size_t n = design->n;
+    const double *u = design->weights;
+    double mean = 0, square = 0, whole = 0, total = u ? 0 : (double)n;
+    for (size_t i = 0; i < n && u; i++)
+        total += u[i];
     for (size_t i = 0; i < n; i++)
-        mean += x[i] / (double)n;
+        mean += (u ? u[i] : 1) * x[i] / total;
     for (size_t i = 0; i < n; i++) {
-        whole += x[i] * x[i];
+        whole += (u ? u[i] : 1) * x[i] * x[i];
         x[i] -= mean;
-        square += x[i] * x[i];
+        square += (u ? u[i] : 1) * x[i] * x[i];
     }
     bool varies = square > 1e-24 * whole;
     double length = varies ? sqrt(square) : 0;
     for (size_t i = 0; i < n; i++)
         x[i] = varies ? x[i] / length : 0;
+    weigh(design, x);
     return length;
 }
 
@@ -72,7 +84,7 @@ static void price_block(const correlator *c, const vxs_graph *g, size_t first, s
     vxs_design_fetch(c->design, ends, count, c->block);
 #pragma omp parallel for num_threads(c->design->nthreads) schedule(static)
     for (size_t k = 0; k < count; k++)
-        (void)standardise(c->block + k * n, n);
+        (void)standardise(c->design, c->block + k * n);
 #pragma omp parallel for num_threads(c->design->nthreads) schedule(static)
     for (size_t e = first; e < last; e++) {
         const double *a = c->block + find(ends, count, g->from[e]) * n;
@@ -117,7 +129,7 @@ static void measure_lengths(const correlator *c, prim *m)
             set[k] = first + k;
         vxs_design_fetch(c->design, set, count, c->block);
         for (size_t k = 0; k < count; k++)
-            m->length[first + k] = standardise(c->block + k * c->n, c->n);
+            m->length[first + k] = standardise(c->design, c->block + k * c->n);
     }
 }
 
@@ -127,7 +139,8 @@ static size_t take_in(const correlator *c, prim *m, size_t j)
     size_t best = c->p;
     m->in[j] = true;
     vxs_design_fetch(c->design, &j, 1, c->block);
-    (void)standardise(c->block, c->n);
+    (void)standardise(c->design, c->block);
+    weigh(c->design, c->block);
     vxs_design_scan(c->design, c->block, 1, m->scan);
     for (size_t k = 0; k < c->p; k++) {
         if (m->in[k])
@@ -213,7 +226,7 @@ static void fetch_all(vxs_design *design, double *columns)
     }
 #pragma omp parallel for num_threads(design->nthreads) schedule(static)
     for (size_t j = 0; j < p; j++)
-        (void)standardise(columns + j * n, n);
+        (void)standardise(design, columns + j * n);
 }
 
 /* Columns first ... last - 1 with all up to them, on both sides of the diagonal. */

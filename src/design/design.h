@@ -33,8 +33,9 @@ struct vxs_design {
     const vxs_design_kind *kind;
     size_t n, p;
     int nthreads;
-    double *norms; /* NULL until measured */
-    uint64_t read; /* columns, where they are stored */
+    double *norms;   /* NULL until measured */
+    double *weights; /* how many times a row counts in what is learned of all; NULL: once */
+    uint64_t read;   /* columns, where they are stored */
     vxs_design *base;
     vxs_refuse_value refuse; /* or NULL */
     const void *owner;

@@ -1,7 +1,8 @@
 /* kernel_scores.c - what each feature's kernel says of the labels, as columns.
  *
  * With L = H y y' H and yt = H y, L's rows times a centred kernel's come down to yt .* (H K yt):
- * n numbers a feature in the place of n^2, and their sum is HSIC, trace(K H L H). */
+ * n numbers a feature in the place of n^2, and their sum is HSIC, trace(K H L H). Where rows of the
+ * base have weights, H takes weighted means, and the sums in K yt are weighted. */
 #include "design/design.h"
 #include "design/gauss.h"
 #include "design/storage.h"
@@ -34,6 +35,7 @@ typedef struct {
 typedef struct {
     scores *made;
     double *yt;     /* n */
+    double *q;      /* n: yt by the weights of rows */
     size_t columns; /* of a block */
     double *block;  /* n x columns, of the base */
     size_t *set;    /* which these are */
@@ -41,13 +43,16 @@ typedef struct {
     int threads;
 } maker;
 
-static void centre(double *values, size_t n)
+static void centre(const vxs_design *base, double *values)
 {
-    double mean = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += values[i];
-    mean /= (double)n;
-    for (size_t i = 0; i < n; i++)
+    const double *u = base->weights;
+    double mean = 0, total = u ? 0 : (double)base->n;
+    for (size_t i = 0; i < base->n; i++) {
+        mean += u ? u[i] * values[i] : values[i];
+        total += u ? u[i] : 0;
+    }
+    mean /= total;
+    for (size_t i = 0; i < base->n; i++)
         values[i] -= mean;
 }
 
@@ -61,8 +66,8 @@ static void make_column(const maker *m, bench *b, size_t j, const double *x)
         memset(column, 0, n * sizeof(*column));
         return;
     }
-    vxs_gauss_sums_in(&b->gauss, x, m->yt, n, x, n, *bandwidth, b->sums);
-    centre(b->sums, n);
+    vxs_gauss_sums_in(&b->gauss, x, m->q, n, x, n, *bandwidth, b->sums);
+    centre(m->made->made_of, b->sums);
     for (size_t i = 0; i < n; i++)
         column[i] = (float)(m->yt[i] * b->sums[i]);
 }
@@ -92,12 +97,16 @@ static vxs_status set_up(maker *m, const double *y, vxs_error *err)
     m->columns = wanted < MOST_COLUMNS ? wanted : MOST_COLUMNS;
     m->benches = vxs_alloc((size_t)m->threads, sizeof(*m->benches), err);
     m->yt = m->benches ? vxs_alloc(n, sizeof(*m->yt), err) : NULL;
-    m->set = m->yt ? vxs_alloc(m->columns, sizeof(*m->set), err) : NULL;
+    m->q = m->yt ? vxs_alloc(n, sizeof(*m->q), err) : NULL;
+    m->set = m->q ? vxs_alloc(m->columns, sizeof(*m->set), err) : NULL;
     m->block = m->set ? vxs_alloc(m->columns, vxs_times(n, sizeof(*m->block)), err) : NULL;
     if (!m->block)
         return VXS_FAILED;
     memcpy(m->yt, y, n * sizeof(*y));
-    centre(m->yt, n);
+    centre(m->made->made_of, m->yt);
+    const double *u = m->made->made_of->weights;
+    for (size_t i = 0; i < n; i++)
+        m->q[i] = u ? u[i] * m->yt[i] : m->yt[i];
     for (int t = 0; t < m->threads; t++) {
         bench *b = &m->benches[t];
         b->sums = vxs_alloc(1 + VXS_BANDWIDTH_ROOM, vxs_times(n, sizeof(*b->sums)), err);
@@ -116,6 +125,7 @@ static void clear_up(maker *m)
     }
     free(m->benches);
     free(m->yt);
+    free(m->q);
     free(m->set);
     free(m->block);
 }

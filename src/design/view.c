@@ -1,9 +1,11 @@
 /* view.c - a design through some of its rows, centred, scaled and without confounds.
  *
- * A column is P (x - m) f, P = 1 - UQ' taking out what the confounds explain: Q spans them over the
- * rows that the regression is learned on, and is 0 elsewhere; U is what goes with it over all rows,
- * and is Q itself when all are learned on. So X'v is f (x'P'v - m 1'P'v): the vector is changed
- * before the scan and the sums after it, and no column is copied. */
+ * A column is P (x - m) f, P = 1 - UQ' taking out what the confounds explain: U spans them over all
+ * rows, and Q = WU, where W has the weights of the rows that the regression is learned on and is 0
+ * for others, U'WU = 1; Q is U itself when all are learned on and weigh the same. So X'v is
+ * f (x'P'v - m 1'P'v): the vector is changed before the scan and the sums after it, and no column
+ * is copied. Weights of rows are in m, f and W, so that a row of weight 2 is two rows; norms are
+ * those of the columns, in which each row is one. */
 #include "design/design.h"
 
 #include <float.h>
@@ -18,9 +20,11 @@ typedef struct {
     bool shared;
     vxs_standardize standardize;
     size_t *rows;      /* NULL: all */
-    double *weights;   /* 1 for the rows that are seen, 0 for others, or NULL */
+    double *visible;   /* 1 for the rows that are seen, 0 for others, or NULL */
+    double *counts;    /* of the base's rows: their weights, 0 for those not seen, or NULL */
+    double total;      /* of these, or how many rows there are */
     double *penalties; /* or NULL */
-    double *q, *u;     /* n x k; u is q when all rows are learned on */
+    double *q, *u;     /* n x k; u is q when all rows are learned on and weigh the same */
     size_t k;
     double *shift, *factor; /* known once measured */
     double *seen;           /* likewise: the factor, or 0 of columns that confounds explain */
@@ -129,26 +133,52 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
         memset(w->outer, 0, design->base->n * sizeof(*w->outer));
 }
 
-/* Means and factors, and the norms as they are without confounds. */
-static void take_moments(view *w, const vxs_moments *m)
+/* The mean of column j, and the sum of squares about it. */
+static double about_mean(const vxs_moments *m, size_t j, double count, double *mean)
+{
+    double from_origin = m->sum[j] / count;
+    double about = m->square[j] - count * from_origin * from_origin;
+    *mean = m->origin[j] + from_origin;
+    return about > 0 && m->square[j] > 0 ? about : 0;
+}
+
+/* Means and factors by what rows count (m itself where each counts once), and the norms as they are
+ * without confounds. */
+static void take_moments(view *w, const vxs_moments *m, const vxs_moments *counted)
 {
     double n = (double)w->design.n;
     for (size_t j = 0; j < w->design.p; j++) {
-        double mean = m->sum[j] / n, about = m->square[j] - n * mean * mean;
-        double square = about > 0 && m->square[j] > 0 ? about : 0;
-        bool centred = w->standardize != VXS_STANDARDIZE_NONE;
-        w->shift[j] = centred ? m->origin[j] + mean : 0;
+        double mean, shift, square = about_mean(m, j, n, &mean);
+        double varies = about_mean(counted, j, w->total, &shift);
+        w->shift[j] = w->standardize == VXS_STANDARDIZE_NONE ? 0 : shift;
         w->factor[j] = 1;
-        if (!centred)
-            square += n * (m->origin[j] + mean) * (m->origin[j] + mean);
         if (w->standardize == VXS_STANDARDIZE_UNIT)
-            w->factor[j] = square > 0 ? sqrt(n / square) : 0;
+            w->factor[j] = varies > 0 ? sqrt(w->total / varies) : 0;
         if (w->penalties)
             w->factor[j] /= w->penalties[j];
         w->seen[j] = w->factor[j];
-        w->design.norms[j] = w->factor[j] * sqrt(square);
-        w->stored[j] = w->factor[j] * sqrt(square + n * w->shift[j] * w->shift[j]);
+        double off = mean - w->shift[j];
+        w->design.norms[j] = w->factor[j] * sqrt(square + n * off * off);
+        w->stored[j] = w->factor[j] * sqrt(square + n * mean * mean);
     }
+}
+
+/* Moments by what rows count: another reading, where they do not count the same. */
+static vxs_status take_counted(view *w, const vxs_moments *m, vxs_error *err)
+{
+    size_t p = w->design.p;
+    if (!w->counts) {
+        take_moments(w, m, m);
+        return VXS_OK;
+    }
+    double *room = vxs_alloc(vxs_times(3, p), sizeof(*room), err);
+    if (!room)
+        return VXS_FAILED;
+    vxs_moments counted = { .origin = room, .sum = room + p, .square = room + 2 * p };
+    w->design.base->kind->moments(w->design.base, w->counts, NULL, &counted);
+    take_moments(w, m, &counted);
+    free(room);
+    return VXS_OK;
 }
 
 static double inner_product(const double *a, const double *b, size_t n)
@@ -237,7 +267,7 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
     vxs_moments m = { .origin = room, .s = s, .sum = room + p, .square = room + 2 * p };
     if (v)
         sum = project(w, v);
-    design->base->kind->moments(design->base, w->weights, v ? spread(w, w->inner, w->outer) : NULL,
+    design->base->kind->moments(design->base, w->visible, v ? spread(w, w->inner, w->outer) : NULL,
                                 &m);
     vxs_status status = vxs_moments_check(design, &m, err);
     if (status) {
@@ -245,9 +275,10 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
         forget(w);
         return status;
     }
-    take_moments(w, &m);
-    status = w->k > 0 ? take_confounds_off_norms(w, err) : VXS_OK;
-    for (size_t j = 0; v && j < p; j++)
+    status = take_counted(w, &m, err);
+    if (!status && w->k > 0)
+        status = take_confounds_off_norms(w, err);
+    for (size_t j = 0; v && j < p && !status; j++)
         s[j] = w->seen[j] * (s[j] + (m.origin[j] - w->shift[j]) * sum);
     free(room);
     if (status)
@@ -266,7 +297,9 @@ static void release(vxs_design *design)
     if (!w->shared)
         vxs_design_free(design->base);
     free(w->rows);
-    free(w->weights);
+    free(w->visible);
+    free(w->counts);
+    free(design->weights);
     free(w->penalties);
     if (w->u != w->q)
         free(w->u);
@@ -288,11 +321,12 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
-/* q is u over the rows that are learned on. */
-static void restrict_rows(const double *u, const bool *learn, size_t n, double *q)
+/* q is u over the rows that are learned on, by their weights. */
+static void weigh_rows(const view *w, const bool *learn, const double *u, double *q)
 {
-    for (size_t i = 0; i < n; i++)
-        q[i] = learn && !learn[i] ? 0 : u[i];
+    const double *weights = w->design.weights;
+    for (size_t i = 0; i < w->design.n; i++)
+        q[i] = learn && !learn[i] ? 0 : weights ? weights[i] * u[i] : u[i];
 }
 
 /* Gram-Schmidt over the rows that are learned on, twice, so that nothing is left of what was taken
@@ -303,22 +337,41 @@ static void orthonormalise(view *w, const double *columns, size_t count, const b
     for (size_t c = 0; c < count; c++) {
         double *q = w->q + w->k * n, *u = w->u + w->k * n;
         memcpy(u, columns + c * n, n * sizeof(*u));
-        restrict_rows(u, learn, n, q);
-        double before = inner_product(q, q, n);
+        weigh_rows(w, learn, u, q);
+        double before = inner_product(q, u, n);
         for (size_t r = 0; r < 2 * w->k; r++) {
-            double along = inner_product(w->q + r % w->k * n, q, n);
+            double along = inner_product(w->q + r % w->k * n, u, n);
             for (size_t i = 0; i < n; i++)
                 u[i] -= along * w->u[r % w->k * n + i];
-            restrict_rows(u, learn, n, q);
+            weigh_rows(w, learn, u, q);
         }
-        double after = inner_product(q, q, n);
+        double after = inner_product(q, u, n);
         if (!(after > 1e-20 * before))
             continue;
         for (size_t i = 0; i < n; i++)
             u[i] /= sqrt(after);
-        restrict_rows(u, learn, n, q);
+        weigh_rows(w, learn, u, q);
         w->k++;
     }
+}
+
+static vxs_status copy_weights(view *w, const vxs_view *settings, vxs_error *err)
+{
+    size_t n = w->design.n;
+    w->total = (double)n;
+    if (!settings->weights)
+        return VXS_OK;
+    w->design.weights = vxs_alloc(n, sizeof(*w->design.weights), err);
+    w->counts = vxs_alloc(w->design.base->n, sizeof(*w->counts), err);
+    if (!w->design.weights || !w->counts)
+        return VXS_FAILED;
+    w->total = 0;
+    for (size_t i = 0; i < n; i++) {
+        w->design.weights[i] = settings->weights[i];
+        w->counts[settings->rows ? settings->rows[i] : i] += settings->weights[i];
+        w->total += settings->weights[i];
+    }
+    return VXS_OK;
 }
 
 static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *err)
@@ -328,21 +381,23 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
     w->outer = vxs_alloc(m, sizeof(*w->outer), err);
     w->q = vxs_alloc(settings->confound_count + 1, vxs_times(n, sizeof(*w->q)), err);
     w->u = w->q;
-    if (settings->learn)
+    if (settings->learn || settings->weights)
         w->u = vxs_alloc(settings->confound_count + 1, vxs_times(n, sizeof(*w->u)), err);
     if (settings->rows) {
         w->rows = vxs_alloc(n, sizeof(*w->rows), err);
-        w->weights = vxs_alloc(m, sizeof(*w->weights), err);
+        w->visible = vxs_alloc(m, sizeof(*w->visible), err);
     }
     if (settings->penalties)
         w->penalties = vxs_alloc(p, sizeof(*w->penalties), err);
-    if (!w->inner || !w->outer || !w->q || !w->u || (settings->rows && (!w->rows || !w->weights)) ||
+    if (!w->inner || !w->outer || !w->q || !w->u || (settings->rows && (!w->rows || !w->visible)) ||
         (settings->penalties && !w->penalties))
         return VXS_FAILED;
     for (size_t i = 0; settings->rows && i < n; i++) {
         w->rows[i] = settings->rows[i];
-        w->weights[w->rows[i]] = 1;
+        w->visible[w->rows[i]] = 1;
     }
+    if (copy_weights(w, settings, err))
+        return VXS_FAILED;
     if (settings->penalties)
         memcpy(w->penalties, settings->penalties, p * sizeof(*w->penalties));
     orthonormalise(w, settings->confounds, settings->confound_count, settings->learn);
@@ -363,6 +418,16 @@ static vxs_status check_settings(const vxs_design *base, const vxs_view *s, vxs_
         if (!(s->penalties[j] > 0)) /* an infinite one leaves a column out */
             return vxs_fail(err, VXS_MISUSE, "the penalty of column %zu is %g; it must be above 0",
                             j, s->penalties[j]);
+    double total = 0;
+    for (size_t i = 0; s->weights && i < n; i++) {
+        if (!(s->weights[i] >= 0) || !isfinite(s->weights[i]))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "the weight of row %zu is %g; it must not be below 0", i,
+                            s->weights[i]);
+        total += s->weights[i];
+    }
+    if (s->weights && !(total > 0))
+        return vxs_fail(err, VXS_BAD_DATA, "all %zu rows have the weight 0", n);
     for (size_t k = 0; k < s->confound_count * n; k++)
         if (!isfinite(s->confounds[k]))
             return vxs_fail(err, VXS_BAD_DATA, "confound %zu is %g in row %zu", k / n,

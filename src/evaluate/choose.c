@@ -38,7 +38,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
             if (vxs_task_is_joint(t) && y < 0)
                 continue;
-            u *= t->weights ? t->weights[job->test[k]] : 1;
+            u *= vxs_task_weight(t, job->test[k]);
             sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y);
             whole += u;
         }

@@ -113,7 +113,7 @@ static double constant_without(const vxs_cv *cv, const size_t *fold, size_t with
     const char *loss = vxs_loss_name(&t->settings, &cv->method, t->loss);
     double sum = 0, whole = 0, mean;
     for (size_t i = 0; i < t->n; i++) {
-        double u = t->weights ? t->weights[i] : 1;
+        double u = vxs_task_weight(t, i);
         sum += fold[i] == without ? 0 : u * vxs_output_truth(t, output, i);
         whole += fold[i] == without ? 0 : u;
     }

@@ -65,7 +65,7 @@ static void weigh(const vxs_fold_work *w, int baseline, const double *y, double 
     bool balanced = t->class_count > 0 && baseline != VXS_BASELINE_CONSTANT &&
                     t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
     for (size_t k = 0; k < w->train_count; k++)
-        u[k] = t->weights ? t->weights[w->train[k]] : 1;
+        u[k] = vxs_task_weight(t, w->train[k]);
     if (balanced)
         vxs_balance_weights(y, u, w->train_count);
 }

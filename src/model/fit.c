@@ -59,8 +59,8 @@ static vxs_status average_free(const vxs_task *t, vxs_model *m, vxs_error *err)
     for (size_t f = 0; m->free_means && f < t->free_count; f++) {
         double sum = 0;
         for (size_t i = 0; i < t->n; i++)
-            sum += t->free[f * t->n + i];
-        m->free_means[f] = sum / (double)t->n;
+            sum += vxs_task_weight(t, i) * t->free[f * t->n + i];
+        m->free_means[f] = sum / vxs_task_total(t);
     }
     return m->free_means ? VXS_OK : VXS_FAILED;
 }

@@ -18,11 +18,15 @@ bool vxs_task_is_kernel(const vxs_task *t)
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
-static vxs_status read_bandwidth(const vxs_method_settings *settings, double *bandwidth,
-                                 vxs_error *err)
+static vxs_status read_bandwidth(const vxs_method_settings *settings, bool weighted,
+                                 double *bandwidth, vxs_error *err)
 {
     const char *text = settings->bandwidth ? settings->bandwidth : "1";
     *bandwidth = 0;
+    if (strcmp(text, "median") == 0 && weighted)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--bandwidth median' counts each subject once; it does not go with "
+                        "'--weights'");
     if (strcmp(text, "median") == 0)
         return VXS_OK;
     if (vxs_parse_real(text, bandwidth) && *bandwidth > 0 && isfinite(*bandwidth))
@@ -42,9 +46,10 @@ void vxs_task_drop_kernel(vxs_task *t)
 static vxs_status make_scores(const vxs_context *context, vxs_task *t, double bandwidth,
                               vxs_error *err)
 {
+    double total = vxs_task_total(t);
     t->margin = vxs_alloc(t->n, sizeof(*t->margin), err);
     for (size_t i = 0; i < t->n && t->margin; i++)
-        t->margin[i] = (double)t->n;
+        t->margin[i] = total;
     return t->margin ? vxs_scores_new(context, t->design, true, t->y, bandwidth, 0, &t->kernel, err)
                      : VXS_FAILED;
 }
@@ -66,7 +71,12 @@ vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *t, size_t 
     if (t->kernel && t->kernel_output == output)
         return VXS_OK;
     vxs_task_drop_kernel(t);
-    vxs_status status = read_bandwidth(settings, &bandwidth, err);
+    vxs_status status = read_bandwidth(settings, t->weights, &bandwidth, err);
+    if (!status && t->weights && settings->penalty == VXS_PENALTY_HSIC)
+        status = vxs_fail(
+            err, VXS_MISUSE,
+            "'--penalty hsic-lasso' is of pairs of subjects, which have no weight; it does "
+            "not go with '--weights'");
     if (!status)
         status = settings->penalty == VXS_PENALTY_HSIC ? make_pairs(t, bandwidth, err)
                                                        : make_scores(context, t, bandwidth, err);
@@ -139,7 +149,7 @@ static void standardise(const vxs_kept *k, size_t at, const double *wide, const 
 static vxs_status keep_feature(const vxs_task *t, vxs_kept *k, size_t at, size_t feature,
                                double *wide, double *sums, vxs_error *err)
 {
-    double *values = k->values + at * k->n;
+    double *values = k->values + at * k->n, total = vxs_task_total(t);
     vxs_status status =
         vxs_find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
     memset(wide, 0, t->cohort->n * sizeof(*wide));
@@ -150,7 +160,7 @@ static vxs_status keep_feature(const vxs_task *t, vxs_kept *k, size_t at, size_t
     k->bandwidth[at] = t->bandwidths[feature];
     status = vxs_gauss_sums(values, k->y, k->n, values, k->n, k->bandwidth[at], sums, err);
     for (size_t i = 0; i < k->n && !status; i++)
-        k->mean[at] += sums[i] / (double)k->n;
+        k->mean[at] += vxs_task_weight(t, i) * sums[i] / total;
     return status;
 }
 
@@ -158,12 +168,12 @@ vxs_status vxs_kept_of(const vxs_task *t, const vxs_solution *fit, vxs_kept **ke
 {
     vxs_kept *k = vxs_kept_new(t->n, fit->count, t->free_count, err);
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
-    double *sums = vxs_alloc(t->n, sizeof(*sums), err), mean = 0;
+    double *sums = vxs_alloc(t->n, sizeof(*sums), err), mean = 0, total = vxs_task_total(t);
     vxs_status status = k && wide && sums ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < t->n; i++)
-        mean += t->y[i] / (double)t->n;
+        mean += vxs_task_weight(t, i) * t->y[i] / total;
     for (size_t i = 0; i < t->n && !status; i++)
-        k->y[i] = t->y[i] - mean;
+        k->y[i] = vxs_task_weight(t, i) * (t->y[i] - mean);
     for (size_t j = 0; j < fit->count && !status; j++)
         status = keep_feature(t, k, j, fit->index[j], wide, sums, err);
     free(wide);
@@ -202,8 +212,8 @@ static double find_offset(const vxs_task *t, const double *scores)
 {
     double sum[2] = { 0, 0 }, count[2] = { 0, 0 };
     for (size_t i = 0; i < t->n; i++) {
-        sum[t->y[i] > 0] += scores[i];
-        count[t->y[i] > 0]++;
+        sum[t->y[i] > 0] += vxs_task_weight(t, i) * scores[i];
+        count[t->y[i] > 0] += vxs_task_weight(t, i);
     }
     return count[0] > 0 && count[1] > 0 ? -(sum[0] / count[0] + sum[1] / count[1]) / 2 : 0;
 }

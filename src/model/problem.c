@@ -20,7 +20,8 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
     int threads = context && context->nthreads > 1 ? context->nthreads : 1;
     vxs_design *base = NULL;
     vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize,
-                      .penalties = t->penalties };
+                      .penalties = t->penalties,
+                      .weights = t->weights };
     vxs_status status = vxs_cohort_design(t->cohort, threads, &base, err);
     if (!status && t->hub)
         status = vxs_hub_design(t->hub, base, &base, err);
@@ -100,7 +101,7 @@ bool vxs_task_set_output(vxs_task *t, size_t number)
     for (size_t i = 0; i < t->n; i++) {
         bool as_it_is = joint || t->class_count == 0;
         t->y[i] = as_it_is ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
-        t->u[i] = t->weights ? t->weights[i] : 1;
+        t->u[i] = vxs_task_weight(t, i);
     }
     if (balanced)
         vxs_balance_weights(t->y, t->u, t->n);

@@ -31,8 +31,9 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
     double *score = vxs_alloc(n, sizeof(*score), err);
     double *columns = vxs_alloc(n, q * sizeof(*columns), err);
+    double *weights = vxs_alloc(n, sizeof(*weights), err);
     bool converged = true;
-    vxs_status status = wide && score && columns ? VXS_OK : VXS_FAILED;
+    vxs_status status = wide && score && columns && weights ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < s->count && !status; k++)
         vxs_cohort_add(t->cohort, s->index[k], s->weight[k], wide);
     for (size_t i = 0; i < n && !status; i++)
@@ -41,13 +42,14 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
         if (t->learn && !t->learn[i])
             continue;
         score[at] = wide[t->rows[i]];
+        weights[at] = vxs_task_weight(t, i);
         for (size_t c = 0; c < q; c++)
             columns[c * m + at] = t->free[c * n + i];
         at++;
     }
     if (!status)
-        status = vxs_fit_columns(&vxs_squared_loss, score, NULL, columns, m, q, explained,
-                                 &converged, err);
+        status = vxs_fit_columns(&vxs_squared_loss, score, t->weights ? weights : NULL, columns, m,
+                                 q, explained, &converged, err);
     if (!status && !converged)
         status = vxs_fail(err, VXS_BAD_DATA,
                           "confounds depend on each other but for rounding, so that what they "
@@ -55,6 +57,7 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
     free(wide);
     free(score);
     free(columns);
+    free(weights);
     return status;
 }
 

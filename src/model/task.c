@@ -64,7 +64,10 @@ const vxs_param vxs_task_params[] = {
       .value = "COLUMN",
       .type = VXS_PARAM_TEXT,
       .offset = AT(weights),
-      .help = "column with a weight for each subject" },
+      .help = "column with how many subjects each one counts for, in the loss and in what is "
+              "learned of features (means, standard deviations, what confounds explain, "
+              "correlations): a weight of 2 is the same subject twice, 0 is not there, and numbers "
+              "need not be whole; class weights are in the loss alone" },
     { .name = "penalties",
       .value = "FILE",
       .type = VXS_PARAM_PATH,
@@ -152,6 +155,19 @@ const char *vxs_task_id(const vxs_task *t, size_t i)
 const char *vxs_task_id_of(const void *task, size_t i)
 {
     return vxs_task_id(task, i);
+}
+
+double vxs_task_weight(const vxs_task *t, size_t i)
+{
+    return t->weights ? t->weights[i] : 1;
+}
+
+double vxs_task_total(const vxs_task *t)
+{
+    double total = 0;
+    for (size_t i = 0; i < t->n; i++)
+        total += vxs_task_weight(t, i);
+    return total;
 }
 
 const vxs_method *vxs_task_method(const vxs_task *t)
@@ -477,7 +493,7 @@ static vxs_status read_learners(const maker *m, vxs_error *err)
     for (size_t i = 0; i < t->n && t->learn; i++) {
         const char *cell = vxs_table_cell(m->table, t->rows[i], column);
         t->learn[i] = cell && strcmp(cell, value) == 0;
-        count += t->learn[i];
+        count += t->learn[i] && vxs_task_weight(t, i) > 0;
     }
     free(value);
     if (!status && !t->learn)

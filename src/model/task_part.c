@@ -23,9 +23,11 @@ static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_
         part->rows[i] = whole->rows[which[i]];
         part->score[i] = whole->score[which[i]];
         if (whole->learn)
-            learners += part->learn[i] = whole->learn[which[i]];
+            part->learn[i] = whole->learn[which[i]];
         if (whole->weights)
             part->weights[i] = whole->weights[which[i]];
+        if (whole->learn)
+            learners += part->learn[i] && vxs_task_weight(part, i) > 0;
         for (size_t k = 0; k < q; k++)
             part->free[k * n + i] = whole->free[k * whole->n + which[i]];
     }

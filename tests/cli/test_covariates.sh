@@ -33,3 +33,9 @@ works "a page" voxsift report x -q -o x.html
 holds "has them" "The intervals are of draws of 4 groups of subjects" x.html
 rm -rf ./*
 nothing_left "covariates"
+
+# Whole weights of subjects, against rows that are repeated.
+run "$PYTHON" "$top/tests/assess/weights_agree.py"
+same "weights agree with repeated rows" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
+nothing_left "weights"
