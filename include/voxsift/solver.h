@@ -56,6 +56,7 @@ typedef struct {
 typedef struct {
     double lambda, lambda_max;
     double primal, dual, gap, tol;
+    double empty; /* value of the empty model; known to the checker alone */
     bool converged;
     size_t nonzero;
     size_t pieces;       /* of equal weight that is not 0, along the edges of a graph */
@@ -123,6 +124,12 @@ void vxs_bound_free(vxs_bound *bound);
  * place that decides it. A gap that is NaN, or below 0 by more than rounding (a hundredth of the
  * tolerance, or 1e-12), shows nothing. */
 bool vxs_has_converged(double gap, double tol);
+
+/* Whether what is said of an answer is what the checker found, and good enough: primal values by
+ * the same share as gaps. Of a selection the value may be found to be less: the checker divides
+ * weights among units in the best way there is. */
+bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *found,
+                           bool selected);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 

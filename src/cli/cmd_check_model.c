@@ -1,7 +1,6 @@
 /* cmd_check_model.c - voxsift check-model. */
 #include "cli/cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const vxs_operand operands[] = {
@@ -15,15 +14,9 @@ static const vxs_example examples[] = {
     { NULL, NULL },
 };
 
-/* What the model says of itself is what was found, and good enough. Of a selection the value may be
- * found to be less: the checker divides weights among units in the best way there is. */
 static bool holds(const vxs_output_fit *o, const vxs_certificate *found)
 {
-    const vxs_certificate *said = &o->fit.certificate;
-    double size = fabs(found->primal) + 1e-300, above = said->primal - found->primal;
-    bool less = o->fit.selected && above > 0;
-    bool same = found->unidentified == said->unidentified;
-    return found->converged && same && (less || fabs(above) <= 1e-7 * size);
+    return vxs_certificate_holds(&o->fit.certificate, found, o->fit.selected);
 }
 
 static void print_json(const vxs_call *call, const vxs_model *m, const vxs_cohort *cohort,

@@ -2,10 +2,12 @@
 #include "solver/solver.h"
 
 #define ROUNDING 1e-12 /* of the tolerance */
+#define SAME     1e-7  /* of the empty model's value: so near are two ways to compute one */
+#define STEEPEST 1e-2  /* of lambda_max, which graphs' solvers find to 1e-3 beside large weights */
 #define BELOW    0.01  /* of the tolerance, or */
-#define SUMS                                                                                       \
-    1e-10 /* of the empty model's value: so far below 0 rounding of sums may bring a gap           \
-           */
+/* of the empty model's value: so far below 0 rounding of sums may bring a gap */
+#define SUMS  1e-10
+#define ABOVE 1e-6 /* of it: a dual value no further above the primal one that is found anew */
 
 /* A dual value that is above the primal one by more than rounding is no bound, nor is what is near
  * it. */
@@ -22,6 +24,32 @@ bool vxs_has_converged(double gap, double tol)
 double vxs_relative_gap(double gap, double empty)
 {
     return empty > 0 ? gap / empty : empty <= 0 ? gap : NAN;
+}
+
+/* Of numbers that are written whole; a bound that was not found is no further off than itself. */
+static bool is_same(double a, double b)
+{
+    return a == b || fabs(a - b) <= SAME * (1 + fabs(a));
+}
+
+/* The gap is that of the values, and whether it is small enough follows: of a selection that was
+ * ended, another gap says so. */
+static bool is_consistent(const vxs_certificate *said, double empty, bool selected)
+{
+    double gap = vxs_relative_gap(said->primal - said->dual, empty);
+    return is_same(gap, said->gap) &&
+           (selected || said->converged == vxs_has_converged(said->gap, said->tol));
+}
+
+bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *found, bool selected)
+{
+    double above = vxs_relative_gap(said->primal - found->primal, found->empty);
+    bool value = (selected && above > 0) || fabs(above) <= SAME;
+    double most = vxs_relative_gap(said->dual - found->primal, found->empty);
+    bool steepest = isnan(said->lambda_max) || !(found->lambda_max > 0) ||
+                    fabs(said->lambda_max - found->lambda_max) <= STEEPEST * found->lambda_max;
+    return found->converged && value && (selected || most <= ABOVE) && steepest &&
+           found->unidentified == said->unidentified && is_consistent(said, found->empty, selected);
 }
 
 static bool are_finite(const double *values, size_t count)

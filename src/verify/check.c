@@ -256,6 +256,7 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
     if (!c->problem->terms && !(result->primal - result->dual <= enough * size))
         result->dual = fmax(result->dual, bound_by_answer(c, lambda, true, &again));
     result->lambda = lambda;
+    result->empty = size;
     result->unidentified = c->unidentified.held;
     result->gap = vxs_relative_gap(result->primal - result->dual, size);
     result->nonzero = s->count;

@@ -304,7 +304,8 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
         for (size_t i = 0; i < c->n; i++)
             c->slope[i] *= cost;
         r->dual = best_bound(c);
-        r->gap = vxs_relative_gap(r->primal - r->dual, cost * *empty);
+        r->empty = cost * *empty;
+        r->gap = vxs_relative_gap(r->primal - r->dual, r->empty);
         r->lambda = 1 / cost;
         r->lambda_max = NAN;
         r->nonzero = s->count;

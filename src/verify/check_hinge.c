@@ -3,6 +3,7 @@
  * The bound rests on alpha and on weights a that the answer brings along; any alpha between 0 and u
  * and any a will do, once both are shrunk until z_j'alpha - 2 lambda2 (La)_j <= lambda at all
  * columns. Nothing of the solvers is used. */
+#include "solver/solver.h"
 #include "verify/check.h"
 
 #include <math.h>
@@ -104,7 +105,8 @@ static void look(hinge *c, const vxs_solution *s, vxs_certificate *r)
     double shrink = steepest > lambda ? lambda / steepest : 1;
     r->dual = shrink * along - shrink * shrink * lambda2 * roughness(c, c->a);
     r->lambda = lambda;
-    r->gap = (r->primal - r->dual) / (margin * total);
+    r->empty = margin * total;
+    r->gap = vxs_relative_gap(r->primal - r->dual, r->empty);
     r->nonzero = s->count;
     r->tol = s->certificate.tol;
     r->converged = vxs_has_converged(r->gap, r->tol * (1 + 1e-6) + 1e-13);

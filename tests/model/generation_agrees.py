@@ -46,15 +46,16 @@ write("penalties.tsv", {"feature": names, "penalty": penalties})
 # ---- Units from their definitions ------------------------------------------------------------------------------
 
 
-def standardised(way, confounds_out, divided):
-    """Of everybody, by what the training subjects say."""
-    S, spread = X.astype(float), X[:N].astype(float).std(0)
+def standardised(way, confounds_out, divided, u):
+    """Of everybody, by what the training subjects say, each as often as it weighs."""
+    S, mean = X.astype(float), np.average(X[:N].astype(float), axis=0, weights=u)
+    spread = np.sqrt(np.average((X[:N] - mean) ** 2, axis=0, weights=u))
     if way != "none":
-        S = S - S[:N].mean(0)
+        S = S - mean
     if way == "unit":
         S = np.where(spread > 1e-6, S / np.where(spread > 1e-6, spread, 1), 0)
     if confounds_out is not None:
-        S = S - confounds_out @ np.linalg.lstsq(confounds_out[:N], S[:N], rcond=None)[0]
+        S = S - confounds_out @ np.linalg.lstsq(np.sqrt(u)[:, None] * confounds_out[:N], np.sqrt(u)[:, None] * S[:N], rcond=None)[0]
     return S / penalties if divided else S
 
 
@@ -181,13 +182,13 @@ def confirm(what, model, found, o):
     B, cost = p["r" if mslr else "B"], p["C"]
     target = people[task["target"]]
     y = np.where(target == said["name"], 1.0, -1.0)
-    u = people["much"][:N] if task["weights"] else np.ones(N)
+    u = counts = people["much"][:N] if task["weights"] else np.ones(N)
     if task["class-weights"] == "balanced":
         u = u * np.where(y[:N] > 0, u.sum() / (2 * u[y[:N] > 0].sum()), u.sum() / (2 * u[y[:N] < 0].sum()))
     ones = np.ones((every, 0 if task["no-intercept"] else 1))
     C = np.column_stack([ones, *({"age": age, "sex": male.astype(float)}[k] for k in (task["confounds"] or "").split(",") if k)])
     out = task["confounds-as"] == "out"
-    S = standardised(task["standardize"], C if out else None, task["penalties"])
+    S = standardised(task["standardize"], C if out else None, task["penalties"], counts)
     units, rows = units_of(p, S, model), rows_of(table(open(f"{found}/selection.tsv")), o)
     free = C[:, :1] if out else C
     chosen, w = {}, number(rows["weight"])
@@ -322,7 +323,7 @@ check("and its value", near(json.load(open("one/model.json"))["outputs"][0]["pri
                             0.2 * (json.load(open("lasso/model.json"))["outputs"][0]["primal"] - abs(w).sum() ** 2 / 0.2) + abs(w).sum() ** 2 / 2, 1e-7))
 
 # ---- poly2 is the same as a table of what it makes ------------------------------------------------------------------
-S = standardised("unit", None, False)
+S = standardised("unit", None, False, np.ones(N))
 wide = np.hstack(units_of({"map": "poly2", "gamma": 1, "constant": 1}, S, None))
 keep = wide[:N].std(0) > 0
 for name, part in (("wide", slice(N)), ("wide_new", slice(N, every))):
