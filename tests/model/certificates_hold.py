@@ -44,10 +44,10 @@ def make(rng, kind="normal", n=20, p=10, scale=1.0, weights="none", classes=2):
          "wide": 10.0 ** rng.uniform(-8, 8, n)}[weights]
     age = rng.normal(50, 10, n)
     with open("rows.tsv", "w") as f:
-        f.write("participant_id\tscore\tdx\tw\tage\tmonths\tconst\tsite\tid\tnear\n")
+        f.write("participant_id\tscore\tdx\tw\tage\tmonths\tconst\tsite\tid\tnear\tpair\n")
         for i in range(n):
             f.write(f"s{i:03d}\t{score[i]!r}\t{'ABC'[rank[i]]}\t{w[i]!r}\t{age[i]!r}\t{12 * age[i]!r}\t1\tsite{i % 4}"
-                    f"\tp{i}\t{age[i] * (1 + 1e-12 * i)!r}\n")
+                    f"\tp{i}\t{age[i] * (1 + 1e-12 * i)!r}\tq{i // 2}\n")
     shutil.rmtree("c", ignore_errors=True)
     call("cohort", "--npy", "x.npy", "--rows", "rows.tsv", "-o", "c", "-q")
 
@@ -118,6 +118,10 @@ def once_wrong():
     for m in (["lasso"], ["fused", "--graph", "chain"], ["fused", "--penalty", "trend"]):
         out = ["--target", "score", "--confounds", "id", "--confounds-as", "out", "--method", *m]
         holds("nothing left of features", out, (65,))
+    make(np.random.default_rng(2), n=40, scale=1e3)  # the value is 1e-11 of the empty model's
+    holds("a level two subjects", ["--target", "dx", "--confounds", "pair", "--method", "fgm", "--C", "10000",
+                                   "--standardize", "none"], (0,))
+    make(rng, n=24, classes=3)
     for m in (["lasso"], ["fused", "--graph", "chain"], ["fgm", "--debias", "1", "--C", "0.01"], ["mslr"]):
         near = ["--target", "dx", "--confounds", "age,near", "--method", *m]
         holds("covariates that are almost one", near, (0,))
