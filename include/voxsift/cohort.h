@@ -112,7 +112,8 @@ char *vxs_person_of(const char *id, vxs_error *err);
 /* Adds weight times feature j to a sum for each subject. */
 void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *sums);
 /* A number for each subject that is the same where two subjects have the same feature values, and
- * hardly ever else, from 8,192 features at most; 0 where fewer than 20 of these are not 0. */
+ * hardly ever else, from 8,192 features at most; 0 where these say so little that people are alike
+ * by chance (prints.c). */
 VXS_MUST_CHECK vxs_status vxs_cohort_prints(const vxs_cohort *cohort, uint64_t *print,
                                             vxs_error *err);
 /* Whether the files of features are those that the cohort was made with, by their SHA-256, which

@@ -51,6 +51,14 @@ VXS_MUST_CHECK vxs_status vxs_output_open(vxs_output *output, const char *name, 
                                           vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name,
                                            vxs_error *err);
+/* The last file in it: the SHA-256 of each of the others, in lines that sha256sum writes and
+ * checks.
+ */
+VXS_MUST_CHECK vxs_status vxs_output_seal(vxs_output *output, const char *name, vxs_error *err);
+/* Whether the files of a directory are as the seal in it says; `sealed` is false where there is no
+ * seal, and then nothing is known. */
+VXS_MUST_CHECK vxs_status vxs_seal_check(const char *directory, const char *name, bool *sealed,
+                                         vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_output_commit(vxs_output *output, vxs_error *err);
 void vxs_output_free(vxs_output *output);
 

@@ -213,6 +213,7 @@ VXS_MUST_CHECK vxs_status vxs_model_fit(const vxs_context *context, vxs_task *ta
 /* A directory: model.json, weights.tsv, for voxels weights.nii.gz and mask.nii.gz, and what else
  * the answer rests on: penalties.npy, graph.tsv. */
 #define VXS_MODEL_FILE "model.json"
+#define VXS_SEAL_FILE  "sha256sums"
 VXS_MUST_CHECK vxs_status vxs_model_save(const vxs_context *context, const vxs_model *model,
                                          const vxs_task *task, const vxs_method_settings *settings,
                                          const char *directory, bool replace, vxs_error *err);
@@ -234,6 +235,9 @@ void vxs_fit_json(vxs_json_writer *writer, const vxs_task_settings *task,
 /* Whether model and cohort both record the SHA-256 of the same files of features, so that checking
  * verifies that these are what the model was fitted on. */
 bool vxs_model_features_recorded(const vxs_model *model, const vxs_cohort *cohort);
+/* Whether the model's files are as they were written; not `sealed`: it does not say. */
+VXS_MUST_CHECK vxs_status vxs_model_check_files(const vxs_model *model, bool *sealed,
+                                                vxs_error *err);
 /* Recomputes every output's certificate from the cohort's columns, once these are verified. */
 VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_model *model,
                                           const vxs_cohort *cohort, vxs_certificate *certificates,

@@ -19,19 +19,25 @@ static bool holds(const vxs_output_fit *o, const vxs_certificate *found)
     return vxs_certificate_holds(&o->fit.certificate, found, o->fit.selected);
 }
 
+static bool all_hold(const vxs_model *m, const vxs_certificate *found)
+{
+    bool all = true;
+    for (size_t k = 0; k < m->output_count; k++)
+        all = all && holds(&m->outputs[k], &found[k]);
+    return all;
+}
+
 static void print_json(const vxs_call *call, const vxs_model *m, const vxs_cohort *cohort,
-                       const vxs_certificate *found)
+                       const vxs_certificate *found, bool sealed)
 {
     vxs_json_writer w;
-    bool all = true;
     vxs_json_init(&w, call->out);
     vxs_json_open_object(&w, NULL);
     vxs_json_open_array(&w, "outputs");
     for (size_t k = 0; k < m->output_count; k++) {
-        bool good = holds(&m->outputs[k], &found[k]);
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "name", m->outputs[k].name);
-        vxs_json_bool(&w, "holds", good);
+        vxs_json_bool(&w, "holds", holds(&m->outputs[k], &found[k]));
         vxs_json_real(&w, "lambda", found[k].lambda);
         vxs_json_real(&w, "lambda_max", found[k].lambda_max);
         vxs_json_real(&w, "primal", found[k].primal);
@@ -41,11 +47,11 @@ static void print_json(const vxs_call *call, const vxs_model *m, const vxs_cohor
             vxs_json_whole(&w, "unidentified", (int64_t)found[k].unidentified);
         vxs_json_real(&w, "gap_said", m->outputs[k].fit.certificate.gap);
         vxs_json_close_object(&w);
-        all = all && good;
     }
     vxs_json_close_array(&w);
     vxs_json_bool(&w, "features_verified", vxs_model_features_recorded(m, cohort));
-    vxs_json_bool(&w, "holds", all);
+    vxs_json_bool(&w, "files_verified", sealed);
+    vxs_json_bool(&w, "holds", all_hold(m, found));
     vxs_json_close_object(&w);
 }
 
@@ -79,8 +85,15 @@ static vxs_status check(const vxs_call *call, const vxs_model *m, vxs_error *err
         return status;
     vxs_certificate *found = vxs_alloc(m->output_count, sizeof(*found), err);
     status = found ? vxs_model_check(call->context, m, &cohort, found, err) : VXS_FAILED;
+    bool sealed = false;
+    if (!status && all_hold(m, found))
+        status = vxs_model_check_files(m, &sealed, err);
+    if (!status && !sealed && all_hold(m, found))
+        vxs_log(call->context, VXS_LOG_WARNING,
+                "the model has no '" VXS_SEAL_FILE "': whether its files were changed after they "
+                "were written is not verified");
     if (!status && call->shared->json)
-        print_json(call, m, &cohort, found);
+        print_json(call, m, &cohort, found, sealed);
     else if (!status)
         print_words(call, m, found);
     for (size_t k = 0; k < m->output_count && !status; k++)
@@ -111,7 +124,9 @@ const vxs_command vxs_cmd_check_model = {
     .details = "Reads the model's weights and the cohort's columns, and computes objective, dual "
                "feasibility over all features and gap by plain loops that share nothing with the "
                "solvers. The exit code is 3 when the certificate does not hold, and 65 when the "
-               "features are not those of the fit, by the SHA-256 that model and cohort record.",
+               "features are not those of the fit, by the SHA-256 that model and cohort record, or "
+               "files of the model were changed after they were written, by those in its "
+               "sha256sums ('sha256sum -c' reads it as well).",
     .operands = operands,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS,
     .examples = examples,

@@ -1,11 +1,17 @@
 /* prints.c - numbers by which copies of a subject's features are known, whatever file they came
- * from and under which id. */
+ * from and under which id.
+ *
+ * Two people may have the same features by chance where these say little: a lesion of a few voxels,
+ * a table of scores from 0 to 3. What they say at least is counted: the digits of values that are
+ * not 0. A value of 1 has one, 82.5 has 8 and most measured ones have 24, of which an image of
+ * bytes times a header's scale has 8, however many it seems to have. */
 #include "voxsift/cohort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FEWEST 20   /* values that are not 0: fewer are alike by chance */
+#define FEWEST 20   /* values that are not 0, whatever they are: the same ones are no chance */
+#define DIGITS 96   /* binary ones of all values, likewise: 4 of an image, of 32 digits at least */
 #define MOST   8192 /* features that are compared, evenly among all */
 
 /* A sum over features of a mixture of number and value (the end of SplitMix64), so that the order
@@ -20,19 +26,34 @@ static uint64_t mix(size_t feature, float value)
     return x ^ (x >> 31);
 }
 
+/* From the first binary digit that is 1 to the last one. */
+static uint32_t digits(float value)
+{
+    uint32_t bits, whole = (uint32_t)1 << 23;
+    memcpy(&bits, &value, sizeof(bits));
+    return 24 - (uint32_t)__builtin_ctz((bits & (whole - 1)) | whole);
+}
+
+/* As digits; a value that is not 0 counts as so many at least that FEWEST of them are enough. */
+static uint32_t weigh(float value)
+{
+    uint32_t least = (DIGITS + FEWEST - 1) / FEWEST, there = digits(value);
+    return there > least ? there : least;
+}
+
 static void add(const vxs_cohort *c, size_t j, uint64_t *print, uint32_t *count)
 {
     if (!c->features) {
         for (size_t e = c->starts[j]; e < c->starts[j + 1]; e++) {
             print[c->rows[e]] += c->values[e] != 0 ? mix(j, c->values[e]) : 0;
-            count[c->rows[e]] += c->values[e] != 0;
+            count[c->rows[e]] += c->values[e] != 0 ? weigh(c->values[e]) : 0;
         }
         return;
     }
     const float *x = c->features + j * c->n;
     for (size_t i = 0; i < c->n; i++) {
         print[i] += x[i] != 0 ? mix(j, x[i]) : 0;
-        count[i] += x[i] != 0;
+        count[i] += x[i] != 0 ? weigh(x[i]) : 0;
     }
 }
 
@@ -47,7 +68,7 @@ vxs_status vxs_cohort_prints(const vxs_cohort *c, uint64_t *print, vxs_error *er
     for (size_t j = 0; j < c->p; j += step)
         add(c, j, print, count);
     for (size_t i = 0; i < c->n; i++)
-        print[i] = count[i] < FEWEST ? 0 : print[i];
+        print[i] = count[i] < DIGITS ? 0 : print[i];
     free(count);
     return VXS_OK;
 }

@@ -14,4 +14,7 @@ void vxs_hash_add(vxs_hash *hash, const void *bytes, size_t length);
 /* In hexadecimal; nothing is added afterwards. */
 void vxs_hash_end(vxs_hash *hash, char text[VXS_HASH_TEXT]);
 
+/* seal.c: a line of a seal, from a file that is read to its end. */
+VXS_MUST_CHECK vxs_status vxs_seal_line(FILE *file, const char *name, FILE *seal, vxs_error *err);
+
 #endif

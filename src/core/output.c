@@ -3,6 +3,7 @@
  * It holds a list of its own files. Only a directory with such a list and nothing else is ever
  * replaced, and only regular files on the list are ever removed, through a handle of the directory
  * and after it has left its place: --force on a wrong name must not cost anybody a thesis. */
+#include "core/hash.h"
 #include "core/place.h"
 
 #include <dirent.h>
@@ -316,6 +317,39 @@ vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, 
         return VXS_OK;
     return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s': %s", output->place.path, name,
                     reason);
+}
+
+/* Of one that is written. */
+static vxs_status seal_file(const vxs_output *output, const char *name, FILE *seal, vxs_error *err)
+{
+    int handle = openat(output->work, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    FILE *file = handle >= 0 ? fdopen(handle, "rb") : NULL;
+    if (!file) {
+        int reason = errno;
+        if (handle >= 0)
+            (void)close(handle);
+        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot read '%s/%s' again: %s", output->place.path,
+                        name, strerror(reason));
+    }
+    vxs_status status = vxs_seal_line(file, name, seal, err);
+    (void)fclose(file);
+    return status;
+}
+
+vxs_status vxs_output_seal(vxs_output *output, const char *name, vxs_error *err)
+{
+    char *names = vxs_format(err, "%s", strchr(output->files, '\n') + 1);
+    FILE *seal = NULL;
+    vxs_status status = names ? vxs_output_open(output, name, &seal, err) : VXS_FAILED;
+    for (char *line = names; seal && *line && !status;) {
+        size_t width = strcspn(line, "\n");
+        line[width] = '\0';
+        status = seal_file(output, line, seal, err);
+        line += width + 1;
+    }
+    vxs_status closed = seal ? vxs_output_close(output, seal, name, err) : VXS_OK;
+    free(names);
+    return status ? status : closed;
 }
 
 /* ---- Into place ------------------------------------------------------------------------------ */

@@ -490,6 +490,15 @@ static vxs_status check_again(const vxs_context *context, const vxs_model *m, vx
     return status;
 }
 
+vxs_status vxs_model_check_files(const vxs_model *m, bool *sealed, vxs_error *err)
+{
+    char *directory = vxs_format(err, "%.*s", (int)(strrchr(m->path, '/') - m->path), m->path);
+    vxs_status status =
+        directory ? vxs_seal_check(directory, VXS_SEAL_FILE, sealed, err) : VXS_FAILED;
+    free(directory);
+    return status;
+}
+
 bool vxs_model_features_recorded(const vxs_model *m, const vxs_cohort *cohort)
 {
     const vxs_json *then = vxs_json_get(vxs_json_get(m->about, "training"), "features_files");

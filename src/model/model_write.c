@@ -495,6 +495,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
     if (!status && vxs_task_generates(t))
         status = write_unit_files(m, t, output, err);
     if (!status)
+        status = vxs_output_seal(output, VXS_SEAL_FILE, err);
+    if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);
     free(about.prints);

@@ -35,7 +35,9 @@ rng = np.random.default_rng(3)
 x = rng.normal(size=(30, 40)) * (rng.random((30, 40)) < 0.7)
 x[9] = x[4]
 few = rng.integers(0, 2, size=(30, 6))
-for name, m in (("x", x), ("few", few)):
+short = rng.normal(size=(30, 5)) # measured ones are not
+short[9] = short[4]
+for name, m in (("x", x), ("few", few), ("short", short)):
     with open(name + ".tsv", "w") as f:
         f.write("participant_id\t" + "\t".join("f%d" % j for j in range(m.shape[1])) + "\n")
         for i, row in enumerate(m):
@@ -46,11 +48,12 @@ with open("x.svm", "w") as f:
     for row in x * (rng.random(40) < 0.2):
         f.write("%d" % rng.integers(0, 2) + "".join(" %d:%.5g" % (j + 1, v) for j, v in enumerate(row) if v) + "\n")
 END
-for name in x few; do
+for name in x few short; do
     voxsift cohort --features $name.tsv --participants people.tsv -o $name -q > /dev/null
     run voxsift cv $name $few -o y-$name
     cp "$work/err" $name.err
 done
 holds "rows that are equal" "'s04' and 's09' have the same feature values" x.err
+holds "short ones" "'s04' and 's09' have the same feature values" short.err
 if grep -q "same feature" few.err; then fail "a few values that are equal are no copies" "$(cat few.err)"; else pass; fi
 rm -rf ./*

@@ -256,7 +256,7 @@ refuses 73 "it exists, and --force replaces only what voxsift made" \
     voxsift fit c --target score -o img --force
 works "--force" voxsift fit c --target age -o m --force
 holds "replaced" '"target": "age"' m/model.json
-same "replaced whole" "$(ls m | tr '\n' ' ')" "mask.nii.gz model.json weights.nii.gz weights.tsv "
+same "replaced whole" "$(ls m | tr '\n' ' ')" "mask.nii.gz model.json sha256sums weights.nii.gz weights.tsv "
 same "no half-made output" "$(find . -name '*.part-*')$(ls -A tmp)" ""
 rm -rf ./*
 nothing_left "fit"
