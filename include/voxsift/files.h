@@ -55,8 +55,8 @@ VXS_MUST_CHECK vxs_status vxs_output_close(vxs_output *output, FILE *stream, con
  * checks.
  */
 VXS_MUST_CHECK vxs_status vxs_output_seal(vxs_output *output, const char *name, vxs_error *err);
-/* Whether the files of a directory are as the seal in it says; `sealed` is false where there is no
- * seal, and then nothing is known. */
+/* Whether the files of a directory that are there are as the seal in it says; `sealed` is false
+ * where there is no seal, and then nothing is known. */
 VXS_MUST_CHECK vxs_status vxs_seal_check(const char *directory, const char *name, bool *sealed,
                                          vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_output_commit(vxs_output *output, vxs_error *err);

@@ -25,6 +25,7 @@ typedef struct {
     size_t shape[3];
     double affine[4][4]; /* (i, j, k, 1) to (x, y, z, 1); never singular */
     vxs_affine_source source;
+    bool sizes_invented; /* 1 mm along an axis for which the file says none, and no affine */
     int sform_code,
         qform_code; /* as in the file: 0 unknown, 1 scanner, 2 aligned, 3 Talairach, 4 MNI */
 } vxs_grid;

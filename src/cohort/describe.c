@@ -32,6 +32,8 @@ static void write_grid(vxs_json_writer *w, const vxs_grid *grid)
     }
     vxs_json_close_array(w);
     vxs_json_text(w, "orientation", vxs_grid_orientation_text(grid, text));
+    if (grid->sizes_invented)
+        vxs_json_bool(w, "voxel_sizes_invented", true);
     vxs_json_whole(w, "sform_code", grid->sform_code);
     vxs_json_whole(w, "qform_code", grid->qform_code);
     vxs_json_close_object(w);

@@ -159,7 +159,11 @@ vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
     compare_grids(build, reference);
     if (build->grid.source == VXS_AFFINE_NONE)
         vxs_log(build->context, VXS_LOG_WARNING,
-                "the images do not say where they are: left and right are not known");
+                "the images do not say where they are: left and right are not known, and "
+                "positions are counted from the first voxel, with voxels of %g x %g x %g mm%s",
+                fabs(build->grid.affine[0][0]), fabs(build->grid.affine[1][1]),
+                fabs(build->grid.affine[2][2]),
+                build->grid.sizes_invented ? " (1 where the header has no size)" : "");
     if (build->settings->voxel_size > 0) {
         vxs_grid coarse;
         status = vxs_grid_with_voxel_size(&build->grid, build->settings->voxel_size, &coarse, err);

@@ -261,13 +261,15 @@ static bool usable(const vxs_grid *grid, double m[4][4])
 }
 
 /* Voxel sizes on the diagonal, 1 where the file has none. */
-static void plain_affine(const fields *f, double affine[4][4])
+static void plain_affine(const fields *f, vxs_grid *grid)
 {
-    memset(affine, 0, 16 * sizeof(double));
-    affine[3][3] = 1;
+    memset(grid->affine, 0, sizeof(grid->affine));
+    grid->affine[3][3] = 1;
     for (int d = 0; d < 3; d++) {
         double size = fabs(f->pixdim[d + 1]);
-        affine[d][d] = size >= 1e-9 && size <= 1e9 ? size : 1;
+        bool given = size >= 1e-9 && size <= 1e9;
+        grid->affine[d][d] = given ? size : 1;
+        grid->sizes_invented = grid->sizes_invented || !given;
     }
 }
 
@@ -309,7 +311,7 @@ static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
     grid->sform_code = f->sform_code;
     grid->qform_code = f->qform_code;
     grid->source = VXS_AFFINE_NONE;
-    plain_affine(f, grid->affine);
+    plain_affine(f, grid);
     if (f->analyze)
         return check_grid(f, grid, err);
     nifti_image *nim = transforms(f);
@@ -319,6 +321,7 @@ static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
     bool qform = f->qform_code > 0 && usable(grid, nim->qto_xyz.m);
     if (sform || qform) {
         grid->source = sform ? VXS_AFFINE_SFORM : VXS_AFFINE_QFORM;
+        grid->sizes_invented = false;
         memcpy(grid->affine, sform ? nim->sto_xyz.m : nim->qto_xyz.m, sizeof(grid->affine));
     }
     if (sform && qform)

@@ -22,6 +22,12 @@ static vxs_status same_voxels(const vxs_model *m, const vxs_cohort *c, vxs_error
                         "%zu x %zu x %zu",
                         c->path, c->grid.shape[0], c->grid.shape[1], c->grid.shape[2],
                         m->grid.shape[0], m->grid.shape[1], m->grid.shape[2]);
+    if ((m->grid.source == VXS_AFFINE_NONE) != (c->grid.source == VXS_AFFINE_NONE))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its images %s where they are, those of the model "
+                        "%s: left and right may be exchanged",
+                        c->path, c->grid.source == VXS_AFFINE_NONE ? "do not say" : "say",
+                        c->grid.source == VXS_AFFINE_NONE ? "do" : "do not");
     if (distance > 0.1)
         return vxs_fail(err, VXS_BAD_DATA,
                         "cannot predict for '%s': its grid (%s) differs from the model's (%s) by "

@@ -46,7 +46,8 @@ typedef struct {
 void vxs_dots_put(FILE *out, const char *title, const char *label, const vxs_dots *rows,
                   size_t count);
 
-/* slices.c: a map over an underlay, as PNG in the page. Left is left. */
+/* slices.c: a map over an underlay, as PNG in the page. Left is left, where it is known. */
+const char *vxs_side_words(bool known);
 typedef struct {
     const vxs_volume *map, *underlay; /* underlay may be NULL: then where the mask is */
     const uint8_t *mask;              /* of the map's grid */

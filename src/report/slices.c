@@ -224,6 +224,13 @@ static vxs_status put_mosaic(canvas *c, FILE *out, vxs_error *err)
     return put_canvas(c, out, pixels_along(c, 0), "axial slices from below to above", err);
 }
 
+const char *vxs_side_words(bool known)
+{
+    return known ? "Left is left."
+                 : "The images do not say where they are: left and right are not known, and mm are "
+                   "counted from the first voxel, in no brain space.";
+}
+
 vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *caption, vxs_error *err)
 {
     canvas c;
@@ -239,9 +246,10 @@ vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *capti
         status = put_mosaic(&c, out, err);
     vxs_put(out,
             "<figcaption>%s Above: through x %f, y %f, z %f mm. Below: axial slices from z %f to "
-            "%f mm. Left is left. Yellow and cyan: %s %g in size.</figcaption></figure>\n",
+            "%f mm. %s Yellow and cyan: %s %g in size.</figcaption></figure>\n",
             caption, slices->peak[0], slices->peak[1], slices->peak[2], c.low[2] + 2 * MARGIN,
-            c.high[2] - 2 * MARGIN, beyond ? "from" : "up to", c.map_most);
+            c.high[2] - 2 * MARGIN, vxs_side_words(slices->map->grid.source != VXS_AFFINE_NONE),
+            beyond ? "from" : "up to", c.map_most);
     return status;
 }
 

@@ -37,7 +37,7 @@ def refused(what):
 
 def certificate_alone(about):
     """Without the seal, what the certificate says of itself and of the weights is looked at."""
-    os.rename("e/sha256sums", "sums")
+    os.rename("e/sha256sums", "seal")
     for key, value in (("primal", 1.001), ("dual", 1.001), ("gap", 1e4), ("lambda", 1.01), ("lambda_max", 1.1)):
         a = copy.deepcopy(about)
         a["outputs"][0][key] = (a["outputs"][0][key] + 1e-9) * value
@@ -46,7 +46,7 @@ def certificate_alone(about):
     about["outputs"][0]["converged"] = False
     json.dump(about, open("e/model.json", "w"))
     refused("converged alone")
-    os.rename("sums", "e/sha256sums")
+    os.rename("seal", "e/sha256sums")
 
 
 for name, words in {"lasso": ["--target", "score", "--confounds", "age,site", "--lambda-ratio", "0.3"],
