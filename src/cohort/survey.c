@@ -322,15 +322,11 @@ static vxs_status read_on_grid(const vxs_build *build, const char *path, const c
         return status;
     status = vxs_volume_of_image(&image, 0, &stored, err);
     vxs_image_release(&image);
-    if (status)
-        return status;
-    bool silent = stored.grid.source == VXS_AFFINE_NONE;
-    if (!status && silent != (build->grid.source == VXS_AFFINE_NONE)) {
+    if (!status)
+        status = vxs_build_check_place(build, &stored.grid, path, what, err);
+    if (status) {
         vxs_volume_release(&stored);
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "cannot use '%s' as %s: it %s where it is, the images %s: left and right "
-                        "may be exchanged",
-                        path, what, silent ? "does not say" : "says", silent ? "do" : "do not");
+        return status;
     }
     double distance = vxs_grid_distance(&stored.grid, &build->grid);
     bool asked = build->settings->resample || build->settings->voxel_size > 0;
