@@ -35,7 +35,7 @@ rm -rf ./*
 nothing_left "covariates"
 
 # Whole weights of subjects, against rows that are repeated.
-run "$PYTHON" "$top/tests/assess/weights_agree.py"
+run "$PYTHON" "$top/tests/model/weights_agree.py"
 same "weights agree with repeated rows" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf ./*
 nothing_left "weights"
