@@ -3,6 +3,7 @@
  * answers as the lasso on trees. */
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
+#include "tests/loss/losses.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static void make_targets(example *e, const vxs_loss_kind *loss)
 static void make(example *e, uint64_t number, const vxs_loss_kind *loss, bool tree)
 {
     vxs_error err = VXS_ERROR_INIT;
-    *e = (example){ .random = { 23, 10 * number + (uint64_t)loss } };
+    *e = (example){ .random = { 23, 10 * number + number_of_loss(loss) } };
     e->n = 14 + draw_below(e, MOST_N - 13);
     e->p = 2 + draw_below(e, MOST_P - 1);
     e->classes = loss == &vxs_multinomial_loss ? 2 + draw_below(e, MOST_CLASSES - 1) : 1;

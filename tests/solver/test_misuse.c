@@ -235,10 +235,14 @@ Test(misuse, shapes_that_do_not_fit)
     e = make(VXS_METHOD_FUSED);
     e->problem.loss.kind = &vxs_multinomial_loss;
     REFUSED(e, VXS_MISUSE, "multinomial loss does not go with 0 classes");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.loss.n = N + 1;
+    REFUSED(e, VXS_MISUSE, "the loss is of 13 samples, the design has 12 rows");
     e = make(VXS_METHOD_FGM);
     vxs_design *shorter;
     WORKS(vxs_dense_new(e->x, N - 1, P, 1, &shorter, &err), err);
     e->problem.design = shorter;
+    e->problem.loss.n = N - 1;
     REFUSED(e, VXS_MISUSE, "the units have 12 rows, the design 11");
     vxs_design_free(shorter);
 }

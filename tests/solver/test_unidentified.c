@@ -3,6 +3,7 @@
  * size, and stay where they are when stored values move by an ulp. */
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
+#include "tests/loss/losses.h"
 
 #include <float.h>
 
@@ -114,19 +115,10 @@ static void begin_view(example *e)
     e->problem.design = e->view;
 }
 
-/* Of a stream of random numbers. */
-static uint64_t number_of(const vxs_loss_kind *loss)
-{
-    uint64_t k = 0;
-    while (vxs_loss_kinds[k] != loss)
-        k++;
-    return k;
-}
-
 static void make(example *e, int kind, int way, const vxs_loss_kind *loss)
 {
     vxs_error err = VXS_ERROR_INIT;
-    *e = (example){ .random = { 77, (uint64_t)(100 * kind + 10 * way) + number_of(loss) } };
+    *e = (example){ .random = { 77, (uint64_t)(100 * kind + 10 * way) + number_of_loss(loss) } };
     for (size_t i = 0; i < N; i++) {
         e->free[i] = 1;
         e->free[N + i] = vxs_random_uniform(&e->random, e->drawn++);
