@@ -150,29 +150,14 @@ typedef struct {
 void vxs_selection_release(vxs_selection *selection);
 
 /* Weights are of features as they stand in the cohort: standardisation is in them and in the
- * intercept. Those of kernels are of the features' kernels, for which the model keeps values of its
- * training subjects. */
+ * intercept; or of what the encoder makes of them, which has what it needs of training subjects. */
+typedef struct vxs_encoder vxs_encoder; /* private to the model room */
 typedef struct {
-    size_t n, count, free_count;
-    double *y;            /* n: 1 and -1, centred */
-    double *values;       /* count x n: of training subjects, standardised */
-    double *bandwidth;    /* count */
-    double *mean;         /* count: of the training subjects' sums */
-    double *scale, *free; /* count; count x free_count: standardised is scale x + free'c */
-} vxs_kept;
-/* How features of new subjects become what a map sees, which is scale x + free'c: of each feature
- * that selected units are made of. */
-typedef struct {
-    vxs_map map;
-    size_t p, count, free_count;
-    double *low, *high, *scale, *free; /* count; count x free_count */
-} vxs_mapped;
-typedef struct {
-    char *name;         /* of the class, or of the target */
-    vxs_kept *kept;     /* by methods that work on kernels, or NULL */
-    vxs_mapped *mapped; /* where a map that is not linear made the units, or NULL */
-    vxs_solution fit;   /* index and weight; free: intercept first if there is one, confounds */
-    double sum;         /* of the weights, as model.json says */
+    char *name; /* of the class, or of the target */
+    const vxs_encoder *encoder;
+    void *encoded;    /* by the encoder, or NULL */
+    vxs_solution fit; /* index and weight; free: intercept first if there is one, confounds */
+    double sum;       /* of the weights, as model.json says */
 } vxs_output_fit;
 typedef struct {
     vxs_task_settings task; /* texts belong to `about` or to the caller */

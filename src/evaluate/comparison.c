@@ -19,6 +19,7 @@
  * Intervals are percentiles of bootstrap draws of groups of subjects; the model and its baselines
  * are measured on the same draws, and so are their differences. */
 #include "evaluate/cv.h"
+#include "model/estimators.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +128,7 @@ static double constant_without(const vxs_cv *cv, const size_t *fold, size_t with
 /* Classes that weigh the same have no constant that moves, and kernels' scores have none. */
 static bool has_constant(const vxs_task *t)
 {
-    return !vxs_task_is_kernel(t) &&
+    return !vxs_task_estimator(t)->no_constant &&
            !(t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED);
 }
 

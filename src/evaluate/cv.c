@@ -3,6 +3,7 @@
 #include "evaluate/cv.h"
 #include "evaluate/chunks/chunk.h"
 #include "model/covariates.h"
+#include "model/estimators.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return status;
     if (s->inner_folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--inner-folds' wants 0, or 2 and more");
-    if (s->prefilter && (vxs_task_method(cv->task)->needs_graph || vxs_task_is_kernel(cv->task)))
+    if (s->prefilter && (vxs_task_estimator(cv->task)->graph != VXS_GRAPH_NONE))
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",
                         vxs_task_method(cv->task)->name);
@@ -151,7 +152,8 @@ static vxs_status run_inner(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
         jobs[k].number = (cv->first + k / each) * (each + 1) + k % each;
     }
     vxs_labour choosing = *labour;
-    choosing.doing = vxs_task_generates(cv->task) ? "asking inner folds" : "choosing lambda";
+    choosing.doing = vxs_task_estimator(cv->task)->path == VXS_PATH_ROUNDS ? "asking inner folds"
+                                                                           : "choosing lambda";
     vxs_status status = vxs_jobs_run(&choosing, jobs, count, err);
     for (size_t k = 0; k < count; k++) {
         works[cv->first + k / each].inner[k % each] = jobs[k];

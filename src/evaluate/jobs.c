@@ -4,6 +4,7 @@
  * are; it has a design of its own over the same data. */
 #include "evaluate/chunks/chunk.h"
 #include "model/covariates.h"
+#include "model/estimators.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -16,7 +17,6 @@ typedef struct {
     const vxs_task *whole;
     vxs_job *job;
     vxs_task part;
-    double *wide;    /* a value for every subject of the cohort */
     double *columns; /* free_count x test_count: unpenalised ones of the test subjects */
 } runner;
 
@@ -36,67 +36,28 @@ void vxs_job_release(vxs_job *job, size_t outputs)
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-/* Scores of the subjects that are kept back. */
-static void predict(const runner *r, const vxs_solution *fit, double *scores)
-{
-    const vxs_cohort *c = r->whole->cohort;
-    memset(r->wide, 0, c->n * sizeof(*r->wide));
-    for (size_t k = 0; k < fit->count && r->job->test_count > 0; k++)
-        vxs_cohort_add(c, fit->index[k], fit->weight[k], r->wide);
-    for (size_t i = 0; i < r->job->test_count; i++) {
-        size_t subject = r->job->test[i];
-        scores[i] = r->wide[r->whole->rows[subject]];
-        for (size_t f = 0; f < r->whole->free_count; f++)
-            scores[i] += fit->free[f] * r->columns[f * r->job->test_count + i];
-    }
-}
-
-/* Adds what kernels or a map make of the features of subjects in `rows`. */
-static vxs_status score_others(const vxs_task *t, const vxs_output_fit *o, const size_t *rows,
-                               const double *columns, size_t stride, size_t count, double *scores,
-                               vxs_error *err)
-{
-    if (o->mapped)
-        return vxs_mapped_score(o->mapped, &o->fit, t->cohort, rows, columns, stride, count, scores,
-                                err);
-    return vxs_kept_score(o->kept, &o->fit, t->cohort, rows, columns, stride, count, scores, err);
-}
-
-/* The same by kernels, or by a map; of kernels the weights of the free columns but for the offset
- * are 0. */
-static vxs_status predict_mapped(const runner *r, const vxs_output_fit *o, double *scores,
-                                 vxs_error *err)
+/* Scores of the test subjects. */
+static vxs_status predict(const runner *r, const vxs_output_fit *o, double *scores, vxs_error *err)
 {
     const vxs_task *t = r->whole;
     size_t count = r->job->test_count;
     size_t *rows = vxs_alloc(count, sizeof(*rows), err);
-    if (!rows)
-        return VXS_FAILED;
-    for (size_t i = 0; i < count; i++) {
-        scores[i] = 0;
+    const vxs_rows tested = { t->cohort, rows, r->columns, count, count };
+    for (size_t i = 0; i < count && rows; i++)
         rows[i] = t->rows[r->job->test[i]];
-        for (size_t f = 0; f < t->free_count; f++)
-            scores[i] += o->fit.free[f] * r->columns[f * count + i];
-    }
-    vxs_status status = score_others(t, o, rows, r->columns, count, count, scores, err);
+    vxs_status status =
+        rows ? vxs_output_score(o, &tested, scores, t->free_count, err) : VXS_FAILED;
     free(rows);
     return status;
 }
 
-/* Scores of those that were learned from, up to a constant. */
+/* Scores of the training subjects, up to a constant. */
 static vxs_status score_training(const runner *r, const vxs_output_fit *o, double *scores,
                                  vxs_error *err)
 {
     const vxs_task *t = &r->part;
-    memset(scores, 0, t->n * sizeof(*scores));
-    if (o->kept || o->mapped)
-        return score_others(t, o, t->rows, t->free, t->n, t->n, scores, err);
-    memset(r->wide, 0, t->cohort->n * sizeof(*r->wide));
-    for (size_t k = 0; k < o->fit.count; k++)
-        vxs_cohort_add(t->cohort, o->fit.index[k], o->fit.weight[k], r->wide);
-    for (size_t i = 0; i < t->n; i++)
-        scores[i] = r->wide[t->rows[i]];
-    return VXS_OK;
+    const vxs_rows training = { t->cohort, t->rows, t->free, t->n, t->n };
+    return vxs_output_score(o, &training, scores, 0, err);
 }
 
 /* What the model's score goes with: cov(x, s) / var(s), of features as they stand. */
@@ -155,11 +116,9 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
     double *scores = job->scores + (output * job->point_count + k) * job->test_count;
     if (job->test_count == 0 && !job->keep)
         return VXS_OK;
-    vxs_status status = vxs_model_settle(&r->part, o, err);
-    if (!status && (o->kept || o->mapped))
-        status = predict_mapped(r, o, scores, err);
-    else if (!status)
-        predict(r, &o->fit, scores);
+    vxs_status status = o->encoder->decode(&r->part, o, err);
+    if (!status)
+        status = predict(r, o, scores, err);
     if (status || !job->keep || k + 1 < job->point_count)
         return status;
     status = find_pattern(r, o, job->pattern + output * r->whole->cohort->p, err);
@@ -172,13 +131,11 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
 static vxs_status use_output(runner *r, const vxs_solution *fit, size_t output, size_t k,
                              bool *more, vxs_error *err)
 {
-    vxs_output_fit o = { .name = NULL, .fit = *fit };
+    vxs_output_fit o = { .encoder = vxs_task_encoder(&r->part), .fit = *fit };
     bool room = r->job->limit == 0 || has_room(r, &o.fit, output);
     *more = *more && room;
     vxs_status status = use_fit(r, &o, output, k, err);
-    vxs_kept_free(o.kept);
-    vxs_mapped_free(o.mapped);
-    vxs_solution_release(&o.fit);
+    vxs_output_release(&o);
     return status;
 }
 
@@ -259,11 +216,9 @@ static vxs_status make_room(runner *r, vxs_error *err)
     job->scores =
         vxs_alloc(outputs * job->point_count, job->test_count * sizeof(*job->scores), err);
     job->sizes = vxs_alloc(job->point_count, sizeof(*job->sizes), err);
-    r->wide = vxs_alloc(r->whole->cohort->n, sizeof(*r->wide), err);
     r->columns = vxs_alloc(r->whole->free_count, job->test_count * sizeof(*r->columns), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
-    if (!job->scores || !job->sizes || !r->wide || !r->columns ||
-        (job->limit > 0 && !job->selected))
+    if (!job->scores || !job->sizes || !r->columns || (job->limit > 0 && !job->selected))
         return VXS_FAILED;
     if (!job->keep)
         return VXS_OK;
@@ -299,7 +254,6 @@ static vxs_status run_job(runner *r, vxs_error *err)
         status = compute(r, err);
     if (!status && !known)
         status = vxs_ledger_add(ledger, r->job->number, vxs_pack_job, &packed, err);
-    free(r->wide);
     free(r->columns);
     return status;
 }
@@ -394,9 +348,10 @@ vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count, v
                 .count = count,
                 .lock = PTHREAD_MUTEX_INITIALIZER,
                 .err = err };
-    vxs_status status = vxs_task_generates(&q.task) && labour->method->groups
-                            ? vxs_task_make_groups(context, &q.task, labour->method->groups, err)
-                            : VXS_OK;
+    vxs_status status =
+        vxs_task_estimator(&q.task)->path == VXS_PATH_ROUNDS && labour->method->groups
+            ? vxs_task_make_groups(context, &q.task, labour->method->groups, err)
+            : VXS_OK;
     if (status)
         return status;
     vxs_progress_start(&q.progress, context, labour->doing, "fits", count);

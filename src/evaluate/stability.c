@@ -6,6 +6,7 @@
  * wrong being features that a half selects no oftener than by chance, q / p (Shah and Samworth
  * 2013, theorem 2); without the peak, q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
 #include "evaluate/chunks/chunk.h"
+#include "model/estimators.h"
 #include "voxsift/machine.h"
 
 #include <math.h>
@@ -212,7 +213,7 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
 
 static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
 {
-    if (vxs_task_method(t)->needs_graph && m->sparsity == 0)
+    if (vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED && m->sparsity == 0)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' gives nearly all features a weight; there is no selection to "
                         "be stable without '--sparsity'",

@@ -1,4 +1,5 @@
 /* fit.c - a task becomes a model, and a model's certificate is checked. */
+#include "model/estimators.h"
 #include "model/model.h"
 #include "voxsift/verify.h"
 
@@ -28,9 +29,7 @@ void vxs_model_release(vxs_model *m)
     vxs_free_texts(m->features, m->feature_count);
     for (size_t k = 0; m->outputs && k < m->output_count; k++) {
         free(m->outputs[k].name);
-        vxs_kept_free(m->outputs[k].kept);
-        vxs_mapped_free(m->outputs[k].mapped);
-        vxs_solution_release(&m->outputs[k].fit);
+        vxs_output_release(&m->outputs[k]);
     }
     free(m->outputs);
     free(m->feature_index);
@@ -111,31 +110,10 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
     return status;
 }
 
-/* Weights of standardised columns become weights of features as they stand in the cohort. */
-vxs_status vxs_model_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
+static vxs_status decode(const vxs_task *t, vxs_output_fit *output, vxs_error *err)
 {
-    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
-    bool regresses = vxs_task_regresses(t);
-    for (size_t k = 0; k < s->count; k++) {
-        s->weight[k] *= factor[s->index[k]];
-        if (!t->settings.no_intercept && !regresses)
-            s->free[0] -= s->weight[k] * shift[s->index[k]];
-    }
-    return regresses ? vxs_regress_out(t, s, err) : VXS_OK;
-}
-
-vxs_status vxs_model_settle(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
-{
-    const vxs_selected *selected = o->fit.selected;
-    vxs_status status = VXS_OK;
-    if (selected && selected->map.kind != VXS_MAP_NONE) {
-        status = vxs_regress_widen(t, &o->fit, err);
-        return status ? status : vxs_mapped_of(t, &selected->map, &o->fit, &o->mapped, err);
-    }
-    if (!vxs_task_is_kernel(t))
-        return vxs_model_unstandardise(t, &o->fit, err);
-    status = vxs_kept_of(t, &o->fit, &o->kept, err);
-    return status ? status : vxs_kept_settle(t, o->kept, &o->fit, err);
+    output->encoder = vxs_task_encoder(t);
+    return output->encoder->decode(t, output, err);
 }
 
 /* Lambda as given, or as a share of lambda_max. */
@@ -184,8 +162,9 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
     if (status)
         return status;
     double most = vxs_solver_lambda_max(*solver);
-    return vxs_task_generates(t) ? choose_point(t, settings, most, lambda, err)
-                                 : choose_lambda(t, settings, *solver, usual_ratio, lambda, err);
+    return vxs_task_estimator(t)->path == VXS_PATH_ROUNDS
+               ? choose_point(t, settings, most, lambda, err)
+               : choose_lambda(t, settings, *solver, usual_ratio, lambda, err);
 }
 
 /* Each class its part of the answer. */
@@ -196,7 +175,7 @@ static vxs_status split_fit(const vxs_task *t, const vxs_solution *joint, vxs_ou
     for (size_t k = 0; k < vxs_task_outputs(t) && !status; k++) {
         status = vxs_joint_split(t, joint, k, &fits[k].fit, err);
         if (!status)
-            status = vxs_model_settle(t, &fits[k], err);
+            status = decode(t, &fits[k], err);
     }
     return status;
 }
@@ -221,7 +200,7 @@ static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
         return status;
     }
     fits->fit = fit;
-    return vxs_model_settle(t, fits, err);
+    return decode(t, fits, err);
 }
 
 vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
@@ -230,7 +209,7 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_model_begin(t, m, err);
     if (status)
         return status;
-    m->groups = vxs_task_generates(t) && settings->groups;
+    m->groups = vxs_task_estimator(t)->path == VXS_PATH_ROUNDS && settings->groups;
     for (size_t k = 0; k < vxs_task_problems(t) && !status; k++)
         status = fit_problem(context, t, settings, k, &m->outputs[k], err);
     if (status)
@@ -246,10 +225,10 @@ static vxs_status hand_over_parts(const vxs_task *t, const vxs_solution *joint, 
         vxs_output_fit part = { .name = t->classes[k] };
         status = vxs_joint_split(t, joint, k, &part.fit, err);
         if (!status)
-            status = vxs_model_settle(t, &part, err);
+            status = decode(t, &part, err);
         if (!status)
             status = take(user, number, &part, err);
-        vxs_solution_release(&part.fit);
+        vxs_output_release(&part);
     }
     return status;
 }
@@ -260,12 +239,12 @@ static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number,
     if (vxs_task_is_joint(t))
         return hand_over_parts(t, fit, number, take, user, err);
     vxs_output_fit raw = { .name = NULL, .fit = *fit }; /* the solver keeps its own weights */
-    vxs_status status = vxs_model_settle(t, &raw, err);
+    vxs_status status = decode(t, &raw, err);
     if (!status)
         status = take(user, number, &raw, err);
-    vxs_kept_free(raw.kept);
-    vxs_mapped_free(raw.mapped);
     *fit = raw.fit;
+    raw.fit = (vxs_solution){ .count = 0 };
+    vxs_output_release(&raw);
     return status;
 }
 
@@ -288,7 +267,7 @@ static vxs_status make_path(const vxs_task *t, const vxs_method_settings *settin
                             const vxs_solver *solver, double least, vxs_tries *tries,
                             vxs_error *err)
 {
-    if (vxs_task_generates(t))
+    if (vxs_task_estimator(t)->path == VXS_PATH_ROUNDS)
         return vxs_tries_make(t, settings, true, tries, err);
     *tries = (vxs_tries){ .count = (size_t)settings->nlambda };
     tries->points = vxs_alloc(tries->count, sizeof(*tries->points), err);
@@ -303,7 +282,7 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
     vxs_tries tries = { .count = 0 };
     vxs_method_settings own = *settings;
     double least = 0;
-    own.asked = vxs_task_generates(t) ? 1 : 0; /* the path says */
+    own.asked = vxs_task_estimator(t)->path == VXS_PATH_ROUNDS ? 1 : 0; /* the path says */
     vxs_status status = start_solver(context, t, &own, problem, 0.01, &solver, &least, err);
     if (!status)
         status = make_path(t, settings, solver, least, &tries, err);
@@ -336,41 +315,6 @@ void vxs_warn_unidentified(const vxs_context *context, size_t unidentified)
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-static bool is_near(double a, double b)
-{
-    return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-9;
-}
-
-/* Where confounds are taken out of features, the model's weights of them follow from the others. */
-static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_error *err)
-{
-    double *explained = vxs_alloc(t->free_count, sizeof(*explained), err);
-    vxs_status status = explained ? vxs_regress_score(t, s, explained, err) : VXS_FAILED;
-    for (size_t c = 1; c < t->free_count && !status; c++)
-        if (!is_near(s->free[c], -explained[c]))
-            status = vxs_fail(err, VXS_BAD_DATA,
-                              "the model's weight of '%s' is not what is taken out of its features",
-                              t->free_names[c]);
-    if (!status)
-        s->free[0] += explained[0];
-    free(explained);
-    return status;
-}
-
-/* Back to weights of standardised columns. */
-static vxs_status standardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
-{
-    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
-    bool regresses = vxs_task_regresses(t);
-    vxs_status status = regresses ? take_regression_back(t, s, err) : VXS_OK;
-    for (size_t k = 0; k < s->count; k++) {
-        if (!t->settings.no_intercept && !regresses)
-            s->free[0] += s->weight[k] * shift[s->index[k]];
-        s->weight[k] = factor[s->index[k]] > 0 ? s->weight[k] / factor[s->index[k]] : 0;
-    }
-    return status;
-}
-
 /* An output's answer as the solver gave it; its index and bound are the model's own. */
 static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solution *copy,
                             vxs_error *err)
@@ -384,8 +328,7 @@ static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solu
         copy->weight[k] = fit->weight[k];
     for (size_t c = 0; c < t->free_count; c++)
         copy->free[c] = fit->free[c];
-    bool mapped = fit->selected && fit->selected->map.kind != VXS_MAP_NONE;
-    return vxs_task_is_kernel(t) || mapped ? VXS_OK : standardise(t, copy, err);
+    return vxs_task_encoder(t)->encode(t, copy, err);
 }
 
 static void release_copies(vxs_solution *copies, size_t count)

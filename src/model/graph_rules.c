@@ -4,6 +4,7 @@
  * subjects at hand, so that every training part has its own. The penalty on differences leaves a
  * level free for each piece of a graph, which subjects must tell apart: what a rule makes for it is
  * in one piece. */
+#include "model/estimators.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ bool vxs_graph_is_rule(const char *graph)
 bool vxs_graph_is_learned(const vxs_task_settings *s)
 {
     const rule *r = find_rule(s->graph ? s->graph : "tree");
-    return vxs_methods[s->method].needs_graph && r && r->learned;
+    return vxs_estimator_of(s)->graph == VXS_GRAPH_NEEDED && r && r->learned;
 }
 
 /* ---- From where features are ----------------------------------------------------------------- */
@@ -214,7 +215,7 @@ static vxs_status make_neighbours(vxs_task *t, vxs_error *err)
 
 vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
-    if (vxs_task_is_kernel(t))
+    if (vxs_task_estimator(t)->graph == VXS_GRAPH_OPTIONAL)
         return make_neighbours(t, err);
-    return vxs_task_method(t)->needs_graph ? make_whole(context, t, err) : VXS_OK;
+    return vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ? make_whole(context, t, err) : VXS_OK;
 }

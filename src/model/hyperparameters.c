@@ -1,5 +1,6 @@
 /* hyperparameters.c - the grid of a fit: lambda as a share of lambda_max, rounds or numbers to
  * select, for each smoothness of kernels; one value of it where nothing is chosen. */
+#include "model/estimators.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, v
 {
     double smooths[VXS_MOST_SMOOTHS] = { 1 };
     size_t count = 1;
-    if (!vxs_task_is_kernel(t) || settings->smooth_chosen)
+    if (!vxs_task_estimator(t)->several_smooths || settings->smooth_chosen)
         return VXS_OK;
     vxs_status status =
         settings->smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
@@ -63,7 +64,7 @@ vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked, 
 vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, const char *part,
                            bool path, vxs_error *err)
 {
-    if (vxs_task_generates(t))
+    if (vxs_task_estimator(t)->path == VXS_PATH_ROUNDS)
         return VXS_OK; /* it has no lambda */
     if (!isnan(m->lambda))
         return vxs_fail(err, VXS_MISUSE,
@@ -107,7 +108,7 @@ static vxs_status list_rounds(const vxs_method_settings *m, bool path, vxs_tries
 vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bool path,
                           vxs_tries *t, vxs_error *err)
 {
-    if (vxs_task_generates(task)) {
+    if (vxs_task_estimator(task)->path == VXS_PATH_ROUNDS) {
         *t = (vxs_tries){ .count = 0 };
         return list_rounds(m, path, t, err);
     }
@@ -115,8 +116,9 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
     double least = isnan(m->lambda_ratio) ? fixed : m->lambda_ratio;
     size_t each = path ? (size_t)m->nlambda : 1, count = 1;
     *t = (vxs_tries){ .count = 0 };
-    vxs_status status =
-        vxs_task_is_kernel(task) && m->smooths ? vxs_read_smooths(m, smooths, &count, err) : VXS_OK;
+    vxs_status status = vxs_task_estimator(task)->several_smooths && m->smooths
+                            ? vxs_read_smooths(m, smooths, &count, err)
+                            : VXS_OK;
     if (!status && count > 1 && !path)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--smooth' has %zu values, and there are no folds to choose one of them",
@@ -124,9 +126,10 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
     if (status)
         return status;
     t->points = vxs_alloc(count, each * sizeof(*t->points), err);
-    t->smooths =
-        vxs_task_is_kernel(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
-    if (!t->points || (vxs_task_is_kernel(task) && !t->smooths)) {
+    t->smooths = vxs_task_estimator(task)->several_smooths
+                     ? vxs_alloc(count, each * sizeof(*t->smooths), err)
+                     : NULL;
+    if (!t->points || (vxs_task_estimator(task)->several_smooths && !t->smooths)) {
         vxs_tries_release(t);
         return VXS_FAILED;
     }

@@ -1,20 +1,16 @@
-/* kernel.c - methods whose features are kernels: their design, what they keep of the training
- * subjects, and scores of others.
+/* kernel.c - the encoder of kernels: kernel scores as a design, values of training subjects, and
+ * scores of others.
  *
  * A voxel's part of the score of subject x is its weight times sum_m yt_m k(x, x_m), less the mean
  * of that over the training subjects: with yt = H y nothing else is left of the centred kernel. The
  * decision's offset has no part in the problem (its coefficient is 0 there); it is put half way
  * between the mean scores of the two classes. */
-#include "model/model.h"
+#include "model/kernel.h"
+#include "model/estimators.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool vxs_task_is_kernel(const vxs_task *t)
-{
-    return vxs_task_method(t)->kernel;
-}
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
@@ -64,8 +60,8 @@ static vxs_status make_pairs(vxs_task *t, double bandwidth, vxs_error *err)
 }
 
 /* Made once an output, whatever is tried on it. */
-vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *t, size_t output,
-                                const vxs_method_settings *settings, vxs_error *err)
+static vxs_status make_kernel(const vxs_context *context, vxs_task *t, size_t output,
+                              const vxs_method_settings *settings, vxs_error *err)
 {
     double bandwidth = 0;
     if (t->kernel && t->kernel_output == output)
@@ -87,10 +83,12 @@ vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *t, size_t 
     return status;
 }
 
-/* ---- What is kept ---------------------------------------------------------------------------- */
+/* ---- Values of training subjects
+ * ---------------------------------------------------------------------------- */
 
-void vxs_kept_free(vxs_kept *k)
+void vxs_support_free(void *support)
 {
+    vxs_support *k = support;
     if (!k)
         return;
     free(k->y);
@@ -102,12 +100,12 @@ void vxs_kept_free(vxs_kept *k)
     free(k);
 }
 
-vxs_kept *vxs_kept_new(size_t n, size_t count, size_t free_count, vxs_error *err)
+vxs_support *vxs_support_new(size_t n, size_t count, size_t free_count, vxs_error *err)
 {
-    vxs_kept *k = vxs_alloc(1, sizeof(*k), err);
+    vxs_support *k = vxs_alloc(1, sizeof(*k), err);
     if (!k)
         return NULL;
-    *k = (vxs_kept){ .n = n, .count = count, .free_count = free_count };
+    *k = (vxs_support){ .n = n, .count = count, .free_count = free_count };
     k->y = vxs_alloc(n, sizeof(*k->y), err);
     k->values = vxs_alloc(count, n * sizeof(*k->values), err);
     k->bandwidth = vxs_alloc(count, sizeof(*k->bandwidth), err);
@@ -116,47 +114,28 @@ vxs_kept *vxs_kept_new(size_t n, size_t count, size_t free_count, vxs_error *err
     k->free = vxs_alloc(count, free_count * sizeof(*k->free), err);
     if (k->y && k->values && k->bandwidth && k->mean && k->scale && k->free)
         return k;
-    vxs_kept_free(k);
+    vxs_support_free(k);
     return NULL;
 }
 
-/* How a feature becomes what the kernel sees: a model of weight 1 knows. */
-vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale, double *free_weights,
-                          vxs_error *err)
+static vxs_rows training_of(const vxs_task *t)
 {
-    vxs_solution one = { .count = 1, .index = &feature, .weight = scale };
-    *scale = 1;
-    one.free = vxs_alloc(t->free_count + 1, sizeof(*one.free), err);
-    vxs_status status = one.free ? vxs_model_unstandardise(t, &one, err) : VXS_FAILED;
-    for (size_t c = 0; c < t->free_count && !status; c++)
-        free_weights[c] = one.free[c];
-    free(one.free);
-    return status;
+    return (vxs_rows){
+        .cohort = t->cohort, .rows = t->rows, .covariates = t->free, .stride = t->n, .count = t->n
+    };
 }
 
-/* Values of subjects as the kernel sees them; `wide` has one of the feature for each subject of the
- * cohort, `columns` are free columns `stride` apart. */
-static void standardise(const vxs_kept *k, size_t at, const double *wide, const size_t *rows,
-                        const double *columns, size_t stride, size_t count, double *values)
-{
-    for (size_t i = 0; i < count; i++) {
-        values[i] = k->scale[at] * wide[rows[i]];
-        for (size_t c = 0; c < k->free_count; c++)
-            values[i] += k->free[at * k->free_count + c] * columns[c * stride + i];
-    }
-}
-
-static vxs_status keep_feature(const vxs_task *t, vxs_kept *k, size_t at, size_t feature,
+static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, size_t feature,
                                double *wide, double *sums, vxs_error *err)
 {
+    const vxs_rows training = training_of(t);
     double *values = k->values + at * k->n, total = vxs_task_total(t);
     vxs_status status =
         vxs_find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
-    memset(wide, 0, t->cohort->n * sizeof(*wide));
     if (status)
         return status;
-    vxs_cohort_add(t->cohort, feature, 1, wide);
-    standardise(k, at, wide, t->rows, t->free, t->n, t->n, values);
+    vxs_standardised_values(&training, feature, k->scale[at], k->free + at * k->free_count,
+                            k->free_count, wide, values);
     k->bandwidth[at] = t->bandwidths[feature];
     status = vxs_gauss_sums(values, k->y, k->n, values, k->n, k->bandwidth[at], sums, err);
     for (size_t i = 0; i < k->n && !status; i++)
@@ -164,9 +143,10 @@ static vxs_status keep_feature(const vxs_task *t, vxs_kept *k, size_t at, size_t
     return status;
 }
 
-vxs_status vxs_kept_of(const vxs_task *t, const vxs_solution *fit, vxs_kept **kept, vxs_error *err)
+static vxs_status make_support(const vxs_task *t, const vxs_solution *fit, vxs_support **support,
+                               vxs_error *err)
 {
-    vxs_kept *k = vxs_kept_new(t->n, fit->count, t->free_count, err);
+    vxs_support *k = vxs_support_new(t->n, fit->count, t->free_count, err);
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
     double *sums = vxs_alloc(t->n, sizeof(*sums), err), mean = 0, total = vxs_task_total(t);
     vxs_status status = k && wide && sums ? VXS_OK : VXS_FAILED;
@@ -178,28 +158,28 @@ vxs_status vxs_kept_of(const vxs_task *t, const vxs_solution *fit, vxs_kept **ke
         status = keep_feature(t, k, j, fit->index[j], wide, sums, err);
     free(wide);
     free(sums);
-    *kept = status ? NULL : k;
+    *support = status ? NULL : k;
     if (status)
-        vxs_kept_free(k);
+        vxs_support_free(k);
     return status;
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-vxs_status vxs_kept_score(const vxs_kept *k, const vxs_solution *fit, const vxs_cohort *c,
-                          const size_t *rows, const double *columns, size_t stride, size_t count,
-                          double *scores, vxs_error *err)
+static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
+                        vxs_error *err)
 {
-    double *wide = vxs_alloc(c->n, sizeof(*wide), err);
-    double *values = vxs_alloc(2 * count, sizeof(*values), err), *sums = values + count;
+    const vxs_support *k = o->encoded;
+    const vxs_solution *fit = &o->fit;
+    double *wide = vxs_alloc(x->cohort->n, sizeof(*wide), err);
+    double *values = vxs_alloc(2 * x->count, sizeof(*values), err), *sums = values + x->count;
     vxs_status status = wide && values ? VXS_OK : VXS_FAILED;
     for (size_t j = 0; j < fit->count && !status; j++) {
-        memset(wide, 0, c->n * sizeof(*wide));
-        vxs_cohort_add(c, fit->index[j], 1, wide);
-        standardise(k, j, wide, rows, columns, stride, count, values);
-        status = vxs_gauss_sums(k->values + j * k->n, k->y, k->n, values, count, k->bandwidth[j],
+        vxs_standardised_values(x, fit->index[j], k->scale[j], k->free + j * k->free_count,
+                                k->free_count, wide, values);
+        status = vxs_gauss_sums(k->values + j * k->n, k->y, k->n, values, x->count, k->bandwidth[j],
                                 sums, err);
-        for (size_t i = 0; i < count && !status; i++)
+        for (size_t i = 0; i < x->count && !status; i++)
             scores[i] += fit->weight[j] * (sums[i] - k->mean[j]);
     }
     free(wide);
@@ -218,14 +198,15 @@ static double find_offset(const vxs_task *t, const double *scores)
     return count[0] > 0 && count[1] > 0 ? -(sum[0] / count[0] + sum[1] / count[1]) / 2 : 0;
 }
 
-vxs_status vxs_kept_settle(const vxs_task *t, const vxs_kept *k, vxs_solution *fit, vxs_error *err)
+/* Of the covariates the offset alone has a weight. */
+static vxs_status find_covariates(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
+    vxs_solution *fit = &o->fit;
+    const vxs_rows training = training_of(t);
     double *scores = vxs_alloc(t->n, sizeof(*scores), err);
     double *larger = scores ? vxs_resize(fit->free, t->free_count + 1, sizeof(*larger), err) : NULL;
     fit->free = larger ? larger : fit->free;
-    vxs_status status =
-        larger ? vxs_kept_score(k, fit, t->cohort, t->rows, t->free, t->n, t->n, scores, err)
-               : VXS_FAILED;
+    vxs_status status = larger ? score(o, &training, scores, err) : VXS_FAILED;
     for (size_t c = 0; c < t->free_count && !status; c++)
         fit->free[c] = 0;
     if (!status && t->free_count > 0)
@@ -233,3 +214,49 @@ vxs_status vxs_kept_settle(const vxs_task *t, const vxs_kept *k, vxs_solution *f
     free(scores);
     return status;
 }
+
+static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    vxs_support *support = NULL;
+    vxs_status status = make_support(t, &o->fit, &support, err);
+    o->encoded = support;
+    return status ? status : find_covariates(t, o, err);
+}
+
+/* Weights are those of the kernels. */
+static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
+{
+    (void)t;
+    (void)fit;
+    (void)err;
+    return VXS_OK;
+}
+
+/* The classes are in the kernel scores; what is asked of these is a margin. */
+static vxs_status problem_of(const vxs_context *context, vxs_task *t, size_t output,
+                             const vxs_method_settings *settings, vxs_problem *problem,
+                             vxs_error *err)
+{
+    vxs_status status = make_kernel(context, t, output, settings, err);
+    bool hsic = settings->penalty == VXS_PENALTY_HSIC;
+    problem->design = t->kernel;
+    problem->loss = (vxs_loss){ .kind = vxs_task_estimator(t)->loss(&t->settings, settings),
+                                .n = t->kernel ? vxs_design_rows(t->kernel) : 0,
+                                .y = t->margin,
+                                .u = hsic ? NULL : problem->loss.u }; /* pairs have none */
+    problem->free_count = 0;
+    problem->nonnegative = true;
+    if (hsic)
+        return status;
+    problem->smooth = settings->smooth;
+    problem->graph = t->graph.count > 0 ? &t->graph : NULL;
+    return status;
+}
+
+const vxs_encoder vxs_kernel_encoder = { .problem = problem_of,
+                                         .decode = decode,
+                                         .encode = encode,
+                                         .score = score,
+                                         .release = vxs_support_free,
+                                         .files = vxs_kernel_files,
+                                         .read = vxs_kernel_read };

@@ -1,17 +1,17 @@
-/* kernel_files.c - what a model of kernels keeps, and what its certificate rests on, as files.
+/* kernel_files.c - training values of a model of kernels, and the evidence of its certificate, as
+ * files.
  *
  * training.npy has a row of the centred classes for each output, then a row for each of its voxels
  * with a weight: values of the training subjects, whose names are not there. kernels.tsv says which
  * voxels these are and how new values become such. alpha.npy and bound.tsv are for check-model. */
-#include "model/model.h"
+#include "model/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const char *const vxs_kernel_files[VXS_KERNEL_FILES] = { "training.npy", "kernels.tsv", "alpha.npy",
-                                                         "bound.tsv" };
+enum { TRAINING, KERNELS, ALPHA, BOUND, FILES };
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -21,33 +21,36 @@ static vxs_status write_matrix(FILE *stream, size_t rows, size_t columns, vxs_er
     return vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
 }
 
-static vxs_status write_training(const vxs_model *m, size_t n, FILE *stream, vxs_error *err)
+static vxs_status write_training(const vxs_model *m, const vxs_task *t, FILE *stream,
+                                 vxs_error *err)
 {
+    const size_t n = t->n;
     size_t rows = 0;
     for (size_t k = 0; k < m->output_count; k++)
-        rows += 1 + m->outputs[k].kept->count;
+        rows += 1 + ((const vxs_support *)m->outputs[k].encoded)->count;
     vxs_status status = write_matrix(stream, rows, n, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
-        const vxs_kept *kept = m->outputs[k].kept; /* what cannot be written shows at the end */
+        const vxs_support *kept =
+            m->outputs[k].encoded; /* what cannot be written shows at the end */
         (void)!fwrite(kept->y, sizeof(double), n, stream);
         (void)!fwrite(kept->values, sizeof(double), kept->count * n, stream);
     }
     return status;
 }
 
-static void write_kernels(const vxs_model *m, FILE *stream)
+static void write_kernels(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
-    static const char *const names[] = { "output", "index", "bandwidth", "mean", "scale" };
+    static const char *const headings[] = { "output", "index", "bandwidth", "mean", "scale" };
     vxs_tsv_writer w;
     vxs_tsv_init(&w, stream);
-    for (size_t c = 0; c < sizeof(names) / sizeof(names[0]); c++)
-        vxs_tsv_text(&w, names[c]);
+    for (size_t c = 0; c < sizeof(headings) / sizeof(headings[0]); c++)
+        vxs_tsv_text(&w, headings[c]);
     for (size_t c = 0; c < m->free_count; c++)
         vxs_tsv_text(&w, m->free_names[c]);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++)
         for (size_t k = 0; k < m->outputs[o].fit.count; k++) {
-            const vxs_kept *kept = m->outputs[o].kept;
+            const vxs_support *kept = m->outputs[o].encoded;
             vxs_tsv_real(&w, (double)(o + 1));
             vxs_tsv_real(&w, (double)m->outputs[o].fit.index[k]);
             vxs_tsv_real(&w, kept->bandwidth[k]);
@@ -57,23 +60,25 @@ static void write_kernels(const vxs_model *m, FILE *stream)
                 vxs_tsv_real(&w, kept->free[k * m->free_count + c]);
             vxs_tsv_end_row(&w);
         }
+    (void)t;
 }
 
 /* With the hinge; other losses need no such files. */
-static bool has_bounds(const vxs_model *m)
+static bool has_bounds(const vxs_model *m, const vxs_task *t)
 {
+    (void)t;
     return m->outputs[0].fit.bound != NULL;
 }
 
-static vxs_status write_alpha(const vxs_model *m, size_t n, FILE *stream, vxs_error *err)
+static vxs_status write_alpha(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
 {
-    vxs_status status = write_matrix(stream, m->output_count, n, err);
+    vxs_status status = write_matrix(stream, m->output_count, t->n, err);
     for (size_t k = 0; k < m->output_count && !status; k++)
-        (void)!fwrite(m->outputs[k].fit.bound->alpha, sizeof(double), n, stream);
+        (void)!fwrite(m->outputs[k].fit.bound->alpha, sizeof(double), t->n, stream);
     return status;
 }
 
-static void write_bound(const vxs_model *m, FILE *stream)
+static void write_bound(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
     vxs_tsv_writer w;
     vxs_tsv_init(&w, stream);
@@ -90,23 +95,16 @@ static void write_bound(const vxs_model *m, FILE *stream)
             vxs_tsv_end_row(&w);
         }
     }
+    (void)t;
 }
 
-int vxs_kernel_file_count(const vxs_model *m)
-{
-    return has_bounds(m) ? VXS_KERNEL_FILES : 2;
-}
-
-vxs_status vxs_kernel_write(const vxs_model *m, int file, FILE *stream, vxs_error *err)
-{
-    size_t n = m->outputs[0].kept->n;
-    if (file == 0)
-        return write_training(m, n, stream, err);
-    if (file == 2)
-        return write_alpha(m, n, stream, err);
-    (file == 1 ? write_kernels : write_bound)(m, stream);
-    return VXS_OK;
-}
+const vxs_model_file vxs_kernel_files[] = {
+    { .name = "training.npy", .write = write_training },
+    { .name = "kernels.tsv", .put = write_kernels },
+    { .name = "alpha.npy", .has = has_bounds, .write = write_alpha },
+    { .name = "bound.tsv", .has = has_bounds, .put = write_bound },
+    { .name = NULL }
+};
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -114,7 +112,7 @@ typedef struct {
     vxs_model *model;
     vxs_npy training, alpha;
     vxs_table *kernels, *bound;
-    const char *names[VXS_KERNEL_FILES];
+    const char *names[FILES];
 } reader;
 
 static vxs_status broken(const char *file, const char *what, vxs_error *err)
@@ -147,21 +145,21 @@ static vxs_status read_whole(const char *file, const vxs_table *t, size_t row, s
 static vxs_status read_kernel(reader *r, size_t row, size_t o, size_t k, vxs_error *err)
 {
     vxs_output_fit *output = &r->model->outputs[o];
-    vxs_kept *kept = output->kept;
+    vxs_support *kept = output->encoded;
     size_t number = 0, index = 0;
     double *const reals[] = { &kept->bandwidth[k], &kept->mean[k], &kept->scale[k] };
     vxs_status status =
-        read_whole(r->names[1], r->kernels, row, 0, r->model->output_count, &number, err);
+        read_whole(r->names[KERNELS], r->kernels, row, 0, r->model->output_count, &number, err);
     if (!status)
-        status = read_whole(r->names[1], r->kernels, row, 1, r->model->p, &index, err);
+        status = read_whole(r->names[KERNELS], r->kernels, row, 1, r->model->p, &index, err);
     if (!status && (number != o + 1 || index != output->fit.index[k]))
-        status = broken(r->names[1], "its rows are not the model's weights", err);
+        status = broken(r->names[KERNELS], "its rows are not the model's weights", err);
     for (size_t c = 0; c < 3 && !status; c++)
         status = vxs_table_real(r->kernels, row, 2 + c, reals[c], err);
     for (size_t c = 0; c < kept->free_count && !status; c++)
         status = vxs_table_real(r->kernels, row, 5 + c, &kept->free[k * kept->free_count + c], err);
     if (!status && !(kept->bandwidth[k] > 0 && isfinite(kept->mean[k]) && isfinite(kept->scale[k])))
-        status = broken(r->names[1], "a number is not finite", err);
+        status = broken(r->names[KERNELS], "a number is not finite", err);
     return status;
 }
 
@@ -173,10 +171,10 @@ static vxs_status read_outputs(reader *r, vxs_error *err)
     for (size_t o = 0; o < m->output_count; o++)
         rows += m->outputs[o].fit.count;
     if (vxs_table_columns(r->kernels) != 5 + m->free_count || vxs_table_rows(r->kernels) != rows)
-        return broken(r->names[1], "its rows are not the model's weights", err);
+        return broken(r->names[KERNELS], "its rows are not the model's weights", err);
     for (size_t o = 0; o < m->output_count && !status; o++) {
-        vxs_kept *kept = vxs_kept_new(n, m->outputs[o].fit.count, m->free_count, err);
-        m->outputs[o].kept = kept;
+        vxs_support *kept = vxs_support_new(n, m->outputs[o].fit.count, m->free_count, err);
+        m->outputs[o].encoded = kept;
         if (!kept)
             return VXS_FAILED;
         for (size_t i = 0; i < n; i++)
@@ -197,7 +195,7 @@ static vxs_status read_bounds(reader *r, vxs_error *err)
     size_t n = r->alpha.shape[1], rows = vxs_table_rows(r->bound), row = 0, number = 0;
     vxs_status status = VXS_OK;
     if (vxs_table_columns(r->bound) != 3)
-        return broken(r->names[3], "it has other columns", err);
+        return broken(r->names[BOUND], "it has other columns", err);
     for (size_t o = 0; o < m->output_count && !status; o++) {
         vxs_bound *b = vxs_bound_new(n, rows - row, err);
         m->outputs[o].fit.bound = b;
@@ -206,15 +204,17 @@ static vxs_status read_bounds(reader *r, vxs_error *err)
         for (size_t i = 0; i < n; i++)
             b->alpha[i] = vxs_npy_item(&r->alpha, o * n + i);
         for (b->count = 0; row < rows && !status; row++) {
-            status = read_whole(r->names[3], r->bound, row, 0, m->output_count, &number, err);
+            status = read_whole(r->names[BOUND], r->bound, row, 0, m->output_count, &number, err);
             if (status || number != o + 1)
                 break;
-            status = read_whole(r->names[3], r->bound, row, 1, m->p - 1, &b->index[b->count], err);
+            status =
+                read_whole(r->names[BOUND], r->bound, row, 1, m->p - 1, &b->index[b->count], err);
             if (!status)
                 status = vxs_table_real(r->bound, row, 2, &b->weight[b->count++], err);
         }
     }
-    return status || row == rows ? status : broken(r->names[3], "its rows are out of order", err);
+    return status || row == rows ? status
+                                 : broken(r->names[BOUND], "its rows are out of order", err);
 }
 
 static vxs_status read_files(reader *r, vxs_error *err)
@@ -222,34 +222,34 @@ static vxs_status read_files(reader *r, vxs_error *err)
     size_t rows = 0;
     for (size_t o = 0; o < r->model->output_count; o++)
         rows += 1 + r->model->outputs[o].fit.count;
-    vxs_status status = vxs_npy_open(r->names[0], &r->training, err);
+    vxs_status status = vxs_npy_open(r->names[TRAINING], &r->training, err);
     if (!status)
-        status = check_matrix(r->names[0], &r->training, rows, err);
+        status = check_matrix(r->names[TRAINING], &r->training, rows, err);
     if (!status)
-        status = vxs_table_read(r->names[1], &r->kernels, err);
+        status = vxs_table_read(r->names[KERNELS], &r->kernels, err);
     if (!status)
         status = read_outputs(r, err);
-    if (status || access(r->names[2], F_OK) != 0)
+    if (status || access(r->names[ALPHA], F_OK) != 0)
         return status;
-    status = vxs_npy_open(r->names[2], &r->alpha, err);
+    status = vxs_npy_open(r->names[ALPHA], &r->alpha, err);
     if (!status)
-        status = check_matrix(r->names[2], &r->alpha, r->model->output_count, err);
+        status = check_matrix(r->names[ALPHA], &r->alpha, r->model->output_count, err);
     if (!status && r->alpha.shape[1] != r->training.shape[1])
-        status = broken(r->names[2], "it has other columns", err);
+        status = broken(r->names[ALPHA], "it has other columns", err);
     if (!status)
-        status = vxs_table_read(r->names[3], &r->bound, err);
+        status = vxs_table_read(r->names[BOUND], &r->bound, err);
     return status ? status : read_bounds(r, err);
 }
 
 vxs_status vxs_kernel_read(vxs_model *m, const char *folder, vxs_error *err)
 {
     reader r = { .model = m };
-    char *names[VXS_KERNEL_FILES] = { NULL };
+    char *paths[FILES] = { NULL };
     vxs_status status = VXS_OK;
-    for (int k = 0; k < VXS_KERNEL_FILES && !status; k++) {
-        names[k] = vxs_format(err, "%s/%s", folder, vxs_kernel_files[k]);
-        r.names[k] = names[k];
-        status = names[k] ? VXS_OK : VXS_FAILED;
+    for (int k = 0; k < FILES && !status; k++) {
+        paths[k] = vxs_format(err, "%s/%s", folder, vxs_kernel_files[k].name);
+        r.names[k] = paths[k];
+        status = paths[k] ? VXS_OK : VXS_FAILED;
     }
     if (!status)
         status = read_files(&r, err);
@@ -257,7 +257,7 @@ vxs_status vxs_kernel_read(vxs_model *m, const char *folder, vxs_error *err)
     vxs_npy_release(&r.alpha);
     vxs_table_free(r.kernels);
     vxs_table_free(r.bound);
-    for (int k = 0; k < VXS_KERNEL_FILES; k++)
-        free(names[k]);
+    for (int k = 0; k < FILES; k++)
+        free(paths[k]);
     return status;
 }

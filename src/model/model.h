@@ -107,13 +107,6 @@ VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss_kind *loss, const doubl
                                           size_t count, double *b, bool *converged, vxs_error *err);
 /* An empty model of a task; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
-/* Weights of standardised columns become weights of features as they stand in the cohort, and the
- * free ones have a place for every confound. */
-VXS_MUST_CHECK vxs_status vxs_model_unstandardise(const vxs_task *task, vxs_solution *solution,
-                                                  vxs_error *err);
-/* The same, or for kernels: what the model keeps, and the offset. */
-VXS_MUST_CHECK vxs_status vxs_model_settle(const vxs_task *task, vxs_output_fit *output,
-                                           vxs_error *err);
 /* regress.c: whether confounds are taken out of the features. */
 bool vxs_task_regresses(const vxs_task *task);
 VXS_MUST_CHECK vxs_status vxs_check_learners(const vxs_task *task, size_t count, vxs_error *err);
@@ -158,12 +151,9 @@ void vxs_feature_names_release(vxs_feature_names *names);
 /* Refuses two features of one name, where `what` could not be read again. */
 VXS_MUST_CHECK vxs_status vxs_feature_names_check(const vxs_cohort *cohort, const char *what,
                                                   vxs_error *err);
-/* kernel.c: whether the method works on kernels, and their design for an output, whose y is set. */
-bool vxs_task_is_kernel(const vxs_task *task);
-VXS_MUST_CHECK vxs_status vxs_task_make_kernel(const vxs_context *context, vxs_task *task,
-                                               size_t output, const vxs_method_settings *settings,
-                                               vxs_error *err);
+/* kernel.c, feature_blocks.c: what a task has for the problems of an output. */
 void vxs_task_drop_kernel(vxs_task *task);
+void vxs_task_drop_units(vxs_task *task);
 #define VXS_MOST_SMOOTHS 16
 /* None for methods without that parameter. */
 VXS_MUST_CHECK vxs_status vxs_read_smooths(const vxs_method_settings *settings,
@@ -172,28 +162,7 @@ VXS_MUST_CHECK vxs_status vxs_read_smooths(const vxs_method_settings *settings,
 /* The smoothness of a fit without a choice. */
 VXS_MUST_CHECK vxs_status vxs_settle_smooth(const vxs_task *task, vxs_method_settings *settings,
                                             vxs_error *err);
-VXS_MUST_CHECK vxs_kept *vxs_kept_new(size_t n, size_t count, size_t free_count, vxs_error *err);
-void vxs_kept_free(vxs_kept *kept);
-/* What the features with a weight need to be told of others. */
-VXS_MUST_CHECK vxs_status vxs_kept_of(const vxs_task *task, const vxs_solution *fit,
-                                      vxs_kept **kept, vxs_error *err);
-/* Adds to the scores of the cohort's subjects in `rows`, whose free columns stand `stride` apart;
- * the offset, fit->free[0], is not in it. */
-VXS_MUST_CHECK vxs_status vxs_kept_score(const vxs_kept *kept, const vxs_solution *fit,
-                                         const vxs_cohort *cohort, const size_t *rows,
-                                         const double *columns, size_t stride, size_t count,
-                                         double *scores, vxs_error *err);
-/* Sets fit->free: the offset, and no weights of confounds. */
-VXS_MUST_CHECK vxs_status vxs_kept_settle(const vxs_task *task, const vxs_kept *kept,
-                                          vxs_solution *fit, vxs_error *err);
-/* kernel_files.c: files of a model of kernels, by number; and all of them read again. */
-enum { VXS_KERNEL_FILES = 4 };
-extern const char *const vxs_kernel_files[VXS_KERNEL_FILES];
-int vxs_kernel_file_count(const vxs_model *model);
-VXS_MUST_CHECK vxs_status vxs_kernel_write(const vxs_model *model, int file, FILE *stream,
-                                           vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_kernel_read(vxs_model *model, const char *folder, vxs_error *err);
-/* graph_table.c: what does not go with the method is refused. */
+/* estimators.c: what does not go with the method is refused. */
 VXS_MUST_CHECK vxs_status vxs_task_check_settings(const vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_graph_read(const char *path, const vxs_cohort *cohort,
                                          vxs_graph *graph, vxs_error *err);
@@ -214,36 +183,9 @@ VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalt
 /* From a file. */
 bool vxs_terms_are_given(const char *penalty);
 void vxs_terms_write(const vxs_terms *terms, const vxs_cohort *cohort, FILE *stream);
-/* mapped_features.c: whether the method selects among units, round by round; and their problem. */
-bool vxs_task_generates(const vxs_task *task);
-void vxs_task_drop_units(vxs_task *task);
-VXS_MUST_CHECK vxs_status vxs_task_make_units_problem(const vxs_context *context, vxs_task *task,
-                                                      const vxs_method_settings *settings,
-                                                      vxs_problem *problem, vxs_error *err);
 /* What a fit without a choice is asked for. */
 VXS_MUST_CHECK vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked,
                                            vxs_error *err);
-void vxs_mapped_free(vxs_mapped *mapped);
-VXS_MUST_CHECK vxs_mapped *vxs_mapped_new(const vxs_map *map, size_t p, size_t count,
-                                          size_t free_count, vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_mapped_of(const vxs_task *task, const vxs_map *map,
-                                        const vxs_solution *fit, vxs_mapped **mapped,
-                                        vxs_error *err);
-/* Adds to the scores of the cohort's subjects in `rows`, as vxs_kept_score does. */
-VXS_MUST_CHECK vxs_status vxs_mapped_score(const vxs_mapped *mapped, const vxs_solution *fit,
-                                           const vxs_cohort *cohort, const size_t *rows,
-                                           const double *columns, size_t stride, size_t count,
-                                           double *scores, vxs_error *err);
-/* kernel.c: a feature as it is standardised is scale x + free'c. */
-VXS_MUST_CHECK vxs_status vxs_find_scale(const vxs_task *task, size_t feature, double *scale,
-                                         double *free_weights, vxs_error *err);
-/* unit_files.c: files of a model that selects among units, by number; and them read again. */
-enum { VXS_UNIT_FILES = 6 };
-extern const char *const vxs_unit_files[VXS_UNIT_FILES];
-bool vxs_has_unit_file(const vxs_model *model, const vxs_task *task, int file);
-VXS_MUST_CHECK vxs_status vxs_unit_write(const vxs_model *model, const vxs_task *task, int file,
-                                         FILE *stream, vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_units_read(vxs_model *model, const char *folder, vxs_error *err);
 /* group_rules.c: what '--groups' names, atlas:NAME, file:FILE, patches:MM, tree:octree or
  * tree:FILE; made once, in task->groups, which parts of the task share from then on. */
 VXS_MUST_CHECK vxs_status vxs_task_make_groups(const vxs_context *context, vxs_task *task,

@@ -1,4 +1,5 @@
 /* model_read.c - a model's directory, read and checked: nothing in it is believed. */
+#include "model/estimators.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -139,7 +140,7 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
         !number_of(about, "lambda", &c->lambda) ||
         (!number_of(about, "lambda_max", &c->lambda_max) &&
-         !vxs_methods[m->task.method].generates) ||
+         vxs_estimator_of(&m->task)->path == VXS_PATH_LAMBDA) ||
         !bound_of(about, "gap", INFINITY, &c->gap) || !number_of(about, "tol", &c->tol) ||
         !number_of(about, "sum_of_weights", &output->sum) ||
         !number_of(about, "primal", &c->primal) || !bound_of(about, "dual", -INFINITY, &c->dual))
@@ -351,10 +352,11 @@ vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
         status = read_weights(&r, path, err);
     if (!status)
         status = read_mask(&r, path, err);
-    if (!status && vxs_methods[m->task.method].kernel)
-        status = vxs_kernel_read(m, path, err);
-    if (!status && vxs_methods[m->task.method].generates)
-        status = vxs_units_read(m, path, err);
+    const vxs_encoder *encoder = status ? NULL : vxs_estimator_of(&m->task)->encoder;
+    for (size_t k = 0; k < m->output_count && encoder; k++)
+        m->outputs[k].encoder = encoder;
+    if (encoder && encoder->read)
+        status = encoder->read(m, path, err);
     if (status)
         vxs_model_release(m);
     return status;

@@ -1,5 +1,6 @@
 /* model_write.c - the directory of a model: what it is in JSON, its weights as a table and a map.
  */
+#include "model/estimators.h"
 #include "model/model.h"
 #include "voxsift/machine.h"
 
@@ -381,34 +382,24 @@ static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream,
     return status;
 }
 
-static vxs_status write_kernel_files(const vxs_model *m, vxs_output *output, vxs_error *err)
+/* Those of the encoder. */
+static vxs_status write_encoded(const vxs_model *m, const vxs_task *t, vxs_output *output,
+                                vxs_error *err)
 {
+    const vxs_model_file *f = vxs_task_encoder(t)->files;
     vxs_status status = VXS_OK;
-    for (int k = 0; k < vxs_kernel_file_count(m) && !status; k++) {
+    for (; f && f->name && !status; f++) {
         FILE *stream;
-        status = vxs_output_open(output, vxs_kernel_files[k], &stream, err);
-        if (status)
-            return status;
-        status = vxs_kernel_write(m, k, stream, err);
-        vxs_status closed = vxs_output_close(output, stream, vxs_kernel_files[k], err);
-        status = status ? status : closed;
-    }
-    return status;
-}
-
-static vxs_status write_unit_files(const vxs_model *m, const vxs_task *t, vxs_output *output,
-                                   vxs_error *err)
-{
-    vxs_status status = VXS_OK;
-    for (int k = 0; k < VXS_UNIT_FILES && !status; k++) {
-        FILE *stream;
-        if (!vxs_has_unit_file(m, t, k))
+        if (f->has && !f->has(m, t))
             continue;
-        status = vxs_output_open(output, vxs_unit_files[k], &stream, err);
+        status = vxs_output_open(output, f->name, &stream, err);
         if (status)
             return status;
-        status = vxs_unit_write(m, t, k, stream, err);
-        vxs_status closed = vxs_output_close(output, stream, vxs_unit_files[k], err);
+        if (f->write)
+            status = f->write(m, t, stream, err);
+        else
+            f->put(m, t, stream);
+        vxs_status closed = vxs_output_close(output, stream, f->name, err);
         status = status ? status : closed;
     }
     return status;
@@ -464,7 +455,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             voxels,
                             voxels,
                             t->penalties != NULL,
-                            vxs_task_method(t)->needs_graph ||
+                            vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ||
                                 !vxs_graph_is_rule(t->settings.graph),
                             settings->groups && !vxs_groups_are_rule(settings->groups),
                             vxs_terms_are_given(settings->terms),
@@ -490,10 +481,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         vxs_status closed = vxs_output_close(output, stream, files[k], err);
         status = status ? status : closed;
     }
-    if (!status && vxs_task_is_kernel(t))
-        status = write_kernel_files(m, output, err);
-    if (!status && vxs_task_generates(t))
-        status = write_unit_files(m, t, output, err);
+    if (!status)
+        status = write_encoded(m, t, output, err);
     if (!status)
         status = vxs_output_seal(output, VXS_SEAL_FILE, err);
     if (!status)

@@ -1,5 +1,6 @@
 /* predict.c - scores of subjects by a model. */
 #include "model/covariates.h"
+#include "model/encoder.h"
 
 #include "voxsift/machine.h"
 
@@ -162,44 +163,6 @@ static vxs_status read_free(const vxs_model *m, const vxs_cohort *c, size_t f, d
     return f > 0 || m->task.no_intercept ? free_column(m, c, f, values, err) : VXS_OK;
 }
 
-static vxs_status add_free(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
-                           double *scores, vxs_error *err)
-{
-    vxs_status status = read_free(m, c, f, values, err);
-    for (size_t k = 0; k < m->output_count && !status; k++)
-        for (size_t i = 0; i < c->n; i++)
-            scores[k * c->n + i] += m->outputs[k].fit.free[f] * values[i];
-    return status;
-}
-
-/* Scores of kernels or of a map, for subjects whose free columns are known. */
-static vxs_status score_output(const vxs_output_fit *o, const vxs_cohort *c, const size_t *rows,
-                               const double *columns, double *scores, vxs_error *err)
-{
-    return o->mapped
-               ? vxs_mapped_score(o->mapped, &o->fit, c, rows, columns, c->n, c->n, scores, err)
-               : vxs_kept_score(o->kept, &o->fit, c, rows, columns, c->n, c->n, scores, err);
-}
-
-/* Kernels see features less what confounds explain of them. */
-static vxs_status score_kernels(const vxs_model *m, const vxs_cohort *c, double *scores,
-                                vxs_error *err)
-{
-    size_t n = c->n;
-    size_t *rows = vxs_alloc(n, sizeof(*rows), err);
-    double *columns = vxs_alloc(n, m->free_count * sizeof(*columns), err);
-    vxs_status status = rows && columns ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < n && !status; i++)
-        rows[i] = i;
-    for (size_t f = 0; f < m->free_count && !status; f++)
-        status = read_free(m, c, f, columns + f * n, err);
-    for (size_t k = 0; k < m->output_count && !status; k++)
-        status = score_output(&m->outputs[k], c, rows, columns, scores + k * n, err);
-    free(rows);
-    free(columns);
-    return status;
-}
-
 /* Of the features that have a weight: no others are read. */
 static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
@@ -212,27 +175,27 @@ static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_erro
 
 vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
 {
-    size_t n = c->n;
+    size_t n = c->n, *rows = NULL;
+    double *covariates = NULL;
     vxs_status status = vxs_model_same_features(m, c, err);
     if (!status)
         status = check_values(m, c, err);
-    double *values = status ? NULL : vxs_alloc(n, sizeof(*values), err);
-    if (!values)
-        return status ? status : VXS_FAILED;
-    memset(scores, 0, m->output_count * n * sizeof(*scores));
+    if (status)
+        return status;
+    rows = vxs_alloc(n, sizeof(*rows), err);
+    covariates = vxs_alloc(n, m->free_count * sizeof(*covariates), err);
+    status = rows && covariates ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < n && !status; i++)
+        rows[i] = i;
     for (size_t f = 0; f < m->free_count && !status; f++)
-        status = add_free(m, c, f, values, scores, err);
-    if (!status && (m->outputs[0].kept || m->outputs[0].mapped))
-        status = score_kernels(m, c, scores, err);
-    for (size_t k = 0; k < m->output_count && !status; k++) {
-        const vxs_solution *fit = &m->outputs[k].fit;
-        bool linear = !m->outputs[k].kept && !m->outputs[k].mapped;
-        for (size_t j = 0; j < fit->count && !status && linear; j++)
-            vxs_cohort_add(c, fit->index[j], fit->weight[j], scores + k * n);
-    }
-    if (m->loss == &vxs_multinomial_loss)
+        status = read_free(m, c, f, covariates + f * n, err);
+    const vxs_rows all = { c, rows, covariates, n, n };
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = vxs_output_score(&m->outputs[k], &all, scores + k * n, m->free_count, err);
+    if (!status && m->loss->joint)
         vxs_joint_odds(scores, m->output_count, n, n);
-    free(values);
+    free(rows);
+    free(covariates);
     return status;
 }
 

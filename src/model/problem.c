@@ -1,5 +1,6 @@
 /* problem.c - a task becomes what solvers solve: a design over its subjects, and one output's
  * target with its weights. */
+#include "model/estimators.h"
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -42,11 +43,8 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
                           const vxs_loss_kind *loss)
 {
-    if (vxs_methods[task->method].kernel)
-        loss = method->penalty == VXS_PENALTY_HSIC ? &vxs_squared_loss : &vxs_hinge_loss;
-    if (task->method == VXS_METHOD_FGM && vxs_chosen_loss(task) != &vxs_logistic_loss)
-        loss = &vxs_squared_hinge_loss;
-    return loss->name;
+    const vxs_estimator *e = vxs_estimator_of(task);
+    return e->loss ? e->loss(task, method)->name : loss->name;
 }
 
 vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
@@ -108,27 +106,6 @@ bool vxs_task_set_output(vxs_task *t, size_t number)
     return balanced || t->weights;
 }
 
-/* The classes are in the kernel scores; what is asked of these is a margin. */
-static vxs_status make_kernel_problem(const vxs_context *context, vxs_task *t, size_t output,
-                                      const vxs_method_settings *settings, vxs_problem *problem,
-                                      vxs_error *err)
-{
-    vxs_status status = vxs_task_make_kernel(context, t, output, settings, err);
-    bool hsic = settings->penalty == VXS_PENALTY_HSIC;
-    problem->design = t->kernel;
-    problem->loss = (vxs_loss){ .kind = hsic ? &vxs_squared_loss : &vxs_hinge_loss,
-                                .n = t->kernel ? vxs_design_rows(t->kernel) : 0,
-                                .y = t->margin,
-                                .u = hsic ? NULL : problem->loss.u }; /* pairs have none */
-    problem->free_count = 0;
-    problem->nonnegative = true;
-    if (hsic)
-        return status;
-    problem->smooth = settings->smooth;
-    problem->graph = t->graph.count > 0 ? &t->graph : NULL;
-    return status;
-}
-
 /* Sums of features instead of edges. */
 static vxs_status make_terms_problem(vxs_task *t, const char *penalty, vxs_problem *problem,
                                      vxs_error *err)
@@ -146,21 +123,21 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                             vxs_error *err)
 {
     bool weighted = vxs_task_set_output(t, number);
-    *problem = (vxs_problem){ .design = t->design,
-                              .loss = { .kind = t->loss,
-                                        .n = t->n,
-                                        .k = vxs_task_is_joint(t) ? t->class_count : 0,
-                                        .y = t->y,
-                                        .u = weighted ? t->u : NULL },
-                              .free = t->free,
-                              .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
-                              .ridge = settings->ridge,
-                              .nonnegative = settings->nonnegative,
-                              .graph = vxs_task_method(t)->needs_graph ? &t->graph : NULL,
-                              .sparsity = settings->sparsity };
-    if (vxs_task_is_kernel(t))
-        return make_kernel_problem(context, t, number, settings, problem, err);
-    if (vxs_task_generates(t))
-        return vxs_task_make_units_problem(context, t, settings, problem, err);
+    *problem =
+        (vxs_problem){ .design = t->design,
+                       .loss = { .kind = t->loss,
+                                 .n = t->n,
+                                 .k = vxs_task_is_joint(t) ? t->class_count : 0,
+                                 .y = t->y,
+                                 .u = weighted ? t->u : NULL },
+                       .free = t->free,
+                       .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
+                       .ridge = settings->ridge,
+                       .nonnegative = settings->nonnegative,
+                       .graph = vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ? &t->graph : NULL,
+                       .sparsity = settings->sparsity };
+    const vxs_encoder *encoder = vxs_task_encoder(t);
+    if (encoder->problem)
+        return encoder->problem(context, t, number, settings, problem, err);
     return settings->terms ? make_terms_problem(t, settings->terms, problem, err) : VXS_OK;
 }

@@ -57,7 +57,7 @@ double vxs_least_sum(const vxs_design *design);
           .type = VXS_PARAM_REAL,                                                                  \
           .offset = VXS_AT(lambda_ratio),                                                          \
           .initial = NAN,                                                                          \
-          .min = DBL_EPSILON, /* below it is rounding */                                           \
+          .min = 1e-15, /* below it is rounding */                                                 \
           .max = 10,                                                                               \
           .help = "the same as a share of lambda_max, at which no feature is left: 0.1 for fit "   \
                   "when neither is given, and where a path ends (0.01)" },                         \

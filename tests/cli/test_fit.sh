@@ -8,7 +8,7 @@ refuses 2 "option '--target COLUMN' is missing" voxsift fit c -o x
 refuses 2 "option '--out DIR' is missing" voxsift fit c --target score
 refuses 2 "option '--target COLUMN' is missing" voxsift path c
 refuses 2 "lambda is 0; without a penalty" voxsift fit c --target score --lambda 0 -o x
-refuses 2 "lambda is 0; without a penalty" voxsift fit c --target score --lambda-ratio 0 -o x
+refuses 2 "between 1e-15 and 10, not '0'" voxsift fit c --target score --lambda-ratio 0 -o x
 refuses 2 "not '-1'" voxsift fit c --target score --lambda -1 -o x
 refuses 2 "between 1e-12 and 0.1, not '0'" voxsift fit c --target score --tol 0 -o x
 refuses 2 "a whole number between 2 and 10000, not '1'" voxsift path c --target score --nlambda 1

@@ -1,11 +1,12 @@
-/* unit_files.c - what a model selected among units, as files.
+/* block_files.c - what a model selected among units, as files.
  *
  * selection.tsv has every weight of every selected unit, and with weights learned anew these as
  * well: predictions by a map and check-model rest on it. mapped.tsv says how features become what a
  * map sees, alpha.npy what a certificate rests on besides. pairs.tsv, edges.tsv and
  * selected.tsv are for people and other programs: pairs of features, pairs as lines between places,
  * groups with their sizes. */
-#include "model/model.h"
+#include "model/estimators.h"
+#include "model/feature_blocks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,30 +14,7 @@
 
 #define SAME 1e-9 /* relative: numbers that were written with all their digits */
 
-enum { SELECTION, MAPPED, ALPHA, PAIRS, EDGES, GROUPS };
-
-const char *const vxs_unit_files[VXS_UNIT_FILES] = {
-    "selection.tsv", "mapped.tsv", "alpha.npy", "pairs.tsv", "edges.tsv", "selected.tsv"
-};
-
-bool vxs_has_unit_file(const vxs_model *m, const vxs_task *t, int file)
-{
-    const vxs_selected *s = m->outputs[0].fit.selected;
-    switch (file) {
-    case SELECTION:
-        return true;
-    case MAPPED:
-        return s->map.kind != VXS_MAP_NONE;
-    case ALPHA:
-        return s->alpha != NULL;
-    case PAIRS:
-        return s->map.kind == VXS_MAP_POLY2;
-    case EDGES:
-        return s->map.kind == VXS_MAP_POLY2 && t->cohort->kind != VXS_FEATURES_COLUMNS;
-    default:
-        return t->groups.count > 0;
-    }
-}
+enum { SELECTION, MAPPED, ALPHA };
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -56,10 +34,11 @@ static bool has_retrained(const vxs_model *m)
     return false;
 }
 
-static void write_selection(const vxs_model *m, FILE *stream)
+static void write_selection(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
     static const char *const names[] = { "output", "unit", "part", "weight", NULL };
     vxs_tsv_writer w;
+    (void)t;
     write_header(&w, names, stream);
     if (has_retrained(m))
         vxs_tsv_text(&w, "learned_anew");
@@ -79,16 +58,17 @@ static void write_selection(const vxs_model *m, FILE *stream)
     }
 }
 
-static void write_mapped(const vxs_model *m, FILE *stream)
+static void write_mapped(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
     static const char *const names[] = { "output", "index", "low", "high", "scale", NULL };
     vxs_tsv_writer w;
+    (void)t;
     write_header(&w, names, stream);
     for (size_t f = 0; f < m->free_count; f++)
         vxs_tsv_text(&w, m->free_names[f]);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
-        const vxs_mapped *mapped = m->outputs[o].mapped;
+        const vxs_map_inputs *mapped = m->outputs[o].encoded;
         for (size_t k = 0; k < mapped->count; k++) {
             vxs_tsv_real(&w, (double)(o + 1));
             vxs_tsv_real(&w, (double)m->outputs[o].fit.index[k]);
@@ -102,12 +82,12 @@ static void write_mapped(const vxs_model *m, FILE *stream)
     }
 }
 
-static vxs_status write_alpha(const vxs_model *m, size_t n, FILE *stream, vxs_error *err)
+static vxs_status write_alpha(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
 {
-    const size_t shape[2] = { m->output_count, n };
+    const size_t shape[2] = { m->output_count, t->n };
     vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
     for (size_t o = 0; o < m->output_count && !status; o++)
-        (void)!fwrite(m->outputs[o].fit.selected->alpha, sizeof(double), n, stream);
+        (void)!fwrite(m->outputs[o].fit.selected->alpha, sizeof(double), t->n, stream);
     return status;
 }
 
@@ -260,23 +240,51 @@ static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
     }
 }
 
-vxs_status vxs_unit_write(const vxs_model *m, const vxs_task *t, int file, FILE *stream,
-                          vxs_error *err)
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static const vxs_selected *selected_of(const vxs_model *m)
 {
-    if (file == ALPHA)
-        return write_alpha(m, t->n, stream, err);
-    if (file == EDGES)
-        return write_edges(m, t, stream, err);
-    if (file == SELECTION)
-        write_selection(m, stream);
-    else if (file == MAPPED)
-        write_mapped(m, stream);
-    else if (file == PAIRS)
-        write_pairs(m, t, stream);
-    else
-        write_groups(m, t, stream);
-    return VXS_OK;
+    return m->outputs[0].fit.selected;
 }
+
+static bool has_map(const vxs_model *m, const vxs_task *t)
+{
+    (void)t;
+    return selected_of(m)->map.kind != VXS_MAP_NONE;
+}
+
+static bool has_alpha(const vxs_model *m, const vxs_task *t)
+{
+    (void)t;
+    return selected_of(m)->alpha != NULL;
+}
+
+static bool has_pairs(const vxs_model *m, const vxs_task *t)
+{
+    (void)t;
+    return selected_of(m)->map.kind == VXS_MAP_POLY2;
+}
+
+static bool has_edges(const vxs_model *m, const vxs_task *t)
+{
+    return has_pairs(m, t) && t->cohort->kind != VXS_FEATURES_COLUMNS;
+}
+
+static bool has_groups(const vxs_model *m, const vxs_task *t)
+{
+    (void)m;
+    return t->groups.count > 0;
+}
+
+const vxs_model_file vxs_block_files[] = {
+    { .name = "selection.tsv", .put = write_selection },
+    { .name = "mapped.tsv", .has = has_map, .put = write_mapped },
+    { .name = "alpha.npy", .has = has_alpha, .write = write_alpha },
+    { .name = "pairs.tsv", .has = has_pairs, .put = write_pairs },
+    { .name = "edges.tsv", .has = has_edges, .write = write_edges },
+    { .name = "selected.tsv", .has = has_groups, .put = write_groups },
+    { .name = NULL }
+};
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -430,7 +438,7 @@ static vxs_status read_output(reader *r, size_t o, vxs_error *err)
     return status || !mapped ? status : check_features(r, fit, err);
 }
 
-static vxs_status read_mapped_row(reader *r, vxs_mapped *mapped, size_t k, size_t index,
+static vxs_status read_mapped_row(reader *r, vxs_map_inputs *mapped, size_t k, size_t index,
                                   vxs_error *err)
 {
     double *const reals[] = { &mapped->low[k], &mapped->high[k], &mapped->scale[k] };
@@ -454,11 +462,11 @@ static vxs_status read_mapped(reader *r, vxs_error *err)
                             : broken(r, "it has other columns", err);
     for (size_t o = 0; o < m->output_count && !status; o++) {
         vxs_output_fit *output = &m->outputs[o];
-        output->mapped =
-            vxs_mapped_new(&output->fit.selected->map, m->p, output->fit.count, m->free_count, err);
-        status = output->mapped ? VXS_OK : VXS_FAILED;
+        output->encoded = vxs_map_inputs_new(&output->fit.selected->map, m->p, output->fit.count,
+                                             m->free_count, err);
+        status = output->encoded ? VXS_OK : VXS_FAILED;
         for (size_t k = 0; k < output->fit.count && !status; k++)
-            status = is_of(r, o) ? read_mapped_row(r, output->mapped, k, output->fit.index[k], err)
+            status = is_of(r, o) ? read_mapped_row(r, output->encoded, k, output->fit.index[k], err)
                                  : broken(r, "a feature is not there", err);
     }
     return status;
@@ -495,7 +503,7 @@ static vxs_status read_file(reader *r, int file, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     if (file == ALPHA)
-        return r->model->task.method == VXS_METHOD_MSLR ? read_alpha(r, err) : VXS_OK;
+        return vxs_estimator_of(&r->model->task)->minimax ? read_alpha(r, err) : VXS_OK;
     if (file == MAPPED && r->settings.map == VXS_MAP_NONE)
         return VXS_OK;
     r->row = 0;
@@ -513,13 +521,13 @@ static vxs_status read_file(reader *r, int file, vxs_error *err)
     return status;
 }
 
-vxs_status vxs_units_read(vxs_model *m, const char *folder, vxs_error *err)
+vxs_status vxs_blocks_read(vxs_model *m, const char *folder, vxs_error *err)
 {
     reader r = { .model = m };
     vxs_status status = vxs_model_method(m, &r.settings, err);
     m->groups = r.settings.groups != NULL;
     for (int file = SELECTION; file <= ALPHA && !status; file++) {
-        char *name = vxs_format(err, "%s/%s", folder, vxs_unit_files[file]);
+        char *name = vxs_format(err, "%s/%s", folder, vxs_block_files[file].name);
         r.name = name;
         status = name ? read_file(&r, file, err) : VXS_FAILED;
         free(name);

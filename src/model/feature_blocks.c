@@ -1,15 +1,11 @@
 /* mapped_features.c - methods that select among units: what units there are, and how features of
  * new subjects become columns of those that were selected. */
-#include "model/model.h"
+#include "model/feature_blocks.h"
+#include "model/estimators.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool vxs_task_generates(const vxs_task *t)
-{
-    return vxs_task_method(t)->generates;
-}
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
@@ -52,21 +48,20 @@ static vxs_status make_units(const vxs_context *context, vxs_task *t,
                                         &t->units, err);
 }
 
-vxs_status vxs_task_make_units_problem(const vxs_context *context, vxs_task *t,
-                                       const vxs_method_settings *settings, vxs_problem *problem,
-                                       vxs_error *err)
+static vxs_status make_problem(const vxs_context *context, vxs_task *t, size_t output,
+                               const vxs_method_settings *settings, vxs_problem *problem,
+                               vxs_error *err)
 {
+    (void)output;
     vxs_status status = read_map(settings, &problem->map, err);
     if (!status)
         status = make_units(context, t, settings, &problem->map, err);
-    bool smooth = t->settings.method == VXS_METHOD_MSLR;
     problem->units = t->units;
     problem->budget = (size_t)settings->budget;
     problem->cost = settings->cost;
     problem->debias = settings->debias;
-    problem->unshifted = smooth;
-    bool logistic = smooth || vxs_chosen_loss(&t->settings) == &vxs_logistic_loss;
-    problem->loss.kind = logistic ? &vxs_logistic_loss : &vxs_squared_hinge_loss;
+    problem->unshifted = vxs_task_estimator(t)->minimax;
+    problem->loss.kind = vxs_task_estimator(t)->loss(&t->settings, settings);
     return status;
 }
 
@@ -82,8 +77,9 @@ const char *vxs_unit_name(const vxs_model *m, size_t count)
 
 /* ---- Maps of new subjects' features ---------------------------------------------------------- */
 
-void vxs_mapped_free(vxs_mapped *m)
+void vxs_map_inputs_free(void *inputs)
 {
+    vxs_map_inputs *m = inputs;
     if (!m)
         return;
     free(m->low);
@@ -93,40 +89,40 @@ void vxs_mapped_free(vxs_mapped *m)
     free(m);
 }
 
-vxs_mapped *vxs_mapped_new(const vxs_map *map, size_t p, size_t count, size_t free_count,
-                           vxs_error *err)
+vxs_map_inputs *vxs_map_inputs_new(const vxs_map *map, size_t p, size_t count, size_t free_count,
+                                   vxs_error *err)
 {
-    vxs_mapped *m = vxs_alloc(1, sizeof(*m), err);
+    vxs_map_inputs *m = vxs_alloc(1, sizeof(*m), err);
     if (!m)
         return NULL;
-    *m = (vxs_mapped){ .map = *map, .p = p, .count = count, .free_count = free_count };
+    *m = (vxs_map_inputs){ .map = *map, .p = p, .count = count, .free_count = free_count };
     m->low = vxs_alloc(count, sizeof(*m->low), err);
     m->high = vxs_alloc(count, sizeof(*m->high), err);
     m->scale = vxs_alloc(count, sizeof(*m->scale), err);
     m->free = vxs_alloc(count, free_count * sizeof(*m->free), err);
     if (m->low && m->high && m->scale && m->free)
         return m;
-    vxs_mapped_free(m);
+    vxs_map_inputs_free(m);
     return NULL;
 }
 
-vxs_status vxs_mapped_of(const vxs_task *t, const vxs_map *map, const vxs_solution *fit,
-                         vxs_mapped **mapped, vxs_error *err)
+static vxs_status make_inputs(const vxs_task *t, const vxs_map *map, const vxs_solution *fit,
+                              vxs_map_inputs **inputs, vxs_error *err)
 {
-    vxs_mapped *m = vxs_mapped_new(map, t->cohort->p, fit->count, t->free_count, err);
+    vxs_map_inputs *m = vxs_map_inputs_new(map, t->cohort->p, fit->count, t->free_count, err);
     vxs_status status = m ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < fit->count && !status; k++) {
         vxs_units_range(t->units, fit->index[k], &m->low[k], &m->high[k]);
         status = vxs_find_scale(t, fit->index[k], &m->scale[k], m->free + k * t->free_count, err);
     }
-    *mapped = status ? NULL : m;
+    *inputs = status ? NULL : m;
     if (status)
-        vxs_mapped_free(m);
+        vxs_map_inputs_free(m);
     return status;
 }
 
 typedef struct {
-    const vxs_mapped *mapped;
+    const vxs_map_inputs *mapped;
     const vxs_solution *fit;
     size_t count;   /* subjects */
     double *values; /* of features with a weight, count each */
@@ -163,40 +159,58 @@ static void add_unit(const mapping *m, size_t k, const double *weight, double *s
             scores[i] += weight[c] * m->block[(c - s->start[k]) * m->count + i];
 }
 
-/* Values as they stand in the cohort become what the map sees. */
-static void find_values(mapping *m, const vxs_cohort *c, const size_t *rows, const double *columns,
-                        size_t stride, double *wide)
+static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
+                        vxs_error *err)
 {
-    const vxs_mapped *map = m->mapped;
-    for (size_t k = 0; k < map->count; k++) {
-        double *values = m->values + k * m->count;
-        memset(wide, 0, c->n * sizeof(*wide));
-        vxs_cohort_add(c, m->fit->index[k], 1, wide);
-        for (size_t i = 0; i < m->count; i++) {
-            values[i] = map->scale[k] * wide[rows[i]];
-            for (size_t f = 0; f < map->free_count; f++)
-                values[i] += map->free[k * map->free_count + f] * columns[f * stride + i];
-        }
-    }
-}
-
-vxs_status vxs_mapped_score(const vxs_mapped *mapped, const vxs_solution *fit, const vxs_cohort *c,
-                            const size_t *rows, const double *columns, size_t stride, size_t count,
-                            double *scores, vxs_error *err)
-{
-    const vxs_selected *s = fit->selected;
-    mapping m = { .mapped = mapped, .fit = fit, .count = count };
-    double *wide = vxs_alloc(c->n, sizeof(*wide), err);
-    m.values = vxs_alloc(mapped->count, count * sizeof(*m.values), err);
-    m.block = vxs_alloc(vxs_map_width(&mapped->map), count * sizeof(*m.block), err);
+    const vxs_selected *s = o->fit.selected;
+    const vxs_map_inputs *inputs = o->encoded;
+    if (!inputs)
+        return vxs_linear_encoder.score(o, x, scores, err);
+    mapping m = { .mapped = inputs, .fit = &o->fit, .count = x->count };
+    double *wide = vxs_alloc(x->cohort->n, sizeof(*wide), err);
+    m.values = vxs_alloc(inputs->count, x->count * sizeof(*m.values), err);
+    m.block = vxs_alloc(vxs_map_width(&inputs->map), x->count * sizeof(*m.block), err);
     vxs_status status = wide && m.values && m.block ? VXS_OK : VXS_FAILED;
-    if (!status) {
-        find_values(&m, c, rows, columns, stride, wide);
-        for (size_t k = 0; k < s->count; k++)
-            add_unit(&m, k, s->retrained ? s->retrained : s->weight, scores);
-    }
+    for (size_t k = 0; k < inputs->count && !status; k++)
+        vxs_standardised_values(x, o->fit.index[k], inputs->scale[k],
+                                inputs->free + k * inputs->free_count, inputs->free_count, wide,
+                                m.values + k * x->count);
+    for (size_t k = 0; k < s->count && !status; k++)
+        add_unit(&m, k, s->retrained ? s->retrained : s->weight, scores);
     free(wide);
     free(m.values);
     free(m.block);
     return status;
 }
+
+/* ---- The encoder ----------------------------------------------------------------------------- */
+
+static bool has_map(const vxs_solution *fit)
+{
+    return fit->selected && fit->selected->map.kind != VXS_MAP_NONE;
+}
+
+static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    vxs_map_inputs *inputs = NULL;
+    if (!has_map(&o->fit))
+        return vxs_unstandardise(t, &o->fit, err);
+    vxs_status status = vxs_regress_widen(t, &o->fit, err);
+    if (!status)
+        status = make_inputs(t, &o->fit.selected->map, &o->fit, &inputs, err);
+    o->encoded = inputs;
+    return status;
+}
+
+static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
+{
+    return has_map(fit) ? VXS_OK : vxs_standardise(t, fit, err);
+}
+
+const vxs_encoder vxs_block_encoder = { .problem = make_problem,
+                                        .decode = decode,
+                                        .encode = encode,
+                                        .score = score,
+                                        .release = vxs_map_inputs_free,
+                                        .files = vxs_block_files,
+                                        .read = vxs_blocks_read };

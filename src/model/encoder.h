@@ -1,0 +1,76 @@
+/* encoder.h - how features become what a solver sees, and its solution a score of new subjects;
+ * private to the model and evaluate rooms.
+ *
+ * linear   weights of features as they stand (linear_encoder.c)
+ * kernel   kernels of features beside training subjects, whose values the model has (kernel.c)
+ * blocks   columns of selected feature blocks: groups, or what a feature map makes
+ * (feature_blocks.c) */
+#ifndef VXS_MODEL_ENCODER_H
+#define VXS_MODEL_ENCODER_H
+
+#include "voxsift/model.h"
+
+/* Subjects of a cohort: their rows in it, and their covariates, `stride` apart. */
+typedef struct {
+    const vxs_cohort *cohort;
+    const size_t *rows;
+    const double *covariates;
+    size_t stride, count;
+} vxs_rows;
+
+/* A file of a model: whether this one has it (NULL: always), and its content, by a function that
+ * can fail or by one that cannot. */
+typedef struct {
+    const char *name;
+    bool (*has)(const vxs_model *model, const vxs_task *task);
+    vxs_status (*write)(const vxs_model *model, const vxs_task *task, FILE *stream, vxs_error *err);
+    void (*put)(const vxs_model *model, const vxs_task *task, FILE *stream);
+} vxs_model_file;
+
+struct vxs_encoder {
+    /* Completes the problem of an output, whose y and u are set; NULL: it is complete. */
+    vxs_status (*problem)(const vxs_context *context, vxs_task *task, size_t output,
+                          const vxs_method_settings *settings, vxs_problem *problem,
+                          vxs_error *err);
+    /* A fit as the solver gave it becomes one of features as they stand in the cohort, or gets in
+     * `encoded` what scores of new subjects need besides. */
+    vxs_status (*decode)(const vxs_task *task, vxs_output_fit *output, vxs_error *err);
+    /* Back to weights as the solver gave them. */
+    vxs_status (*encode)(const vxs_task *task, vxs_solution *fit, vxs_error *err);
+    /* Adds what features say; covariates with a weight are added by whoever calls. */
+    vxs_status (*score)(const vxs_output_fit *output, const vxs_rows *subjects, double *scores,
+                        vxs_error *err);
+    void (*release)(void *encoded);
+    const vxs_model_file *files; /* ends with name == NULL; NULL: none but those of all models */
+    /* Of a model whose other files were read; NULL: nothing. */
+    vxs_status (*read)(vxs_model *model, const char *folder, vxs_error *err);
+};
+extern const vxs_encoder vxs_linear_encoder, vxs_kernel_encoder, vxs_block_encoder;
+
+/* The encoder of the task's method. */
+const vxs_encoder *vxs_task_encoder(const vxs_task *task);
+/* Sets scores: what features say, and the covariates by their weights. */
+VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output, const vxs_rows *subjects,
+                                           double *scores, size_t free_count, vxs_error *err);
+/* `output` without a fit; its name stays. */
+void vxs_output_release(vxs_output_fit *output);
+
+/* ---- Features that are standardised ---------------------------------------------------------- */
+
+/* A feature as it is standardised is scale x + free'c. */
+VXS_MUST_CHECK vxs_status vxs_find_scale(const vxs_task *task, size_t feature, double *scale,
+                                         double *free_weights, vxs_error *err);
+/* Weights of standardised columns become weights of features as they stand in the cohort, and the
+ * covariates have a place each. */
+VXS_MUST_CHECK vxs_status vxs_unstandardise(const vxs_task *task, vxs_solution *solution,
+                                            vxs_error *err);
+/* And back. */
+VXS_MUST_CHECK vxs_status vxs_standardise(const vxs_task *task, vxs_solution *solution,
+                                          vxs_error *err);
+/* Values of one feature as an encoder sees them: scale x + free'c; `wide` has room for one number a
+ * subject of the cohort. */
+void vxs_standardised_values(const vxs_rows *subjects, size_t feature, double scale,
+                             const double *free_weights, size_t free_count, double *wide,
+                             double *values);
+
+#endif

@@ -1,0 +1,102 @@
+/* estimators.c - the table of estimators: encoder, path and what goes with each method. */
+#include "model/estimators.h"
+#include "model/model.h"
+
+static const vxs_loss_kind *loss_of_kernels(const vxs_task_settings *task,
+                                            const vxs_method_settings *method)
+{
+    (void)task;
+    return method->penalty == VXS_PENALTY_HSIC ? &vxs_squared_loss : &vxs_hinge_loss;
+}
+
+static const vxs_loss_kind *loss_of_margins(const vxs_task_settings *task,
+                                            const vxs_method_settings *method)
+{
+    (void)method;
+    return vxs_chosen_loss(task) == &vxs_logistic_loss ? &vxs_logistic_loss
+                                                       : &vxs_squared_hinge_loss;
+}
+
+static const vxs_loss_kind *logistic(const vxs_task_settings *task,
+                                     const vxs_method_settings *method)
+{
+    (void)task;
+    (void)method;
+    return &vxs_logistic_loss;
+}
+
+/* In the order of vxs_methods. */
+static const vxs_estimator estimators[] = {
+    [VXS_METHOD_LASSO] = { .encoder = &vxs_linear_encoder },
+    [VXS_METHOD_FUSED] = { .encoder = &vxs_linear_encoder, .graph = VXS_GRAPH_NEEDED },
+    [VXS_METHOD_SKFS] = { .encoder = &vxs_kernel_encoder,
+                          .graph = VXS_GRAPH_OPTIONAL,
+                          .several_smooths = true,
+                          .regresses = true,
+                          .no_constant = true,
+                          .loss = loss_of_kernels },
+    [VXS_METHOD_FGM] = { .encoder = &vxs_block_encoder,
+                         .path = VXS_PATH_ROUNDS,
+                         .squared_hinge = true,
+                         .loss = loss_of_margins },
+    [VXS_METHOD_MSLR] = { .encoder = &vxs_block_encoder,
+                          .path = VXS_PATH_ROUNDS,
+                          .minimax = true,
+                          .loss = logistic },
+};
+
+const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings)
+{
+    return &estimators[settings->method];
+}
+
+const vxs_estimator *vxs_task_estimator(const vxs_task *t)
+{
+    return vxs_estimator_of(&t->settings);
+}
+
+const vxs_encoder *vxs_task_encoder(const vxs_task *t)
+{
+    return vxs_task_estimator(t)->encoder;
+}
+
+/* ---- What goes with it ----------------------------------------------------------------------- */
+
+/* Differences of weights are compared, so all must be in one unit. */
+vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
+{
+    const vxs_method *method = vxs_task_method(t);
+    const vxs_estimator *e = vxs_task_estimator(t);
+    const vxs_loss_kind *loss = vxs_chosen_loss(&t->settings);
+    if (e->graph != VXS_GRAPH_NEEDED && loss == &vxs_multinomial_loss)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' tells each class from the rest; '--loss multinomial' goes "
+                        "with '--method fused'",
+                        method->name);
+    if (method->classes && loss == &vxs_squared_loss)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' tells classes apart; '--loss squared' is of scores",
+                        method->name);
+    if (!e->squared_hinge && loss == &vxs_squared_hinge_loss)
+        return vxs_fail(err, VXS_MISUSE, "'--loss squared-hinge' goes with '--method fgm'");
+    if (e->graph == VXS_GRAPH_NONE && t->settings.graph)
+        return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
+    if (e->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)
+        return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--penalties'", method->name);
+    if (e->regresses && t->settings.confounds && t->settings.confounds_as != VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' has nothing beside its kernels: confounds are taken out of "
+                        "the features, with '--confounds-as out'",
+                        method->name);
+    if (e->graph == VXS_GRAPH_NEEDED && t->settings.penalties)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' penalises differences, not features: instead of '--penalties' "
+                        "give the edges of '--graph' a column weight",
+                        method->name);
+    if (e->graph == VXS_GRAPH_NEEDED && t->settings.standardize == (int)VXS_STANDARDIZE_UNIT)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--standardize unit' does not go with method '%s', which compares the "
+                        "weights of neighbours: they would be in different units",
+                        method->name);
+    return VXS_OK;
+}

@@ -1,0 +1,28 @@
+/* estimators.h - what a method is made of: the only place that tells methods apart; private to the
+ * model and evaluate rooms. */
+#ifndef VXS_MODEL_ESTIMATORS_H
+#define VXS_MODEL_ESTIMATORS_H
+
+#include "model/encoder.h"
+
+typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_use;
+/* What a path goes along: shares of lambda_max, or rounds and numbers to select. */
+typedef enum { VXS_PATH_LAMBDA, VXS_PATH_ROUNDS } vxs_path_kind;
+
+typedef struct {
+    const vxs_encoder *encoder;
+    vxs_path_kind path;
+    vxs_graph_use graph;
+    bool several_smooths; /* a path for each of several smoothnesses */
+    bool regresses;       /* covariates are taken out of the features, and in no other way */
+    bool no_constant;     /* scores have no constant that moves from fold to fold */
+    bool squared_hinge;   /* '--loss squared-hinge' goes with it, and is what it minimizes unless
+                             another one is chosen */
+    bool minimax;         /* covariates have no part but in refitted weights */
+    /* The loss of its problem, where that is not the one of the target; NULL: it is. */
+    const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method);
+} vxs_estimator;
+const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
+const vxs_estimator *vxs_task_estimator(const vxs_task *task);
+
+#endif

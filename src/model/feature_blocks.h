@@ -1,0 +1,23 @@
+/* feature_blocks.h - what a feature map needs of new subjects; private to the model room. */
+#ifndef VXS_MODEL_FEATURE_BLOCKS_H
+#define VXS_MODEL_FEATURE_BLOCKS_H
+
+#include "model/encoder.h"
+#include "model/model.h"
+
+/* How features become what a map that is not linear sees, which is scale x + free'c: of each
+ * feature that selected blocks are made of. */
+typedef struct {
+    vxs_map map;
+    size_t p, count, free_count;
+    double *low, *high, *scale, *free; /* count; count x free_count */
+} vxs_map_inputs;
+VXS_MUST_CHECK vxs_map_inputs *vxs_map_inputs_new(const vxs_map *map, size_t p, size_t count,
+                                                  size_t free_count, vxs_error *err);
+void vxs_map_inputs_free(void *inputs);
+
+/* block_files.c */
+extern const vxs_model_file vxs_block_files[];
+VXS_MUST_CHECK vxs_status vxs_blocks_read(vxs_model *model, const char *folder, vxs_error *err);
+
+#endif

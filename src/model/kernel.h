@@ -1,0 +1,25 @@
+/* kernel.h - what a model of kernels has of its training subjects; private to the model room. */
+#ifndef VXS_MODEL_KERNEL_H
+#define VXS_MODEL_KERNEL_H
+
+#include "model/encoder.h"
+#include "model/model.h"
+
+/* The features with a weight. */
+typedef struct {
+    size_t n, count, free_count;
+    double *y;            /* n: 1 and -1, centred */
+    double *values;       /* count x n: of training subjects, standardised */
+    double *bandwidth;    /* count */
+    double *mean;         /* count: of the training subjects' sums */
+    double *scale, *free; /* count; count x free_count: standardised is scale x + free'c */
+} vxs_support;
+VXS_MUST_CHECK vxs_support *vxs_support_new(size_t n, size_t count, size_t free_count,
+                                            vxs_error *err);
+void vxs_support_free(void *support);
+
+/* kernel_files.c */
+extern const vxs_model_file vxs_kernel_files[];
+VXS_MUST_CHECK vxs_status vxs_kernel_read(vxs_model *model, const char *folder, vxs_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* linear_encoder.c - weights of features as they stand; and what encoders share: features that are
+ * standardised, scores. */
+#include "model/encoder.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Features that are standardised ---------------------------------------------------------- */
+
+/* Weights of standardised columns become weights of features as they stand in the cohort. */
+vxs_status vxs_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    bool regresses = vxs_task_regresses(t);
+    for (size_t k = 0; k < s->count; k++) {
+        s->weight[k] *= factor[s->index[k]];
+        if (!t->settings.no_intercept && !regresses)
+            s->free[0] -= s->weight[k] * shift[s->index[k]];
+    }
+    return regresses ? vxs_regress_out(t, s, err) : VXS_OK;
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-9;
+}
+
+/* Where confounds are taken out of features, the model's weights of them follow from the others. */
+static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    double *explained = vxs_alloc(t->free_count, sizeof(*explained), err);
+    vxs_status status = explained ? vxs_regress_score(t, s, explained, err) : VXS_FAILED;
+    for (size_t c = 1; c < t->free_count && !status; c++)
+        if (!is_near(s->free[c], -explained[c]))
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "the model's weight of '%s' is not what is taken out of its features",
+                              t->free_names[c]);
+    if (!status)
+        s->free[0] += explained[0];
+    free(explained);
+    return status;
+}
+
+/* Back to weights of standardised columns. */
+vxs_status vxs_standardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
+{
+    const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
+    bool regresses = vxs_task_regresses(t);
+    vxs_status status = regresses ? take_regression_back(t, s, err) : VXS_OK;
+    for (size_t k = 0; k < s->count; k++) {
+        if (!t->settings.no_intercept && !regresses)
+            s->free[0] += s->weight[k] * shift[s->index[k]];
+        s->weight[k] = factor[s->index[k]] > 0 ? s->weight[k] / factor[s->index[k]] : 0;
+    }
+    return status;
+}
+
+/* How a feature becomes what an encoder sees: a model of weight 1 has it. */
+vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale, double *free_weights,
+                          vxs_error *err)
+{
+    vxs_solution one = { .count = 1, .index = &feature, .weight = scale };
+    *scale = 1;
+    one.free = vxs_alloc(t->free_count + 1, sizeof(*one.free), err);
+    vxs_status status = one.free ? vxs_unstandardise(t, &one, err) : VXS_FAILED;
+    for (size_t c = 0; c < t->free_count && !status; c++)
+        free_weights[c] = one.free[c];
+    free(one.free);
+    return status;
+}
+
+void vxs_standardised_values(const vxs_rows *x, size_t feature, double scale,
+                             const double *free_weights, size_t free_count, double *wide,
+                             double *values)
+{
+    memset(wide, 0, x->cohort->n * sizeof(*wide));
+    vxs_cohort_add(x->cohort, feature, 1, wide);
+    for (size_t i = 0; i < x->count; i++) {
+        values[i] = scale * wide[x->rows[i]];
+        for (size_t f = 0; f < free_count; f++)
+            values[i] += free_weights[f] * x->covariates[f * x->stride + i];
+    }
+}
+
+/* ---- The encoder ----------------------------------------------------------------------------- */
+
+static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    return vxs_unstandardise(t, &o->fit, err);
+}
+
+static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
+                        vxs_error *err)
+{
+    double *wide = vxs_alloc(x->cohort->n, sizeof(*wide), err);
+    for (size_t k = 0; k < o->fit.count && wide && x->count > 0; k++)
+        vxs_cohort_add(x->cohort, o->fit.index[k], o->fit.weight[k], wide);
+    for (size_t i = 0; i < x->count && wide; i++)
+        scores[i] += wide[x->rows[i]];
+    free(wide);
+    return wide ? VXS_OK : VXS_FAILED;
+}
+
+const vxs_encoder vxs_linear_encoder = { .decode = decode,
+                                         .encode = vxs_standardise,
+                                         .score = score };
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+vxs_status vxs_output_score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
+                            size_t free_count, vxs_error *err)
+{
+    memset(scores, 0, x->count * sizeof(*scores));
+    vxs_status status = o->encoder->score(o, x, scores, err);
+    for (size_t f = 0; f < free_count && !status; f++)
+        for (size_t i = 0; i < x->count; i++)
+            scores[i] += o->fit.free[f] * x->covariates[f * x->stride + i];
+    return status;
+}
+
+void vxs_output_release(vxs_output_fit *o)
+{
+    if (o->encoder && o->encoder->release)
+        o->encoder->release(o->encoded);
+    vxs_solution_release(&o->fit);
+    o->encoded = NULL;
+}
