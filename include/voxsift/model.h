@@ -118,6 +118,8 @@ const vxs_method *vxs_task_method(const vxs_task *task);
 /* The loss that is minimised, in words; `loss` says no more than scores (squared) or classes. */
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
                           const vxs_loss_kind *loss);
+/* Whether scores of classes are log odds before they are calibrated. */
+bool vxs_task_has_logits(const vxs_task *task);
 /* As the table calls subject i; and the same as a vxs_id_of. */
 const char *vxs_task_id(const vxs_task *task, size_t i);
 const char *vxs_task_id_of(const void *task, size_t i);

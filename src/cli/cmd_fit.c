@@ -33,7 +33,7 @@ static const vxs_param choose_params[] = {
       .max = 1000,
       .help = "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
               "does; 0: by the folds of --choose-lambda, else 5 where scores are in no unit "
-              "(methods skfs, fgm and mslr), else not at all" },
+              "(methods skfs, fgm and mslr, squared-hinge loss), else not at all" },
     { .name = "select",
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
@@ -242,7 +242,7 @@ static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
         return 0;
     if (s->calibrate > 0)
         return s->calibrate;
-    return vxs_methods[task->settings.method].classes ? CALIBRATION_FOLDS : 0;
+    return vxs_task_has_logits(task) ? 0 : CALIBRATION_FOLDS;
 }
 
 /* By held-out scores of folds at the same share of lambda_max. */

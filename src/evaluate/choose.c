@@ -102,7 +102,7 @@ static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
         w->slope[o] = 1;
         w->offset[o] = 0;
     }
-    if (!vxs_task_method(w->cv->task)->classes)
+    if (vxs_task_has_logits(w->cv->task) || w->cv->task->class_count == 0)
         return VXS_OK;
     take_inner_scores(w, number);
     for (size_t o = 0; o < outputs && !status; o++)

@@ -3,31 +3,48 @@
 #include "model/model.h"
 
 static const vxs_loss_kind *loss_of_kernels(const vxs_task_settings *task,
-                                            const vxs_method_settings *method)
+                                            const vxs_method_settings *method,
+                                            const vxs_loss_kind *of_target)
 {
+    (void)of_target;
     (void)task;
     return method->penalty == VXS_PENALTY_HSIC ? &vxs_squared_loss : &vxs_hinge_loss;
 }
 
 static const vxs_loss_kind *loss_of_margins(const vxs_task_settings *task,
-                                            const vxs_method_settings *method)
+                                            const vxs_method_settings *method,
+                                            const vxs_loss_kind *of_target)
 {
+    (void)of_target;
     (void)method;
     return vxs_chosen_loss(task) == &vxs_logistic_loss ? &vxs_logistic_loss
                                                        : &vxs_squared_hinge_loss;
 }
 
 static const vxs_loss_kind *logistic(const vxs_task_settings *task,
-                                     const vxs_method_settings *method)
+                                     const vxs_method_settings *method,
+                                     const vxs_loss_kind *of_target)
 {
+    (void)of_target;
     (void)task;
     (void)method;
     return &vxs_logistic_loss;
 }
 
+/* The target's, or the squared hinge of classes when it is chosen. */
+static const vxs_loss_kind *chosen_hinge(const vxs_task_settings *task,
+                                         const vxs_method_settings *method,
+                                         const vxs_loss_kind *of_target)
+{
+    (void)method;
+    return vxs_chosen_loss(task) == &vxs_squared_hinge_loss ? &vxs_squared_hinge_loss : of_target;
+}
+
 /* In the order of vxs_methods. */
 static const vxs_estimator estimators[] = {
-    [VXS_METHOD_LASSO] = { .encoder = &vxs_linear_encoder },
+    [VXS_METHOD_LASSO] = { .encoder = &vxs_linear_encoder,
+                           .squared_hinge = true,
+                           .loss = chosen_hinge },
     [VXS_METHOD_FUSED] = { .encoder = &vxs_linear_encoder, .graph = VXS_GRAPH_NEEDED },
     [VXS_METHOD_SKFS] = { .encoder = &vxs_kernel_encoder,
                           .graph = VXS_GRAPH_OPTIONAL,
@@ -60,6 +77,26 @@ const vxs_encoder *vxs_task_encoder(const vxs_task *t)
     return vxs_task_estimator(t)->encoder;
 }
 
+const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,
+                                      const vxs_method_settings *method,
+                                      const vxs_loss_kind *of_target)
+{
+    const vxs_estimator *e = vxs_estimator_of(task);
+    return e->loss ? e->loss(task, method, of_target) : of_target;
+}
+
+const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
+                          const vxs_loss_kind *loss)
+{
+    return vxs_problem_loss(task, method, loss)->name;
+}
+
+bool vxs_task_has_logits(const vxs_task *t)
+{
+    return t->class_count > 0 && !vxs_task_method(t)->classes &&
+           vxs_chosen_loss(&t->settings) != &vxs_squared_hinge_loss;
+}
+
 /* ---- What goes with it ----------------------------------------------------------------------- */
 
 /* Differences of weights are compared, so all must be in one unit. */
@@ -78,7 +115,7 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
                         "method '%s' tells classes apart; '--loss squared' is of scores",
                         method->name);
     if (!e->squared_hinge && loss == &vxs_squared_hinge_loss)
-        return vxs_fail(err, VXS_MISUSE, "'--loss squared-hinge' goes with '--method fgm'");
+        return vxs_fail(err, VXS_MISUSE, "'--loss squared-hinge' goes with methods lasso and fgm");
     if (e->graph == VXS_GRAPH_NONE && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
     if (e->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)

@@ -16,13 +16,17 @@ typedef struct {
     bool several_smooths; /* a path for each of several smoothnesses */
     bool regresses;       /* covariates are taken out of the features, and in no other way */
     bool no_constant;     /* scores have no constant that moves from fold to fold */
-    bool squared_hinge;   /* '--loss squared-hinge' goes with it, and is what it minimizes unless
-                             another one is chosen */
+    bool squared_hinge;   /* '--loss squared-hinge' goes with it */
     bool minimax;         /* covariates have no part but in refitted weights */
-    /* The loss of its problem, where that is not the one of the target; NULL: it is. */
-    const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method);
+    /* The loss of its problem, where that is not always the one of the target; NULL: it is. */
+    const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method,
+                                 const vxs_loss_kind *of_target);
 } vxs_estimator;
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
 const vxs_estimator *vxs_task_estimator(const vxs_task *task);
+/* The loss that is minimized; `of_target` says no more than scores (squared) or classes. */
+const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,
+                                      const vxs_method_settings *method,
+                                      const vxs_loss_kind *of_target);
 
 #endif

@@ -61,7 +61,7 @@ static vxs_status make_problem(const vxs_context *context, vxs_task *t, size_t o
     problem->cost = settings->cost;
     problem->debias = settings->debias;
     problem->unshifted = vxs_task_estimator(t)->minimax;
-    problem->loss.kind = vxs_task_estimator(t)->loss(&t->settings, settings);
+    problem->loss.kind = vxs_problem_loss(&t->settings, settings, t->loss);
     return status;
 }
 
@@ -159,8 +159,7 @@ static void add_unit(const mapping *m, size_t k, const double *weight, double *s
             scores[i] += weight[c] * m->block[(c - s->start[k]) * m->count + i];
 }
 
-static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
-                        vxs_error *err)
+static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores, vxs_error *err)
 {
     const vxs_selected *s = o->fit.selected;
     const vxs_map_inputs *inputs = o->encoded;

@@ -166,8 +166,7 @@ static vxs_status make_support(const vxs_task *t, const vxs_solution *fit, vxs_s
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
-                        vxs_error *err)
+static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores, vxs_error *err)
 {
     const vxs_support *k = o->encoded;
     const vxs_solution *fit = &o->fit;
@@ -240,7 +239,7 @@ static vxs_status problem_of(const vxs_context *context, vxs_task *t, size_t out
     vxs_status status = make_kernel(context, t, output, settings, err);
     bool hsic = settings->penalty == VXS_PENALTY_HSIC;
     problem->design = t->kernel;
-    problem->loss = (vxs_loss){ .kind = vxs_task_estimator(t)->loss(&t->settings, settings),
+    problem->loss = (vxs_loss){ .kind = vxs_problem_loss(&t->settings, settings, t->loss),
                                 .n = t->kernel ? vxs_design_rows(t->kernel) : 0,
                                 .y = t->margin,
                                 .u = hsic ? NULL : problem->loss.u }; /* pairs have none */

@@ -91,8 +91,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     return vxs_unstandardise(t, &o->fit, err);
 }
 
-static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
-                        vxs_error *err)
+static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores, vxs_error *err)
 {
     double *wide = vxs_alloc(x->cohort->n, sizeof(*wide), err);
     for (size_t k = 0; k < o->fit.count && wide && x->count > 0; k++)

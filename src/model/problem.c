@@ -40,13 +40,6 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
     return vxs_view_new(base, false, &view, &t->design, err);
 }
 
-const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
-                          const vxs_loss_kind *loss)
-{
-    const vxs_estimator *e = vxs_estimator_of(task);
-    return e->loss ? e->loss(task, method)->name : loss->name;
-}
-
 vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
 {
     t->y = vxs_alloc(t->n, sizeof(*t->y), err);
@@ -125,7 +118,7 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
     bool weighted = vxs_task_set_output(t, number);
     *problem =
         (vxs_problem){ .design = t->design,
-                       .loss = { .kind = t->loss,
+                       .loss = { .kind = vxs_problem_loss(&t->settings, settings, t->loss),
                                  .n = t->n,
                                  .k = vxs_task_is_joint(t) ? t->class_count : 0,
                                  .y = t->y,

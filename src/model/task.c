@@ -37,7 +37,7 @@ const vxs_param vxs_task_params[] = {
       .choices = losses,
       .help =
           "squared for scores, logistic for classes, each against the rest, multinomial for all "
-          "classes at once (fused only), squared-hinge for classes too (fgm only, where auto is "
+          "classes at once (fused only), squared-hinge for classes too (lasso; fgm, where auto is "
           "that); auto goes by the target: text, or numbers of which "
           "there are two, are classes" },
     { .name = "confounds",
