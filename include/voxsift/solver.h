@@ -12,6 +12,12 @@ extern "C" {
 
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
+/* weight / 2 times the sum over a graph's edges of their weight times (w_from - w_to)^2. */
+typedef struct {
+    const vxs_graph *graph; /* NULL: none */
+    double weight;
+} vxs_laplacian;
+
 /* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2  over w and b */
 typedef struct {
     vxs_design *design;
@@ -22,15 +28,16 @@ typedef struct {
                            for an intercept, confounds */
     size_t free_count;
     double ridge;
-    bool nonnegative;       /* w >= 0 */
-    const vxs_graph *graph; /* of the features: instead of |w|_1 the penalty is the sum over edges
-                               of weight |w_from - w_to|; NULL: none. A piece of the graph has a
-                               level that is not penalised */
-    double sparsity;        /* with a graph: and sparsity times |w|_1; then levels are penalised */
-    const vxs_terms *terms; /* instead of |w|_1 the sum of the sizes of these; NULL: none */
-    double smooth;          /* with the hinge, where all y are one margin and w >= 0: adds the sum
-                               over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
-                               smooth lambda_max^2 / (y sum u) */
+    vxs_laplacian laplacian; /* is added */
+    bool nonnegative;        /* w >= 0 */
+    const vxs_graph *graph;  /* of the features: instead of |w|_1 the penalty is the sum over edges
+                                of weight |w_from - w_to|; NULL: none. A piece of the graph has a
+                                level that is not penalised */
+    double sparsity;         /* with a graph: and sparsity times |w|_1; then levels are penalised */
+    const vxs_terms *terms;  /* instead of |w|_1 the sum of the sizes of these; NULL: none */
+    double smooth;           /* with the hinge, where all y are one margin and w >= 0: adds the sum
+                                over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
+                                smooth lambda_max^2 / (y sum u) */
     vxs_units *units; /* instead: |w|_B^2 / 2 + cost sum_i u_i f, w being the weights of the columns
                          of units, |w|_B^2 the least sum over units of |w_g|^2 / d_g with 0 <= d <=
                          1 and sum d <= budget; NULL: none. `design` is what units are made of */
@@ -146,7 +153,7 @@ typedef struct {
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
     double tol; /* relative gap */
-    double ridge;
+    double ridge, laplacian;
     bool nonnegative;
     const char *smooths, *bandwidth; /* numbers with commas between; a number or "median" */
     double smooth;                   /* the one of `smooths` that is meant: no row */
@@ -194,7 +201,14 @@ typedef struct {
     vxs_standardize standardize;        /* what suits it when nothing is said */
     const struct vxs_solver_kind *kind; /* private to the solver room */
 } vxs_method;
-enum { VXS_METHOD_LASSO, VXS_METHOD_FUSED, VXS_METHOD_SKFS, VXS_METHOD_FGM, VXS_METHOD_MSLR };
+enum {
+    VXS_METHOD_LASSO,
+    VXS_METHOD_FUSED,
+    VXS_METHOD_SKFS,
+    VXS_METHOD_FGM,
+    VXS_METHOD_MSLR,
+    VXS_METHOD_GRAPHNET
+};
 extern const vxs_method vxs_methods[];
 extern const char *const vxs_method_names[]; /* ends with NULL */
 

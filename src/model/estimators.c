@@ -60,6 +60,11 @@ static const vxs_estimator estimators[] = {
                           .path = VXS_PATH_ROUNDS,
                           .minimax = true,
                           .loss = logistic },
+    [VXS_METHOD_GRAPHNET] = { .encoder = &vxs_linear_encoder,
+                              .graph = VXS_GRAPH_OPTIONAL,
+                              .laplacian = true,
+                              .squared_hinge = true,
+                              .loss = chosen_hinge },
 };
 
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings)
@@ -115,7 +120,8 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
                         "method '%s' tells classes apart; '--loss squared' is of scores",
                         method->name);
     if (!e->squared_hinge && loss == &vxs_squared_hinge_loss)
-        return vxs_fail(err, VXS_MISUSE, "'--loss squared-hinge' goes with methods lasso and fgm");
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--loss squared-hinge' goes with methods lasso, graphnet and fgm");
     if (e->graph == VXS_GRAPH_NONE && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
     if (e->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)

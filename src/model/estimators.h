@@ -17,6 +17,7 @@ typedef struct {
     bool regresses;       /* covariates are taken out of the features, and in no other way */
     bool no_constant;     /* scores have no constant that moves from fold to fold */
     bool squared_hinge;   /* '--loss squared-hinge' goes with it */
+    bool laplacian;       /* the graph is that of a Laplacian */
     bool minimax;         /* covariates have no part but in refitted weights */
     /* The loss of its problem, where that is not always the one of the target; NULL: it is. */
     const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method,

@@ -129,6 +129,8 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                        .nonnegative = settings->nonnegative,
                        .graph = vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ? &t->graph : NULL,
                        .sparsity = settings->sparsity };
+    if (vxs_task_estimator(t)->laplacian && t->graph.count > 0)
+        problem->laplacian = (vxs_laplacian){ &t->graph, settings->laplacian * vxs_task_total(t) };
     const vxs_encoder *encoder = vxs_task_encoder(t);
     if (encoder->problem)
         return encoder->problem(context, t, number, settings, problem, err);

@@ -1,7 +1,9 @@
 /* methods.c - the table of methods, and solving by whichever of them. */
 #include "solver/solver.h"
 
-const char *const vxs_method_names[] = { "lasso", "fused", "skfs", "fgm", "mslr", NULL };
+const char *const vxs_method_names[] = {
+    "lasso", "fused", "skfs", "fgm", "mslr", "graphnet", NULL
+};
 
 const vxs_method vxs_methods[] = {
     { .name = "lasso",
@@ -47,6 +49,14 @@ const vxs_method vxs_methods[] = {
       .generates = true,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_mslr_kind },
+    { .name = "graphnet",
+      .summary = "few features with a weight, alike among neighbors (graph-net: an l1 penalty and "
+                 "squared differences); scores and classes",
+      .source = "Grosenick, Klingenberg, Katovich, Knutson, Taylor: Interpretable whole-brain "
+                "prediction analysis with GraphNet",
+      .params = vxs_graphnet_params,
+      .standardize = VXS_STANDARDIZE_UNIT,
+      .kind = &vxs_lasso_kind },
     { .name = NULL },
 };
 

@@ -24,7 +24,8 @@ enum {
     CLASSES = 64,
     SMOOTH = 128,
     SELECTION = 256, /* settings of units */
-    PARTS = 9
+    LAPLACIAN = 512,
+    PARTS = 10
 };
 static const char *const part_names[PARTS] = { "a graph",
                                                "terms",
@@ -34,15 +35,18 @@ static const char *const part_names[PARTS] = { "a graph",
                                                "a sparsity",
                                                "a number of classes",
                                                "a smoothness",
-                                               "a budget, a cost or a map, which go with units" };
+                                               "a budget, a cost or a map, which go with units",
+                                               "a Laplacian" };
 
 static unsigned parts_of(const vxs_problem *q)
 {
     bool selection = q->budget != 0 || q->cost != 0 || q->debias != 0 || q->unshifted ||
                      q->map.kind != VXS_MAP_NONE;
-    const bool has[PARTS] = { q->graph != NULL, q->terms != NULL, q->units != NULL,
-                              q->ridge != 0,    q->nonnegative,   q->sparsity != 0,
-                              q->loss.k > 1,    q->smooth != 0,   selection };
+    const bool has[PARTS] = { q->graph != NULL, q->terms != NULL,
+                              q->units != NULL, q->ridge != 0,
+                              q->nonnegative,   q->sparsity != 0,
+                              q->loss.k > 1,    q->smooth != 0,
+                              selection,        q->laplacian.graph != NULL };
     unsigned parts = 0;
     for (unsigned k = 0; k < PARTS; k++)
         parts |= has[k] ? 1U << k : 0;
@@ -56,7 +60,7 @@ typedef struct {
     unsigned takes;                 /* besides */
 } rule;
 /* Method skfs with the penalty hsic-lasso; and what the checker knows without graph and units. */
-enum { HSIC = VXS_METHOD_MSLR + 1, PLAIN };
+enum { HSIC = VXS_METHOD_GRAPHNET + 1, PLAIN };
 static const rule rules[] = {
     [VXS_METHOD_LASSO] = { "method 'lasso'",
                            { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
@@ -72,12 +76,16 @@ static const rule rules[] = {
                          UNITS,
                          SELECTION },
     [VXS_METHOD_MSLR] = { "method 'mslr'", { &vxs_logistic_loss }, UNITS, SELECTION },
+    [VXS_METHOD_GRAPHNET] = { "method 'graphnet'",
+                              { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
+                              0,
+                              LAPLACIAN | NONNEGATIVE },
     [HSIC] = { "method 'skfs'", { &vxs_squared_loss }, NONNEGATIVE, 0 },
     [PLAIN] = { "a problem without graph, terms and units",
                 { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss,
                   &vxs_multinomial_loss },
                 0,
-                RIDGE | NONNEGATIVE | CLASSES },
+                RIDGE | NONNEGATIVE | CLASSES | LAPLACIAN },
 };
 
 /* Of a problem alone: that of the only methods which take its parts. */
@@ -166,6 +174,7 @@ static vxs_status check_number(const number *n, vxs_error *err)
 static vxs_status check_numbers(const vxs_problem *q, const vxs_method_settings *s, vxs_error *err)
 {
     const number all[] = { { "the ridge", q->ridge, 0, false },
+                           { "the weight of the Laplacian", q->laplacian.weight, 0, false },
                            { "the sparsity", q->sparsity, 0, false },
                            { "the smoothness", q->smooth, 0, false },
                            { "the cost C", q->units ? q->cost : 1, 0, true },
@@ -342,6 +351,8 @@ static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool so
     if (q->graph) /* kernel scores may have no neighbors, and single weights may be penalised */
         status = check_graph(q->graph, p,
                              some && q->loss.kind != &vxs_hinge_loss && q->sparsity == 0, err);
+    if (!status && q->laplacian.graph)
+        status = check_graph(q->laplacian.graph, p, false, err);
     return status || !q->terms ? status : check_terms(q->terms, p, some, err);
 }
 

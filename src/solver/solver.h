@@ -34,7 +34,7 @@ extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind, vxs_
 /* The fused lasso's solvers, which fused.c chooses among. */
 extern const vxs_solver_kind vxs_tree_kind, vxs_cuts_kind, vxs_bp_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
-    vxs_mslr_params[];
+    vxs_mslr_params[], vxs_graphnet_params[];
 
 /* What rounding in double may leave of a sum of columns that is 0, at most; once measured. */
 double vxs_least_sum(const vxs_design *design);

@@ -98,6 +98,30 @@ static void predict(const check *c)
     }
 }
 
+/* w'Lw, edge by edge. */
+static double laplacian_form(const check *c)
+{
+    const vxs_laplacian *l = &c->problem->laplacian;
+    double sum = 0;
+    for (size_t e = 0; l->graph && e < l->graph->count; e++) {
+        double apart = c->w[l->graph->from[e]] - c->w[l->graph->to[e]];
+        sum += l->weight * l->graph->weight[e] * apart * apart;
+    }
+    return sum;
+}
+
+/* Lw is taken off the correlations, edge by edge. */
+static void take_laplacian(check *c, double lambda)
+{
+    const vxs_laplacian *l = &c->problem->laplacian;
+    for (size_t e = 0; l->graph && e < l->graph->count; e++) {
+        size_t from = l->graph->from[e], to = l->graph->to[e];
+        double pull = l->weight * l->graph->weight[e] * (c->w[from] - c->w[to]) / lambda;
+        c->value[from] -= pull;
+        c->value[to] += pull;
+    }
+}
+
 static double primal_value(check *c, const vxs_solution *s)
 {
     size_t n = c->n, q = c->problem->free_count;
@@ -106,6 +130,7 @@ static double primal_value(check *c, const vxs_solution *s)
         c->w[s->index[k]] = s->weight[k];
         sum += c->problem->ridge * s->weight[k] * s->weight[k] / 2;
     }
+    sum += laplacian_form(c) / 2;
     for (size_t k = 0; k < c->classes; k++)
         sum += s->certificate.lambda * penalty(c, c->w + k * c->p);
     for (size_t k = 0; k < c->classes * q; k++)
@@ -136,6 +161,7 @@ static void correlate(check *c, double lambda)
             c->start[at] = vxs_check_inner(column, c->away + class * n, n);
         }
     }
+    take_laplacian(c, lambda);
 }
 
 /* The dual norm: the largest size of these (the largest, when weights may not be negative); on a
@@ -152,7 +178,7 @@ static double steepest(const check *c, const double *value)
 
 static double dual_value(const check *c, double lambda, double most)
 {
-    double square = 0, along = 0, scale = 1, sum = 0, size = 0;
+    double square = 0, along = 0, scale = 1, sum = 0, size = laplacian_form(c);
     for (size_t j = 0; j < c->classes * c->p; j++)
         size += c->problem->ridge * c->w[j] * c->w[j];
     for (size_t i = 0; i < c->n && c->problem->loss.kind == &vxs_squared_loss; i++) {

@@ -95,6 +95,11 @@ static size_t make_place(vxs_scans *s)
     return least;
 }
 
+static double offset_of(const vxs_scans *s, size_t j)
+{
+    return s->offset ? s->offset[j] : 0;
+}
+
 /* Values in whole units, the largest being 32767 of them. */
 static void store(vxs_scans *s, size_t place, const float *values)
 {
@@ -123,7 +128,7 @@ static void scan_rest(vxs_scans *s)
     vxs_design_scan(s->design, point, 1, s->some);
     double reach = ROUNDING * combined_error(s);
     for (size_t j = 0; j < s->p; j++) {
-        s->estimate[j] = (double)s->sums[j] * norms[j] + length * s->some[j];
+        s->estimate[j] = (double)s->sums[j] * norms[j] + length * s->some[j] - offset_of(s, j);
         s->doubt[j] = (float)(reach * norms[j]);
         s->sums[j] = norms[j] > 0 ? (float)(s->some[j] / norms[j]) : 0;
     }
@@ -176,7 +181,7 @@ void vxs_scans_point(vxs_scans *s, const double *theta)
     double reach = ROUNDING * (split(s, theta) + combined_error(s));
     combine(s, s->sums);
     for (size_t j = 0; j < s->p; j++) {
-        s->estimate[j] = (double)s->sums[j] * norms[j];
+        s->estimate[j] = (double)s->sums[j] * norms[j] - offset_of(s, j);
         s->doubt[j] = (float)(reach * norms[j]);
     }
 }
@@ -220,5 +225,5 @@ void vxs_scans_settle(vxs_scans *s, const double *theta, double level, double sl
     size_t unsure = renew(s, theta, level, slack);
     vxs_design_scan_some(s->design, s->unsure, unsure, theta, s->some);
     for (size_t k = 0; k < unsure; k++)
-        vxs_scans_know(s, s->unsure[k], s->some[k]);
+        vxs_scans_know(s, s->unsure[k], s->some[k] - offset_of(s, s->unsure[k]));
 }

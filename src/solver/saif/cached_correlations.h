@@ -15,14 +15,15 @@ typedef struct {
     int nthreads;
     int16_t *values; /* p x room: x_j'point / |x_j|, in units of the point's own */
     double *unit;
-    double *error;    /* of a point's values */
-    float *sums;      /* p */
-    double *share;    /* of each point in the present one */
-    double *rest;     /* n */
-    double *estimate; /* p: x_j'theta, up to doubt */
-    float *doubt;     /* p */
-    size_t *unsure;   /* p */
-    double *some;     /* p, their values */
+    double *error;        /* of a point's values */
+    float *sums;          /* p */
+    double *share;        /* of each point in the present one */
+    double *rest;         /* n */
+    const double *offset; /* p: what is taken off each correlation, known exactly; NULL: nothing */
+    double *estimate;     /* p: x_j'theta less the offset, up to doubt */
+    float *doubt;         /* p */
+    size_t *unsure;       /* p */
+    double *some;         /* p, their values */
 } vxs_scans;
 
 /* Measures the design with a first point, in one reading. */
@@ -31,7 +32,7 @@ VXS_MUST_CHECK vxs_status vxs_scans_init(vxs_scans *scans, vxs_design *design, c
 void vxs_scans_release(vxs_scans *scans);
 /* Estimates for theta; nothing is read. */
 void vxs_scans_point(vxs_scans *scans, const double *theta);
-/* The value of a column that is known without reading. */
+/* The value of a column, less the offset, that is known without reading. */
 void vxs_scans_know(vxs_scans *scans, size_t j, double value);
 /* Reads all columns if many may reach the level: for an order among them, which is all but exact.
  */

@@ -12,7 +12,9 @@ static double curvature_along(const vxs_active *a, size_t k)
     double sum = 0;
     for (size_t i = 0; i < a->n; i++)
         sum += vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma * x[i] * x[i];
-    return sum + (k >= a->q ? a->problem->ridge : 0);
+    if (k < a->q)
+        return sum;
+    return sum + a->problem->ridge + vxs_laplacian_diagonal(&a->laplacian, a->set[k - a->q]);
 }
 
 static double best_weight(const vxs_active *a, size_t k, double slope, double lambda)
@@ -25,6 +27,27 @@ static double best_weight(const vxs_active *a, size_t k, double slope, double la
     return aim > reach ? aim - reach : aim < -reach ? aim + reach : 0;
 }
 
+/* Of the ridge and the Laplacian, at a weight of the set; the others stand in `wide`. */
+static double pull_of(const vxs_active *a, size_t k)
+{
+    const vxs_laplacian_matrix *l = &a->laplacian;
+    double sum = a->problem->ridge * a->w[k];
+    if (l->p == 0)
+        return sum;
+    size_t j = a->set[k - a->q];
+    sum += l->degree[j] * a->w[k];
+    for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++)
+        sum -= l->weight[e] * l->wide[l->other[e]];
+    return sum;
+}
+
+/* Weights of the set to `wide`, or 0 again. */
+static void spread(const vxs_active *a, bool in)
+{
+    for (size_t k = 0; k < a->count && a->laplacian.p > 0; k++)
+        a->laplacian.wide[a->set[k]] = in ? a->w[a->q + k] : 0;
+}
+
 static void follow(vxs_active *a, size_t k, double change)
 {
     cblas_daxpy((int)a->n, change, a->x + k * a->n, 1, a->z, 1);
@@ -33,22 +56,31 @@ static void follow(vxs_active *a, size_t k, double change)
                       a->loss->gradient(a->z[i], a->problem->loss.y[i]);
 }
 
+static bool descend_once(vxs_active *a, double lambda)
+{
+    for (size_t k = 0; k < a->q + a->count; k++) {
+        if (vxs_check_interrupted(a->context, NULL))
+            return false; /* the caller polls too */
+        if (!(a->square[k] > 0))
+            continue;
+        double slope = cblas_ddot((int)a->n, a->x + k * a->n, 1, a->slope, 1);
+        slope += k >= a->q ? pull_of(a, k) : 0;
+        double next = best_weight(a, k, slope, lambda), change = next - a->w[k];
+        a->w[k] = next;
+        if (k >= a->q && a->laplacian.p > 0)
+            a->laplacian.wide[a->set[k - a->q]] = next;
+        if (change != 0)
+            follow(a, k, change);
+    }
+    return true;
+}
+
 void vxs_active_descend(vxs_active *a, double lambda, int rounds)
 {
-    size_t m = a->q + a->count;
-    for (size_t k = 0; k < m; k++)
+    for (size_t k = 0; k < a->q + a->count; k++)
         a->square[k] = curvature_along(a, k);
-    for (int round = 0; round < rounds; round++)
-        for (size_t k = 0; k < m; k++) {
-            if (vxs_check_interrupted(a->context, NULL))
-                return; /* the caller polls too */
-            if (!(a->square[k] > 0))
-                continue;
-            double slope = cblas_ddot((int)a->n, a->x + k * a->n, 1, a->slope, 1);
-            slope += k >= a->q ? a->problem->ridge * a->w[k] : 0;
-            double next = best_weight(a, k, slope, lambda), change = next - a->w[k];
-            a->w[k] = next;
-            if (change != 0)
-                follow(a, k, change);
-        }
+    spread(a, true);
+    for (int round = 0; round < rounds && descend_once(a, lambda); round++)
+        continue;
+    spread(a, false);
 }

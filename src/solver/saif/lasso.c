@@ -32,6 +32,25 @@ const vxs_param vxs_lasso_params[] = {
     { .name = NULL },
 };
 
+const vxs_param vxs_graphnet_params[] = {
+    VXS_LAMBDA_ROWS,
+    { .name = "laplacian",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = VXS_AT(laplacian),
+      .initial = 1,
+      .min = 0,
+      .max = 1e100,
+      .help = "adds X / 2 times the sum over neighbors of their squared difference in weight, of "
+              "standardized features, and per subject" },
+    { .name = "nonnegative",
+      .type = VXS_PARAM_FLAG,
+      .offset = VXS_AT(nonnegative),
+      .help = "weights may not be negative" },
+    VXS_SCREEN_ROWS,
+    { .name = NULL },
+};
+
 void vxs_bound_free(vxs_bound *bound)
 {
     if (!bound)
@@ -96,6 +115,8 @@ static void release(vxs_solver *solver)
     free(l->pool);
     free(l->pool_reach);
     free(l->pool_theta);
+    free(l->pull);
+    free(l->pool_pull);
     free(l);
 }
 
@@ -163,6 +184,7 @@ static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
     if (status)
         return status;
     l->norms = vxs_design_norms(l->problem.design);
+    l->scans.offset = l->pull;
     look_at_first_scan(l);
     return VXS_OK;
 }
@@ -190,8 +212,12 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
     l->pool_reach = vxs_alloc(l->pool_size, sizeof(*l->pool_reach), err);
     l->pool_theta = vxs_alloc(l->n, sizeof(*l->pool_theta), err);
+    bool smooth = problem->laplacian.graph && problem->laplacian.weight > 0;
+    l->pull = smooth ? vxs_alloc(l->p, sizeof(*l->pull), err) : NULL;
+    l->pool_pull = smooth ? vxs_alloc(l->pool_size, sizeof(*l->pool_pull), err) : NULL;
     vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool &&
-                                l->pool_reach && l->pool_theta
+                                l->pool_reach && l->pool_theta &&
+                                (!smooth || (l->pull && l->pool_pull))
                             ? solve_empty(l, err)
                             : VXS_FAILED;
     l->last_lambda = l->lambda_max;
@@ -209,6 +235,13 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 }
 
 /* ---- What features want ---------------------------------------------------------------------- */
+
+void vxs_lasso_follow(vxs_lasso *l, double lambda)
+{
+    const vxs_active *a = &l->active;
+    if (l->pull && a->laplacian.p > 0)
+        vxs_laplacian_pull(&a->laplacian, a->set, a->count, a->w + a->q, 1 / lambda, l->pull);
+}
 
 /* Features whose correlation is below 1 in the whole ball have no weight in the sub-problem. */
 void vxs_lasso_delete(vxs_lasso *l, const vxs_state *state)

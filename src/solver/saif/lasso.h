@@ -31,8 +31,10 @@ typedef struct {
     size_t pool_size, pool_count;
     double *pool_reach; /* what |x_j'theta| was at most, at pool_theta */
     double *pool_theta;
-    double level; /* at which estimates stand for 1, as of the last solution */
-    double began; /* when, and columns read by then: the first fit pays for the beginning */
+    double *pull;      /* p: Lw / lambda of the last solution, with a Laplacian */
+    double *pool_pull; /* that of the pool's features when their reach was found */
+    double level;      /* at which estimates stand for 1, as of the last solution */
+    double began;      /* when, and columns read by then: the first fit pays for the beginning */
     uint64_t read;
     double *start;      /* -f' of the empty model, without what the free columns span */
     double last_radius; /* of the ball around the last theta */
@@ -59,9 +61,12 @@ static inline double vxs_lasso_want(const vxs_lasso *l, size_t j)
 static inline double vxs_lasso_norm(const vxs_lasso *l, size_t j)
 {
     double norm = l->norms[j];
-    return l->problem.ridge > 0 ? sqrt(norm * norm + l->problem.ridge) : norm;
+    double more = l->problem.ridge + vxs_laplacian_diagonal(&l->active.laplacian, j);
+    return more > 0 ? sqrt(norm * norm + more) : norm;
 }
 
+/* After a solution at lambda: what the Laplacian takes off correlations. */
+void vxs_lasso_follow(vxs_lasso *lasso, double lambda);
 /* DEL: members whose correlation is below 1 in the whole ball leave. */
 void vxs_lasso_delete(vxs_lasso *lasso, const vxs_state *state);
 /* The first `count` features of `order` become members. */

@@ -99,6 +99,9 @@ static void scan_all(vxs_lasso *l, double lambda, vxs_state *full)
 {
     double steepest = 0;
     vxs_design_scan(l->problem.design, l->theta, 1, l->scans.estimate);
+    vxs_lasso_follow(l, lambda);
+    for (size_t j = 0; j < l->p && l->pull; j++)
+        l->scans.estimate[j] -= l->pull[j];
     for (size_t k = 0; k < l->active.count; k++)
         l->scans.estimate[l->active.set[k]] = vxs_active_correlation(&l->active, k);
     for (size_t j = 0; j < l->p; j++)
@@ -110,10 +113,10 @@ static vxs_status check_rule(const vxs_lasso *l, vxs_error *err)
 {
     const vxs_problem *p = &l->problem;
     if (l->settings.screen == VXS_SCREEN_DPP &&
-        (!p->loss.kind->squared || p->loss.u || p->ridge > 0 || p->nonnegative))
+        (!p->loss.kind->squared || p->loss.u || p->ridge > 0 || l->pull || p->nonnegative))
         return vxs_fail(err, VXS_MISUSE,
                         "--screen dpp is for the squared loss, without weights of subjects, "
-                        "--ridge and --nonnegative");
+                        "--ridge, --laplacian and --nonnegative");
     return VXS_OK;
 }
 

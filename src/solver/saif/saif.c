@@ -155,6 +155,8 @@ static void remember_pool(vxs_lasso *l)
     for (size_t k = 0; k < l->pool_count; k++) {
         size_t j = l->pool[k];
         double most = fabs(l->scans.estimate[j]) + (double)l->scans.doubt[j];
+        if (l->pull)
+            l->pool_pull[k] = l->pull[j];
         l->pool_reach[k] = l->member[j] ? INFINITY : most;
     }
 }
@@ -185,7 +187,8 @@ static size_t list_pool(vxs_lasso *l, double level, bool *all)
     for (size_t k = 0; k < l->pool_count; k++) {
         size_t j = l->pool[k];
         outside += !l->member[j];
-        if (!l->member[j] && l->pool_reach[k] + l->norms[j] * moved >= level)
+        double pulled = l->pull ? fabs(l->pull[j] - l->pool_pull[k]) : 0;
+        if (!l->member[j] && l->pool_reach[k] + l->norms[j] * moved + pulled >= level)
             l->order[count++] = j;
     }
     *all = 2 * count > outside;
@@ -207,7 +210,7 @@ static vxs_status add_from_pool(vxs_lasso *l, double lambda, double scale, size_
     vxs_design_scan_some(l->problem.design, l->order, listed, l->theta, l->scans.some);
     for (size_t k = 0; k < listed; k++) {
         size_t j = l->order[k];
-        vxs_scans_know(&l->scans, j, l->scans.some[k]);
+        vxs_scans_know(&l->scans, j, l->scans.some[k] - (l->pull ? l->pull[j] : 0));
         if (vxs_lasso_want(l, j) * fabs(scale) >= 1 + VXS_EDGE)
             l->order[count++] = j;
     }
@@ -227,8 +230,10 @@ static vxs_status solve_with_pool(vxs_lasso *l, double lambda, double target, vx
         status = vxs_active_solve(&l->active, lambda, target, l->theta, state, err);
         if (!status)
             status = vxs_check_interrupted(l->context, err);
-        if (!status)
+        if (!status) {
+            vxs_lasso_follow(l, lambda);
             vxs_lasso_delete(l, state);
+        }
         if (!status)
             status = add_from_pool(l, lambda, state->scale, &added, err);
     }

@@ -56,7 +56,8 @@ static vxs_status make_scratch(vxs_active *a, size_t m, vxs_error *err)
 
 static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
 {
-    double **const arrays[] = { &a->w, &a->gradient, &a->correlation, &a->linear, &a->square };
+    double **const arrays[] = { &a->w,      &a->gradient, &a->correlation,
+                                &a->linear, &a->square,   &a->pull };
     size_t room = count + count / 8 + 32, m = a->q + room;
     if (count <= a->room && a->x)
         return VXS_OK;
@@ -67,15 +68,29 @@ static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
     a->set = set ? set : a->set;
     size_t *chosen = set ? vxs_resize(a->chosen, m, sizeof(*chosen), err) : NULL;
     a->chosen = chosen ? chosen : a->chosen;
-    if (!chosen)
+    size_t *listed = chosen ? vxs_resize(a->listed, room, sizeof(*listed), err) : NULL;
+    a->listed = listed ? listed : a->listed;
+    if (!listed)
         return VXS_FAILED;
     a->room = room;
     return VXS_OK;
 }
 
+/* Columns of the quadratic are those of the set, or the chosen ones of covariates and set. */
+static void add_laplacian(vxs_active *a, const size_t *chosen, size_t first, size_t m)
+{
+    size_t q = a->q, *list = a->listed;
+    if (m <= q)
+        return;
+    for (size_t c = q; c < m; c++)
+        list[c - q] = a->set[(chosen ? chosen[c] : c) - q];
+    vxs_laplacian_add(&a->laplacian, list, m - q, first > q ? first - q : 0,
+                      a->gram + q * a->stride + q, a->stride);
+}
+
 /* gram = x' diag(scale) x for columns first ... m - 1 against all before and among them. */
-static vxs_status multiply(vxs_active *a, const double *x, size_t first, size_t m,
-                           const double *scale, vxs_error *err)
+static vxs_status multiply(vxs_active *a, const double *x, const size_t *chosen, size_t first,
+                           size_t m, const double *scale, vxs_error *err)
 {
     size_t n = a->n, added = m - first;
     if (make_gram_room(a, m, err) || make_scratch(a, added, err))
@@ -90,6 +105,8 @@ static vxs_status multiply(vxs_active *a, const double *x, size_t first, size_t 
             a->gram[r * a->stride + c] = a->gram[c * a->stride + r];
     for (size_t c = first; c < m; c++)
         a->gram[c * a->stride + c] += c >= a->q ? a->problem->ridge : 0;
+    if (a->laplacian.p > 0)
+        add_laplacian(a, chosen, first, m);
     return VXS_OK;
 }
 
@@ -120,7 +137,9 @@ vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error 
     *a = (vxs_active){ .problem = problem, .loss = problem->loss.kind->sample, .n = n, .q = q };
     a->z = vxs_alloc(4 * n, sizeof(*a->z), err);
     a->basis = vxs_alloc(q + 1, n * sizeof(*a->basis), err);
-    if (!a->z || !a->basis || make_room(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err)) {
+    if (!a->z || !a->basis || make_room(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err) ||
+        vxs_laplacian_init(&problem->laplacian, vxs_design_columns(problem->design), &a->laplacian,
+                           err)) {
         vxs_active_release(a);
         return VXS_FAILED;
     }
@@ -147,10 +166,13 @@ void vxs_active_release(vxs_active *a)
     free(a->spare);
     free(a->picked);
     free(a->chosen);
+    free(a->listed);
+    free(a->pull);
     free(a->z);
     free(a->basis);
     vxs_quadratic_release(&a->quadratic);
     vxs_reach_release(&a->reach);
+    vxs_laplacian_release(&a->laplacian);
     *a = (vxs_active){ .n = 0 };
 }
 
@@ -168,7 +190,7 @@ vxs_status vxs_active_add(vxs_active *a, const size_t *set, size_t count, vxs_er
     a->count += count;
     a->gram_is_current = a->gram_is_current && a->count <= VXS_EXACT;
     if (a->gram_is_current)
-        status = multiply(a, a->x, before, before + count, a->problem->loss.u, err);
+        status = multiply(a, a->x, NULL, before, before + count, a->problem->loss.u, err);
     return status;
 }
 
@@ -215,13 +237,18 @@ static double value(const vxs_active *a, const double *w, const double *z, doubl
         size += fabs(w[k]);
         square += w[k] * w[k];
     }
+    if (a->laplacian.p > 0)
+        sum += vxs_laplacian_form(&a->laplacian, a->set, a->count, w + a->q) / 2;
     return sum + lambda * size + a->problem->ridge * square / 2;
 }
 
+/* ridge |w|^2 + w'Lw */
 static double ridge_value(const vxs_active *a)
 {
     double square = cblas_ddot((int)a->count, a->w + a->q, 1, a->w + a->q, 1);
-    return a->problem->ridge * square;
+    double form =
+        a->laplacian.p > 0 ? vxs_laplacian_form(&a->laplacian, a->set, a->count, a->w + a->q) : 0;
+    return a->problem->ridge * square + form;
 }
 
 void vxs_active_project(const vxs_active *a, double *v)
@@ -294,9 +321,13 @@ static double steepest_of(vxs_active *a, const double *theta, double lambda)
     int n = (int)a->n, m = (int)(a->q + a->count);
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, a->slope, 1, 0, a->gradient, 1);
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, theta, 1, 0, a->correlation, 1);
+    if (a->laplacian.p > 0)
+        vxs_laplacian_times(&a->laplacian, a->set, a->count, a->w + a->q, a->pull);
     for (size_t k = a->q; k < a->q + a->count; k++) {
-        a->gradient[k] += a->problem->ridge * a->w[k];
-        a->correlation[k] -= a->problem->ridge * a->w[k] / lambda;
+        double pull = a->problem->ridge * a->w[k];
+        pull += a->laplacian.p > 0 ? a->pull[k - a->q] : 0;
+        a->gradient[k] += pull;
+        a->correlation[k] -= pull / lambda;
         double c = a->correlation[k];
         steepest = fmax(steepest, a->problem->nonnegative ? c : fabs(c));
     }
@@ -338,7 +369,8 @@ static double best_scale(const vxs_active *a, const double *theta, double lambda
 void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, double steepest,
                      vxs_state *state)
 {
-    double heaviest = a->problem->ridge > 0 ? 1 : 0; /* the ridge is a squared loss of w */
+    double heaviest = /* the ridge is a squared loss of w, the Laplacian of differences */
+        a->problem->ridge > 0 || a->laplacian.p > 0 ? 1 : 0;
     state->scale = best_scale(a, theta, lambda, steepest);
     state->dual = dual_at(a, theta, lambda, state->scale);
     state->primal = value(a, a->w, a->z, lambda);
@@ -372,7 +404,7 @@ static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
     if (a->gram_is_current)
         return VXS_OK;
     if (m == a->q + a->count && a->problem->loss.kind->squared) {
-        vxs_status status = multiply(a, a->x, 0, m, a->problem->loss.u, err);
+        vxs_status status = multiply(a, a->x, NULL, 0, m, a->problem->loss.u, err);
         a->gram_is_current = !status;
         return status;
     }
@@ -380,7 +412,7 @@ static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
         return VXS_FAILED;
     for (size_t c = 0; c < m; c++)
         memcpy(a->picked + c * n, a->x + a->chosen[c] * n, n * sizeof(*a->picked));
-    return multiply(a, a->picked, 0, m, a->curvature, err);
+    return multiply(a, a->picked, a->chosen, 0, m, a->curvature, err);
 }
 
 /* The quadratic around the weights as they are, on the chosen columns. */

@@ -4,6 +4,7 @@
 
 #include "solver/reach.h"
 #include "solver/saif/l1_quadratic.h"
+#include "solver/saif/laplacian.h"
 
 /* Columns are the free ones first, then those of the set. */
 typedef struct {
@@ -16,11 +17,13 @@ typedef struct {
     size_t *set;
     double *x;           /* n x (q + count) */
     double *w;           /* q + count */
-    double *gradient;    /* x'f' + ridge w, q + count */
-    double *correlation; /* x'theta - ridge w / lambda */
+    double *gradient;    /* x'f' + ridge w + Lw, q + count */
+    double *correlation; /* x'theta - (ridge w + Lw) / lambda */
+    double *pull;        /* Lw of the set */
     double *linear;      /* linear term of the quadratic */
     double *square;      /* curvature along each column, for descent */
     size_t *chosen;      /* columns that are part of a Newton step */
+    size_t *listed;      /* features of these */
 
     double *gram; /* of columns weighted by the curvature; `stride` apart */
     size_t stride;
@@ -32,6 +35,7 @@ typedef struct {
     double *basis;                         /* n x rank, orthonormal: what the free columns span */
     size_t rank;
     vxs_reach reach;
+    vxs_laplacian_matrix laplacian;
     const double
         *inside; /* n: -f' of the empty model without what the free columns span, or NULL */
     vxs_quadratic quadratic;
