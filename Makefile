@@ -25,10 +25,14 @@ say := @$(if $(V),:,printf '  %-5s%s\n')
 # $(BUILD)/hardening.
 HARDENING    := -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard
 FORTIFY      := $(if $(filter -O -O1 -O2 -O3 -Os -Og,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
-HARD_COMPILE  = $(if $(SANITIZE),,-fPIE $(FORTIFY) $$(cat $(BUILD)/hardening))
-HARD_LINK     = $(if $(SANITIZE),,-pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+HARD_COMPILE  = $(if $(SANITIZE),,$(FORTIFY) $$(cat $(BUILD)/hardening))
+HARD_SHARED   = $(if $(SANITIZE),,-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+HARD_LINK     = $(if $(SANITIZE),,-pie) $(HARD_SHARED)
+# The library's objects go into libvoxsift.so as well; all but what public headers declare is hidden in them.
+PLACE        := -fPIE
+LIBRARY      := -fPIC -fvisibility=hidden -fno-semantic-interposition
 # SANITIZE is set by the targets that need it.
-COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(HARD_COMPILE) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp $(INCLUDES) $(PKG_CFLAGS)
+COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(PLACE) $(HARD_COMPILE) $(SANITIZE) $(WARNINGS) $(WERROR) -fopenmp $(INCLUDES) $(PKG_CFLAGS)
 LINK    = $(CC) $(CFLAGS) $(HARD_LINK) $(SANITIZE) -fopenmp
 LIBS    = $(PKG_LIBS) -lm -lpthread
 
@@ -39,9 +43,10 @@ MAIN_SRC := src/cli/main.c
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 FUZZERS  := tsv json npy nifti
 HEADERS  := include/voxsift.h $(sort $(wildcard include/voxsift/*.h))
+INTERNAL := $(sort $(wildcard include/voxsift/internal/*.h))
 OWN_C    := $(LIB_SRC) $(CLI_SRC) $(MAIN_SRC)
 ALL_C    := $(OWN_C) $(sort $(wildcard tests/*/*.c examples/*.c))
-ALL_H    := $(HEADERS) $(sort $(wildcard src/*/*.h src/*/*/*.h tests/*/*.h))
+ALL_H    := $(HEADERS) $(INTERNAL) $(sort $(wildcard src/*/*.h src/*/*/*.h tests/*/*.h))
 
 objects   = $(1:%.c=$(BUILD)/obj/%.o)
 LIB_OBJ  := $(call objects,$(LIB_SRC))
@@ -55,12 +60,14 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
         lint layers rooms bans headers symbols warnings gates-selftest docs docs-check man examples \
         same peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install uninstall clean help FORCE
 
-all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a $(BUILD)/compile_commands.json
+SONAME   := libvoxsift.so.0
+
+all: $(BUILD)/voxsift $(BUILD)/libvoxsift.a $(BUILD)/libvoxsift.so $(BUILD)/compile_commands.json
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
-## make                 build/voxsift and build/libvoxsift.a
+## make                 build/voxsift, build/libvoxsift.a and build/libvoxsift.so
 ## make deps            install what is missing to build and test (Debian, as root)
 ## make demo            build, and show what voxsift does on data in this repository
 ## make test            everything that must pass
@@ -74,13 +81,31 @@ help:
 
 # ---- Build --------------------------------------------------------------------------------------
 
-$(BUILD)/voxsift: $(MAIN_OBJ) $(CLI_OBJ) $(BUILD)/libvoxsift.a
+$(BUILD)/voxsift: $(MAIN_OBJ) $(CLI_OBJ) $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/libvoxsift.a: $(LIB_OBJ)
+# The library with its private symbols: for the program and the tests.
+$(BUILD)/library.a: $(LIB_OBJ)
 	$(say) AR $@
 	$(Q)rm -f $@ && ar rcs $@ $^
+
+# The one that is installed: one object, in which hidden symbols are local, so that a program may have functions of
+# the same names.
+$(BUILD)/libvoxsift.a: $(LIB_OBJ)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(CC) -r -nostdlib -o $(BUILD)/libvoxsift.o $^ && \
+	 objcopy --localize-hidden $(BUILD)/libvoxsift.o && ar rcs $@ $(BUILD)/libvoxsift.o
+
+$(BUILD)/$(SONAME): $(LIB_OBJ) src/libvoxsift.map
+	$(say) LINK $@
+	$(Q)$(CC) -shared $(CFLAGS) $(HARD_SHARED) $(SANITIZE) -fopenmp -Wl,-soname,$(SONAME) -Wl,-Bsymbolic \
+	 -Wl,--version-script=src/libvoxsift.map -o $@ $(LIB_OBJ) $(LIBS)
+
+$(BUILD)/libvoxsift.so: $(BUILD)/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+$(LIB_OBJ): private PLACE := $(LIBRARY)
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags $(BUILD)/hardening
 	@mkdir -p $(@D)
@@ -96,8 +121,8 @@ $(BUILD)/compile_commands.json: $(BUILD)/flags
 # Objects are made again when the compiler or its flags change.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(FORTIFY) $(HARDENING)' | cmp -s - $@ || \
-	 printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(FORTIFY) $(HARDENING)' > $@
+	@printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(FORTIFY) $(HARDENING) $(LIBRARY)' | cmp -s - $@ || \
+	 printf '%s\n' '$(CC) $(CFLAGS) $(SANITIZE) $(FORTIFY) $(HARDENING) $(LIBRARY)' > $@
 
 $(BUILD)/hardening: $(BUILD)/flags
 	@for flag in $(HARDENING); do \
@@ -151,7 +176,7 @@ check:
 # Every request for memory of ours can be made to fail: tests/core/faults.h.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=renameat2,--wrap=fsync,--wrap=fcntl
 
-$(BUILD)/unit: $(UNIT_OBJ) $(CLI_OBJ) $(BUILD)/libvoxsift.a
+$(BUILD)/unit: $(UNIT_OBJ) $(CLI_OBJ) $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) $(WRAP) -o $@ $^ $(LIBS) $$(pkg-config --libs criterion)
 
@@ -166,7 +191,7 @@ examples: all
 	@BUILD=$(abspath $(BUILD)) bash tests/examples.sh
 
 # What several threads do at once; ThreadSanitizer runs it too.
-$(BUILD)/threaded: $(call objects,tests/threaded/threaded.c) $(BUILD)/libvoxsift.a
+$(BUILD)/threaded: $(call objects,tests/threaded/threaded.c) $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
@@ -199,7 +224,7 @@ $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB_SRC) $(ALL_H)
 	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -DVXS_FUZZER $(PKG_CFLAGS) -fopenmp -o $@ $< $(LIB_SRC) $(LIBS)
 
 # The committed seeds and every input that once crashed a reader, through the same functions.
-$(BUILD)/replay: $(call objects,$(wildcard tests/fuzz/*.c)) $(BUILD)/libvoxsift.a
+$(BUILD)/replay: $(call objects,$(wildcard tests/fuzz/*.c)) $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
@@ -271,8 +296,9 @@ bans: $(LIB_OBJ) $(CLI_OBJ)
 headers:
 	@sh tests/gates/headers.sh include
 
-symbols: $(BUILD)/libvoxsift.a $(CLI_OBJ)
-	@sh tests/gates/symbols.sh $^
+symbols: $(BUILD)/library.a $(BUILD)/libvoxsift.a $(BUILD)/libvoxsift.so $(CLI_OBJ)
+	@sh tests/gates/symbols.sh $(BUILD)/library.a $(CLI_OBJ)
+	@sh tests/gates/exports.sh include $(BUILD)/libvoxsift.a $(BUILD)/libvoxsift.so
 
 hardened: $(BUILD)/voxsift
 	@sh tests/gates/hardened.sh $<
@@ -310,6 +336,8 @@ install: all
 	  '$(bashdir)' '$(zshdir)' '$(fishdir)'
 	install -m 755 $(BUILD)/voxsift '$(bindir)/voxsift'
 	install -m 644 $(BUILD)/libvoxsift.a '$(libdir)/libvoxsift.a'
+	install -m 755 $(BUILD)/$(SONAME) '$(libdir)/$(SONAME)'
+	ln -sf $(SONAME) '$(libdir)/libvoxsift.so'
 	install -m 644 include/voxsift.h '$(incdir)/voxsift.h'
 	install -m 644 include/voxsift/*.h '$(incdir)/voxsift'
 	install -m 644 docs/man/*.1 '$(mandir)'
@@ -322,12 +350,12 @@ install: all
 	$(BUILD)/voxsift completion fish > '$(fishdir)/voxsift.fish'
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: voxsift' \
 	  'Description: sparse prediction from brain images' 'Version: $(VERSION)' \
-	  'Requires: openblas libdeflate nettle zlib' 'Cflags: -I"$${prefix}/include"' \
-	  'Libs: -L"$${prefix}/lib" -lvoxsift -lnifti2 -lznz -lamd -fopenmp -lm -lpthread' \
+	  'Requires.private: openblas libdeflate nettle zlib' 'Cflags: -I"$${prefix}/include"' \
+	  'Libs: -L"$${prefix}/lib" -lvoxsift' 'Libs.private: -lnifti2 -lznz -lamd -fopenmp -lm -lpthread' \
 	  > '$(libdir)/pkgconfig/voxsift.pc'
 
 uninstall:
-	rm -f '$(bindir)/voxsift' '$(libdir)/libvoxsift.a' '$(libdir)/pkgconfig/voxsift.pc' \
+	rm -f '$(bindir)/voxsift' '$(libdir)/libvoxsift.a' '$(libdir)/libvoxsift.so' '$(libdir)/$(SONAME)' '$(libdir)/pkgconfig/voxsift.pc' \
 	  '$(incdir)/voxsift.h' '$(bashdir)/voxsift' '$(zshdir)/_voxsift' '$(fishdir)/voxsift.fish'
 	rm -f $(patsubst docs/man/%,'$(mandir)/%',$(wildcard docs/man/*.1))
 	rm -rf '$(incdir)/voxsift' '$(docdir)' '$(datadir)'

@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+#endif
+
 /* f of one prediction z of a sample with target y. */
 typedef struct {
     double (*value)(double z, double y);
@@ -62,7 +66,6 @@ extern const vxs_loss_kind vxs_hinge_loss; /* max(0, y - z): y is a margin, the 
                                               classes */
 extern const vxs_loss_kind vxs_multinomial_loss; /* log sum over classes c of exp(z_c), less z_y: y
                                                     is the number of a class */
-extern const vxs_loss_kind *const vxs_loss_kinds[]; /* ends with NULL */
 
 /* Predictions and what is derived from them are n x k, by column. */
 static inline size_t vxs_loss_outputs(const vxs_loss *loss)
@@ -75,14 +78,10 @@ static inline double vxs_loss_weight(const vxs_loss *loss, size_t i)
     return loss->u ? loss->u[i] : 1;
 }
 double vxs_loss_value(const vxs_loss *loss, const double *z);
-void vxs_loss_gradient(const vxs_loss *loss, const double *z, double *gradient);
-/* n: u f''; of the multinomial loss the probabilities p, n x k: f'' = diag(p) - p p'. */
-void vxs_loss_curvature(const vxs_loss *loss, const double *z, double *curvature);
-/* sum (u f)*(s); infinite outside its domain */
-double vxs_loss_conjugate(const vxs_loss *loss, const double *s);
-/* How far s is outside the domain, at the worst sample: the share of the way to `inside`, which is
- * in it, that brings it back; 0 of what is in it. */
-double vxs_loss_outside(const vxs_loss *loss, const double *s, const double *inside);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+#endif
+
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
 /* weight / 2 times the sum over a graph's edges of their weight times (w_from - w_to)^2. */
@@ -105,10 +109,6 @@ typedef struct {
     double restricted; /* gap of the problem on what was generated */
     double refit;      /* likewise of weights that were learned anew */
 } vxs_selected;
-#define VXS_REFIT_GAP 1e-6 /* so much of it is good enough */
-VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count,
-                                              bool retrained, vxs_error *err);
-void vxs_selected_free(vxs_selected *selected);
 
 typedef struct {
     size_t count;
@@ -122,21 +122,6 @@ typedef struct {
     vxs_certificate certificate;
 } vxs_solution;
 void vxs_solution_release(vxs_solution *solution);
-VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err); /* or NULL */
-/* theta and u alone */
-VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);
-void vxs_bound_free(vxs_bound *bound);
-
-/* Whether a gap is as small as the tolerance, both as shares of the empty model's value: the only
- * place that decides it. A gap that is NaN, or below 0 by more than rounding (a hundredth of the
- * tolerance, or 1e-12), shows nothing. */
-bool vxs_has_converged(double gap, double tol);
-
-/* Whether what is said of an answer is what the checker found, and good enough: primal values by
- * the same share as gaps. Of a selection the value may be found to be less: the checker divides
- * weights among units in the best way there is. */
-bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *found,
-                           bool selected);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
@@ -179,11 +164,6 @@ typedef struct {
                                say; no row */
     double constant;        /* of poly2 */
 } vxs_method_settings;
-#define VXS_MOST_WANTED 64
-/* The numbers of `wanted`; none where it is NULL. */
-VXS_MUST_CHECK vxs_status vxs_read_wanted(const vxs_method_settings *settings,
-                                          double wanted[VXS_MOST_WANTED], size_t *count,
-                                          vxs_error *err);
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
  * name == NULL. */
@@ -210,7 +190,6 @@ enum {
     VXS_METHOD_GRAPHNET
 };
 extern const vxs_method vxs_methods[];
-extern const char *const vxs_method_names[]; /* ends with NULL */
 
 /* Whether a problem can be solved by a method with these settings, in one sentence: VXS_MISUSE for
  * parts, shapes, penalties and settings, VXS_BAD_DATA for values of y, weights, covariates, graph
@@ -232,10 +211,11 @@ double vxs_solver_lambda_max(const vxs_solver *solver);
  * where lambda_max is. A solution without a finite value is VXS_BAD_DATA. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                                          vxs_error *err);
-/* Whether a solver takes a lambda, or a number of rounds; vxs_solver_fit begins with it. A lambda
- * that rounding of slopes exceeds is none. */
-VXS_MUST_CHECK vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err);
 void vxs_solver_free(vxs_solver *solver);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

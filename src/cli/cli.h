@@ -6,7 +6,7 @@
 #ifndef VXS_CLI_H
 #define VXS_CLI_H
 
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 /* What stands on the command line without dashes. Tables end with name == NULL. */
 typedef struct {

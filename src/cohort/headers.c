@@ -1,7 +1,7 @@
 /* headers.c - are the images of a cohort on one grid? Seen from their headers, before any work. */
 #include "cohort/build.h"
 
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define VXS_COHORT_INTEGRITY_H
 
 #include "core/hash.h"
-#include "voxsift/cohort.h"
+#include "voxsift/internal/cohort.h"
 
 enum { VXS_FEATURES_FILES = 3 };
 typedef struct {

@@ -1,5 +1,5 @@
 /* params.c - the choices in making a cohort. */
-#include "voxsift/cohort.h"
+#include "voxsift/internal/cohort.h"
 
 #include <math.h>
 

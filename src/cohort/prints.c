@@ -5,7 +5,7 @@
  * a table of scores from 0 to 3. What they say at least is counted: the digits of values that are
  * not 0. A value of 1 has one, 82.5 has 8 and most measured ones have 24, of which an image of
  * bytes times a header's scale has 8, however many it seems to have. */
-#include "voxsift/cohort.h"
+#include "voxsift/internal/cohort.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* region_places.c - where the regions are that features are means of. */
-#include "voxsift/cohort.h"
+#include "voxsift/internal/cohort.h"
 
 #include <math.h>
 #include <stdlib.h>

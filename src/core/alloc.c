@@ -1,5 +1,5 @@
 /* alloc.c - the only place that asks for memory; `make layers` keeps it so. */
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
  * the system, given back, and then made by the library's own function. */
 #include "core/blas.h"
 
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <cblas.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #ifndef VXS_CORE_CELLS_H
 #define VXS_CORE_CELLS_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 /* As vxs_shown_next, but tabs and line ends become blanks. */
 size_t vxs_cell_next(const char *cell, size_t left, char shown[VXS_SHOWN]);

@@ -1,5 +1,5 @@
 /* error.c - the first thing that went wrong, in one line. */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 const vxs_status_row vxs_status_rows[] = {
     { VXS_OK, "done" },

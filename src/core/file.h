@@ -2,7 +2,7 @@
 #ifndef VXS_CORE_FILE_H
 #define VXS_CORE_FILE_H
 
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 #ifndef VXS_CORE_HASH_H
 #define VXS_CORE_HASH_H
 
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 #include <nettle/sha2.h>
 

@@ -1,7 +1,7 @@
 /* json_read.c - RFC 8259, strictly, into a tree that lives in one document. */
 #include "core/file.h"
 #include "core/utf8.h"
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 #include <ctype.h>
 #include <math.h>

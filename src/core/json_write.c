@@ -1,6 +1,6 @@
 /* json_write.c - JSON as it goes out: two blanks a level, short arrays on one line. */
 #include "core/utf8.h"
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* leftovers.c - paths that a signal handler can remove: no memory is asked for, nothing waits. */
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* log.c - what the library says while it works, to whoever its caller chose. */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 void vxs_log(const vxs_context *context, vxs_log_level level, const char *format, ...)
 {

@@ -2,7 +2,7 @@
 #ifndef VXS_CORE_MAPPED_FILE_H
 #define VXS_CORE_MAPPED_FILE_H
 
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 /* Notes that the file `path`, open as `file`, stands at `map`, so that vxs_map_fault can name it;
  * `written`: it is made here, and full disks are what it fails by. The descriptor is duplicated. */

@@ -1,5 +1,5 @@
 /* nearest.c - "did you mean": the candidate within a few slips of the fingers. */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* number.c - decimal text to numbers and back, whatever the locale of the program around us. */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* param.c - parameter tables: defaults, ranges and words, all from the same row. */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <math.h>
 #include <string.h>

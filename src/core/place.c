@@ -1,6 +1,6 @@
 /* place.c - a name that something else may have, and how an output gets there. */
 #include "core/place.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>

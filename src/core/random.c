@@ -4,7 +4,7 @@
  * The counter is (index, stream), the key is the seed; ten rounds of multiply and mix make 128
  * bits of each. The known answers of the authors' own test file are in tests/core/test_random.c.
  */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <math.h>
 

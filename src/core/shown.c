@@ -5,7 +5,7 @@
  * visible form here, which is the same in messages, tables and pages.
  */
 #include "core/utf8.h"
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* talk.c - a listener for a person at a terminal, or for the log file of a batch job. */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <string.h>
 #include <time.h>

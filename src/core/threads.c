@@ -1,6 +1,6 @@
 /* threads.c - how many threads, decided in one place and said aloud. */
 #include "core/blas.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <pthread.h>
 #include <sched.h>

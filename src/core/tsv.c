@@ -5,7 +5,7 @@
  */
 #include "core/cells.h"
 #include "core/utf8.h"
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* tsv_summary.c - what a column holds, before anybody trusts it. */
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef VXS_CORE_UNION_H
 #define VXS_CORE_UNION_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 /* parent[k] == k marks the name of a set, which is its smallest member. */
 VXS_MUST_CHECK static inline size_t *vxs_union_new(size_t count, vxs_error *err)

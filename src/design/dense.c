@@ -1,6 +1,6 @@
 /* dense.c - float32 columns in memory, or mapped from a file that may be larger than it. */
 #include "design/design.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #define BLOCK 64 /* columns that one thread works on at a time */
 

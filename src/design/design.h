@@ -2,7 +2,7 @@
 #ifndef VXS_DESIGN_DESIGN_H
 #define VXS_DESIGN_DESIGN_H
 
-#include "voxsift/design.h"
+#include "voxsift/internal/design.h"
 
 /* Sums over rows of each column, with the column's first value taken off, so that they lose nothing
  * to a large mean: s = sum v (x - origin), sum = sum r (x - origin), square = sum r (x - origin)^2,

@@ -3,7 +3,7 @@
 #ifndef VXS_DESIGN_EXPONENTIALS_H
 #define VXS_DESIGN_EXPONENTIALS_H
 
-#include "voxsift/design.h"
+#include "voxsift/internal/design.h"
 
 /* Arrays of points are filled up with zeros to a multiple of the first, or of the second for rows
  * and their products. */

@@ -1,6 +1,6 @@
 /* sparse.c - columns of which few values are not 0. */
 #include "design/design.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <string.h>
 

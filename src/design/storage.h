@@ -2,7 +2,7 @@
 #ifndef VXS_DESIGN_STORAGE_H
 #define VXS_DESIGN_STORAGE_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 typedef struct {
     float *values;

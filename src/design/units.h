@@ -2,7 +2,7 @@
 #ifndef VXS_DESIGN_UNITS_H
 #define VXS_DESIGN_UNITS_H
 
-#include "voxsift/design.h"
+#include "voxsift/internal/design.h"
 
 /* ---- The best so far ------------------------------------------------------------------------- */
 

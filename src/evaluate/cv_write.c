@@ -1,6 +1,6 @@
 /* cv_write.c - the directory of a cross-validation: numbers in JSON and tables, maps of voxels. */
 #include "evaluate/cv.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>

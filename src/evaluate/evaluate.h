@@ -4,7 +4,7 @@
 #define VXS_EVALUATE_EVALUATE_H
 
 #include "model/model.h"
-#include "voxsift/evaluate.h"
+#include "voxsift/internal/evaluate.h"
 
 /* Streams of random numbers. */
 enum {

@@ -7,7 +7,7 @@
  * is asked for in the order of the numbers, so that threads change nothing. */
 #include "evaluate/acceptable.h"
 #include "evaluate/chunks/chunk.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  * 2013, theorem 2); without the peak, q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
 #include "evaluate/chunks/chunk.h"
 #include "model/estimators.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>

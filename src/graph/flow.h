@@ -8,7 +8,7 @@
 #ifndef VXS_GRAPH_FLOW_H
 #define VXS_GRAPH_FLOW_H
 
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 typedef struct {
     uint32_t head, mate;

@@ -1,7 +1,7 @@
 /* forest.c - a graph without loops becomes trees with roots, in an order in which subtrees are
  * runs.
  */
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

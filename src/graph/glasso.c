@@ -15,11 +15,11 @@
  * Cost      a sweep is p^2 times the edges at a node; the gap p^3 2/3
  * Threads   one
  * Source    Friedman, Hastie and Tibshirani 2008; its dual and starts: Mazumder and Hastie 2012 */
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include "core/union.h"
 #include "linalg/lapack.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* graph.c - edges, loops, and the cheapest trees. */
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include "core/union.h"
 

@@ -1,5 +1,5 @@
 /* groups.c - sets of nodes: spheres around voxels, the cells of an octree, beginnings of paths. */
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* learned.c - graphs of the pairs that go together: by a matrix of correlations itself, or by what
  * is left of them when all other columns are held (glasso.c). */
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include "core/union.h"
 

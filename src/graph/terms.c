@@ -1,5 +1,5 @@
 /* terms.c - sums of features, of which a penalty takes the sizes: second differences, edges. */
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include <stdlib.h>
 

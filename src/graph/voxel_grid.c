@@ -2,7 +2,7 @@
  *
  * Pieces grow at the same speed until they fill the box; where two of them meet they are nearest to
  * each other, or nearly so. The shortest such meetings that hang all together become links. */
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include "core/union.h"
 

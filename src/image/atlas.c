@@ -1,5 +1,5 @@
 /* atlas.c - labels on a grid with their names. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include "image/names.h"
 

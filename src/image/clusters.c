@@ -1,5 +1,5 @@
 /* clusters.c - voxels that hang together, and what there is to say of them. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <stdlib.h>

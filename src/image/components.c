@@ -1,5 +1,5 @@
 /* components.c - voxels that hang together. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <stdlib.h>
 #include <string.h>

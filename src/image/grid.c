@@ -1,5 +1,5 @@
 /* grid.c - where voxels are. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef VXS_IMAGE_HEADER_H
 #define VXS_IMAGE_HEADER_H
 
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 /* Bytes a header of any version needs. */
 #define VXS_HEADER_BYTES 540

@@ -1,5 +1,5 @@
 /* image.c - files to images, by whichever name of a pair. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include "image/header.h"
 #include "image/source.h"

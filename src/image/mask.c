@@ -1,5 +1,5 @@
 /* mask.c - where the brain is, when nobody says. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef VXS_IMAGE_NAMES_H
 #define VXS_IMAGE_NAMES_H
 
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 /* What a names file says, in its order. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* pack.c - many images in memory at once: only what stands between the zeros at the ends of lines.
  */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <stdlib.h>
 #include <string.h>

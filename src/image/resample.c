@@ -1,5 +1,5 @@
 /* resample.c - a volume on another grid. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 

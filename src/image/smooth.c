@@ -3,7 +3,7 @@
  * The kernel is separable: three passes of lines. Dividing the smoothed values by the smoothed mask
  * makes every result a weighted mean of what is inside, so that a constant stays what it is.
  */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <stdlib.h>

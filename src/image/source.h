@@ -2,7 +2,7 @@
 #ifndef VXS_IMAGE_SOURCE_H
 #define VXS_IMAGE_SOURCE_H
 
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 typedef struct {
     const char *name;  /* for messages */

@@ -4,7 +4,7 @@
  * plain types of most images go to float in one step; the result is the same number, because it
  * is exact.
  */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <string.h>

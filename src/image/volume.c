@@ -1,5 +1,5 @@
 /* volume.c - one image in memory, as floats. */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Header fields follow what FSLeyes, NiiVue, MRIcroGL, ITK-SNAP, SPM and AFNI do with them: both
  * transforms valid, codes kept, mm, no scaling, never 64-bit integers.
  */
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <nifti2_io.h>

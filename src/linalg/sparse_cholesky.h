@@ -2,7 +2,7 @@
 #ifndef VXS_LINALG_SPARSE_CHOLESKY_H
 #define VXS_LINALG_SPARSE_CHOLESKY_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 /* A sparse matrix row by row: row k has value[starts[k]] ... in the columns index[starts[k]] ... */
 typedef struct {

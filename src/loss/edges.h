@@ -2,7 +2,7 @@
 #ifndef VXS_LOSS_EDGES_H
 #define VXS_LOSS_EDGES_H
 
-#include "voxsift/loss.h"
+#include "voxsift/internal/loss.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #ifndef VXS_MODEL_ENCODER_H
 #define VXS_MODEL_ENCODER_H
 
-#include "voxsift/model.h"
+#include "voxsift/internal/model.h"
 
 /* Subjects of a cohort: their rows in it, and their covariates, `stride` apart. */
 typedef struct {

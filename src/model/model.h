@@ -2,7 +2,7 @@
 #ifndef VXS_MODEL_MODEL_H
 #define VXS_MODEL_MODEL_H
 
-#include "voxsift/model.h"
+#include "voxsift/internal/model.h"
 
 /* Frees an array of texts; NULL has none. */
 void vxs_free_texts(char **texts, size_t count);

@@ -2,7 +2,7 @@
  */
 #include "model/estimators.h"
 #include "model/model.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <errno.h>
 #include <math.h>

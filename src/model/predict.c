@@ -2,7 +2,7 @@
 #include "model/covariates.h"
 #include "model/encoder.h"
 
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef VXS_REPORT_PAGE_H
 #define VXS_REPORT_PAGE_H
 
-#include "voxsift/report.h"
+#include "voxsift/internal/report.h"
 
 /* The format is markup; %s is a text and is escaped, %d an int, %z a size_t, %g a double with four
  * digits, %f one with one decimal, %% a per cent sign. */

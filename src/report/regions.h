@@ -2,7 +2,7 @@
 #ifndef VXS_REPORT_REGIONS_H
 #define VXS_REPORT_REGIONS_H
 
-#include "voxsift/report.h"
+#include "voxsift/internal/report.h"
 
 #define VXS_MAX_ATLASES 16
 

@@ -1,7 +1,7 @@
 /* selected.c - what a model selected among units: groups as a table; pairs as a figure and a table,
  * with places and atlas labels where features have any. */
 #include "report/pairs.h"
-#include "voxsift/cohort.h"
+#include "voxsift/internal/cohort.h"
 
 #include <math.h>
 #include <stdlib.h>

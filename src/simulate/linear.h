@@ -4,7 +4,7 @@
 #define VXS_SIMULATE_LINEAR_H
 
 #include "cohort/integrity.h"
-#include "voxsift/simulate.h"
+#include "voxsift/internal/simulate.h"
 
 /* Streams of random numbers; those of a model itself come behind. */
 enum { VXS_LINEAR_X, VXS_LINEAR_WEIGHT, VXS_LINEAR_CHOICE, VXS_LINEAR_NOISE, VXS_LINEAR_OWN };

@@ -9,7 +9,7 @@
 #define VXS_SIMULATE_SIMULATE_H
 
 #include "cohort/build.h"
-#include "voxsift/simulate.h"
+#include "voxsift/internal/simulate.h"
 
 enum {
     STREAM_WARP, /* three of them, one an axis */

@@ -3,7 +3,7 @@
 #ifndef VXS_SOLVER_COVARIATES_FIT_H
 #define VXS_SOLVER_COVARIATES_FIT_H
 
-#include "voxsift/solver.h"
+#include "voxsift/internal/solver.h"
 
 /* Columns that span the free ones, of length 1 and at right angles. */
 typedef struct {

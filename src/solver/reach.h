@@ -3,7 +3,7 @@
 #ifndef VXS_SOLVER_REACH_H
 #define VXS_SOLVER_REACH_H
 
-#include "voxsift/solver.h"
+#include "voxsift/internal/solver.h"
 
 typedef struct {
     const vxs_problem *problem;

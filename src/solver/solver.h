@@ -2,7 +2,7 @@
 #ifndef VXS_SOLVER_SOLVER_H
 #define VXS_SOLVER_SOLVER_H
 
-#include "voxsift/solver.h"
+#include "voxsift/internal/solver.h"
 
 #include <float.h>
 #include <math.h>

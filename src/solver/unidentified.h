@@ -3,7 +3,7 @@
 #ifndef VXS_SOLVER_UNIDENTIFIED_H
 #define VXS_SOLVER_UNIDENTIFIED_H
 
-#include "voxsift/solver.h"
+#include "voxsift/internal/solver.h"
 
 /* The model has no part along V = null basis: V'w = 0, of all w with the same penalty and the same
  * predictions but for rounding the shortest one. That is the problem with X (1 - VV'). */

@@ -10,11 +10,11 @@
 ## make fgm-figures     feature generation beside liblinear (MATRICES=folder for leukemia)
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
-$(BUILD)/read_images $(BUILD)/scan $(BUILD)/pairs $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libvoxsift.a
+$(BUILD)/read_images $(BUILD)/scan $(BUILD)/pairs $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/libvoxsift.a
+$(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ -llinear $(LIBS)
 

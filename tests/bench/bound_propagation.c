@@ -11,7 +11,7 @@
  * Tables 3.2 and 3.3 where they begin, to a third of it, as their lambdas are 3 to 1. All in equal
  * ratios */
 #include "solver/bound_propagation/bound_propagation.h"
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 #include <math.h>
 #include <stdlib.h>

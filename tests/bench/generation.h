@@ -2,7 +2,7 @@
 #ifndef VXS_BENCH_GENERATION_H
 #define VXS_BENCH_GENERATION_H
 
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 enum { STREAM_X, STREAM_TEST, STREAM_CHOICE, STREAM_WEIGHT };
 

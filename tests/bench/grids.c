@@ -5,7 +5,7 @@
  * with the same exact proximal step as well, until its gap, by the same exact dual norm, is as
  * small, or for so many seconds (squared loss, without sparsity).
  */
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 #include <math.h>
 #include <stdlib.h>

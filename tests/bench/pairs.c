@@ -3,7 +3,7 @@
  * large square matrices and of blocks as a scan has them. Then a scan of each other map. Rates are
  * by the clock and, as other programs may run, by the time that processors gave. Prints a line
  * each. */
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Verifies first: both ways must give the same bytes. Then times, one thread: (a) read the files
  * and inflate them with libdeflate, the least that must be done; (b) vxs_image_read and conversion
  * of every voxel to float. Repeats five times; the minimum counts, all are printed. */
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 #include <libdeflate.h>
 #include <stdlib.h>

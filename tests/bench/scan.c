@@ -1,6 +1,6 @@
 /* How fast a scan is beside the machine's memory: reads 400 x 200,000 floats by plain loads, then
  * scans them, with one and two threads, in one run. Prints a line each. */
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@ install_to() { "$MAKE" --no-print-directory -C "$top" BUILD="$BUILD" DESTDIR="$r
 run install_to install
 same "make install" "$code" 0
 same "it runs from there" "$("$root/opt/v/bin/voxsift" version | head -n 1)" "$(voxsift version | head -n 1)"
-for file in bin/voxsift lib/libvoxsift.a lib/pkgconfig/voxsift.pc include/voxsift.h \
+for file in bin/voxsift lib/libvoxsift.a lib/libvoxsift.so lib/libvoxsift.so.0 lib/pkgconfig/voxsift.pc include/voxsift.h \
     include/voxsift/core.h share/man/man1/voxsift.1 share/man/man1/voxsift-info.1 \
     share/bash-completion/completions/voxsift share/zsh/site-functions/_voxsift \
     share/fish/vendor_completions.d/voxsift.fish share/doc/voxsift/LICENSE; do
@@ -18,14 +18,26 @@ export PKG_CONFIG_PATH="$root/opt/v/lib/pkgconfig"
 same "pkg-config knows the version" "$(pkg-config --modversion voxsift)" \
     "$(voxsift version | sed -n 's/^voxsift //p')"
 sed -i "s#^prefix=#prefix=$root#" "$PKG_CONFIG_PATH/voxsift.pc" # where it would be without DESTDIR
-run sh -c "gcc -std=c11 -Wall -Werror '$top/examples/read_table.c' -o read_table \
-    $(pkg-config --cflags --libs voxsift)"
-same "a program of somebody else's builds" "$code$(cat "$work/err")" 0
-works "and runs" ./read_table "$top/examples/arc/participants.tsv" wab_aq
-same "and is right" "$(cat "$work/out")" "wab_aq: 114 values, mean 67.50"
+[ ! -e "$root/opt/v/include/voxsift/internal" ] && pass || fail "internal headers are installed"
+# A function of its own that has the name of a private one is no collision.
+cp "$top/examples/read_table.c" own.c
+printf '%s\n' 'void *vxs_alloc(void);' 'void *vxs_alloc(void) { return 0; }' >> own.c
+builds() { # what, libraries as pkg-config has them...
+    rm -f read_table
+    run sh -c "gcc -std=c11 -Wall -Werror own.c -o read_table $(pkg-config --cflags voxsift) $2"
+    same "a program of somebody else's builds: $1" "$code$(cat "$work/err")" 0
+    works "and runs: $1" ./read_table "$top/examples/arc/participants.tsv" wab_aq
+    same "and is right: $1" "$(cat "$work/out")" "wab_aq: 114 values, mean 67.50"
+}
+export LD_LIBRARY_PATH="$root/opt/v/lib"
+builds "shared" "$(pkg-config --libs voxsift)"
+same "it has the shared library's name" "$(readelf -d read_table | grep -c 'NEEDED.*\[libvoxsift.so.0\]')" 1
+same "and needs no other library of ours" "$(readelf -d read_table | grep -c 'NEEDED.*\(openblas\|nifti\)')" 0
+unset LD_LIBRARY_PATH
+builds "static" "$(pkg-config --static --libs voxsift | sed 's/-lvoxsift/-l:libvoxsift.a/')"
 run install_to uninstall
 same "make uninstall" "$code" 0
 same "nothing stays" "$(find "$root" -type f)" ""
 unset PKG_CONFIG_PATH
-rm -rf "$root" read_table
+rm -rf "$root" read_table own.c
 nothing_left "install"

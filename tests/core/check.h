@@ -2,7 +2,7 @@
 #ifndef VXS_TESTS_CHECK_H
 #define VXS_TESTS_CHECK_H
 
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef VXS_TESTS_FAULTS_H
 #define VXS_TESTS_FAULTS_H
 
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 /* Runs the body with the first request failing, then with the second, and so on until it succeeds.
  * Each time but the last it must fail with VXS_FAILED and say that memory is short. Returns how

@@ -1,7 +1,7 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

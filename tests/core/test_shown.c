@@ -1,7 +1,7 @@
 /* What may be shown of text from elsewhere. */
 #include "core/utf8.h"
 #include "tests/core/check.h"
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <stdlib.h>
 

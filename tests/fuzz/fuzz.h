@@ -2,7 +2,7 @@
 #ifndef VXS_TESTS_FUZZ_H
 #define VXS_TESTS_FUZZ_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* fuzz_nifti.c - an image that is accepted can be looked at everywhere. */
 #include "tests/fuzz/fuzz.h"
 
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #include <math.h>
 

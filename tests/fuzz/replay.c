@@ -2,7 +2,7 @@
  *
  * Seeds, and every input that once broke a reader, are replayed by the tests. */
 #include "tests/fuzz/fuzz.h"
-#include "voxsift/files.h"
+#include "voxsift/internal/files.h"
 
 static const struct {
     const char *name;

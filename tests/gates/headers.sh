@@ -1,9 +1,9 @@
 #!/bin/sh
-# Every public header compiles alone, as C11 and C++17, with both compilers. Argument: the folder.
+# Every public and internal header compiles alone, as C11 and C++17, with both compilers. Argument: the folder.
 set -u
 bad=0
 flags="-Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -I$1"
-for header in "$1"/voxsift.h "$1"/voxsift/*.h; do
+for header in "$1"/voxsift.h "$1"/voxsift/*.h "$1"/voxsift/internal/*.h; do
     name=${header#"$1"/}
     for compiler in "gcc -std=c11 -x c" "clang -std=c11 -x c" "g++ -std=c++17 -x c++" \
         "clang++ -std=c++17 -x c++"; do

@@ -126,7 +126,19 @@ plant; yes '/* */' | head -n 400 >> include/voxsift/solver.h; sees "a header tha
 plant; echo 'int stray;' > src/core/stray.c; gcc -c src/core/stray.c -o stray.o
 sees "a symbol without prefix" sh tests/gates/symbols.sh stray.o
 plant; sees "an archive that is not there" sh tests/gates/symbols.sh nowhere.a
-clean "symbols" sh tests/gates/symbols.sh "$BUILD/libvoxsift.a"
+clean "symbols" sh tests/gates/symbols.sh "$BUILD/library.a"
+
+exports() { sh tests/gates/exports.sh include "$BUILD/libvoxsift.a" "$BUILD/libvoxsift.so"; }
+plant; clean "exports" exports
+plant; sed -i '/^void vxs_model_release/d' include/voxsift/model.h; sees "a private symbol that is exported" exports
+plant; sed -i '/visibility pop/i int vxs_f(int a);' include/voxsift/model.h
+sees "a public function that is not exported" exports
+plant; sed -i '/visibility pop/i extern const int vxs_numbers[];' include/voxsift/model.h
+sees "a public variable that is not exported" exports
+plant; sh tests/gates/exports.sh include "$BUILD/library.a" "$BUILD/libvoxsift.so" > /dev/null && echo seen > missed
+sees "an archive with its private symbols" test -e missed
+plant; sed -i 's|"voxsift/core.h"|"voxsift/internal/core.h"|' include/voxsift/graph.h
+sees "a public header that includes an internal one" $make layers
 
 hard='-O2 -w -fstack-protector-strong -fPIE -pie -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack'
 program() { # flags that take something back: a program that has all else

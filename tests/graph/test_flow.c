@@ -3,7 +3,7 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
-#include "voxsift/graph.h"
+#include "voxsift/internal/graph.h"
 
 #include <math.h>
 #include <stdlib.h>

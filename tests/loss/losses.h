@@ -2,7 +2,7 @@
 #ifndef VXS_TESTS_LOSS_LOSSES_H
 #define VXS_TESTS_LOSS_LOSSES_H
 
-#include "voxsift/loss.h"
+#include "voxsift/internal/loss.h"
 
 /* The place in the table: random numbers of a test are functions of it. */
 static inline uint64_t number_of_loss(const vxs_loss_kind *loss)

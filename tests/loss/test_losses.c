@@ -1,7 +1,7 @@
 /* Losses: derivatives by differences, conjugates by search, domains by their edges. */
 #include "tests/core/check.h"
 #include "tests/loss/losses.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 

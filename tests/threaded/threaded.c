@@ -4,7 +4,7 @@
  * ThreadSanitizer cannot follow it there. One row below a thing that is shared. */
 #include "evaluate/evaluate.h"
 
-#include "voxsift.h"
+#include "voxsift/internal/all.h"
 
 #include <math.h>
 #include <stdlib.h>

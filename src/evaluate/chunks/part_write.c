@@ -1,6 +1,6 @@
 /* part_write.c - what a chunk of a run leaves for `voxsift merge`. */
 #include "evaluate/chunks/chunk.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>

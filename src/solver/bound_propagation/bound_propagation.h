@@ -7,7 +7,7 @@
 #define VXS_SOLVER_BOUND_PROPAGATION_BOUND_PROPAGATION_H
 
 #include "linalg/sparse_cholesky.h"
-#include "voxsift/solver.h"
+#include "voxsift/internal/solver.h"
 
 /* ---- The whole problem ----------------------------------------------------------------------- */
 

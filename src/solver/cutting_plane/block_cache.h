@@ -2,7 +2,7 @@
 #ifndef VXS_SOLVER_CUTTING_PLANE_BLOCK_CACHE_H
 #define VXS_SOLVER_CUTTING_PLANE_BLOCK_CACHE_H
 
-#include "voxsift/design.h"
+#include "voxsift/internal/design.h"
 
 /* The columns of place k are x + start[k] * n ... They are the unit's, or n that stand for them. */
 typedef struct {

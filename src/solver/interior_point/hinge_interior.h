@@ -2,7 +2,7 @@
 #ifndef VXS_SOLVER_INTERIOR_POINT_HINGE_INTERIOR_H
 #define VXS_SOLVER_INTERIOR_POINT_HINGE_INTERIOR_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 /* minimise  sum_m u_m [1 - (Za)_m]_+ + rho sum_i a_i + smooth a'La  over a >= 0.
  *

@@ -5,7 +5,7 @@
 #ifndef VXS_SOLVER_SAIF_CACHED_CORRELATIONS_H
 #define VXS_SOLVER_SAIF_CACHED_CORRELATIONS_H
 
-#include "voxsift/design.h"
+#include "voxsift/internal/design.h"
 
 typedef struct {
     vxs_design *design;

@@ -2,7 +2,7 @@
 #ifndef VXS_SOLVER_SAIF_L1_QUADRATIC_H
 #define VXS_SOLVER_SAIF_L1_QUADRATIC_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 /* minimise  z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|  by active-set steps, where c is known
  * by its slope downwards at the beginning, c - Hz, which loses nothing to a large z: the support's

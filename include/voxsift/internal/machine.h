@@ -1,9 +1,9 @@
-/* voxsift/machine.h - what a run takes of its machine: threads, the linear algebra library with its
- * memory, and files that must not stay behind. */
-#ifndef VOXSIFT_MACHINE_H
-#define VOXSIFT_MACHINE_H
+/* voxsift/internal/machine.h - what a run takes of its machine: threads, the linear algebra library
+ * with its memory, and files that must not stay behind. */
+#ifndef VOXSIFT_INTERNAL_MACHINE_H
+#define VOXSIFT_INTERNAL_MACHINE_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #ifdef __cplusplus
 extern "C" {

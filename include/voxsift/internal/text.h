@@ -1,8 +1,8 @@
-/* voxsift/text.h - text: numbers in it, words that are meant, and what may be shown of it.
+/* voxsift/internal/text.h - text: numbers in it, words that are meant, and what may be shown of it.
  *
- * Part of voxsift/core.h, which includes it. */
-#ifndef VOXSIFT_TEXT_H
-#define VOXSIFT_TEXT_H
+ * Part of voxsift/internal/core.h, which includes it. */
+#ifndef VOXSIFT_INTERNAL_TEXT_H
+#define VOXSIFT_INTERNAL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-/* voxsift/report.h - what a map says, as tables, files for viewers and pages. */
-#ifndef VOXSIFT_REPORT_H
-#define VOXSIFT_REPORT_H
+/* voxsift/internal/report.h - what a map says, as tables, files for viewers and pages. */
+#ifndef VOXSIFT_INTERNAL_REPORT_H
+#define VOXSIFT_INTERNAL_REPORT_H
 
-#include "voxsift/image.h"
+#include "voxsift/internal/image.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
-/* voxsift/files.h - files in, and outputs that replace nothing but what voxsift made. */
-#ifndef VOXSIFT_FILES_H
-#define VOXSIFT_FILES_H
+/* voxsift/internal/files.h - files in, and outputs that replace nothing but what voxsift made. */
+#ifndef VOXSIFT_INTERNAL_FILES_H
+#define VOXSIFT_INTERNAL_FILES_H
 
-#include "voxsift/core.h"
+#include "voxsift/internal/core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,10 +1,10 @@
-/* voxsift/evaluate.h - honest numbers: cross-validation, permutations, stability, and runs in
- * pieces. */
-#ifndef VOXSIFT_EVALUATE_H
-#define VOXSIFT_EVALUATE_H
+/* voxsift/internal/evaluate.h - honest numbers: cross-validation, permutations, stability, and runs
+ * in pieces. */
+#ifndef VOXSIFT_INTERNAL_EVALUATE_H
+#define VOXSIFT_INTERNAL_EVALUATE_H
 
-#include "voxsift/files.h"
-#include "voxsift/model.h"
+#include "voxsift/internal/files.h"
+#include "voxsift/internal/model.h"
 
 #ifdef __cplusplus
 extern "C" {

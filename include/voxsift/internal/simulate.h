@@ -1,8 +1,8 @@
-/* voxsift/simulate.h - simulated cohorts: models whose truth is known. */
-#ifndef VOXSIFT_SIMULATE_H
-#define VOXSIFT_SIMULATE_H
+/* voxsift/internal/simulate.h - simulated cohorts: models whose truth is known. */
+#ifndef VOXSIFT_INTERNAL_SIMULATE_H
+#define VOXSIFT_INTERNAL_SIMULATE_H
 
-#include "voxsift/cohort.h"
+#include "voxsift/internal/cohort.h"
 
 #ifdef __cplusplus
 extern "C" {

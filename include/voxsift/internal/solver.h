@@ -1,0 +1,53 @@
+/* voxsift/internal/solver.h - answers and methods; for the library's rooms and the command line,
+ * not installed. */
+#ifndef VOXSIFT_INTERNAL_SOLVER_H
+#define VOXSIFT_INTERNAL_SOLVER_H
+
+#include "voxsift/internal/core.h"
+#include "voxsift/internal/design.h"
+#include "voxsift/internal/loss.h"
+#include "voxsift/solver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Problems and answers -------------------------------------------------------------------- */
+
+#define VXS_REFIT_GAP 1e-6 /* so much of it is good enough */
+VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count,
+                                              bool retrained, vxs_error *err);
+void vxs_selected_free(vxs_selected *selected);
+VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err); /* or NULL */
+/* theta and u alone */
+VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);
+void vxs_bound_free(vxs_bound *bound);
+
+/* Whether a gap is as small as the tolerance, both as shares of the empty model's value: the only
+ * place that decides it. A gap that is NaN, or below 0 by more than rounding (a hundredth of the
+ * tolerance, or 1e-12), shows nothing. */
+bool vxs_has_converged(double gap, double tol);
+
+/* Whether what is said of an answer is what the checker found, and good enough: primal values by
+ * the same share as gaps. Of a selection the value may be found to be less: the checker divides
+ * weights among units in the best way there is. */
+bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *found,
+                           bool selected);
+
+/* ---- Methods --------------------------------------------------------------------------------- */
+
+#define VXS_MOST_WANTED 64
+/* The numbers of `wanted`; none where it is NULL. */
+VXS_MUST_CHECK vxs_status vxs_read_wanted(const vxs_method_settings *settings,
+                                          double wanted[VXS_MOST_WANTED], size_t *count,
+                                          vxs_error *err);
+extern const char *const vxs_method_names[]; /* ends with NULL */
+/* Whether a solver takes a lambda, or a number of rounds; vxs_solver_fit begins with it. A lambda
+ * that rounding of slopes exceeds is none. */
+VXS_MUST_CHECK vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
