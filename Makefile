@@ -99,7 +99,7 @@ $(BUILD)/libvoxsift.a: $(LIB_OBJ)
 
 $(BUILD)/$(SONAME): $(LIB_OBJ) src/libvoxsift.map
 	$(say) LINK $@
-	$(Q)$(CC) -shared $(CFLAGS) $(HARD_SHARED) $(SANITIZE) -fopenmp -Wl,-soname,$(SONAME) -Wl,-Bsymbolic \
+	$(Q)$(CC) -shared $(CFLAGS) $(HARD_SHARED) $(SANITIZE) -fopenmp -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions \
 	 -Wl,--version-script=src/libvoxsift.map -o $@ $(LIB_OBJ) $(LIBS)
 
 $(BUILD)/libvoxsift.so: $(BUILD)/$(SONAME)
@@ -187,7 +187,15 @@ unit: $(BUILD)/unit
 cli-tests: all
 	@BUILD=$(abspath $(BUILD)) PYTHON=$(PYTHON) MAKE='$(MAKE_COMMAND)' bash tests/cli/run.sh
 
-examples: all
+# Programs of somebody else's, which see the shared library alone.
+PROGRAMS := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+$(BUILD)/examples/%: examples/%.c $(HEADERS) $(BUILD)/libvoxsift.so
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) -std=c11 $(CFLAGS) $(SANITIZE) $(WARNINGS) $(WERROR) -Iinclude -o $@ $< \
+	 -L$(BUILD) -lvoxsift -Wl,-rpath,$(abspath $(BUILD)) -lm
+
+examples: all $(PROGRAMS)
 	@BUILD=$(abspath $(BUILD)) bash tests/examples.sh
 
 # What several threads do at once; ThreadSanitizer runs it too.

@@ -1,6 +1,6 @@
 /* read_table.c - a program of your own on the library: the mean of a column.
  *
- * cc -std=c11 read_table.c $(pkg-config --static --cflags --libs voxsift) -o read_table */
+ * cc -std=c11 read_table.c $(pkg-config --cflags --libs voxsift) -o read_table */
 #include <math.h>
 #include <stdio.h>
 #include <voxsift.h>

@@ -1,7 +1,10 @@
 /* voxsift/loss.h - losses: how far predictions are from targets, and what duality needs of them.
  *
  * A loss is F(z) = sum_i u_i f(z_i, y_i) over n samples, each of which has one prediction or, of
- * several classes, k of them. To add one: docs/layout.md. */
+ * several classes, k of them. A program may bring one along: a vxs_loss_kind with a vxs_sample_loss
+ * of which only `outside` may be NULL, convex, bounded from below and with a gamma above 0. Method
+ * lasso takes it, and the checker needs no more of it than its value. examples/own_loss.c has one.
+ */
 #ifndef VOXSIFT_LOSS_H
 #define VOXSIFT_LOSS_H
 
@@ -19,6 +22,8 @@ extern "C" {
 typedef struct {
     double (*value)(double z, double y);
     double (*gradient)(double z, double y);
+    /* f'', or more, but no more than 1 / gamma: where f'' vanishes far from y, steps of a solver
+     * that has nothing else would be endless */
     double (*curvature)(double z, double y);
     /* f*(s) = max over z of s z - f(z); infinite outside its domain */
     double (*conjugate)(double s, double y);

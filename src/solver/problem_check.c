@@ -1,9 +1,9 @@
 /* problem_check.c - what a problem must be before anything is computed from it; the one place that
  * decides so.
  *
- * Three tables: the parts of a problem that each method takes, the values that each loss takes as
- * y, and the numbers that have a range. Every solver and the checker begin here, so that all of
- * them refuse the same, and a part that a solver would ignore is refused as well. */
+ * Three tables: the parts and losses of a problem that each method takes, the values that each loss
+ * takes as y, and the numbers that have a range. Every solver and the checker begin here, so that
+ * all of them refuse the same, and a part that a solver would ignore is refused as well. */
 #include "solver/covariates_fit.h"
 #include "solver/solver.h"
 
@@ -58,6 +58,7 @@ typedef struct {
     const vxs_loss_kind *losses[5]; /* ends with NULL */
     unsigned needs;                 /* one of these at least */
     unsigned takes;                 /* besides */
+    bool brought;                   /* and any loss that a program brings along, complete */
 } rule;
 /* Method skfs with the penalty hsic-lasso; and what the checker knows without graph and units. */
 enum { HSIC = VXS_METHOD_GRAPHNET + 1, PLAIN };
@@ -65,7 +66,8 @@ static const rule rules[] = {
     [VXS_METHOD_LASSO] = { "method 'lasso'",
                            { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
                            0,
-                           RIDGE | NONNEGATIVE },
+                           RIDGE | NONNEGATIVE,
+                           true },
     [VXS_METHOD_FUSED] = { "method 'fused'",
                            { &vxs_squared_loss, &vxs_logistic_loss, &vxs_multinomial_loss },
                            GRAPH | TERMS,
@@ -79,13 +81,15 @@ static const rule rules[] = {
     [VXS_METHOD_GRAPHNET] = { "method 'graphnet'",
                               { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
                               0,
-                              LAPLACIAN | NONNEGATIVE },
+                              LAPLACIAN | NONNEGATIVE,
+                              true },
     [HSIC] = { "method 'skfs'", { &vxs_squared_loss }, NONNEGATIVE, 0 },
     [PLAIN] = { "a problem without graph, terms and units",
                 { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss,
                   &vxs_multinomial_loss },
                 0,
-                RIDGE | NONNEGATIVE | CLASSES | LAPLACIAN },
+                RIDGE | NONNEGATIVE | CLASSES | LAPLACIAN,
+                true },
 };
 
 /* Of a problem alone: that of the only methods which take its parts. */
@@ -101,6 +105,17 @@ static const rule *rule_of(const vxs_problem *q, const vxs_method *method,
                                                                  : &rules[method - vxs_methods];
 }
 
+/* A loss that is none of the library's: what it lacks of all that solvers need, or NULL. */
+static const char *lacks(const vxs_loss_kind *loss)
+{
+    const vxs_sample_loss *f = loss->sample;
+    if (!loss->name || !loss->targets || !loss->is_target)
+        return "a name, or which targets it takes";
+    if (!f || loss->joint || !f->value || !f->gradient || !f->curvature || !f->conjugate)
+        return "value, gradient, curvature and conjugate of one prediction";
+    return loss->gamma > 0 && loss->gamma <= VXS_LARGEST ? NULL : "a gamma above 0";
+}
+
 static vxs_status check_loss(const rule *r, const vxs_loss_kind *loss, vxs_error *err)
 {
     char text[128];
@@ -114,10 +129,14 @@ static vxs_status check_loss(const rule *r, const vxs_loss_kind *loss, vxs_error
     }
     for (const vxs_loss_kind *const *k = vxs_loss_kinds; *k; k++)
         known = known || *k == loss;
-    return takes ? VXS_OK
-                 : vxs_fail(err, VXS_MISUSE, "%s takes %s loss, not %s%s", r->who, text,
-                            known ? loss->name : "an unknown one",
-                            known && loss->joint ? ": with several classes use another one" : "");
+    if (loss && !known && r->brought && lacks(loss))
+        return vxs_fail(err, VXS_MISUSE, "%s loss lacks %s", loss->name ? loss->name : "the",
+                        lacks(loss));
+    return takes || (loss && !known && r->brought)
+               ? VXS_OK
+               : vxs_fail(err, VXS_MISUSE, "%s takes %s loss, not %s%s", r->who, text,
+                          known ? loss->name : "an unknown one",
+                          known && loss->joint ? ": with several classes use another one" : "");
 }
 
 static vxs_status check_parts(const vxs_problem *q, const rule *r, vxs_error *err)

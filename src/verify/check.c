@@ -197,12 +197,12 @@ static double dual_value(const check *c, double lambda, double most)
 
 /* Slopes of all classes, without what the free columns span; each sample as near as can be, or
  * moved as its curvature allows. */
-static void project(check *c, bool within_reach, double *slope)
+static void project(check *c, bool within_reach, const double *z, double *slope)
 {
     for (size_t k = 0; k < c->classes && !within_reach; k++)
         vxs_check_take_off(&c->empty, slope + k * c->n);
     if (within_reach)
-        vxs_check_project(&c->span, &c->empty, slope);
+        vxs_check_project(&c->span, &c->empty, z, slope);
 }
 
 /* A dual point from the answer's predictions. */
@@ -212,8 +212,8 @@ static double bound_by_answer(check *c, double lambda, bool within_reach, double
         vxs_check_slope(c->problem, i, c->z + i, c->n, c->theta + i);
         vxs_check_slope(c->problem, i, c->empty.zero + i, c->n, c->away + i);
     }
-    project(c, within_reach, c->theta);
-    project(c, within_reach, c->away);
+    project(c, within_reach, c->z, c->theta);
+    project(c, within_reach, c->empty.zero, c->away);
     for (size_t i = 0; i < c->classes * c->n; i++) {
         c->theta[i] /= -lambda;
         c->away[i] = -c->away[i];

@@ -30,9 +30,10 @@ double vxs_check_u(const vxs_problem *problem, size_t i);
 double vxs_check_loss(const vxs_problem *problem, size_t i, const double *z, size_t n);
 void vxs_check_slope(const vxs_problem *problem, size_t i, const double *z, size_t n,
                      double *slope);
-/* Second derivative by the predictions of classes a and b, from the slopes. */
-double vxs_check_curve(const vxs_problem *problem, size_t i, const double *slope, size_t n,
-                       size_t a, size_t b);
+/* Second derivative by the predictions of classes a and b, from the slopes at z where these say it.
+ */
+double vxs_check_curve(const vxs_problem *problem, size_t i, const double *z, const double *slope,
+                       size_t n, size_t a, size_t b);
 /* -(u f)*(scale s), and the shares t that its domain wants not to be negative; there are `sides` of
  * them. */
 double vxs_check_dual(const vxs_problem *problem, size_t i, const double *s, size_t n,
@@ -40,6 +41,20 @@ double vxs_check_dual(const vxs_problem *problem, size_t i, const double *s, siz
 size_t vxs_check_sides(const vxs_problem *problem);
 double vxs_check_share(const vxs_problem *problem, size_t i, const double *s, size_t n,
                        double scale, size_t side);
+
+/* ---- Losses that a program brings along: check_by_value.c -------------------------------------
+ */
+
+/* Whether the loss is none of the library's own. */
+bool vxs_check_is_by_value(const vxs_problem *problem);
+/* u f, its slope and its second derivative. */
+double vxs_check_value(const vxs_problem *problem, size_t i, double z);
+double vxs_check_value_slope(const vxs_problem *problem, size_t i, double z);
+double vxs_check_value_curve(const vxs_problem *problem, size_t i, double z);
+/* -(u f)*(s) */
+double vxs_check_value_dual(const vxs_problem *problem, size_t i, double s);
+/* The share of the way to `inside` that brings s into the domain of (u f)*; 0 of what is in it. */
+double vxs_check_value_share(const vxs_problem *problem, size_t i, double s, double inside);
 
 /* ---- The empty model: check_empty.c ---------------------------------------------------------- */
 
@@ -78,9 +93,10 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_check_span_init(const vxs_problem *problem, const double *columns,
                                               size_t count, vxs_check_span *span, vxs_error *err);
 void vxs_check_span_release(vxs_check_span *span);
-/* Slopes of all classes become orthogonal to the columns; each sample moves as far as its second
- * derivatives allow. */
-void vxs_check_project(vxs_check_span *span, const vxs_check_empty *empty, double *slope);
+/* Slopes of all classes at z become orthogonal to the columns; each sample moves as far as its
+ * second derivatives allow. */
+void vxs_check_project(vxs_check_span *span, const vxs_check_empty *empty, const double *z,
+                       double *slope);
 /* A share of a point that is inside the domain brings scale s back: any point of it gives a bound.
  */
 void vxs_check_bring_inside(const vxs_problem *problem, double *s, double scale,

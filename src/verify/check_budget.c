@@ -111,10 +111,10 @@ static vxs_status make_domain(const vxs_problem *problem, size_t columns, domain
 /* Slopes become a point of the domain. */
 static void bring_into(const budget *c, domain *d, double *slope)
 {
-    vxs_check_project(&d->span, &d->empty, slope);
+    vxs_check_project(&d->span, &d->empty, c->z, slope);
     for (size_t i = 0; i < c->n; i++)
         vxs_check_slope(c->problem, i, d->empty.zero + i, c->n, c->away + i);
-    vxs_check_project(&d->span, &d->empty, c->away);
+    vxs_check_project(&d->span, &d->empty, d->empty.zero, c->away);
     vxs_check_bring_inside(c->problem, slope, 1, c->away, 1);
 }
 

@@ -53,13 +53,14 @@ vxs_status vxs_check_span_init(const vxs_problem *problem, const double *columns
 
 /* S of one sample, SS' being its second derivatives: of several classes u (diag(p) - pp'), S =
  * diag(g) (1 - gg') sqrt(u) with g = sqrt(p). */
-static double root_of(const vxs_check_span *s, size_t i, const double *slope, size_t a, size_t b)
+static double root_of(const vxs_check_span *s, size_t i, const double *z, const double *slope,
+                      size_t a, size_t b)
 {
     const vxs_problem *p = s->problem;
     size_t n = s->n;
     double u = vxs_check_u(p, i), share[2], others = 0;
     if (s->classes == 1)
-        return sqrt(fmax(0, vxs_check_curve(p, i, slope, n, 0, 0)));
+        return sqrt(fmax(0, vxs_check_curve(p, i, z, slope, n, 0, 0)));
     if (u == 0)
         return 0;
     for (size_t k = 0; k < 2; k++)
@@ -133,7 +134,8 @@ static bool is_orthogonal(const vxs_check_span *s, const bool *adds, const doubl
     return orthogonal;
 }
 
-void vxs_check_project(vxs_check_span *s, const vxs_check_empty *empty, double *slope)
+void vxs_check_project(vxs_check_span *s, const vxs_check_empty *empty, const double *z,
+                       double *slope)
 {
     size_t n = s->n, m = s->classes;
     if (s->count == 0)
@@ -141,7 +143,7 @@ void vxs_check_project(vxs_check_span *s, const vxs_check_empty *empty, double *
     for (size_t a = 0; a < m; a++)
         for (size_t b = 0; b < m; b++)
             for (size_t i = 0; i < n; i++)
-                s->root[(a * m + b) * n + i] = root_of(s, i, slope + i, a, b);
+                s->root[(a * m + b) * n + i] = root_of(s, i, z + i, slope + i, a, b);
     factor(s, empty->adds);
     take_off(s, slope);
     take_off(s, slope);
@@ -164,6 +166,9 @@ void vxs_check_bring_inside(const vxs_problem *problem, double *s, double scale,
         if (here < -ROUNDING && here / (here - there) > share)
             share = fmin(1, here / (here - there));
     }
+    for (size_t i = 0; i < n && vxs_check_is_by_value(problem); i++)
+        share =
+            fmax(share, vxs_check_value_share(problem, i, s[i] * scale, inside[i] * inside_scale));
     for (size_t k = 0; k < classes * n && share > 0; k++)
         s[k] += share * (inside[k] * inside_scale / scale - s[k]);
 }

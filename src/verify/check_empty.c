@@ -110,7 +110,7 @@ static double value_of(const vxs_check_empty *e, const double *b)
 static void add_curve(const vxs_check_empty *e, size_t i, size_t a, size_t b)
 {
     size_t n = e->n, rank = e->rank, q = e->classes * rank;
-    double curve = vxs_check_curve(e->problem, i, e->slope + i, n, a, b);
+    double curve = vxs_check_curve(e->problem, i, e->zero + i, e->slope + i, n, a, b);
     for (size_t r = 0; r < rank; r++)
         for (size_t s = 0; s < rank; s++)
             e->gram[(a * rank + r) * q + b * rank + s] +=

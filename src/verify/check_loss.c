@@ -1,4 +1,4 @@
-/* check_loss.c - the checker's own losses.
+/* check_loss.c - the checker's own losses; others are in check_by_value.c.
  *
  * Of a class (logistic: y is -1 or 1; multinomial: y is its number) the conjugate is an entropy:
  * -(u f)*(s) = -u sum over sides of t log t, where t are shares of 1. Logistic: t = -y s / u and
@@ -35,6 +35,8 @@ static double log_sum(const double *z, size_t classes, size_t n, double *top)
 double vxs_check_loss(const vxs_problem *p, size_t i, const double *z, size_t n)
 {
     double y = p->loss.y[i], u = vxs_check_u(p, i), top = 0;
+    if (vxs_check_is_by_value(p))
+        return vxs_check_value(p, i, z[0]);
     if (p->loss.kind == &vxs_squared_loss)
         return u * 0.5 * (z[0] - y) * (z[0] - y);
     if (p->loss.kind == &vxs_multinomial_loss) {
@@ -60,6 +62,8 @@ void vxs_check_slope(const vxs_problem *p, size_t i, const double *z, size_t n, 
             others += c == own ? 0 : slope[c * n];
         }
         slope[own * n] = -others; /* not share - 1, which loses what is small */
+    } else if (vxs_check_is_by_value(p)) {
+        slope[0] = vxs_check_value_slope(p, i, z[0]);
     } else if (p->loss.kind == &vxs_squared_hinge_loss) {
         slope[0] = -u * y * fmax(0, 1 - y * z[0]);
     } else {
@@ -68,10 +72,12 @@ void vxs_check_slope(const vxs_problem *p, size_t i, const double *z, size_t n, 
     }
 }
 
-double vxs_check_curve(const vxs_problem *p, size_t i, const double *slope, size_t n, size_t a,
-                       size_t b)
+double vxs_check_curve(const vxs_problem *p, size_t i, const double *z, const double *slope,
+                       size_t n, size_t a, size_t b)
 {
     double u = vxs_check_u(p, i);
+    if (vxs_check_is_by_value(p))
+        return vxs_check_value_curve(p, i, z[0]);
     if (p->loss.kind == &vxs_squared_loss || u == 0)
         return u;
     if (p->loss.kind == &vxs_multinomial_loss) {
@@ -89,6 +95,8 @@ double vxs_check_curve(const vxs_problem *p, size_t i, const double *slope, size
 
 size_t vxs_check_sides(const vxs_problem *p)
 {
+    if (vxs_check_is_by_value(p))
+        return 0;
     if (p->loss.kind == &vxs_squared_loss || p->loss.kind == &vxs_squared_hinge_loss)
         return p->loss.kind == &vxs_squared_loss ? 0 : 1;
     return p->loss.kind == &vxs_logistic_loss ? 2 : p->loss.k;
@@ -118,6 +126,8 @@ double vxs_check_dual(const vxs_problem *p, size_t i, const double *s, size_t n,
     double u = vxs_check_u(p, i), sum = 0, all = 0;
     if (u == 0)
         return dual_at_0(p, s, n, scale);
+    if (vxs_check_is_by_value(p))
+        return vxs_check_value_dual(p, i, scale * s[0]);
     if (p->loss.kind == &vxs_squared_loss)
         return -(scale * s[0] * scale * s[0] / (2 * u) + scale * s[0] * p->loss.y[i]);
     if (p->loss.kind == &vxs_squared_hinge_loss) {
