@@ -1,6 +1,6 @@
 /* own_loss.c - a loss that the library does not have: log cosh of the residual in units of WIDTH,
  * squared near 0 and linear far away, so that outlying scores count less. A lasso is solved with
- * it; the checker computes the gap from the values of the loss alone, by differences and search.
+ * it; the checker's bound rests on the values of the loss alone, whose conjugate it searches for.
  *
  * cc -std=c11 own_loss.c $(pkg-config --cflags --libs voxsift) -lm -o own_loss */
 #include <math.h>

@@ -13,7 +13,6 @@
 #ifndef VOXSIFT_CORE_H
 #define VOXSIFT_CORE_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 size_t vxs_utf8_length(const char *text, size_t left);
 /* Code point of a well-formed character of that many bytes. */
 unsigned long vxs_utf8_code(const char *text, size_t length);
-/* Whether it is shown in another form (voxsift/text.h). */
+/* Whether it is shown in another form (voxsift/internal/text.h). */
 bool vxs_utf8_hidden(unsigned long code);
 /* Writes the character with this code point, 1 to 4 bytes. */
 size_t vxs_utf8_write(char *text, unsigned long code);

@@ -47,10 +47,8 @@ double vxs_check_share(const vxs_problem *problem, size_t i, const double *s, si
 
 /* Whether the loss is none of the library's own. */
 bool vxs_check_is_by_value(const vxs_problem *problem);
-/* u f, its slope and its second derivative. */
+/* u f */
 double vxs_check_value(const vxs_problem *problem, size_t i, double z);
-double vxs_check_value_slope(const vxs_problem *problem, size_t i, double z);
-double vxs_check_value_curve(const vxs_problem *problem, size_t i, double z);
 /* -(u f)*(s) */
 double vxs_check_value_dual(const vxs_problem *problem, size_t i, double s);
 /* The share of the way to `inside` that brings s into the domain of (u f)*; 0 of what is in it. */

@@ -1,21 +1,16 @@
-/* check_by_value.c - losses that a program brings along, by their values alone.
+/* check_by_value.c - losses that a program brings along: what is found rests on their values alone.
  *
- * Slopes and second derivatives are differences, and the conjugate f*(s) = max over z of s z - f(z)
- * is searched for: what the kind says of its gradient, curvature, conjugate and domain has no part
- * in what is found, so that no mistake there can make an answer look better than it is. Slopes are
- * good to about 1e-10; whatever they are, the bound that comes of them is one. f is convex and 0 is
- * in the domain of f*, that is, f is bounded from below. */
+ * The conjugate f*(s) = max over z of s z - f(z) is searched for, and so is the edge of its domain:
+ * what the kind says of these has no part in the bound. Its gradient and curvature choose the dual
+ * point, as they choose the answer, and any point gives a bound: where a gradient is wrong, f(z) +
+ * f*(s) is more than s z, and the gap by as much larger. f is convex and bounded from below. */
 #include "verify/check.h"
 
 #include <float.h>
 #include <math.h>
 
-#define STEP  6e-6 /* of 1 + |z|: of first differences, about the third root of DBL_EPSILON */
-#define WIDE  2e-4 /* likewise of second ones, the fourth root */
-#define LEAST 1e-3 /* of 1 / gamma: second derivatives count as no less, so that steps are finite  \
-                    */
-#define ROUNDING (4 * DBL_EPSILON)
-#define SECTIONS 70
+#define ROUNDING (4 * DBL_EPSILON) /* of s z and f: what counts as no rise */
+#define SECTIONS 70 /* 0.618^70 is far below DBL_EPSILON^(1/2), which is enough at a top */
 #define HALVINGS 60
 #define GOLDEN   0.61803398874989485
 
@@ -35,19 +30,6 @@ bool vxs_check_is_by_value(const vxs_problem *p)
 double vxs_check_value(const vxs_problem *p, size_t i, double z)
 {
     return vxs_check_u(p, i) * value(p, i, z);
-}
-
-double vxs_check_value_slope(const vxs_problem *p, size_t i, double z)
-{
-    double low = z - STEP * (1 + fabs(z)), high = z + STEP * (1 + fabs(z));
-    return vxs_check_u(p, i) * (value(p, i, high) - value(p, i, low)) / (high - low);
-}
-
-double vxs_check_value_curve(const vxs_problem *p, size_t i, double z)
-{
-    double h = WIDE * (1 + fabs(z)), low = z - h, high = z + h;
-    double second = (value(p, i, high) - 2 * value(p, i, z) + value(p, i, low)) / (h * h);
-    return vxs_check_u(p, i) * fmax(second, LEAST / p->loss.kind->gamma);
 }
 
 /* ---- The conjugate --------------------------------------------------------------------------- */

@@ -201,7 +201,8 @@ Test(misuse, a_loss_that_the_method_does_not_have)
         { VXS_METHOD_SKFS, &vxs_squared_loss, "method 'skfs' takes hinge loss, not squared" },
         { VXS_METHOD_FGM, &vxs_squared_loss, "loss, not squared" },
         { VXS_METHOD_MSLR, &vxs_squared_hinge_loss, "takes logistic loss, not squared-hinge" },
-        { VXS_METHOD_LASSO, &strange, "not an unknown one" },
+        { VXS_METHOD_LASSO, &strange, "strange loss lacks" },
+        { VXS_METHOD_FUSED, &strange, "not an unknown one" },
         { VXS_METHOD_FUSED, NULL, "not an unknown one" },
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {

@@ -171,7 +171,7 @@ Test(check, multinomial_slopes_and_conjugates_are_those_of_the_loss)
             cr_assert(fabs((more - less) / (2 * h) - slope[k]) <= 1e-8);
             for (size_t a = 0; a < CLASSES; a++)
                 cr_assert(fabs((above[a] - below[a]) / (2 * h) -
-                               vxs_check_curve(&p, 0, slope, 1, a, k)) <= 1e-8);
+                               vxs_check_curve(&p, 0, z, slope, 1, a, k)) <= 1e-8);
             along += z[k] * slope[k];
         }
         cr_assert(fabs(value - vxs_check_dual(&p, 0, slope, 1, 1) - along) <= 1e-12 * (1 + value));

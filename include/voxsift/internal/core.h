@@ -6,6 +6,8 @@
 #include "voxsift/core.h"
 #include "voxsift/internal/text.h"
 
+#include <stdarg.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
