@@ -1,7 +1,7 @@
 /* Graph-net: an l1 penalty and a graph's Laplacian. */
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
-#include "voxsift/machine.h"
+#include "voxsift/internal/machine.h"
 #include "voxsift/verify.h"
 
 #include <math.h>

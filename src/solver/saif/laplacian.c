@@ -8,6 +8,7 @@
  *           sqrt(|x_j|^2 + L_jj), as with a ridge, whose L is a multiple of 1
  * Source    Grosenick et al. 2013, graph-net */
 #include "solver/saif/laplacian.h"
+#include "voxsift/internal/core.h"
 
 #include <stdlib.h>
 #include <string.h>
