@@ -75,11 +75,25 @@ typedef struct {
     size_t unidentified; /* directions without penalty that the data does not tell from covariates
                             and rounding: the weights have no part along them */
     size_t missed;       /* features that an unsafe screening rule had thrown away */
-    uint64_t iterations; /* of the outer loop */
+    size_t iterations;   /* of the outer loop */
     double passes;       /* columns read / p; the first fit counts what came before it as well */
     double seconds;      /* likewise */
     vxs_screening screening;
 } vxs_certificate;
+
+/* What is kept of a certificate, one row a field: files, checkpoints and parts of runs are loops
+ * over these. Ends with name == NULL. */
+typedef struct {
+    const char *name; /* the key in model.json */
+    size_t offset;
+    enum { VXS_FIELD_REAL, VXS_FIELD_COUNT, VXS_FIELD_FLAG } type;
+    bool if_any; /* not written where it is 0 */
+    bool null;   /* may be null, which stands for: */
+    double none;
+    const char *help;
+} vxs_field;
+extern const vxs_field vxs_certificate_fields[];
+#define VXS_MOST_COUNT (SIZE_MAX >> 11) /* a double has counts up to it exactly */
 
 /* What a dual value rests on that the answer does not tell: with the hinge, or with terms. */
 typedef struct {

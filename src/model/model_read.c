@@ -102,14 +102,37 @@ static vxs_status read_texts(const reader *r, const char *key, char ***texts, si
     return VXS_OK;
 }
 
-/* The same of a bound that was not found, which is written as null: the model is marked, and no
- * less a model. */
-static bool bound_of(const vxs_json *object, const char *key, double none, double *number)
+/* Whether an object has the field as it is written: a number, null where there may be none (a
+ * bound that was not found marks a model, which is no less one), or nothing where it may be 0. */
+static bool read_field(const vxs_json *object, const vxs_field *f, void *of)
 {
-    const vxs_json *value = vxs_json_get(object, key);
-    bool null = value && value->kind == VXS_JSON_NULL;
-    *number = null ? none : vxs_json_get_number(object, key);
-    return !isnan(*number);
+    const vxs_json *value = vxs_json_get(object, f->name);
+    void *at = (char *)of + f->offset;
+    bool lacks = !value && f->if_any, null = value && value->kind == VXS_JSON_NULL && f->null;
+    double number = lacks ? 0 : null ? f->none : vxs_json_get_number(object, f->name);
+    switch (f->type) {
+    case VXS_FIELD_REAL:
+        *(double *)at = number;
+        return null || !isnan(number);
+    case VXS_FIELD_COUNT:
+        if (!(number >= 0 && number <= (double)VXS_MOST_COUNT && number == floor(number)))
+            return false;
+        *(size_t *)at = (size_t)number;
+        return true;
+    default:
+        *(bool *)at = value && value->number != 0;
+        return value && value->kind == VXS_JSON_BOOL;
+    }
+}
+
+static vxs_status read_certificate(const reader *r, const vxs_json *about, vxs_certificate *c,
+                                   vxs_error *err)
+{
+    for (const vxs_field *f = vxs_certificate_fields; f->name; f++)
+        if (!read_field(about, f, c))
+            return broken(r, f->name, err);
+    bool ends_at_zero = vxs_estimator_of(&r->model->task)->path == VXS_PATH_LAMBDA;
+    return isnan(c->lambda_max) && ends_at_zero ? broken(r, "lambda_max", err) : VXS_OK;
 }
 
 static vxs_status read_means(const reader *r, vxs_error *err)
@@ -135,24 +158,13 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
 {
     const vxs_model *m = r->model;
     const vxs_json *weights = vxs_json_get(about, "unpenalised_weights");
-    vxs_certificate *c = &output->fit.certificate;
     const char *name = vxs_json_get_text(about, "name");
     if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
-        !number_of(about, "lambda", &c->lambda) ||
-        (!number_of(about, "lambda_max", &c->lambda_max) &&
-         vxs_estimator_of(&m->task)->path == VXS_PATH_LAMBDA) ||
-        !bound_of(about, "gap", INFINITY, &c->gap) || !number_of(about, "tol", &c->tol) ||
-        !number_of(about, "sum_of_weights", &output->sum) ||
-        !number_of(about, "primal", &c->primal) || !bound_of(about, "dual", -INFINITY, &c->dual))
+        !number_of(about, "sum_of_weights", &output->sum))
         return broken(r, "outputs", err);
-    double pieces = vxs_json_get_number(about, "pieces");             /* NAN without a graph */
-    double smooth = vxs_json_get_number(about, "smooth");             /* NAN without kernels */
-    double unidentified = vxs_json_get_number(about, "unidentified"); /* NAN where there is none */
-    const vxs_json *converged = vxs_json_get(about, "converged");
-    c->converged = converged && converged->number != 0;
-    c->smooth = smooth >= 0 ? smooth : 0;
-    c->pieces = pieces >= 1 && pieces <= (double)m->p ? (size_t)pieces : 0;
-    c->unidentified = unidentified >= 1 && unidentified <= (double)m->p ? (size_t)unidentified : 0;
+    vxs_status status = read_certificate(r, about, &output->fit.certificate, err);
+    if (status)
+        return status;
     output->name = vxs_format(err, "%s", name);
     output->fit.free = vxs_alloc(m->free_count, sizeof(*output->fit.free), err);
     if (!output->name || !output->fit.free)
@@ -229,7 +241,6 @@ static vxs_status read_row(const reader *r, const vxs_table *table, size_t row, 
             continue;
         fit->index[fit->count] = (size_t)index;
         fit->weight[fit->count++] = weight;
-        fit->certificate.nonzero = fit->count;
     }
     return status;
 }
@@ -264,7 +275,8 @@ static vxs_status take_weights(const reader *r, const vxs_table *table, vxs_erro
     for (size_t row = 0; row < rows && !status; row++)
         status = read_row(r, table, row, index_at, name_at, columns - m->output_count, err);
     for (size_t k = 0; k < m->output_count && !status; k++)
-        if (vxs_model_sum(&m->outputs[k].fit) != m->outputs[k].sum)
+        if (vxs_model_sum(&m->outputs[k].fit) != m->outputs[k].sum ||
+            m->outputs[k].fit.certificate.nonzero != m->outputs[k].fit.count)
             status = broken(r, "weights.tsv does not have its weights", err);
     return status;
 }

@@ -38,36 +38,37 @@ static void selected_json(vxs_json_writer *w, const vxs_selected *s)
     }
 }
 
+static void field_json(vxs_json_writer *w, const vxs_field *f, const void *of)
+{
+    const void *at = (const char *)of + f->offset;
+    double real = f->type == VXS_FIELD_REAL ? *(const double *)at : 0;
+    size_t count = f->type == VXS_FIELD_COUNT ? *(const size_t *)at : 0;
+    if (f->type == VXS_FIELD_FLAG)
+        vxs_json_bool(w, f->name, *(const bool *)at);
+    else if (f->if_any && real == 0 && count == 0)
+        return;
+    else if (f->type == VXS_FIELD_COUNT)
+        vxs_json_whole(w, f->name, (int64_t)count);
+    else
+        vxs_json_real(w, f->name, real);
+}
+
 void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
                   const vxs_method_settings *method, const vxs_loss_kind *loss,
                   const vxs_solution *fit)
 {
-    const vxs_certificate *c = &fit->certificate;
+    vxs_certificate c = fit->certificate;
+    if (loss->joint)
+        c.nonzero = fit->count; /* of this class */
     vxs_json_text(w, "method", vxs_method_names[task->method]);
     vxs_json_text(w, "loss", vxs_loss_name(task, method, loss));
-    vxs_json_real(w, "lambda", c->lambda);
-    vxs_json_real(w, "lambda_max", c->lambda_max);
-    vxs_json_whole(w, "nonzero", (int64_t)(loss->joint ? fit->count : c->nonzero));
-    if (c->pieces > 0) /* on a graph only */
-        vxs_json_whole(w, "pieces", (int64_t)c->pieces);
-    if (c->unidentified > 0)
-        vxs_json_whole(w, "unidentified", (int64_t)c->unidentified);
-    if (fit->bound && fit->bound->alpha)
-        vxs_json_real(w, "smooth", c->smooth);
-    if (c->missed > 0) /* by the strong rule only */
-        vxs_json_whole(w, "missed", (int64_t)c->missed);
-    if (fit->selected)
-        selected_json(w, fit->selected);
-    vxs_json_real(w, "primal", c->primal);
-    vxs_json_real(w, "dual", c->dual);
-    vxs_json_real(w, "gap", c->gap);
-    vxs_json_real(w, "tol", c->tol);
-    vxs_json_bool(w, "converged", c->converged);
-    vxs_json_real(w, "passes", c->passes);
-    vxs_json_whole(w, "iterations", (int64_t)c->iterations);
-    vxs_json_real(w, "seconds", c->seconds);
-    if (c->screening.terms > 0)
-        screening_json(w, &c->screening);
+    for (const vxs_field *f = vxs_certificate_fields; f->name; f++) {
+        if (f->offset == offsetof(vxs_certificate, primal) && fit->selected)
+            selected_json(w, fit->selected);
+        field_json(w, f, &c);
+    }
+    if (c.screening.terms > 0)
+        screening_json(w, &c.screening);
     vxs_json_real(w, "intercept", task->no_intercept ? 0 : fit->free[0]);
 }
 

@@ -9,6 +9,64 @@
 #define SUMS  1e-10
 #define ABOVE 1e-6 /* of it: a dual value no further above the primal one that is found anew */
 
+#define AT(field) offsetof(vxs_certificate, field)
+
+/* In the order of their keys in model.json. */
+const vxs_field vxs_certificate_fields[] = {
+    { .name = "lambda", .offset = AT(lambda), .help = "what the answer was asked for" },
+    { .name = "lambda_max",
+      .offset = AT(lambda_max),
+      .null = true, /* where there is no lambda */
+      .none = NAN,
+      .help = "the least lambda whose model is empty" },
+    { .name = "nonzero",
+      .offset = AT(nonzero),
+      .type = VXS_FIELD_COUNT,
+      .help = "features with a weight" },
+    { .name = "pieces",
+      .offset = AT(pieces),
+      .type = VXS_FIELD_COUNT,
+      .if_any = true,
+      .help = "pieces of equal weight along the edges of a graph" },
+    { .name = "unidentified",
+      .offset = AT(unidentified),
+      .type = VXS_FIELD_COUNT,
+      .if_any = true,
+      .help = "directions without penalty that the data does not identify" },
+    { .name = "smooth",
+      .offset = AT(smooth),
+      .if_any = true,
+      .help = "smoothness of weights of kernels" },
+    { .name = "missed",
+      .offset = AT(missed),
+      .type = VXS_FIELD_COUNT,
+      .if_any = true,
+      .help = "features that an unsafe rule had thrown away" },
+    { .name = "primal", .offset = AT(primal), .help = "value of the answer" },
+    { .name = "dual",
+      .offset = AT(dual),
+      .null = true,
+      .none = -INFINITY,
+      .help = "bound on the least value" },
+    { .name = "gap",
+      .offset = AT(gap),
+      .null = true,
+      .none = INFINITY,
+      .help = "their difference, as a share of the empty model's value" },
+    { .name = "tol", .offset = AT(tol), .help = "the gap that was asked for" },
+    { .name = "converged",
+      .offset = AT(converged),
+      .type = VXS_FIELD_FLAG,
+      .help = "whether that was reached" },
+    { .name = "passes", .offset = AT(passes), .help = "columns read / features" },
+    { .name = "iterations",
+      .offset = AT(iterations),
+      .type = VXS_FIELD_COUNT,
+      .help = "of the outer loop" },
+    { .name = "seconds", .offset = AT(seconds), .help = "of the fit" },
+    { .name = NULL },
+};
+
 /* A dual value that is above the primal one by more than rounding is no bound, nor is what is near
  * it. */
 bool vxs_gap_bounds(double gap, double tol)

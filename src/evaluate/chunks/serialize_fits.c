@@ -3,18 +3,15 @@
 
 static void pack_certificate(vxs_pack *p, vxs_certificate *c)
 {
-    double *const reals[] = { &c->lambda, &c->lambda_max, &c->primal, &c->dual,
-                              &c->gap,    &c->tol,        &c->passes, &c->seconds };
-    size_t iterations = (size_t)c->iterations;
-    for (size_t k = 0; k < sizeof(reals) / sizeof(reals[0]); k++)
-        vxs_pack_reals(p, reals[k], 1);
-    vxs_pack_flag(p, &c->converged);
-    vxs_pack_size(p, &c->nonzero, SIZE_MAX >> 11); /* a double has them exactly */
-    vxs_pack_size(p, &c->pieces, SIZE_MAX >> 11);
-    vxs_pack_size(p, &c->unidentified, SIZE_MAX >> 11);
-    vxs_pack_size(p, &c->missed, SIZE_MAX >> 11);
-    vxs_pack_size(p, &iterations, SIZE_MAX >> 11);
-    c->iterations = iterations;
+    for (const vxs_field *f = vxs_certificate_fields; f->name; f++) {
+        void *at = (char *)c + f->offset;
+        if (f->type == VXS_FIELD_REAL)
+            vxs_pack_reals(p, at, 1);
+        else if (f->type == VXS_FIELD_COUNT)
+            vxs_pack_size(p, at, VXS_MOST_COUNT);
+        else
+            vxs_pack_flag(p, at);
+    }
 }
 
 void vxs_pack_fit(vxs_pack *p, const vxs_task *t, vxs_solution *fit)
@@ -63,11 +60,11 @@ void vxs_pack_selected(vxs_pack *p, const vxs_task *t, bool *selected)
 static void pack_subjects(vxs_pack *p, const size_t *subjects, size_t count)
 {
     size_t was = count;
-    vxs_pack_size(p, &was, SIZE_MAX >> 11);
+    vxs_pack_size(p, &was, VXS_MOST_COUNT);
     bool same = was == count;
     for (size_t k = 0; k < count && same; k++) {
         was = subjects[k];
-        vxs_pack_size(p, &was, SIZE_MAX >> 11);
+        vxs_pack_size(p, &was, VXS_MOST_COUNT);
         same = was == subjects[k];
     }
     if (!p->status && !same)

@@ -155,7 +155,7 @@ static vxs_status solve_supported(vxs_skfs *s, double rho, double target, vxs_ce
     q.alpha = s->column; /* spare */
     memcpy(q.alpha, s->alpha, s->rows * sizeof(*q.alpha));
     status = vxs_interior_solve(&q, err);
-    c->iterations += (uint64_t)q.iterations;
+    c->iterations += (size_t)q.iterations;
     for (size_t k = 0; k < s->count && !status; k++)
         s->a[s->member[k]] = s->member_a[k];
     return status;
@@ -196,7 +196,7 @@ vxs_status vxs_skfs_solve(vxs_skfs *s, double rho, double target, vxs_certificat
         status = vxs_interior_solve(&q, err);
     if (status)
         return status;
-    c->iterations += (uint64_t)q.iterations;
+    c->iterations += (size_t)q.iterations;
     round_off(s, rho);
     return VXS_OK;
 }
