@@ -136,11 +136,11 @@ static bool is_told(const vxs_json *about)
 static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_json *about,
                               vxs_error *err)
 {
-    const char *format = vxs_json_get_text(about, "format"),
-               *unit = vxs_json_get_text(about, "features_are");
-    if (!format || strcmp(format, "voxsift cohort") != 0 || !unit ||
-        vxs_json_get_number(about, "format_version") != 1 || !is_count(about, "subjects") ||
-        !is_count(about, "features") || !is_told(about))
+    const char *unit = vxs_json_get_text(about, "features_are");
+    vxs_status status = vxs_json_check_format(about, file, "voxsift cohort", err);
+    if (status)
+        return status;
+    if (!unit || !is_count(about, "subjects") || !is_count(about, "features") || !is_told(about))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", file);
     if (call->shared->json)
         show_cohort_json(call->out, about, unit);

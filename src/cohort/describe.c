@@ -91,9 +91,7 @@ static void write_about(const vxs_build *build, FILE *stream)
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
-    vxs_json_text(&w, "format", "voxsift cohort");
-    vxs_json_whole(&w, "format_version", 1);
-    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_format(&w, "voxsift cohort");
     vxs_json_text(&w, "command", build->context ? build->context->command : NULL);
     vxs_json_whole(&w, "subjects", (int64_t)kept);
     vxs_json_whole(&w, "people", (int64_t)build->people);

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORMAT 1
-
 static char *inside(const vxs_cohort *c, const char *name, vxs_error *err)
 {
     return vxs_format(err, "%s/%s", c->path, name);
@@ -24,7 +22,6 @@ static vxs_status read_about(vxs_cohort *c, vxs_error *err)
 {
     char *path = inside(c, VXS_COHORT_FILE, err);
     vxs_status status = path ? vxs_json_read(path, &c->about, err) : VXS_FAILED;
-    const char *format = vxs_json_get_text(c->about, "format");
     const char *kind = vxs_json_get_text(c->about, "features_are");
     static const char *const kinds[] = { "voxels", "regions", "columns" };
     bool known = false;
@@ -33,13 +30,10 @@ static vxs_status read_about(vxs_cohort *c, vxs_error *err)
             c->kind = (vxs_feature_kind)k;
             known = true;
         }
-    if (!status && (!known || !format || strcmp(format, "voxsift cohort") != 0))
+    if (!status)
+        status = vxs_json_check_format(c->about, path, "voxsift cohort", err);
+    if (!status && !known)
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", path);
-    if (!status && vxs_json_get_number(c->about, "format_version") != FORMAT)
-        status = vxs_fail(err, VXS_BAD_DATA,
-                          "cannot use '%s': its 'format_version' is not %d, the one that this "
-                          "voxsift reads",
-                          path, FORMAT);
     free(path);
     return status;
 }

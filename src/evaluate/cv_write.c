@@ -204,9 +204,7 @@ static void write_about(const vxs_context *context, const vxs_cv *cv, FILE *stre
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
-    vxs_json_text(&w, "format", "voxsift cross-validation");
-    vxs_json_whole(&w, "format_version", 1);
-    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_format(&w, "voxsift cross-validation");
     vxs_json_text(&w, "command", context ? context->command : NULL);
     vxs_json_text(&w, "processor", cv->processor ? cv->processor : vxs_blas_core());
     vxs_json_text(&w, "cohort", cv->task->cohort->path);

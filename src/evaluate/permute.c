@@ -427,9 +427,7 @@ static void write_about(const vxs_context *context, const vxs_task *task,
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
-    vxs_json_text(&w, "format", "voxsift permutations");
-    vxs_json_whole(&w, "format_version", 1);
-    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_format(&w, "voxsift permutations");
     vxs_json_text(&w, "command", context ? context->command : NULL);
     vxs_json_text(&w, "processor", r->processor ? r->processor : vxs_blas_core());
     vxs_json_text(&w, "cohort", task->cohort->path);

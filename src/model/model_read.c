@@ -330,15 +330,14 @@ static vxs_status read_mask(const reader *r, const char *folder, vxs_error *err)
 static vxs_status read_about(const reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
-    double p = 0, version = 0;
-    const char *format = vxs_json_get_text(m->about, "format");
-    if (!format || strcmp(format, "voxsift model") != 0 ||
-        !number_of(m->about, "format_version", &version) || version != 1)
-        return broken(r, "it is not of this format", err);
+    double p = 0;
+    vxs_status status = vxs_json_check_format(m->about, r->file, "voxsift model", err);
+    if (status)
+        return status;
     if (!number_of(m->about, "features", &p) || !(p >= 1 && p < 1e15))
         return broken(r, "features", err);
     m->p = (size_t)p;
-    vxs_status status = read_texts(r, "classes", &m->classes, &m->class_count, err);
+    status = read_texts(r, "classes", &m->classes, &m->class_count, err);
     if (!status)
         status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
     if (!status)

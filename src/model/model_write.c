@@ -182,9 +182,7 @@ static void write_about(const saved *s, FILE *stream)
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
-    vxs_json_text(&w, "format", "voxsift model");
-    vxs_json_whole(&w, "format_version", 1);
-    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_format(&w, "voxsift model");
     vxs_json_text(&w, "command", context ? context->command : NULL);
     vxs_json_text(&w, "processor", vxs_blas_core());
     vxs_json_whole(&w, "threads", context && context->nthreads > 1 ? context->nthreads : 1);

@@ -164,8 +164,8 @@ static vxs_status read_about(vxs_story *s, const vxs_story_kind *kind, vxs_error
     if (path && access(path, F_OK) == 0) {
         s->kind = kind;
         status = vxs_json_read(path, &s->about, err);
-        if (!status && strcmp(vxs_story_text(s->about, "format"), kind->format) != 0)
-            status = vxs_fail(err, VXS_BAD_DATA, "'%s' is of another format", path);
+        if (!status)
+            status = vxs_json_check_format(s->about, path, kind->format, err);
         for (const char *const *key = kind->numbers; !status && *key; key++)
             if (isnan(vxs_json_get_number(s->about, *key)))
                 status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no number '%s'", path, *key);

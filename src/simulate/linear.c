@@ -187,9 +187,7 @@ static vxs_status write_about(vxs_linear *l, FILE *stream, vxs_error *err)
     vxs_json_writer writer;
     vxs_json_init(&writer, stream);
     vxs_json_open_object(&writer, NULL);
-    vxs_json_text(&writer, "format", "voxsift cohort");
-    vxs_json_whole(&writer, "format_version", 1);
-    vxs_json_text(&writer, "voxsift", VXS_VERSION);
+    vxs_json_format(&writer, "voxsift cohort");
     vxs_json_whole(&writer, "subjects", (int64_t)l->n);
     vxs_json_whole(&writer, "people", (int64_t)l->n);
     vxs_json_text(&writer, "id_column", "participant_id");

@@ -43,7 +43,7 @@ refuses 65 "'binary': line 1 holds a zero byte" voxsift info binary
 mkdir broken && echo '{"format": ' > broken/cohort.json
 refuses 65 "cannot read 'broken/cohort.json': line 2, column 1" voxsift info broken
 echo '{"format": "something else"}' > broken/cohort.json
-refuses 65 "'broken/cohort.json' does not describe a cohort" voxsift info broken
+refuses 65 "'broken/cohort.json' does not say that its format is 'voxsift cohort'" voxsift info broken
 rm -r short.tsv empty.tsv cut.npy binary broken
 
 refuses 73 "cannot write 'no/where': No such file or directory" voxsift simulate lasso -o no/where

@@ -162,19 +162,27 @@ broken() { # FILE TEXT: a copy of the model m whose FILE has what standard input
     refuses 65 "$2" voxsift check-model b c
 }
 broken model.json "cannot read 'b/model.json': line 2, column 1" <<< '{'
-broken model.json "'b/model.json' does not describe a model" <<< '[]'
-broken model.json "'b/model.json' does not describe a model" <<< '{"format": "voxsift model"}'
+broken model.json "'b/model.json' does not say that its format is 'voxsift model'" <<< '[]'
+broken model.json "'b/model.json' has no number 'format_version'" <<< '{"format": "voxsift model"}'
 broken model.json "cannot read 'b/model.json'" < <(head -c 300 m/model.json)
-broken model.json "does not describe a model: it is not of this format" \
-    < <(sed 's/"format_version": 1/"format_version": 2/' m/model.json)
-cp -r c later && sed -i 's/"format_version": 1/"format_version": 2/' later/cohort.json
-refuses 65 "cannot use 'later/cohort.json': its 'format_version' is not 1" voxsift fit later --target score -o x
-rm -r later
+broken model.json "'b/model.json' is of format 1, this voxsift reads 2; make it again with this version" \
+    < <(sed 's/"format_version": 2/"format_version": 1/' m/model.json)
+broken model.json "'b/model.json' is of format 3, this voxsift reads 2: it was made with a later version" \
+    < <(sed 's/"format_version": 2/"format_version": 3/' m/model.json)
+cp -r c before && sed -i 's/"format_version": 2/"format_version": 1/' before/cohort.json
+made_before="'before/cohort.json' is of format 1, this voxsift reads 2; make it again with this version"
+refuses 65 "$made_before" voxsift fit before --target score -o x
+refuses 65 "$made_before" voxsift info before
+rm -r before
+broken model.json "does not describe a model: gap" < <(sed 's/"gap": [^,]*/"gap": "small"/' m/model.json)
+broken model.json "does not describe a model: iterations" < <(sed 's/"iterations": [^,]*/"iterations": -1/' m/model.json)
+broken model.json "does not describe a model: primal" < <(sed 's/"primal": [^,]*/"primal": null/' m/model.json)
+broken model.json "weights.tsv does not have its weights" < <(sed 's/"nonzero": [0-9]*/"nonzero": 1/' m/model.json)
 broken model.json "does not describe a model: features" < <(sed 's/"features": [0-9]*/"features": 0/' m/model.json)
 broken model.json "mask.nii.gz has another number of voxels" \
     < <(sed 's/"features": [0-9]*/"features": 900/' m/model.json)
 broken model.json "does not describe a model: unpenalised" < <(sed 's/"unpenalised":/"other":/' m/model.json)
-broken model.json "does not describe a model: outputs" < <(sed 's/"lambda_max":/"other":/' m/model.json)
+broken model.json "does not describe a model: lambda_max" < <(sed 's/"lambda_max":/"other":/' m/model.json)
 broken weights.tsv "cannot read 'b/weights.tsv': it is empty" < /dev/null
 broken weights.tsv "cannot read 'b/weights.tsv': line 3 has" \
     < <(sed '3q' m/weights.tsv | sed '3s/\t[^\t]*\t[^\t]*$//')

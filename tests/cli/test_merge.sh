@@ -63,9 +63,9 @@ npy "x[48] = 1e9"
 merge 65 "'t/numbers.npy' has at place 48 what is no whole number up to 48" p1 t p3
 json() { rm -rf t && cp -r p2 t && sed -i "$1" t/part.json; }
 json 's/"voxsift part"/"voxsift model"/'
-merge 65 "'t/part.json' is not of a part" p1 t p3
-json 's/"format_version": 1/"format_version": 2/'
-merge 65 "'t/part.json' is of a version that is not known here" p1 t p3
+merge 65 "'t/part.json' does not say that its format is 'voxsift part'" p1 t p3
+json 's/"format_version": 2/"format_version": 1/'
+merge 65 "'t/part.json' is of format 1, this voxsift reads 2; make it again with this version" p1 t p3
 json 's/"chunk": 2/"chunk": 2.5/'
 merge 65 "'t/part.json' does not say of which run and chunk it is" p1 t p3
 json 's/"chunk": 2/"chunk": 4/'

@@ -25,8 +25,12 @@ rm cut-p/null.tsv las-s/mask.nii.gz
 refuses 66 "cannot read 'cut-p/null.tsv'" voxsift report cut-p -o x.html
 refuses 66 "las-s/mask.nii.gz" voxsift report las-s -o x.html
 sed -i 's/voxsift permutations/voxsift model/' word-p/permute.json
-damaged "'word-p/permute.json' is of another format" word-p
+damaged "'word-p/permute.json' does not say that its format is 'voxsift permutations'" word-p
 same "nothing half made" "$(ls -A | grep -E '^x\.html|part')" ""
 refuses 73 "cannot write 't.html': it exists; pass --force to replace it" voxsift report t-cv -o t.html
+for of in t-cv/cv cut-p/permute las-s/stability t-pairs/model; do # whatever else is damaged
+    sed -i 's/"format_version": 2/"format_version": 1/' $of.json
+    damaged "'$of.json' is of format 1, this voxsift reads 2; make it again with this version" ${of%/*}
+done
 rm -rf ./*
 nothing_left "report"

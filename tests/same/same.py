@@ -22,7 +22,7 @@ before, now, work = (os.path.abspath(path) for path in sys.argv[1:4])
 chosen = re.compile(sys.argv[4]) if len(sys.argv) > 4 and sys.argv[4] else None
 
 expected = {}  # exit codes of the program as it is now
-UNSTEADY = re.compile(r'seconds|^voxsift$|^commit$|^version$|^build$|^finished$|^started$|sha256$|^run$')
+UNSTEADY = re.compile(r'seconds|^voxsift$|^commit$|^version$|^build$|^finished$|^started$|sha256$|^run$|^fingerprint$')
 NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
 TIMES = re.compile(r'\b[0-9.e+-]+ (?:s|min|h)\b|(?<=Seconds</th><td>)[^<]*|\bvoxsift \d+\.\d+\.\d+[^\s<]*')
 

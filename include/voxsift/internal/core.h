@@ -153,6 +153,12 @@ const vxs_json *vxs_json_get(const vxs_json *object, const char *key);
 const char *vxs_json_get_text(const vxs_json *object, const char *key); /* NULL: no text */
 double vxs_json_get_number(const vxs_json *object, const char *key);    /* NAN: no number */
 void vxs_json_free(vxs_json *root);
+/* What directories of voxsift say of themselves: the keys format, format_version and voxsift. A
+ * file of another format or version is VXS_BAD_DATA, in a line that names it. */
+#define VXS_FORMAT_VERSION 2
+void vxs_json_format(vxs_json_writer *writer, const char *format);
+VXS_MUST_CHECK vxs_status vxs_json_check_format(const vxs_json *about, const char *file,
+                                                const char *format, vxs_error *err);
 
 /* ---- Tables (TSV, also CSV) ------------------------------------------------------------------ */
 

@@ -41,13 +41,10 @@ static vxs_status read_about(vxs_part *part, vxs_error *err)
     vxs_status status = file ? check_finished(part, err) : VXS_FAILED;
     if (!status)
         status = vxs_json_read(file, &part->about, err);
-    const char *format = vxs_json_get_text(part->about, "format");
     double number = vxs_json_get_number(part->about, "chunk"),
            count = vxs_json_get_number(part->about, "chunks");
-    if (!status && (!format || strcmp(format, "voxsift part") != 0))
-        status = vxs_fail(err, VXS_BAD_DATA, "'%s' is not of a part", file);
-    if (!status && vxs_json_get_number(part->about, "format_version") != 1)
-        status = vxs_fail(err, VXS_BAD_DATA, "'%s' is of a version that is not known here", file);
+    if (!status)
+        status = vxs_json_check_format(part->about, file, "voxsift part", err);
     if (!status &&
         !(number >= 1 && number <= count && count <= VXS_MAX_CHUNKS && number == floor(number) &&
           count == floor(count) && vxs_json_get_text(part->about, "kind") &&

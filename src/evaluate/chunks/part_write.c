@@ -85,7 +85,7 @@ static void run_json(vxs_json_writer *w, const vxs_run *run)
 {
     const vxs_task *t = run->task;
     vxs_json_open_object(w, NULL);
-    vxs_json_text(w, "voxsift", VXS_VERSION);
+    vxs_json_format(w, "voxsift run");
     vxs_json_text(w, "kind", vxs_run_kinds[run->kind].name);
     settings_json(w, run);
     vxs_json_open_array(w, "subjects");
@@ -140,9 +140,7 @@ static void write_about(const writer *p, FILE *stream)
     vxs_sha256(p->pack.numbers, p->pack.count * sizeof(double), "", 0, hash);
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
-    vxs_json_text(&w, "format", "voxsift part");
-    vxs_json_whole(&w, "format_version", 1);
-    vxs_json_text(&w, "voxsift", VXS_VERSION);
+    vxs_json_format(&w, "voxsift part");
     vxs_json_text(&w, "command", p->context ? p->context->command : NULL);
     vxs_json_text(&w, "processor", vxs_blas_core());
     vxs_json_text(&w, "cohort", p->run->task->cohort->path);
