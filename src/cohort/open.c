@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const vxs_feature_kind_names[] = { "voxels", "regions", "columns", NULL };
+
 static char *inside(const vxs_cohort *c, const char *name, vxs_error *err)
 {
     return vxs_format(err, "%s/%s", c->path, name);
@@ -23,10 +25,9 @@ static vxs_status read_about(vxs_cohort *c, vxs_error *err)
     char *path = inside(c, VXS_COHORT_FILE, err);
     vxs_status status = path ? vxs_json_read(path, &c->about, err) : VXS_FAILED;
     const char *kind = vxs_json_get_text(c->about, "features_are");
-    static const char *const kinds[] = { "voxels", "regions", "columns" };
     bool known = false;
-    for (int k = 0; kind && k < 3; k++)
-        if (strcmp(kind, kinds[k]) == 0) {
+    for (int k = 0; kind && vxs_feature_kind_names[k]; k++)
+        if (strcmp(kind, vxs_feature_kind_names[k]) == 0) {
             c->kind = (vxs_feature_kind)k;
             known = true;
         }

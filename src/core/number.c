@@ -113,3 +113,10 @@ const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT])
     uselocale(before);
     return buffer;
 }
+
+const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT])
+{
+    bool whole = value == floor(value) && fabs(value) < 1e9;
+    snprintf(buffer, VXS_REAL_TEXT, whole ? "%.0f" : "%.4g", value == 0 ? 0 : value);
+    return buffer;
+}

@@ -2,6 +2,7 @@
  * select, for each smoothness of kernels; one value of it where nothing is chosen. */
 #include "model/estimators.h"
 #include "model/model.h"
+#include "model/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -158,16 +159,12 @@ void vxs_selection_release(vxs_selection *s)
 
 const char *vxs_point_words(const vxs_selection *s)
 {
-    if (!s->tries.unit)
-        return "of lambda_max";
-    return strcmp(s->tries.unit, "wanted") == 0 ? "selected" : "rounds";
+    return vxs_path_words_of(s->tries.unit)->measured;
 }
 
 const char *vxs_chosen_words(const vxs_tries *t)
 {
-    if (!t->unit)
-        return "lambda";
-    return strcmp(t->unit, "wanted") == 0 ? "how many to select" : "rounds";
+    return vxs_path_words_of(t->unit)->name;
 }
 
 static void rows_json(vxs_json_writer *w, const char *key, const double *values, size_t rows,
@@ -185,7 +182,7 @@ static void rows_json(vxs_json_writer *w, const char *key, const double *values,
 
 void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
 {
-    vxs_json_open_array(w, s->tries.unit ? s->tries.unit : "lambda_ratios");
+    vxs_json_open_array(w, vxs_path_words_of(s->tries.unit)->key);
     for (size_t k = 0; k < s->tries.count; k++)
         vxs_json_real(w, NULL, s->tries.points[k]);
     vxs_json_close_array(w);
@@ -197,4 +194,56 @@ void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds
     }
     rows_json(w, "inner_losses", s->losses, folds, s->tries.count);
     rows_json(w, "inner_features", s->sizes, folds, s->tries.count);
+}
+
+/* ---- Read again --------------------------------------------------------------------------------
+ */
+
+static void take_numbers(const vxs_json *array, double *values, size_t most)
+{
+    size_t count = 0;
+    for (const vxs_json *v = array ? array->first : NULL; v && count < most; v = v->next)
+        values[count++] = v->kind == VXS_JSON_NUMBER ? v->number : NAN;
+}
+
+/* A row a fold; values stay NULL where there is another number of them. */
+static vxs_status read_rows(const vxs_json *rows, size_t folds, size_t count, double **values,
+                            vxs_error *err)
+{
+    if (!rows || rows->length != folds)
+        return VXS_OK;
+    *values = vxs_alloc(folds, count * sizeof(**values), err);
+    double *at = *values;
+    for (const vxs_json *row = rows->first; at && row; row = row->next, at += count)
+        take_numbers(row, at, count);
+    return at ? VXS_OK : VXS_FAILED;
+}
+
+vxs_status vxs_selection_read(const vxs_record *r, vxs_selection *s, size_t *folds, vxs_error *err)
+{
+    const vxs_path_words *path = vxs_record_path(r);
+    const vxs_json *points = vxs_json_get(r->about, path->key),
+                   *smooths = vxs_json_get(r->about, "smooths"),
+                   *losses = vxs_json_get(r->about, "inner_losses");
+    vxs_tries *t = &s->tries;
+    *s = (vxs_selection){ .tries = { .unit = path->unit } };
+    *folds = losses ? losses->length : 0;
+    if (!points || points->length == 0 || *folds == 0)
+        return VXS_OK;
+    t->count = points->length;
+    t->points = vxs_alloc(t->count, sizeof(*t->points), err);
+    t->smooths = smooths ? vxs_alloc(t->count, sizeof(*t->smooths), err) : NULL;
+    if (!t->points || (smooths && !t->smooths))
+        return VXS_FAILED;
+    take_numbers(points, t->points, t->count);
+    take_numbers(smooths, t->smooths, smooths ? t->count : 0);
+    t->each =
+        path->by_lambda ? 1 : t->count; /* where lambda begins anew, another smoothness does */
+    while (t->each < t->count && t->points[t->each] < t->points[t->each - 1])
+        t->each++;
+    vxs_status status = read_rows(losses, *folds, t->count, &s->losses, err);
+    if (!status)
+        status =
+            read_rows(vxs_json_get(r->about, "inner_features"), *folds, t->count, &s->sizes, err);
+    return status;
 }

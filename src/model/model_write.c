@@ -178,7 +178,6 @@ static void write_about(const saved *s, FILE *stream)
     const vxs_model *m = s->model;
     const vxs_task *t = s->task;
     const vxs_method_settings *settings = s->settings;
-    static const char *const kinds[] = { "voxels", "regions", "columns" };
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
@@ -202,7 +201,7 @@ static void write_about(const saved *s, FILE *stream)
     if (m->selection.tries.count > 0)
         vxs_selection_json(&w, &m->selection, 1);
     vxs_json_whole(&w, "features", (int64_t)m->p);
-    vxs_json_text(&w, "features_are", kinds[t->cohort->kind]);
+    vxs_json_text(&w, "features_are", vxs_feature_kind_names[t->cohort->kind]);
     vxs_copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
     vxs_copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
     vxs_copy_json(&w, "dropped_list", vxs_json_get(t->cohort->about, "dropped_list"));

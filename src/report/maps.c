@@ -176,19 +176,13 @@ static vxs_status scale_pieces(const vxs_clusters *pieces, double *most, vxs_err
     return VXS_OK;
 }
 
-/* Neighbours of the graph that a fused lasso was on, of voxels. */
-static int connectivity_of(const vxs_story *s)
-{
-    const char *graph = vxs_story_text(vxs_json_get(s->about, "task"), "graph");
-    return strcmp(graph, "grid18") == 0 ? 18 : strcmp(graph, "grid26") == 0 ? 26 : 6;
-}
-
 static vxs_status put_map(const vxs_places *m, const vxs_volume *map, const char *caption,
                           bool regions, vxs_error *err)
 {
     vxs_clusters clusters;
-    bool pieces = vxs_story_is_fused(m->s) && vxs_story_has(m->s->about, "outputs");
-    vxs_status status = pieces ? vxs_pieces_find(map, connectivity_of(m->s), &clusters, err)
+    const vxs_record *r = &m->s->record;
+    bool pieces = m->s->kind->model && vxs_record_has_pieces(r);
+    vxs_status status = pieces ? vxs_pieces_find(map, vxs_record_neighbours(r), &clusters, err)
                                : vxs_clusters_find(map, 0, 26, 1, &clusters, err);
     if (status)
         return status;
@@ -203,7 +197,7 @@ static vxs_status put_map(const vxs_places *m, const vxs_volume *map, const char
         status = pieces ? scale_pieces(&clusters, &slices.most, err) : VXS_OK;
         if (!status)
             status = vxs_slices_put(m->s->out, &slices, caption, err);
-        if (!status && regions && (pieces || !vxs_story_is_dense(m->s)))
+        if (!status && regions && (pieces || !vxs_record_is_dense(r)))
             status = put_regions(m, &clusters, pieces, err);
     }
     vxs_clusters_release(&clusters);
@@ -231,10 +225,11 @@ static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_erro
     for (size_t k = 0; k < volumes && !status; k++) {
         vxs_volume map = { .values = NULL };
         status = read_map(m, path, k, &map, &volumes, err);
-        const char *words = r->sizes && vxs_story_is_mapped(m->s) ? r->sizes : r->words;
-        char *caption = volumes > 1 ? vxs_format(err, "%s %s. %s", vxs_story_class(m->s, k),
-                                                 vxs_story_beside(m->s), words)
-                                    : vxs_format(err, "%s", words);
+        const char *words = r->sizes && vxs_record_has_sizes(&m->s->record) ? r->sizes : r->words;
+        char *caption = volumes > 1
+                            ? vxs_format(err, "%s %s. %s", vxs_record_class(&m->s->record, k),
+                                         vxs_record_beside(&m->s->record), words)
+                            : vxs_format(err, "%s", words);
         if (!status)
             status = caption ? put_map(m, &map, caption, r->regions, err) : VXS_FAILED;
         free(caption);
@@ -244,51 +239,32 @@ static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_erro
     return status;
 }
 
-static const char of_kernels[] =
-    "The weights here are of kernels and are never negative: a voxel with a weight is one at which "
-    "subjects with like values tend to be of the same class, whether the relation rises, falls or "
-    "bends. Its size is how much that likeness counts in the vote of all voxels, not the direction "
-    "in which the voxel is changed.";
-
-static const char of_pieces[] =
-    "The fused lasso makes pieces: neighbours that have one weight. A piece says that its voxels "
-    "count alike in the model's sum, and a border that they count differently on its two sides.";
-static const char of_dense_pieces[] =
-    "Without --sparsity nearly every voxel has a weight: the largest piece is the ground from "
-    "which others stand out, and its weight is the effect of the sum over all of it. Where weights "
-    "change is what the map has to say; which voxels have one is not.";
-
-static const char of_groups[] =
-    "Groups were selected, not voxels: every voxel of a selected group has a weight, and where one "
-    "group ends and another begins follows from how groups were made.";
-static const char of_sizes[] =
-    "Values here are sizes, without sign: what was selected is made of voxels by a map that is not "
-    "linear, and a voxel has the root of the sum of the squares of all weights that it has a part "
-    "in. It says how much a voxel counts, not whether more or less of it goes with a class.";
-
-static void put_kind_of_weights(const vxs_story *s)
+/* What weights say, where that needs words. */
+static vxs_status put_kind_of_weights(const vxs_story *s, vxs_error *err)
 {
-    const vxs_json *asked = vxs_json_get(s->about, "parameters");
-    if (vxs_story_is_kernel(s))
-        vxs_put(s->out, "<p>%s</p>\n", of_kernels);
-    else if (vxs_story_is_mapped(s))
-        vxs_put(s->out, "<p>%s</p>\n", of_sizes);
-    else if (vxs_story_generates(s) && vxs_story_has(asked, "groups"))
-        vxs_put(s->out, "<p>%s</p>\n", of_groups);
-    else if (vxs_story_is_fused(s))
-        vxs_put(s->out, "<p>%s %s</p>\n", of_pieces, vxs_story_is_dense(s) ? of_dense_pieces : "");
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (stream)
+        vxs_say_weights(&s->record, stream);
+    bool failed = !stream || fclose(stream) != 0;
+    if (!failed && length > 0)
+        vxs_put(s->out, "<p>%s</p>\n", text);
+    free(text);
+    return failed ? vxs_fail(err, VXS_FAILED, "not enough memory") : VXS_OK;
 }
 
 vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
 {
     vxs_places m;
-    if (strcmp(vxs_story_text(s->about, "features_are"), "voxels") != 0)
+    if (s->record.features_are != VXS_FEATURES_VOXELS)
         return VXS_OK;
     vxs_put(s->out, "<h2>Where</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
-    put_kind_of_weights(s);
     vxs_status status = vxs_places_read(s, &m, err);
+    if (!status)
+        status = put_kind_of_weights(s, err);
     for (const vxs_story_map *r = s->kind->maps; r->file && !status; r++)
-        if (!r->selected || !vxs_story_is_dense(s))
+        if (!r->selected || !vxs_record_is_dense(&s->record))
             status = put_file(&m, r, err);
     vxs_places_release(&m);
     return status;

@@ -106,7 +106,7 @@ vxs_status vxs_story_permutations(const vxs_story *s, vxs_error *err)
             "kept back. Confounds stay with the features: what is tested is that the target goes "
             "with neither. p is (C + 1) / (N + 1), C of N permutations being as good, and never "
             "less than one in all ways to give the targets out.</p>\n",
-            vxs_story_tuned(s));
+            vxs_record_path(&s->record)->chosen);
     return status;
 }
 

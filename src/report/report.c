@@ -128,7 +128,7 @@ static const vxs_story_kind kinds[] = {
       .results = vxs_story_choice,
       .maps = of_model,
       .caution = of_weights,
-      .units = true,
+      .model = true,
       .certificate = vxs_story_certificate },
     { .file = "permute.json",
       .format = "voxsift permutations",
@@ -156,29 +156,40 @@ static const vxs_story_kind kinds[] = {
 
 /* ---- The files ------------------------------------------------------------------------------- */
 
-/* The kind's file, when the directory has it. */
-static vxs_status read_about(vxs_story *s, const vxs_story_kind *kind, vxs_error *err)
+/* What the kind's file says, which is at `path`. */
+static vxs_status read_about(vxs_story *s, const char *path, vxs_json **about, vxs_error *err)
+{
+    const vxs_story_kind *kind = s->kind;
+    vxs_status status = kind->model ? vxs_model_read(s->directory, &s->model, err)
+                                    : vxs_json_read(path, about, err);
+    s->about = kind->model ? s->model.about : *about;
+    if (!status)
+        status = vxs_json_check_format(s->about, path, kind->format, err);
+    for (const char *const *key = kind->numbers; !status && *key; key++)
+        if (isnan(vxs_json_get_number(s->about, *key)))
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no number '%s'", path, *key);
+    return status ? status : vxs_record_read(s->about, path, &s->record, err);
+}
+
+/* The same, when the directory has it. */
+static vxs_status read_kind(vxs_story *s, const vxs_story_kind *kind, vxs_json **about,
+                            vxs_error *err)
 {
     char *path = vxs_format(err, "%s/%s", s->directory, kind->file);
     vxs_status status = path ? VXS_OK : VXS_FAILED;
     if (path && access(path, F_OK) == 0) {
         s->kind = kind;
-        status = vxs_json_read(path, &s->about, err);
-        if (!status)
-            status = vxs_json_check_format(s->about, path, kind->format, err);
-        for (const char *const *key = kind->numbers; !status && *key; key++)
-            if (isnan(vxs_json_get_number(s->about, *key)))
-                status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no number '%s'", path, *key);
+        status = read_about(s, path, about, err);
     }
     free(path);
     return status;
 }
 
-static vxs_status find_kind(vxs_story *s, vxs_error *err)
+static vxs_status find_kind(vxs_story *s, vxs_json **about, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     for (const vxs_story_kind *kind = kinds; kind->file && !s->kind && !status; kind++)
-        status = read_about(s, kind, err);
+        status = read_kind(s, kind, about, err);
     if (!status && !s->kind)
         status = vxs_fail(err, VXS_MISSING,
                           "'%s' was not made by 'voxsift cv', 'fit', 'permute' or 'stability'",
@@ -186,14 +197,12 @@ static vxs_status find_kind(vxs_story *s, vxs_error *err)
     return status;
 }
 
-static vxs_status open_story(vxs_story *s, vxs_error *err)
+static vxs_status open_story(vxs_story *s, vxs_json **about, vxs_error *err)
 {
-    vxs_status status = find_kind(s, err);
+    vxs_status status = find_kind(s, about, err);
     if (status)
         return status;
-    const vxs_json *classes = vxs_json_get(s->about, "classes");
-    s->classes = classes && classes->length > 0;
-    s->class_count = classes ? classes->length : 0;
+    s->classes = s->record.class_count > 0;
     if (!s->kind->table)
         return VXS_OK;
     char *path = vxs_format(err, "%s/%s", s->directory, s->kind->table);
@@ -214,15 +223,6 @@ vxs_status vxs_story_column(const vxs_story *s, const char *name, double **value
                               s->directory, s->kind->table, vxs_table_line(s->table, r), name);
     }
     return status;
-}
-
-const char *vxs_story_class(const vxs_story *s, size_t k)
-{
-    const vxs_json *classes = vxs_json_get(s->about, "classes");
-    const vxs_json *c = classes ? classes->first : NULL;
-    for (; c && k > 0; k--)
-        c = c->next;
-    return !c ? "" : c->key ? c->key : c->text ? c->text : "";
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -247,16 +247,16 @@ static vxs_status put_page(const vxs_story *s, vxs_error *err)
     vxs_status status = kind->results ? kind->results(s, err) : VXS_OK;
     if (!status && kind->maps)
         status = vxs_story_maps(s, err);
-    if (!status && kind->units && vxs_story_generates(s))
+    if (!status && kind->model)
         status = vxs_story_units(s, err);
-    if (status)
-        return status;
-    vxs_story_done(s);
-    if (kind->certificate)
+    if (!status)
+        status = vxs_story_done(s, err);
+    if (!status && kind->certificate)
         kind->certificate(s);
-    vxs_story_methods(s);
+    if (!status)
+        status = vxs_story_methods(s, err);
     fputs("</body></html>\n", s->out);
-    return VXS_OK;
+    return status;
 }
 
 vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *settings,
@@ -264,7 +264,8 @@ vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *set
 {
     vxs_story s = { .settings = settings, .directory = directory };
     vxs_page *page = NULL;
-    vxs_status status = open_story(&s, err);
+    vxs_json *about = NULL; /* unless a model has it */
+    vxs_status status = open_story(&s, &about, err);
     if (!status)
         status =
             vxs_page_new(context, settings->out, PAGE_MARK, settings->force, &page, &s.out, err);
@@ -275,7 +276,8 @@ vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *set
     if (!status)
         status = vxs_page_commit(page, err);
     vxs_page_free(page);
-    vxs_json_free(s.about);
+    vxs_json_free(about);
+    vxs_model_release(&s.model);
     vxs_table_free(s.table);
     return status;
 }

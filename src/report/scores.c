@@ -180,7 +180,7 @@ static void put_table(const vxs_story *s)
             "commonest class, confounds the unpenalised covariates alone, volume these and the sum "
             "of all features. Inner scores, which chose %s, are in scores.tsv and are no estimate "
             "of performance.</p>\n",
-            vxs_story_generates(s) ? "rounds" : "lambda");
+            vxs_record_path(&s->record)->name);
 }
 
 static void put_warnings(const vxs_story *s)
@@ -295,7 +295,7 @@ static size_t trace_roc(ranked *list, size_t count, double *x, double *y)
 
 static vxs_status put_roc(const vxs_story *s, vxs_error *err)
 {
-    size_t rows = vxs_table_rows(s->table) + 1, curves = vxs_story_outputs(s);
+    size_t rows = vxs_table_rows(s->table) + 1, curves = vxs_record_outputs(&s->record);
     curves = curves < VXS_COLOURS ? curves : VXS_COLOURS;
     double *points = vxs_alloc(2 * curves, rows * sizeof(*points), err);
     vxs_series series[VXS_COLOURS];
@@ -306,7 +306,7 @@ static vxs_status put_roc(const vxs_story *s, vxs_error *err)
                         .diagonal = true };
     vxs_status status = points ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < curves && !status; k++) {
-        const char *class = vxs_story_class(s, s->class_count > 2 ? k : 1);
+        const char *class = vxs_record_class(&s->record, curves > 1 ? k : 1);
         double *x = points + 2 * k * rows, *y = x + rows;
         ranked *list = NULL;
         size_t count = 0;

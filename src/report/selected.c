@@ -33,27 +33,27 @@ static vxs_status read_number(const vxs_story *s, const vxs_table *t, const char
 static vxs_status check_rows(const vxs_story *s, const vxs_table *t, const char *file,
                              vxs_error *err)
 {
-    const vxs_json *outputs = vxs_json_get(s->about, "outputs");
-    double said = 0;
-    for (const vxs_json *o = outputs ? outputs->first : NULL; o; o = o->next)
-        said += vxs_story_number(o, "selected");
-    if ((double)vxs_table_rows(t) == said)
+    size_t said = 0;
+    for (size_t k = 0; k < s->model.output_count; k++)
+        said += s->model.outputs[k].fit.selected->count;
+    if (vxs_table_rows(t) == said)
         return VXS_OK;
-    return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' has %zu rows and '%s' says that %g were selected",
+    return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' has %zu rows and '%s' says that %zu were selected",
                     s->directory, file, vxs_table_rows(t), s->kind->file, said);
 }
 
 /* Whether a row is of output k; where there is one, all are. */
 static bool is_of(const vxs_story *s, const vxs_table *t, size_t row, size_t k)
 {
-    return vxs_story_outputs(s) == 1 ||
-           strcmp(vxs_table_cell(t, row, 0), vxs_story_class(s, k)) == 0;
+    return vxs_record_outputs(&s->record) == 1 ||
+           strcmp(vxs_table_cell(t, row, 0), vxs_record_class(&s->record, k)) == 0;
 }
 
 static void put_output(const vxs_story *s, size_t k)
 {
-    if (vxs_story_outputs(s) > 1)
-        vxs_put(s->out, "<p>%s %s:</p>\n", vxs_story_class(s, k), vxs_story_beside(s));
+    if (vxs_record_outputs(&s->record) > 1)
+        vxs_put(s->out, "<p>%s %s:</p>\n", vxs_record_class(&s->record, k),
+                vxs_record_beside(&s->record));
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -114,8 +114,6 @@ static vxs_status tell_groups_of(const vxs_story *s, const vxs_table *t, size_t 
 static vxs_status tell_groups(const vxs_story *s, vxs_error *err)
 {
     vxs_table *t = NULL;
-    const vxs_json *sized = vxs_json_get(vxs_json_get(s->about, "parameters"), "by-size");
-    bool by_size = sized && sized->number != 0;
     vxs_status status = read_table(s, "selected.tsv", &t, err);
     if (!status)
         status = check_rows(s, t, "selected.tsv", err);
@@ -123,8 +121,8 @@ static vxs_status tell_groups(const vxs_story *s, vxs_error *err)
         vxs_put(s->out,
                 "<h2>Which groups</h2>\n<p>The size of a group's weights is the root of the sum of "
                 "their squares, each of a feature as --standardize left it%s.</p>\n",
-                by_size ? ", over the root of the group's size" : "");
-    for (size_t k = 0; k < vxs_story_outputs(s) && !status; k++)
+                s->record.settings.by_size ? ", over the root of the group's size" : "");
+    for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)
         status = tell_groups_of(s, t, k, err);
     vxs_table_free(t);
     return status;
@@ -158,9 +156,8 @@ static vxs_status find_centres(finder *f, vxs_error *err)
 
 static vxs_status begin(finder *f, vxs_error *err)
 {
-    const char *kind = vxs_story_text(f->s->about, "features_are");
-    bool regions = strcmp(kind, "regions") == 0;
-    f->voxels = strcmp(kind, "voxels") == 0;
+    bool regions = f->s->record.features_are == VXS_FEATURES_REGIONS;
+    f->voxels = f->s->record.features_are == VXS_FEATURES_VOXELS;
     vxs_status status = read_table(f->s, "pairs.tsv", &f->table, err);
     if (!status)
         status = check_rows(f->s, f->table, "pairs.tsv", err);
@@ -336,14 +333,13 @@ static vxs_status tell_pairs_of(const finder *f, size_t output, vxs_error *err)
 
 static void put_meaning(const vxs_story *s)
 {
-    const char *how = vxs_story_text(vxs_json_get(s->about, "task"), "standardize");
-    bool centred = strcmp(how, "none") != 0;
+    bool centred = s->record.task.standardize != VXS_STANDARDIZE_NONE;
     vxs_put(s->out,
             "<h2>Which pairs</h2>\n<p>A pair is the product of two features%s. With a positive "
             "weight it speaks for %s where %s, with a negative one where %s. What either feature "
             "says alone is no part of it.</p>\n",
             centred ? ", each less its mean" : "",
-            s->class_count == 2 ? vxs_story_class(s, 1) : "the class",
+            s->record.class_count == 2 ? vxs_record_class(&s->record, 1) : "the class",
             centred ? "both are above their means, or both below" : "both have the same sign",
             centred ? "one is above and the other below" : "they have different signs");
 }
@@ -354,7 +350,7 @@ static vxs_status tell_pairs(const vxs_story *s, vxs_error *err)
     vxs_status status = begin(&f, err);
     if (!status)
         put_meaning(s);
-    for (size_t k = 0; k < vxs_story_outputs(s) && !status; k++)
+    for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)
         status = tell_pairs_of(&f, k, err);
     end(&f);
     return status;
@@ -362,8 +358,12 @@ static vxs_status tell_pairs(const vxs_story *s, vxs_error *err)
 
 vxs_status vxs_story_units(const vxs_story *s, vxs_error *err)
 {
-    const vxs_json *asked = vxs_json_get(s->about, "parameters");
-    if (strcmp(vxs_story_text(asked, "map"), "poly2") == 0)
+    switch (vxs_record_units(&s->record)) {
+    case VXS_UNITS_PAIRS:
         return tell_pairs(s, err);
-    return vxs_story_has(asked, "groups") ? tell_groups(s, err) : VXS_OK;
+    case VXS_UNITS_GROUPS:
+        return tell_groups(s, err);
+    default:
+        return VXS_OK;
+    }
 }

@@ -9,136 +9,91 @@
 
 typedef struct {
     const vxs_story *s;
-    size_t count, folds, each; /* tries, rows, and tries of one smoothness */
-    double *points, *values;   /* shares of lambda_max falling, or whole numbers rising */
+    const vxs_selection *choice;
+    size_t folds;
     vxs_series *series;
     char (*names)[VXS_REAL_TEXT + 10];
 } curves;
 
-static size_t take_numbers(const vxs_json *array, double *values, size_t most)
-{
-    size_t count = 0;
-    for (const vxs_json *v = array ? array->first : NULL; v && count < most; v = v->next)
-        values[count++] = v->kind == VXS_JSON_NUMBER ? v->number : NAN;
-    return count;
-}
-
-/* What was tried: shares of lambda_max; or of methods that select round by round these, or how many
- * were wanted. */
-static const vxs_json *find_points(const vxs_story *s)
-{
-    const vxs_json *points = vxs_json_get(s->about, "lambda_ratios");
-    points = points ? points : vxs_json_get(s->about, "rounds");
-    return points ? points : vxs_json_get(s->about, "wanted");
-}
-
-/* Where lambda begins anew, another smoothness does. */
-static size_t count_each(const curves *c)
-{
-    size_t each = 1;
-    while (each < c->count && c->points[each] < c->points[each - 1])
-        each++;
-    return vxs_story_generates(c->s) ? c->count : each;
-}
-
 /* A line for each fold and smoothness; the first fold's are named. */
-static size_t draw(curves *c)
+static size_t draw(curves *c, const double *values)
 {
     static const char *const colours[MOST_NAMED] = { "#1f4e79", "#b8860b", "#2e7d32", "#8e24aa",
                                                      "#c62828", "#00838f", "#5d4037", "#455a64" };
-    const vxs_json *smooth = vxs_json_get(c->s->about, "smooths");
-    const vxs_json *at = smooth ? smooth->first : NULL;
-    size_t lines = 0, kinds = c->count / c->each;
+    const vxs_tries *t = &c->choice->tries;
+    size_t lines = 0, kinds = t->count / t->each;
     for (size_t k = 0; k < kinds; k++) {
         char number[VXS_REAL_TEXT];
         snprintf(c->names[k], sizeof(c->names[k]), "smooth %s",
-                 vxs_real_text(at ? at->number : 0, number));
-        for (size_t j = 0; j < c->each && at; j++)
-            at = at->next;
+                 vxs_real_text(t->smooths ? t->smooths[k * t->each] : 0, number));
         for (size_t f = 0; f < c->folds; f++)
             c->series[lines++] =
                 (vxs_series){ .name = f == 0 && kinds > 1 && k < MOST_NAMED ? c->names[k] : NULL,
                               .colour = colours[k % MOST_NAMED],
-                              .x = c->points + k * c->each,
-                              .y = c->values + f * c->count + k * c->each,
-                              .count = c->each,
+                              .x = t->points + k * t->each,
+                              .y = values + f * t->count + k * t->each,
+                              .count = t->each,
                               .line = true };
     }
     return lines;
 }
 
-static vxs_status put_curves(curves *c, const char *key, const char *title, const char *label)
+static void put_curves(curves *c, const double *values, const char *title, const char *label)
 {
-    const vxs_json *rows = vxs_json_get(c->s->about, key);
-    size_t f = 0;
-    if (!rows || rows->length != c->folds)
-        return VXS_OK; /* of an older version */
-    for (const vxs_json *row = rows->first; row; row = row->next, f++)
-        take_numbers(row, c->values + f * c->count, c->count);
-    bool rounds = vxs_story_generates(c->s);
+    const vxs_path_words *path = vxs_record_path(&c->s->record);
     char wanted[64];
-    snprintf(wanted, sizeof(wanted), "%s wanted", vxs_story_unit_name(c->s));
+    snprintf(wanted, sizeof(wanted), "%s wanted", vxs_record_unit_name(&c->s->record));
     vxs_chart chart = { .title = title,
-                        .x_label = !rounds                               ? "lambda / lambda_max"
-                                   : vxs_json_get(c->s->about, "wanted") ? wanted
-                                                                         : "rounds",
+                        .x_label = path->axis ? path->axis : wanted,
                         .y_label = label,
-                        .log_x = !rounds,
-                        .whole_x = rounds };
-    vxs_chart_put(c->s->out, &chart, c->series, draw(c));
-    return VXS_OK;
+                        .log_x = path->by_lambda,
+                        .whole_x = !path->by_lambda };
+    if (values)
+        vxs_chart_put(c->s->out, &chart, c->series, draw(c, values));
+}
+
+static vxs_status put_choice(const vxs_story *s, const vxs_selection *choice, size_t folds,
+                             vxs_error *err)
+{
+    const vxs_path_words *path = vxs_record_path(&s->record);
+    curves c = { .s = s, .choice = choice, .folds = folds };
+    c.series = vxs_alloc(choice->tries.count, folds * sizeof(*c.series), err);
+    c.names = vxs_alloc(choice->tries.count, sizeof(*c.names), err);
+    vxs_status status = c.series && c.names ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        put_curves(&c, choice->losses, path->title,
+                   folds > 1 ? "inner loss, a line a fold" : "loss of those kept back");
+        if (!vxs_record_is_dense(&s->record)) /* of which nearly all features have a weight */
+            put_curves(&c, choice->sizes, path->sizes, "features with a weight");
+    }
+    free(c.series);
+    free(c.names);
+    return status;
 }
 
 vxs_status vxs_story_selection(const vxs_story *s, vxs_error *err)
 {
-    const vxs_json *points = find_points(s), *losses = vxs_json_get(s->about, "inner_losses");
-    curves c = { .s = s };
-    char title[64];
-    c.count = points ? points->length : 0;
-    c.folds = losses ? losses->length : 0;
-    if (c.count < 2 || c.folds == 0)
-        return VXS_OK;
-    bool wanted = vxs_json_get(s->about, "wanted") != NULL;
-    if (wanted)
-        snprintf(title, sizeof(title), "How many to select");
-    else
-        snprintf(title, sizeof(title), "How %s was chosen", vxs_story_tuned(s));
-    c.points = vxs_alloc(c.count, sizeof(*c.points), err);
-    c.values = vxs_alloc(c.count, c.folds * sizeof(*c.values), err);
-    c.series = vxs_alloc(c.count, c.folds * sizeof(*c.series), err);
-    c.names = vxs_alloc(c.count, sizeof(*c.names), err);
-    vxs_status status = c.points && c.values && c.series && c.names ? VXS_OK : VXS_FAILED;
-    if (!status) {
-        take_numbers(points, c.points, c.count);
-        c.each = count_each(&c);
-        status = put_curves(&c, "inner_losses", title,
-                            c.folds > 1 ? "inner loss, a line a fold" : "loss of those kept back");
-    }
-    if (!status && !vxs_story_is_dense(s)) /* of which nearly all features have a weight */
-        status =
-            put_curves(&c, "inner_features",
-                       vxs_story_generates(s) ? "Features with a weight" : "Features on the path",
-                       "features with a weight");
-    free(c.points);
-    free(c.values);
-    free(c.series);
-    free(c.names);
+    vxs_selection choice;
+    size_t folds = 0;
+    vxs_status status = vxs_selection_read(&s->record, &choice, &folds, err);
+    if (!status && choice.tries.count > 1)
+        status = put_choice(s, &choice, folds, err);
+    vxs_selection_release(&choice);
     return status;
 }
 
 /* Of a model, when folds chose. */
 vxs_status vxs_story_choice(const vxs_story *s, vxs_error *err)
 {
-    const vxs_json *points = find_points(s);
+    const vxs_path_words *path = vxs_record_path(&s->record);
+    const vxs_json *points = vxs_json_get(s->about, path->key);
     if (!points || points->length < 2)
         return VXS_OK;
     vxs_put(s->out,
             "<h2>How it was chosen</h2>\n<p>What subjects say who were kept back from fits with "
             "each %s chose it, and is no estimate of how well the model predicts.</p>\n"
             "<div class=\"row\">\n",
-            !vxs_story_generates(s)            ? "lambda"
-            : vxs_json_get(s->about, "wanted") ? "number that was wanted"
-                                               : "number of rounds");
+            path->each);
     vxs_status status = vxs_story_selection(s, err);
     fputs("</div>\n", s->out);
     return status;

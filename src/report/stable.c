@@ -22,16 +22,17 @@ static double number(const vxs_story *s, const char *key)
 /* Features of an output that are stable. */
 static double stable_of(const vxs_story *s, size_t output)
 {
-    return vxs_story_outputs(s) == 1
+    return vxs_record_outputs(&s->record) == 1
                ? number(s, "selected")
-               : vxs_story_number(vxs_json_get(s->about, "selected"), vxs_story_class(s, output));
+               : vxs_story_number(vxs_json_get(s->about, "selected"),
+                                  vxs_record_class(&s->record, output));
 }
 
 /* ---- In words -------------------------------------------------------------------------------- */
 
 static void put_stable(const vxs_story *s)
 {
-    size_t outputs = vxs_story_outputs(s);
+    size_t outputs = vxs_record_outputs(&s->record);
     vxs_put(s->out, "<p class=\"lead\">%s of %g subjects: ", vxs_story_text(s->about, "target"),
             number(s, "subjects"));
     if (outputs == 1)
@@ -42,9 +43,9 @@ static void put_stable(const vxs_story *s)
                 vxs_story_text(s->about, "features_are"));
     for (size_t k = 0; k < outputs && outputs > 1; k++)
         vxs_put(s->out, "%s <b>%g</b> for %s", k > 0 ? "," : "", stable_of(s, k),
-                vxs_story_class(s, k));
+                vxs_record_class(&s->record, k));
     if (outputs > 1)
-        vxs_put(s->out, ", each %s", vxs_story_beside(s));
+        vxs_put(s->out, ", each %s", vxs_record_beside(&s->record));
     vxs_put(s->out, ": selected in a share of %g or more of %g halves of the subjects. ",
             number(s, "threshold"), number(s, "halves"));
 }
@@ -53,7 +54,7 @@ static void put_lead(const vxs_story *s)
 {
     put_stable(s);
     if (number(s, "mean_selected") == 0) {
-        if (vxs_story_is_fused(s))
+        if (vxs_record_has_pieces(&s->record))
             vxs_put(s->out,
                     "No half selected any: the first piece on its path has more than %g features; "
                     "--select-features lets larger ones in.</p>\n",
@@ -67,7 +68,7 @@ static void put_lead(const vxs_story *s)
             "no oftener than "
             "by chance. Two halves share %g of what they select (Dice); Nogueira's index is %g, "
             "where 0 is chance and 1 always the same.</p>\n",
-            number(s, "error_bound"), vxs_story_outputs(s) > 1 ? " of a class" : "",
+            number(s, "error_bound"), vxs_record_outputs(&s->record) > 1 ? " of a class" : "",
             number(s, "error_bound") == 1 ? "is" : "are", number(s, "dice"), number(s, "nogueira"));
 }
 
@@ -79,7 +80,7 @@ static vxs_status read_shares(shares *f, size_t output, vxs_error *err)
     char name[300];
     size_t stable = 0;
     snprintf(name, sizeof(name), "frequency%s%s", f->outputs > 1 ? "_" : "",
-             f->outputs > 1 ? vxs_story_class(s, output) : "");
+             f->outputs > 1 ? vxs_record_class(&s->record, output) : "");
     vxs_status status = vxs_story_column(s, name, &f->share[output], err);
     for (size_t r = 0; r < f->rows && !status; r++)
         stable += f->share[output][r] >= number(s, "threshold");
@@ -155,12 +156,13 @@ static vxs_status put_reach(const shares *f, vxs_error *err)
     for (size_t k = 0; k < shown; k++) {
         double *x = points + k * each, *y = x + room;
         size_t count = trace(f->share[k], f->rows, y + room, x, y);
-        series[k] = (vxs_series){ .name = f->outputs > 1 ? vxs_story_class(f->s, k) : NULL,
-                                  .colour = vxs_colours[k],
-                                  .x = x,
-                                  .y = y,
-                                  .count = count,
-                                  .line = true };
+        series[k] =
+            (vxs_series){ .name = f->outputs > 1 ? vxs_record_class(&f->s->record, k) : NULL,
+                          .colour = vxs_colours[k],
+                          .x = x,
+                          .y = y,
+                          .count = count,
+                          .line = true };
         most = fmax(most, count > 0 ? y[0] : 0);
     }
     snprintf(name, sizeof(name), "threshold %.4g", number(f->s, "threshold"));
@@ -200,7 +202,7 @@ typedef struct {
 static vxs_status find_columns(const vxs_story *s, columns *c, vxs_error *err)
 {
     static const char *const names[] = { "x", "y", "z" };
-    bool voxels = strcmp(vxs_story_text(s->about, "features_are"), "voxels") == 0;
+    bool voxels = s->record.features_are == VXS_FEATURES_VOXELS;
     vxs_status status = vxs_table_find(s->table, "feature", &c->name, err);
     c->count = voxels ? 3 : 0;
     for (size_t d = 0; d < c->count && !status; d++)
@@ -215,7 +217,7 @@ static void put_header(const shares *f, const columns *c)
     if (c->count > 0)
         fputs("<th>x</th><th>y</th><th>z</th>", out);
     for (size_t k = 0; k < f->outputs; k++)
-        vxs_put(out, "<th>%s</th>", f->outputs > 1 ? vxs_story_class(f->s, k) : "share");
+        vxs_put(out, "<th>%s</th>", f->outputs > 1 ? vxs_record_class(&f->s->record, k) : "share");
     fputs("</tr>\n", out);
 }
 
@@ -269,7 +271,9 @@ static vxs_status put_selection(const shares *f, vxs_error *err)
 
 vxs_status vxs_story_stability(const vxs_story *s, vxs_error *err)
 {
-    shares f = { .s = s, .rows = vxs_table_rows(s->table), .outputs = vxs_story_outputs(s) };
+    shares f = { .s = s,
+                 .rows = vxs_table_rows(s->table),
+                 .outputs = vxs_record_outputs(&s->record) };
     vxs_status status = read_all(&f, err);
     if (!status) {
         put_lead(s);
@@ -298,7 +302,6 @@ void vxs_story_halving(const vxs_story *s)
     vxs_put(s->out,
             "<tr><th>Selection</th><td>the first %g features at most of the %s; %g on "
             "average</td></tr>\n",
-            number(s, "features_a_half"),
-            vxs_story_generates(s) ? "rounds" : "path from lambda_max down",
+            number(s, "features_a_half"), vxs_record_path(&s->record)->followed,
             number(s, "mean_selected"));
 }

@@ -4,10 +4,12 @@
  * What results say is in a file a kind: scores.c and selection.c, permuted.c, stable.c; where, in
  * maps.c; groups and pairs that a model selected, in selected.c and pairs.c; what was done in
  * about.c, who was analysed in participant_flow.c, and what a paper may say of it in paper.c. All
- * of them read the directory, and nothing else. */
+ * of them read the directory, and nothing else. What depends on the method is the model room's to
+ * say (model/words.h). */
 #ifndef VXS_REPORT_STORY_H
 #define VXS_REPORT_STORY_H
 
+#include "model/words.h"
 #include "report/page.h"
 
 #include <string.h>
@@ -33,7 +35,7 @@ typedef struct {
     vxs_status (*results)(const vxs_story *story, vxs_error *err);
     const vxs_story_map *maps;            /* ends with file == NULL */
     const char *caution;                  /* said above them */
-    bool units;                           /* the directory tells what was selected among units */
+    bool model;                           /* the directory is a model */
     void (*rows)(const vxs_story *story); /* of the table of what was done */
     void (*certificate)(const vxs_story *story);
     void (*paper)(vxs_paper *paper); /* sentences for a paper, after those that all have */
@@ -44,23 +46,17 @@ struct vxs_story {
     const vxs_story_kind *kind;
     const char *directory;
     FILE *out;
-    vxs_json *about; /* the kind's file */
+    const vxs_json *about; /* the kind's file */
+    vxs_record record;     /* what it says of how it was made */
+    vxs_model model;       /* of a directory that is one */
     vxs_table *table;
     bool classes;
-    size_t class_count;
 };
 
 /* report.c: a column of the kind's table, in which no value may be missing; freed by the caller,
  * whatever is returned. */
 VXS_MUST_CHECK vxs_status vxs_story_column(const vxs_story *story, const char *name,
                                            double **values, vxs_error *err);
-/* Class k, "" when there is none. */
-const char *vxs_story_class(const vxs_story *story, size_t k);
-/* More than two classes have one each, against the rest. */
-static inline size_t vxs_story_outputs(const vxs_story *story)
-{
-    return story->class_count > 2 ? story->class_count : 1;
-}
 
 /* scores.c: of a cross-validation; permuted.c: of permutations; stable.c: of stability. */
 VXS_MUST_CHECK vxs_status vxs_story_scores(const vxs_story *story, vxs_error *err);
@@ -94,7 +90,8 @@ VXS_MUST_CHECK vxs_status vxs_story_maps(const vxs_story *story, vxs_error *err)
 VXS_MUST_CHECK vxs_status vxs_story_units(const vxs_story *story, vxs_error *err);
 
 /* about.c */
-void vxs_story_done(const vxs_story *story);        /* what was done, and to whom */
+/* What was done, and to whom. */
+VXS_MUST_CHECK vxs_status vxs_story_done(const vxs_story *story, vxs_error *err);
 void vxs_story_evaluation(const vxs_story *story);  /* rows about folds */
 void vxs_story_certificate(const vxs_story *story); /* how far each answer can be trusted */
 void vxs_story_row(FILE *out, const char *name, const char *value);
@@ -113,7 +110,7 @@ void vxs_story_flow(const vxs_story *story);
 void vxs_story_unseen(const vxs_story *story);
 
 /* paper.c: a paragraph for a paper with what it cites, and where all comes from */
-void vxs_story_methods(const vxs_story *story);
+VXS_MUST_CHECK vxs_status vxs_story_methods(const vxs_story *story, vxs_error *err);
 void vxs_paper_cv(vxs_paper *paper);
 void vxs_paper_permutations(vxs_paper *paper);
 void vxs_paper_stability(vxs_paper *paper);
@@ -132,59 +129,6 @@ static inline bool vxs_story_has(const vxs_json *object, const char *key)
 {
     const vxs_json *value = vxs_json_get(object, key);
     return value && value->kind != VXS_JSON_NULL;
-}
-/* Whether the fused lasso made it; and whether it gives nearly every feature a weight. */
-static inline bool vxs_story_is_fused(const vxs_story *story)
-{
-    return strcmp(vxs_story_text(story->about, "method"), "fused") == 0;
-}
-static inline bool vxs_story_is_dense(const vxs_story *story)
-{
-    const vxs_json *asked = vxs_json_get(story->about, "parameters");
-    return vxs_story_is_fused(story) && !(vxs_story_number(asked, "sparsity") > 0);
-}
-/* Whether it was selected among units, round by round; and whether by a map that is not linear. */
-static inline bool vxs_story_generates(const vxs_story *story)
-{
-    const char *method = vxs_story_text(story->about, "method");
-    return strcmp(method, "fgm") == 0 || strcmp(method, "mslr") == 0;
-}
-static inline bool vxs_story_is_mapped(const vxs_story *story)
-{
-    const char *map = vxs_story_text(vxs_json_get(story->about, "parameters"), "map");
-    return vxs_story_generates(story) && *map && strcmp(map, "none") != 0;
-}
-/* What units are; and what folds choose. */
-static inline const char *vxs_story_unit_name(const vxs_story *story)
-{
-    const vxs_json *asked = vxs_json_get(story->about, "parameters");
-    if (strcmp(vxs_story_text(asked, "map"), "poly2") == 0)
-        return "features and pairs";
-    return vxs_story_has(asked, "groups") ? "groups" : "features";
-}
-static inline const char *vxs_story_tuned(const vxs_story *story)
-{
-    const vxs_json *asked = vxs_json_get(story->about, "parameters");
-    if (!vxs_story_generates(story))
-        return "lambda";
-    return vxs_story_has(asked, "features") ? "how many to select" : "the number of rounds";
-}
-/* Writes how many were wanted; folds choose among several. */
-static inline void vxs_story_put_wanted(const vxs_story *story)
-{
-    const char *wanted = vxs_story_text(vxs_json_get(story->about, "parameters"), "features");
-    vxs_put(story->out, strchr(wanted, ',') ? "as many as folds chose among %s" : "%s", wanted);
-}
-/* What a class is told from. */
-static inline const char *vxs_story_beside(const vxs_story *story)
-{
-    bool joint = strcmp(vxs_story_text(story->about, "loss"), "multinomial") == 0;
-    return joint ? "beside the other classes" : "against the rest";
-}
-/* Whether weights are of kernels. */
-static inline bool vxs_story_is_kernel(const vxs_story *story)
-{
-    return strcmp(vxs_story_text(story->about, "method"), "skfs") == 0;
 }
 
 #endif

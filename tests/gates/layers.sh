@@ -17,7 +17,7 @@ allowed() { # room
         verify) echo core linalg graph design loss solver verify ;;
         model) echo core cohort design loss solver verify model ;;
         evaluate) echo core cohort design loss solver model evaluate ;;
-        report) echo core image cohort report ;;
+        report) echo core image cohort design loss solver model report ;;
         *) echo "" ;;
     esac
 }

@@ -25,6 +25,8 @@ bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *coun
 /* The shortest decimal that reads back as the same double, in any locale; "nan", "inf", "-inf". */
 #define VXS_REAL_TEXT 32
 const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT]);
+/* To read: whole numbers as they are, others with four digits. */
+const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT]);
 
 /* The candidate a user may have meant by `word`; NULL: none is near. The list ends in NULL. */
 const char *vxs_nearest(const char *word, const char *const *candidates);

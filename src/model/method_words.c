@@ -1,0 +1,510 @@
+/* method_words.c - methods in words, a row each: what a path goes by, what is selected, what
+ * weights say, what was done and which papers it rests on. */
+#include "model/model.h"
+#include "model/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+static const vxs_path_words by_lambda = {
+    .key = "lambda_ratios",
+    .by_lambda = true,
+    .name = "lambda",
+    .chosen = "lambda",
+    .fixed = "the penalty",
+    .each = "lambda",
+    .measured = "of lambda_max",
+    .title = "How lambda was chosen",
+    .axis = "lambda / lambda_max",
+    .sizes = "Features on the path",
+    .followed = "path from lambda_max down",
+    .halving = "the path of models from the largest penalty down was followed on both halves",
+};
+static const vxs_path_words by_rounds = {
+    .unit = "rounds",
+    .key = "rounds",
+    .name = "rounds",
+    .chosen = "the number of rounds",
+    .fixed = "the number of rounds",
+    .each = "number of rounds",
+    .measured = "rounds",
+    .title = "How the number of rounds was chosen",
+    .axis = "rounds",
+    .sizes = "Features with a weight",
+    .followed = "rounds",
+    .halving = "features were selected round by round on both halves",
+};
+static const vxs_path_words by_number = {
+    .unit = "wanted",
+    .key = "wanted",
+    .name = "how many to select",
+    .chosen = "how many to select",
+    .fixed = "how many to select",
+    .each = "number that was wanted",
+    .measured = "selected",
+    .title = "How many to select",
+    .sizes = "Features with a weight",
+    .followed = "rounds",
+    .halving = "features were selected round by round on both halves",
+};
+
+const vxs_path_words *vxs_path_words_of(const char *unit)
+{
+    const vxs_path_words *const rising[] = { &by_rounds, &by_number };
+    for (int k = 0; unit && k < 2; k++)
+        if (strcmp(rising[k]->unit, unit) == 0)
+            return rising[k];
+    return &by_lambda;
+}
+
+const vxs_path_words *vxs_record_path(const vxs_record *r)
+{
+    if (!r->method->generates)
+        return &by_lambda;
+    return r->settings.wanted ? &by_number : &by_rounds;
+}
+
+/* ---- Papers ---------------------------------------------------------------------------------- */
+
+static const char of_fgm[] =
+    "Tan M, Tsang IW, Wang L. Towards ultrahigh dimensional feature selection for big data. "
+    "Journal of Machine Learning Research 15, 2014.";
+static const char of_mslr[] =
+    "Tan M, Tsang IW, Wang L. Minimax sparse logistic regression for very high-dimensional "
+    "feature selection. IEEE Transactions on Neural Networks and Learning Systems 24, 2013.";
+static const char of_fused[] =
+    "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. Sparsity and smoothness via the fused "
+    "lasso. Journal of the Royal Statistical Society B 67, 2005.";
+static const char of_saif[] =
+    "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
+    "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
+    "structured learning, dissertation, chapter 2.";
+static const char of_glasso[] =
+    "Friedman J, Hastie T, Tibshirani R. Sparse inverse covariance estimation with the graphical "
+    "lasso. Biostatistics 9, 2008.";
+static const char of_skfs[] = "Ren S. Scalable structured learning, dissertation, chapter 4: "
+                              "structured kernel feature selection.";
+static const char of_hsic[] =
+    "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature selection by "
+    "feature-wise kernelized lasso. Neural Computation 26, 2014.";
+
+void vxs_cite(vxs_prose *p, const char *paper)
+{
+    size_t k = 0;
+    while (k < p->count && p->cited[k] != paper)
+        k++;
+    if (k == p->count && k < VXS_MOST_CITED)
+        p->cited[p->count++] = paper;
+    fprintf(p->out, " [%zu]", k + 1);
+}
+
+static void say_saif(vxs_prose *p)
+{
+    fputs(" by safe active incremental features (SAIF)", p->out);
+    vxs_cite(p, of_saif);
+}
+
+static void say_number(FILE *out, const char *format, double value)
+{
+    char number[VXS_REAL_TEXT];
+    const char *place = strstr(format, "%s");
+    fprintf(out, "%.*s%s%s", (int)(place - format), format, vxs_short_text(value, number),
+            place + 2);
+}
+
+static void say_gap(const vxs_record *r, vxs_prose *p)
+{
+    fprintf(p->out, " to a certified duality gap in voxsift %s.",
+            vxs_json_get_text(r->about, "voxsift"));
+}
+
+/* A row of what was done: where there is one, what it says. */
+typedef struct {
+    const char *name;
+    bool (*has)(const vxs_record *record);
+    void (*tell)(const vxs_record *record, FILE *out);
+} row_words;
+
+/* ---- lasso ----------------------------------------------------------------------------------- */
+
+static void say_lasso(const vxs_record *r, vxs_prose *p)
+{
+    fprintf(p->out, "a lasso with %s loss", r->loss_name);
+}
+
+static void solve_lasso(const vxs_record *r, vxs_prose *p)
+{
+    say_saif(p);
+    say_gap(r, p);
+}
+
+/* ---- fused ----------------------------------------------------------------------------------- */
+
+/* What it is on, by the rule of its graph. */
+static void say_graph(const vxs_record *r, vxs_prose *p)
+{
+    static const char *const words[][2] = {
+        { "", "a tree of neighbouring features" },
+        { "tree", "a tree of neighbouring features" },
+        { "chain", "features in their order" },
+        { "grid6", "the grid of voxels (those that share a face are neighbours)" },
+        { "grid18", "the grid of voxels (those that share a face or an edge are neighbours)" },
+        { "grid26",
+          "the grid of voxels (those that share a face, an edge or a corner are neighbours)" },
+        { "regions", "the graph of regions that touch" },
+        { "correlation", "the graph of the strongest correlations among training subjects" },
+        { "precision", "the graph of a sparse inverse covariance of training subjects" },
+    };
+    const char *graph = r->task.graph ? r->task.graph : "";
+    size_t length = strcspn(graph, ":");
+    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+        if (strlen(words[k][0]) == length && strncmp(words[k][0], graph, length) == 0) {
+            fputs(words[k][1], p->out);
+            if (length > 0 && strncmp(graph, "precision", length) == 0)
+                vxs_cite(p, of_glasso);
+            return;
+        }
+    fputs("a graph of the features that was given", p->out);
+}
+
+static void say_fused(const vxs_record *r, vxs_prose *p)
+{
+    double sparsity = r->settings.sparsity;
+    fputs(sparsity > 0 ? "a sparse fused lasso on " : "a fused lasso on ", p->out);
+    say_graph(r, p);
+    fprintf(p->out, " with %s loss", r->loss_name);
+    if (sparsity > 0)
+        say_number(p->out, ", a weight costing %s times what a difference does", sparsity);
+    vxs_cite(p, of_fused);
+}
+
+/* On sums over subtrees; of a given graph that is not known. */
+static void solve_fused(const vxs_record *r, vxs_prose *p)
+{
+    const char *graph = r->task.graph ? r->task.graph : "tree";
+    bool tree = strcmp(graph, "tree") == 0 || strcmp(graph, "chain") == 0;
+    bool own = r->settings.way == VXS_FUSED_AUTO || r->settings.way == VXS_FUSED_SAIF;
+    if (tree && own && !(r->settings.sparsity > 0))
+        say_saif(p);
+    say_gap(r, p);
+}
+
+static void weigh_fused(const vxs_record *r, FILE *out)
+{
+    fprintf(out,
+            "The fused lasso makes pieces: neighbours that have one weight. A piece says that "
+            "its voxels count alike in the model's sum, and a border that they count "
+            "differently on its two sides. %s",
+            !vxs_record_is_dense(r)
+                ? ""
+                : "Without --sparsity nearly every voxel has a weight: the largest piece is the "
+                  "ground from which others stand out, and its weight is the effect of the sum "
+                  "over all of it. Where weights change is what the map has to say; which voxels "
+                  "have one is not.");
+}
+
+static bool has_matrix(const vxs_record *r)
+{
+    return r->settings.terms && strcmp(r->settings.terms, "edges") != 0;
+}
+
+static bool has_graph(const vxs_record *r)
+{
+    return !has_matrix(r);
+}
+
+static bool has_sparsity(const vxs_record *r)
+{
+    return isfinite(r->settings.sparsity);
+}
+
+static void tell_matrix(const vxs_record *r, FILE *out)
+{
+    fputs(r->settings.terms, out);
+}
+
+static void tell_graph(const vxs_record *r, FILE *out)
+{
+    fputs(r->task.graph ? r->task.graph : "tree", out);
+}
+
+static void tell_sparsity(const vxs_record *r, FILE *out)
+{
+    say_number(out, "%s", r->settings.sparsity);
+}
+
+static const row_words fused_rows[] = { { "Penalty", has_matrix, tell_matrix },
+                                        { "Graph", has_graph, tell_graph },
+                                        { "Sparsity", has_sparsity, tell_sparsity },
+                                        { NULL, NULL, NULL } };
+
+/* ---- skfs ------------------------------------------------------------------------------------ */
+
+static void say_skfs(const vxs_record *r, vxs_prose *p)
+{
+    bool hsic = r->settings.penalty == VXS_PENALTY_HSIC;
+    fputs(hsic ? "HSIC lasso, which fits the similarity of subjects' classes by Gaussian kernels "
+                 "of single features with weights that are not negative"
+               : "structured kernel feature selection, which weighs Gaussian kernels of single "
+                 "features by a hinge loss, with weights that are not negative, few, and alike "
+                 "among neighbours",
+          p->out);
+    vxs_cite(p, hsic ? of_hsic : of_skfs);
+}
+
+static void solve_skfs(const vxs_record *r, vxs_prose *p)
+{
+    if (r->settings.solver == VXS_SOLVER_DUAL_AVERAGE) {
+        fprintf(p->out, " by dual averages in voxsift %s.", vxs_json_get_text(r->about, "voxsift"));
+        return;
+    }
+    if (r->settings.penalty == VXS_PENALTY_HSIC)
+        say_saif(p);
+    say_gap(r, p);
+}
+
+static void weigh_skfs(const vxs_record *r, FILE *out)
+{
+    (void)r;
+    fputs("The weights here are of kernels and are never negative: a voxel with a weight is one at "
+          "which subjects with like values tend to be of the same class, whether the relation "
+          "rises, falls or bends. Its size is how much that likeness counts in the vote of all "
+          "voxels, not the direction in which the voxel is changed.",
+          out);
+}
+
+/* ---- fgm and mslr ---------------------------------------------------------------------------- */
+
+vxs_unit_kind vxs_record_units(const vxs_record *r)
+{
+    if (!r->method->generates)
+        return VXS_UNITS_ALONE;
+    if (r->settings.map == VXS_MAP_POLY2)
+        return VXS_UNITS_PAIRS;
+    return r->settings.groups ? VXS_UNITS_GROUPS : VXS_UNITS_FEATURES;
+}
+
+const char *vxs_record_unit_name(const vxs_record *r)
+{
+    static const char *const names[] = { "features", "features", "groups", "features and pairs" };
+    return names[vxs_record_units(r)];
+}
+
+bool vxs_record_has_sizes(const vxs_record *r)
+{
+    return r->method->generates && r->settings.map != VXS_MAP_NONE;
+}
+
+static void say_wanted(const vxs_record *r, FILE *out)
+{
+    bool several = strchr(r->settings.wanted, ',') != NULL;
+    fprintf(out, "%s%s", several ? "as many as folds chose among " : "", r->settings.wanted);
+}
+
+/* Behind the names of method and paper. */
+static void say_rounds(const vxs_record *r, vxs_prose *p)
+{
+    const vxs_method_settings *s = &r->settings;
+    fprintf(p->out, " with %s loss (C = ", r->loss_name);
+    say_number(p->out, "%s), which in each round adds the ", s->cost);
+    say_number(p->out, "%s best ", (double)s->budget);
+    fputs(vxs_record_unit_name(r), p->out);
+    if (s->groups)
+        fprintf(p->out, " of features (%s%s)", s->groups,
+                s->by_size ? ", features divided by the root of their group's size" : "");
+    if (s->map == VXS_MAP_GAUSS)
+        fputs(", each feature standing for 11 waves that act as a Gaussian kernel", p->out);
+    else if (s->map == VXS_MAP_HIK)
+        fputs(", each feature standing for 100 steps that act as a histogram intersection kernel",
+              p->out);
+    if (s->wanted) {
+        fputs(", until there were ", p->out);
+        say_wanted(r, p->out);
+    } else {
+        say_number(p->out, ", in at most %s rounds", (double)s->rounds);
+    }
+    if (s->debias > 0)
+        say_number(p->out, ", and then learns the weights of what was selected anew (C = %s)",
+                   s->debias);
+}
+
+static void say_fgm(const vxs_record *r, vxs_prose *p)
+{
+    fputs("the feature generating machine", p->out);
+    vxs_cite(p, of_fgm);
+    say_rounds(r, p);
+}
+
+static void say_mslr(const vxs_record *r, vxs_prose *p)
+{
+    fputs("minimax sparse logistic regression", p->out);
+    vxs_cite(p, of_mslr);
+    say_rounds(r, p);
+}
+
+static void solve_rounds(const vxs_record *r, vxs_prose *p)
+{
+    fprintf(p->out, " in voxsift %s with a certified bound on what any other selection could gain.",
+            vxs_json_get_text(r->about, "voxsift"));
+}
+
+static void weigh_rounds(const vxs_record *r, FILE *out)
+{
+    if (vxs_record_has_sizes(r))
+        fputs("Values here are sizes, without sign: what was selected is made of voxels by a map "
+              "that is not linear, and a voxel has the root of the sum of the squares of all "
+              "weights that it has a part in. It says how much a voxel counts, not whether more "
+              "or less of it goes with a class.",
+              out);
+    else if (r->settings.groups)
+        fputs("Groups were selected, not voxels: every voxel of a selected group has a weight, and "
+              "where one group ends and another begins follows from how groups were made.",
+              out);
+}
+
+static bool has_all(const vxs_record *r)
+{
+    (void)r;
+    return true;
+}
+
+static bool has_groups(const vxs_record *r)
+{
+    return r->settings.groups != NULL;
+}
+
+static void tell_rounds(const vxs_record *r, const char *letter, FILE *out)
+{
+    const vxs_method_settings *s = &r->settings;
+    if (!s->wanted)
+        say_number(out, "at most %s ", (double)s->rounds);
+    fprintf(out, "rounds of %s = ", letter);
+    say_number(out, "%s ", (double)s->budget);
+    fputs(vxs_record_unit_name(r), out);
+    if (s->wanted) {
+        fputs(", until there are ", out);
+        say_wanted(r, out);
+    }
+    say_number(out, "; C = %s", s->cost);
+    if (s->debias > 0)
+        say_number(out, "; then weights learned anew with C = %s", s->debias);
+}
+
+static void tell_fgm(const vxs_record *r, FILE *out)
+{
+    tell_rounds(r, "B", out);
+}
+
+static void tell_mslr(const vxs_record *r, FILE *out)
+{
+    tell_rounds(r, "r", out);
+}
+
+static void tell_groups(const vxs_record *r, FILE *out)
+{
+    fprintf(out, "%s%s", r->settings.groups,
+            r->settings.by_size ? "; features over the root of their group's size" : "");
+}
+
+static void tell_map(const vxs_record *r, FILE *out)
+{
+    const vxs_method_settings *s = &r->settings;
+    if (s->map == VXS_MAP_POLY2) {
+        say_number(out, "features, squares and pairs, as the kernel (%s x'z + ", s->gamma);
+        say_number(out, "%s)\xc2\xb2", s->constant);
+    } else {
+        fputs(s->map == VXS_MAP_GAUSS ? "11 waves of each feature, as a Gaussian kernel of it"
+                                      : "100 steps of each feature: histogram intersection",
+              out);
+    }
+}
+
+static const row_words fgm_rows[] = { { "Selection", has_all, tell_fgm },
+                                      { "Groups", has_groups, tell_groups },
+                                      { "Map", vxs_record_has_sizes, tell_map },
+                                      { NULL, NULL, NULL } };
+static const row_words mslr_rows[] = { { "Selection", has_all, tell_mslr },
+                                       { "Groups", has_groups, tell_groups },
+                                       { "Map", vxs_record_has_sizes, tell_map },
+                                       { NULL, NULL, NULL } };
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static const struct {
+    void (*say)(const vxs_record *record, vxs_prose *prose);   /* what it is */
+    void (*solve)(const vxs_record *record, vxs_prose *prose); /* behind "solved" */
+    void (*weigh)(const vxs_record *record, FILE *out);        /* what weights say; or NULL */
+    const row_words *rows;                                     /* or NULL */
+    bool pieces; /* neighbours along a graph have one weight */
+} words[] = {
+    [VXS_METHOD_LASSO] = { say_lasso, solve_lasso, NULL, NULL, false },
+    [VXS_METHOD_FUSED] = { say_fused, solve_fused, weigh_fused, fused_rows, true },
+    [VXS_METHOD_SKFS] = { say_skfs, solve_skfs, weigh_skfs, NULL, false },
+    [VXS_METHOD_FGM] = { say_fgm, solve_rounds, weigh_rounds, fgm_rows, false },
+    [VXS_METHOD_MSLR] = { say_mslr, solve_rounds, weigh_rounds, mslr_rows, false },
+};
+
+bool vxs_record_has_pieces(const vxs_record *r)
+{
+    return words[r->task.method].pieces;
+}
+
+bool vxs_record_is_dense(const vxs_record *r)
+{
+    return vxs_record_has_pieces(r) && !(r->settings.sparsity > 0);
+}
+
+int vxs_record_neighbours(const vxs_record *r)
+{
+    const char *graph = r->task.graph ? r->task.graph : "";
+    return strcmp(graph, "grid18") == 0 ? 18 : strcmp(graph, "grid26") == 0 ? 26 : 6;
+}
+
+void vxs_say_model(const vxs_record *r, vxs_prose *p)
+{
+    const char *confounds = r->task.confounds;
+    bool out = r->task.confounds_as == VXS_CONFOUNDS_OUT;
+    fprintf(p->out, "%s was predicted from ", r->task.target);
+    say_number(p->out, "%s ", r->features);
+    fprintf(p->out, "%s with ", vxs_feature_kind_names[r->features_are]);
+    words[r->task.method].say(r, p);
+    if (confounds && out)
+        fprintf(p->out, ", after what %s explain was taken out of the features", confounds);
+    else if (confounds)
+        fprintf(p->out, " beside unpenalised columns for %s", confounds);
+    fputs(", solved", p->out);
+    words[r->task.method].solve(r, p);
+}
+
+void vxs_say_weights(const vxs_record *r, FILE *out)
+{
+    if (words[r->task.method].weigh)
+        words[r->task.method].weigh(r, out);
+}
+
+static vxs_status take_row(const vxs_record *r, const row_words *row, vxs_take_row *take,
+                           void *user, vxs_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (stream)
+        row->tell(r, stream);
+    bool failed = !stream || fclose(stream) != 0;
+    if (!failed)
+        take(user, row->name, text);
+    free(text);
+    return failed ? vxs_fail(err, VXS_FAILED, "not enough memory") : VXS_OK;
+}
+
+vxs_status vxs_record_rows(const vxs_record *r, vxs_take_row *take, void *user, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (const row_words *row = words[r->task.method].rows; row && row->name && !status; row++)
+        if (row->has(r))
+            status = take_row(r, row, take, user, err);
+    return status;
+}

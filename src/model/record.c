@@ -1,0 +1,61 @@
+/* record.c - what results record of how they were made: task, method and its parameters. */
+#include "model/model.h"
+#include "model/words.h"
+
+#include <math.h>
+#include <string.h>
+
+static vxs_status lacks(const char *file, const char *key, vxs_error *err)
+{
+    return vxs_fail(err, VXS_BAD_DATA, "'%s' does not record what was done: %s", file, key);
+}
+
+static bool find_kind(const char *name, vxs_feature_kind *kind)
+{
+    for (int k = 0; name && vxs_feature_kind_names[k]; k++)
+        if (strcmp(vxs_feature_kind_names[k], name) == 0) {
+            *kind = (vxs_feature_kind)k;
+            return true;
+        }
+    return false;
+}
+
+vxs_status vxs_record_read(const vxs_json *about, const char *file, vxs_record *r, vxs_error *err)
+{
+    const vxs_json *classes = vxs_json_get(about, "classes");
+    *r = (vxs_record){ .about = about };
+    const char *bad = vxs_read_params(vxs_json_get(about, "task"), vxs_task_params, &r->task);
+    if (bad)
+        return lacks(file, bad, err);
+    r->method = &vxs_methods[r->task.method];
+    bad = vxs_read_params(vxs_json_get(about, "parameters"), r->method->params, &r->settings);
+    if (bad)
+        return lacks(file, bad, err);
+    r->features = vxs_json_get_number(about, "features");
+    if (!find_kind(vxs_json_get_text(about, "features_are"), &r->features_are))
+        return lacks(file, "features_are", err);
+    r->class_count = classes ? classes->length : 0;
+    r->loss =
+        vxs_loss_of_classes(vxs_chosen_loss(&r->task) == &vxs_multinomial_loss, r->class_count);
+    r->loss_name = vxs_loss_name(&r->task, &r->settings, r->loss);
+    return VXS_OK;
+}
+
+const char *vxs_record_class(const vxs_record *r, size_t k)
+{
+    const vxs_json *classes = vxs_json_get(r->about, "classes");
+    const vxs_json *c = classes ? classes->first : NULL;
+    for (; c && k > 0; k--)
+        c = c->next;
+    return !c ? "" : c->key ? c->key : c->text ? c->text : "";
+}
+
+size_t vxs_record_outputs(const vxs_record *r)
+{
+    return r->class_count > 2 ? r->class_count : 1;
+}
+
+const char *vxs_record_beside(const vxs_record *r)
+{
+    return r->loss->joint ? "beside the other classes" : "against the rest";
+}

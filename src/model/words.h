@@ -1,0 +1,87 @@
+/* words.h - what results record of how they were made, and what that is called in words; for rooms
+ * that show results. */
+#ifndef VXS_MODEL_WORDS_H
+#define VXS_MODEL_WORDS_H
+
+#include "voxsift/model.h"
+
+/* record.c: what a model, a cross-validation, permutations and stability all record. Texts belong
+ * to `about`, which must stay. */
+typedef struct {
+    const vxs_json *about;
+    vxs_task_settings task;
+    vxs_method_settings settings;
+    const vxs_method *method;
+    const vxs_loss_kind *loss;
+    const char *loss_name;
+    size_t class_count; /* 0 for a score */
+    vxs_feature_kind features_are;
+    double features; /* how many */
+} vxs_record;
+VXS_MUST_CHECK vxs_status vxs_record_read(const vxs_json *about, const char *file,
+                                          vxs_record *record, vxs_error *err);
+/* Class k as the file names it, "" when there is none. */
+const char *vxs_record_class(const vxs_record *record, size_t k);
+/* More than two classes have one each. */
+size_t vxs_record_outputs(const vxs_record *record);
+/* hyperparameters.c: what was tried and what folds said of it, `folds` rows each; empty where
+ * nothing was. Released by the caller, whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_selection_read(const vxs_record *record, vxs_selection *selection,
+                                             size_t *folds, vxs_error *err);
+
+/* method_words.c: what a path of fits goes by, and folds choose. */
+typedef struct {
+    const char *unit;     /* as vxs_tries has it */
+    const char *key;      /* of the list of what was tried, in JSON */
+    bool by_lambda;       /* shares of lambda_max, falling; else whole numbers, rising */
+    const char *name;     /* "lambda" */
+    const char *chosen;   /* "the number of rounds" */
+    const char *fixed;    /* "the penalty" */
+    const char *each;     /* "number of rounds" */
+    const char *measured; /* "of lambda_max" */
+    const char *title;    /* "How lambda was chosen" */
+    const char *axis;     /* "lambda / lambda_max"; NULL: units wanted */
+    const char *sizes;    /* "Features on the path" */
+    const char *followed; /* "path from lambda_max down" */
+    const char *halving;  /* what was done to halves of the subjects */
+} vxs_path_words;
+const vxs_path_words *vxs_path_words_of(const char *unit);
+const vxs_path_words *vxs_record_path(const vxs_record *record);
+
+/* What is selected; VXS_UNITS_ALONE by methods that give features weights. */
+typedef enum {
+    VXS_UNITS_ALONE,
+    VXS_UNITS_FEATURES,
+    VXS_UNITS_GROUPS,
+    VXS_UNITS_PAIRS
+} vxs_unit_kind;
+vxs_unit_kind vxs_record_units(const vxs_record *record);
+const char *vxs_record_unit_name(const vxs_record *record); /* "features and pairs" */
+/* Weights are sizes, without sign. */
+bool vxs_record_has_sizes(const vxs_record *record);
+/* Neighbours have one weight; those of a voxel in its graph: 6, 18 or 26. */
+bool vxs_record_has_pieces(const vxs_record *record);
+int vxs_record_neighbours(const vxs_record *record);
+/* Nearly every feature has a weight. */
+bool vxs_record_is_dense(const vxs_record *record);
+/* What a class is told from: "against the rest". */
+const char *vxs_record_beside(const vxs_record *record);
+
+/* Plain text with papers that it cites, in the order of their numbers. */
+#define VXS_MOST_CITED 16
+typedef struct {
+    FILE *out;
+    const char *cited[VXS_MOST_CITED];
+    size_t count;
+} vxs_prose;
+void vxs_cite(vxs_prose *prose, const char *paper); /* " [2]" */
+/* "age was predicted from 100 voxels with a lasso with squared loss, solved ... in voxsift 1.0." */
+void vxs_say_model(const vxs_record *record, vxs_prose *prose);
+/* What weights of features say, one paragraph; nothing of weights that need no words. */
+void vxs_say_weights(const vxs_record *record, FILE *out);
+/* What the method was told to do, as names and values. */
+typedef void vxs_take_row(void *user, const char *name, const char *value);
+VXS_MUST_CHECK vxs_status vxs_record_rows(const vxs_record *record, vxs_take_row *take, void *user,
+                                          vxs_error *err);
+
+#endif
