@@ -4,7 +4,6 @@
 #include "model/words.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
@@ -121,12 +120,10 @@ static void say_gap(const vxs_record *r, vxs_prose *p)
             vxs_json_get_text(r->about, "voxsift"));
 }
 
-/* A row of what was done: where there is one, what it says. */
-typedef struct {
-    const char *name;
-    bool (*has)(const vxs_record *record);
-    void (*tell)(const vxs_record *record, FILE *out);
-} row_words;
+static FILE *begin_row(const vxs_rows *rows, const char *name)
+{
+    return rows->begin(rows->user, name);
+}
 
 /* ---- lasso ----------------------------------------------------------------------------------- */
 
@@ -192,54 +189,30 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
     say_gap(r, p);
 }
 
-static void weigh_fused(const vxs_record *r, FILE *out)
+#define PIECES                                                                                     \
+    "The fused lasso makes pieces: neighbours that have one weight. A piece says that its voxels " \
+    "count alike in the model's sum, and a border that they count differently on its two sides. "
+
+static const char *weigh_fused(const vxs_record *r)
 {
-    fprintf(out,
-            "The fused lasso makes pieces: neighbours that have one weight. A piece says that "
-            "its voxels count alike in the model's sum, and a border that they count "
-            "differently on its two sides. %s",
-            !vxs_record_is_dense(r)
-                ? ""
-                : "Without --sparsity nearly every voxel has a weight: the largest piece is the "
-                  "ground from which others stand out, and its weight is the effect of the sum "
-                  "over all of it. Where weights change is what the map has to say; which voxels "
-                  "have one is not.");
+    return vxs_record_is_dense(r) ? PIECES
+               "Without --sparsity nearly every voxel has a weight: the largest piece is "
+               "the ground from which others stand out, and its weight is the effect of "
+               "the sum over all of it. Where weights change is what the map has to say; "
+               "which voxels have one is not."
+                                  : PIECES;
 }
 
-static bool has_matrix(const vxs_record *r)
+static void list_fused(const vxs_record *r, const vxs_rows *rows)
 {
-    return r->settings.terms && strcmp(r->settings.terms, "edges") != 0;
+    const char *penalty = r->settings.terms, *graph = r->task.graph;
+    if (penalty && strcmp(penalty, "edges") != 0)
+        fputs(penalty, begin_row(rows, "Penalty"));
+    else
+        fputs(graph ? graph : "tree", begin_row(rows, "Graph"));
+    if (isfinite(r->settings.sparsity))
+        say_number(begin_row(rows, "Sparsity"), "%s", r->settings.sparsity);
 }
-
-static bool has_graph(const vxs_record *r)
-{
-    return !has_matrix(r);
-}
-
-static bool has_sparsity(const vxs_record *r)
-{
-    return isfinite(r->settings.sparsity);
-}
-
-static void tell_matrix(const vxs_record *r, FILE *out)
-{
-    fputs(r->settings.terms, out);
-}
-
-static void tell_graph(const vxs_record *r, FILE *out)
-{
-    fputs(r->task.graph ? r->task.graph : "tree", out);
-}
-
-static void tell_sparsity(const vxs_record *r, FILE *out)
-{
-    say_number(out, "%s", r->settings.sparsity);
-}
-
-static const row_words fused_rows[] = { { "Penalty", has_matrix, tell_matrix },
-                                        { "Graph", has_graph, tell_graph },
-                                        { "Sparsity", has_sparsity, tell_sparsity },
-                                        { NULL, NULL, NULL } };
 
 /* ---- skfs ------------------------------------------------------------------------------------ */
 
@@ -266,14 +239,13 @@ static void solve_skfs(const vxs_record *r, vxs_prose *p)
     say_gap(r, p);
 }
 
-static void weigh_skfs(const vxs_record *r, FILE *out)
+static const char *weigh_skfs(const vxs_record *r)
 {
     (void)r;
-    fputs("The weights here are of kernels and are never negative: a voxel with a weight is one at "
-          "which subjects with like values tend to be of the same class, whether the relation "
-          "rises, falls or bends. Its size is how much that likeness counts in the vote of all "
-          "voxels, not the direction in which the voxel is changed.",
-          out);
+    return "The weights here are of kernels and are never negative: a voxel with a weight is one "
+           "at which subjects with like values tend to be of the same class, whether the relation "
+           "rises, falls or bends. Its size is how much that likeness counts in the vote of all "
+           "voxels, not the direction in which the voxel is changed.";
 }
 
 /* ---- fgm and mslr ---------------------------------------------------------------------------- */
@@ -351,29 +323,17 @@ static void solve_rounds(const vxs_record *r, vxs_prose *p)
             vxs_json_get_text(r->about, "voxsift"));
 }
 
-static void weigh_rounds(const vxs_record *r, FILE *out)
+static const char *weigh_rounds(const vxs_record *r)
 {
     if (vxs_record_has_sizes(r))
-        fputs("Values here are sizes, without sign: what was selected is made of voxels by a map "
-              "that is not linear, and a voxel has the root of the sum of the squares of all "
-              "weights that it has a part in. It says how much a voxel counts, not whether more "
-              "or less of it goes with a class.",
-              out);
-    else if (r->settings.groups)
-        fputs("Groups were selected, not voxels: every voxel of a selected group has a weight, and "
-              "where one group ends and another begins follows from how groups were made.",
-              out);
-}
-
-static bool has_all(const vxs_record *r)
-{
-    (void)r;
-    return true;
-}
-
-static bool has_groups(const vxs_record *r)
-{
-    return r->settings.groups != NULL;
+        return "Values here are sizes, without sign: what was selected is made of voxels by a map "
+               "that is not linear, and a voxel has the root of the sum of the squares of all "
+               "weights that it has a part in. It says how much a voxel counts, not whether more "
+               "or less of it goes with a class.";
+    return r->settings.groups
+               ? "Groups were selected, not voxels: every voxel of a selected group has a weight, "
+                 "and where one group ends and another begins follows from how groups were made."
+               : NULL;
 }
 
 static void tell_rounds(const vxs_record *r, const char *letter, FILE *out)
@@ -393,58 +353,48 @@ static void tell_rounds(const vxs_record *r, const char *letter, FILE *out)
         say_number(out, "; then weights learned anew with C = %s", s->debias);
 }
 
-static void tell_fgm(const vxs_record *r, FILE *out)
-{
-    tell_rounds(r, "B", out);
-}
-
-static void tell_mslr(const vxs_record *r, FILE *out)
-{
-    tell_rounds(r, "r", out);
-}
-
-static void tell_groups(const vxs_record *r, FILE *out)
-{
-    fprintf(out, "%s%s", r->settings.groups,
-            r->settings.by_size ? "; features over the root of their group's size" : "");
-}
-
-static void tell_map(const vxs_record *r, FILE *out)
+static void list_rounds(const vxs_record *r, const vxs_rows *rows, const char *letter)
 {
     const vxs_method_settings *s = &r->settings;
+    tell_rounds(r, letter, begin_row(rows, "Selection"));
+    if (s->groups)
+        fprintf(begin_row(rows, "Groups"), "%s%s", s->groups,
+                s->by_size ? "; features over the root of their group's size" : "");
+    FILE *out = vxs_record_has_sizes(r) ? begin_row(rows, "Map") : NULL;
     if (s->map == VXS_MAP_POLY2) {
         say_number(out, "features, squares and pairs, as the kernel (%s x'z + ", s->gamma);
         say_number(out, "%s)\xc2\xb2", s->constant);
-    } else {
+    } else if (out) {
         fputs(s->map == VXS_MAP_GAUSS ? "11 waves of each feature, as a Gaussian kernel of it"
                                       : "100 steps of each feature: histogram intersection",
               out);
     }
 }
 
-static const row_words fgm_rows[] = { { "Selection", has_all, tell_fgm },
-                                      { "Groups", has_groups, tell_groups },
-                                      { "Map", vxs_record_has_sizes, tell_map },
-                                      { NULL, NULL, NULL } };
-static const row_words mslr_rows[] = { { "Selection", has_all, tell_mslr },
-                                       { "Groups", has_groups, tell_groups },
-                                       { "Map", vxs_record_has_sizes, tell_map },
-                                       { NULL, NULL, NULL } };
+static void list_fgm(const vxs_record *r, const vxs_rows *rows)
+{
+    list_rounds(r, rows, "B");
+}
+
+static void list_mslr(const vxs_record *r, const vxs_rows *rows)
+{
+    list_rounds(r, rows, "r");
+}
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
 static const struct {
     void (*say)(const vxs_record *record, vxs_prose *prose);   /* what it is */
     void (*solve)(const vxs_record *record, vxs_prose *prose); /* behind "solved" */
-    void (*weigh)(const vxs_record *record, FILE *out);        /* what weights say; or NULL */
-    const row_words *rows;                                     /* or NULL */
+    const char *(*weigh)(const vxs_record *record);            /* what weights say; or NULL */
+    void (*list)(const vxs_record *record, const vxs_rows *rows);
     bool pieces; /* neighbours along a graph have one weight */
 } words[] = {
     [VXS_METHOD_LASSO] = { say_lasso, solve_lasso, NULL, NULL, false },
-    [VXS_METHOD_FUSED] = { say_fused, solve_fused, weigh_fused, fused_rows, true },
+    [VXS_METHOD_FUSED] = { say_fused, solve_fused, weigh_fused, list_fused, true },
     [VXS_METHOD_SKFS] = { say_skfs, solve_skfs, weigh_skfs, NULL, false },
-    [VXS_METHOD_FGM] = { say_fgm, solve_rounds, weigh_rounds, fgm_rows, false },
-    [VXS_METHOD_MSLR] = { say_mslr, solve_rounds, weigh_rounds, mslr_rows, false },
+    [VXS_METHOD_FGM] = { say_fgm, solve_rounds, weigh_rounds, list_fgm, false },
+    [VXS_METHOD_MSLR] = { say_mslr, solve_rounds, weigh_rounds, list_mslr, false },
 };
 
 bool vxs_record_has_pieces(const vxs_record *r)
@@ -479,32 +429,13 @@ void vxs_say_model(const vxs_record *r, vxs_prose *p)
     words[r->task.method].solve(r, p);
 }
 
-void vxs_say_weights(const vxs_record *r, FILE *out)
+const char *vxs_weight_words(const vxs_record *r)
 {
-    if (words[r->task.method].weigh)
-        words[r->task.method].weigh(r, out);
+    return words[r->task.method].weigh ? words[r->task.method].weigh(r) : NULL;
 }
 
-static vxs_status take_row(const vxs_record *r, const row_words *row, vxs_take_row *take,
-                           void *user, vxs_error *err)
+void vxs_list_settings(const vxs_record *r, const vxs_rows *rows)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream)
-        row->tell(r, stream);
-    bool failed = !stream || fclose(stream) != 0;
-    if (!failed)
-        take(user, row->name, text);
-    free(text);
-    return failed ? vxs_fail(err, VXS_FAILED, "not enough memory") : VXS_OK;
-}
-
-vxs_status vxs_record_rows(const vxs_record *r, vxs_take_row *take, void *user, vxs_error *err)
-{
-    vxs_status status = VXS_OK;
-    for (const row_words *row = words[r->task.method].rows; row && row->name && !status; row++)
-        if (row->has(r))
-            status = take_row(r, row, take, user, err);
-    return status;
+    if (words[r->task.method].list)
+        words[r->task.method].list(r, rows);
 }

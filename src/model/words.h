@@ -77,11 +77,14 @@ typedef struct {
 void vxs_cite(vxs_prose *prose, const char *paper); /* " [2]" */
 /* "age was predicted from 100 voxels with a lasso with squared loss, solved ... in voxsift 1.0." */
 void vxs_say_model(const vxs_record *record, vxs_prose *prose);
-/* What weights of features say, one paragraph; nothing of weights that need no words. */
-void vxs_say_weights(const vxs_record *record, FILE *out);
-/* What the method was told to do, as names and values. */
-typedef void vxs_take_row(void *user, const char *name, const char *value);
-VXS_MUST_CHECK vxs_status vxs_record_rows(const vxs_record *record, vxs_take_row *take, void *user,
-                                          vxs_error *err);
+/* What weights of features say, where that needs words; else NULL. */
+const char *vxs_weight_words(const vxs_record *record);
+/* What the method was told to do, in rows: `begin` ends the last one and has this name; the value
+ * is written to the stream that it returns. */
+typedef struct {
+    FILE *(*begin)(void *user, const char *name);
+    void *user;
+} vxs_rows;
+void vxs_list_settings(const vxs_record *record, const vxs_rows *rows);
 
 #endif

@@ -92,12 +92,27 @@ void vxs_story_evaluation(const vxs_story *s)
                   vxs_story_has(cv, "prefilter") ? vxs_story_text(cv, "prefilter") : "none");
 }
 
-static void take_row(void *out, const char *name, const char *value)
+typedef struct {
+    const vxs_story *s;
+    bool begun;
+} table_rows;
+
+static void end_row(table_rows *rows)
 {
-    vxs_story_row(out, name, value);
+    if (rows->begun)
+        fputs("</td></tr>\n", rows->s->out);
 }
 
-vxs_status vxs_story_done(const vxs_story *s, vxs_error *err)
+static FILE *begin_row(void *table, const char *name)
+{
+    table_rows *rows = table;
+    end_row(rows);
+    vxs_put(rows->s->out, "<tr><th>%s</th><td>", name);
+    rows->begun = true;
+    return rows->s->text;
+}
+
+void vxs_story_done(const vxs_story *s)
 {
     const vxs_task_settings *task = &s->record.task;
     const char *orientation = vxs_story_text(vxs_json_get(s->about, "grid"), "orientation");
@@ -117,7 +132,9 @@ vxs_status vxs_story_done(const vxs_story *s, vxs_error *err)
     vxs_put(s->out, "<tr><th>Model</th><td>%s, %s loss; features: %s</td></tr>\n",
             s->record.method->name, s->record.loss_name,
             vxs_story_text(vxs_json_get(s->about, "task"), "standardize"));
-    vxs_status status = vxs_record_rows(&s->record, take_row, s->out, err);
+    table_rows rows = { .s = s };
+    vxs_list_settings(&s->record, &(vxs_rows){ begin_row, &rows });
+    end_row(&rows);
     vxs_story_row(s->out, "Confounds", task->confounds ? task->confounds : "none");
     if (vxs_story_has(s->about, "class_weights"))
         vxs_story_row(s->out, "Class weights", vxs_story_text(s->about, "class_weights"));
@@ -125,7 +142,6 @@ vxs_status vxs_story_done(const vxs_story *s, vxs_error *err)
         s->kind->rows(s);
     fputs("</table>\n", s->out);
     vxs_story_flow(s);
-    return status;
 }
 
 /* ---- Certificates ---------------------------------------------------------------------------- */

@@ -30,6 +30,32 @@ static void put_escaped(FILE *out, const char *text)
     }
 }
 
+static ssize_t pass(void *out, const char *bytes, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        put_escaped(out, (char[2]){ bytes[k], '\0' });
+    return ferror(out) ? 0 : (ssize_t)count;
+}
+
+vxs_status vxs_escape_begin(FILE *out, vxs_escape *e, vxs_error *err)
+{
+    *e = (vxs_escape){ .under = fopencookie(out, "w", (cookie_io_functions_t){ .write = pass }) };
+    e->text = e->under ? vxs_shown_stream(e->under) : NULL;
+    if (!e->text)
+        return vxs_fail(err, VXS_FAILED, "not enough memory");
+    setvbuf(e->under, NULL, _IONBF, 0); /* what is written to the page itself may follow */
+    setvbuf(e->text, NULL, _IONBF, 0);
+    return VXS_OK;
+}
+
+void vxs_escape_end(vxs_escape *e)
+{
+    if (e->text)
+        fclose(e->text);
+    if (e->under)
+        fclose(e->under);
+}
+
 static void put_text(FILE *out, const char *text)
 {
     char shown[VXS_SHOWN];

@@ -239,30 +239,16 @@ static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_erro
     return status;
 }
 
-/* What weights say, where that needs words. */
-static vxs_status put_kind_of_weights(const vxs_story *s, vxs_error *err)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream)
-        vxs_say_weights(&s->record, stream);
-    bool failed = !stream || fclose(stream) != 0;
-    if (!failed && length > 0)
-        vxs_put(s->out, "<p>%s</p>\n", text);
-    free(text);
-    return failed ? vxs_fail(err, VXS_FAILED, "not enough memory") : VXS_OK;
-}
-
 vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
 {
     vxs_places m;
     if (s->record.features_are != VXS_FEATURES_VOXELS)
         return VXS_OK;
     vxs_put(s->out, "<h2>Where</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
+    const char *words = vxs_weight_words(&s->record);
+    if (words)
+        vxs_put(s->out, "<p>%s</p>\n", words);
     vxs_status status = vxs_places_read(s, &m, err);
-    if (!status)
-        status = put_kind_of_weights(s, err);
     for (const vxs_story_map *r = s->kind->maps; r->file && !status; r++)
         if (!r->selected || !vxs_record_is_dense(&s->record))
             status = put_file(&m, r, err);

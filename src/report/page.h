@@ -11,6 +11,14 @@
  * digits, %f one with one decimal, %% a per cent sign. */
 void vxs_put(FILE *out, const char *format, ...);
 
+/* A stream on which every text is escaped; closed before the page, together with what is under it.
+ */
+typedef struct {
+    FILE *text, *under;
+} vxs_escape;
+VXS_MUST_CHECK vxs_status vxs_escape_begin(FILE *out, vxs_escape *escape, vxs_error *err);
+void vxs_escape_end(vxs_escape *escape);
+
 /* charts.c: figures as SVG. A series is drawn as points, or as a line where `line` is set. */
 #define VXS_INK     "#1f4e79" /* of what the page is about */
 #define VXS_COLOURS 8

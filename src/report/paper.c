@@ -2,7 +2,6 @@
 #include "report/story.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const char haufe[] =
     "Haufe S, Meinecke F, G\xc3\xb6rgen K, et al. On the interpretation of weight "
@@ -41,22 +40,6 @@ static void cite(vxs_paper *p, const char *paper)
 }
 
 /* ---- The paragraph --------------------------------------------------------------------------- */
-
-/* What was done, in plain text that the page shows. */
-static vxs_status put_model(vxs_paper *p, vxs_error *err)
-{
-    char *text = NULL;
-    size_t length = 0;
-    p->prose.out = open_memstream(&text, &length);
-    if (p->prose.out)
-        vxs_say_model(&p->s->record, &p->prose);
-    bool failed = !p->prose.out || fclose(p->prose.out) != 0;
-    if (!failed)
-        vxs_put(p->s->out, "%s", text);
-    p->prose.out = p->s->out;
-    free(text);
-    return failed ? vxs_fail(err, VXS_FAILED, "not enough memory") : VXS_OK;
-}
 
 static void put_folds(const vxs_story *s)
 {
@@ -200,11 +183,11 @@ static void put_origin(const vxs_story *s)
     fputs("</table>\n", s->out);
 }
 
-vxs_status vxs_story_methods(const vxs_story *s, vxs_error *err)
+void vxs_story_methods(const vxs_story *s)
 {
-    vxs_paper p = { .s = s };
+    vxs_paper p = { .s = s, .prose = { .out = s->text } };
     fputs("<h2>For a paper</h2>\n<p>", s->out);
-    vxs_status status = put_model(&p, err);
+    vxs_say_model(&s->record, &p.prose);
     if (s->kind->paper)
         s->kind->paper(&p);
     fputs("</p>\n<ol class=\"cite\">", s->out);
@@ -212,5 +195,4 @@ vxs_status vxs_story_methods(const vxs_story *s, vxs_error *err)
         vxs_put(s->out, "<li>%s</li>\n", p.prose.cited[k]);
     fputs("</ol>\n", s->out);
     put_origin(s);
-    return status;
 }

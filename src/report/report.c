@@ -249,14 +249,14 @@ static vxs_status put_page(const vxs_story *s, vxs_error *err)
         status = vxs_story_maps(s, err);
     if (!status && kind->model)
         status = vxs_story_units(s, err);
-    if (!status)
-        status = vxs_story_done(s, err);
-    if (!status && kind->certificate)
+    if (status)
+        return status;
+    vxs_story_done(s);
+    if (kind->certificate)
         kind->certificate(s);
-    if (!status)
-        status = vxs_story_methods(s, err);
+    vxs_story_methods(s);
     fputs("</body></html>\n", s->out);
-    return status;
+    return VXS_OK;
 }
 
 vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *settings,
@@ -264,6 +264,7 @@ vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *set
 {
     vxs_story s = { .settings = settings, .directory = directory };
     vxs_page *page = NULL;
+    vxs_escape escape = { .text = NULL };
     vxs_json *about = NULL; /* unless a model has it */
     vxs_status status = open_story(&s, &about, err);
     if (!status)
@@ -272,7 +273,11 @@ vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *set
     if (!status)
         status = vxs_check_interrupted(context, err);
     if (!status)
+        status = vxs_escape_begin(s.out, &escape, err);
+    s.text = escape.text;
+    if (!status)
         status = put_page(&s, err);
+    vxs_escape_end(&escape);
     if (!status)
         status = vxs_page_commit(page, err);
     vxs_page_free(page);

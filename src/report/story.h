@@ -45,7 +45,7 @@ struct vxs_story {
     const vxs_report_settings *settings;
     const vxs_story_kind *kind;
     const char *directory;
-    FILE *out;
+    FILE *out, *text;      /* the page, and plain text in it */
     const vxs_json *about; /* the kind's file */
     vxs_record record;     /* what it says of how it was made */
     vxs_model model;       /* of a directory that is one */
@@ -90,8 +90,7 @@ VXS_MUST_CHECK vxs_status vxs_story_maps(const vxs_story *story, vxs_error *err)
 VXS_MUST_CHECK vxs_status vxs_story_units(const vxs_story *story, vxs_error *err);
 
 /* about.c */
-/* What was done, and to whom. */
-VXS_MUST_CHECK vxs_status vxs_story_done(const vxs_story *story, vxs_error *err);
+void vxs_story_done(const vxs_story *story);        /* what was done, and to whom */
 void vxs_story_evaluation(const vxs_story *story);  /* rows about folds */
 void vxs_story_certificate(const vxs_story *story); /* how far each answer can be trusted */
 void vxs_story_row(FILE *out, const char *name, const char *value);
@@ -110,7 +109,7 @@ void vxs_story_flow(const vxs_story *story);
 void vxs_story_unseen(const vxs_story *story);
 
 /* paper.c: a paragraph for a paper with what it cites, and where all comes from */
-VXS_MUST_CHECK vxs_status vxs_story_methods(const vxs_story *story, vxs_error *err);
+void vxs_story_methods(const vxs_story *story);
 void vxs_paper_cv(vxs_paper *paper);
 void vxs_paper_permutations(vxs_paper *paper);
 void vxs_paper_stability(vxs_paper *paper);
