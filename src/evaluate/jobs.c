@@ -42,7 +42,7 @@ static vxs_status predict(const runner *r, const vxs_output_fit *o, double *scor
     const vxs_task *t = r->whole;
     size_t count = r->job->test_count;
     size_t *rows = vxs_alloc(count, sizeof(*rows), err);
-    const vxs_rows tested = { t->cohort, rows, r->columns, count, count };
+    const vxs_scored_rows tested = { t->cohort, rows, r->columns, count, count };
     for (size_t i = 0; i < count && rows; i++)
         rows[i] = t->rows[r->job->test[i]];
     vxs_status status =
@@ -56,7 +56,7 @@ static vxs_status score_training(const runner *r, const vxs_output_fit *o, doubl
                                  vxs_error *err)
 {
     const vxs_task *t = &r->part;
-    const vxs_rows training = { t->cohort, t->rows, t->free, t->n, t->n };
+    const vxs_scored_rows training = { t->cohort, t->rows, t->free, t->n, t->n };
     return vxs_output_score(o, &training, scores, 0, err);
 }
 

@@ -16,7 +16,7 @@ typedef struct {
     const size_t *rows;
     const double *covariates;
     size_t stride, count;
-} vxs_rows;
+} vxs_scored_rows;
 
 /* A file of a model: whether this one has it (NULL: always), and its content, by a function that
  * can fail or by one that cannot. */
@@ -38,8 +38,8 @@ struct vxs_encoder {
     /* Back to weights as the solver gave them. */
     vxs_status (*encode)(const vxs_task *task, vxs_solution *fit, vxs_error *err);
     /* Adds what features say; covariates with a weight are added by whoever calls. */
-    vxs_status (*score)(const vxs_output_fit *output, const vxs_rows *subjects, double *scores,
-                        vxs_error *err);
+    vxs_status (*score)(const vxs_output_fit *output, const vxs_scored_rows *subjects,
+                        double *scores, vxs_error *err);
     void (*release)(void *encoded);
     const vxs_model_file *files; /* ends with name == NULL; NULL: none but those of all models */
     /* Of a model whose other files were read; NULL: nothing. */
@@ -50,8 +50,9 @@ extern const vxs_encoder vxs_linear_encoder, vxs_kernel_encoder, vxs_block_encod
 /* The encoder of the task's method. */
 const vxs_encoder *vxs_task_encoder(const vxs_task *task);
 /* Sets scores: what features say, and the covariates by their weights. */
-VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output, const vxs_rows *subjects,
-                                           double *scores, size_t free_count, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output,
+                                           const vxs_scored_rows *subjects, double *scores,
+                                           size_t free_count, vxs_error *err);
 /* `output` without a fit; its name stays. */
 void vxs_output_release(vxs_output_fit *output);
 
@@ -69,7 +70,7 @@ VXS_MUST_CHECK vxs_status vxs_standardise(const vxs_task *task, vxs_solution *so
                                           vxs_error *err);
 /* Values of one feature as an encoder sees them: scale x + free'c; `wide` has room for one number a
  * subject of the cohort. */
-void vxs_standardised_values(const vxs_rows *subjects, size_t feature, double scale,
+void vxs_standardised_values(const vxs_scored_rows *subjects, size_t feature, double scale,
                              const double *free_weights, size_t free_count, double *wide,
                              double *values);
 

@@ -159,7 +159,8 @@ static void add_unit(const mapping *m, size_t k, const double *weight, double *s
             scores[i] += weight[c] * m->block[(c - s->start[k]) * m->count + i];
 }
 
-static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores, vxs_error *err)
+static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
+                        vxs_error *err)
 {
     const vxs_selected *s = o->fit.selected;
     const vxs_map_inputs *inputs = o->encoded;

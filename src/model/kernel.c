@@ -118,9 +118,9 @@ vxs_support *vxs_support_new(size_t n, size_t count, size_t free_count, vxs_erro
     return NULL;
 }
 
-static vxs_rows training_of(const vxs_task *t)
+static vxs_scored_rows training_of(const vxs_task *t)
 {
-    return (vxs_rows){
+    return (vxs_scored_rows){
         .cohort = t->cohort, .rows = t->rows, .covariates = t->free, .stride = t->n, .count = t->n
     };
 }
@@ -128,7 +128,7 @@ static vxs_rows training_of(const vxs_task *t)
 static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, size_t feature,
                                double *wide, double *sums, vxs_error *err)
 {
-    const vxs_rows training = training_of(t);
+    const vxs_scored_rows training = training_of(t);
     double *values = k->values + at * k->n, total = vxs_task_total(t);
     vxs_status status =
         vxs_find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
@@ -166,7 +166,8 @@ static vxs_status make_support(const vxs_task *t, const vxs_solution *fit, vxs_s
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores, vxs_error *err)
+static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
+                        vxs_error *err)
 {
     const vxs_support *k = o->encoded;
     const vxs_solution *fit = &o->fit;
@@ -201,7 +202,7 @@ static double find_offset(const vxs_task *t, const double *scores)
 static vxs_status find_covariates(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     vxs_solution *fit = &o->fit;
-    const vxs_rows training = training_of(t);
+    const vxs_scored_rows training = training_of(t);
     double *scores = vxs_alloc(t->n, sizeof(*scores), err);
     double *larger = scores ? vxs_resize(fit->free, t->free_count + 1, sizeof(*larger), err) : NULL;
     fit->free = larger ? larger : fit->free;

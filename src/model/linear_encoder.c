@@ -71,7 +71,7 @@ vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale, doub
     return status;
 }
 
-void vxs_standardised_values(const vxs_rows *x, size_t feature, double scale,
+void vxs_standardised_values(const vxs_scored_rows *x, size_t feature, double scale,
                              const double *free_weights, size_t free_count, double *wide,
                              double *values)
 {
@@ -91,7 +91,8 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     return vxs_unstandardise(t, &o->fit, err);
 }
 
-static vxs_status score(const vxs_output_fit *o, const vxs_rows *x, double *scores, vxs_error *err)
+static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
+                        vxs_error *err)
 {
     double *wide = vxs_alloc(x->cohort->n, sizeof(*wide), err);
     for (size_t k = 0; k < o->fit.count && wide && x->count > 0; k++)
@@ -108,7 +109,7 @@ const vxs_encoder vxs_linear_encoder = { .decode = decode,
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-vxs_status vxs_output_score(const vxs_output_fit *o, const vxs_rows *x, double *scores,
+vxs_status vxs_output_score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
                             size_t free_count, vxs_error *err)
 {
     memset(scores, 0, x->count * sizeof(*scores));

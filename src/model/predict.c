@@ -189,7 +189,7 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
         rows[i] = i;
     for (size_t f = 0; f < m->free_count && !status; f++)
         status = read_free(m, c, f, covariates + f * n, err);
-    const vxs_rows all = { c, rows, covariates, n, n };
+    const vxs_scored_rows all = { c, rows, covariates, n, n };
     for (size_t k = 0; k < m->output_count && !status; k++)
         status = vxs_output_score(&m->outputs[k], &all, scores + k * n, m->free_count, err);
     if (!status && m->loss->joint)

@@ -3,7 +3,7 @@
 #ifndef VXS_MODEL_WORDS_H
 #define VXS_MODEL_WORDS_H
 
-#include "voxsift/model.h"
+#include "voxsift/internal/model.h"
 
 /* record.c: what a model, a cross-validation, permutations and stability all record. Texts belong
  * to `about`, which must stay. */
