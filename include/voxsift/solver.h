@@ -201,7 +201,8 @@ enum {
     VXS_METHOD_SKFS,
     VXS_METHOD_FGM,
     VXS_METHOD_MSLR,
-    VXS_METHOD_GRAPHNET
+    VXS_METHOD_GRAPHNET,
+    VXS_METHODS /* how many */
 };
 extern const vxs_method vxs_methods[];
 

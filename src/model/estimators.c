@@ -66,6 +66,7 @@ static const vxs_estimator estimators[] = {
                               .squared_hinge = true,
                               .loss = chosen_hinge },
 };
+_Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
 
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings)
 {

@@ -86,6 +86,9 @@ static const char of_glasso[] =
     "lasso. Biostatistics 9, 2008.";
 static const char of_skfs[] = "Ren S. Scalable structured learning, dissertation, chapter 4: "
                               "structured kernel feature selection.";
+static const char of_graphnet[] =
+    "Grosenick L, Klingenberg B, Katovich K, Knutson B, Taylor JE. Interpretable whole-brain "
+    "prediction analysis with GraphNet. NeuroImage 72, 2013.";
 static const char of_hsic[] =
     "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature selection by "
     "feature-wise kernelized lasso. Neural Computation 26, 2014.";
@@ -248,6 +251,22 @@ static const char *weigh_skfs(const vxs_record *r)
            "voxels, not the direction in which the voxel is changed.";
 }
 
+/* ---- graphnet -------------------------------------------------------------------------------- */
+
+static void say_graphnet(const vxs_record *r, vxs_prose *p)
+{
+    fprintf(p->out,
+            "graph-net, an l1 penalty and squared differences of neighboring weights, with %s loss",
+            r->loss_name);
+    vxs_cite(p, of_graphnet);
+}
+
+static void list_graphnet(const vxs_record *r, const vxs_rows *rows)
+{
+    fputs(r->task.graph ? r->task.graph : "as the features touch", begin_row(rows, "Graph"));
+    say_number(begin_row(rows, "Laplacian"), "%s", r->settings.laplacian);
+}
+
 /* ---- fgm and mslr ---------------------------------------------------------------------------- */
 
 vxs_unit_kind vxs_record_units(const vxs_record *r)
@@ -395,7 +414,9 @@ static const struct {
     [VXS_METHOD_SKFS] = { say_skfs, solve_skfs, weigh_skfs, NULL, false },
     [VXS_METHOD_FGM] = { say_fgm, solve_rounds, weigh_rounds, list_fgm, false },
     [VXS_METHOD_MSLR] = { say_mslr, solve_rounds, weigh_rounds, list_mslr, false },
+    [VXS_METHOD_GRAPHNET] = { say_graphnet, solve_lasso, NULL, list_graphnet, false },
 };
+_Static_assert(sizeof(words) / sizeof(words[0]) == VXS_METHODS, "a method without words");
 
 bool vxs_record_has_pieces(const vxs_record *r)
 {

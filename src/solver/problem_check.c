@@ -61,7 +61,7 @@ typedef struct {
     bool brought;                   /* and any loss that a program brings along, complete */
 } rule;
 /* Method skfs with the penalty hsic-lasso; and what the checker knows without graph and units. */
-enum { HSIC = VXS_METHOD_GRAPHNET + 1, PLAIN };
+enum { HSIC = VXS_METHODS, PLAIN };
 static const rule rules[] = {
     [VXS_METHOD_LASSO] = { "method 'lasso'",
                            { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
