@@ -29,6 +29,10 @@ builds() { # what, libraries as pkg-config has them...
     works "and runs: $1" ./read_table "$top/examples/arc/participants.tsv" wab_aq
     same "and is right: $1" "$(cat "$work/out")" "wab_aq: 114 values, mean 67.50"
 }
+for example in "$top"/examples/*.c; do
+    run sh -c "gcc -std=c11 -Wall -Werror '$example' -o example $(pkg-config --cflags --libs voxsift) -lm"
+    same "$(basename "$example") builds with what is installed" "$code$(cat "$work/err")" 0
+done
 export LD_LIBRARY_PATH="$root/opt/v/lib"
 builds "shared" "$(pkg-config --libs voxsift)"
 same "it has the shared library's name" "$(readelf -d read_table | grep -c 'NEEDED.*\[libvoxsift.so.0\]')" 1
@@ -39,5 +43,5 @@ run install_to uninstall
 same "make uninstall" "$code" 0
 same "nothing stays" "$(find "$root" -type f)" ""
 unset PKG_CONFIG_PATH
-rm -rf "$root" read_table own.c
+rm -rf "$root" read_table example own.c
 nothing_left "install"
