@@ -26,8 +26,8 @@ compare() { # the library, what it exports
         bad=1
     done
 }
-nm -g --defined-only "$2" | awk 'NF == 3 && $3 !~ /^__odr_asan/ { print $3 }' | sort > "$work/static"
-nm -D --defined-only "$3" | awk 'NF == 3 && $2 != "A" && $3 !~ /^__odr_asan/ { sub(/@.*/, "", $3); print $3 }' | sort > "$work/shared"
+nm -g --defined-only "$2" | awk 'NF == 3 && $3 !~ /^(__odr_asan|\.gomp)/ { print $3 }' | sort > "$work/static"
+nm -D --defined-only "$3" | awk 'NF == 3 && $2 != "A" && $3 !~ /^(__odr_asan|\.gomp)/ { sub(/@.*/, "", $3); print $3 }' | sort > "$work/shared"
 compare "$2" "$work/static"
 compare "$3" "$work/shared"
 exit $bad
