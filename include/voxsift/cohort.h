@@ -63,7 +63,6 @@ VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
 /* ---- Using a cohort -------------------------------------------------------------------------- */
 
 typedef enum { VXS_FEATURES_VOXELS, VXS_FEATURES_REGIONS, VXS_FEATURES_COLUMNS } vxs_feature_kind;
-extern const char *const vxs_feature_kind_names[]; /* "voxels", ...; ends with NULL */
 
 #define VXS_NO_COLUMN SIZE_MAX
 

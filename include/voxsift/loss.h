@@ -2,9 +2,9 @@
  *
  * A loss is F(z) = sum_i u_i f(z_i, y_i) over n samples, each of which has one prediction or, of
  * several classes, k of them. A program may bring one along: a vxs_loss_kind with a vxs_sample_loss
- * of which only `outside` may be NULL, convex, bounded from below and with a gamma above 0. Method
- * lasso takes it, and the checker needs no more of it than its value. examples/own_loss.c has one.
- */
+ * of which only `outside` may be NULL, convex, bounded from below and with a gamma above 0. Methods
+ * lasso and graphnet take it, and the checker's bound rests on its value alone. examples/own_loss.c
+ * has one. */
 #ifndef VOXSIFT_LOSS_H
 #define VOXSIFT_LOSS_H
 

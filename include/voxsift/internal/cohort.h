@@ -14,6 +14,7 @@ extern "C" {
 
 /* ---- Using a cohort -------------------------------------------------------------------------- */
 
+extern const char *const vxs_feature_kind_names[]; /* "voxels", ...; ends with NULL */
 /* Who may be one person though the cohort takes them for several, as the making of it warned: the
  * words of its suspicion k, with two of these rows, which ascend; NULL where these rows are not
  * concerned, and not `there` behind the last one. */
