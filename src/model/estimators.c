@@ -1,6 +1,7 @@
 /* estimators.c - the table of estimators: encoder, path and what goes with each method. */
 #include "model/estimators.h"
 #include "model/model.h"
+#include "model/words.h"
 
 static const vxs_loss_kind *loss_of_kernels(const vxs_task_settings *task,
                                             const vxs_method_settings *method,
@@ -44,27 +45,34 @@ static const vxs_loss_kind *chosen_hinge(const vxs_task_settings *task,
 static const vxs_estimator estimators[] = {
     [VXS_METHOD_LASSO] = { .encoder = &vxs_linear_encoder,
                            .squared_hinge = true,
-                           .loss = chosen_hinge },
-    [VXS_METHOD_FUSED] = { .encoder = &vxs_linear_encoder, .graph = VXS_GRAPH_NEEDED },
+                           .loss = chosen_hinge,
+                           .words = &vxs_lasso_words },
+    [VXS_METHOD_FUSED] = { .encoder = &vxs_linear_encoder,
+                           .graph = VXS_GRAPH_NEEDED,
+                           .words = &vxs_fused_words },
     [VXS_METHOD_SKFS] = { .encoder = &vxs_kernel_encoder,
                           .graph = VXS_GRAPH_OPTIONAL,
                           .several_smooths = true,
                           .regresses = true,
                           .no_constant = true,
-                          .loss = loss_of_kernels },
+                          .loss = loss_of_kernels,
+                          .words = &vxs_skfs_words },
     [VXS_METHOD_FGM] = { .encoder = &vxs_block_encoder,
                          .path = VXS_PATH_ROUNDS,
                          .squared_hinge = true,
-                         .loss = loss_of_margins },
+                         .loss = loss_of_margins,
+                         .words = &vxs_fgm_words },
     [VXS_METHOD_MSLR] = { .encoder = &vxs_block_encoder,
                           .path = VXS_PATH_ROUNDS,
                           .minimax = true,
-                          .loss = logistic },
+                          .loss = logistic,
+                          .words = &vxs_mslr_words },
     [VXS_METHOD_GRAPHNET] = { .encoder = &vxs_linear_encoder,
                               .graph = VXS_GRAPH_OPTIONAL,
                               .laplacian = true,
                               .squared_hinge = true,
-                              .loss = chosen_hinge },
+                              .loss = chosen_hinge,
+                              .words = &vxs_graphnet_words },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
 

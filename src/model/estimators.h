@@ -22,6 +22,7 @@ typedef struct {
     /* The loss of its problem, where that is not always the one of the target; NULL: it is. */
     const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method,
                                  const vxs_loss_kind *of_target);
+    const struct vxs_method_words *words; /* words.h: what it is called, what it rests on */
 } vxs_estimator;
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
 const vxs_estimator *vxs_task_estimator(const vxs_task *task);

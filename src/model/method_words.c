@@ -1,5 +1,6 @@
 /* method_words.c - methods in words, a row each: what a path goes by, what is selected, what
  * weights say, what was done and which papers it rests on. */
+#include "model/estimators.h"
 #include "model/model.h"
 #include "model/words.h"
 
@@ -59,9 +60,14 @@ const vxs_path_words *vxs_path_words_of(const char *unit)
     return &by_lambda;
 }
 
+static bool has_rounds(const vxs_record *r)
+{
+    return vxs_estimator_of(&r->task)->path == VXS_PATH_ROUNDS;
+}
+
 const vxs_path_words *vxs_record_path(const vxs_record *r)
 {
-    if (!r->method->generates)
+    if (!has_rounds(r))
         return &by_lambda;
     return r->settings.wanted ? &by_number : &by_rounds;
 }
@@ -77,6 +83,9 @@ static const char of_mslr[] =
 static const char of_fused[] =
     "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. Sparsity and smoothness via the fused "
     "lasso. Journal of the Royal Statistical Society B 67, 2005.";
+static const char of_graphnet[] =
+    "Grosenick L, Klingenberg B, Katovich K, Knutson B, Taylor JE. Interpretable whole-brain "
+    "prediction analysis with GraphNet. NeuroImage 72, 2013.";
 static const char of_saif[] =
     "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
     "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
@@ -86,9 +95,6 @@ static const char of_glasso[] =
     "lasso. Biostatistics 9, 2008.";
 static const char of_skfs[] = "Ren S. Scalable structured learning, dissertation, chapter 4: "
                               "structured kernel feature selection.";
-static const char of_graphnet[] =
-    "Grosenick L, Klingenberg B, Katovich K, Knutson B, Taylor JE. Interpretable whole-brain "
-    "prediction analysis with GraphNet. NeuroImage 72, 2013.";
 static const char of_hsic[] =
     "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature selection by "
     "feature-wise kernelized lasso. Neural Computation 26, 2014.";
@@ -123,7 +129,7 @@ static void say_gap(const vxs_record *r, vxs_prose *p)
             vxs_json_get_text(r->about, "voxsift"));
 }
 
-static FILE *begin_row(const vxs_rows *rows, const char *name)
+static FILE *begin_row(const vxs_setting_rows *rows, const char *name)
 {
     return rows->begin(rows->user, name);
 }
@@ -140,6 +146,19 @@ static void solve_lasso(const vxs_record *r, vxs_prose *p)
     say_saif(p);
     say_gap(r, p);
 }
+
+const struct vxs_method_words vxs_lasso_words = { .say = say_lasso, .solve = solve_lasso };
+
+/* ---- graphnet -------------------------------------------------------------------------------- */
+
+static void say_graphnet(const vxs_record *r, vxs_prose *p)
+{
+    fprintf(p->out, "a graph-net with %s loss, whose weights are few and alike among neighbours",
+            r->loss_name);
+    vxs_cite(p, of_graphnet);
+}
+
+const struct vxs_method_words vxs_graphnet_words = { .say = say_graphnet, .solve = solve_lasso };
 
 /* ---- fused ----------------------------------------------------------------------------------- */
 
@@ -206,7 +225,7 @@ static const char *weigh_fused(const vxs_record *r)
                                   : PIECES;
 }
 
-static void list_fused(const vxs_record *r, const vxs_rows *rows)
+static void list_fused(const vxs_record *r, const vxs_setting_rows *rows)
 {
     const char *penalty = r->settings.terms, *graph = r->task.graph;
     if (penalty && strcmp(penalty, "edges") != 0)
@@ -216,6 +235,9 @@ static void list_fused(const vxs_record *r, const vxs_rows *rows)
     if (isfinite(r->settings.sparsity))
         say_number(begin_row(rows, "Sparsity"), "%s", r->settings.sparsity);
 }
+
+const struct vxs_method_words vxs_fused_words = { say_fused, solve_fused, weigh_fused, list_fused,
+                                                  true };
 
 /* ---- skfs ------------------------------------------------------------------------------------ */
 
@@ -251,27 +273,15 @@ static const char *weigh_skfs(const vxs_record *r)
            "voxels, not the direction in which the voxel is changed.";
 }
 
-/* ---- graphnet -------------------------------------------------------------------------------- */
-
-static void say_graphnet(const vxs_record *r, vxs_prose *p)
-{
-    fprintf(p->out,
-            "graph-net, an l1 penalty and squared differences of neighboring weights, with %s loss",
-            r->loss_name);
-    vxs_cite(p, of_graphnet);
-}
-
-static void list_graphnet(const vxs_record *r, const vxs_rows *rows)
-{
-    fputs(r->task.graph ? r->task.graph : "as the features touch", begin_row(rows, "Graph"));
-    say_number(begin_row(rows, "Laplacian"), "%s", r->settings.laplacian);
-}
+const struct vxs_method_words vxs_skfs_words = { .say = say_skfs,
+                                                 .solve = solve_skfs,
+                                                 .weigh = weigh_skfs };
 
 /* ---- fgm and mslr ---------------------------------------------------------------------------- */
 
 vxs_unit_kind vxs_record_units(const vxs_record *r)
 {
-    if (!r->method->generates)
+    if (!has_rounds(r))
         return VXS_UNITS_ALONE;
     if (r->settings.map == VXS_MAP_POLY2)
         return VXS_UNITS_PAIRS;
@@ -286,7 +296,7 @@ const char *vxs_record_unit_name(const vxs_record *r)
 
 bool vxs_record_has_sizes(const vxs_record *r)
 {
-    return r->method->generates && r->settings.map != VXS_MAP_NONE;
+    return has_rounds(r) && r->settings.map != VXS_MAP_NONE;
 }
 
 static void say_wanted(const vxs_record *r, FILE *out)
@@ -372,7 +382,7 @@ static void tell_rounds(const vxs_record *r, const char *letter, FILE *out)
         say_number(out, "; then weights learned anew with C = %s", s->debias);
 }
 
-static void list_rounds(const vxs_record *r, const vxs_rows *rows, const char *letter)
+static void list_rounds(const vxs_record *r, const vxs_setting_rows *rows, const char *letter)
 {
     const vxs_method_settings *s = &r->settings;
     tell_rounds(r, letter, begin_row(rows, "Selection"));
@@ -390,37 +400,31 @@ static void list_rounds(const vxs_record *r, const vxs_rows *rows, const char *l
     }
 }
 
-static void list_fgm(const vxs_record *r, const vxs_rows *rows)
+static void list_fgm(const vxs_record *r, const vxs_setting_rows *rows)
 {
     list_rounds(r, rows, "B");
 }
 
-static void list_mslr(const vxs_record *r, const vxs_rows *rows)
+static void list_mslr(const vxs_record *r, const vxs_setting_rows *rows)
 {
     list_rounds(r, rows, "r");
 }
 
+const struct vxs_method_words vxs_fgm_words = { say_fgm, solve_rounds, weigh_rounds, list_fgm,
+                                                false };
+const struct vxs_method_words vxs_mslr_words = { say_mslr, solve_rounds, weigh_rounds, list_mslr,
+                                                 false };
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static const struct {
-    void (*say)(const vxs_record *record, vxs_prose *prose);   /* what it is */
-    void (*solve)(const vxs_record *record, vxs_prose *prose); /* behind "solved" */
-    const char *(*weigh)(const vxs_record *record);            /* what weights say; or NULL */
-    void (*list)(const vxs_record *record, const vxs_rows *rows);
-    bool pieces; /* neighbours along a graph have one weight */
-} words[] = {
-    [VXS_METHOD_LASSO] = { say_lasso, solve_lasso, NULL, NULL, false },
-    [VXS_METHOD_FUSED] = { say_fused, solve_fused, weigh_fused, list_fused, true },
-    [VXS_METHOD_SKFS] = { say_skfs, solve_skfs, weigh_skfs, NULL, false },
-    [VXS_METHOD_FGM] = { say_fgm, solve_rounds, weigh_rounds, list_fgm, false },
-    [VXS_METHOD_MSLR] = { say_mslr, solve_rounds, weigh_rounds, list_mslr, false },
-    [VXS_METHOD_GRAPHNET] = { say_graphnet, solve_lasso, NULL, list_graphnet, false },
-};
-_Static_assert(sizeof(words) / sizeof(words[0]) == VXS_METHODS, "a method without words");
+static const struct vxs_method_words *words_of(const vxs_record *r)
+{
+    return vxs_estimator_of(&r->task)->words;
+}
 
 bool vxs_record_has_pieces(const vxs_record *r)
 {
-    return words[r->task.method].pieces;
+    return words_of(r)->pieces;
 }
 
 bool vxs_record_is_dense(const vxs_record *r)
@@ -441,22 +445,22 @@ void vxs_say_model(const vxs_record *r, vxs_prose *p)
     fprintf(p->out, "%s was predicted from ", r->task.target);
     say_number(p->out, "%s ", r->features);
     fprintf(p->out, "%s with ", vxs_feature_kind_names[r->features_are]);
-    words[r->task.method].say(r, p);
+    words_of(r)->say(r, p);
     if (confounds && out)
         fprintf(p->out, ", after what %s explain was taken out of the features", confounds);
     else if (confounds)
         fprintf(p->out, " beside unpenalised columns for %s", confounds);
     fputs(", solved", p->out);
-    words[r->task.method].solve(r, p);
+    words_of(r)->solve(r, p);
 }
 
 const char *vxs_weight_words(const vxs_record *r)
 {
-    return words[r->task.method].weigh ? words[r->task.method].weigh(r) : NULL;
+    return words_of(r)->weigh ? words_of(r)->weigh(r) : NULL;
 }
 
-void vxs_list_settings(const vxs_record *r, const vxs_rows *rows)
+void vxs_list_settings(const vxs_record *r, const vxs_setting_rows *rows)
 {
-    if (words[r->task.method].list)
-        words[r->task.method].list(r, rows);
+    if (words_of(r)->list)
+        words_of(r)->list(r, rows);
 }

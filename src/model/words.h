@@ -84,7 +84,17 @@ const char *vxs_weight_words(const vxs_record *record);
 typedef struct {
     FILE *(*begin)(void *user, const char *name);
     void *user;
-} vxs_rows;
-void vxs_list_settings(const vxs_record *record, const vxs_rows *rows);
+} vxs_setting_rows;
+/* What a method has of its own, as estimators.c says. */
+struct vxs_method_words {
+    void (*say)(const vxs_record *record, vxs_prose *prose);   /* what it is */
+    void (*solve)(const vxs_record *record, vxs_prose *prose); /* behind "solved" */
+    const char *(*weigh)(const vxs_record *record);            /* what weights say; or NULL */
+    void (*list)(const vxs_record *record, const vxs_setting_rows *rows); /* or NULL */
+    bool pieces; /* neighbours along a graph have one weight */
+};
+extern const struct vxs_method_words vxs_lasso_words, vxs_graphnet_words, vxs_fused_words,
+    vxs_skfs_words, vxs_fgm_words, vxs_mslr_words;
+void vxs_list_settings(const vxs_record *record, const vxs_setting_rows *rows);
 
 #endif

@@ -133,7 +133,7 @@ void vxs_story_done(const vxs_story *s)
             s->record.method->name, s->record.loss_name,
             vxs_story_text(vxs_json_get(s->about, "task"), "standardize"));
     table_rows rows = { .s = s };
-    vxs_list_settings(&s->record, &(vxs_rows){ begin_row, &rows });
+    vxs_list_settings(&s->record, &(vxs_setting_rows){ begin_row, &rows });
     end_row(&rows);
     vxs_story_row(s->out, "Confounds", task->confounds ? task->confounds : "none");
     if (vxs_story_has(s->about, "class_weights"))

@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 
+extern const char *const vxs_feature_kind_names[]; /* "voxels", ...; ends with NULL */
+
 /* ---- Using a cohort -------------------------------------------------------------------------- */
 
 extern const char *const vxs_feature_kind_names[]; /* "voxels", ...; ends with NULL */

@@ -3,7 +3,7 @@
 #ifndef VXS_SOLVER_SAIF_LAPLACIAN_H
 #define VXS_SOLVER_SAIF_LAPLACIAN_H
 
-#include "voxsift/solver.h"
+#include "voxsift/internal/solver.h"
 
 /* L = sum over edges of weight (e_from - e_to)(e_from - e_to)', by rows: `degree` is its diagonal,
  * and -weight its entry in column `other`. */
