@@ -153,12 +153,21 @@ const struct vxs_method_words vxs_lasso_words = { .say = say_lasso, .solve = sol
 
 static void say_graphnet(const vxs_record *r, vxs_prose *p)
 {
-    fprintf(p->out, "a graph-net with %s loss, whose weights are few and alike among neighbours",
+    fprintf(p->out, "a graph-net with %s loss, whose weights are few and alike among neighbors",
             r->loss_name);
     vxs_cite(p, of_graphnet);
 }
 
-const struct vxs_method_words vxs_graphnet_words = { .say = say_graphnet, .solve = solve_lasso };
+static void list_graphnet(const vxs_record *r, const vxs_setting_rows *rows)
+{
+    if (r->task.graph)
+        fputs(r->task.graph, begin_row(rows, "Graph"));
+    say_number(begin_row(rows, "Laplacian"), "%s", r->settings.laplacian);
+}
+
+const struct vxs_method_words vxs_graphnet_words = { .say = say_graphnet,
+                                                     .solve = solve_lasso,
+                                                     .list = list_graphnet };
 
 /* ---- fused ----------------------------------------------------------------------------------- */
 

@@ -19,6 +19,10 @@ damaged "'cut-pairs/pairs.tsv' has 7 rows and 'model.json' says that 8 were sele
 damaged "'far-pairs/pairs.tsv' line 2: no voxel of the mask" far-pairs
 damaged "'word-groups/selected.tsv' line 2, column 'features': 'many' is not a number" word-groups
 damaged "'cut-groups/selected.tsv' has " cut-groups
+cp -r cut-groups cut-weights && sed -i '2d' cut-weights/weights.tsv
+damaged "'cut-weights/model.json' does not describe a model: weights.tsv" cut-weights
+cp -r cut-p no-task && sed -i 's/"method":/"other":/' no-task/permute.json
+damaged "'no-task/permute.json' does not record what was done: method" no-task
 rm -r t-pairs/pairs.tsv
 refuses 66 "cannot read 't-pairs/pairs.tsv'" voxsift report t-pairs -o x.html
 rm cut-p/null.tsv las-s/mask.nii.gz
