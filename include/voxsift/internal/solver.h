@@ -12,20 +12,6 @@
 extern "C" {
 #endif
 
-/* What is kept of a certificate, one row a field: files, checkpoints and parts of runs are loops
- * over these. Ends with name == NULL. */
-typedef struct {
-    const char *name; /* the key in model.json */
-    size_t offset;
-    enum { VXS_FIELD_REAL, VXS_FIELD_COUNT, VXS_FIELD_FLAG } type;
-    bool if_any; /* not written where it is 0 */
-    bool null;   /* may be null, which stands for: */
-    double none;
-    const char *help;
-} vxs_field;
-extern const vxs_field vxs_certificate_fields[];
-#define VXS_MOST_COUNT (SIZE_MAX >> 11) /* a double has counts up to it exactly */
-
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
 /* What is kept of a certificate, one row a field: files, checkpoints and parts of runs are loops
