@@ -177,9 +177,6 @@ size_t vxs_build_kept(const vxs_build *build);
 
 /* headers.c */
 VXS_MUST_CHECK vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err);
-/* What is brought together with the images says where it is, as they do, or they do not either. */
-VXS_MUST_CHECK vxs_status vxs_build_check_place(const vxs_build *build, const vxs_grid *grid,
-                                                const char *path, const char *what, vxs_error *err);
 
 /* survey.c */
 VXS_MUST_CHECK vxs_status vxs_build_survey(vxs_build *build, vxs_error *err);

@@ -73,18 +73,6 @@ static const vxs_subject *most_common(const vxs_build *build)
     return found > 0 ? kinds[best] : NULL;
 }
 
-vxs_status vxs_build_check_place(const vxs_build *build, const vxs_grid *grid, const char *path,
-                                 const char *what, vxs_error *err)
-{
-    bool silent = grid->source == VXS_AFFINE_NONE;
-    if (silent == (build->grid.source == VXS_AFFINE_NONE))
-        return VXS_OK;
-    return vxs_fail(err, VXS_BAD_DATA,
-                    "cannot use '%s' as %s: it %s, and left and right may be exchanged", path, what,
-                    silent ? "does not say where it is, the images do"
-                           : "says where it is, the images do not");
-}
-
 static void say_difference(vxs_build *build, vxs_subject *s, const vxs_subject *reference)
 {
     const vxs_grid *a = &s->grid, *b = &reference->grid;

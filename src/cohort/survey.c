@@ -323,7 +323,7 @@ static vxs_status read_on_grid(const vxs_build *build, const char *path, const c
     status = vxs_volume_of_image(&image, 0, &stored, err);
     vxs_image_release(&image);
     if (!status)
-        status = vxs_build_check_place(build, &stored.grid, path, what, err);
+        status = vxs_grid_check_place(&stored.grid, &build->grid, path, what, err);
     if (status) {
         vxs_volume_release(&stored);
         return status;

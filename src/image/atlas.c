@@ -175,6 +175,9 @@ vxs_status vxs_atlas_resample(const vxs_atlas *atlas, const vxs_grid *grid, int3
 {
     double inverse[4][4], index[3], at[3];
     const size_t *shape = atlas->grid.shape;
+    vxs_status status = vxs_grid_check_place(&atlas->grid, grid, atlas->path, "atlas", err);
+    if (status)
+        return status;
     if (!vxs_grid_inverse(&atlas->grid, inverse))
         return vxs_fail(err, VXS_BAD_DATA, "an atlas with a singular affine cannot be used");
     vxs_grid back = { .shape = { 1, 1, 1 } };

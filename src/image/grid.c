@@ -195,3 +195,15 @@ double vxs_grid_distance(const vxs_grid *a, const vxs_grid *b)
     }
     return largest;
 }
+
+vxs_status vxs_grid_check_place(const vxs_grid *grid, const vxs_grid *images, const char *path,
+                                const char *what, vxs_error *err)
+{
+    bool silent = grid->source == VXS_AFFINE_NONE;
+    if (silent == (images->source == VXS_AFFINE_NONE))
+        return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "cannot use '%s' as %s: it %s, and left and right may be exchanged", path, what,
+                    silent ? "does not say where it is, the images do"
+                           : "says where it is, the images do not");
+}

@@ -39,6 +39,8 @@ static vxs_status read_underlay(vxs_places *m, vxs_error *err)
         status = vxs_places_volume(path, 0, &m->underlay, &volumes, err);
     else if (!wanted) /* it was not asked for */
         status = VXS_OK;
+    if (!status && m->underlay.values)
+        status = vxs_grid_check_place(&m->underlay.grid, &m->mask.grid, path, "underlay", err);
     free(path);
     return status;
 }

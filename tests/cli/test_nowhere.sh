@@ -47,8 +47,16 @@ run voxsift cohort mixed.tsv --image-column image -o x -q
 same "both" "$code" 65
 holds "are not mixed" "n7.nii" "$work/err"
 refuses 65 "it says where it is, the images do not" voxsift cohort nowhere.tsv --image-column image --mask mask.nii -o x -q
+silent="it says where it is, the images do not"
+refuses 65 "as atlas: $silent" voxsift cohort nowhere.tsv --image-column image --atlas mask.nii --regions -o x -q
+refuses 65 "as atlas: it does not say where it is" voxsift regions k/coverage.nii.gz --threshold 1 --atlas n/mask.nii.gz
+refuses 65 "as atlas: $silent" voxsift regions n/coverage.nii.gz --threshold 1 --atlas mask.nii
+refuses 65 "as penalties: $silent" voxsift fit n --target score --penalties mask.nii -o x -q
 run voxsift fit n --target score -o m -q
 same "a model" "$code" 0
+refuses 65 "as atlas: $silent" voxsift report m --atlas mask.nii -o x.html
+refuses 65 "as underlay: $silent" voxsift report m --underlay mask.nii -o x.html
+works "an atlas as silent as the images" voxsift regions n/coverage.nii.gz --threshold 1 --atlas n/mask.nii.gz
 run voxsift report m -o m.html
 holds "whose page says it" "left and right are not known, and mm are counted from the first voxel" m.html
 if grep -q "Left is left" m.html; then fail "left is not left" "m.html"; else pass; fi

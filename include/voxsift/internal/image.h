@@ -36,6 +36,10 @@ int vxs_grid_handedness(const vxs_grid *grid);
 /* The largest distance in mm between where the two put the same corner voxel; INFINITY when their
  * shapes differ. */
 double vxs_grid_distance(const vxs_grid *a, const vxs_grid *b);
+/* What is brought together with images says where it is, as they do, or neither does: where one is
+ * silent, left and right may be exchanged. `what`: "mask", "atlas", of the file `path`. */
+VXS_MUST_CHECK vxs_status vxs_grid_check_place(const vxs_grid *grid, const vxs_grid *images,
+                                               const char *path, const char *what, vxs_error *err);
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
