@@ -3,8 +3,10 @@
  * Column k is 1 / 10 for all subjects that have come k hundredths of the way or further, so its
  * product with v is a tenth of the sum over the end of a histogram of v: n additions a feature, and
  * 100. */
+#include "design/design.h"
 #include "design/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -41,17 +43,19 @@ static void range(const vxs_units *units, size_t feature, double *low, double *h
     *high = w->high[feature];
 }
 
-static void find_range(vxs_units *units, size_t feature, const double *x, const double *v)
+/* Over the rows that count. */
+static void find_range(vxs_units *units, size_t feature, const double *x, const double *weights)
 {
     steps *w = (steps *)units;
-    double low = units->n > 0 ? x[0] : 0, high = low;
-    (void)v;
-    for (size_t i = 1; i < units->n; i++) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < units->n; i++) {
+        if (weights && weights[i] == 0)
+            continue;
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
-    w->low[feature] = low;
-    w->high[feature] = high;
+    w->low[feature] = low <= high ? low : 0;
+    w->high[feature] = low <= high ? high : 0;
 }
 
 static void release(vxs_units *units)
@@ -69,7 +73,8 @@ static vxs_status prepare(steps *made, vxs_error *err)
     vxs_status status = vxs_units_make_sums(&made->units, err);
     made->low = status ? NULL : vxs_alloc(p, sizeof(*made->low), err);
     made->high = made->low ? vxs_alloc(p, sizeof(*made->high), err) : NULL;
-    return made->high ? vxs_units_visit(&made->units, find_range, NULL, err) : VXS_FAILED;
+    const double *weights = made->units.design->weights;
+    return made->high ? vxs_units_visit(&made->units, find_range, weights, err) : VXS_FAILED;
 }
 
 vxs_status vxs_units_steps_new(const vxs_context *context, vxs_design *design, const vxs_map *map,

@@ -68,7 +68,7 @@ vxs_status vxs_draws_refuse(const vxs_draws *d, vxs_error *err)
     return vxs_fail(err, VXS_BAD_DATA,
                     "too few permutations of '%s' can be trained on (less than 1 in %.0f): the "
                     "others leave a training part with fewer than two subjects of a class; use "
-                    "--blocks to permute within a column such as site, or fewer or other folds",
+                    "--blocks to permute within a column such as site, or more or other folds",
                     d->task->settings.target, 1 / VXS_LEAST_ACCEPTABLE);
 }
 

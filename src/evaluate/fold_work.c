@@ -123,7 +123,7 @@ bool vxs_fold_is_trainable(const vxs_fold_work *w)
 vxs_status vxs_fold_check(const vxs_fold_work *w, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
-    const char *folds = "fewer or other folds";
+    const char *folds = "more or other folds";
     vxs_status status =
         vxs_check_trainable(t, w->train, w->train_count, "a training fold", folds, err);
     for (size_t g = 0; g < w->inner_count && !status; g++)

@@ -467,7 +467,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
                         target, t->class_count, VXS_MOST_CLASSES);
     if (classes) {
         number_classes(m);
-        return vxs_task_check_classes(t, err);
+        return VXS_OK;
     }
     forget_classes(t);
     status = read_numbers(m, m->target, t->score, err);
@@ -553,6 +553,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = vxs_covariates_read(&m.covariates, task, err);
     if (!status)
         status = read_weights(&m, err);
+    if (!status)
+        status = vxs_task_check_classes(task, err);
     if (!status)
         status = read_learners(&m, err);
     if (!status && settings->penalties)

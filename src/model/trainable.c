@@ -7,11 +7,14 @@
 
 enum { LEAST = 2 };
 
+/* Subjects of weight 0 are not there. */
 static size_t count_class(const vxs_task *t, const size_t *which, size_t count, size_t class)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        found += t->score[which ? which[i] : i] == (double)class;
+    for (size_t k = 0; k < count; k++) {
+        size_t i = which ? which[k] : k;
+        found += t->score[i] == (double)class && vxs_task_weight(t, i) > 0;
+    }
     return found;
 }
 
@@ -26,12 +29,16 @@ bool vxs_is_trainable(const vxs_task *t, const size_t *which, size_t count)
 /* Before the work of any command; the parts of folds are looked at when these are known. */
 vxs_status vxs_task_check_classes(const vxs_task *t, vxs_error *err)
 {
-    for (size_t k = 0; k < t->class_count; k++)
-        if (count_class(t, NULL, t->n, k) < LEAST)
+    for (size_t k = 0; k < t->class_count; k++) {
+        size_t there = count_class(t, NULL, t->n, k);
+        if (there < LEAST)
             return vxs_fail(err, VXS_BAD_DATA,
-                            "there is one subject whose '%s' is '%s', and training needs two of "
-                            "each class; leave this class out",
-                            t->settings.target, t->classes[k]);
+                            "there is %s%s whose '%s' is '%s', and training needs two of each "
+                            "class; leave this class out",
+                            there == 0 ? "nobody" : "one subject",
+                            t->weights ? " with a weight above 0" : "", t->settings.target,
+                            t->classes[k]);
+    }
     return VXS_OK;
 }
 

@@ -32,7 +32,8 @@ holds "is named" "are of one group, but are in folds" "$work/err"
 
 # every training part has two subjects of each class: one rule for all commands, before any work
 awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "rare" : NR < 4 ? "few" : NR % 2 ? "x" : "y",
-    NR == 1 ? "four" : NR < 6 ? "few" : NR % 2 ? "x" : "y", NR == 1 ? "one" : NR == 2 ? "few" : NR % 2 ? "x" : "y"; }' people.tsv > rare.tsv
+    NR == 1 ? "four" : NR < 6 ? "few" : NR % 2 ? "x" : "y", NR == 1 ? "one" : NR == 2 ? "few" : NR % 2 ? "x" : "y",
+    NR == 1 ? "w" : 3 <= NR && NR < 6 ? 0 : 1; }' people.tsv > rare.tsv
 awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "far" : sprintf("%.3f", 1e12 + $4); }' rare.tsv > far.tsv
 works "rare classes" voxsift cohort --features x.tsv --participants far.tsv -q -o rare
 of="whose 'rare' is 'few', of whom there are 2, and training needs two of each class; use"
@@ -50,6 +51,11 @@ for words in "fit rare -o x" "cv rare -o x" "path rare" "stability rare -o x"; d
     refuses 65 "there is one subject whose 'one' is 'few', and training needs two of each class; leave this class out" \
         voxsift $words --target one -q
 done
+for words in "fit rare --method mslr" "cv rare"; do # who has the weight 0 is not there
+    refuses 65 "there is one subject with a weight above 0 whose 'four' is 'few', and training needs two of each class" \
+        voxsift $words --target four --weights w -o x -q
+done
+refuses 65 "and training needs two of each class; use more or other folds, or leave" voxsift cv rare --target four --folds 3 -o x -q
 same "no checkpoint of what cannot go on" "$(ls -d x* | tr '\n' ' ')" "x.tsv "
 # one subject a fold: scores of different models are compared, which is biased downwards, and said
 for words in "score r 0" "dx AUC 0.5"; do
