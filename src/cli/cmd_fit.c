@@ -201,6 +201,9 @@ static vxs_status ask_folds(const vxs_call *call, const vxs_task *task, int64_t 
                             vxs_error *err)
 {
     const fit_settings *s = call->values;
+    if (folds == 1)
+        return vxs_fail(err, VXS_MISUSE, "'--%s' wants 0, or 2 and more",
+                        s->choose == 1 ? "choose-lambda" : "calibrate");
     vxs_cv_settings settings = { .task = s->task,
                                  .inner_folds = folds,
                                  .select = s->select,

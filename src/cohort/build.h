@@ -117,6 +117,9 @@ bool vxs_header_names_others(const char *header);
 bool vxs_header_names_sex(const char *header);
 /* Parts of ids. A head such as "T1", "1" or a date, by its length; 0: none. */
 size_t vxs_occasion_length(const char *id);
+/* Whether it is a word for a visit, such as one that a number follows ("ses"), or without one
+ * ("pre") alone. */
+bool vxs_names_occasion(vxs_name word, bool number);
 bool vxs_is_date(const char *text);
 /* Whether a part of an id has the word of a family, a site or the like. */
 bool vxs_names_unit(vxs_name part);

@@ -53,6 +53,14 @@ static bool is_occasion(const char *text)
     return false;
 }
 
+bool vxs_names_occasion(vxs_name word, bool number)
+{
+    for (const occasion *o = occasions; o->word; o++)
+        if (strlen(o->word) == word.length && strncasecmp(word.text, o->word, word.length) == 0)
+            return number || !o->number;
+    return false;
+}
+
 static bool is_end(char c)
 {
     return c == '\0' || is_separator(c);

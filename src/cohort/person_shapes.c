@@ -55,7 +55,7 @@ static bool is_tail(vxs_name tail)
 /* ---- Ways to cut it -------------------------------------------------------------------------- */
 
 /* At words for visits; behind the last separator, or the last but one or two; before letters that
- * follow a number ("054a", "sub054T1"); behind a head ("T1_", "2019-01-11_"). */
+ * follow a number ("054a", "sub054T1", "S01post"); behind a head ("T1_", "2019-01-11_", "pre"). */
 typedef enum { WORDS, LAST, LAST_BUT_ONE, LAST_BUT_TWO, GLUED, HEAD, FORMS } form;
 
 typedef struct {
@@ -82,7 +82,8 @@ static cut cut_glued(vxs_name name)
         digits++;
     for (; k > 0 && isalpha((unsigned char)name.text[k - 1]); k--)
         letters++;
-    bool short_one = digits == 0 ? letters == 1 : letters <= 3 && digits <= 2;
+    bool word = vxs_names_occasion((vxs_name){ name.text + k, letters }, digits > 0);
+    bool short_one = digits == 0 ? letters == 1 || word : (letters <= 3 || word) && digits <= 2;
     cut c = { { name.text, k }, { name.text + k, name.length - k } };
     bool number = k > 0 && isdigit((unsigned char)name.text[k - 1]);
     if (letters > 0 && short_one && number && !names_person(c.rest) && !vxs_names_unit(c.stem))
@@ -92,7 +93,12 @@ static cut cut_glued(vxs_name name)
 
 static cut cut_head(vxs_name name)
 {
-    size_t length = vxs_occasion_length(name.text);
+    size_t length = vxs_occasion_length(name.text), letters = 0;
+    while (letters < name.length && isalpha((unsigned char)name.text[letters]))
+        letters++;
+    if (letters < name.length && isdigit((unsigned char)name.text[letters]) &&
+        vxs_names_occasion((vxs_name){ name.text, letters }, false)) /* "pre01" */
+        return (cut){ { name.text + letters, name.length - letters }, { name.text, letters } };
     cut c = { { name.text + length + 1, name.length - length - 1 }, { name.text, length } };
     if (length > 0 && length + 1 < name.length && is_separator(name.text[length]) &&
         has_digit(c.stem))

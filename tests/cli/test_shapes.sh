@@ -28,7 +28,8 @@ says "numbers of one sex each" "have one value in column 'who'" --dry-run
 for id in 'sprintf("%03d_%d", p, v)' 'sprintf("%03d%s", p, v == 1 ? "a" : "b")' 'sprintf("%03d-%d", p, v)' 'sprintf("sub%03dT%d", p, v)' \
     'sprintf("S%03d_%02d", p, v)' 'sprintf("%d_%03d", v, p)' 'sprintf("2019-0%d-%d_%03d", v, 10 + p % 7, p)' 'sprintf("%03d_%s", p, v == 1 ? "A" : "B")' \
     'sprintf("%04d_%d", p, v)' 'sprintf("S%d_%s", p, v == 1 ? "A" : "B")' 'sprintf("T%d_P%02d", v, p)' 'sprintf("I%d_%s", p, v == 1 ? "left" : "right")' \
-    'sprintf("sub-%d_%dy", p, 2 * v)'; do
+    'sprintf("sub-%d_%dy", p, 2 * v)' 'sprintf("S%02d%s", p, v == 1 ? "pre" : "post")' 'sprintf("%s%02d", v == 1 ? "pre" : "post", p)' \
+    'sprintf("S%02dvisit%d", p, v)'; do
     table_of c score "id = $id;"
     says "ids $id" "are taken for two persons; if they are one, pass --person" --dry-run
     says "ids $id, each a person" "" --dry-run --person scan_id
@@ -38,7 +39,7 @@ says "a rescan" "" --dry-run
 holds "is of the person" "40 subjects of 20 people" "$work/out"
 # ages, sites, families, and ids that share no person
 for id in 'sprintf("sub-%03d", i + 1)' 'i + 1' 'sprintf("%03d_S_%04d", i % 9, i + 100)' '1000003 + i * 7919' 'sprintf("site%d_%02d", v, p)' \
-    'sprintf("%s_%02d", v == 1 ? "HC" : "PT", p)' 'sprintf("%s_%02d", v == 1 ? "NYU" : "UCLA", p)' 'sprintf("%03d_T1w", i)' 'sprintf("fam%03d_%d", p, v)' \
+    'sprintf("%s_%02d", v == 1 ? "HC" : "PT", p)' 'sprintf("%s%02d", v == 1 ? "control" : "patient", p)' 'sprintf("%s_%02d", v == 1 ? "NYU" : "UCLA", p)' 'sprintf("%03d_T1w", i)' 'sprintf("fam%03d_%d", p, v)' \
     'i < 25 ? sprintf("1_%02d", i + 1) : sprintf("2_%02d", i - 24)' 'sprintf("%06d-%d", 100000 + i * 7919, i * 7 % 10)' 'sprintf("201901%02d_%d", p, v)'; do
     table_of c score "id = $id;"
     says "ids $id" "" --dry-run
@@ -69,7 +70,11 @@ print([w[:len(sys.argv[2])] for f in glob.glob(sys.argv[1] + "/*.json") for w in
     run voxsift report "$out" -o r.html --force -q
     holds "the page of $command says it" 'have one value in column' r.html
 done
-for k in 1 2; do works "chunk $k" voxsift cv c "${quick[@]}" --folds 3 --inner-folds 2 -q -o part-$k --chunk $k/2; done
+for k in 1 2; do
+    run voxsift cv c "${quick[@]}" --folds 3 --inner-folds 2 -q -o part-$k --chunk $k/2
+    same "chunk $k" "$code" 0
+    holds "chunk $k says it" "$words" "$work/err"
+done
 run voxsift merge part-1 part-2 -o w
 holds "merge says it" "$words" "$work/err"
 same "merged as whole" "$(grep -A2 '"warnings"' w/cv.json)" "$(grep -A2 '"warnings"' v/cv.json)"
