@@ -33,7 +33,8 @@ static const vxs_param choose_params[] = {
       .max = 1000,
       .help = "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
               "does; 0: by the folds of --choose-lambda, else 5 where scores are in no unit "
-              "(methods skfs, fgm and mslr, squared-hinge loss), else not at all" },
+              "(methods skfs, fgm and mslr, squared-hinge loss) and there are enough persons and "
+              "subjects of each class, else not at all" },
     { .name = "select",
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
@@ -248,7 +249,8 @@ static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
     return vxs_task_has_logits(task) ? 0 : CALIBRATION_FOLDS;
 }
 
-/* By held-out scores of folds at the same share of lambda_max. */
+/* By held-out scores of folds at the same share of lambda_max. Folds that nobody asked for and that
+ * the subjects do not allow (few persons or sites, a rare class) cost no model. */
 static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
                             const vxs_method_settings *method, vxs_model *model, vxs_error *err)
 {
@@ -259,7 +261,16 @@ static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
         return VXS_OK;
     again.lambda = NAN;
     again.lambda_ratio = fmin(c->lambda / c->lambda_max, 1); /* rounds are as they were asked for */
-    return ask_folds(call, task, folds, &again, &model->selection, err);
+    if (((const fit_settings *)call->values)->calibrate > 0)
+        return ask_folds(call, task, folds, &again, &model->selection, err);
+    vxs_error why = VXS_ERROR_INIT;
+    vxs_status status = ask_folds(call, task, folds, &again, &model->selection, &why);
+    if (status != VXS_MISUSE && status != VXS_BAD_DATA)
+        return status ? vxs_fail(err, status, "%s", why.message) : VXS_OK;
+    vxs_log(call->context, VXS_LOG_WARNING,
+            "probabilities are not calibrated, which --calibrate K does by K folds: %s",
+            why.message);
+    return VXS_OK;
 }
 
 static void warn_of_directions(const vxs_call *call, const vxs_model *m)

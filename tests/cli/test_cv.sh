@@ -57,6 +57,17 @@ for words in "fit rare --method mslr" "cv rare"; do # who has the weight 0 is no
 done
 refuses 65 "and training needs two of each class; use more or other folds, or leave" voxsift cv rare --target four --folds 3 -o x -q
 same "no checkpoint of what cannot go on" "$(ls -d x* | tr '\n' ' ')" "x.tsv "
+# folds that calibrate unasked cost no model where they cannot be dealt
+for words in "rare --target rare" "c --target dx --group site"; do
+    run voxsift fit $words --method fgm -o f
+    same "fit $words" "$code" 0
+    holds "fit $words, not calibrated, which is said" "probabilities are not calibrated" "$work/err"
+    rm -r f
+done
+refuses 65 "training needs two of each class" voxsift fit rare --target rare --method fgm --calibrate 5 -o f -q
+refuses 2 "5 inner folds want at least as many groups" voxsift fit c --target dx --group site --method fgm --calibrate 5 -o f -q
+refuses 2 "'--calibrate' wants 0, or 2 and more" voxsift fit c --target dx --calibrate 1 -o f -q
+refuses 2 "'--choose-lambda' wants 0, or 2 and more" voxsift fit c --target dx --choose-lambda 1 -o f -q
 # one subject a fold: scores of different models are compared, which is biased downwards, and said
 for words in "score r 0" "dx AUC 0.5"; do
     set -- $words
