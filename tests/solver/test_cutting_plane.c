@@ -216,7 +216,7 @@ Test(generation, both_methods_agree)
  */
 Test(generation, one_a_round_is_the_lasso)
 {
-    for (uint64_t number = 1; number < 40; number += 2) {
+    for (uint64_t number = 1; number < 40; number += 4) {
         vxs_error err = VXS_ERROR_INIT;
         example e = make(number, 40, 50);
         vxs_solver *solver = NULL;
@@ -434,6 +434,25 @@ static vxs_status solve_hard(vxs_error *err)
     vxs_solution_release(&solution);
     vxs_solver_free(solver);
     return status;
+}
+
+/* Where there is room to meet all margins and the cost makes it worth it, most of the samples are
+ * at the edge of the hinge. */
+Test(generation, margins_that_are_met)
+{
+    for (uint64_t number = 0; number < 40; number += 4) {
+        example e = make(number + 2, 32 + number, 110 + 5 * number);
+        e.problem.cost = 1e4;
+        e.problem.budget = number % 8 < 4 ? e.p / 3 : e.p;
+        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, NULL);
+        const vxs_certificate *c = &solution.certificate;
+        cr_assert(c->converged, "%lu: gap %g", (unsigned long)number, c->gap);
+        cr_assert(c->iterations < 4000, "%lu: %lu steps", (unsigned long)number,
+                  (unsigned long)c->iterations);
+        confirm(&e, &solution, number);
+        vxs_solution_release(&solution);
+        release(&e);
+    }
 }
 
 Test(generation, memory_that_fails)

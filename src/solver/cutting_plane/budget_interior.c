@@ -4,11 +4,14 @@
  * Problem   |omega_h| = mu_h makes the penalty a sum over units: the least over mu >= 0,
  *           sum mu = 1, of 1/2 sum_c w_c^2 / d_c, d_c the sum of mu_h over rounds that have
  *           c's unit. Units that are in several rounds are one again: nothing is singular.
- * Method    Newton on v = w / sqrt(d), mu and b, for the value less eps sum log mu, eps
- *           falling. H = I + Y'Y of v, Y = sqrt(C u f'') X sqrt(d), is factored where it is
- *           smaller: over columns, or over samples as I + YY'. mu and b are what remains.
- * Gap       of the problem on the rounds, with b found to the end, as in proximal_gradient.c, which
- *           takes over from here: its steps take rounds away that are only small here. */
+ * Hinge     the squared hinge is C u xi^2 / 2 with y z = 1 - xi + slack, slack >= 0. A barrier on
+ *           the slack gives all samples a curvature: without it Newton's step meets the hinge of
+ *           a sample that it did not see, and is cut down to nothing where the margins are met.
+ * Method    Newton on v = w / sqrt(d), mu and b, for the value less eps (sum log mu + sum log
+ *           slack), eps falling. H = I + Y'Y of v, Y = sqrt(C u f'') X sqrt(d), is factored where
+ * it is smaller: over columns, or over samples as I + YY'. mu and b are what remains. Gap       of
+ * the problem on the rounds, with b found to the end, as in proximal_gradient.c, which takes over
+ * from here: its steps take rounds away that are only small here. */
 #include "linalg/lapack.h"
 #include "solver/cutting_plane/cutting_plane.h"
 
@@ -21,7 +24,9 @@
 #define SHRINK  0.15 /* eps, when a step went well */
 #define AWAY    0.97 /* of the way to where a mu would be 0 */
 #define LEAST   1e-6 /* mu of a round that is new */
-#define STUCK   8    /* steps without a better gap */
+#define STUCK   8    /* steps without a better gap, or a smaller eps; */
+#define BARRIER 0.01 /* of the gap asked for: a smaller share of the barriers leads no further */
+#define WELL    0.3  /* a step that went well: so much of it was taken */
 #define ROUNDED 1e-15
 
 typedef struct {
@@ -42,7 +47,9 @@ typedef struct {
     double *rest;          /* (t + q + 1)^2 and a right side */
     int *pivot;
     double *dv, *dmu, *db, *trial;
-    double *root; /* m: sqrt(d) where a step begins */
+    double *root;    /* m: sqrt(d) where a step begins */
+    bool hinged;     /* there is a barrier on each sample's slack, too */
+    double barriers; /* how many there are */
     double eps, value;
 } central;
 
@@ -57,6 +64,52 @@ static void find_d(const central *c, const double *mu)
     }
 }
 
+/* xi of y z = 1 - xi + slack where sample i, whose loss is weighted with C u, has the least C u
+ * xi^2 / 2 - eps log slack: there xi slack = eps / (C u). */
+static double excess(const central *c, size_t i, double weight, double *slack)
+{
+    double over = 1 - c->g->problem.loss.y[i] * c->g->shifted[i], product = c->eps / weight;
+    double sum = hypot(over, 2 * sqrt(product)); /* xi + slack */
+    double large = (sum + fabs(over)) / 2, small = product / large;
+    *slack = over > 0 ? small : large;
+    return over > 0 ? large : small;
+}
+
+static double weight_of(const central *c, size_t i)
+{
+    return c->g->problem.cost * vxs_loss_weight(&c->g->problem.loss, i);
+}
+
+/* C sum u f, with the barriers of the slacks. */
+static double loss_at(const central *c)
+{
+    double sum = 0, slack = 0;
+    if (!c->hinged)
+        return c->g->problem.cost * vxs_loss_value(&c->g->problem.loss, c->g->shifted);
+    for (size_t i = 0; i < c->n; i++) {
+        double weight = weight_of(c, i), xi = weight > 0 ? excess(c, i, weight, &slack) : 0;
+        sum += weight > 0 ? weight * xi * xi / 2 - c->eps * log(slack) : 0;
+    }
+    return sum;
+}
+
+/* Its gradient, and the root of its curvature. */
+static void differentiate(const central *c)
+{
+    const vxs_loss *loss = &c->g->problem.loss;
+    if (!c->hinged) {
+        vxs_loss_gradient(loss, c->g->shifted, c->slope);
+        vxs_loss_curvature(loss, c->g->shifted, c->curve);
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        double weight = weight_of(c, i), slack = 0;
+        double xi = c->hinged && weight > 0 ? excess(c, i, weight, &slack) : 0;
+        double curve = xi > 0 ? weight * xi / (xi + slack) : 0;
+        c->slope[i] = c->hinged ? -weight * loss->y[i] * xi : c->g->problem.cost * c->slope[i];
+        c->curve[i] = sqrt(c->hinged ? curve : fmax(0, c->g->problem.cost * c->curve[i]));
+    }
+}
+
 /* Predictions of w = v sqrt(d), without b and with it; the loss. */
 static double predict(const central *c, const double *v, const double *b, double *z)
 {
@@ -67,10 +120,10 @@ static double predict(const central *c, const double *v, const double *b, double
     memcpy(c->g->shifted, z, c->n * sizeof(*z));
     for (size_t r = 0; r < c->q; r++)
         cblas_daxpy((int)c->n, b[r], c->g->shift.basis + r * c->n, 1, c->g->shifted, 1);
-    return c->g->problem.cost * vxs_loss_value(&c->g->problem.loss, c->g->shifted);
+    return loss_at(c);
 }
 
-/* The value less eps sum log mu. */
+/* The value less eps times the sum of logarithms. */
 static double value_at(const central *c, const double *v, const double *mu, const double *b)
 {
     find_d(c, mu);
@@ -83,13 +136,7 @@ static double value_at(const central *c, const double *v, const double *mu, cons
 /* Slope and curvature where value_at was last. */
 static void look(const central *c)
 {
-    const vxs_problem *p = &c->g->problem;
-    vxs_loss_gradient(&p->loss, c->g->shifted, c->slope);
-    vxs_loss_curvature(&p->loss, c->g->shifted, c->curve);
-    for (size_t i = 0; i < c->n; i++) {
-        c->slope[i] *= p->cost;
-        c->curve[i] = sqrt(fmax(0, p->cost * c->curve[i]));
-    }
+    differentiate(c);
     for (size_t k = 0; k < c->m; k++) {
         const double *x = c->g->pool.x + c->column[k] * c->n;
         double root = sqrt(c->d[c->unit[k]]);
@@ -303,15 +350,16 @@ static void follow(central *c, double *coupled)
             return; /* the caller polls too */
         double share = take_step(c), gap = find_gap(c);
         g->iterations++;
-        stuck = gap < 0.9 * best ? 0 : stuck + 1;
+        bool falls = share > WELL && c->eps * c->barriers > BARRIER * g->target * g->empty;
+        stuck = gap < 0.9 * best || falls ? 0 : stuck + 1;
         if (gap < fmin(best, g->restricted)) /* or what it began with is nearer */
             hand_back(c);
         best = fmin(best, gap);
         if (gap <= g->target / 2 || share == 0)
             return;
-        if (share > 0.3)
+        if (share > WELL)
             c->eps *= SHRINK;
-        c->eps = fmin(c->eps, gap * g->empty / (double)c->t);
+        c->eps = fmin(c->eps, gap * g->empty / c->barriers);
         c->value = value_at(c, c->v, c->mu, c->b);
     }
 }
@@ -358,7 +406,7 @@ static void start(central *c)
     for (size_t k = 0; k < c->m; k++)
         c->v[k] /= sqrt(c->d[c->unit[k]]);
     memcpy(c->b, g->shift.b, c->q * sizeof(*c->b));
-    c->eps = fmax(find_gap(c), 1e-12) * g->empty / (double)c->t * SHRINK;
+    c->eps = fmax(find_gap(c), 1e-12) * g->empty / c->barriers * SHRINK;
 }
 
 static void release(central *c)
@@ -409,6 +457,9 @@ vxs_status vxs_central_solve(vxs_generation *g, vxs_error *err)
 {
     central c = { .g = g, .n = g->n, .t = g->count, .q = g->shift.rank };
     size_t columns = vxs_pool_columns(&g->pool);
+    c.hinged = g->problem.loss.kind == &vxs_squared_hinge_loss;
+    c.barriers = (double)(c.t + (c.hinged ? c.n : 0));
+    c.eps = g->empty; /* any, until the gap is known */
     double *coupled = vxs_alloc(columns, (c.t + c.q + 1) * sizeof(*coupled), err);
     vxs_status status = coupled ? take_room(&c, columns, err) : VXS_FAILED;
     if (!status) {
