@@ -4,9 +4,9 @@
  * Problem   |omega_h| = mu_h makes the penalty a sum over units: the least over mu >= 0,
  *           sum mu = 1, of 1/2 sum_c w_c^2 / d_c, d_c the sum of mu_h over rounds that have
  *           c's unit. Units that are in several rounds are one again: nothing is singular.
- * Hinge     the squared hinge is C u xi^2 / 2 with y z = 1 - xi + slack, slack >= 0. A barrier on
- *           the slack gives all samples a curvature: without it Newton's step meets the hinge of
- *           a sample that it did not see, and is cut down to nothing where the margins are met.
+ * Hinge     the squared hinge is C u xi^2 / 2 with y z = 1 - xi + slack, slack >= 0. Where
+ *           margins are met, Newton's step is cut down to nothing by hinges of samples that it
+ *           did not see; then a barrier on the slack gives all samples a curvature.
  * Method    Newton on v = w / sqrt(d), mu and b, for the value less eps (sum log mu + sum log
  *           slack), eps falling. H = I + Y'Y of v, Y = sqrt(C u f'') X sqrt(d), is factored where
  * it is smaller: over columns, or over samples as I + YY'. mu and b are what remains. Gap       of
@@ -326,9 +326,10 @@ static double find_gap(central *c)
 }
 
 /* omega_h = mu_h w / d. */
-static void hand_back(const central *c)
+static void hand_back(const central *c, double gap)
 {
     find_d(c, c->mu);
+    c->g->restricted = gap;
     for (size_t h = 0; h < c->t; h++) {
         vxs_round *round = &c->g->rounds[h];
         size_t at = 0;
@@ -337,6 +338,11 @@ static void hand_back(const central *c)
                 round->omega[at++] = c->mu[h] * c->v[k] / sqrt(c->d[c->unit[k]]);
         round->norm = cblas_dnrm2((int)round->width, round->omega, 1);
     }
+}
+
+static bool is_hinge(const central *c)
+{
+    return c->g->problem.loss.kind == &vxs_squared_hinge_loss;
 }
 
 static void follow(central *c, double *coupled)
@@ -352,10 +358,10 @@ static void follow(central *c, double *coupled)
         g->iterations++;
         bool falls = share > WELL && c->eps * c->barriers > BARRIER * g->target * g->empty;
         stuck = gap < 0.9 * best || falls ? 0 : stuck + 1;
-        if (gap < fmin(best, g->restricted)) /* or what it began with is nearer */
-            hand_back(c);
+        if (gap < g->restricted) /* or what it began with is nearer */
+            hand_back(c, gap);
         best = fmin(best, gap);
-        if (gap <= g->target / 2 || share == 0)
+        if (gap <= g->target / 2 || share == 0 || (is_hinge(c) && !c->hinged && share <= WELL))
             return;
         if (share > WELL)
             c->eps *= SHRINK;
@@ -391,6 +397,8 @@ static void start(central *c)
 {
     const vxs_generation *g = c->g;
     double whole = 0, sum = 0;
+    c->barriers = (double)(c->t + (c->hinged ? c->n : 0));
+    c->eps = g->empty; /* any, until the gap is known */
     for (size_t h = 0; h < c->t; h++)
         whole += g->rounds[h].norm;
     for (size_t h = 0; h < c->t; h++)
@@ -457,13 +465,15 @@ vxs_status vxs_central_solve(vxs_generation *g, vxs_error *err)
 {
     central c = { .g = g, .n = g->n, .t = g->count, .q = g->shift.rank };
     size_t columns = vxs_pool_columns(&g->pool);
-    c.hinged = g->problem.loss.kind == &vxs_squared_hinge_loss;
-    c.barriers = (double)(c.t + (c.hinged ? c.n : 0));
-    c.eps = g->empty; /* any, until the gap is known */
     double *coupled = vxs_alloc(columns, (c.t + c.q + 1) * sizeof(*coupled), err);
     vxs_status status = coupled ? take_room(&c, columns, err) : VXS_FAILED;
     if (!status) {
         list_columns(&c);
+        start(&c);
+        follow(&c, coupled);
+    }
+    if (!status && is_hinge(&c) && !(g->restricted <= g->target)) {
+        c.hinged = true;
         start(&c);
         follow(&c, coupled);
     }
