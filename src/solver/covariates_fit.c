@@ -7,18 +7,18 @@
  *          hides what it falls by, a few steps more for the slope, on which the bound of the whole
  *          problem rests (C'alpha = 0). */
 #include "solver/covariates_fit.h"
+#include "solver/solver.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS     60
-#define DEPENDENT 1e-10 /* of a column's length */
-#define FLAT      1e-13 /* of the largest: second derivatives that are none */
-#define ROUNDING  1e-14
-#define ENOUGH    1e-4  /* of what the slope promises */
-#define LEVEL     1e-14 /* slope beside what it is a sum of */
+#define STEPS    60
+#define FLAT     1e-13 /* of the largest: second derivatives that are none */
+#define ROUNDING 1e-14
+#define ENOUGH   1e-4  /* of what the slope promises */
+#define LEVEL    1e-14 /* slope beside what it is a sum of */
 
 static void span(vxs_shift *s)
 {
@@ -35,7 +35,7 @@ static void span(vxs_shift *s)
                 s->share[k * s->columns + r] += along;
             }
         double length = cblas_dnrm2(n, v, 1);
-        if (!(length > DEPENDENT * before))
+        if (!(length > VXS_INDEPENDENT_ALONE * before))
             continue;
         cblas_dscal(n, 1 / length, v, 1);
         s->share[k * s->columns + s->rank] = length;

@@ -69,9 +69,10 @@ typedef struct {
     double *b, *trial, *slope;
     bool *used;
 } vxs_check_empty;
-/* The best predictions by `columns` columns, which follow each other in `free`. */
+/* The best predictions by `columns` columns, which follow each other in `free`; one of which no
+ * more than the share `least` is left beside others adds nothing. */
 VXS_MUST_CHECK vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free,
-                                              size_t columns, vxs_check_empty *empty,
+                                              size_t columns, double least, vxs_check_empty *empty,
                                               vxs_error *err);
 void vxs_check_empty_release(vxs_check_empty *empty);
 /* Takes what the free columns span out of v. */

@@ -36,7 +36,7 @@ void vxs_check_take_off(const vxs_check_empty *e, double *v)
 }
 
 /* Over samples that have a weight; columns that depend on others add nothing. */
-static void span(vxs_check_empty *e, const double *free)
+static void span(vxs_check_empty *e, const double *free, double least)
 {
     size_t n = e->n;
     for (size_t k = 0; k < e->columns; k++) {
@@ -47,9 +47,9 @@ static void span(vxs_check_empty *e, const double *free)
         vxs_check_take_off(e, b);
         vxs_check_take_off(e, b);
         double length = sqrt(vxs_check_inner(b, b, n));
-        for (size_t i = 0; i < n && length > 1e-10 * before; i++)
+        e->adds[k] = length > least * before;
+        for (size_t i = 0; i < n && e->adds[k]; i++)
             b[i] /= length;
-        e->adds[k] = length > 1e-10 * before;
         e->rank += e->adds[k];
     }
 }
@@ -174,14 +174,14 @@ void vxs_check_empty_release(vxs_check_empty *e)
 }
 
 vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free, size_t columns,
-                               vxs_check_empty *e, vxs_error *err)
+                               double least, vxs_check_empty *e, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design), classes = vxs_check_classes(problem);
     *e = (vxs_check_empty){ .problem = problem, .n = n, .classes = classes, .columns = columns };
     e->basis = vxs_alloc(n, columns * sizeof(*e->basis), err);
     e->adds = vxs_alloc(columns, sizeof(*e->adds), err);
     if (e->basis && e->adds)
-        span(e, free);
+        span(e, free, least);
     size_t q = classes * e->rank;
     e->zero = vxs_alloc(n, classes * sizeof(*e->zero), err);
     e->slope = vxs_alloc(n, classes * sizeof(*e->slope), err);

@@ -324,6 +324,33 @@ Test(generation, weights_learned_anew)
     }
 }
 
+/* Covariates that are almost the same get large weights, by whose rounding predictions move: where
+ * it is more than a certificate bears, the later one adds nothing. */
+Test(generation, covariates_that_are_almost_the_same)
+{
+    for (uint64_t number = 0; number < 60; number++) {
+        example e = make(number, 40, 40);
+        vxs_random random = { .seed = 41, .stream = number };
+        double *free_columns = malloc(3 * e.n * sizeof(*free_columns));
+        double apart = pow(10, -4 - 0.125 * (double)number); /* 1e-4 to 4e-12 */
+        for (size_t i = 0; i < e.n; i++) {
+            double age = 20 + floor(60 * vxs_random_uniform(&random, 2 * i));
+            free_columns[i] = 1;
+            free_columns[e.n + i] = age;
+            free_columns[2 * e.n + i] = age * (1 + apart * vxs_random_normal(&random, 2 * i + 1));
+        }
+        e.problem.free = free_columns;
+        e.problem.free_count = 3;
+        e.problem.debias = 1;
+        e.problem.unshifted = number % 2;
+        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, NULL);
+        confirm(&e, &s, number);
+        vxs_solution_release(&s);
+        release(&e);
+        free(free_columns);
+    }
+}
+
 /* Wrong answers are found out. */
 Test(generation, wrong_answers)
 {

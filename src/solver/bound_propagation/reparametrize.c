@@ -6,14 +6,14 @@
  * cumulative sums of cumulative sums; of a graph with loops the core is left, without what hangs
  * on it. */
 #include "solver/bound_propagation/bound_propagation.h"
+#include "solver/solver.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PIVOT       1e-3  /* of a term's largest factor: less is not divided by */
-#define INDEPENDENT 1e-10 /* of a free column's length: if no more is left, it adds nothing */
+#define PIVOT 1e-3 /* of a term's largest factor: less is not divided by */
 
 typedef struct {
     vxs_rest *rest;
@@ -274,7 +274,8 @@ static void orthogonalise(vxs_rest *r, const double *columns)
             up[i % r->rank] += along;
         }
         double length = cblas_dnrm2(n, b, 1);
-        if (!(length > INDEPENDENT * before) || (k >= r->whole->q && !(length > r->whole->least)))
+        if (!(length > VXS_INDEPENDENT * before) ||
+            (k >= r->whole->q && !(length > r->whole->least)))
             continue;
         cblas_dscal(n, 1 / length, b, 1);
         up[r->rank] = length;

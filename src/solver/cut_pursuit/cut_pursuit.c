@@ -76,7 +76,7 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
         project(c, b);
         project(c, b); /* again, for what rounding left */
         double length = cblas_dnrm2((int)n, b, 1);
-        if (!(length > 1e-10 * before) || (k >= c->q && !(length > c->least)))
+        if (!(length > VXS_INDEPENDENT * before) || (k >= c->q && !(length > c->least)))
             continue;
         cblas_dscal((int)n, 1 / length, b, 1);
         c->rank++;

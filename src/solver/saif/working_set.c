@@ -3,6 +3,7 @@
  * For the squared loss one step is the answer, and the Gram matrix stays as features come and go.
  * For the logistic loss the quadratic is made of those columns that have a weight or want one. */
 #include "solver/saif/working_set.h"
+#include "solver/solver.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -123,7 +124,7 @@ static void make_basis(vxs_active *a)
         vxs_active_project(a, b);
         vxs_active_project(a, b); /* again, for what rounding left */
         double after = cblas_dnrm2((int)n, b, 1);
-        if (!(after > 1e-10 * before))
+        if (!(after > VXS_INDEPENDENT * before))
             continue;
         cblas_dscal((int)n, 1 / after, b, 1);
         a->rank++;
