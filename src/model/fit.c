@@ -127,10 +127,7 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
     if (!isnan(s->lambda) && !isnan(s->lambda_ratio))
         return vxs_fail(err, VXS_MISUSE, "'--lambda' and '--lambda-ratio' exclude each other");
     if (!(lambda_max > 0))
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "nothing is left to find for '%s': no feature varies, or the confounds "
-                        "explain it all",
-                        t->settings.target);
+        return vxs_fail_nothing_left(t, err);
     return vxs_lambda_check(solver, *lambda, err);
 }
 
@@ -139,10 +136,7 @@ static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s, 
                                double *point, vxs_error *err)
 {
     if (!(most > 0))
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "nothing is left to find for '%s': no feature varies, or the confounds "
-                        "explain it all",
-                        t->settings.target);
+        return vxs_fail_nothing_left(t, err);
     return vxs_settle_asked(s, point, err);
 }
 

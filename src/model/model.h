@@ -21,6 +21,8 @@ VXS_MUST_CHECK vxs_status vxs_check_trainable(const vxs_task *task, const size_t
                                               vxs_error *err);
 /* The same of all subjects. */
 VXS_MUST_CHECK vxs_status vxs_task_check_classes(const vxs_task *task, vxs_error *err);
+/* Fails, with the reason why no feature can get a weight. */
+vxs_status vxs_fail_nothing_left(const vxs_task *task, vxs_error *err);
 /* Graph, terms and groups, of which a part has not all for itself. */
 void vxs_task_drop_ties(vxs_task *task);
 /* All columns of a cohort, as they stand. */

@@ -1,11 +1,16 @@
-/* trainable.c - which subjects a model of classes can be trained on: one rule for all commands.
+/* trainable.c - which subjects a model of classes can be trained on, one rule for all commands; and
+ * why there is nothing to be trained.
  *
  * Every training part (the cohort of a fit, a training fold, the training part of an inner fold, a
  * half) has two subjects of each class: one alone is no class but an image, and has half of the
  * loss when classes weigh the same. */
 #include "model/model.h"
 
+#include <math.h>
+
 enum { LEAST = 2 };
+
+#define DROWNS 1e10 /* times another: in sums with it, that one has no digits to be fitted by */
 
 /* Subjects of weight 0 are not there. */
 static size_t count_class(const vxs_task *t, const size_t *which, size_t count, size_t class)
@@ -55,4 +60,43 @@ vxs_status vxs_check_trainable(const vxs_task *t, const size_t *which, size_t co
                             t->classes[k], count_class(t, NULL, t->n, k), folds);
     }
     return VXS_OK;
+}
+
+/* ---- Features -------------------------------------------------------------------------------- */
+
+/* The longest column, if it drowns at least half of the others: a fill value. Otherwise p. */
+static size_t find_drowning(const vxs_design *design, double *size, double *other)
+{
+    const double *norms = vxs_design_norms(design), *stored = vxs_design_stored(design);
+    size_t p = vxs_design_columns(design), longest = 0, drowned = 0;
+    *size = *other = 0;
+    for (size_t j = 0; norms && stored && j < p; j++) {
+        double length = fmax(norms[j], stored[j]);
+        longest = length > *size ? j : longest;
+        *size = fmax(*size, length);
+    }
+    for (size_t j = 0; norms && stored && j < p; j++) {
+        double length = fmax(norms[j], stored[j]);
+        bool drowns = length * DROWNS < *size;
+        drowned += drowns;
+        *other = drowns ? fmax(*other, length) : *other;
+    }
+    return 2 * drowned >= p && *other > 0 ? longest : p;
+}
+
+vxs_status vxs_fail_nothing_left(const vxs_task *t, vxs_error *err)
+{
+    char buffer[32];
+    double size, other;
+    size_t j = find_drowning(t->design, &size, &other), p = vxs_design_columns(t->design);
+    if (j < p && p == t->cohort->p)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "feature '%s' is too large beside the others: its values are up to about "
+                        "%.2g, most others' no more than %.2g, and sums with it lose them; is it "
+                        "a fill value?",
+                        vxs_cohort_feature(t->cohort, j, buffer), size, other);
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "nothing is left to find for '%s': no feature varies, or the confounds "
+                    "explain it all",
+                    t->settings.target);
 }

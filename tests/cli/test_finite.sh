@@ -102,3 +102,14 @@ refuses 65 "weights of samples reach from 1 to 1e+90" voxsift fit v --target dia
 refuses 2 "a sparsity goes with a graph, not with terms" \
     voxsift fit d --target score --method fused --penalty trend --sparsity 1 -o x -q
 [ -e x ] && fail "a refused run left its output" || pass
+
+# a fill value: sums along a graph lose all other features in it
+awk 'BEGIN { OFS = "\t"; print "participant_id", "a", "b", "c", "d"
+    for (i = 1; i <= 30; i++) print "s" i, sin(i), cos(3 * i), (i == 4 ? "1e20" : sin(5 * i)), cos(7 * i) }' > fill.tsv
+awk 'BEGIN { OFS = "\t"; print "participant_id", "score"; for (i = 1; i <= 30; i++) print "s" i, sin(i) + cos(11 * i) / 3 }' > who.tsv
+run voxsift cohort --features fill.tsv --participants who.tsv -o fill -q
+for way in saif cuts bp; do
+    refuses 65 "feature 'c' is too large beside the others: its values are up to about 1e+20" \
+        voxsift fit fill --target score --method fused --graph chain --solver $way -o x -q
+done
+works "methods without sums are as before" voxsift fit fill --target score -o x -q
