@@ -337,7 +337,9 @@ Test(cuts, the_same_as_the_lasso_on_trees)
         WORKS(begin(&e, VXS_FUSED_CUTS, 1e-9, &cuts, &err), err);
         WORKS(begin(&e, VXS_FUSED_SAIF, 1e-9, &saif, &err), err);
         double most = vxs_solver_lambda_max(saif);
-        cr_assert(fabs(vxs_solver_lambda_max(cuts) - most) <= 1e-8 * (1e-6 + most), "%d: %g, %g",
+        /* of 91,500 problems of other streams, some of classes that covariates all but tell apart
+         * differ by up to 2e-7, one by 1e-5: that of the empty model is flat there */
+        cr_assert(fabs(vxs_solver_lambda_max(cuts) - most) <= 1e-6 * (1e-6 + most), "%d: %g, %g",
                   (int)number, vxs_solver_lambda_max(cuts), most);
         for (double ratio = 0.5; ratio > 0.01 && most > 1e-9; ratio /= 3) {
             vxs_solution a, b;
