@@ -83,8 +83,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     if (!status)
         status = copy_subjects(whole, which, part, err);
     if (!status)
-        status = vxs_check_trainable(whole, which, count, "a training part", "more or other folds",
-                                     err);
+        status =
+            vxs_check_trainable(whole, which, count, "a training part", "more or other folds", err);
     if (!status)
         status = copy_penalties(whole, part, err);
     if (!status)
