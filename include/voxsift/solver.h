@@ -169,17 +169,18 @@ typedef struct {
  * name == NULL. */
 typedef struct {
     const char *name;
-    const char *summary;                /* a phrase, without full stop */
-    const char *source;                 /* paper and section */
-    const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
-    bool needs_graph;                   /* without one it has no problem */
-    bool kernel;                        /* works on kernel scores, with or without a graph */
-    bool classes;                       /* tells classes apart, and nothing else */
-    bool generates;                     /* selects among units, round by round: what a solver is
-                                           asked for is no lambda, but so many rounds, or with
-                                           `wanted` so many units */
-    vxs_standardize standardize;        /* what suits it when nothing is said */
-    const struct vxs_solver_kind *kind; /* private to the solver room */
+    const char *summary;               /* a phrase, without full stop */
+    const char *source;                /* paper and section */
+    const vxs_param *params;           /* into vxs_method_settings; ends with name == NULL */
+    bool needs_graph;                  /* without one it has no problem */
+    bool kernel;                       /* works on kernel scores, with or without a graph */
+    bool classes;                      /* tells classes apart, and nothing else */
+    bool generates;                    /* selects among units, round by round: what a solver is
+                                          asked for is no lambda, but so many rounds, or with
+                                          `wanted` so many units */
+    vxs_standardize standardize;       /* what suits it when nothing is said */
+    const struct vxs_accepts *accepts; /* private to the solver room, as is */
+    const struct vxs_solver_kind *kind;
 } vxs_method;
 enum {
     VXS_METHOD_LASSO,

@@ -36,7 +36,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
         weigh(w, o, weight);
         for (size_t k = 0; k < job->test_count; k++) {
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
-            if (vxs_task_is_joint(t) && y < 0)
+            if (t->loss->joint && y < 0)
                 continue;
             u *= vxs_task_weight(t, job->test[k]);
             sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y);

@@ -169,8 +169,8 @@ static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t
     job->seconds += fit.certificate.seconds;
     job->converged = job->converged && fit.certificate.converged;
     job->sizes[k] += (double)fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
-    return vxs_task_is_joint(r->whole) ? use_joint(r, &fit, k, more, err)
-                                       : use_output(r, &fit, number, k, more, err);
+    return r->whole->loss->joint ? use_joint(r, &fit, k, more, err)
+                                 : use_output(r, &fit, number, k, more, err);
 }
 
 /* Another smoothness is another problem, on the same kernel scores. */

@@ -188,7 +188,7 @@ static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
     vxs_solver_free(solver);
     if (status)
         return status;
-    if (vxs_task_is_joint(t)) {
+    if (t->loss->joint) {
         status = split_fit(t, &fit, fits, err);
         vxs_solution_release(&fit);
         return status;
@@ -230,7 +230,7 @@ static vxs_status hand_over_parts(const vxs_task *t, const vxs_solution *joint, 
 static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number, vxs_take_fit *take,
                             void *user, vxs_error *err)
 {
-    if (vxs_task_is_joint(t))
+    if (t->loss->joint)
         return hand_over_parts(t, fit, number, take, user, err);
     vxs_output_fit raw = { .name = NULL, .fit = *fit }; /* the solver keeps its own weights */
     vxs_status status = decode(t, &raw, err);
@@ -344,7 +344,7 @@ static vxs_status check_problem(const vxs_task *t, const vxs_problem *problem,
     vxs_status status = copies ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < count && !status; k++)
         status = take_back(t, &fits[k].fit, &copies[k], err);
-    if (!status && vxs_task_is_joint(t)) {
+    if (!status && t->loss->joint) {
         status = vxs_joint_merge(t, copies, &joint, err);
         if (!status)
             status = vxs_check_solution(problem, &joint, certificates, err);

@@ -16,19 +16,14 @@ const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes)
                                   : &vxs_logistic_loss;
 }
 
-bool vxs_task_is_joint(const vxs_task *t)
-{
-    return t->loss == &vxs_multinomial_loss;
-}
-
 size_t vxs_task_problems(const vxs_task *t)
 {
-    return vxs_task_is_joint(t) ? 1 : vxs_task_outputs(t);
+    return t->loss->joint ? 1 : vxs_task_outputs(t);
 }
 
 const vxs_loss_kind *vxs_output_loss(const vxs_task *t)
 {
-    return vxs_task_is_joint(t) ? &vxs_logistic_loss : t->loss;
+    return t->loss->joint ? &vxs_logistic_loss : t->loss;
 }
 
 /* The first of a joint answer's indices that is not below this. */

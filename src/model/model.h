@@ -34,10 +34,9 @@ void vxs_balance_weights(const double *y, double *u, size_t n);
 #define VXS_MOST_CLASSES 64
 /* Whether two cells are one class: the same text, or numbers that are equal, such as 1 and 1.0. */
 bool vxs_is_class(const char *cell, const char *name);
-/* joint.c: whether one problem has all classes in it; its answer's part for an output, and the
- * answer again from these. */
+/* joint.c: the loss of so many classes, by one problem of them all or one each; a joint answer's
+ * part for an output, and the answer again from these. */
 const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes); /* none: scores */
-bool vxs_task_is_joint(const vxs_task *task);
 VXS_MUST_CHECK vxs_status vxs_joint_split(const vxs_task *task, const vxs_solution *joint,
                                           size_t output, vxs_solution *part, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_joint_merge(const vxs_task *task, const vxs_solution *parts,

@@ -87,7 +87,7 @@ void vxs_balance_weights(const double *y, double *u, size_t n)
 bool vxs_task_set_output(vxs_task *t, size_t number)
 {
     size_t positive = t->class_count == 2 ? 1 : number;
-    bool joint = vxs_task_is_joint(t);
+    bool joint = t->loss->joint != NULL;
     bool balanced = t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED;
     for (size_t i = 0; i < t->n; i++) {
         bool as_it_is = joint || t->class_count == 0;
@@ -120,7 +120,7 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
         (vxs_problem){ .design = t->design,
                        .loss = { .kind = vxs_problem_loss(&t->settings, settings, t->loss),
                                  .n = t->n,
-                                 .k = vxs_task_is_joint(t) ? t->class_count : 0,
+                                 .k = t->loss->joint ? t->class_count : 0,
                                  .y = t->y,
                                  .u = weighted ? t->u : NULL },
                        .free = t->free,

@@ -14,101 +14,43 @@
 
 /* ---- Parts, which methods take or not -------------------------------------------------------- */
 
-enum {
-    GRAPH = 1,
-    TERMS = 2,
-    UNITS = 4,
-    RIDGE = 8,
-    NONNEGATIVE = 16,
-    SPARSITY = 32,
-    CLASSES = 64,
-    SMOOTH = 128,
-    SELECTION = 256, /* settings of units */
-    LAPLACIAN = 512,
-    PARTS = 10
-};
-static const char *const part_names[PARTS] = { "a graph",
-                                               "terms",
-                                               "units",
-                                               "a ridge",
-                                               "non-negative weights",
-                                               "a sparsity",
-                                               "a number of classes",
-                                               "a smoothness",
-                                               "a budget, a cost or a map, which go with units",
-                                               "a Laplacian" };
+static const char *const part_names[VXS_PARTS] = { "a graph",
+                                                   "terms",
+                                                   "units",
+                                                   "a ridge",
+                                                   "non-negative weights",
+                                                   "a sparsity",
+                                                   "a number of classes",
+                                                   "a smoothness",
+                                                   "a budget, a cost or a map, which go with units",
+                                                   "a Laplacian" };
 
 static unsigned parts_of(const vxs_problem *q)
 {
     bool selection = q->budget != 0 || q->cost != 0 || q->debias != 0 || q->unshifted ||
                      q->map.kind != VXS_MAP_NONE;
-    const bool has[PARTS] = { q->graph != NULL, q->terms != NULL,
-                              q->units != NULL, q->ridge != 0,
-                              q->nonnegative,   q->sparsity != 0,
-                              q->loss.k > 1,    q->smooth != 0,
-                              selection,        q->laplacian.graph != NULL };
+    const bool has[VXS_PARTS] = { q->graph != NULL, q->terms != NULL,
+                                  q->units != NULL, q->ridge != 0,
+                                  q->nonnegative,   q->sparsity != 0,
+                                  q->loss.k > 1,    q->smooth != 0,
+                                  selection,        q->laplacian.graph != NULL };
     unsigned parts = 0;
-    for (unsigned k = 0; k < PARTS; k++)
+    for (unsigned k = 0; k < VXS_PARTS; k++)
         parts |= has[k] ? 1U << k : 0;
     return parts;
 }
 
-typedef struct {
-    const char *who;
-    const vxs_loss_kind *losses[5]; /* ends with NULL */
-    unsigned needs;                 /* one of these at least */
-    unsigned takes;                 /* besides */
-    bool brought;                   /* and any loss that a program brings along, complete */
-} rule;
-/* Method skfs with the penalty hsic-lasso; and what the checker knows without graph and units. */
-enum { HSIC = VXS_METHODS, PLAIN };
-static const rule rules[] = {
-    [VXS_METHOD_LASSO] = { "method 'lasso'",
-                           { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
-                           0,
-                           RIDGE | NONNEGATIVE,
-                           true },
-    [VXS_METHOD_FUSED] = { "method 'fused'",
-                           { &vxs_squared_loss, &vxs_logistic_loss, &vxs_multinomial_loss },
-                           GRAPH | TERMS,
-                           SPARSITY | CLASSES,
-                           false },
-    [VXS_METHOD_SKFS] = { "method 'skfs'",
-                          { &vxs_hinge_loss },
-                          NONNEGATIVE,
-                          GRAPH | SMOOTH,
-                          false },
-    [VXS_METHOD_FGM] = { "method 'fgm'",
-                         { &vxs_squared_hinge_loss, &vxs_logistic_loss },
-                         UNITS,
-                         SELECTION,
-                         false },
-    [VXS_METHOD_MSLR] = { "method 'mslr'", { &vxs_logistic_loss }, UNITS, SELECTION, false },
-    [VXS_METHOD_GRAPHNET] = { "method 'graphnet'",
-                              { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss },
-                              0,
-                              LAPLACIAN | NONNEGATIVE,
-                              true },
-    [HSIC] = { "method 'skfs'", { &vxs_squared_loss }, NONNEGATIVE, 0, false },
-    [PLAIN] = { "a problem without graph, terms and units",
-                { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss,
-                  &vxs_multinomial_loss },
-                0,
-                RIDGE | NONNEGATIVE | CLASSES | LAPLACIAN,
-                true },
-};
-
 /* Of a problem alone: that of the only methods which take its parts. */
-static const rule *rule_of(const vxs_problem *q, const vxs_method *method,
-                           const vxs_method_settings *s)
+static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *method,
+                                      const vxs_method_settings *s)
 {
     if (!method)
-        return &rules[q->units                          ? VXS_METHOD_FGM
-                      : q->loss.kind == &vxs_hinge_loss ? VXS_METHOD_SKFS
-                      : q->graph || q->terms            ? VXS_METHOD_FUSED
-                                                        : PLAIN];
-    return method->kernel && s && s->penalty == VXS_PENALTY_HSIC ? &rules[HSIC]
-                                                                 : &rules[method - vxs_methods];
+        return q->units                          ? &vxs_accepts_blocks
+               : q->loss.kind == &vxs_hinge_loss ? &vxs_accepts_kernels
+               : q->graph || q->terms            ? &vxs_accepts_differences
+                                                 : &vxs_accepts_plain;
+    return method->kernel && s && s->penalty == VXS_PENALTY_HSIC ? &vxs_accepts_hsic
+                                                                 : method->accepts;
 }
 
 /* A loss that is none of the library's: what it lacks of all that solvers need, or NULL. */
@@ -122,7 +64,7 @@ static const char *lacks(const vxs_loss_kind *loss)
     return loss->gamma > 0 && loss->gamma <= VXS_LARGEST ? NULL : "a gamma above 0";
 }
 
-static vxs_status check_loss(const rule *r, const vxs_loss_kind *loss, vxs_error *err)
+static vxs_status check_loss(const vxs_accepts *r, const vxs_loss_kind *loss, vxs_error *err)
 {
     char text[128];
     size_t used = 0;
@@ -145,18 +87,18 @@ static vxs_status check_loss(const rule *r, const vxs_loss_kind *loss, vxs_error
                           known && loss->joint ? ": with several classes use another one" : "");
 }
 
-static vxs_status check_parts(const vxs_problem *q, const rule *r, vxs_error *err)
+static vxs_status check_parts(const vxs_problem *q, const vxs_accepts *r, vxs_error *err)
 {
     unsigned parts = parts_of(q), alien = parts & ~(r->needs | r->takes);
     vxs_status status = check_loss(r, q->loss.kind, err);
     if (status)
         return status;
-    for (unsigned k = 0; k < PARTS; k++) {
+    for (unsigned k = 0; k < VXS_PARTS; k++) {
         if (alien & 1U << k)
             return vxs_fail(err, VXS_MISUSE, "%s does not take %s", r->who, part_names[k]);
         if (r->needs & 1U << k && !(parts & r->needs))
             return vxs_fail(err, VXS_MISUSE, "%s needs %s%s", r->who, part_names[k],
-                            r->needs & GRAPH ? " or terms" : "");
+                            r->needs & VXS_PART_GRAPH ? " or terms" : "");
     }
     if (q->graph && q->terms)
         return vxs_fail(err, VXS_MISUSE, "a graph and terms exclude each other");
@@ -418,7 +360,7 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
         return vxs_fail(err, VXS_MISUSE, "the problem has no %s", q && q->design ? "y" : "design");
     if (method && !is_method(method))
         return vxs_fail(err, VXS_MISUSE, "the method is none of vxs_methods, but perhaps a copy");
-    const rule *r = rule_of(q, method, s);
+    const vxs_accepts *r = accepted_by(q, method, s);
     size_t n = vxs_design_rows(q->design), p = vxs_design_columns(q->design);
     vxs_status status = check_parts(q, r, err);
     if (!status && method && method->needs_graph && s)

@@ -15,6 +15,31 @@ typedef struct vxs_solver_kind {
     void (*release)(vxs_solver *solver); /* and frees it */
 } vxs_solver_kind;
 
+/* Parts of a problem, which methods accept or not. */
+enum {
+    VXS_PART_GRAPH = 1,
+    VXS_PART_TERMS = 2,
+    VXS_PART_UNITS = 4,
+    VXS_PART_RIDGE = 8,
+    VXS_PART_NONNEGATIVE = 16,
+    VXS_PART_SPARSITY = 32,
+    VXS_PART_CLASSES = 64,
+    VXS_PART_SMOOTH = 128,
+    VXS_PART_SELECTION = 256, /* settings of units */
+    VXS_PART_LAPLACIAN = 512,
+    VXS_PARTS = 10
+};
+typedef struct vxs_accepts {
+    const char *who;
+    const vxs_loss_kind *losses[5]; /* ends with NULL */
+    unsigned needs;                 /* one of these parts at least */
+    unsigned takes;                 /* besides */
+    bool brought;                   /* and any loss that a program brings along, complete */
+} vxs_accepts;
+/* methods.c: of problems by themselves, as the only methods that have their parts. */
+extern const vxs_accepts vxs_accepts_blocks, vxs_accepts_kernels, vxs_accepts_hsic,
+    vxs_accepts_differences, vxs_accepts_plain;
+
 /* Solvers begin with this. */
 struct vxs_solver {
     const vxs_solver_kind *kind;
