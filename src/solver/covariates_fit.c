@@ -7,6 +7,7 @@
  *          hides what it falls by, a few steps more for the slope, on which the bound of the whole
  *          problem rests (C'alpha = 0). */
 #include "solver/covariates_fit.h"
+#include "linalg/span.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -22,24 +23,13 @@
 
 static void span(vxs_shift *s)
 {
-    int n = (int)s->n;
     for (size_t k = 0; k < s->columns; k++) {
         double *v = s->basis + s->rank * s->n;
         for (size_t i = 0; i < s->n; i++)
             v[i] = vxs_loss_weight(&s->problem->loss, i) > 0 ? s->problem->free[k * s->n + i] : 0;
-        double before = cblas_dnrm2(n, v, 1);
-        for (int twice = 0; twice < 2; twice++)
-            for (size_t r = 0; r < s->rank; r++) {
-                double along = cblas_ddot(n, s->basis + r * s->n, 1, v, 1);
-                cblas_daxpy(n, -along, s->basis + r * s->n, 1, v, 1);
-                s->share[k * s->columns + r] += along;
-            }
-        double length = cblas_dnrm2(n, v, 1);
-        if (!(length > VXS_INDEPENDENT_ALONE * before))
-            continue;
-        cblas_dscal(n, 1 / length, v, 1);
-        s->share[k * s->columns + s->rank] = length;
-        s->from[s->rank++] = k;
+        if (vxs_span_join(s->basis, s->n, s->rank, VXS_INDEPENDENT_ALONE, 0,
+                          s->share + k * s->columns))
+            s->from[s->rank++] = k;
     }
 }
 

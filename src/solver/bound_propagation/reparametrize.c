@@ -5,6 +5,7 @@
  * every edge is alone and the columns are sums over subtrees, on second differences until they are
  * cumulative sums of cumulative sums; of a graph with loops the core is left, without what hangs
  * on it. */
+#include "linalg/span.h"
 #include "solver/bound_propagation/bound_propagation.h"
 #include "solver/solver.h"
 
@@ -259,26 +260,15 @@ static void gather_free(const peeling *e, double *free_columns)
                         ground + r->null.index[a] * n, 1);
 }
 
-/* Gram and Schmidt, twice. */
 static void orthogonalise(vxs_rest *r, const double *columns)
 {
-    int n = (int)r->n;
     for (size_t k = 0; k < r->frees && r->rank < r->n; k++) {
         double *b = r->span + r->rank * r->n, *up = r->triangle + r->rank * r->frees;
         memcpy(b, columns + k * r->n, r->n * sizeof(*b));
         memset(up, 0, r->frees * sizeof(*up));
-        double before = cblas_dnrm2(n, b, 1);
-        for (size_t i = 0; i < 2 * r->rank; i++) {
-            double *other = r->span + i % r->rank * r->n, along = cblas_ddot(n, other, 1, b, 1);
-            cblas_daxpy(n, -along, other, 1, b, 1);
-            up[i % r->rank] += along;
-        }
-        double length = cblas_dnrm2(n, b, 1);
-        if (!(length > VXS_INDEPENDENT * before) ||
-            (k >= r->whole->q && !(length > r->whole->least)))
+        if (!vxs_span_join(r->span, r->n, r->rank, VXS_INDEPENDENT,
+                           k < r->whole->q ? 0 : r->whole->least, up))
             continue;
-        cblas_dscal(n, 1 / length, b, 1);
-        up[r->rank] = length;
         r->kept[r->rank++] = k;
     }
 }

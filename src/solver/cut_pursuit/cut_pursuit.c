@@ -15,6 +15,7 @@
  * Cost      a round: a scan of X, a flow, sums of the columns that leave their piece, and Newton
  *           steps of the number of pieces; what is cut is what the answer shows */
 #include "solver/cut_pursuit/cut_pursuit.h"
+#include "linalg/span.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -50,15 +51,6 @@ static double lambda_max(const vxs_solver *solver)
 
 /* ---- Dual points ----------------------------------------------------------------------------- */
 
-static void project(const vxs_cuts *c, double *v)
-{
-    int n = (int)c->n;
-    for (size_t k = 0; k < c->rank; k++) {
-        const double *b = c->basis + k * c->n;
-        cblas_daxpy(n, -cblas_ddot(n, b, 1, v, 1), b, 1, v, 1);
-    }
-}
-
 /* What is free: columns, and sums over pieces of the graph; those that depend on others add
  * nothing. */
 static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
@@ -72,13 +64,8 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
         double *b = c->basis + c->rank * n;
         for (size_t i = 0; i < n; i++)
             b[i] = vxs_loss_weight(&c->problem.loss, i) > 0 ? s->x[k * n + i] : 0;
-        double before = cblas_dnrm2((int)n, b, 1);
-        project(c, b);
-        project(c, b); /* again, for what rounding left */
-        double length = cblas_dnrm2((int)n, b, 1);
-        if (!(length > VXS_INDEPENDENT * before) || (k >= c->q && !(length > c->least)))
+        if (!vxs_span_join(c->basis, n, c->rank, VXS_INDEPENDENT, k < c->q ? 0 : c->least, NULL))
             continue;
-        cblas_dscal((int)n, 1 / length, b, 1);
         c->rank++;
         vxs_reach_add(&c->reach, s->x + k * n);
     }
@@ -95,7 +82,7 @@ static void find_dual(vxs_cuts *c)
     if (!vxs_reach_project(&c->reach, c->curvature, c->dual)) {
         memcpy(c->dual, c->slope, size * sizeof(*c->dual));
         for (size_t k = 0; k < c->classes; k++)
-            project(c, c->dual + k * c->n);
+            vxs_span_take(c->basis, c->n, c->rank, c->dual + k * c->n, NULL);
     }
     double share = c->empty > 0 ? vxs_loss_outside(&c->problem.loss, c->dual, c->inside) : 0;
     for (size_t i = 0; i < size && share > 0; i++)

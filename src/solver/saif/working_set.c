@@ -3,6 +3,7 @@
  * For the squared loss one step is the answer, and the Gram matrix stays as features come and go.
  * For the logistic loss the quadratic is made of those columns that have a weight or want one. */
 #include "solver/saif/working_set.h"
+#include "linalg/span.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -120,13 +121,8 @@ static void make_basis(vxs_active *a)
         double *b = a->basis + a->rank * n;
         for (size_t i = 0; i < n; i++)
             b[i] = vxs_loss_weight(&a->problem->loss, i) > 0 ? a->x[c * n + i] : 0;
-        double before = cblas_dnrm2((int)n, b, 1);
-        vxs_active_project(a, b);
-        vxs_active_project(a, b); /* again, for what rounding left */
-        double after = cblas_dnrm2((int)n, b, 1);
-        if (!(after > VXS_INDEPENDENT * before))
+        if (!vxs_span_join(a->basis, n, a->rank, VXS_INDEPENDENT, 0, NULL))
             continue;
-        cblas_dscal((int)n, 1 / after, b, 1);
         a->rank++;
         vxs_reach_add(&a->reach, a->x + c * n);
     }
@@ -254,11 +250,7 @@ static double ridge_value(const vxs_active *a)
 
 void vxs_active_project(const vxs_active *a, double *v)
 {
-    int n = (int)a->n;
-    for (size_t k = 0; k < a->rank; k++) {
-        double along = cblas_ddot(n, a->basis + k * a->n, 1, v, 1);
-        cblas_daxpy(n, -along, a->basis + k * a->n, 1, v, 1);
-    }
+    vxs_span_take(a->basis, a->n, a->rank, v, NULL);
 }
 
 /* The share of the way to the empty model's point, which is well inside, that brings sample i back

@@ -1,0 +1,16 @@
+/* span.h - an orthonormal basis of columns, by Gram and Schmidt, twice; private. */
+#ifndef VXS_LINALG_SPAN_H
+#define VXS_LINALG_SPAN_H
+
+#include "voxsift/core.h"
+
+/* v less what the basis, n x rank and orthonormal, has of it; that is added to share unless NULL.
+ */
+void vxs_span_take(const double *basis, size_t n, size_t rank, double *v, double *share);
+/* The column behind the basis, at basis + rank n, becomes orthonormal to it. False where it depends
+ * on the basis: no more is left than `independent` of its length, or than `least`. What it had of
+ * the basis is added to share, and the length left is share[rank], unless that is NULL. */
+bool vxs_span_join(double *basis, size_t n, size_t rank, double independent, double least,
+                   double *share);
+
+#endif
