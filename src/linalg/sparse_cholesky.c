@@ -194,7 +194,7 @@ static vxs_status make_room(vxs_factor *f, vxs_error *err)
 
 vxs_status vxs_factor_new(vxs_sparse_rows d, vxs_factor *f, vxs_error *err)
 {
-    *f = (vxs_factor){ .d = d, .count = d.columns };
+    *f = (vxs_factor){ .d = d, .made = true, .count = d.columns };
     vxs_status status = make_room(f, err);
     for (size_t k = 0; k < f->count && !status; k++)
         f->order[k] = f->at[k] = k;

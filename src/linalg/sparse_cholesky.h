@@ -16,7 +16,8 @@ typedef struct {
  * full, make a square of their own. */
 typedef struct {
     vxs_sparse_rows d;      /* its arrays must stay */
-    size_t count;           /* variables; 0: not made */
+    bool made;              /* even of no variables */
+    size_t count;           /* variables */
     size_t *order, *at;     /* the variable of a place, the place of a variable */
     size_t *starts, *rows;  /* of the matrix's upper triangle, column by column */
     double *value;          /* of it */

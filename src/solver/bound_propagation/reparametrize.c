@@ -357,7 +357,7 @@ vxs_status vxs_rest_factor(vxs_rest *r, vxs_error *err)
 {
     const vxs_terms *d = &r->solid;
     vxs_sparse_rows rows = { d->columns, d->count, d->starts, d->index, d->value };
-    return r->factor.count > 0 ? VXS_OK : vxs_factor_new(rows, &r->factor, err);
+    return r->factor.made ? VXS_OK : vxs_factor_new(rows, &r->factor, err);
 }
 
 /* ---- There and back -------------------------------------------------------------------------- */
