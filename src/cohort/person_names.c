@@ -165,7 +165,8 @@ size_t vxs_occasion_length(const char *id)
     if (!is_occasion(id))
         return 0;
     bool apart = length == letters && is_separator(id[letters]) && isdigit(id[letters + 1]);
-    return apart ? letters + 1 + strspn(id + letters + 1, "0123456789") : length;
+    size_t end = apart ? letters + 1 + strspn(id + letters + 1, "0123456789") : length;
+    return id[end] == '\0' ? length : end; /* in pre_001 the number is the person */
 }
 
 static const char *const units[] = { "site",  "cent",   "ctr",   "clinic", "hosp", "scanner", "fam",

@@ -3,6 +3,7 @@
 #include "model/estimators.h"
 #include "model/model.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,28 @@ bool vxs_task_set_output(vxs_task *t, size_t number)
     return balanced || t->weights;
 }
 
+/* A feature that is constant among these subjects has no column to be weighed by: it is no
+ * neighbor, or others would lend it a weight. */
+static vxs_status set_laplacian(vxs_task *t, double weight, vxs_problem *problem, vxs_error *err)
+{
+    vxs_graph *g = &t->graph;
+    size_t left = 0;
+    vxs_status status = vxs_design_measure(t->design, err);
+    const double *norms = vxs_design_norms(t->design), *stored = vxs_design_stored(t->design);
+    for (size_t e = 0; e < g->count && !status; e++) {
+        size_t from = g->from[e], to = g->to[e];
+        if (!(norms[from] > FLT_EPSILON * stored[from] && norms[to] > FLT_EPSILON * stored[to]))
+            continue;
+        g->from[left] = from;
+        g->to[left] = to;
+        g->weight[left++] = g->weight[e];
+    }
+    g->count = status ? g->count : left;
+    if (left > 0)
+        problem->laplacian = (vxs_laplacian){ g, weight };
+    return status;
+}
+
 /* Sums of features instead of edges. */
 static vxs_status make_terms_problem(vxs_task *t, const char *penalty, vxs_problem *problem,
                                      vxs_error *err)
@@ -129,8 +152,8 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                        .nonnegative = settings->nonnegative,
                        .graph = vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ? &t->graph : NULL,
                        .sparsity = settings->sparsity };
-    if (vxs_task_estimator(t)->laplacian && t->graph.count > 0)
-        problem->laplacian = (vxs_laplacian){ &t->graph, settings->laplacian * vxs_task_total(t) };
+    if (vxs_task_estimator(t)->laplacian)
+        return set_laplacian(t, settings->laplacian * vxs_task_total(t), problem, err);
     const vxs_encoder *encoder = vxs_task_encoder(t);
     if (encoder->problem)
         return encoder->problem(context, t, number, settings, problem, err);

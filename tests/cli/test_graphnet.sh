@@ -26,3 +26,19 @@ refuses 2 "method 'graphnet' has no use for '--penalties'" voxsift fit c --targe
 refuses 2 "method 'graphnet' has no '--graph tree'" voxsift fit c --target score --method graphnet --graph tree -o x
 refuses 2 "method 'graphnet' has no option '--ridge'" voxsift fit c --target score --method graphnet --ridge 1 -o x
 refuses 2 "method 'lasso' has no option '--laplacian'" voxsift fit c --target score --laplacian 1 -o x
+
+# a feature that is constant lies between two that count: no neighbor lends it a weight
+awk 'BEGIN { srand(3); print "id\ta\tb\tc\td" > "k.tsv"; print "id\ty" > "y.tsv"
+    for (i = 1; i <= 40; i++) { a = rand(); c = rand(); print "s" i "\t" a "\t0.3\t" c "\t" rand() > "k.tsv"; print "s" i "\t" a + c + rand() / 9 > "y.tsv" } }'
+run voxsift cohort --features k.tsv --participants y.tsv --id-column id -q -o k
+for standardize in unit center; do
+    run voxsift fit k --target y --method graphnet --graph chain --laplacian 5 --lambda-ratio 0.1 --standardize $standardize -q --force -o km
+    same "a constant feature beside others ($standardize)" "$code" 0
+    run voxsift check-model km k
+    same "is confirmed" "$code" 0
+    run voxsift predict km k --training-too
+    same "predicts" "$code" 0
+    same "and has no weight" "$(cut -f 2 km/weights.tsv | grep -cx b)" 0
+done
+run voxsift stability k --target y --method graphnet --graph chain --pairs 4 -q -o ks
+same "is never stable" "$code$(awk -F'\t' '$1 == "b" || $2 == "b"' ks/*.tsv | grep -c '	1')" 00

@@ -29,7 +29,7 @@ for id in 'sprintf("%03d_%d", p, v)' 'sprintf("%03d%s", p, v == 1 ? "a" : "b")' 
     'sprintf("S%03d_%02d", p, v)' 'sprintf("%d_%03d", v, p)' 'sprintf("2019-0%d-%d_%03d", v, 10 + p % 7, p)' 'sprintf("%03d_%s", p, v == 1 ? "A" : "B")' \
     'sprintf("%04d_%d", p, v)' 'sprintf("S%d_%s", p, v == 1 ? "A" : "B")' 'sprintf("T%d_P%02d", v, p)' 'sprintf("I%d_%s", p, v == 1 ? "left" : "right")' \
     'sprintf("sub-%d_%dy", p, 2 * v)' 'sprintf("S%02d%s", p, v == 1 ? "pre" : "post")' 'sprintf("%s%02d", v == 1 ? "pre" : "post", p)' \
-    'sprintf("S%02dvisit%d", p, v)'; do
+    'sprintf("S%02dvisit%d", p, v)' 'sprintf("%s_%03d", v == 1 ? "pre" : "post", p)' 'sprintf("%s_%03d", v == 1 ? "BL" : "FU", p)'; do
     table_of c score "id = $id;"
     says "ids $id" "are taken for two persons; if they are one, pass --person" --dry-run
     says "ids $id, each a person" "" --dry-run --person scan_id

@@ -42,7 +42,8 @@ const vxs_param vxs_graphnet_params[] = {
       .min = 0,
       .max = 1e100,
       .help = "adds X / 2 times the sum over neighbors of their squared difference in weight, of "
-              "standardized features, and per subject" },
+              "standardized features, and per subject; large ones tie all neighbors "
+              "together, which is no longer sparse and takes long" },
     { .name = "nonnegative",
       .type = VXS_PARAM_FLAG,
       .offset = VXS_AT(nonnegative),
