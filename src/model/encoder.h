@@ -37,7 +37,7 @@ struct vxs_encoder {
     vxs_status (*decode)(const vxs_task *task, vxs_output_fit *output, vxs_error *err);
     /* Back to weights as the solver gave them. */
     vxs_status (*encode)(const vxs_task *task, vxs_solution *fit, vxs_error *err);
-    /* Adds what features say; covariates with a weight are added by whoever calls. */
+    /* Adds the features' part of the scores; the caller adds that of the covariates. */
     vxs_status (*score)(const vxs_output_fit *output, const vxs_scored_rows *subjects,
                         double *scores, vxs_error *err);
     void (*release)(void *encoded);
@@ -49,7 +49,7 @@ extern const vxs_encoder vxs_linear_encoder, vxs_kernel_encoder, vxs_block_encod
 
 /* The encoder of the task's method. */
 const vxs_encoder *vxs_task_encoder(const vxs_task *task);
-/* Sets scores: what features say, and the covariates by their weights. */
+/* Sets the scores: the features' part and that of the covariates. */
 VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output,
                                            const vxs_scored_rows *subjects, double *scores,
                                            size_t free_count, vxs_error *err);

@@ -1,5 +1,5 @@
-/* estimators.h - what a method is made of: the only place that tells methods apart; private to the
- * model and evaluate rooms. */
+/* estimators.h - the parts of each method, and the only place where methods differ by name; private
+ * to the model and evaluate rooms. */
 #ifndef VXS_MODEL_ESTIMATORS_H
 #define VXS_MODEL_ESTIMATORS_H
 
@@ -26,7 +26,7 @@ typedef struct {
 } vxs_estimator;
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
 const vxs_estimator *vxs_task_estimator(const vxs_task *task);
-/* The loss that is minimized; `of_target` says no more than scores (squared) or classes. */
+/* The loss that is minimized; `of_target` is that of scores (squared) or of classes. */
 const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,
                                       const vxs_method_settings *method,
                                       const vxs_loss_kind *of_target);
