@@ -36,7 +36,7 @@ COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(PLACE) $(HARD_COMPILE) $(SANITIZE) $(WAR
 LINK    = $(CC) $(CFLAGS) $(HARD_LINK) $(SANITIZE) -fopenmp
 LIBS    = $(PKG_LIBS) -lm -lpthread
 
-ROOMS    := core linalg image cohort simulate graph design loss solver verify model evaluate report
+ROOMS    := core linalg image cohort simulate graph design loss penalty solver verify model evaluate report
 LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c)))
 CLI_SRC  := $(sort $(filter-out src/cli/main.c,$(wildcard src/cli/*.c)))
 MAIN_SRC := src/cli/main.c

@@ -22,6 +22,9 @@
 extern "C" {
 #endif
 
+/* Numbers of a problem are no larger: the cube of such a number is still one. */
+#define VXS_LARGEST 1e100
+
 #if defined(__GNUC__)
 #pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
 #endif

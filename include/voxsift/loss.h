@@ -32,9 +32,6 @@ typedef struct {
     double (*outside)(double s, double inside, double y);
 } vxs_sample_loss;
 
-/* Numbers of a problem are no larger: the cube of such a number is still one. */
-#define VXS_LARGEST 1e100
-
 struct vxs_loss;
 /* Of all samples at once, where predictions of a sample are tied to each other; as the functions
  * below. */

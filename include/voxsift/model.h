@@ -80,9 +80,14 @@ typedef struct {
     size_t kernel_output;
     const double *bandwidths; /* its kernels' */
     double *margin;           /* what kernel scores are to reach, or kernels to be */
-    vxs_units *units;         /* of the design, by methods that select among them, or NULL */
-    struct vxs_hub *hub;      /* whose solvers wait for each other's scans, or NULL */
-    double *y, *u;            /* room for one output, and for its weights */
+    union {
+        vxs_fused fused;
+        vxs_generalized generalized;
+        vxs_budget budget;
+    } penalty;           /* of its problem, where that is not l1 */
+    vxs_units *units;    /* of the design, by methods that select among them, or NULL */
+    struct vxs_hub *hub; /* whose solvers wait for each other's scans, or NULL */
+    double *y, *u;       /* room for one output, and for its weights */
 } vxs_task;
 /* Subjects without target or confound are left out, and named. The cohort must stay. */
 VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,

@@ -5,6 +5,7 @@
 #include "voxsift/core.h"
 #include "voxsift/design.h"
 #include "voxsift/loss.h"
+#include "voxsift/penalty.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,40 +17,18 @@ extern "C" {
 
 /* ---- Problems and answers -------------------------------------------------------------------- */
 
-/* weight / 2 times the sum over a graph's edges of their weight times (w_from - w_to)^2. */
-typedef struct {
-    const vxs_graph *graph; /* NULL: none */
-    double weight;
-} vxs_laplacian;
-
-/* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2  over w and b */
+/* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda Omega(w) + Q(w)  over w and b */
 typedef struct {
     vxs_design *design;
-    vxs_loss loss;      /* of as many samples as the design has rows. With several predictions k a
-                           sample, each class has weights of its own, those of class c being c p ... c p
-                           +      p - 1 of a solution, and free columns likewise */
-    const double *free; /* the columns c that are not penalised, n x free_count: a column of ones
-                           for an intercept, confounds */
-    size_t free_count;
-    double ridge;
-    vxs_laplacian laplacian; /* is added */
-    bool nonnegative;        /* w >= 0 */
-    const vxs_graph *graph;  /* of the features: instead of |w|_1 the penalty is the sum over edges
-                                of weight |w_from - w_to|; NULL: none. A piece of the graph has a
-                                level that is not penalised */
-    double sparsity;         /* with a graph: and sparsity times |w|_1; then levels are penalised */
-    const vxs_terms *terms;  /* instead of |w|_1 the sum of the sizes of these; NULL: none */
-    double smooth;           /* with the hinge, where all y are one margin and w >= 0: adds the sum
-                                over the graph's edges of lambda2 weight (w_from - w_to)^2, lambda2 =
-                                smooth lambda_max^2 / (y sum u) */
-    vxs_units *units; /* instead: |w|_B^2 / 2 + cost sum_i u_i f, w being the weights of the columns
-                         of units, |w|_B^2 the least sum over units of |w_g|^2 / d_g with 0 <= d <=
-                         1 and sum d <= budget; NULL: none. `design` is what units are made of */
-    vxs_map map;      /* of units, if they are no groups */
-    size_t budget;
-    double cost;
-    double debias;  /* C of weights that are learned anew; 0: none */
-    bool unshifted; /* free columns have no part but in weights that are learned anew */
+    vxs_loss loss; /* of as many samples as the design has rows. With several predictions k a
+                      sample, each class has weights of its own, those of class c being c p ... c p
+                      + p - 1 of a solution, and b likewise */
+    const vxs_penalty *penalty; /* Omega; NULL: l1 */
+    vxs_quadratic quadratic;    /* Q */
+    const double *covariates;   /* the columns c that are not penalised, n x covariate_count: a
+                                   column of ones for an intercept, age, sex */
+    size_t covariate_count;
+    bool nonnegative; /* w >= 0 */
 } vxs_problem;
 
 /* What screening did for a fit, with `terms` terms that are penalised; 0 of these: nothing. */
@@ -169,18 +148,17 @@ typedef struct {
  * name == NULL. */
 typedef struct {
     const char *name;
-    const char *summary;               /* a phrase, without full stop */
-    const char *source;                /* paper and section */
-    const vxs_param *params;           /* into vxs_method_settings; ends with name == NULL */
-    bool needs_graph;                  /* without one it has no problem */
-    bool kernel;                       /* works on kernel scores, with or without a graph */
-    bool classes;                      /* tells classes apart, and nothing else */
-    bool generates;                    /* selects among units, round by round: what a solver is
-                                          asked for is no lambda, but so many rounds, or with
-                                          `wanted` so many units */
-    vxs_standardize standardize;       /* what suits it when nothing is said */
-    const struct vxs_accepts *accepts; /* private to the solver room, as is */
-    const struct vxs_solver_kind *kind;
+    const char *summary;                /* a phrase, without full stop */
+    const char *source;                 /* paper and section */
+    const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
+    bool needs_graph;                   /* without one it has no problem */
+    bool kernel;                        /* works on kernel scores, with or without a graph */
+    bool classes;                       /* tells classes apart, and nothing else */
+    bool generates;                     /* selects among units, round by round: what a solver is
+                                           asked for is no lambda, but so many rounds, or with
+                                           `wanted` so many units */
+    vxs_standardize standardize;        /* what suits it when nothing is said */
+    const struct vxs_solver_kind *kind; /* private to the solver room */
 } vxs_method;
 enum {
     VXS_METHOD_LASSO,
@@ -199,6 +177,13 @@ extern const vxs_method vxs_methods[];
  * then the problem is looked at alone. */
 VXS_MUST_CHECK vxs_status vxs_problem_check(const vxs_problem *problem, const vxs_method *method,
                                             const vxs_method_settings *settings, vxs_error *err);
+
+/* Its value at weights w of all columns and b of the covariates, for each class one after the
+ * other; with a budget of units or a relative Laplacian it has none that is this sum: VXS_MISUSE.
+ */
+VXS_MUST_CHECK vxs_status vxs_problem_value(const vxs_problem *problem, double lambda,
+                                            const double *w, const double *b, double *value,
+                                            vxs_error *err);
 
 /* A problem being solved by a method; fits begin where the last one ended, so that lambdas in
  * falling order make a path. What the problem points to must stay. */

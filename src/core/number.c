@@ -120,3 +120,12 @@ const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT])
     snprintf(buffer, VXS_REAL_TEXT, whole ? "%.0f" : "%.4g", value == 0 ? 0 : value);
     return buffer;
 }
+
+vxs_status vxs_number_check(const char *name, double value, double least, bool above,
+                            vxs_error *err)
+{
+    bool fine = (above ? value > least : value >= least) && value <= VXS_LARGEST;
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE, "%s must be a finite number %s %g, not %g", name,
+                           above ? "above" : "of at least", least, value);
+}

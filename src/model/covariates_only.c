@@ -16,8 +16,8 @@ vxs_status vxs_fit_columns(const vxs_loss_kind *loss, const double *y, const dou
     vxs_status status = nothing ? vxs_dense_new(nothing, n, 1, 1, &design, err) : VXS_FAILED;
     vxs_problem problem = { .design = design,
                             .loss = { .kind = loss, .n = n, .y = y, .u = weights },
-                            .free = columns,
-                            .free_count = count };
+                            .covariates = columns,
+                            .covariate_count = count };
     if (!status)
         status = vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, err);
     if (!status)

@@ -53,14 +53,20 @@ static vxs_status make_problem(const vxs_context *context, vxs_task *t, size_t o
                                vxs_error *err)
 {
     (void)output;
-    vxs_status status = read_map(settings, &problem->map, err);
+    vxs_map map;
+    vxs_status status = read_map(settings, &map, err);
     if (!status)
-        status = make_units(context, t, settings, &problem->map, err);
-    problem->units = t->units;
-    problem->budget = (size_t)settings->budget;
-    problem->cost = settings->cost;
-    problem->debias = settings->debias;
-    problem->unshifted = vxs_task_estimator(t)->minimax;
+        status = make_units(context, t, settings, &map, err);
+    if (status)
+        return status;
+    t->penalty.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
+                                      .units = t->units,
+                                      .map = map,
+                                      .budget = (size_t)settings->budget,
+                                      .cost = settings->cost,
+                                      .refit_cost = settings->debias,
+                                      .only_refit = vxs_task_estimator(t)->minimax };
+    problem->penalty = &t->penalty.budget.penalty;
     problem->loss.kind = vxs_problem_loss(&t->settings, settings, t->loss);
     return status;
 }

@@ -419,7 +419,7 @@ static vxs_status check_again(const vxs_context *context, const vxs_model *m, vx
     vxs_bound *bound = NULL;
     settings->smooth = m->outputs[k].fit.certificate.smooth;
     vxs_status status = vxs_task_problem(context, t, k, settings, &problem, err);
-    if (!status && problem.terms)
+    if (!status && vxs_as_generalized(problem.penalty))
         status = vxs_multipliers_read(m, t, k, &bound, err);
     if (!status)
         status = check_problem(t, &problem, &m->outputs[k], bound, certificates, err);

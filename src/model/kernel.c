@@ -244,12 +244,11 @@ static vxs_status problem_of(const vxs_context *context, vxs_task *t, size_t out
                                 .n = t->kernel ? vxs_design_rows(t->kernel) : 0,
                                 .y = t->margin,
                                 .u = hsic ? NULL : problem->loss.u }; /* pairs have none */
-    problem->free_count = 0;
+    problem->covariate_count = 0;
     problem->nonnegative = true;
-    if (hsic)
-        return status;
-    problem->smooth = settings->smooth;
-    problem->graph = t->graph.count > 0 ? &t->graph : NULL;
+    if (!hsic && t->graph.count > 0)
+        problem->quadratic =
+            (vxs_quadratic){ &vxs_relative_laplacian, settings->smooth, &t->graph };
     return status;
 }
 

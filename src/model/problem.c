@@ -118,7 +118,7 @@ static vxs_status set_laplacian(vxs_task *t, double weight, vxs_problem *problem
     }
     g->count = status ? g->count : left;
     if (left > 0)
-        problem->laplacian = (vxs_laplacian){ g, weight };
+        problem->quadratic = (vxs_quadratic){ &vxs_laplacian, weight, g };
     return status;
 }
 
@@ -129,8 +129,8 @@ static vxs_status make_terms_problem(vxs_task *t, const char *penalty, vxs_probl
     if (strcmp(penalty, "edges") == 0)
         return VXS_OK;
     vxs_status status = vxs_task_make_terms(t, penalty, err);
-    problem->terms = &t->terms;
-    problem->graph = NULL;
+    t->penalty.generalized = vxs_generalized_of(&t->terms);
+    problem->penalty = &t->penalty.generalized.penalty;
     return status;
 }
 
@@ -139,19 +139,20 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                             vxs_error *err)
 {
     bool weighted = vxs_task_set_output(t, number);
-    *problem =
-        (vxs_problem){ .design = t->design,
-                       .loss = { .kind = vxs_problem_loss(&t->settings, settings, t->loss),
-                                 .n = t->n,
-                                 .k = t->loss->joint ? t->class_count : 0,
-                                 .y = t->y,
-                                 .u = weighted ? t->u : NULL },
-                       .free = t->free,
-                       .free_count = vxs_task_regresses(t) ? 1 : t->free_count,
-                       .ridge = settings->ridge,
-                       .nonnegative = settings->nonnegative,
-                       .graph = vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ? &t->graph : NULL,
-                       .sparsity = settings->sparsity };
+    *problem = (vxs_problem){ .design = t->design,
+                              .loss = { .kind = vxs_problem_loss(&t->settings, settings, t->loss),
+                                        .n = t->n,
+                                        .k = t->loss->joint ? t->class_count : 0,
+                                        .y = t->y,
+                                        .u = weighted ? t->u : NULL },
+                              .quadratic = { &vxs_ridge, settings->ridge, NULL },
+                              .covariates = t->free,
+                              .covariate_count = vxs_task_regresses(t) ? 1 : t->free_count,
+                              .nonnegative = settings->nonnegative };
+    if (vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED) {
+        t->penalty.fused = vxs_fused_on(&t->graph, settings->sparsity);
+        problem->penalty = &t->penalty.fused.penalty;
+    }
     if (vxs_task_estimator(t)->laplacian)
         return set_laplacian(t, settings->laplacian * vxs_task_total(t), problem, err);
     const vxs_encoder *encoder = vxs_task_encoder(t);

@@ -1,52 +1,6 @@
 /* methods.c - the table of methods, and solving by whichever of them. */
 #include "solver/solver.h"
 
-/* ---- What they accept ------------------------------------------------------------------------ */
-
-static const vxs_accepts accepts_lasso = { "method 'lasso'",
-                                           { &vxs_squared_loss, &vxs_logistic_loss,
-                                             &vxs_squared_hinge_loss },
-                                           0,
-                                           VXS_PART_RIDGE | VXS_PART_NONNEGATIVE,
-                                           true };
-const vxs_accepts vxs_accepts_differences = { "method 'fused'",
-                                              { &vxs_squared_loss, &vxs_logistic_loss,
-                                                &vxs_multinomial_loss },
-                                              VXS_PART_GRAPH | VXS_PART_TERMS,
-                                              VXS_PART_SPARSITY | VXS_PART_CLASSES,
-                                              false };
-const vxs_accepts vxs_accepts_kernels = { "method 'skfs'",
-                                          { &vxs_hinge_loss },
-                                          VXS_PART_NONNEGATIVE,
-                                          VXS_PART_GRAPH | VXS_PART_SMOOTH,
-                                          false };
-const vxs_accepts vxs_accepts_hsic = {
-    "method 'skfs'", { &vxs_squared_loss }, VXS_PART_NONNEGATIVE, 0, false
-};
-const vxs_accepts vxs_accepts_blocks = { "method 'fgm'",
-                                         { &vxs_squared_hinge_loss, &vxs_logistic_loss },
-                                         VXS_PART_UNITS,
-                                         VXS_PART_SELECTION,
-                                         false };
-static const vxs_accepts accepts_mslr = {
-    "method 'mslr'", { &vxs_logistic_loss }, VXS_PART_UNITS, VXS_PART_SELECTION, false
-};
-static const vxs_accepts accepts_graphnet = { "method 'graphnet'",
-                                              { &vxs_squared_loss, &vxs_logistic_loss,
-                                                &vxs_squared_hinge_loss },
-                                              0,
-                                              VXS_PART_LAPLACIAN | VXS_PART_NONNEGATIVE,
-                                              true };
-const vxs_accepts vxs_accepts_plain = {
-    "a problem without graph, terms and units",
-    { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss, &vxs_multinomial_loss },
-    0,
-    VXS_PART_RIDGE | VXS_PART_NONNEGATIVE | VXS_PART_CLASSES | VXS_PART_LAPLACIAN,
-    true
-};
-
-/* ---- The table ------------------------------------------------------------------------------- */
-
 const char *const vxs_method_names[] = {
     "lasso", "fused", "skfs", "fgm", "mslr", "graphnet", NULL
 };
@@ -58,7 +12,6 @@ const vxs_method vxs_methods[] = {
       .source = "Ren, Huang, Qian: scalable structured learning, chapter 2",
       .params = vxs_lasso_params,
       .standardize = VXS_STANDARDIZE_UNIT,
-      .accepts = &accepts_lasso,
       .kind = &vxs_lasso_kind },
     { .name = "fused",
       .summary =
@@ -68,7 +21,6 @@ const vxs_method vxs_methods[] = {
       .params = vxs_fused_params,
       .needs_graph = true,
       .standardize = VXS_STANDARDIZE_CENTER,
-      .accepts = &vxs_accepts_differences,
       .kind = &vxs_fused_kind },
     { .name = "skfs",
       .summary = "few voxels whose kernels tell classes apart, alike among neighbours (structured "
@@ -78,7 +30,6 @@ const vxs_method vxs_methods[] = {
       .kernel = true,
       .classes = true,
       .standardize = VXS_STANDARDIZE_UNIT,
-      .accepts = &vxs_accepts_kernels,
       .kind = &vxs_skfs_kind },
     { .name = "fgm",
       .summary = "as many features, groups, pairs or curves of features as are wanted, the best "
@@ -88,7 +39,6 @@ const vxs_method vxs_methods[] = {
       .classes = true,
       .generates = true,
       .standardize = VXS_STANDARDIZE_UNIT,
-      .accepts = &vxs_accepts_blocks,
       .kind = &vxs_fgm_kind },
     { .name = "mslr",
       .summary = "the same by minimax sparse logistic regression, which learns the weights of what "
@@ -98,7 +48,6 @@ const vxs_method vxs_methods[] = {
       .classes = true,
       .generates = true,
       .standardize = VXS_STANDARDIZE_UNIT,
-      .accepts = &accepts_mslr,
       .kind = &vxs_mslr_kind },
     { .name = "graphnet",
       .summary = "few features with a weight, alike among neighbors (graph-net: an l1 penalty and "
@@ -107,7 +56,6 @@ const vxs_method vxs_methods[] = {
                 "prediction analysis with GraphNet",
       .params = vxs_graphnet_params,
       .standardize = VXS_STANDARDIZE_UNIT,
-      .accepts = &accepts_graphnet,
       .kind = &vxs_lasso_kind },
     { .name = NULL },
 };
@@ -125,7 +73,7 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
         return status;
     double most = vxs_solver_lambda_max(*solver);
     (*solver)->method = method;
-    (*solver)->free_count = problem->free_count * vxs_loss_outputs(&problem->loss);
+    (*solver)->free_count = problem->covariate_count * vxs_loss_outputs(&problem->loss);
     if (isfinite(most))
         return VXS_OK;
     vxs_solver_free(*solver);

@@ -7,38 +7,28 @@
 #include <float.h>
 #include <math.h>
 
+typedef enum { VXS_ANY_SIGN, VXS_EITHER_SIGN, VXS_NONNEGATIVE } vxs_sign;
+/* What an algorithm takes of problems; lists end with NULL. */
+typedef struct {
+    const vxs_loss_kind *losses[5];
+    const vxs_penalty_kind *penalties[3];
+    const vxs_quadratic_kind *quadratics[3];
+    vxs_sign weights; /* VXS_EITHER_SIGN: as the problem says; VXS_NONNEGATIVE: these alone */
+    bool brought;     /* and any loss that a program brings along, complete */
+} vxs_accepts;
+
 typedef struct vxs_solver_kind {
+    /* What it takes; the settings may be NULL, of a problem that is looked at alone. */
+    const vxs_accepts *(*accepts)(const vxs_method_settings *settings);
+    /* Of that and the settings, what does not go together; or NULL. */
+    vxs_status (*check)(const vxs_problem *problem, const vxs_method_settings *settings,
+                        vxs_error *err);
     vxs_status (*begin)(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err);
     double (*lambda_max)(const vxs_solver *solver);
     vxs_status (*fit)(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err);
     void (*release)(vxs_solver *solver); /* and frees it */
 } vxs_solver_kind;
-
-/* Parts of a problem, which methods accept or not. */
-enum {
-    VXS_PART_GRAPH = 1,
-    VXS_PART_TERMS = 2,
-    VXS_PART_UNITS = 4,
-    VXS_PART_RIDGE = 8,
-    VXS_PART_NONNEGATIVE = 16,
-    VXS_PART_SPARSITY = 32,
-    VXS_PART_CLASSES = 64,
-    VXS_PART_SMOOTH = 128,
-    VXS_PART_SELECTION = 256, /* settings of units */
-    VXS_PART_LAPLACIAN = 512,
-    VXS_PARTS = 10
-};
-typedef struct vxs_accepts {
-    const char *who;
-    const vxs_loss_kind *losses[5]; /* ends with NULL */
-    unsigned needs;                 /* one of these parts at least */
-    unsigned takes;                 /* besides */
-    bool brought;                   /* and any loss that a program brings along, complete */
-} vxs_accepts;
-/* methods.c: of problems by themselves, as the only methods that have their parts. */
-extern const vxs_accepts vxs_accepts_blocks, vxs_accepts_kernels, vxs_accepts_hsic,
-    vxs_accepts_differences, vxs_accepts_plain;
 
 /* Solvers begin with this. */
 struct vxs_solver {

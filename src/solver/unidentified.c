@@ -88,10 +88,11 @@ static vxs_status find_null_space(const vxs_terms *terms, vxs_terms *null, vxs_e
 vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_terms *null, vxs_error *err)
 {
     *null = (vxs_terms){ .columns = 0 };
-    if (problem->terms)
-        return find_null_space(problem->terms, null, err);
-    return problem->graph && problem->sparsity == 0 ? find_components(problem->graph, null, err)
-                                                    : VXS_OK;
+    const vxs_generalized *sums = vxs_as_generalized(problem->penalty);
+    const vxs_fused *fused = vxs_as_fused(problem->penalty);
+    if (sums)
+        return find_null_space(sums->terms, null, err);
+    return fused && fused->sparsity == 0 ? find_components(fused->graph, null, err) : VXS_OK;
 }
 
 vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_terms *null, double **columns,
@@ -192,7 +193,7 @@ static vxs_status scale_columns(rank_test *t, const vxs_problem *problem, const 
 {
     vxs_shift covariates;
     int n = (int)t->n, c = (int)t->count;
-    vxs_status status = vxs_shift_init(problem, problem->free_count, &covariates, err);
+    vxs_status status = vxs_shift_init(problem, problem->covariate_count, &covariates, err);
     if (status)
         return status;
     for (size_t k = 0; k < t->count; k++) {
@@ -320,7 +321,7 @@ vxs_status vxs_unidentified_find(const vxs_problem *problem, const vxs_terms *nu
 {
     rank_test t = { .null = null, .n = vxs_design_rows(problem->design), .count = null->columns };
     *u = (vxs_unidentified){ .n = t.n };
-    if (t.count == 0 || t.count + problem->free_count >= t.n) /* the methods refuse more */
+    if (t.count == 0 || t.count + problem->covariate_count >= t.n) /* the methods refuse more */
         return VXS_OK;
     vxs_status status = vxs_design_measure(problem->design, err);
     if (!status)

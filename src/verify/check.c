@@ -19,6 +19,10 @@
 
 typedef struct {
     const vxs_problem *problem;
+    const vxs_fused *fused;         /* its penalty, if it is one; */
+    const vxs_terms *terms;         /* of a generalized one; */
+    double ridge;                   /* and its quadratic: one of these */
+    const vxs_quadratic *laplacian; /* or NULL */
     size_t n, p, classes;
     vxs_check_levels levels;
     vxs_terms null;                /* the same */
@@ -37,14 +41,14 @@ typedef struct {
 
 /* ---- The value ------------------------------------------------------------------------------- */
 
-static double penalty_of_graph(const vxs_problem *problem, const double *w)
+static double penalty_of_graph(const vxs_fused *fused, const double *w)
 {
-    const vxs_graph *g = problem->graph;
+    const vxs_graph *g = fused->graph;
     double sum = 0;
     for (size_t e = 0; e < g->count; e++)
         sum += g->weight[e] * fabs(w[g->from[e]] - w[g->to[e]]);
     for (size_t j = 0; j < g->nodes; j++)
-        sum += problem->sparsity * fabs(w[j]);
+        sum += fused->sparsity * fabs(w[j]);
     return sum;
 }
 
@@ -58,13 +62,12 @@ static double term_of(const vxs_terms *terms, size_t t, const double *w)
 
 static double penalty(const check *c, const double *w)
 {
-    const vxs_terms *terms = c->problem->terms;
     double sum = 0;
-    if (c->problem->graph)
-        return penalty_of_graph(c->problem, w);
-    for (size_t t = 0; terms && t < terms->count; t++)
-        sum += fabs(term_of(terms, t, w));
-    for (size_t j = 0; !terms && j < c->p; j++)
+    if (c->fused)
+        return penalty_of_graph(c->fused, w);
+    for (size_t t = 0; c->terms && t < c->terms->count; t++)
+        sum += fabs(term_of(c->terms, t, w));
+    for (size_t j = 0; !c->terms && j < c->p; j++)
         sum += fabs(w[j]);
     return sum;
 }
@@ -101,9 +104,9 @@ static void predict(const check *c)
 /* w'Lw, edge by edge. */
 static double laplacian_form(const check *c)
 {
-    const vxs_laplacian *l = &c->problem->laplacian;
+    const vxs_quadratic *l = c->laplacian;
     double sum = 0;
-    for (size_t e = 0; l->graph && e < l->graph->count; e++) {
+    for (size_t e = 0; l && e < l->graph->count; e++) {
         double apart = c->w[l->graph->from[e]] - c->w[l->graph->to[e]];
         sum += l->weight * l->graph->weight[e] * apart * apart;
     }
@@ -113,8 +116,8 @@ static double laplacian_form(const check *c)
 /* Lw is taken off the correlations, edge by edge. */
 static void take_laplacian(check *c, double lambda)
 {
-    const vxs_laplacian *l = &c->problem->laplacian;
-    for (size_t e = 0; l->graph && e < l->graph->count; e++) {
+    const vxs_quadratic *l = c->laplacian;
+    for (size_t e = 0; l && e < l->graph->count; e++) {
         size_t from = l->graph->from[e], to = l->graph->to[e];
         double pull = l->weight * l->graph->weight[e] * (c->w[from] - c->w[to]) / lambda;
         c->value[from] -= pull;
@@ -124,11 +127,11 @@ static void take_laplacian(check *c, double lambda)
 
 static double primal_value(check *c, const vxs_solution *s)
 {
-    size_t n = c->n, q = c->problem->free_count;
+    size_t n = c->n, q = c->problem->covariate_count;
     double sum = 0;
     for (size_t k = 0; k < s->count; k++) {
         c->w[s->index[k]] = s->weight[k];
-        sum += c->problem->ridge * s->weight[k] * s->weight[k] / 2;
+        sum += c->ridge * s->weight[k] * s->weight[k] / 2;
     }
     sum += laplacian_form(c) / 2;
     for (size_t k = 0; k < c->classes; k++)
@@ -156,8 +159,8 @@ static void correlate(check *c, double lambda)
         for (size_t k = 0; k < count * c->classes; k++) {
             const double *column = c->block + k % count * n;
             size_t class = k / count, at = class * c->p + first + k % count;
-            c->value[at] = vxs_check_inner(column, c->theta + class * n, n) -
-                           c->problem->ridge * c->w[at] / lambda;
+            c->value[at] =
+                vxs_check_inner(column, c->theta + class * n, n) - c->ridge * c->w[at] / lambda;
             c->start[at] = vxs_check_inner(column, c->away + class * n, n);
         }
     }
@@ -180,7 +183,7 @@ static double dual_value(const check *c, double lambda, double most)
 {
     double square = 0, along = 0, scale = 1, sum = 0, size = laplacian_form(c);
     for (size_t j = 0; j < c->classes * c->p; j++)
-        size += c->problem->ridge * c->w[j] * c->w[j];
+        size += c->ridge * c->w[j] * c->w[j];
     for (size_t i = 0; i < c->n && c->problem->loss.kind == &vxs_squared_loss; i++) {
         double u = vxs_check_u(c->problem, i);
         along += lambda * c->theta[i] * c->problem->loss.y[i];
@@ -254,7 +257,7 @@ static bool is_balanced(double *value, const vxs_terms *terms, const double *u)
  * that no w is worth more than the sum of |u_t| |D_t w|. -INFINITY when they do not show it. */
 static double bound_by_terms(check *c, const vxs_solution *s)
 {
-    const vxs_terms *terms = c->problem->terms;
+    const vxs_terms *terms = c->terms;
     const vxs_bound *bound = s->bound;
     double most = 0;
     if (!bound || !bound->theta || !bound->u || bound->terms != c->classes * terms->count)
@@ -277,9 +280,9 @@ static void look(check *c, const vxs_solution *s, vxs_certificate *result)
     double lambda = s->certificate.lambda, size = c->empty.value, again;
     double enough = s->certificate.tol * (1 + 1e-6) + 1e-13;
     result->primal = primal_value(c, s);
-    result->dual = c->problem->terms ? bound_by_terms(c, s)
-                                     : bound_by_answer(c, lambda, false, &result->lambda_max);
-    if (!c->problem->terms && !(result->primal - result->dual <= enough * size))
+    result->dual =
+        c->terms ? bound_by_terms(c, s) : bound_by_answer(c, lambda, false, &result->lambda_max);
+    if (!c->terms && !(result->primal - result->dual <= enough * size))
         result->dual = fmax(result->dual, bound_by_answer(c, lambda, true, &again));
     result->lambda = lambda;
     result->empty = size;
@@ -309,7 +312,7 @@ static void release(check *c)
 
 static vxs_status take_room(check *c, vxs_error *err)
 {
-    size_t n = c->n, all = c->classes * n, columns = c->problem->free_count + c->levels.count;
+    size_t n = c->n, all = c->classes * n, columns = c->problem->covariate_count + c->levels.count;
     c->free = vxs_alloc(columns, n * sizeof(*c->free), err);
     c->block = vxs_alloc(n, BLOCK * sizeof(*c->block), err);
     c->z = vxs_alloc(all, sizeof(*c->z), err);
@@ -335,11 +338,11 @@ static void add_levels(const check *c)
         size += fmax(stored[j], sqrt(vxs_check_inner(c->block, c->block, n)));
         for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++)
             for (size_t i = 0; i < n; i++)
-                c->free[(c->problem->free_count + l->level[e]) * n + i] +=
+                c->free[(c->problem->covariate_count + l->level[e]) * n + i] +=
                     l->factor[e] * c->block[i];
     }
     for (size_t k = 0; k < l->count; k++) {
-        double *x = c->free + (c->problem->free_count + k) * n;
+        double *x = c->free + (c->problem->covariate_count + k) * n;
         bool nothing = !(sqrt(vxs_check_inner(x, x, n)) > NOTHING * size);
         for (size_t i = 0; i < n && nothing; i++)
             x[i] = 0;
@@ -350,7 +353,7 @@ static void add_levels(const check *c)
 static vxs_status take_unidentified_out(check *c, vxs_error *err)
 {
     const vxs_check_levels *l = &c->levels;
-    double *columns = c->free + c->n * c->problem->free_count;
+    double *columns = c->free + c->n * c->problem->covariate_count;
     c->null = (vxs_terms){ l->count, c->p, l->starts, l->level, l->factor };
     vxs_status status = vxs_unidentified_find(c->problem, &c->null, columns, &c->unidentified, err);
     if (status || c->unidentified.held == 0)
@@ -387,16 +390,16 @@ static vxs_status gather_free(check *c, vxs_error *err)
 {
     const vxs_problem *problem = c->problem;
     vxs_status status = VXS_OK;
-    if (problem->terms)
-        status = vxs_check_without(problem->terms, &c->levels, err);
-    else if (problem->graph && problem->sparsity == 0)
-        status = vxs_check_pieces(problem->graph, &c->levels, err);
+    if (c->terms)
+        status = vxs_check_without(c->terms, &c->levels, err);
+    else if (c->fused && c->fused->sparsity == 0)
+        status = vxs_check_pieces(c->fused->graph, &c->levels, err);
     if (!status)
         status = take_room(c, err);
     if (status)
         return status;
-    for (size_t k = 0; k < c->n * problem->free_count; k++)
-        c->free[k] = problem->free[k];
+    for (size_t k = 0; k < c->n * problem->covariate_count; k++)
+        c->free[k] = problem->covariates[k];
     add_levels(c);
     return take_unidentified_out(c, err);
 }
@@ -409,26 +412,32 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
         status = vxs_solution_check(problem, solution, err);
     if (status)
         return status;
+    const vxs_generalized *sums = vxs_as_generalized(problem->penalty);
+    const vxs_quadratic *q = &problem->quadratic;
     check c = { .problem = problem,
+                .fused = vxs_as_fused(problem->penalty),
+                .terms = sums ? sums->terms : NULL,
+                .ridge = q->kind == &vxs_ridge ? q->weight : 0,
+                .laplacian = q->kind == &vxs_laplacian ? q : NULL,
                 .n = vxs_design_rows(problem->design),
                 .p = vxs_design_columns(problem->design),
                 .classes = vxs_check_classes(problem) };
     if (problem->loss.kind == &vxs_hinge_loss)
         return vxs_check_hinge(problem, solution, certificate, err);
-    if (problem->units)
+    if (vxs_as_budget(problem->penalty))
         return vxs_check_budget(problem, solution, certificate, err);
     *certificate = (vxs_certificate){ .lambda = 0 };
     status = vxs_design_measure(problem->design, err);
     if (!status)
         status = gather_free(&c, err);
     if (!status)
-        status = vxs_check_empty_fit(problem, c.free, problem->free_count + c.levels.count,
+        status = vxs_check_empty_fit(problem, c.free, problem->covariate_count + c.levels.count,
                                      VXS_INDEPENDENT, &c.empty, err);
     if (!status)
-        status = vxs_check_span_init(problem, c.free, problem->free_count + c.levels.count, &c.span,
-                                     err);
-    if (!status && problem->graph)
-        status = vxs_check_net_new(problem->graph, problem->sparsity, &c.net, err);
+        status = vxs_check_span_init(problem, c.free, problem->covariate_count + c.levels.count,
+                                     &c.span, err);
+    if (!status && c.fused)
+        status = vxs_check_net_new(c.fused->graph, c.fused->sparsity, &c.net, err);
     bool without = true;
     if (!status) {
         look(&c, solution, certificate);

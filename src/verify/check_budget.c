@@ -18,6 +18,7 @@ enum { TILE = 256 };
 
 typedef struct {
     const vxs_problem *problem;
+    const vxs_budget *of; /* its penalty */
     const vxs_selected *selected;
     size_t n, count;                   /* units */
     double *z, *slope;                 /* n */
@@ -75,12 +76,12 @@ static void predict(budget *c, const double *weight, const double *free_weights)
 {
     const vxs_problem *p = c->problem;
     memset(c->z, 0, c->n * sizeof(*c->z));
-    for (size_t f = 0; f < p->free_count; f++)
+    for (size_t f = 0; f < p->covariate_count; f++)
         for (size_t i = 0; i < c->n; i++)
-            c->z[i] += free_weights[f] * p->free[f * c->n + i];
+            c->z[i] += free_weights[f] * p->covariates[f * c->n + i];
     for (size_t k = 0; k < c->selected->count; k++) {
         size_t first = c->selected->start[k], width = c->selected->start[k + 1] - first;
-        vxs_units_fetch(p->units, c->selected->unit[k], c->block);
+        vxs_units_fetch(c->of->units, c->selected->unit[k], c->block);
         for (size_t m = 0; m < width; m++)
             for (size_t i = 0; i < c->n; i++)
                 c->z[i] += weight[first + m] * c->block[m * c->n + i];
@@ -104,9 +105,10 @@ static void release_domain(domain *d)
 static vxs_status make_domain(const vxs_problem *problem, size_t columns, domain *d, vxs_error *err)
 {
     *d = (domain){ .span = { .n = 0 } };
-    vxs_status status =
-        vxs_check_empty_fit(problem, problem->free, columns, VXS_INDEPENDENT_ALONE, &d->empty, err);
-    return status ? status : vxs_check_span_init(problem, problem->free, columns, &d->span, err);
+    vxs_status status = vxs_check_empty_fit(problem, problem->covariates, columns,
+                                            VXS_INDEPENDENT_ALONE, &d->empty, err);
+    return status ? status
+                  : vxs_check_span_init(problem, problem->covariates, columns, &d->span, err);
 }
 
 /* Slopes become a point of the domain. */
@@ -154,7 +156,7 @@ static void put(budget *c, double score)
 /* Columns first ... first + rows - 1 times the slope, and the scores of these by themselves. */
 static void put_alone(budget *c, size_t first, size_t rows)
 {
-    const vxs_map *map = &c->problem->map;
+    const vxs_map *map = &c->of->map;
     for (size_t k = 0; k < rows * c->n; k++)
         c->tile[k] = c->columns[first * c->n + k] * c->slope[k % c->n];
     for (size_t j = 0; j < rows; j++) {
@@ -168,7 +170,7 @@ static void put_alone(budget *c, size_t first, size_t rows)
 /* Scores of products: of a feature with itself where a = b, of pairs above that. */
 static void put_products(budget *c, size_t a, size_t rows, size_t b, size_t columns)
 {
-    double square = c->problem->map.gamma * c->problem->map.gamma;
+    double square = c->of->map.gamma * c->of->map.gamma;
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, (int)c->n, 1,
                 c->tile, (int)c->n, c->columns + b * c->n, (int)c->n, 0, c->products, TILE);
     for (size_t k = 0; k < rows * columns; k++) {
@@ -196,7 +198,7 @@ static void put_pairs(budget *c)
 static vxs_status read_columns(budget *c, vxs_error *err)
 {
     size_t p = vxs_design_columns(c->problem->design);
-    if (c->problem->map.kind != VXS_MAP_POLY2)
+    if (c->of->map.kind != VXS_MAP_POLY2)
         return VXS_OK;
     c->columns = vxs_alloc(p, c->n * sizeof(*c->columns), err);
     c->tile = vxs_alloc(TILE, c->n * sizeof(*c->tile), err);
@@ -213,9 +215,9 @@ static double sum_of_best(budget *c)
     if (c->columns)
         put_pairs(c);
     for (size_t k = 0; k < c->count && !c->columns; k++) {
-        size_t width = vxs_units_width(c->problem->units, k);
+        size_t width = vxs_units_width(c->of->units, k);
         double score = 0;
-        vxs_units_fetch(c->problem->units, k, c->block);
+        vxs_units_fetch(c->of->units, k, c->block);
         for (size_t m = 0; m < width; m++) {
             double along = 0;
             for (size_t i = 0; i < c->n; i++)
@@ -243,7 +245,7 @@ static double gap_of_retrained(budget *c, const vxs_solution *s, domain *d, doub
         c->slope[i] *= cost;
     gap -= bound_besides(c, c->slope, cost, 1);
     for (size_t k = 0; k < selected->count; k++) {
-        vxs_units_fetch(c->problem->units, selected->unit[k], c->block);
+        vxs_units_fetch(c->of->units, selected->unit[k], c->block);
         for (size_t m = selected->start[k]; m < selected->start[k + 1]; m++) {
             const double *x = c->block + (m - selected->start[k]) * c->n;
             double w = selected->retrained[m], along = vxs_check_inner(x, c->slope, c->n);
@@ -259,7 +261,7 @@ static double gap_of_retrained(budget *c, const vxs_solution *s, domain *d, doub
  */
 static double best_bound(budget *c)
 {
-    double scores = sum_of_best(c), low = 0, high = 1, cost = c->problem->cost, step = 1e-7;
+    double scores = sum_of_best(c), low = 0, high = 1, cost = c->of->cost, step = 1e-7;
     double best = fmax(0, bound_besides(c, c->slope, cost, 1) - scores / 2); /* alpha = 0: 0 */
     for (int k = 0; k < 50; k++) {
         double t = (low + high) / 2, next = fmin(1, t + step * t);
@@ -273,9 +275,9 @@ static double best_bound(budget *c)
 
 static vxs_status take_room(budget *c, vxs_error *err)
 {
-    size_t widest = vxs_map_width(&c->problem->map);
-    for (size_t k = 0; k < c->count && c->problem->map.kind == VXS_MAP_NONE; k++) {
-        size_t width = vxs_units_width(c->problem->units, k);
+    size_t widest = vxs_map_width(&c->of->map);
+    for (size_t k = 0; k < c->count && c->of->map.kind == VXS_MAP_NONE; k++) {
+        size_t width = vxs_units_width(c->of->units, k);
         widest = width > widest ? width : widest;
     }
     c->z = vxs_alloc(c->n, sizeof(*c->z), err);
@@ -291,9 +293,9 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
                                   vxs_certificate *r, vxs_error *err)
 {
     domain d;
-    double cost = c->problem->cost;
+    double cost = c->of->cost;
     vxs_status status =
-        make_domain(c->problem, c->problem->unshifted ? 0 : c->problem->free_count, &d, err);
+        make_domain(c->problem, c->of->only_refit ? 0 : c->problem->covariate_count, &d, err);
     if (!status) {
         *empty = d.empty.value;
         predict(c, c->selected->weight, c->selected->free);
@@ -322,9 +324,9 @@ static vxs_status check_retrained(budget *c, const vxs_solution *s, double empty
                                   vxs_certificate *r, vxs_error *err)
 {
     domain d;
-    vxs_status status = make_domain(c->problem, c->problem->free_count, &d, err);
+    vxs_status status = make_domain(c->problem, c->problem->covariate_count, &d, err);
     if (!status &&
-        !vxs_has_converged(gap_of_retrained(c, s, &d, c->problem->debias, empty), RETRAINED))
+        !vxs_has_converged(gap_of_retrained(c, s, &d, c->of->refit_cost, empty), RETRAINED))
         r->converged = false;
     release_domain(&d);
     return status;
@@ -333,16 +335,18 @@ static vxs_status check_retrained(budget *c, const vxs_solution *s, double empty
 vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
                             vxs_certificate *certificate, vxs_error *err)
 {
+    const vxs_budget *of = vxs_as_budget(problem->penalty);
     budget c = { .problem = problem,
+                 .of = of,
                  .selected = solution->selected,
                  .n = vxs_design_rows(problem->design),
-                 .count = vxs_units_count(problem->units) };
+                 .count = vxs_units_count(of->units) };
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
     if (!c.selected || !vxs_selected_fits(problem, c.selected) ||
         (c.selected->alpha && c.selected->alpha_count != c.n))
         return VXS_OK; /* nothing is known */
-    c.budget = problem->budget < c.count ? problem->budget : c.count;
+    c.budget = of->budget < c.count ? of->budget : c.count;
     vxs_status status = take_room(&c, err);
     if (!status)
         status = read_columns(&c, err);

@@ -51,7 +51,7 @@ static void read_columns(hinge *c, const vxs_bound *bound)
 /* a'La */
 static double roughness(const hinge *c, const double *a)
 {
-    const vxs_graph *g = c->problem->graph;
+    const vxs_graph *g = c->problem->quadratic.graph;
     double sum = 0;
     for (size_t e = 0; g && e < g->count; e++) {
         double d = a[g->from[e]] - a[g->to[e]];
@@ -62,7 +62,7 @@ static double roughness(const hinge *c, const double *a)
 
 static void take_pull(const hinge *c, double lambda2)
 {
-    const vxs_graph *g = c->problem->graph;
+    const vxs_graph *g = c->problem->quadratic.graph;
     for (size_t e = 0; g && e < g->count; e++) {
         double pull = 2 * lambda2 * g->weight[e] * (c->a[g->from[e]] - c->a[g->to[e]]);
         c->want[g->from[e]] -= pull;
@@ -89,9 +89,9 @@ static void look(hinge *c, const vxs_solution *s, vxs_certificate *r)
     read_columns(c, s->bound);
     for (size_t j = 0; j < c->p; j++)
         r->lambda_max = fmax(r->lambda_max, c->all[j]);
-    double lambda2 = total > 0 && margin > 0
-                         ? c->problem->smooth * r->lambda_max * r->lambda_max / (margin * total)
-                         : 0;
+    double lambda2 = total > 0 && margin > 0 ? c->problem->quadratic.weight * r->lambda_max *
+                                                   r->lambda_max / (margin * total)
+                                             : 0;
     take_pull(c, lambda2);
     for (size_t j = 0; j < c->p; j++) {
         steepest = fmax(steepest, c->want[j]);

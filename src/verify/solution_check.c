@@ -23,20 +23,21 @@ static vxs_status check_index(const size_t *index, const double *weight, size_t 
 /* Whether the columns are those of the units. */
 bool vxs_selected_fits(const vxs_problem *q, const vxs_selected *s)
 {
-    size_t count = vxs_units_count(q->units);
+    vxs_units *units = vxs_as_budget(q->penalty)->units;
+    size_t count = vxs_units_count(units);
     bool fits = s->start[0] == 0;
     for (size_t k = 0; k < s->count && fits; k++)
         fits = s->unit[k] < count && s->start[k] <= s->start[k + 1] &&
-               s->start[k + 1] - s->start[k] == vxs_units_width(q->units, s->unit[k]);
+               s->start[k + 1] - s->start[k] == vxs_units_width(units, s->unit[k]);
     return fits;
 }
 
 vxs_status vxs_solution_check(const vxs_problem *q, const vxs_solution *s, vxs_error *err)
 {
     size_t p = vxs_design_columns(q->design), all = q->loss.k > 1 ? q->loss.k * p : p;
-    if (q->units)
+    if (vxs_as_budget(q->penalty))
         return VXS_OK; /* without a selection that fits nothing is known of it */
-    if (q->free_count > 0 && !s->free)
+    if (q->covariate_count > 0 && !s->free)
         return vxs_fail(err, VXS_MISUSE, "the solution has no weights of the covariates");
     double lambda = s->certificate.lambda;
     if (!(lambda > 0 && lambda <= VXS_LARGEST))

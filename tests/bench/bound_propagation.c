@@ -107,6 +107,7 @@ typedef struct {
     vxs_design *design;
     float *x;
     double *y, *ones;
+    vxs_fused fused;
     vxs_problem problem;
 } example;
 
@@ -125,14 +126,14 @@ static void make(const setting *s, uint64_t seed, example *e)
     if (vxs_dense_new(e->x, s->n, s->p, 1, &e->design, &err) ||
         vxs_terms_edges(&e->graph, s->sparsity, &e->terms, &err))
         exit(1);
+    e->fused = vxs_fused_on(&e->graph, s->sparsity);
     e->problem = (vxs_problem){ .design = e->design,
                                 .loss.kind = s->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
                                 .loss.n = s->n,
                                 .loss.y = e->y,
-                                .free = e->ones,
-                                .free_count = 1,
-                                .graph = &e->graph,
-                                .sparsity = s->sparsity };
+                                .covariates = e->ones,
+                                .covariate_count = 1,
+                                .penalty = &e->fused.penalty };
 }
 
 static void release(example *e)
@@ -387,8 +388,8 @@ static void write_programmes(const setting *s, uint64_t seed, const char *folder
     make(s, seed, &e);
     double last = find_share(&e, LEVEL, LEAST);
     open_path(&e, &p);
-    e.problem.terms = &e.terms; /* u and theta come along then */
-    e.problem.graph = NULL;
+    const vxs_generalized sums = vxs_generalized_of(&e.terms);
+    e.problem.penalty = &sums.penalty; /* u and theta come along then */
     FILE *system = open_file(folder, s, "system"), *sums = open_file(folder, s, "sums");
     FILE *terms = open_file(folder, s, "terms");
     vxs_solver *solver = begin(&e.problem, 1e-10, VXS_SCREEN_SAIF, false);

@@ -226,13 +226,15 @@ static void generate(study *s, const outcome *kind, const char *name)
     double begun = cpu_seconds(), telling = 0;
     vxs_groups groups = { 0 };
     vxs_design *design = make_design(s);
+    vxs_budget budget = { .penalty = { &vxs_budget_penalty },
+                          .units = make_units(s, design, &groups),
+                          .budget = (size_t)o.number,
+                          .cost = s->cost };
     vxs_problem problem = { .design = design,
                             .loss.kind = o.logistic ? &vxs_logistic_loss : &vxs_squared_hinge_loss,
                             .loss.n = s->n,
                             .loss.y = s->y,
-                            .units = make_units(s, design, &groups),
-                            .budget = (size_t)o.number,
-                            .cost = s->cost };
+                            .penalty = &budget.penalty };
     must(vxs_solver_new(NULL, method, &problem, &settings, &solver, &err), &err);
     for (double round = s->every > 0 ? s->every : s->rounds; round <= s->rounds;
          round += s->every) {
@@ -241,7 +243,7 @@ static void generate(study *s, const outcome *kind, const char *name)
         o.seconds = cpu_seconds() - begun - telling;
         o.rounds = (double)solution.selected->rounds;
         o.gap = solution.certificate.gap;
-        choice c = read_solution(problem.units, solution.selected);
+        choice c = read_solution(budget.units, solution.selected);
         tell(s, &c, &o);
         telling = cpu_seconds() - begun - o.seconds;
         release_choice(&c);
@@ -250,7 +252,7 @@ static void generate(study *s, const outcome *kind, const char *name)
             break;
     }
     vxs_solver_free(solver);
-    vxs_units_free(problem.units);
+    vxs_units_free(budget.units);
     vxs_design_free(design);
     vxs_groups_release(&groups);
 }

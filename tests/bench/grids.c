@@ -120,14 +120,14 @@ static vxs_solver *begin(const grid *g)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
+    vxs_fused fused = vxs_fused_on(&g->graph, g->sparsity);
     vxs_problem problem = { .design = g->design,
                             .loss.kind = g->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
                             .loss.n = g->n,
                             .loss.y = g->y,
-                            .free = g->ones,
-                            .free_count = 1,
-                            .graph = &g->graph,
-                            .sparsity = g->sparsity };
+                            .covariates = g->ones,
+                            .covariate_count = 1,
+                            .penalty = &fused.penalty };
     vxs_method_settings settings = { .tol = g->tol, .way = VXS_FUSED_CUTS };
     must(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), &err);
     return solver;
@@ -138,14 +138,14 @@ static double confirm(const grid *g, const vxs_solution *s)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_certificate again;
+    vxs_fused fused = vxs_fused_on(&g->graph, g->sparsity);
     vxs_problem problem = { .design = g->design,
                             .loss.kind = g->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
                             .loss.n = g->n,
                             .loss.y = g->y,
-                            .free = g->ones,
-                            .free_count = 1,
-                            .graph = &g->graph,
-                            .sparsity = g->sparsity };
+                            .covariates = g->ones,
+                            .covariate_count = 1,
+                            .penalty = &fused.penalty };
     must(vxs_check_solution(&problem, s, &again, &err), &err);
     return again.gap;
 }

@@ -13,11 +13,12 @@ allowed() { # room
         graph) echo core linalg graph ;;
         design) echo core linalg graph design ;;
         loss) echo core loss ;;
-        solver) echo core linalg graph design loss solver ;;
-        verify) echo core linalg graph design loss solver verify ;;
-        model) echo core cohort design loss solver verify model ;;
-        evaluate) echo core cohort design loss solver model evaluate ;;
-        report) echo core image cohort design loss solver model report ;;
+        penalty) echo core linalg graph design penalty ;;
+        solver) echo core linalg graph design loss penalty solver ;;
+        verify) echo core linalg graph design loss penalty solver verify ;;
+        model) echo core cohort design loss penalty solver verify model ;;
+        evaluate) echo core cohort design loss penalty solver model evaluate ;;
+        report) echo core image cohort design loss penalty solver model report ;;
         *) echo "" ;;
     esac
 }

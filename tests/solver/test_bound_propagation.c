@@ -14,6 +14,8 @@ typedef struct {
     vxs_design *design;
     vxs_graph graph;
     vxs_terms terms; /* D, of every kind */
+    vxs_fused fused;
+    vxs_generalized sums;
     vxs_problem problem;
 } example;
 
@@ -101,12 +103,12 @@ static example make(uint64_t number)
                                .loss.n = e.n,
                                .loss.y = e.y,
                                .loss.u = number / 10 % 3 == 0 ? e.weights : NULL,
-                               .free = e.free,
-                               .free_count = number / 30 % 3 };
+                               .covariates = e.free,
+                               .covariate_count = number / 30 % 3 };
     if (kind <= SPARSE) {
         make_graph(&e, &random, &at, kind != TREE);
-        e.problem.sparsity = kind == SPARSE ? 0.2 + vxs_random_uniform(&random, at++) : 0;
-        WORKS(vxs_terms_edges(&e.graph, e.problem.sparsity, &e.terms, &err), err);
+        e.fused.sparsity = kind == SPARSE ? 0.2 + vxs_random_uniform(&random, at++) : 0;
+        WORKS(vxs_terms_edges(&e.graph, e.fused.sparsity, &e.terms, &err), err);
     } else if (kind == TREND) {
         WORKS(vxs_terms_trend(e.p, &e.terms, &err), err);
     } else {
@@ -129,10 +131,9 @@ static void release(example *e)
 /* What e.problem points to must not move with e. */
 static void point(example *e, uint64_t number)
 {
-    if (number % KINDS <= SPARSE)
-        e->problem.graph = &e->graph;
-    else
-        e->problem.terms = &e->terms;
+    e->fused = vxs_fused_on(&e->graph, e->fused.sparsity);
+    e->sums = vxs_generalized_of(&e->terms);
+    e->problem.penalty = number % KINDS <= SPARSE ? &e->fused.penalty : &e->sums.penalty;
 }
 
 /* ---- Certificates, computed anew ------------------------------------------------------------- */
@@ -172,7 +173,7 @@ static void predict(const example *e, const vxs_solution *s, double *w, double *
         z[i] = 0;
         for (size_t j = 0; j < e->p; j++)
             z[i] += w[j] * (double)e->x[j * e->n + i];
-        for (size_t k = 0; k < e->problem.free_count; k++)
+        for (size_t k = 0; k < e->problem.covariate_count; k++)
             z[i] += s->free[k] * e->free[k * e->n + i];
     }
 }
@@ -214,7 +215,7 @@ static void confirm_bound(const example *e, const vxs_solution *s, uint64_t numb
         cr_assert(fabs(left[j]) < 1e-8, "problem %d: D'u is off by %g at feature %zu", (int)number,
                   left[j], j);
     }
-    for (size_t k = 0; k < e->problem.free_count; k++) {
+    for (size_t k = 0; k < e->problem.covariate_count; k++) {
         double along = 0;
         for (size_t i = 0; i < e->n; i++)
             along += e->free[k * e->n + i] * b->theta[i];
@@ -280,7 +281,7 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
                   ratios[k], c->gap);
         cr_assert(fabs(value - c->primal) <= 1e-9 * value,
                   "problem %d, way %zu: primal %.15g, %.15g", (int)number, way, value, c->primal);
-        if (e->problem.terms)
+        if (e->problem.penalty == &e->sums.penalty)
             confirm_bound(e, &s, number);
         primals[k] = way == 0 ? value : primals[k];
         cr_assert(fabs(value - primals[k]) <= 1e-8 * primals[0],
@@ -319,7 +320,7 @@ Test(bp, screened_and_unscreened_agree)
 static vxs_whole whole_of(const example *e)
 {
     vxs_whole w = {
-        .loss = e->problem.loss.kind, .p = e->p, .q = e->problem.free_count, .terms = &e->terms
+        .loss = e->problem.loss.kind, .p = e->p, .q = e->problem.covariate_count, .terms = &e->terms
     };
     w.x = malloc(e->n * e->p * sizeof(*w.x));
     w.free = malloc(e->n * 2 * sizeof(*w.free));
@@ -487,7 +488,7 @@ static double norm_by_sets(const example *e, const double *v)
         double sum = 0, cut = 0;
         for (size_t j = 0; j < e->p; j++) {
             sum += set >> j & 1 ? v[j] : 0;
-            cut += set >> j & 1 ? e->problem.sparsity : 0;
+            cut += set >> j & 1 ? e->fused.sparsity : 0;
         }
         for (size_t k = 0; k < e->graph.count; k++)
             cut += (set >> e->graph.from[k] & 1) != (set >> e->graph.to[k] & 1) ? e->graph.weight[k]
@@ -546,12 +547,13 @@ Test(bp, what_it_cannot_do_is_refused)
     REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
             VXS_MISUSE, "squared and logistic");
     problem = e.problem;
-    problem.ridge = 1;
+    problem.quadratic = (vxs_quadratic){ &vxs_ridge, 1, NULL };
     REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
             VXS_MISUSE, "ridge");
     vxs_graph other = { .nodes = e.p + 1, .count = 1 };
     problem = e.problem;
-    problem.graph = &other;
+    const vxs_fused far = vxs_fused_on(&other, 0);
+    problem.penalty = &far.penalty;
     REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
             VXS_MISUSE, "nodes");
     release(&e);

@@ -19,6 +19,7 @@ typedef struct {
     double y[MOST_N], weights[MOST_N], free[MOST_N * MOST_FREE];
     vxs_graph graph;
     vxs_design *design;
+    vxs_fused fused;
     vxs_problem problem;
 } example;
 
@@ -102,16 +103,16 @@ static void make(example *e, uint64_t number, const vxs_loss_kind *loss, bool tr
     WORKS(vxs_dense_new(e->x, e->n, e->p, 1, &e->design, &err), err);
     e->problem =
         (vxs_problem){ .design = e->design,
+                       .penalty = &e->fused.penalty,
                        .loss.kind = loss,
                        .loss.n = e->n,
                        .loss.y = e->y,
                        .loss.u = draw(e) < 0.3 ? e->weights : NULL,
-                       .free = e->free,
-                       .free_count =
+                       .covariates = e->free,
+                       .covariate_count =
                            draw_below(e, loss == &vxs_multinomial_loss ? 2 : MOST_FREE + 1),
-                       .graph = &e->graph,
-                       .sparsity = tree || draw(e) < 0.4 ? 0 : 0.2 + draw(e),
                        .loss.k = e->classes };
+    e->fused = vxs_fused_on(&e->graph, tree || draw(e) < 0.4 ? 0 : 0.2 + draw(e));
 }
 
 static void release(example *e)
@@ -168,7 +169,7 @@ static double cut_of(const example *e, unsigned set)
     for (size_t k = 0; k < e->graph.count; k++)
         cut +=
             (set >> e->graph.from[k] & 1) != (set >> e->graph.to[k] & 1) ? e->graph.weight[k] : 0;
-    return cut + e->problem.sparsity * (double)__builtin_popcount(set);
+    return cut + e->fused.sparsity * (double)__builtin_popcount(set);
 }
 
 /* Largest |v(S)| / cut(S), and of sets without a cut the largest |v(S)|, which should be none. */
@@ -193,7 +194,7 @@ static double penalty_of(const example *e, const double *w)
     for (size_t k = 0; k < e->graph.count; k++)
         sum += e->graph.weight[k] * fabs(w[e->graph.from[k]] - w[e->graph.to[k]]);
     for (size_t j = 0; j < e->p; j++)
-        sum += e->problem.sparsity * fabs(w[j]);
+        sum += e->fused.sparsity * fabs(w[j]);
     return sum;
 }
 
@@ -210,8 +211,8 @@ static double gap_of(const example *e, const vxs_solution *s, double *primal, do
         for (size_t c = 0; c < e->classes; c++) {
             for (size_t j = 0; j < e->p; j++)
                 z[c] += (double)e->x[j * e->n + i] * w[c * e->p + j];
-            for (size_t k = 0; k < e->problem.free_count; k++)
-                z[c] += e->free[k * e->n + i] * s->free[c * e->problem.free_count + k];
+            for (size_t k = 0; k < e->problem.covariate_count; k++)
+                z[c] += e->free[k * e->n + i] * s->free[c * e->problem.covariate_count + k];
         }
         *primal += u_of(e, i) * loss_of(e, i, z, slope[i]);
     }
@@ -222,7 +223,7 @@ static double gap_of(const example *e, const vxs_solution *s, double *primal, do
             for (size_t j = 0; j < e->p; j++)
                 v[j] -= u_of(e, i) * slope[i][c] * (double)e->x[j * e->n + i];
         norm = fmax(norm, norm_of(e, v, loose) / lambda);
-        for (size_t k = 0; k < e->problem.free_count; k++) {
+        for (size_t k = 0; k < e->problem.covariate_count; k++) {
             double sum = 0;
             for (size_t i = 0; i < e->n; i++)
                 sum += u_of(e, i) * slope[i][c] * e->free[k * e->n + i];
@@ -261,12 +262,12 @@ static void confirm(const example *e, const vxs_solution *s, uint64_t number)
 static void confirm_centre(const example *e, const vxs_solution *s)
 {
     double sum = 0, size = 0;
-    for (size_t k = 0; k < e->problem.free_count; k++)
+    for (size_t k = 0; k < e->problem.covariate_count; k++)
         for (size_t c = 0; c < e->classes; c++) {
-            sum += s->free[c * e->problem.free_count + k];
-            size += fabs(s->free[c * e->problem.free_count + k]);
+            sum += s->free[c * e->problem.covariate_count + k];
+            size += fabs(s->free[c * e->problem.covariate_count + k]);
         }
-    for (size_t k = 0; k < s->count && e->problem.sparsity == 0; k++) {
+    for (size_t k = 0; k < s->count && e->fused.sparsity == 0; k++) {
         sum += s->weight[k];
         size += fabs(s->weight[k]);
     }

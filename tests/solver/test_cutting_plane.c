@@ -10,6 +10,7 @@ typedef struct {
     double *y, *u, *free;
     vxs_design *design;
     vxs_units *units;
+    vxs_budget budget;
     vxs_problem problem;
 } example;
 
@@ -59,15 +60,16 @@ static example make(uint64_t number, size_t n, size_t p)
     static const double costs[] = { 0.01, 0.3, 3, 30 };
     e.problem =
         (vxs_problem){ .design = e.design,
-                       .units = e.units,
                        .loss.kind = number % 2 ? &vxs_logistic_loss : &vxs_squared_hinge_loss,
                        .loss.n = n,
                        .loss.y = e.y,
                        .loss.u = number % 3 == 0 ? e.u : NULL,
-                       .free = e.free,
-                       .free_count = number / 2 % 3,
-                       .budget = budgets[number % 5],
-                       .cost = costs[number / 3 % 4] };
+                       .covariates = e.free,
+                       .covariate_count = number / 2 % 3 };
+    e.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
+                             .units = e.units,
+                             .budget = budgets[number % 5],
+                             .cost = costs[number / 3 % 4] };
     return e;
 }
 
@@ -81,9 +83,18 @@ static void release(example *e)
     free(e->free);
 }
 
+/* Its budget lies where the example does. */
+static vxs_problem problem_of(const example *e)
+{
+    vxs_problem problem = e->problem;
+    problem.penalty = &e->budget.penalty;
+    return problem;
+}
+
 static vxs_solution solve_by(const example *e, const char *method, int way, double asked,
                              double tol, const char *wanted)
 {
+    const vxs_problem problem = problem_of(e);
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
     vxs_solution solution;
@@ -93,7 +104,7 @@ static vxs_solution solve_by(const example *e, const char *method, int way, doub
     const vxs_method *m = vxs_methods;
     while (strcmp(m->name, method) != 0)
         m++;
-    WORKS(vxs_solver_new(NULL, m, &e->problem, &settings, &solver, &err), err);
+    WORKS(vxs_solver_new(NULL, m, &problem, &settings, &solver, &err), err);
     WORKS(vxs_solver_fit(solver, asked, &solution, &err), err);
     vxs_solver_free(solver);
     return solution;
@@ -107,9 +118,10 @@ static vxs_solution solve(const example *e, const char *method, double asked, do
 
 static vxs_certificate check(const example *e, const vxs_solution *solution)
 {
+    const vxs_problem problem = problem_of(e);
     vxs_error err = VXS_ERROR_INIT;
     vxs_certificate c;
-    WORKS(vxs_check_solution(&e->problem, solution, &c, &err), err);
+    WORKS(vxs_check_solution(&problem, solution, &c, &err), err);
     return c;
 }
 
@@ -137,8 +149,8 @@ Test(generation, certificates_hold)
                   "%lu: gap %g after %lu rounds, %zu units, B %zu, C %g, loss %d, free %zu",
                   (unsigned long)number, solution.certificate.gap,
                   (unsigned long)solution.selected->rounds, solution.selected->count,
-                  e.problem.budget, e.problem.cost, e.problem.loss.kind->name,
-                  e.problem.free_count);
+                  e.budget.budget, e.budget.cost, e.problem.loss.kind->name,
+                  e.problem.covariate_count);
         confirm(&e, &solution, number);
         vxs_solution_release(&solution);
         release(&e);
@@ -157,7 +169,7 @@ Test(generation, rounds_are_certified)
             const vxs_certificate *c = &part.certificate;
             confirm(&e, &part, number);
             cr_assert(c->converged && part.selected->rounds <= (uint64_t)rounds);
-            cr_assert(part.selected->count <= e.problem.budget * (size_t)rounds);
+            cr_assert(part.selected->count <= e.budget.budget * (size_t)rounds);
             cr_assert(c->primal <= before * (1 + 1e-7) + 1e-9);
             cr_assert(c->dual <= whole.certificate.primal * (1 + 1e-9) + 1e-9);
             cr_assert(c->primal >= whole.certificate.dual * (1 - 1e-9) - 1e-9);
@@ -193,9 +205,9 @@ Test(generation, both_methods_agree)
         example e = make(number, 15 + number % 20, 20 + number % 40);
         bool descent = number < 40;
         double tol = descent ? 1e-2 : 1e-7;
-        e.problem.unshifted = true;
+        e.budget.only_refit = true;
         if (descent) /* which takes long where errors cost much */
-            e.problem.cost = number % 3 ? 0.2 : 0.03;
+            e.budget.cost = number % 3 ? 0.2 : 0.03;
         vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, NULL);
         vxs_solution two = solve_by(&e, "mslr", descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS,
                                     1e6, tol, NULL);
@@ -221,20 +233,18 @@ Test(generation, one_a_round_is_the_lasso)
         example e = make(number, 40, 50);
         vxs_solver *solver = NULL;
         vxs_solution lasso;
-        e.problem.budget = 1;
-        e.problem.cost = 0.2 + (double)(number % 5);
+        e.budget.budget = 1;
+        e.budget.cost = 0.2 + (double)(number % 5);
         vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, NULL);
         double sum = 0, loss = s.certificate.primal;
         for (size_t k = 0; k < s.count; k++)
             sum += fabs(s.weight[k]);
-        loss = (loss - sum * sum / 2) / e.problem.cost;
+        loss = (loss - sum * sum / 2) / e.budget.cost;
         vxs_problem problem = e.problem;
         vxs_method_settings settings = { .tol = 1e-11 };
-        problem.units = NULL;
-        problem.budget = 0;
-        problem.cost = 0;
+        problem.penalty = &vxs_l1;
         WORKS(vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, &err), err);
-        double lambda = sum / e.problem.cost;
+        double lambda = sum / e.budget.cost;
         WORKS(vxs_solver_fit(solver, lambda, &lasso, &err), err);
         cr_assert(fabs(lasso.certificate.primal - (loss + lambda * sum)) <=
                       1e-8 * lasso.certificate.primal,
@@ -311,8 +321,8 @@ Test(generation, weights_learned_anew)
 {
     for (uint64_t number = 0; number < 60; number++) {
         example e = make(number, 30, 40);
-        e.problem.debias = 0.1 + (double)(number % 7);
-        e.problem.unshifted = number % 2;
+        e.budget.refit_cost = 0.1 + (double)(number % 7);
+        e.budget.only_refit = number % 2;
         vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, NULL);
         confirm(&e, &s, number);
         if (s.selected->count > 0) {
@@ -339,10 +349,10 @@ Test(generation, covariates_that_are_almost_the_same)
             free_columns[e.n + i] = age;
             free_columns[2 * e.n + i] = age * (1 + apart * vxs_random_normal(&random, 2 * i + 1));
         }
-        e.problem.free = free_columns;
-        e.problem.free_count = 3;
-        e.problem.debias = 1;
-        e.problem.unshifted = number % 2;
+        e.problem.covariates = free_columns;
+        e.problem.covariate_count = 3;
+        e.budget.refit_cost = 1;
+        e.budget.only_refit = number % 2;
         vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, NULL);
         confirm(&e, &s, number);
         vxs_solution_release(&s);
@@ -374,8 +384,8 @@ static void solve_units(example *e, const vxs_map *map, const vxs_groups *groups
         WORKS(vxs_units_of_groups(NULL, e->design, groups, by_size, &e->units, &err), err);
     else
         WORKS(vxs_units_new(NULL, e->design, map, &e->units, &err), err);
-    e->problem.units = e->units;
-    e->problem.map = *map;
+    e->budget.units = e->units;
+    e->budget.map = *map;
     for (double rounds = 1; rounds < 1e4; rounds *= 1e3) {
         vxs_solution s = solve(e, "fgm", rounds, 1e-5, NULL);
         cr_assert(rounds == 1 || s.certificate.gap <= 1e-5, "%lu: gap %g", (unsigned long)number,
@@ -392,7 +402,7 @@ Test(generation, maps_and_groups)
         vxs_random random = { .seed = 5, .stream = number };
         example e = make(number, 25, 12);
         vxs_groups groups;
-        e.problem.cost = 0.05 + (double)(number % 4) / 3;
+        e.budget.cost = 0.05 + (double)(number % 4) / 3;
         WORKS(vxs_groups_new(e.p, 7, 28, &groups, &err), err);
         for (size_t g = 0; g < 7; g++) { /* four each, which overlap */
             groups.begin[g] = 4 * g;
@@ -420,9 +430,9 @@ Test(generation, groups_wider_than_samples)
         size_t n = 5 + number % 6, wide = 2 * n + number % 9, count = 9;
         example e = make(number, n, 50);
         vxs_groups groups;
-        e.problem.cost = 0.05 + (double)(number % 4) / 3;
-        e.problem.budget = 1 + number % 3;
-        e.problem.debias = number % 2 ? 0.5 : 0;
+        e.budget.cost = 0.05 + (double)(number % 4) / 3;
+        e.budget.budget = 1 + number % 3;
+        e.budget.refit_cost = number % 2 ? 0.5 : 0;
         WORKS(vxs_groups_new(e.p, count, count * wide, &groups, &err), err);
         for (size_t g = 0; g < count; g++) { /* some narrow ones among them */
             groups.begin[g] = wide * g;
@@ -445,6 +455,7 @@ static const char *hard_method;
 /* Rounds, an interior point, weights learned anew, and the checker. */
 static vxs_status solve_hard(vxs_error *err)
 {
+    const vxs_problem problem = problem_of(&hard);
     vxs_solver *solver = NULL;
     vxs_solution solution;
     vxs_certificate c;
@@ -452,12 +463,12 @@ static vxs_status solve_hard(vxs_error *err)
     const vxs_method *m = vxs_methods;
     while (strcmp(m->name, hard_method) != 0)
         m++;
-    vxs_status status = vxs_solver_new(NULL, m, &hard.problem, &settings, &solver, err);
+    vxs_status status = vxs_solver_new(NULL, m, &problem, &settings, &solver, err);
     if (status)
         return status;
     status = vxs_solver_fit(solver, 4, &solution, err);
     if (!status)
-        status = vxs_check_solution(&hard.problem, &solution, &c, err);
+        status = vxs_check_solution(&problem, &solution, &c, err);
     vxs_solution_release(&solution);
     vxs_solver_free(solver);
     return status;
@@ -469,8 +480,8 @@ Test(generation, margins_that_are_met)
 {
     for (uint64_t number = 0; number < 40; number += 4) {
         example e = make(number + 2, 32 + number, 110 + 5 * number);
-        e.problem.cost = 1e4;
-        e.problem.budget = number % 8 < 4 ? e.p / 3 : e.p;
+        e.budget.cost = 1e4;
+        e.budget.budget = number % 8 < 4 ? e.p / 3 : e.p;
         vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, NULL);
         const vxs_certificate *c = &solution.certificate;
         cr_assert(c->converged, "%lu: gap %g", (unsigned long)number, c->gap);
@@ -488,9 +499,9 @@ Test(generation, memory_that_fails)
         vxs_error err = VXS_ERROR_INIT;
         vxs_groups whole = { .count = 0 };
         hard = make(24 + (uint64_t)k, k < 2 ? 15 : 6, 30);
-        hard.problem.debias = 1;
-        hard.problem.unshifted = k == 1;
-        hard.problem.cost = 0.1;
+        hard.budget.refit_cost = 1;
+        hard.budget.only_refit = k == 1;
+        hard.budget.cost = 0.1;
         hard_method = k == 1 ? "mslr" : "fgm";
         if (k == 2) { /* one group of all, wider than samples */
             WORKS(vxs_groups_new(hard.p, 1, hard.p, &whole, &err), err);
@@ -499,7 +510,7 @@ Test(generation, memory_that_fails)
                 whole.member[j] = j;
             vxs_units_free(hard.units);
             WORKS(vxs_units_of_groups(NULL, hard.design, &whole, false, &hard.units, &err), err);
-            hard.problem.units = hard.units;
+            hard.budget.units = hard.units;
         }
         cr_assert(fail_each_request(solve_hard) > 40);
         release(&hard);
@@ -512,10 +523,11 @@ Test(generation, fewer_rounds_after_more)
 {
     vxs_error err = VXS_ERROR_INIT;
     example e = make(10, 40, 60);
+    const vxs_problem problem = problem_of(&e);
     vxs_solver *solver = NULL;
     vxs_method_settings settings = { .tol = 1e-9, .inner_tol = 1e-6 };
     vxs_solution more, fewer, alone = solve(&e, "fgm", 2, 1e-5, NULL);
-    WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FGM], &e.problem, &settings, &solver, &err),
+    WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FGM], &problem, &settings, &solver, &err),
           err);
     WORKS(vxs_solver_fit(solver, 5, &more, &err), err);
     WORKS(vxs_solver_fit(solver, 2, &fewer, &err), err);

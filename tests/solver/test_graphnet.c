@@ -73,9 +73,9 @@ static void make(example *e, uint64_t number, const vxs_loss_kind *kind)
     WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
     e->problem = (vxs_problem){ .design = e->design,
                                 .loss = { kind, N, 1, e->y, number % 2 ? e->u : NULL },
-                                .free = e->free,
-                                .free_count = number / 2 % 2,
-                                .laplacian = { &e->graph, weight },
+                                .covariates = e->free,
+                                .covariate_count = number / 2 % 2,
+                                .quadratic = { &vxs_laplacian, weight, &e->graph },
                                 .nonnegative = number % 7 == 3 };
 }
 
@@ -110,7 +110,8 @@ Test(graphnet, a_lasso_on_stacked_rows)
         vxs_problem stacked = e.problem;
         stacked.design = e.stacked;
         stacked.loss.n = N + EDGES;
-        stacked.laplacian = (vxs_laplacian){ .graph = NULL };
+        stacked.quadratic.kind = NULL;
+        stacked.quadratic.weight = 0;
         if (e.problem.loss.u == NULL)
             stacked.loss.u = NULL;
         for (double ratio = 0.6; ratio > 0.02; ratio /= 4) {
@@ -167,7 +168,7 @@ Test(graphnet, neighbors_become_alike)
     double lambda = 0.5, apart[3];
     for (int k = 0; k < 3; k++) {
         double w[P] = { 0 };
-        e.problem.laplacian.weight = (k == 0 ? 0 : pow(100, k - 1)) * N;
+        e.problem.quadratic.weight = (k == 0 ? 0 : pow(100, k - 1)) * N;
         vxs_solution s = solve(&e.problem, VXS_METHOD_GRAPHNET, 0, 0, lambda, 0);
         for (size_t j = 0; j < s.count; j++)
             w[s.index[j]] = s.weight[j];

@@ -67,9 +67,9 @@ static example make(uint64_t number)
                                .loss.n = e.n,
                                .loss.y = e.y,
                                .loss.u = number / 6 % 3 == 0 ? e.weights : NULL,
-                               .free = e.free,
-                               .free_count = free_counts[number / 18 % 4],
-                               .ridge = number / 72 % 3 == 0 ? 0.5 : 0,
+                               .covariates = e.free,
+                               .covariate_count = free_counts[number / 18 % 4],
+                               .quadratic = { &vxs_ridge, number / 72 % 3 == 0 ? 0.5 : 0, NULL },
                                .nonnegative = number / 216 % 4 == 0 };
     return e;
 }
@@ -84,7 +84,7 @@ static void release(example *e)
 }
 
 /* The same with a random forest: chains, stars and anything between, in one piece or a few. */
-static example make_on_forest(uint64_t number, vxs_graph *graph)
+static example make_on_forest(uint64_t number, vxs_graph *graph, vxs_fused *fused)
 {
     vxs_random random = { .seed = 6, .stream = number };
     vxs_error err = VXS_ERROR_INIT;
@@ -99,8 +99,9 @@ static example make_on_forest(uint64_t number, vxs_graph *graph)
         graph->weight[edges++] = vxs_random_below(&random, at++, 2) ? 1 : 0.3 + (double)(k % 3);
     }
     graph->count = edges;
-    e.problem.graph = graph;
-    e.problem.ridge = 0;
+    *fused = vxs_fused_on(graph, 0);
+    e.problem.penalty = &fused->penalty;
+    e.problem.quadratic.weight = 0;
     e.problem.nonnegative = false;
     return e;
 }
@@ -108,8 +109,8 @@ static example make_on_forest(uint64_t number, vxs_graph *graph)
 /* Whether the levels leave something to tell apart. */
 static bool is_possible(const example *e)
 {
-    const vxs_graph *g = e->problem.graph;
-    return g->count > 0 && g->nodes - g->count + e->problem.free_count < e->n;
+    const vxs_graph *g = vxs_as_fused(e->problem.penalty)->graph;
+    return g->count > 0 && g->nodes - g->count + e->problem.covariate_count < e->n;
 }
 
 /* The certificate holds when somebody else computes it. */
@@ -149,7 +150,7 @@ static bool can(const example *e, size_t way)
 {
     const vxs_problem *p = &e->problem;
     if (ways[way].screen == VXS_SCREEN_DPP)
-        return p->loss.kind->squared && !p->loss.u && p->ridge == 0 && !p->nonnegative;
+        return p->loss.kind->squared && !p->loss.u && p->quadratic.weight == 0 && !p->nonnegative;
     return true;
 }
 
@@ -166,7 +167,8 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
     vxs_method_settings settings = { .screen = ways[way].screen,
                                      .inner = ways[way].inner,
                                      .tol = 1e-9 };
-    const vxs_graph *g = e->problem.graph;
+    const vxs_fused *fused = vxs_as_fused(e->problem.penalty);
+    const vxs_graph *g = fused ? fused->graph : NULL;
     vxs_solver *solver;
     WORKS(vxs_solver_new(NULL, &vxs_methods[g ? 1 : 0], &e->problem, &settings, &solver, &err),
           err);
@@ -212,7 +214,8 @@ Test(lasso, fused_on_forests_is_certified_too)
     size_t missed = 0, solved = 0;
     for (uint64_t number = 0; number < 2000; number++) {
         vxs_graph graph;
-        example e = make_on_forest(number, &graph);
+        vxs_fused fused;
+        example e = make_on_forest(number, &graph, &fused);
         double primals[RATIOS];
         for (size_t way = 0; way < WAYS && is_possible(&e); way++)
             if (can(&e, way) && ways[way].inner != VXS_INNER_DESCENT) {

@@ -11,6 +11,9 @@ typedef struct {
     vxs_units *units;
     vxs_graph chain;
     vxs_terms trend;
+    vxs_fused fused;
+    vxs_generalized sums;
+    vxs_budget budget;
     vxs_problem problem; /* of the method that it was made for */
     const vxs_method *method;
     vxs_method_settings settings;
@@ -20,11 +23,8 @@ static const vxs_problem problems[] = {
     [VXS_METHOD_LASSO] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_FUSED] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_SKFS] = { .loss.kind = &vxs_hinge_loss, .nonnegative = true },
-    [VXS_METHOD_FGM] = { .loss.kind = &vxs_squared_hinge_loss, .budget = 2, .cost = 1 },
-    [VXS_METHOD_MSLR] = { .loss.kind = &vxs_logistic_loss,
-                          .budget = 2,
-                          .cost = 1,
-                          .unshifted = true },
+    [VXS_METHOD_FGM] = { .loss.kind = &vxs_squared_hinge_loss },
+    [VXS_METHOD_MSLR] = { .loss.kind = &vxs_logistic_loss },
     [VXS_METHOD_GRAPHNET] = { .loss.kind = &vxs_squared_loss },
 };
 
@@ -61,11 +61,19 @@ static example *make(int method)
     e.problem.loss.y = e.y;
     e.problem.loss.u = e.u;
     if (method != VXS_METHOD_SKFS) {
-        e.problem.free = e.ones;
-        e.problem.free_count = 1;
+        e.problem.covariates = e.ones;
+        e.problem.covariate_count = 1;
     }
-    e.problem.graph = method == VXS_METHOD_FUSED ? &e.chain : NULL;
-    e.problem.units = e.method->generates ? e.units : NULL;
+    e.fused = vxs_fused_on(&e.chain, 0);
+    e.sums = vxs_generalized_of(&e.trend);
+    e.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
+                             .units = e.units,
+                             .budget = 2,
+                             .cost = 1,
+                             .only_refit = method == VXS_METHOD_MSLR };
+    e.problem.penalty = method == VXS_METHOD_FUSED ? &e.fused.penalty
+                        : e.method->generates      ? &e.budget.penalty
+                                                   : &vxs_l1;
     return &e;
 }
 
@@ -121,14 +129,25 @@ Test(misuse, the_problems_themselves_are_solved)
 Test(misuse, a_part_is_missing)
 {
     example *e = make(VXS_METHOD_FUSED);
-    e->problem.graph = NULL;
-    REFUSED(e, VXS_MISUSE, "method 'fused' needs a graph or terms");
+    e->problem.penalty = NULL;
+    REFUSED(e, VXS_MISUSE,
+            "method 'fused' takes a fused penalty or a generalized penalty, not an l1 penalty");
+    e = make(VXS_METHOD_FUSED);
+    e->fused.graph = NULL;
+    REFUSED(e, VXS_MISUSE, "there is no graph");
+    e = make(VXS_METHOD_FUSED);
+    e->sums.terms = NULL;
+    e->problem.penalty = &e->sums.penalty;
+    REFUSED(e, VXS_MISUSE, "the generalized penalty has no terms");
     e = make(VXS_METHOD_FGM);
-    e->problem.units = NULL;
-    REFUSED(e, VXS_MISUSE, "method 'fgm' needs units");
+    e->budget.units = NULL;
+    REFUSED(e, VXS_MISUSE, "the budget is of no units");
     e = make(VXS_METHOD_MSLR);
-    e->problem.units = NULL;
-    REFUSED(e, VXS_MISUSE, "method 'mslr' needs units");
+    e->problem.penalty = NULL;
+    REFUSED(e, VXS_MISUSE, "method 'mslr' takes a budget of units, not an l1 penalty");
+    e = make(VXS_METHOD_GRAPHNET);
+    e->problem.quadratic = (vxs_quadratic){ &vxs_laplacian, 1, NULL };
+    REFUSED(e, VXS_MISUSE, "there is no graph");
     e = make(VXS_METHOD_SKFS);
     e->problem.nonnegative = false;
     REFUSED(e, VXS_MISUSE, "method 'skfs' needs non-negative weights");
@@ -139,49 +158,47 @@ Test(misuse, a_part_is_missing)
     e->problem.design = NULL;
     REFUSED(e, VXS_MISUSE, "the problem has no design");
     e = make(VXS_METHOD_LASSO);
-    e->problem.free = NULL;
+    e->problem.covariates = NULL;
     REFUSED(e, VXS_MISUSE, "1 covariates without values");
 }
 
 Test(misuse, a_part_would_be_ignored)
 {
+    static const vxs_penalty_kind odd = { .name = NULL };
+    static const vxs_quadratic_kind strange = { .name = NULL };
+    static const vxs_penalty unknown = { &odd };
     example *e = make(VXS_METHOD_LASSO);
-    e->problem.graph = &e->chain;
-    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a graph");
+    e->problem.penalty = &e->fused.penalty;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' takes an l1 penalty, not a fused penalty");
     e = make(VXS_METHOD_LASSO);
-    e->problem.terms = &e->trend;
-    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take terms");
+    e->problem.penalty = &e->sums.penalty;
+    REFUSED(e, VXS_MISUSE, "not a generalized penalty");
     e = make(VXS_METHOD_LASSO);
-    e->problem.units = e->units;
-    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take units");
+    e->problem.penalty = &e->budget.penalty;
+    REFUSED(e, VXS_MISUSE, "not a budget of units");
     e = make(VXS_METHOD_LASSO);
-    e->problem.sparsity = 1;
-    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a sparsity");
+    e->problem.penalty = &unknown;
+    REFUSED(e, VXS_MISUSE, "not an unknown penalty");
     e = make(VXS_METHOD_LASSO);
-    e->problem.smooth = 1;
-    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a smoothness");
+    e->problem.quadratic = (vxs_quadratic){ &vxs_relative_laplacian, 1, &e->chain };
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a relative Laplacian");
     e = make(VXS_METHOD_LASSO);
-    e->problem.cost = 1;
-    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take a budget, a cost or a map");
+    e->problem.quadratic = (vxs_quadratic){ &strange, 1, NULL };
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take an unknown quadratic");
+    e = make(VXS_METHOD_LASSO);
+    e->problem.quadratic.weight = 1;
+    REFUSED(e, VXS_MISUSE, "method 'lasso' does not take an unknown quadratic");
     e = make(VXS_METHOD_FUSED);
-    e->problem.ridge = 1;
+    e->problem.quadratic = (vxs_quadratic){ &vxs_ridge, 1, NULL };
     REFUSED(e, VXS_MISUSE, "method 'fused' does not take a ridge");
     e = make(VXS_METHOD_FUSED);
     e->problem.nonnegative = true;
     REFUSED(e, VXS_MISUSE, "method 'fused' does not take non-negative weights");
-    e = make(VXS_METHOD_FUSED);
-    e->problem.terms = &e->trend;
-    REFUSED(e, VXS_MISUSE, "a graph and terms exclude each other");
-    e = make(VXS_METHOD_FUSED);
-    e->problem.graph = NULL;
-    e->problem.terms = &e->trend;
-    e->problem.sparsity = 1;
-    REFUSED(e, VXS_MISUSE, "a sparsity goes with a graph");
     e = make(VXS_METHOD_FGM);
-    e->problem.graph = &e->chain;
-    REFUSED(e, VXS_MISUSE, "method 'fgm' does not take a graph");
+    e->problem.penalty = &e->fused.penalty;
+    REFUSED(e, VXS_MISUSE, "method 'fgm' takes a budget of units, not a fused penalty");
     e = make(VXS_METHOD_SKFS);
-    e->problem.ridge = 1;
+    e->problem.quadratic = (vxs_quadratic){ &vxs_ridge, 1, NULL };
     REFUSED(e, VXS_MISUSE, "method 'skfs' does not take a ridge");
 }
 
@@ -230,8 +247,7 @@ Test(misuse, shapes_that_do_not_fit)
     e->chain.count = 0;
     REFUSED(e, VXS_BAD_DATA, "the graph has no edges");
     e = make(VXS_METHOD_FUSED);
-    e->problem.graph = NULL;
-    e->problem.terms = &e->trend;
+    e->problem.penalty = &e->sums.penalty;
     e->trend.index[4] = P;
     REFUSED(e, VXS_BAD_DATA, "of feature 8 of 8");
     e = make(VXS_METHOD_FUSED);
@@ -289,7 +305,7 @@ Test(misuse, weights_and_covariates)
             REFUSED(e, VXS_BAD_DATA, "the weight of sample 7 is ");
             e = make(m);
             e->ones[7] = bad[k] == -1 ? 1e200 : bad[k];
-            if (e->problem.free_count > 0)
+            if (e->problem.covariate_count > 0)
                 REFUSED(e, VXS_BAD_DATA, "column 0 of the covariates is ");
             else
                 release(e);
@@ -307,19 +323,19 @@ Test(misuse, penalties_and_tolerances)
     static const double bad[] = { NAN, INFINITY, -1 };
     for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
         example *e = make(VXS_METHOD_LASSO);
-        e->problem.ridge = bad[k];
+        e->problem.quadratic = (vxs_quadratic){ &vxs_ridge, bad[k], NULL };
         REFUSED(e, VXS_MISUSE, "the ridge must be a finite number of at least 0, not ");
         e = make(VXS_METHOD_FUSED);
-        e->problem.sparsity = bad[k];
+        e->fused.sparsity = bad[k];
         REFUSED(e, VXS_MISUSE, "the sparsity must be");
         e = make(VXS_METHOD_SKFS);
-        e->problem.smooth = bad[k];
+        e->problem.quadratic = (vxs_quadratic){ &vxs_relative_laplacian, bad[k], &e->chain };
         REFUSED(e, VXS_MISUSE, "the smoothness must be");
         e = make(VXS_METHOD_FGM);
-        e->problem.cost = bad[k];
+        e->budget.cost = bad[k];
         REFUSED(e, VXS_MISUSE, "the cost C must be a finite number above 0");
         e = make(VXS_METHOD_MSLR);
-        e->problem.debias = bad[k];
+        e->budget.refit_cost = bad[k];
         REFUSED(e, VXS_MISUSE, "the cost C of refitting must be");
         e = make(VXS_METHOD_LASSO);
         e->settings.tol = bad[k];
@@ -329,7 +345,7 @@ Test(misuse, penalties_and_tolerances)
     e->settings.tol = 0;
     REFUSED(e, VXS_MISUSE, "the tolerance must be a finite number above 0, not 0");
     e = make(VXS_METHOD_FGM);
-    e->problem.budget = 0;
+    e->budget.budget = 0;
     REFUSED(e, VXS_MISUSE, "the budget must be a finite number of at least 1, not 0");
     e = make(VXS_METHOD_FUSED);
     e->settings.way = 9;
@@ -350,7 +366,7 @@ Test(misuse, penalties_and_tolerances)
         REFUSED(e, VXS_MISUSE, "setting 'inner' has no choice number -3");
     }
     e = make(VXS_METHOD_FGM);
-    e->problem.map.kind = 9;
+    e->budget.map.kind = 9;
     REFUSED(e, VXS_MISUSE, "there is no map number 9");
     static const char *const lists[] = { "1,x,,3", "", "3,1", "1.5", "0" };
     for (size_t k = 0; k < 5; k++) {
@@ -451,8 +467,8 @@ Test(misuse, more_covariates_than_samples)
             for (size_t k = 0; k < N + 3; k++)
                 for (size_t i = 0; i < N; i++)
                     wide[k * N + i] = k == 0 ? 1 : (i % rank == k % rank) * (double)(1 + k);
-            e->problem.free = wide;
-            e->problem.free_count = N + 3;
+            e->problem.covariates = wide;
+            e->problem.covariate_count = N + 3;
             if (rank == N) {
                 REFUSED(e, VXS_BAD_DATA, "15 covariates explain whatever 12 samples have");
                 continue;
@@ -640,12 +656,12 @@ Test(misuse, counts_without_arrays_and_methods_of_no_table)
     double free_weight = 0;
     example *e = make(VXS_METHOD_FUSED);
     vxs_graph bare = { .nodes = P, .count = P - 1 };
-    e->problem.graph = &bare;
+    e->fused.graph = &bare;
     REFUSED(e, VXS_MISUSE, "edges without ends or weights");
     e = make(VXS_METHOD_FUSED);
     vxs_terms terms = { .count = 2, .columns = P };
-    e->problem.graph = NULL;
-    e->problem.terms = &terms;
+    e->sums.terms = &terms;
+    e->problem.penalty = &e->sums.penalty;
     REFUSED(e, VXS_MISUSE, "2 terms have no features or factors");
     e = make(VXS_METHOD_LASSO);
     vxs_method copy = *e->method;

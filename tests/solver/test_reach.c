@@ -15,6 +15,7 @@ typedef struct {
     double y[N], u[N], free[N * SITES];
     vxs_design *design, *view;
     vxs_graph graph;
+    vxs_fused fused;
     vxs_problem problem;
 } example;
 
@@ -47,15 +48,15 @@ static void make(example *e, uint64_t seed, const vxs_loss_kind *loss, bool loop
         e->graph.from[k] = k;
         e->graph.to[k] = (k + 1) % P;
     }
+    e->fused = vxs_fused_on(&e->graph, sparsity);
     e->problem = (vxs_problem){ .design = e->view,
                                 .loss.kind = loss,
                                 .loss.n = N,
                                 .loss.y = e->y,
                                 .loss.u = seed % 2 == 0 ? e->u : NULL,
-                                .free = e->free,
-                                .free_count = SITES,
-                                .graph = &e->graph,
-                                .sparsity = sparsity,
+                                .covariates = e->free,
+                                .covariate_count = SITES,
+                                .penalty = &e->fused.penalty,
                                 .loss.k = loss == &vxs_multinomial_loss ? 3 : 0 };
 }
 
@@ -101,8 +102,7 @@ Test(reach, answers_beside_separating_covariates_are_certified)
             example e;
             make(&e, seed, losses[k / 2], k % 2 == 1, seed % 3 == 0 ? 0.1 : 0);
             missed += is_certified(&e, VXS_METHOD_FUSED, seed, seed % 5 < 2 ? 0.01 : 0.3);
-            e.problem.graph = NULL;
-            e.problem.sparsity = 0;
+            e.problem.penalty = NULL;
             if (k == 0)
                 missed += is_certified(&e, VXS_METHOD_LASSO, seed, 0.1);
             fits += k == 0 ? 2 : 1;

@@ -64,13 +64,14 @@ static example make(uint64_t number, size_t n, size_t p)
     make_graph(&e, number);
     WORKS(vxs_dense_new(e.x, n, p, 1, &e.design, &err), err);
     static const double smooths[] = { 0, 1e-3, 0.1, 1, 30 };
-    e.problem = (vxs_problem){ .design = e.design,
-                               .loss.kind = &vxs_hinge_loss,
-                               .loss.n = n,
-                               .loss.y = e.y,
-                               .loss.u = number % 2 ? e.u : NULL,
-                               .nonnegative = true,
-                               .smooth = smooths[number % 5] };
+    e.problem =
+        (vxs_problem){ .design = e.design,
+                       .loss.kind = &vxs_hinge_loss,
+                       .loss.n = n,
+                       .loss.y = e.y,
+                       .loss.u = number % 2 ? e.u : NULL,
+                       .nonnegative = true,
+                       .quadratic = { &vxs_relative_laplacian, smooths[number % 5], NULL } };
     return e;
 }
 
@@ -86,7 +87,7 @@ static void release(example *e)
 /* The graph lies where the example does. */
 static const vxs_problem *problem_of(example *e)
 {
-    e->problem.graph = e->graph.count > 0 ? &e->graph : NULL;
+    e->problem.quadratic.graph = &e->graph;
     return &e->problem;
 }
 
@@ -120,9 +121,10 @@ static double value(const example *e, double lambda, double lambda_max, const do
     }
     for (size_t j = 0; j < e->p; j++)
         sum += lambda * w[j];
-    for (size_t k = 0; e->problem.graph && k < e->graph.count; k++) {
+    for (size_t k = 0; k < e->graph.count; k++) {
         double d = w[e->graph.from[k]] - w[e->graph.to[k]];
-        sum += e->problem.smooth * lambda_max * lambda_max / margins * e->graph.weight[k] * d * d;
+        sum += e->problem.quadratic.weight * lambda_max * lambda_max / margins *
+               e->graph.weight[k] * d * d;
     }
     return sum;
 }

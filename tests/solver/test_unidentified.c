@@ -22,6 +22,8 @@ typedef struct {
     vxs_graph graph;
     vxs_terms terms;
     vxs_design *base, *view;
+    vxs_fused fused;
+    vxs_generalized sums;
     vxs_problem problem;
 } example;
 
@@ -128,17 +130,18 @@ static void make(example *e, int kind, int way, const vxs_loss_kind *loss)
     make_targets(e, loss);
     for (size_t k = 0; k < P * N; k++)
         e->x[k] = (float)e->raw[k];
+    e->fused = vxs_fused_on(&e->graph, 0);
     e->problem = (vxs_problem){ .loss.kind = loss,
                                 .loss.n = N,
                                 .loss.y = e->y,
-                                .free = e->free,
-                                .free_count = 2,
-                                .graph = &e->graph,
+                                .covariates = e->free,
+                                .covariate_count = 2,
+                                .penalty = &e->fused.penalty,
                                 .loss.k = loss == &vxs_multinomial_loss ? CLASSES : 0 };
     if (way == TREND) {
         WORKS(vxs_terms_trend(P, &e->terms, &err), err);
-        e->problem.terms = &e->terms;
-        e->problem.graph = NULL;
+        e->sums = vxs_generalized_of(&e->terms);
+        e->problem.penalty = &e->sums.penalty;
     }
     begin_view(e);
 }
@@ -166,7 +169,7 @@ static void solve(example *e, int way, vxs_solution *s)
 
 static void predict(const example *e, const vxs_solution *s, double *z)
 {
-    size_t classes = e->problem.loss.k > 0 ? CLASSES : 1, q = e->problem.free_count;
+    size_t classes = e->problem.loss.k > 0 ? CLASSES : 1, q = e->problem.covariate_count;
     double column[N];
     for (size_t c = 0; c < classes; c++)
         for (size_t i = 0; i < N; i++)

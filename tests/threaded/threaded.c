@@ -92,9 +92,10 @@ static bool fit(const float *x, const double *y, bool fused, int threads, vxs_so
         return false;
     vxs_problem problem = { .design = design,
                             .loss = { &vxs_squared_loss, N, 1, y, NULL },
-                            .free = ones,
-                            .free_count = 1 };
-    problem.graph = fused ? &chain : NULL;
+                            .covariates = ones,
+                            .covariate_count = 1 };
+    vxs_fused on = vxs_fused_on(&chain, 0);
+    problem.penalty = fused ? &on.penalty : NULL;
     bool fine =
         vxs_solver_new(NULL, &vxs_methods[fused], &problem, &settings, &solver, NULL) == VXS_OK;
     for (int k = 1; k <= 4 && fine; k++) {

@@ -84,8 +84,8 @@ static example *make(const vxs_loss_kind *kind, double size, uint64_t seed)
     WORKS(vxs_dense_new(e.x, N, P, 1, &e.design, &err), err);
     e.problem = (vxs_problem){ .design = e.design,
                                .loss = { .kind = kind, .n = N, .y = e.y, .u = e.u },
-                               .free = e.free,
-                               .free_count = 2 };
+                               .covariates = e.free,
+                               .covariate_count = 2 };
     return &e;
 }
 
@@ -148,7 +148,7 @@ Test(by_value, own_kinds_are_checked_to_the_same_numbers_as_the_same_losses_of_t
     for (size_t k = 0; k < 3; k++) {
         const vxs_loss_kind copy = *kinds[k];
         example *e = make(kinds[k], 1, 3);
-        e->problem.ridge = k == 1 ? 0.5 : 0;
+        e->problem.quadratic = (vxs_quadratic){ &vxs_ridge, k == 1 ? 0.5 : 0, NULL };
         e->problem.nonnegative = k == 2;
         solve(e, 0.2, 1e-7);
         vxs_certificate known = e->found;

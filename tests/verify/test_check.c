@@ -202,6 +202,7 @@ Test(check, multinomial_losses_of_far_predictions_are_right)
 /* ---- Whole problems -------------------------------------------------------------------------- */
 
 typedef struct {
+    vxs_fused fused;
     vxs_problem problem;
     vxs_graph graph;
     vxs_design *design;
@@ -236,15 +237,15 @@ static example *make(uint64_t number)
         e->free[SAMPLES + i] = draw(&c);
     }
     WORKS(vxs_dense_new(e->x, SAMPLES, e->p, 1, &e->design, &err), err);
+    e->fused = vxs_fused_on(&e->graph, number / 18 % 4 > 1 ? 0.4 : 0);
     e->problem = (vxs_problem){ .design = e->design,
                                 .loss.kind = loss,
                                 .loss.n = SAMPLES,
                                 .loss.y = e->y,
                                 .loss.u = number / 3 % 2 ? e->weights : NULL,
-                                .free = e->free,
-                                .free_count = number / 6 % (FREE + 1),
-                                .graph = number / 18 % 4 ? &e->graph : NULL,
-                                .sparsity = number / 18 % 4 > 1 ? 0.4 : 0,
+                                .covariates = e->free,
+                                .covariate_count = number / 6 % (FREE + 1),
+                                .penalty = number / 18 % 4 ? &e->fused.penalty : NULL,
                                 .loss.k = e->classes };
     return e;
 }
@@ -328,7 +329,7 @@ static void shrink(const example *e, vxs_flow *flow, double tau, double *w)
 /* Between the example's w and b, and all of a class together. */
 static void copy_point(example *e, double *at, bool out)
 {
-    size_t q = e->problem.free_count, all = e->p + q;
+    size_t q = e->problem.covariate_count, all = e->p + q;
     for (size_t k = 0; k < e->classes * all; k++) {
         size_t c = k / all, j = k % all;
         double *one = j < e->p ? &e->w[c * e->p + j] : &e->b[c * q + j - e->p];
@@ -341,11 +342,11 @@ static void solve(example *e, double lambda, int steps)
 {
     enum { ALL = CLASSES * (MOST + FREE) };
     vxs_error err = VXS_ERROR_INIT;
-    size_t all = e->p + e->problem.free_count, count = e->classes * all;
+    size_t all = e->p + e->problem.covariate_count, count = e->classes * all;
     double now[ALL] = { 0 }, at[ALL], down[ALL], before[ALL], curve = 0, momentum = 1;
     vxs_flow *flow = NULL;
-    if (e->problem.graph)
-        WORKS(vxs_flow_new(&e->graph, e->problem.sparsity, &flow, &err), err);
+    if (e->problem.penalty)
+        WORKS(vxs_flow_new(&e->graph, e->fused.sparsity, &flow, &err), err);
     for (size_t k = 0; k < all * SAMPLES; k++)
         curve += (e->problem.loss.u ? e->weights[k % SAMPLES] : 1) *
                  pow(column_of(e, k / SAMPLES, k % SAMPLES), 2);
@@ -406,9 +407,9 @@ Test(check, lambda_max_is_where_the_model_becomes_empty)
         example *e = make(number);
         double most = ask(e, 1).lambda_max;
         for (int side = 0; side < 2 && most > 1e-6; side++) {
-            const vxs_graph *g = e->problem.graph;
+            const vxs_graph *g = e->problem.penalty ? &e->graph : NULL;
             double apart = 0, lambda = most * (side ? 0.99 : 1.01);
-            bool levels = g && e->problem.sparsity == 0;
+            bool levels = g && e->fused.sparsity == 0;
             solve(e, lambda, 3000);
             for (size_t k = 0; k < e->classes * e->p && !levels; k++)
                 apart = fmax(apart, fabs(e->w[k]));
@@ -483,11 +484,10 @@ Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
             WORKS(vxs_terms_trend(e->p, &terms, &err), err);
         else
             WORKS(vxs_terms_edges(&e->graph, 0.3, &terms, &err), err);
-        e->problem.graph = NULL;
         e->problem.loss.u = NULL;
-        e->problem.free_count = 0;
-        e->problem.terms = &terms;
-        e->problem.sparsity = 0;
+        e->problem.covariate_count = 0;
+        vxs_generalized sums = vxs_generalized_of(&terms);
+        e->problem.penalty = &sums.penalty;
         for (size_t k = 0; k < SAMPLES * e->p; k++)
             e->x[k] = k % SAMPLES == k / SAMPLES ? 1 + (float)(k % 2) / 2 : 0;
         for (size_t t = 0; t < terms.count; t++)
@@ -598,9 +598,9 @@ Test(check, refuses_what_it_does_not_know)
     vxs_certificate said;
     example *e = make(18);
     vxs_solution s = { .free = e->b, .certificate = { .lambda = 1 } };
-    e->problem.ridge = 1;
+    e->problem.quadratic = (vxs_quadratic){ &vxs_ridge, 1, NULL };
     REFUSES(vxs_check_solution(&e->problem, &s, &said, &err), err, VXS_MISUSE, "ridge");
-    e->problem.ridge = 0;
+    e->problem.quadratic.weight = 0;
     e->graph.nodes++;
     REFUSES(vxs_check_solution(&e->problem, &s, &said, &err), err, VXS_MISUSE, "features");
     e->graph.nodes--;

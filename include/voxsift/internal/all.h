@@ -12,6 +12,7 @@
 #include "voxsift/internal/loss.h"
 #include "voxsift/internal/machine.h"
 #include "voxsift/internal/model.h"
+#include "voxsift/internal/penalty.h"
 #include "voxsift/internal/report.h"
 #include "voxsift/internal/simulate.h"
 #include "voxsift/internal/solver.h"

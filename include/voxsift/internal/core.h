@@ -94,6 +94,10 @@ uint64_t vxs_random_below(const vxs_random *random, uint64_t index, uint64_t bou
 /* Fills order with a random permutation of 0 ... count - 1, using draws 0 ... count - 1. */
 void vxs_random_permutation(const vxs_random *random, size_t *order, size_t count);
 
+/* Whether a value is a finite number of at least `least`, or above it; NaN is in no range. */
+VXS_MUST_CHECK vxs_status vxs_number_check(const char *name, double value, double least, bool above,
+                                           vxs_error *err);
+
 /* ---- Parameters: one row feeds everything ---------------------------------------------------- */
 
 /* "a number between 0 and 1", "one of a, b": what the row accepts, in words. */

@@ -6,6 +6,7 @@
 #include "voxsift/internal/core.h"
 #include "voxsift/internal/design.h"
 #include "voxsift/internal/loss.h"
+#include "voxsift/internal/penalty.h"
 #include "voxsift/solver.h"
 
 #ifdef __cplusplus

@@ -148,7 +148,7 @@ static vxs_status load(bp *b, vxs_error *err)
         scale_rows(b, block, count, w->x + first * w->n);
     }
     if (w->free && w->q > 0)
-        scale_rows(b, b->problem.free, w->q, w->free);
+        scale_rows(b, b->problem.covariates, w->q, w->free);
     if (w->x)
         add_lengths(b);
     free(block);
@@ -158,14 +158,14 @@ static vxs_status load(bp *b, vxs_error *err)
 static vxs_status find_terms(bp *b, vxs_error *err)
 {
     vxs_whole *w = &b->path.whole;
-    const vxs_problem *q = &b->problem;
-    w->terms = q->terms;
-    if (q->terms)
+    const vxs_generalized *sums = vxs_as_generalized(b->problem.penalty);
+    const vxs_fused *fused = vxs_as_fused(b->problem.penalty);
+    w->terms = sums ? sums->terms : &b->edges;
+    if (sums)
         return VXS_OK;
-    vxs_status status = vxs_terms_edges(q->graph, q->sparsity, &b->edges, err);
-    w->terms = &b->edges;
+    vxs_status status = vxs_terms_edges(fused->graph, fused->sparsity, &b->edges, err);
     if (!status)
-        status = vxs_flow_new(q->graph, q->sparsity, &b->flow, err);
+        status = vxs_flow_new(fused->graph, fused->sparsity, &b->flow, err);
     return status;
 }
 
@@ -286,7 +286,7 @@ static vxs_status set_up(bp *b, vxs_error *err)
     vxs_path *p = &b->path;
     p->whole.loss = b->problem.loss.kind;
     p->whole.p = vxs_design_columns(b->problem.design);
-    p->whole.q = b->problem.free_count;
+    p->whole.q = b->problem.covariate_count;
     p->transform = !b->settings.untransformed;
     p->dynamic = b->settings.screen != VXS_SCREEN_NONE;
     p->sequential = p->dynamic && b->settings.screen != VXS_SCREEN_DYNAMIC;
@@ -431,9 +431,10 @@ static vxs_status solve(bp *b, double lambda, bool screen, verdict *v, vxs_error
 /* Pieces of equal weight along the edges of a graph, but for those whose weight is 0. */
 static vxs_status count_pieces(const bp *b, size_t nonzero, size_t *pieces, vxs_error *err)
 {
-    const vxs_graph *g = b->problem.graph;
+    const vxs_fused *fused = vxs_as_fused(b->problem.penalty);
+    const vxs_graph *g = fused ? fused->graph : NULL;
     *pieces = 0;
-    if (!g || b->problem.terms)
+    if (!g)
         return VXS_OK;
     vxs_graph same, forest;
     vxs_status status = vxs_graph_new(g->nodes, g->count, &same, err);

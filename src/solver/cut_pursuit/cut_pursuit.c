@@ -254,7 +254,7 @@ static vxs_status check(const vxs_cuts *c, vxs_error *err)
     const vxs_problem *p = &c->problem;
     const vxs_side *s = &c->sides[0];
     size_t levels = s->count - vxs_side_grounded(s);
-    if (levels + p->free_count >= c->n)
+    if (levels + p->covariate_count >= c->n)
         return vxs_fail(err, VXS_BAD_DATA,
                         "the graph is in %zu pieces; each has a level that is not penalised, which "
                         "%zu subjects cannot tell apart",
@@ -343,7 +343,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     c->settings = *settings;
     c->n = vxs_design_rows(problem->design);
     c->p = vxs_design_columns(problem->design);
-    c->q = problem->free_count;
+    c->q = problem->covariate_count;
     c->classes = vxs_loss_outputs(&problem->loss);
     c->began = vxs_seconds();
     c->read = vxs_design_read(problem->design);

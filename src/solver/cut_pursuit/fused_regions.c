@@ -304,7 +304,8 @@ void vxs_side_close(const vxs_cuts *c, vxs_side *s)
 
 vxs_status vxs_side_begin(const vxs_cuts *c, vxs_side *s, vxs_error *err)
 {
-    vxs_status status = vxs_flow_new(c->problem.graph, c->problem.sparsity, &s->flow, err);
+    const vxs_fused *on = vxs_as_fused(c->problem.penalty);
+    vxs_status status = vxs_flow_new(on->graph, on->sparsity, &s->flow, err);
     if (status)
         return status;
     size_t nodes = vxs_flow_nodes(s->flow), n = c->n, q = c->q;
@@ -322,7 +323,7 @@ vxs_status vxs_side_begin(const vxs_cuts *c, vxs_side *s, vxs_error *err)
     if (!status) {
         skip[0] = vxs_side_grounded(s);
         if (q > 0)
-            memcpy(s->x, c->problem.free, q * n * sizeof(*s->x));
+            memcpy(s->x, c->problem.covariates, q * n * sizeof(*s->x));
         status = add_columns(c, s->piece, skip, s->x, err);
         for (size_t k = 0; k < s->count && !status; k++)
             vxs_side_clean(c, s->x + (q + k) * n);

@@ -77,7 +77,7 @@ static double excess(const central *c, size_t i, double weight, double *slack)
 
 static double weight_of(const central *c, size_t i)
 {
-    return c->g->problem.cost * vxs_loss_weight(&c->g->problem.loss, i);
+    return c->g->budget.cost * vxs_loss_weight(&c->g->problem.loss, i);
 }
 
 /* C sum u f, with the barriers of the slacks. */
@@ -85,7 +85,7 @@ static double loss_at(const central *c)
 {
     double sum = 0, slack = 0;
     if (!c->hinged)
-        return c->g->problem.cost * vxs_loss_value(&c->g->problem.loss, c->g->shifted);
+        return c->g->budget.cost * vxs_loss_value(&c->g->problem.loss, c->g->shifted);
     for (size_t i = 0; i < c->n; i++) {
         double weight = weight_of(c, i), xi = weight > 0 ? excess(c, i, weight, &slack) : 0;
         sum += weight > 0 ? weight * xi * xi / 2 - c->eps * log(slack) : 0;
@@ -105,8 +105,8 @@ static void differentiate(const central *c)
         double weight = weight_of(c, i), slack = 0;
         double xi = c->hinged && weight > 0 ? excess(c, i, weight, &slack) : 0;
         double curve = xi > 0 ? weight * xi / (xi + slack) : 0;
-        c->slope[i] = c->hinged ? -weight * loss->y[i] * xi : c->g->problem.cost * c->slope[i];
-        c->curve[i] = sqrt(c->hinged ? curve : fmax(0, c->g->problem.cost * c->curve[i]));
+        c->slope[i] = c->hinged ? -weight * loss->y[i] * xi : c->g->budget.cost * c->slope[i];
+        c->curve[i] = sqrt(c->hinged ? curve : fmax(0, c->g->budget.cost * c->curve[i]));
     }
 }
 

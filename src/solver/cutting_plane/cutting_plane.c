@@ -71,7 +71,7 @@ double vxs_generation_penalty(const vxs_generation *g)
 
 double vxs_generation_bound(const vxs_generation *g, const double *slope, double t)
 {
-    double cost = g->problem.cost, sum = 0;
+    double cost = g->budget.cost, sum = 0;
     const vxs_sample_loss *loss = g->problem.loss.kind->sample;
     for (size_t i = 0; i < g->n; i++) {
         double u = cost * vxs_loss_weight(&g->problem.loss, i);
@@ -93,9 +93,9 @@ static void correlate(vxs_generation *g, const double *slope, size_t place, size
 /* From z: shifted, slope and the value. */
 static void find_slope(vxs_generation *g)
 {
-    g->value = g->problem.cost * vxs_shift_fit(&g->shift, g->z, g->shifted);
+    g->value = g->budget.cost * vxs_shift_fit(&g->shift, g->z, g->shifted);
     vxs_loss_gradient(&g->problem.loss, g->shifted, g->slope);
-    cblas_dscal((int)g->n, g->problem.cost, g->slope, 1);
+    cblas_dscal((int)g->n, g->budget.cost, g->slope, 1);
 }
 
 void vxs_generation_look(vxs_generation *g)
@@ -198,7 +198,7 @@ static vxs_status certify(vxs_generation *g, vxs_error *err)
     const double *slope = g->own ? g->own : g->slope;
     g->primal = vxs_generation_penalty(g) + g->value;
     vxs_status status =
-        vxs_units_best(g->problem.units, slope, g->problem.budget, g->best, &g->best_count, err);
+        vxs_units_best(g->budget.units, slope, g->budget.budget, g->best, &g->best_count, err);
     for (size_t k = 0; k < g->best_count && !status; k++)
         sum += g->best[k].score;
     if (g->own)
@@ -279,12 +279,12 @@ static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h,
 {
     size_t count = 0;
     vxs_scored *list = vxs_alloc(g->best_count + g->pool.count, sizeof(*list), err);
-    h->place = vxs_alloc(g->problem.budget, sizeof(*h->place), err);
+    h->place = vxs_alloc(g->budget.budget, sizeof(*h->place), err);
     vxs_status status =
         list && h->place ? list_candidates(g, most_new, list, &count, err) : VXS_FAILED;
     if (!status && count > 0)
         qsort(list, count, sizeof(*list), by_score);
-    for (size_t k = 0; k < count && k < g->problem.budget && !status; k++)
+    for (size_t k = 0; k < count && k < g->budget.budget && !status; k++)
         if (list[k].score > 0)
             h->place[h->count++] = list[k].unit;
     if (h->count > 0)
@@ -390,7 +390,7 @@ static bool is_explained(const vxs_generation *g)
     int n = (int)g->n;
     vxs_loss_gradient(&g->problem.loss, g->z, g->shift.slope);
     double whole = cblas_dnrm2(n, g->shift.slope, 1);
-    return !(cblas_dnrm2(n, g->slope, 1) > EXPLAINED * g->problem.cost * whole);
+    return !(cblas_dnrm2(n, g->slope, 1) > EXPLAINED * g->budget.cost * whole);
 }
 
 static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
@@ -418,17 +418,17 @@ static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
 
 static vxs_status make_room(vxs_generation *g, vxs_error *err)
 {
-    size_t n = g->n, units = vxs_units_count(g->problem.units);
-    g->problem.budget = g->problem.budget < units ? g->problem.budget : units;
+    size_t n = g->n, units = vxs_units_count(g->budget.units);
+    g->budget.budget = g->budget.budget < units ? g->budget.budget : units;
     g->z = vxs_alloc(n, sizeof(*g->z), err);
     g->shifted = vxs_alloc(n, sizeof(*g->shifted), err);
     g->slope = vxs_alloc(n, sizeof(*g->slope), err);
-    g->best = vxs_alloc(g->problem.budget, sizeof(*g->best), err);
+    g->best = vxs_alloc(g->budget.budget, sizeof(*g->best), err);
     bool dual = g->solve == vxs_smoothing_solve;
     g->own = dual ? vxs_alloc(n, sizeof(*g->own), err) : NULL;
     bool fine = (g->own || !dual) && g->z && g->shifted && g->slope && g->best;
-    size_t columns = g->problem.unshifted ? 0 : g->problem.free_count;
-    vxs_status status = fine ? vxs_pool_init(&g->pool, g->problem.units, n, err) : VXS_FAILED;
+    size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
+    vxs_status status = fine ? vxs_pool_init(&g->pool, g->budget.units, n, err) : VXS_FAILED;
     return status ? status : vxs_shift_init(&g->problem, columns, &g->shift, err);
 }
 
@@ -445,9 +445,10 @@ vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *p
     g->began = vxs_seconds();
     g->context = context;
     g->problem = *problem;
+    g->budget = *vxs_as_budget(problem->penalty);
     g->settings = *settings;
     g->n = vxs_design_rows(problem->design);
-    g->worked = vxs_units_worked(problem->units);
+    g->worked = vxs_units_worked(g->budget.units);
     vxs_status status = make_room(g, err);
     if (!status)
         status = look_at_empty(g, err);
@@ -513,9 +514,9 @@ static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
 
 static void take_certificate(vxs_generation *g, vxs_certificate *c)
 {
-    vxs_units_work work = vxs_units_worked(g->problem.units);
+    vxs_units_work work = vxs_units_worked(g->budget.units);
     double now = vxs_seconds();
-    c->lambda = 1 / g->problem.cost;
+    c->lambda = 1 / g->budget.cost;
     c->lambda_max = NAN;
     c->primal = g->primal;
     c->dual = g->dual;
@@ -533,12 +534,12 @@ static void take_certificate(vxs_generation *g, vxs_certificate *c)
  * are large, and predict what was found but for their rounding. */
 static void settle_primal(vxs_generation *g, const double *weights, vxs_certificate *c)
 {
-    size_t columns = g->problem.unshifted ? 0 : g->problem.free_count;
+    size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
     memcpy(g->shifted, g->z, g->n * sizeof(*g->shifted));
     for (size_t k = 0; k < columns; k++)
-        cblas_daxpy((int)g->n, weights[k], g->problem.free + k * g->n, 1, g->shifted, 1);
+        cblas_daxpy((int)g->n, weights[k], g->problem.covariates + k * g->n, 1, g->shifted, 1);
     c->primal =
-        vxs_generation_penalty(g) + g->problem.cost * vxs_loss_value(&g->problem.loss, g->shifted);
+        vxs_generation_penalty(g) + g->budget.cost * vxs_loss_value(&g->problem.loss, g->shifted);
     c->gap = vxs_relative_gap(c->primal - c->dual, g->empty);
 }
 

@@ -21,6 +21,7 @@ struct vxs_generation {
     vxs_solver solver;
     const vxs_context *context;
     vxs_problem problem;
+    vxs_budget budget; /* its penalty, with a budget that is no more than there are units */
     vxs_method_settings settings;
     size_t n;
     vxs_shift shift;

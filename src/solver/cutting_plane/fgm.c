@@ -163,7 +163,24 @@ static vxs_status begin_mslr(const vxs_context *context, const vxs_problem *prob
                                 descent ? vxs_smoothing_solve : vxs_proximal_solve, solver, err);
 }
 
+static const vxs_accepts *accepts_fgm(const vxs_method_settings *settings)
+{
+    static const vxs_accepts all = { .losses = { &vxs_squared_hinge_loss, &vxs_logistic_loss },
+                                     .penalties = { &vxs_budget_penalty } };
+    (void)settings;
+    return &all;
+}
+
+static const vxs_accepts *accepts_mslr(const vxs_method_settings *settings)
+{
+    static const vxs_accepts all = { .losses = { &vxs_logistic_loss },
+                                     .penalties = { &vxs_budget_penalty } };
+    (void)settings;
+    return &all;
+}
+
 const vxs_solver_kind vxs_fgm_kind = {
+    .accepts = accepts_fgm,
     .begin = begin_fgm,
     .lambda_max = vxs_generation_most,
     .fit = vxs_generation_fit,
@@ -171,6 +188,7 @@ const vxs_solver_kind vxs_fgm_kind = {
 };
 
 const vxs_solver_kind vxs_mslr_kind = {
+    .accepts = accepts_mslr,
     .begin = begin_mslr,
     .lambda_max = vxs_generation_most,
     .fit = vxs_generation_fit,

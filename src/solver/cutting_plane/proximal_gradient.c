@@ -147,7 +147,7 @@ static double try_step(proximal *a, double l, double *penalty)
         cblas_daxpy((int)a->n, -a->scale[h] / l, a->down + h * a->n, 1, a->g->z, 1);
     }
     *penalty = sum * sum / 2;
-    return a->g->problem.cost * vxs_shift_fit(&a->g->shift, a->g->z, a->next_z);
+    return a->g->budget.cost * vxs_shift_fit(&a->g->shift, a->g->z, a->next_z);
 }
 
 /* Whether phi is below its model at v with L. */
@@ -228,7 +228,7 @@ static void start(proximal *a)
     memcpy(a->before, a->omega, a->width * sizeof(double));
     memcpy(a->was, a->at, a->n * a->count * sizeof(double));
     a->value =
-        vxs_generation_penalty(g) + g->problem.cost * vxs_shift_fit(&g->shift, g->z, a->next_z);
+        vxs_generation_penalty(g) + g->budget.cost * vxs_shift_fit(&g->shift, g->z, a->next_z);
     a->best_dual = -INFINITY;
     a->momentum = 1;
 }
@@ -272,7 +272,7 @@ static void iterate(proximal *a, int steps)
 static vxs_status descend(vxs_generation *g, int steps, vxs_error *err)
 {
     proximal a = {
-        .g = g, .n = g->n, .count = g->count, .step = 0.01 * (double)g->n * g->problem.cost
+        .g = g, .n = g->n, .count = g->count, .step = 0.01 * (double)g->n * g->budget.cost
     };
     for (size_t h = 0; h < g->count; h++)
         a.width += g->rounds[h].width;

@@ -133,7 +133,8 @@ static vxs_status take_room(retraining *r, vxs_error *err)
         *weights[k] = vxs_alloc(r->columns, sizeof(double), err);
         fine = fine && *weights[k];
     }
-    return fine ? vxs_shift_init(r->problem, r->problem->free_count, &r->shift, err) : VXS_FAILED;
+    return fine ? vxs_shift_init(r->problem, r->problem->covariate_count, &r->shift, err)
+                : VXS_FAILED;
 }
 
 /* Slopes without what free columns see of them, each sample moved as its curvature allows; INFINITY

@@ -71,7 +71,7 @@ static vxs_status gather_weights(const vxs_generation *g, const chosen *order, v
         for (size_t h = 0; h < g->count; h++)
             add_weights(g, &g->rounds[h], place, here);
         s->unit[k] = order[k].unit;
-        s->start[k + 1] = s->start[k] + vxs_units_width(g->problem.units, order[k].unit);
+        s->start[k + 1] = s->start[k] + vxs_units_width(g->budget.units, order[k].unit);
         vxs_pool_unfold(&g->pool, place, here, s->weight + s->start[k]);
     }
     free(here);
@@ -87,13 +87,13 @@ static vxs_status gather_selected(const vxs_generation *g, vxs_selected **select
         return VXS_FAILED;
     for (size_t k = 0; k < g->pool.count; k++)
         if (vxs_rounds_have(g, k)) {
-            columns += vxs_units_width(g->problem.units, g->pool.unit[k]);
+            columns += vxs_units_width(g->budget.units, g->pool.unit[k]);
             order[count++] = (chosen){ g->pool.unit[k], k };
         }
     if (count > 0)
         qsort(order, count, sizeof(*order), by_unit);
-    vxs_selected *s = *selected = vxs_selected_new(count, columns, g->problem.free_count,
-                                                   g->problem.debias > 0 && count > 0, err);
+    vxs_selected *s = *selected = vxs_selected_new(count, columns, g->problem.covariate_count,
+                                                   g->budget.refit_cost > 0 && count > 0, err);
     vxs_status status = s ? gather_weights(g, order, s, err) : VXS_FAILED;
     free(order);
     return status;
@@ -115,9 +115,9 @@ static vxs_status retrain(const vxs_generation *g, vxs_selected *s, double *free
         at += width;
     }
     if (!status)
-        status = vxs_retrain(&g->problem, g->problem.debias, x, columns, weight, free_weights,
+        status = vxs_retrain(&g->problem, g->budget.refit_cost, x, columns, weight, free_weights,
                              &s->refit, err);
-    s->refit *= g->empty > 0 ? g->problem.cost / (g->empty * g->problem.debias) : 0;
+    s->refit *= g->empty > 0 ? g->budget.cost / (g->empty * g->budget.refit_cost) : 0;
     at = 0;
     for (size_t k = 0; k < s->count && !status; k++) {
         size_t place = vxs_pool_find(&g->pool, s->unit[k]);
@@ -134,7 +134,7 @@ static vxs_status retrain(const vxs_generation *g, vxs_selected *s, double *free
 static void spread(const vxs_generation *g, const vxs_selected *s, const double *weight,
                    double *feature)
 {
-    const vxs_map *map = &g->problem.map;
+    const vxs_map *map = &g->budget.map;
     size_t p = vxs_design_columns(g->problem.design);
     for (size_t k = 0; k < s->count; k++) {
         double square = 0, factor = 1;
@@ -142,7 +142,7 @@ static void spread(const vxs_generation *g, const vxs_selected *s, const double 
             square += weight[c] * weight[c];
             if (map->kind != VXS_MAP_NONE)
                 continue;
-            size_t j = vxs_units_feature(g->problem.units, s->unit[k], c - s->start[k], &factor);
+            size_t j = vxs_units_feature(g->budget.units, s->unit[k], c - s->start[k], &factor);
             feature[j] += factor * weight[c];
         }
         size_t end[2];
@@ -192,16 +192,17 @@ vxs_status vxs_generation_answer(const vxs_generation *g, vxs_solution *solution
 {
     vxs_status status = gather_selected(g, &solution->selected, err);
     vxs_selected *s = solution->selected;
-    solution->free = status ? NULL : vxs_alloc(g->problem.free_count, sizeof(*solution->free), err);
+    solution->free =
+        status ? NULL : vxs_alloc(g->problem.covariate_count, sizeof(*solution->free), err);
     if (!solution->free)
         return status ? status : VXS_FAILED;
     vxs_shift_weights(&g->shift, s->free);
-    s->map = g->problem.map;
+    s->map = g->budget.map;
     status = g->solver.kind == &vxs_mslr_kind ? keep_alpha(g, s, err) : VXS_OK;
-    memcpy(solution->free, s->free, g->problem.free_count * sizeof(*solution->free));
+    memcpy(solution->free, s->free, g->problem.covariate_count * sizeof(*solution->free));
     if (!status && s->retrained)
         status = retrain(g, s, solution->free, err);
-    vxs_units_work work = vxs_units_worked(g->problem.units);
+    vxs_units_work work = vxs_units_worked(g->budget.units);
     s->rounds = g->generated;
     s->visited = work.visited - g->worked.visited;
     s->pruned = work.pruned - g->worked.pruned;

@@ -117,7 +117,7 @@ static void find_shares(smoothing *s)
 static void descend(smoothing *s, size_t i)
 {
     const double *x = s->row + i * s->width;
-    double most = s->g->problem.cost * vxs_loss_weight(&s->g->problem.loss, i);
+    double most = s->g->budget.cost * vxs_loss_weight(&s->g->problem.loss, i);
     if (!(most > 0))
         return;
     for (size_t t = 0; t < s->count; t++)
@@ -175,7 +175,7 @@ static double find_gap(smoothing *s)
         sum += s->share[t] * sqrt(2 * s->half[t]);
         steepest = fmax(steepest, s->half[t]);
     }
-    double primal = sum * sum / 2 + g->problem.cost * vxs_loss_value(&g->problem.loss, g->z);
+    double primal = sum * sum / 2 + g->budget.cost * vxs_loss_value(&g->problem.loss, g->z);
     return (primal - (vxs_generation_bound(g, g->slope, 1) - steepest)) / g->empty;
 }
 
@@ -274,7 +274,7 @@ static void start(smoothing *s)
     for (size_t t = 0; t < s->count; t++)
         turn(s, t);
     for (size_t i = 0; i < s->n; i++) {
-        double most = g->problem.cost * vxs_loss_weight(&g->problem.loss, i);
+        double most = g->budget.cost * vxs_loss_weight(&g->problem.loss, i);
         double alpha = -g->problem.loss.y[i] * g->own[i];
         s->alpha[i] = fmin(fmax(alpha, EDGE * most), most - EDGE * most);
     }

@@ -56,11 +56,11 @@ static size_t draw(const average *v, uint64_t number)
 static void find_pull(const average *v)
 {
     const vxs_skfs *s = v->s;
-    for (size_t j = 0; j < s->p && s->problem.smooth > 0; j++) {
+    for (size_t j = 0; j < s->p && s->smooth > 0; j++) {
         double around = s->degree[j] * s->a[j];
         for (size_t e = s->start[j]; e < s->start[j + 1]; e++)
             around -= s->edge[e] * s->a[s->neighbour[e]];
-        v->pull[j] = 2 * s->problem.smooth * around;
+        v->pull[j] = 2 * s->smooth * around;
     }
 }
 

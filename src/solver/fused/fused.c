@@ -58,7 +58,7 @@ const vxs_param vxs_fused_params[] = {
 
 static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
 {
-    const vxs_graph *g = problem->graph;
+    const vxs_graph *g = vxs_as_fused(problem->penalty)->graph;
     size_t loop = 0;
     vxs_status status = vxs_graph_loop(g, &loop, err);
     if (!status && loop < g->count)
@@ -84,9 +84,10 @@ static vxs_status check_options(const vxs_method_settings *s, int way, vxs_error
 /* Whether it is a lasso on sums over subtrees. */
 static vxs_status is_tree(const vxs_problem *problem, bool *tree, vxs_error *err)
 {
+    const vxs_fused *on = vxs_as_fused(problem->penalty);
     size_t loop = 0;
-    vxs_status status = vxs_graph_loop(problem->graph, &loop, err);
-    *tree = loop == problem->graph->count && problem->sparsity == 0 && !problem->loss.kind->joint;
+    vxs_status status = vxs_graph_loop(on->graph, &loop, err);
+    *tree = loop == on->graph->count && on->sparsity == 0 && !problem->loss.kind->joint;
     return status;
 }
 
@@ -96,17 +97,18 @@ static vxs_status choose_way(const vxs_problem *problem, const vxs_method_settin
     static const vxs_solver_kind *const kinds[] = { [VXS_FUSED_SAIF] = &vxs_tree_kind,
                                                     [VXS_FUSED_CUTS] = &vxs_cuts_kind,
                                                     [VXS_FUSED_BP] = &vxs_bp_kind };
+    bool terms = vxs_as_generalized(problem->penalty);
     int way = settings->way;
     bool tree = false;
-    if (problem->terms && way != VXS_FUSED_AUTO && way != VXS_FUSED_BP)
+    if (terms && way != VXS_FUSED_AUTO && way != VXS_FUSED_BP)
         return vxs_fail(err, VXS_MISUSE, "'--solver %s' is for graphs, not for '--penalty'",
                         ways[way]);
     bool open = way == VXS_FUSED_AUTO;
-    vxs_status status = open && !problem->terms ? is_tree(problem, &tree, err) : VXS_OK;
+    vxs_status status = open && !terms ? is_tree(problem, &tree, err) : VXS_OK;
     if (status)
         return status;
     if (open)
-        way = problem->terms ? VXS_FUSED_BP : tree ? VXS_FUSED_SAIF : VXS_FUSED_CUTS;
+        way = terms ? VXS_FUSED_BP : tree ? VXS_FUSED_SAIF : VXS_FUSED_CUTS;
     status = check_options(settings, way, err);
     if (!status && way == VXS_FUSED_SAIF && !tree)
         status = refuse_loops(problem, err);
@@ -147,9 +149,6 @@ static double lambda_max(const vxs_solver *solver)
 static vxs_status deflate(fused *f, vxs_problem *problem, vxs_error *err)
 {
     double *columns = NULL;
-    size_t features = problem->terms ? problem->terms->columns : problem->graph->nodes;
-    if (features != f->p)
-        return VXS_OK; /* the solver refuses it */
     vxs_status status = vxs_unpenalised(problem, &f->null, err);
     if (status || f->null.columns == 0)
         return status;
@@ -244,7 +243,36 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     return status;
 }
 
+/* ---- What it takes --------------------------------------------------------------------------- */
+
+static const vxs_accepts *accepts(const vxs_method_settings *settings)
+{
+    static const vxs_accepts all = {
+        .losses = { &vxs_squared_loss, &vxs_logistic_loss, &vxs_multinomial_loss },
+        .penalties = { &vxs_fused_penalty, &vxs_generalized_penalty }
+    };
+    (void)settings;
+    return &all;
+}
+
+/* The solvers take less than all of them together. */
+static vxs_status check(const vxs_problem *q, const vxs_method_settings *s, vxs_error *err)
+{
+    const vxs_fused *on = vxs_as_fused(q->penalty);
+    bool bp = s->way == VXS_FUSED_BP || (s->way == VXS_FUSED_AUTO && !on);
+    if (bp && q->loss.kind->joint)
+        return vxs_fail(err, VXS_MISUSE,
+                        "solver 'bp' knows squared and logistic loss only: with several classes "
+                        "use another one");
+    if (s->way == VXS_FUSED_SAIF && (q->loss.kind->joint || (on && on->sparsity > 0)))
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--solver saif' has neither all classes at once nor a penalty on weights");
+    return VXS_OK;
+}
+
 const vxs_solver_kind vxs_fused_kind = {
+    .accepts = accepts,
+    .check = check,
     .begin = begin,
     .lambda_max = lambda_max,
     .fit = fit,

@@ -47,7 +47,7 @@ static double lambda_max(const vxs_solver *solver)
 static vxs_status check_forest(const fused *f, vxs_error *err)
 {
     size_t n = vxs_design_rows(f->problem.design);
-    if (f->forest.trees + f->problem.free_count >= n)
+    if (f->forest.trees + f->problem.covariate_count >= n)
         return vxs_fail(err, VXS_BAD_DATA,
                         "the graph is in %zu pieces; each has a level that is not penalised, which "
                         "%zu subjects cannot tell apart",
@@ -59,13 +59,13 @@ static vxs_status check_forest(const fused *f, vxs_error *err)
  * sum that is 0 is 0. */
 static vxs_status add_levels(fused *f, vxs_error *err)
 {
-    size_t n = vxs_design_rows(f->tree), q = f->problem.free_count, trees = f->forest.trees;
+    size_t n = vxs_design_rows(f->tree), q = f->problem.covariate_count, trees = f->forest.trees;
     f->free = vxs_alloc(q + trees, n * sizeof(*f->free), err);
     f->length = vxs_alloc(trees, sizeof(*f->length), err);
     if (!f->free || !f->length)
         return VXS_FAILED;
     if (q > 0)
-        memcpy(f->free, f->problem.free, q * n * sizeof(*f->free));
+        memcpy(f->free, f->problem.covariates, q * n * sizeof(*f->free));
     memcpy(f->free + q * n, vxs_tree_levels(f->tree), trees * n * sizeof(*f->free));
     double least = vxs_least_sum(f->problem.design);
     for (size_t k = 0; k < trees; k++) {
@@ -82,7 +82,7 @@ static vxs_status set_up(fused *f, const vxs_context *context, const vxs_method_
     double start = vxs_seconds();
     uint64_t read = vxs_design_read(f->problem.design);
     vxs_problem steps = f->problem;
-    vxs_status status = vxs_forest_new(f->problem.graph, &f->forest, err);
+    vxs_status status = vxs_forest_new(vxs_as_fused(f->problem.penalty)->graph, &f->forest, err);
     if (!status)
         status = check_forest(f, err);
     if (!status)
@@ -97,9 +97,9 @@ static vxs_status set_up(fused *f, const vxs_context *context, const vxs_method_
     f->passes = (double)(vxs_design_read(f->problem.design) - read) /
                 (double)vxs_design_columns(f->problem.design);
     steps.design = f->tree;
-    steps.free = f->free;
-    steps.free_count += f->forest.trees;
-    steps.graph = NULL;
+    steps.covariates = f->free;
+    steps.covariate_count += f->forest.trees;
+    steps.penalty = &vxs_l1;
     return vxs_lasso_kind.begin(context, &steps, settings, &f->lasso, err);
 }
 
@@ -126,7 +126,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 static size_t add_steps(const fused *f, const vxs_solution *steps, double *w)
 {
     size_t column = 0, next = 0, tree = 0, pieces = 0;
-    const double *levels = steps->free + f->problem.free_count;
+    const double *levels = steps->free + f->problem.covariate_count;
     for (size_t k = 0; k < f->forest.nodes; k++) {
         if (f->forest.parent[k] == k) {
             w[k] = levels[tree] / f->length[tree];
@@ -148,7 +148,7 @@ static size_t add_steps(const fused *f, const vxs_solution *steps, double *w)
 static vxs_status expand(const fused *f, const vxs_solution *steps, vxs_solution *solution,
                          vxs_error *err)
 {
-    size_t p = f->forest.nodes, q = f->problem.free_count;
+    size_t p = f->forest.nodes, q = f->problem.covariate_count;
     double *w = vxs_alloc(p, sizeof(*w), err), *by_feature = vxs_alloc(p, sizeof(*w), err);
     solution->index = vxs_alloc(p, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(p, sizeof(*solution->weight), err);

@@ -104,8 +104,8 @@ static double lambda_max(const vxs_solver *solver)
 
 static vxs_status list_neighbours(vxs_skfs *s, vxs_error *err)
 {
-    const vxs_graph *g = s->problem.graph;
-    size_t ends = g && s->problem.smooth > 0 ? 2 * g->count : 0;
+    const vxs_graph *g = s->problem.quadratic.graph;
+    size_t ends = s->smooth > 0 ? 2 * g->count : 0;
     s->start = vxs_alloc(s->p + 2, sizeof(*s->start), err);
     s->neighbour = vxs_alloc(ends, sizeof(*s->neighbour), err);
     s->edge = vxs_alloc(ends, sizeof(*s->edge), err);
@@ -193,6 +193,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     s->read = vxs_design_read(problem->design);
     s->context = context;
     s->problem = *problem;
+    s->smooth = problem->quadratic.graph ? problem->quadratic.weight : 0;
     s->settings = *settings;
     s->n = vxs_design_rows(problem->design);
     s->p = vxs_design_columns(problem->design);
@@ -217,7 +218,7 @@ static void scan(vxs_skfs *s)
     vxs_design_scan(s->problem.design, s->wide, 1, s->want);
     for (size_t k = 0; k < s->count; k++) {
         size_t voxel = s->member[k];
-        double pull = 2 * s->problem.smooth * s->inside[voxel];
+        double pull = 2 * s->smooth * s->inside[voxel];
         s->want[voxel] -= pull * s->degree[voxel];
         for (size_t e = s->start[voxel]; e < s->start[voxel + 1] && pull > 0; e++)
             s->want[s->neighbour[e]] += pull * s->edge[e];
@@ -257,8 +258,8 @@ void vxs_skfs_certify(vxs_skfs *s, double rho, vxs_certificate *c)
     for (size_t j = 0; j < s->p; j++)
         steepest = fmax(steepest, s->want[j]);
     double shrink = steepest > rho ? rho / steepest : 1;
-    c->primal = hinge + rho * sum + s->problem.smooth * roughness(s, s->a);
-    c->dual = shrink * total - shrink * shrink * s->problem.smooth * roughness(s, s->inside);
+    c->primal = hinge + rho * sum + s->smooth * roughness(s, s->a);
+    c->dual = shrink * total - shrink * shrink * s->smooth * roughness(s, s->inside);
     c->gap = c->primal - c->dual;
 }
 
@@ -375,7 +376,7 @@ static vxs_status take_solution(const vxs_skfs *s, vxs_solution *solution, vxs_e
     double total = total_weight(s), margin = s->n > 0 ? s->problem.loss.y[0] : 0;
     solution->index = vxs_alloc(s->count, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(s->count, sizeof(*solution->weight), err);
-    solution->free = vxs_alloc(s->problem.free_count, sizeof(*solution->free), err);
+    solution->free = vxs_alloc(s->problem.covariate_count, sizeof(*solution->free), err);
     solution->bound = vxs_bound_new(s->n, s->count, err);
     if (!solution->index || !solution->weight || !solution->free || !solution->bound) {
         vxs_solution_release(solution);
@@ -393,7 +394,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     vxs_skfs *s = (vxs_skfs *)solver;
     *solution = (vxs_solution){ .certificate = { .lambda = lambda,
                                                  .lambda_max = s->lambda_max,
-                                                 .smooth = s->problem.smooth,
+                                                 .smooth = s->smooth,
                                                  .tol = s->settings.tol } };
     vxs_certificate *c = &solution->certificate;
     double rho = s->lambda_max > 0 ? lambda / s->lambda_max : 1;
@@ -413,7 +414,20 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     return status ? status : take_solution(s, solution, err);
 }
 
+static const vxs_accepts *accepts(const vxs_method_settings *settings)
+{
+    static const vxs_accepts kernels = { .losses = { &vxs_hinge_loss },
+                                         .penalties = { &vxs_l1_penalty },
+                                         .quadratics = { &vxs_relative_laplacian },
+                                         .weights = VXS_NONNEGATIVE };
+    static const vxs_accepts hsic = { .losses = { &vxs_squared_loss },
+                                      .penalties = { &vxs_l1_penalty },
+                                      .weights = VXS_NONNEGATIVE };
+    return settings && settings->penalty == VXS_PENALTY_HSIC ? &hsic : &kernels;
+}
+
 const vxs_solver_kind vxs_skfs_kind = {
+    .accepts = accepts,
     .begin = begin,
     .lambda_max = lambda_max,
     .fit = fit,

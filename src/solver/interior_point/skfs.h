@@ -14,6 +14,7 @@ typedef struct {
     const vxs_context *context;
     vxs_problem problem;
     vxs_method_settings settings;
+    double smooth;     /* of the quadratic, as it is: in these units lambda_max is 1 */
     size_t n, p, rows; /* rows: samples with a weight */
     size_t *row;
     double lambda_max, unit;   /* unit: U / lambda_max */

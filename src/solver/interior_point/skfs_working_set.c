@@ -126,7 +126,7 @@ static vxs_status state_problem(vxs_skfs *s, double rho, double target, vxs_inte
                          .z = s->z,
                          .u = s->u,
                          .rho = rho,
-                         .smooth = s->problem.smooth,
+                         .smooth = s->smooth,
                          .degree = s->member_degree,
                          .target = target,
                          .a = s->member_a,

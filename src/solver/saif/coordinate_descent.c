@@ -14,7 +14,7 @@ static double curvature_along(const vxs_active *a, size_t k)
         sum += vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma * x[i] * x[i];
     if (k < a->q)
         return sum;
-    return sum + a->problem->ridge + vxs_laplacian_diagonal(&a->laplacian, a->set[k - a->q]);
+    return sum + a->ridge + vxs_laplacian_diagonal(&a->laplacian, a->set[k - a->q]);
 }
 
 static double best_weight(const vxs_active *a, size_t k, double slope, double lambda)
@@ -31,7 +31,7 @@ static double best_weight(const vxs_active *a, size_t k, double slope, double la
 static double pull_of(const vxs_active *a, size_t k)
 {
     const vxs_laplacian_matrix *l = &a->laplacian;
-    double sum = a->problem->ridge * a->w[k];
+    double sum = a->ridge * a->w[k];
     if (l->p == 0)
         return sum;
     size_t j = a->set[k - a->q];

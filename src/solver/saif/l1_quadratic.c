@@ -18,7 +18,7 @@
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-void vxs_quadratic_release(vxs_quadratic *q)
+void vxs_l1_quadratic_release(vxs_l1_quadratic *q)
 {
     free(q->factor);
     free(q->left);
@@ -32,12 +32,12 @@ void vxs_quadratic_release(vxs_quadratic *q)
     q->room = 0;
 }
 
-static vxs_status make_room(vxs_quadratic *q, vxs_error *err)
+static vxs_status make_room(vxs_l1_quadratic *q, vxs_error *err)
 {
     size_t room = q->m + q->m / 8 + 16;
     if (q->m <= q->room)
         return VXS_OK;
-    vxs_quadratic_release(q);
+    vxs_l1_quadratic_release(q);
     q->factor = vxs_resize(NULL, room * room, sizeof(double), err);
     q->left = vxs_alloc(room, sizeof(double), err);
     q->step = vxs_alloc(room, sizeof(double), err);
@@ -46,7 +46,7 @@ static vxs_status make_room(vxs_quadratic *q, vxs_error *err)
     q->support = vxs_alloc(room, sizeof(size_t), err);
     q->place = vxs_alloc(room, sizeof(size_t), err);
     if (!q->factor || !q->left || !q->step || !q->sign || !q->along || !q->support || !q->place) {
-        vxs_quadratic_release(q);
+        vxs_l1_quadratic_release(q);
         return VXS_FAILED;
     }
     q->room = room;
@@ -55,13 +55,13 @@ static vxs_status make_room(vxs_quadratic *q, vxs_error *err)
 
 /* ---- The factor ------------------------------------------------------------------------------ */
 
-static const double *column(const vxs_quadratic *q, size_t j)
+static const double *column(const vxs_l1_quadratic *q, size_t j)
 {
     return q->h + j * q->stride;
 }
 
 /* along = (row of the factor for j); false when j depends on the support. */
-static bool factor_row(vxs_quadratic *q, size_t j, double *pivot)
+static bool factor_row(vxs_l1_quadratic *q, size_t j, double *pivot)
 {
     const double *h = column(q, j);
     int s = (int)q->count;
@@ -74,7 +74,7 @@ static bool factor_row(vxs_quadratic *q, size_t j, double *pivot)
     return square > DEPENDENT * h[j];
 }
 
-static bool enter(vxs_quadratic *q, size_t j)
+static bool enter(vxs_l1_quadratic *q, size_t j)
 {
     double pivot;
     if (!factor_row(q, j, &pivot))
@@ -88,7 +88,7 @@ static bool enter(vxs_quadratic *q, size_t j)
 }
 
 /* The row of j goes; rotations of neighbouring columns make the rest a triangle again. */
-static void leave(vxs_quadratic *q, size_t j)
+static void leave(vxs_l1_quadratic *q, size_t j)
 {
     size_t k = q->place[j], ld = q->room, s = q->count;
     for (size_t c = 0; c < k; c++) {
@@ -109,7 +109,7 @@ static void leave(vxs_quadratic *q, size_t j)
     q->place[j] = NOWHERE;
 }
 
-static void solve_transposed(const vxs_quadratic *q, double *x)
+static void solve_transposed(const vxs_l1_quadratic *q, double *x)
 {
     cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, (int)q->count, q->factor,
                 (int)q->room, x, 1);
@@ -118,7 +118,7 @@ static void solve_transposed(const vxs_quadratic *q, double *x)
 /* ---- Moves ----------------------------------------------------------------------------------- */
 
 /* z and what is left of c follow a step of the support. */
-static void move(vxs_quadratic *q, const double *step, double share)
+static void move(vxs_l1_quadratic *q, const double *step, double share)
 {
     for (size_t k = 0; k < q->count; k++) {
         size_t j = q->support[k];
@@ -128,7 +128,7 @@ static void move(vxs_quadratic *q, const double *step, double share)
 }
 
 /* How far the support can go along step until a variable reaches 0, at most `share`; which one. */
-static double first_zero(const vxs_quadratic *q, const double *step, double share, size_t *who)
+static double first_zero(const vxs_l1_quadratic *q, const double *step, double share, size_t *who)
 {
     *who = NOWHERE;
     for (size_t k = 0; k < q->count; k++) {
@@ -146,7 +146,7 @@ static double first_zero(const vxs_quadratic *q, const double *step, double shar
 }
 
 /* Those that entered with a sign they do not get. */
-static size_t send_back(vxs_quadratic *q)
+static size_t send_back(vxs_l1_quadratic *q)
 {
     size_t sent = 0;
     for (size_t k = q->count; k-- > 0;) {
@@ -160,7 +160,7 @@ static size_t send_back(vxs_quadratic *q)
 }
 
 /* To the least value with the signs as they are. */
-static void settle(vxs_quadratic *q, uint64_t *steps)
+static void settle(vxs_l1_quadratic *q, uint64_t *steps)
 {
     size_t who = NOWHERE;
     do {
@@ -188,14 +188,14 @@ static void settle(vxs_quadratic *q, uint64_t *steps)
     } while (who != NOWHERE && !vxs_check_interrupted(q->context, NULL));
 }
 
-static double excess(const vxs_quadratic *q, size_t j)
+static double excess(const vxs_l1_quadratic *q, size_t j)
 {
     return (q->nonnegative ? q->left[j] : fabs(q->left[j])) - q->lambda;
 }
 
 /* j depends on the support: goes along the direction that changes nothing but the penalty until
  * somebody makes room. False when there is nothing to gain. */
-static bool make_way(vxs_quadratic *q, size_t j)
+static bool make_way(vxs_l1_quadratic *q, size_t j)
 {
     size_t who = NOWHERE;
     while (!enter(q, j)) {
@@ -220,7 +220,7 @@ static bool make_way(vxs_quadratic *q, size_t j)
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* Lets in those that exceed lambda most, at most `most` of them; how many came in. */
-static size_t let_in(vxs_quadratic *q, size_t most)
+static size_t let_in(vxs_l1_quadratic *q, size_t most)
 {
     size_t entered = 0;
     double below = INFINITY; /* candidates come by falling excess */
@@ -247,7 +247,7 @@ static size_t let_in(vxs_quadratic *q, size_t most)
 }
 
 /* The support of z. What depends on the rest gives its weight up. */
-static void begin(vxs_quadratic *q)
+static void begin(vxs_l1_quadratic *q)
 {
     q->count = 0;
     q->fall = 0;
@@ -262,12 +262,12 @@ static void begin(vxs_quadratic *q)
     }
 }
 
-static double penalty(const vxs_quadratic *q)
+static double penalty(const vxs_l1_quadratic *q)
 {
     return q->lambda * cblas_dasum((int)(q->m - q->q), q->z + q->q, 1);
 }
 
-vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err)
+vxs_status vxs_l1_quadratic_solve(vxs_l1_quadratic *q, uint64_t *steps, vxs_error *err)
 {
     vxs_status status = make_room(q, err);
     if (status || q->m == 0)

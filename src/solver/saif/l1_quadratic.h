@@ -26,11 +26,12 @@ typedef struct {
     size_t *support; /* variables in the factor, in its order */
     size_t *place;   /* of a variable in it, or SIZE_MAX */
     size_t count;
-} vxs_quadratic;
+} vxs_l1_quadratic;
 
 /* Every step lowers the value, so stopping early does no harm; adds the number of steps. Fails only
  * for want of memory or on request. */
-VXS_MUST_CHECK vxs_status vxs_quadratic_solve(vxs_quadratic *q, uint64_t *steps, vxs_error *err);
-void vxs_quadratic_release(vxs_quadratic *q);
+VXS_MUST_CHECK vxs_status vxs_l1_quadratic_solve(vxs_l1_quadratic *q, uint64_t *steps,
+                                                 vxs_error *err);
+void vxs_l1_quadratic_release(vxs_l1_quadratic *q);
 
 #endif

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-vxs_status vxs_laplacian_init(const vxs_laplacian *of, size_t p, vxs_laplacian_matrix *l,
+vxs_status vxs_laplacian_init(const vxs_quadratic *of, size_t p, vxs_laplacian_matrix *l,
                               vxs_error *err)
 {
     const vxs_graph *g = of->graph;
     *l = (vxs_laplacian_matrix){ .p = 0 };
-    if (!g || g->count == 0 || of->weight == 0)
+    if (of->kind != &vxs_laplacian || g->count == 0 || of->weight == 0)
         return VXS_OK;
     l->starts = vxs_alloc(p + 2, sizeof(*l->starts), err);
     l->other = vxs_alloc(2 * g->count, sizeof(*l->other), err);

@@ -17,7 +17,7 @@ typedef struct {
     size_t *place;  /* p: 1 + the place of a feature in a list, 0 between calls */
 } vxs_laplacian_matrix;
 
-VXS_MUST_CHECK vxs_status vxs_laplacian_init(const vxs_laplacian *of, size_t p,
+VXS_MUST_CHECK vxs_status vxs_laplacian_init(const vxs_quadratic *of, size_t p,
                                              vxs_laplacian_matrix *l, vxs_error *err);
 void vxs_laplacian_release(vxs_laplacian_matrix *l);
 /* product[k] = (Lw)_set[k], w having w[k] at set[k] and 0 elsewhere. */

@@ -213,7 +213,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
     l->pool_reach = vxs_alloc(l->pool_size, sizeof(*l->pool_reach), err);
     l->pool_theta = vxs_alloc(l->n, sizeof(*l->pool_theta), err);
-    bool smooth = problem->laplacian.graph && problem->laplacian.weight > 0;
+    bool smooth = vxs_quadratic_weight(&problem->quadratic, &vxs_laplacian) > 0;
     l->pull = smooth ? vxs_alloc(l->p, sizeof(*l->pull), err) : NULL;
     l->pool_pull = smooth ? vxs_alloc(l->pool_size, sizeof(*l->pool_pull), err) : NULL;
     vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool &&
@@ -344,7 +344,20 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     return status;
 }
 
+static const vxs_accepts *accepts(const vxs_method_settings *settings)
+{
+    static const vxs_accepts all = { { &vxs_squared_loss, &vxs_logistic_loss,
+                                       &vxs_squared_hinge_loss },
+                                     { &vxs_l1_penalty },
+                                     { &vxs_ridge, &vxs_laplacian },
+                                     VXS_EITHER_SIGN,
+                                     true };
+    (void)settings;
+    return &all;
+}
+
 const vxs_solver_kind vxs_lasso_kind = {
+    .accepts = accepts,
     .begin = begin,
     .lambda_max = lambda_max,
     .fit = fit,

@@ -61,7 +61,7 @@ static inline double vxs_lasso_want(const vxs_lasso *l, size_t j)
 static inline double vxs_lasso_norm(const vxs_lasso *l, size_t j)
 {
     double norm = l->norms[j];
-    double more = l->problem.ridge + vxs_laplacian_diagonal(&l->active.laplacian, j);
+    double more = l->active.ridge + vxs_laplacian_diagonal(&l->active.laplacian, j);
     return more > 0 ? sqrt(norm * norm + more) : norm;
 }
 

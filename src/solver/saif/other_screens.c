@@ -113,7 +113,7 @@ static vxs_status check_rule(const vxs_lasso *l, vxs_error *err)
 {
     const vxs_problem *p = &l->problem;
     if (l->settings.screen == VXS_SCREEN_DPP &&
-        (!p->loss.kind->squared || p->loss.u || p->ridge > 0 || l->pull || p->nonnegative))
+        (!p->loss.kind->squared || p->loss.u || l->active.ridge > 0 || l->pull || p->nonnegative))
         return vxs_fail(err, VXS_MISUSE,
                         "--screen dpp is for the squared loss, without weights of subjects, "
                         "--ridge, --laplacian and --nonnegative");

@@ -106,7 +106,7 @@ static vxs_status multiply(vxs_active *a, const double *x, const size_t *chosen,
         for (size_t r = 0; r < first; r++)
             a->gram[r * a->stride + c] = a->gram[c * a->stride + r];
     for (size_t c = first; c < m; c++)
-        a->gram[c * a->stride + c] += c >= a->q ? a->problem->ridge : 0;
+        a->gram[c * a->stride + c] += c >= a->q ? a->ridge : 0;
     if (a->laplacian.p > 0)
         add_laplacian(a, chosen, first, m);
     return VXS_OK;
@@ -130,12 +130,16 @@ static void make_basis(vxs_active *a)
 
 vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error *err)
 {
-    size_t n = vxs_design_rows(problem->design), q = problem->free_count;
-    *a = (vxs_active){ .problem = problem, .loss = problem->loss.kind->sample, .n = n, .q = q };
+    size_t n = vxs_design_rows(problem->design), q = problem->covariate_count;
+    *a = (vxs_active){ .problem = problem,
+                       .loss = problem->loss.kind->sample,
+                       .n = n,
+                       .q = q,
+                       .ridge = vxs_quadratic_weight(&problem->quadratic, &vxs_ridge) };
     a->z = vxs_alloc(4 * n, sizeof(*a->z), err);
     a->basis = vxs_alloc(q + 1, n * sizeof(*a->basis), err);
     if (!a->z || !a->basis || make_room(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err) ||
-        vxs_laplacian_init(&problem->laplacian, vxs_design_columns(problem->design), &a->laplacian,
+        vxs_laplacian_init(&problem->quadratic, vxs_design_columns(problem->design), &a->laplacian,
                            err)) {
         vxs_active_release(a);
         return VXS_FAILED;
@@ -144,7 +148,7 @@ vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error 
     a->curvature = a->z + 2 * n;
     a->trial = a->z + 3 * n;
     if (q > 0)
-        memcpy(a->x, problem->free, n * q * sizeof(*a->x));
+        memcpy(a->x, problem->covariates, n * q * sizeof(*a->x));
     memset(a->w, 0, q * sizeof(*a->w));
     make_basis(a);
     return VXS_OK;
@@ -167,7 +171,7 @@ void vxs_active_release(vxs_active *a)
     free(a->pull);
     free(a->z);
     free(a->basis);
-    vxs_quadratic_release(&a->quadratic);
+    vxs_l1_quadratic_release(&a->quadratic);
     vxs_reach_release(&a->reach);
     vxs_laplacian_release(&a->laplacian);
     *a = (vxs_active){ .n = 0 };
@@ -236,7 +240,7 @@ static double value(const vxs_active *a, const double *w, const double *z, doubl
     }
     if (a->laplacian.p > 0)
         sum += vxs_laplacian_form(&a->laplacian, a->set, a->count, w + a->q) / 2;
-    return sum + lambda * size + a->problem->ridge * square / 2;
+    return sum + lambda * size + a->ridge * square / 2;
 }
 
 /* ridge |w|^2 + w'Lw */
@@ -245,7 +249,7 @@ static double ridge_value(const vxs_active *a)
     double square = cblas_ddot((int)a->count, a->w + a->q, 1, a->w + a->q, 1);
     double form =
         a->laplacian.p > 0 ? vxs_laplacian_form(&a->laplacian, a->set, a->count, a->w + a->q) : 0;
-    return a->problem->ridge * square + form;
+    return a->ridge * square + form;
 }
 
 void vxs_active_project(const vxs_active *a, double *v)
@@ -317,7 +321,7 @@ static double steepest_of(vxs_active *a, const double *theta, double lambda)
     if (a->laplacian.p > 0)
         vxs_laplacian_times(&a->laplacian, a->set, a->count, a->w + a->q, a->pull);
     for (size_t k = a->q; k < a->q + a->count; k++) {
-        double pull = a->problem->ridge * a->w[k];
+        double pull = a->ridge * a->w[k];
         pull += a->laplacian.p > 0 ? a->pull[k - a->q] : 0;
         a->gradient[k] += pull;
         a->correlation[k] -= pull / lambda;
@@ -363,7 +367,7 @@ void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, do
                      vxs_state *state)
 {
     double heaviest = /* the ridge is a squared loss of w, the Laplacian of differences */
-        a->problem->ridge > 0 || a->laplacian.p > 0 ? 1 : 0;
+        a->ridge > 0 || a->laplacian.p > 0 ? 1 : 0;
     state->scale = best_scale(a, theta, lambda, steepest);
     state->dual = dual_at(a, theta, lambda, state->scale);
     state->primal = value(a, a->w, a->z, lambda);
@@ -412,7 +416,7 @@ static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
 static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *target,
                                 vxs_error *err)
 {
-    vxs_quadratic *q = &a->quadratic;
+    vxs_l1_quadratic *q = &a->quadratic;
     vxs_status status = make_gram(a, m, err);
     if (status)
         return status;
@@ -427,7 +431,7 @@ static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *
     q->nonnegative = a->problem->nonnegative;
     q->z = target;
     q->context = a->context;
-    return vxs_quadratic_solve(q, &a->steps, err);
+    return vxs_l1_quadratic_solve(q, &a->steps, err);
 }
 
 /* Along the segment to the target until the value falls; false when it no longer does. A whole step

@@ -9,6 +9,7 @@
 /* Columns are the free ones first, then those of the set. */
 typedef struct {
     const vxs_problem *problem;
+    double ridge; /* the weight of its quadratic, if it is one */
     const vxs_sample_loss *loss;
     int inner;          /* how it is solved */
     bool descend_first; /* when that is left open */
@@ -38,7 +39,7 @@ typedef struct {
     vxs_laplacian_matrix laplacian;
     const double
         *inside; /* n: -f' of the empty model without what the free columns span, or NULL */
-    vxs_quadratic quadratic;
+    vxs_l1_quadratic quadratic;
     const vxs_context *context; /* asked for requests to stop; NULL: none come */
     uint64_t steps;
     int flat; /* steps in a row that left the value as it was */

@@ -1,0 +1,28 @@
+/* budget.c - the penalty of feature generating machines: a budget of units, among which weights are
+ * divided. Its value is a problem of its own, which the solver and the checker each solve. */
+#include "voxsift/internal/penalty.h"
+
+static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bool some,
+                        vxs_error *err)
+{
+    const vxs_budget *b = vxs_as_budget(penalty);
+    size_t n = vxs_design_rows(design);
+    (void)some;
+    if (!b->units)
+        return vxs_fail(err, VXS_MISUSE, "the budget is of no units");
+    if (vxs_units_rows(b->units) != n)
+        return vxs_fail(err, VXS_MISUSE, "the units have %zu rows, the design %zu",
+                        vxs_units_rows(b->units), n);
+    vxs_status status = vxs_number_check("the cost C", b->cost, 0, true, err);
+    if (!status)
+        status = vxs_number_check("the budget", (double)b->budget, 1, false, err);
+    if (!status)
+        status = vxs_number_check("the cost C of refitting", b->refit_cost, 0, false, err);
+    if (status)
+        return status;
+    return b->map.kind < VXS_MAP_NONE || b->map.kind > VXS_MAP_HIK
+               ? vxs_fail(err, VXS_MISUSE, "there is no map number %d", (int)b->map.kind)
+               : VXS_OK;
+}
+
+const vxs_penalty_kind vxs_budget_penalty = { .name = "a budget of units", .check = check };

@@ -1,0 +1,50 @@
+/* generalized.c - the generalized lasso's penalty: the sizes of any sums of weights. */
+#include "voxsift/internal/penalty.h"
+
+#include <math.h>
+
+vxs_generalized vxs_generalized_of(const vxs_terms *terms)
+{
+    return (vxs_generalized){ { &vxs_generalized_penalty }, terms };
+}
+
+static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bool some,
+                        vxs_error *err)
+{
+    const vxs_terms *t = vxs_as_generalized(penalty)->terms;
+    size_t p = vxs_design_columns(design);
+    if (!t)
+        return vxs_fail(err, VXS_MISUSE, "the generalized penalty has no terms");
+    if (t->columns != p)
+        return vxs_fail(err, VXS_MISUSE, "the terms are of %zu features, not %zu", t->columns, p);
+    if (t->count > 0 && (!t->starts || !t->index || !t->value))
+        return vxs_fail(err, VXS_MISUSE, "%zu terms have no features or factors", t->count);
+    if (some && t->count == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "there are no terms");
+    for (size_t k = 0; k < t->count; k++)
+        if (t->starts[k] > t->starts[k + 1])
+            return vxs_fail(err, VXS_MISUSE, "term %zu ends before it begins", k);
+    for (size_t e = t->starts[0]; e < t->starts[t->count]; e++)
+        if (t->index[e] >= p || !(fabs(t->value[e]) <= VXS_LARGEST))
+            return vxs_fail(err, VXS_BAD_DATA, "the terms have a factor %g of feature %zu of %zu",
+                            t->value[e], t->index[e], p);
+    return VXS_OK;
+}
+
+static double value(const vxs_penalty *penalty, const double *w, size_t p)
+{
+    const vxs_terms *t = vxs_as_generalized(penalty)->terms;
+    double all = 0;
+    (void)p;
+    for (size_t k = 0; k < t->count; k++) {
+        double sum = 0;
+        for (size_t e = t->starts[k]; e < t->starts[k + 1]; e++)
+            sum += t->value[e] * w[t->index[e]];
+        all += fabs(sum);
+    }
+    return all;
+}
+
+const vxs_penalty_kind vxs_generalized_penalty = { .name = "a generalized penalty",
+                                                   .check = check,
+                                                   .value = value };
