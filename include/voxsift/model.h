@@ -110,7 +110,7 @@ typedef struct {
     double *points;   /* shares of lambda_max, falling; of methods that generate features rounds,
                          or numbers of units that are wanted, rising */
     double *smooths;  /* one for each of them, by methods that have it; or NULL */
-    const char *unit; /* what points are, if no shares: rounds, or wanted */
+    vxs_path_kind by; /* what points are; VXS_BY_LAMBDA: shares of lambda_max */
     size_t each;      /* how many follow each other with one smoothness */
 } vxs_tries;
 typedef struct {

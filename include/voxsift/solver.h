@@ -111,37 +111,74 @@ enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
 enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
 enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
 
-/* What methods can be told; each has rows for what it takes, and the rest is 0. */
+/* What a path of fits goes by: the weight of the penalty, rounds, or how many units are selected.
+ */
+typedef enum { VXS_BY_LAMBDA, VXS_BY_ROUNDS, VXS_BY_NUMBER } vxs_path_kind;
 typedef struct {
-    int screen, inner;
+    vxs_path_kind by;
+    double value;
+} vxs_path_point;
+
+/* Which fits: one, or those of a path; of the driver, no solver reads it. */
+typedef struct {
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
-    double tol; /* relative gap */
+    int64_t rounds;
+    const char *numbers; /* of units, with commas between; NULL: by rounds */
+    const char *smooths; /* weights of a relative Laplacian, likewise */
+    /* What folds chose: a share of lambda_max, rounds or a number; and a weight of the Laplacian.
+     */
+    bool chosen;
+    double point, smooth;
+} vxs_path_settings;
+
+typedef struct {
+    int screen, inner;
+} vxs_saif_settings;
+
+typedef struct {
     double ridge, laplacian;
     bool nonnegative;
-    const char *smooths, *bandwidth; /* numbers with commas between; a number or "median" */
-    double smooth;                   /* the one of `smooths` that is meant: no row */
-    bool smooth_chosen;              /* whether it is known */
+} vxs_l1_settings;
+
+typedef struct {
+    int solver;
+    double sparsity;
+    const char *penalty; /* if not the edges of a graph */
+    bool compare;        /* solves without screening as well */
+    bool untransformed;  /* screens without adding columns up */
+} vxs_fused_settings;
+
+typedef struct {
     int penalty, solver;
-    int way;            /* of the fused lasso */
-    double sparsity;    /* likewise: that of the problem */
-    const char *terms;  /* likewise: what is penalised, if not the edges of a graph */
-    bool compare;       /* likewise: solves without screening as well */
-    bool untransformed; /* likewise: screens without adding columns up */
-    int64_t steps, sample_seed;
+    const char *bandwidth;      /* a number or "median" */
+    int64_t steps, sample_seed; /* of dual averages, as is */
     double gamma;
-    double cost;            /* of methods that generate features: C */
-    int64_t budget, rounds; /* likewise: B (or r) and T */
-    const char *wanted;     /* likewise: numbers of units with commas between, or NULL */
-    double inner_tol;       /* likewise: gap of the problem on what was generated so far */
-    double change;          /* likewise: stop when the value falls by less, as a share */
-    double debias;          /* likewise: C of learning weights anew; 0: not */
-    const char *groups;     /* likewise */
-    bool by_size;           /* likewise: columns of groups over the square root of their number */
-    int map;                /* likewise */
-    double asked;           /* likewise: rounds, or with `wanted` units, that are meant; 0: as these
-                               say; no row */
-    double constant;        /* of poly2 */
+} vxs_kernel_settings;
+
+typedef struct {
+    int solver;
+    double cost;      /* C */
+    int64_t budget;   /* B, or r */
+    double inner_tol; /* gap of the problem on what was generated so far */
+    double change;    /* stops when the value falls by less, as a share */
+    double debias;    /* C of learning weights anew; 0: not */
+    const char *groups;
+    bool by_size; /* columns of groups over the square root of their number */
+    int map;
+    double gamma, constant; /* of poly2 */
+    const char *bandwidth;  /* of gauss: a number */
+} vxs_block_settings;
+
+/* What methods have options for; each has rows for what it takes, and the rest is 0. */
+typedef struct {
+    vxs_path_settings path;
+    double tol; /* relative gap */
+    vxs_saif_settings saif;
+    vxs_l1_settings l1;
+    vxs_fused_settings fused;
+    vxs_kernel_settings kernels;
+    vxs_block_settings blocks;
 } vxs_method_settings;
 
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
@@ -154,9 +191,7 @@ typedef struct {
     bool needs_graph;                   /* without one it has no problem */
     bool kernel;                        /* works on kernel scores, with or without a graph */
     bool classes;                       /* tells classes apart, and nothing else */
-    bool generates;                     /* selects among units, round by round: what a solver is
-                                           asked for is no lambda, but so many rounds, or with
-                                           `wanted` so many units */
+    vxs_path_kind path;                 /* VXS_BY_ROUNDS: round by round, or by number */
     vxs_standardize standardize;        /* what suits it when nothing is said */
     const struct vxs_solver_kind *kind; /* private to the solver room */
 } vxs_method;
@@ -193,11 +228,16 @@ VXS_MUST_CHECK vxs_status vxs_solver_new(const vxs_context *context, const vxs_m
                                          const vxs_method_settings *settings, vxs_solver **solver,
                                          vxs_error *err);
 /* The smallest lambda at which the model is empty: no weights, or no differences on a graph. */
-double vxs_solver_lambda_max(const vxs_solver *solver);
+double vxs_solver_lambda_max(const vxs_solver *solver); /* NAN where it goes by rounds */
+/* Whether the empty model is the answer everywhere. */
+bool vxs_solver_is_empty(const vxs_solver *solver);
 /* VXS_OK even when the tolerance was not met: that is in the certificate. lambda must be above 0
  * where lambda_max is. A solution without a finite value is VXS_BAD_DATA. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                                          vxs_error *err);
+/* The same by what the method goes by: lambda; or rounds, or how many units are to be selected. */
+VXS_MUST_CHECK vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point,
+                                            vxs_solution *solution, vxs_error *err);
 void vxs_solver_free(vxs_solver *solver);
 
 #if defined(__GNUC__)

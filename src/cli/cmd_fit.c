@@ -227,12 +227,11 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     vxs_log(call->context, VXS_LOG_INFO, "%lld folds speak for %.4g %s; asking them took %.3g s",
             (long long)s->choose, selection->point, vxs_point_words(selection),
             vxs_seconds() - start);
-    if (vxs_methods[task->settings.method].generates)
-        method->asked = selection->point;
-    else
-        method->lambda_ratio = selection->point;
-    method->smooth = selection->smooth;
-    method->smooth_chosen = true;
+    if (vxs_methods[task->settings.method].path == VXS_BY_LAMBDA)
+        method->path.lambda_ratio = selection->point;
+    method->path.point = selection->point;
+    method->path.smooth = selection->smooth;
+    method->path.chosen = true;
     return VXS_OK;
 }
 
@@ -259,8 +258,10 @@ static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
     int64_t folds = calibration_folds(call, task, &model->selection);
     if (folds == 0)
         return VXS_OK;
-    again.lambda = NAN;
-    again.lambda_ratio = fmin(c->lambda / c->lambda_max, 1); /* rounds are as they were asked for */
+    if (vxs_methods[task->settings.method].path == VXS_BY_LAMBDA) {
+        again.path.lambda = NAN;
+        again.path.lambda_ratio = fmin(c->lambda / c->lambda_max, 1);
+    }
     if (((const fit_settings *)call->values)->calibrate > 0)
         return ask_folds(call, task, folds, &again, &model->selection, err);
     vxs_error why = VXS_ERROR_INIT;

@@ -152,8 +152,8 @@ static vxs_status run_inner(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
         jobs[k].number = (cv->first + k / each) * (each + 1) + k % each;
     }
     vxs_labour choosing = *labour;
-    choosing.doing = vxs_task_estimator(cv->task)->path == VXS_PATH_ROUNDS ? "asking inner folds"
-                                                                           : "choosing lambda";
+    choosing.doing =
+        vxs_task_method(cv->task)->path != VXS_BY_LAMBDA ? "asking inner folds" : "choosing lambda";
     vxs_status status = vxs_jobs_run(&choosing, jobs, count, err);
     for (size_t k = 0; k < count; k++) {
         works[cv->first + k / each].inner[k % each] = jobs[k];

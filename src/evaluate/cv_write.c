@@ -1,5 +1,6 @@
 /* cv_write.c - the directory of a cross-validation: numbers in JSON and tables, maps of voxels. */
 #include "evaluate/cv.h"
+#include "model/words.h"
 #include "voxsift/internal/machine.h"
 
 #include <math.h>
@@ -152,7 +153,7 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
             vxs_json_whole(w, "fold", (int64_t)f->fold + 1);
         vxs_json_whole(w, "training", (int64_t)f->train);
         vxs_json_whole(w, "kept_back", (int64_t)f->test);
-        vxs_json_real(w, cv->tries.unit ? cv->tries.unit : "lambda_ratio", f->point);
+        vxs_json_real(w, vxs_path_words_of(cv->tries.by)->one, f->point);
         if (cv->tries.smooths)
             vxs_json_real(w, "smooth", f->smooth);
         vxs_json_open_array(w, "nonzero");

@@ -90,10 +90,12 @@ static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double 
 /* ---- One job --------------------------------------------------------------------------------- */
 
 /* Where nothing varies, or the confounds explain it all, the model is the empty one. */
-static double lambda_of(const vxs_solver *solver, double point)
+static vxs_path_point point_of(const runner *r, const vxs_solver *solver, double share)
 {
-    double most = vxs_solver_lambda_max(solver);
-    return most > 0 ? most * point : 1;
+    vxs_path_kind by = vxs_method_path(vxs_task_method(r->whole), r->labour->method);
+    bool empty = vxs_solver_is_empty(solver);
+    double value = by == VXS_BY_LAMBDA && !empty ? vxs_solver_lambda_max(solver) * share : share;
+    return (vxs_path_point){ by, empty ? 1 : value };
 }
 
 /* Adds the fit's features to those that were selected, unless that would be too many. */
@@ -162,7 +164,7 @@ static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t
 {
     vxs_job *job = r->job;
     vxs_solution fit;
-    vxs_status status = vxs_solver_fit(solver, lambda_of(solver, job->points[k]), &fit, err);
+    vxs_status status = vxs_solver_fit_at(solver, point_of(r, solver, job->points[k]), &fit, err);
     if (status)
         return status;
     job->passes += fit.certificate.passes;
@@ -179,7 +181,7 @@ static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **so
 {
     vxs_problem problem;
     vxs_method_settings method = *r->labour->method;
-    method.smooth = r->job->smooths ? r->job->smooths[k] : 0;
+    method.path.smooth = r->job->smooths ? r->job->smooths[k] : 0;
     vxs_solver_free(*solver);
     *solver = NULL;
     vxs_status status = vxs_task_problem(&r->context, &r->part, number, &method, &problem, err);
@@ -349,8 +351,8 @@ vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count, v
                 .lock = PTHREAD_MUTEX_INITIALIZER,
                 .err = err };
     vxs_status status =
-        vxs_task_estimator(&q.task)->path == VXS_PATH_ROUNDS && labour->method->groups
-            ? vxs_task_make_groups(context, &q.task, labour->method->groups, err)
+        labour->method->blocks.groups
+            ? vxs_task_make_groups(context, &q.task, labour->method->blocks.groups, err)
             : VXS_OK;
     if (status)
         return status;

@@ -424,11 +424,11 @@ static vxs_status read_output(reader *r, size_t o, vxs_error *err)
     fit->selected = vxs_selected_new(rows, rows, m->free_count, columns == 5 && rows > 0, err);
     if (!fit->selected)
         return VXS_FAILED;
-    if (r->settings.bandwidth)
-        vxs_parse_real(r->settings.bandwidth, &bandwidth);
-    fit->selected->map = (vxs_map){ .kind = r->settings.map,
-                                    .gamma = r->settings.gamma,
-                                    .constant = r->settings.constant,
+    if (r->settings.blocks.bandwidth)
+        vxs_parse_real(r->settings.blocks.bandwidth, &bandwidth);
+    fit->selected->map = (vxs_map){ .kind = r->settings.blocks.map,
+                                    .gamma = r->settings.blocks.gamma,
+                                    .constant = r->settings.blocks.constant,
                                     .bandwidth = bandwidth };
     fit->selected->count = 0;
     vxs_status status = read_free(r, o, fit->selected, err);
@@ -496,7 +496,7 @@ static vxs_status read_alpha(const reader *r, vxs_error *err)
 
 static size_t selection_columns(const reader *r)
 {
-    return r->settings.debias > 0 && vxs_table_rows(r->table) > 0 ? 5 : 4;
+    return r->settings.blocks.debias > 0 && vxs_table_rows(r->table) > 0 ? 5 : 4;
 }
 
 static vxs_status read_file(reader *r, int file, vxs_error *err)
@@ -504,7 +504,7 @@ static vxs_status read_file(reader *r, int file, vxs_error *err)
     vxs_status status = VXS_OK;
     if (file == ALPHA)
         return vxs_estimator_of(&r->model->task)->minimax ? read_alpha(r, err) : VXS_OK;
-    if (file == MAPPED && r->settings.map == VXS_MAP_NONE)
+    if (file == MAPPED && r->settings.blocks.map == VXS_MAP_NONE)
         return VXS_OK;
     r->row = 0;
     status = vxs_table_read(r->name, &r->table, err);
@@ -525,7 +525,7 @@ vxs_status vxs_blocks_read(vxs_model *m, const char *folder, vxs_error *err)
 {
     reader r = { .model = m };
     vxs_status status = vxs_model_method(m, &r.settings, err);
-    m->groups = r.settings.groups != NULL;
+    m->groups = r.settings.blocks.groups != NULL;
     for (int file = SELECTION; file <= ALPHA && !status; file++) {
         char *name = vxs_format(err, "%s/%s", folder, vxs_block_files[file].name);
         r.name = name;

@@ -9,7 +9,7 @@ static const vxs_loss_kind *loss_of_kernels(const vxs_task_settings *task,
 {
     (void)of_target;
     (void)task;
-    return method->penalty == VXS_PENALTY_HSIC ? &vxs_squared_loss : &vxs_hinge_loss;
+    return method->kernels.penalty == VXS_PENALTY_HSIC ? &vxs_squared_loss : &vxs_hinge_loss;
 }
 
 static const vxs_loss_kind *loss_of_margins(const vxs_task_settings *task,
@@ -58,12 +58,10 @@ static const vxs_estimator estimators[] = {
                           .loss = loss_of_kernels,
                           .words = &vxs_skfs_words },
     [VXS_METHOD_FGM] = { .encoder = &vxs_block_encoder,
-                         .path = VXS_PATH_ROUNDS,
                          .squared_hinge = true,
                          .loss = loss_of_margins,
                          .words = &vxs_fgm_words },
     [VXS_METHOD_MSLR] = { .encoder = &vxs_block_encoder,
-                          .path = VXS_PATH_ROUNDS,
                           .minimax = true,
                           .loss = logistic,
                           .words = &vxs_mslr_words },

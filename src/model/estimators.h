@@ -6,12 +6,9 @@
 #include "model/encoder.h"
 
 typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_use;
-/* What a path goes along: shares of lambda_max, or rounds and numbers to select. */
-typedef enum { VXS_PATH_LAMBDA, VXS_PATH_ROUNDS } vxs_path_kind;
 
 typedef struct {
     const vxs_encoder *encoder;
-    vxs_path_kind path;
     vxs_graph_use graph;
     bool several_smooths; /* a path for each of several smoothnesses */
     bool regresses;       /* covariates are taken out of the features, and in no other way */

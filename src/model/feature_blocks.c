@@ -17,18 +17,20 @@ void vxs_task_drop_units(vxs_task *t)
 
 static vxs_status read_map(const vxs_method_settings *s, vxs_map *map, vxs_error *err)
 {
-    const char *text = s->bandwidth ? s->bandwidth : "1";
-    *map = (vxs_map){ .kind = s->map, .gamma = s->gamma, .constant = s->constant };
+    const char *text = s->blocks.bandwidth ? s->blocks.bandwidth : "1";
+    *map = (vxs_map){ .kind = s->blocks.map,
+                      .gamma = s->blocks.gamma,
+                      .constant = s->blocks.constant };
     if (!vxs_parse_real(text, &map->bandwidth) || !(map->bandwidth > 0) ||
         !isfinite(map->bandwidth))
         return vxs_fail(err, VXS_MISUSE, "'--bandwidth' wants a number above 0, not '%s'", text);
-    if (s->bandwidth && s->map != VXS_MAP_GAUSS)
+    if (s->blocks.bandwidth && s->blocks.map != VXS_MAP_GAUSS)
         return vxs_fail(err, VXS_MISUSE, "'--bandwidth' goes with '--map gauss'");
-    if ((s->gamma != 1 || s->constant != 1) && s->map != VXS_MAP_POLY2)
+    if ((s->blocks.gamma != 1 || s->blocks.constant != 1) && s->blocks.map != VXS_MAP_POLY2)
         return vxs_fail(err, VXS_MISUSE, "'--gamma' and '--constant' go with '--map poly2'");
-    if (s->map != VXS_MAP_NONE && s->groups)
+    if (s->blocks.map != VXS_MAP_NONE && s->blocks.groups)
         return vxs_fail(err, VXS_MISUSE, "'--groups' and '--map' exclude each other");
-    if (s->by_size && !s->groups)
+    if (s->blocks.by_size && !s->blocks.groups)
         return vxs_fail(err, VXS_MISUSE, "'--by-size' goes with '--groups'");
     return VXS_OK;
 }
@@ -40,11 +42,11 @@ static vxs_status make_units(const vxs_context *context, vxs_task *t,
 {
     if (t->units)
         return VXS_OK;
-    if (!settings->groups)
+    if (!settings->blocks.groups)
         return vxs_units_new(context, t->design, map, &t->units, err);
-    vxs_status status = vxs_task_make_groups(context, t, settings->groups, err);
+    vxs_status status = vxs_task_make_groups(context, t, settings->blocks.groups, err);
     return status ? status
-                  : vxs_units_of_groups(context, t->design, &t->groups, settings->by_size,
+                  : vxs_units_of_groups(context, t->design, &t->groups, settings->blocks.by_size,
                                         &t->units, err);
 }
 
@@ -62,9 +64,9 @@ static vxs_status make_problem(const vxs_context *context, vxs_task *t, size_t o
     t->penalty.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
                                       .units = t->units,
                                       .map = map,
-                                      .budget = (size_t)settings->budget,
-                                      .cost = settings->cost,
-                                      .refit_cost = settings->debias,
+                                      .budget = (size_t)settings->blocks.budget,
+                                      .cost = settings->blocks.cost,
+                                      .refit_cost = settings->blocks.debias,
                                       .only_refit = vxs_task_estimator(t)->minimax };
     problem->penalty = &t->penalty.budget.penalty;
     problem->loss.kind = vxs_problem_loss(&t->settings, settings, t->loss);

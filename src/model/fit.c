@@ -122,43 +122,38 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
                                 vxs_error *err)
 {
     double lambda_max = vxs_solver_lambda_max(solver);
-    double ratio = isnan(s->lambda_ratio) ? usual_ratio : s->lambda_ratio;
-    *lambda = isnan(s->lambda) ? lambda_max * ratio : s->lambda;
-    if (!isnan(s->lambda) && !isnan(s->lambda_ratio))
+    double ratio = isnan(s->path.lambda_ratio) ? usual_ratio : s->path.lambda_ratio;
+    *lambda = isnan(s->path.lambda) ? lambda_max * ratio : s->path.lambda;
+    if (!isnan(s->path.lambda) && !isnan(s->path.lambda_ratio))
         return vxs_fail(err, VXS_MISUSE, "'--lambda' and '--lambda-ratio' exclude each other");
     if (!(lambda_max > 0))
         return vxs_fail_nothing_left(t, err);
-    return vxs_lambda_check(solver, *lambda, err);
+    return vxs_point_check(solver, (vxs_path_point){ VXS_BY_LAMBDA, *lambda }, err);
 }
 
-/* What a method that generates features is asked for: rounds, or units. */
-static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s, double most,
-                               double *point, vxs_error *err)
+/* Of one fit: lambda, or rounds or how many units to select. */
+static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s,
+                               const vxs_solver *solver, vxs_path_point *point, vxs_error *err)
 {
-    if (!(most > 0))
-        return vxs_fail_nothing_left(t, err);
-    return vxs_settle_asked(s, point, err);
+    *point = (vxs_path_point){ .by = VXS_BY_LAMBDA };
+    if (vxs_task_method(t)->path == VXS_BY_LAMBDA)
+        return choose_lambda(t, s, solver, 0.1, &point->value, err);
+    return vxs_solver_is_empty(solver) ? vxs_fail_nothing_left(t, err)
+                                       : vxs_settle_number(s, point, err);
 }
 
-/* A solver for one problem, and the lambda that is asked for. */
+/* For one problem. */
 static vxs_status start_solver(const vxs_context *context, vxs_task *t,
                                const vxs_method_settings *settings, size_t number,
-                               double usual_ratio, vxs_solver **solver, double *lambda,
-                               vxs_error *err)
+                               vxs_solver **solver, vxs_error *err)
 {
     vxs_problem problem;
     vxs_method_settings own = *settings;
     vxs_status status = vxs_settle_smooth(t, &own, err);
     if (!status)
         status = vxs_task_problem(context, t, number, &own, &problem, err);
-    if (!status)
-        status = vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
-    if (status)
-        return status;
-    double most = vxs_solver_lambda_max(*solver);
-    return vxs_task_estimator(t)->path == VXS_PATH_ROUNDS
-               ? choose_point(t, settings, most, lambda, err)
-               : choose_lambda(t, settings, *solver, usual_ratio, lambda, err);
+    return status ? status
+                  : vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
 }
 
 /* Each class its part of the answer. */
@@ -180,11 +175,13 @@ static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
                               vxs_output_fit *fits, vxs_error *err)
 {
     vxs_solver *solver = NULL;
-    double lambda = 0;
+    vxs_path_point point;
     vxs_solution fit = { .count = 0 };
-    vxs_status status = start_solver(context, t, settings, number, 0.1, &solver, &lambda, err);
+    vxs_status status = start_solver(context, t, settings, number, &solver, err);
     if (!status)
-        status = vxs_solver_fit(solver, lambda, &fit, err);
+        status = choose_point(t, settings, solver, &point, err);
+    if (!status)
+        status = vxs_solver_fit_at(solver, point, &fit, err);
     vxs_solver_free(solver);
     if (status)
         return status;
@@ -203,7 +200,7 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_model_begin(t, m, err);
     if (status)
         return status;
-    m->groups = vxs_task_estimator(t)->path == VXS_PATH_ROUNDS && settings->groups;
+    m->groups = settings->blocks.groups != NULL;
     for (size_t k = 0; k < vxs_task_problems(t) && !status; k++)
         status = fit_problem(context, t, settings, k, &m->outputs[k], err);
     if (status)
@@ -243,29 +240,33 @@ static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number,
 }
 
 /* The points of a path of falling lambda. */
-static vxs_status fall(const vxs_solver *solver, double least, vxs_tries *tries, vxs_error *err)
+static vxs_status fall(const vxs_task *t, const vxs_method_settings *settings,
+                       const vxs_solver *solver, vxs_tries *tries, vxs_error *err)
 {
-    double most = vxs_solver_lambda_max(solver);
+    double most = vxs_solver_lambda_max(solver), least = 0;
+    vxs_status status = choose_lambda(t, settings, solver, 0.01, &least, err);
+    if (status)
+        return status;
     if (least >= most)
         return vxs_fail(err, VXS_MISUSE,
                         "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
                         "between 0 and lambda_max",
                         most, least);
-    for (size_t k = 0; k < tries->count; k++)
+    tries->count = (size_t)settings->path.nlambda;
+    tries->points = vxs_alloc(tries->count, sizeof(*tries->points), err);
+    for (size_t k = 0; k < tries->count && tries->points; k++)
         tries->points[k] = most * pow(least / most, (double)k / (double)(tries->count - 1));
-    return VXS_OK;
+    return tries->points ? VXS_OK : VXS_FAILED;
 }
 
 /* Lambdas, or rounds or numbers of units. */
 static vxs_status make_path(const vxs_task *t, const vxs_method_settings *settings,
-                            const vxs_solver *solver, double least, vxs_tries *tries,
-                            vxs_error *err)
+                            const vxs_solver *solver, vxs_tries *tries, vxs_error *err)
 {
-    if (vxs_task_estimator(t)->path == VXS_PATH_ROUNDS)
-        return vxs_tries_make(t, settings, true, tries, err);
-    *tries = (vxs_tries){ .count = (size_t)settings->nlambda };
-    tries->points = vxs_alloc(tries->count, sizeof(*tries->points), err);
-    return tries->points ? fall(solver, least, tries, err) : VXS_FAILED;
+    if (vxs_task_method(t)->path == VXS_BY_LAMBDA)
+        return fall(t, settings, solver, tries, err);
+    return vxs_solver_is_empty(solver) ? vxs_fail_nothing_left(t, err)
+                                       : vxs_tries_make(t, settings, true, tries, err);
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
@@ -274,17 +275,15 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
 {
     vxs_solver *solver = NULL;
     vxs_tries tries = { .count = 0 };
-    vxs_method_settings own = *settings;
-    double least = 0;
-    own.asked = vxs_task_estimator(t)->path == VXS_PATH_ROUNDS ? 1 : 0; /* the path says */
-    vxs_status status = start_solver(context, t, &own, problem, 0.01, &solver, &least, err);
+    vxs_status status = start_solver(context, t, settings, problem, &solver, err);
     if (!status)
-        status = make_path(t, settings, solver, least, &tries, err);
+        status = make_path(t, settings, solver, &tries, err);
     vxs_progress progress;
     vxs_progress_start(&progress, context, "fitting", "fits", tries.count);
     for (size_t k = 0; k < tries.count && !status; k++) {
         vxs_solution fit;
-        status = vxs_solver_fit(solver, tries.points[k], &fit, err);
+        status =
+            vxs_solver_fit_at(solver, (vxs_path_point){ tries.by, tries.points[k] }, &fit, err);
         if (!status)
             status = hand_over(t, &fit, k, take, user, err);
         vxs_solution_release(&fit);
@@ -417,7 +416,7 @@ static vxs_status check_again(const vxs_context *context, const vxs_model *m, vx
 {
     vxs_problem problem;
     vxs_bound *bound = NULL;
-    settings->smooth = m->outputs[k].fit.certificate.smooth;
+    settings->path.smooth = m->outputs[k].fit.certificate.smooth;
     vxs_status status = vxs_task_problem(context, t, k, settings, &problem, err);
     if (!status && vxs_as_generalized(problem.penalty))
         status = vxs_multipliers_read(m, t, k, &bound, err);
@@ -475,7 +474,7 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
                               vxs_error *err)
 {
     vxs_task t;
-    vxs_method_settings settings = { .lambda = NAN };
+    vxs_method_settings settings = { .path.lambda = NAN };
     vxs_task_settings again = m->task;
     char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
     bool has_graph = vxs_graph_is_learned(&again) || !vxs_graph_is_rule(again.graph);
@@ -497,10 +496,10 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
         status = check_features(context, m, cohort, err);
     if (!status)
         status = vxs_model_method(m, &settings, err);
-    if (!status && vxs_terms_are_given(settings.terms)) /* the model has a copy */
+    if (!status && vxs_terms_are_given(settings.fused.penalty)) /* the model has a copy */
         status = read_terms(m, &t, err);
-    if (!status && settings.groups && !vxs_groups_are_rule(settings.groups))
-        status = read_groups(m, &t, settings.groups, err);
+    if (!status && settings.blocks.groups && !vxs_groups_are_rule(settings.blocks.groups))
+        status = read_groups(m, &t, settings.blocks.groups, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
     for (size_t k = 0; k < vxs_task_problems(&t) && !status; k++)

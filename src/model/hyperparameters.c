@@ -15,64 +15,65 @@ vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[
                             size_t *count, vxs_error *err)
 {
     *count = 0;
-    if (!settings->smooths)
+    if (!settings->path.smooths)
         return VXS_OK;
-    bool fine = vxs_parse_reals(settings->smooths, smooths, VXS_MOST_SMOOTHS, count);
+    bool fine = vxs_parse_reals(settings->path.smooths, smooths, VXS_MOST_SMOOTHS, count);
     for (size_t k = 0; k < *count && fine; k++)
         fine = smooths[k] >= 0;
     return fine ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
                            "'--smooth' wants numbers that are not negative, at most %d, with "
                            "commas between, not '%s'",
-                           VXS_MOST_SMOOTHS, settings->smooths);
+                           VXS_MOST_SMOOTHS, settings->path.smooths);
 }
 
 vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, vxs_error *err)
 {
     double smooths[VXS_MOST_SMOOTHS] = { 1 };
     size_t count = 1;
-    if (!vxs_task_estimator(t)->several_smooths || settings->smooth_chosen)
+    if (!vxs_task_estimator(t)->several_smooths || settings->path.chosen)
         return VXS_OK;
     vxs_status status =
-        settings->smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
+        settings->path.smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
     if (!status && count > 1)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--smooth' has %zu values; one is wanted, unless folds choose "
                           "(--choose-lambda)",
                           count);
-    settings->smooth = smooths[0];
-    settings->smooth_chosen = true;
+    settings->path.smooth = smooths[0];
+    settings->path.chosen = true;
     return status;
 }
 
-vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked, vxs_error *err)
+vxs_status vxs_settle_number(const vxs_method_settings *settings, vxs_path_point *point,
+                             vxs_error *err)
 {
-    double wanted[VXS_MOST_WANTED];
+    double numbers[VXS_MOST_NUMBERS];
     size_t count = 0;
-    *asked = settings->asked > 0 ? settings->asked : (double)settings->rounds;
-    if (settings->asked > 0 || !settings->wanted)
-        return VXS_OK;
-    vxs_status status = vxs_read_wanted(settings, wanted, &count, err);
-    if (!status && count > 1)
+    vxs_status status = vxs_read_numbers(settings, numbers, &count, err);
+    *point = (vxs_path_point){ count > 0 ? VXS_BY_NUMBER : VXS_BY_ROUNDS,
+                               settings->path.chosen ? settings->path.point
+                               : count > 0           ? numbers[0]
+                                                     : (double)settings->path.rounds };
+    if (!status && count > 1 && !settings->path.chosen)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--features' has %zu values; one is wanted, unless folds choose "
                           "(--choose-lambda)",
                           count);
-    *asked = count > 0 ? wanted[0] : *asked;
     return status;
 }
 
 vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, const char *part,
                            bool path, vxs_error *err)
 {
-    if (vxs_task_estimator(t)->path == VXS_PATH_ROUNDS)
+    if (vxs_task_method(t)->path != VXS_BY_LAMBDA)
         return VXS_OK; /* it has no lambda */
-    if (!isnan(m->lambda))
+    if (!isnan(m->path.lambda))
         return vxs_fail(err, VXS_MISUSE,
                         "lambda means something else in every %s; give --lambda-ratio, the share "
                         "of lambda_max",
                         part);
-    if (m->lambda_ratio <= 0 || (m->lambda_ratio >= 1 && path))
+    if (m->path.lambda_ratio <= 0 || (m->path.lambda_ratio >= 1 && path))
         return vxs_fail(err, VXS_MISUSE, "'--lambda-ratio' must lie between 0 and 1 here");
     return VXS_OK;
 }
@@ -87,37 +88,37 @@ void vxs_tries_release(vxs_tries *t)
     *t = (vxs_tries){ .count = 0 };
 }
 
-/* Rounds from 1 to T, or the numbers of units that are wanted; without a path the one that is. */
+/* Rounds from 1 to T, or the numbers of units to select; without a path the one that is chosen. */
 static vxs_status list_rounds(const vxs_method_settings *m, bool path, vxs_tries *t, vxs_error *err)
 {
-    double wanted[VXS_MOST_WANTED], asked = 1;
+    double numbers[VXS_MOST_NUMBERS];
     size_t count = 0;
-    vxs_status status = vxs_read_wanted(m, wanted, &count, err);
-    if (!status && !path)
-        status = vxs_settle_asked(m, &asked, err);
+    vxs_path_point one = { VXS_BY_ROUNDS, 1 };
+    vxs_status status =
+        path ? vxs_read_numbers(m, numbers, &count, err) : vxs_settle_number(m, &one, err);
     if (status)
         return status;
-    t->count = !path ? 1 : count > 0 ? count : (size_t)m->rounds;
+    t->by = count > 0 ? VXS_BY_NUMBER : one.by;
+    t->count = !path ? 1 : count > 0 ? count : (size_t)m->path.rounds;
     t->points = vxs_alloc(t->count, sizeof(*t->points), err);
     for (size_t k = 0; k < t->count && t->points; k++)
-        t->points[k] = !path ? asked : count > 0 ? wanted[k] : (double)(k + 1);
+        t->points[k] = !path ? one.value : count > 0 ? numbers[k] : (double)(k + 1);
     t->each = t->count;
-    t->unit = m->wanted ? "wanted" : "rounds";
     return t->points ? VXS_OK : VXS_FAILED;
 }
 
 vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bool path,
                           vxs_tries *t, vxs_error *err)
 {
-    if (vxs_task_estimator(task)->path == VXS_PATH_ROUNDS) {
+    if (vxs_task_method(task)->path != VXS_BY_LAMBDA) {
         *t = (vxs_tries){ .count = 0 };
         return list_rounds(m, path, t, err);
     }
     double smooths[VXS_MOST_SMOOTHS] = { 1 }, fixed = path ? 0.01 : 0.1;
-    double least = isnan(m->lambda_ratio) ? fixed : m->lambda_ratio;
-    size_t each = path ? (size_t)m->nlambda : 1, count = 1;
+    double least = isnan(m->path.lambda_ratio) ? fixed : m->path.lambda_ratio;
+    size_t each = path ? (size_t)m->path.nlambda : 1, count = 1;
     *t = (vxs_tries){ .count = 0 };
-    vxs_status status = vxs_task_estimator(task)->several_smooths && m->smooths
+    vxs_status status = vxs_task_estimator(task)->several_smooths && m->path.smooths
                             ? vxs_read_smooths(m, smooths, &count, err)
                             : VXS_OK;
     if (!status && count > 1 && !path)
@@ -159,12 +160,12 @@ void vxs_selection_release(vxs_selection *s)
 
 const char *vxs_point_words(const vxs_selection *s)
 {
-    return vxs_path_words_of(s->tries.unit)->measured;
+    return vxs_path_words_of(s->tries.by)->measured;
 }
 
 const char *vxs_chosen_words(const vxs_tries *t)
 {
-    return vxs_path_words_of(t->unit)->name;
+    return vxs_path_words_of(t->by)->name;
 }
 
 static void rows_json(vxs_json_writer *w, const char *key, const double *values, size_t rows,
@@ -182,7 +183,7 @@ static void rows_json(vxs_json_writer *w, const char *key, const double *values,
 
 void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
 {
-    vxs_json_open_array(w, vxs_path_words_of(s->tries.unit)->key);
+    vxs_json_open_array(w, vxs_path_words_of(s->tries.by)->key);
     for (size_t k = 0; k < s->tries.count; k++)
         vxs_json_real(w, NULL, s->tries.points[k]);
     vxs_json_close_array(w);
@@ -226,7 +227,7 @@ vxs_status vxs_selection_read(const vxs_record *r, vxs_selection *s, size_t *fol
                    *smooths = vxs_json_get(r->about, "smooths"),
                    *losses = vxs_json_get(r->about, "inner_losses");
     vxs_tries *t = &s->tries;
-    *s = (vxs_selection){ .tries = { .unit = path->unit } };
+    *s = (vxs_selection){ .tries = { .by = path->by } };
     *folds = losses ? losses->length : 0;
     if (!points || points->length == 0 || *folds == 0)
         return VXS_OK;
@@ -237,8 +238,9 @@ vxs_status vxs_selection_read(const vxs_record *r, vxs_selection *s, size_t *fol
         return VXS_FAILED;
     take_numbers(points, t->points, t->count);
     take_numbers(smooths, t->smooths, smooths ? t->count : 0);
-    t->each =
-        path->by_lambda ? 1 : t->count; /* where lambda begins anew, another smoothness does */
+    t->each = path->by == VXS_BY_LAMBDA
+                  ? 1
+                  : t->count; /* where lambda begins anew, another smoothness does */
     while (t->each < t->count && t->points[t->each] < t->points[t->each - 1])
         t->each++;
     vxs_status status = read_rows(losses, *folds, t->count, &s->losses, err);

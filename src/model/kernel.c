@@ -17,7 +17,7 @@
 static vxs_status read_bandwidth(const vxs_method_settings *settings, bool weighted,
                                  double *bandwidth, vxs_error *err)
 {
-    const char *text = settings->bandwidth ? settings->bandwidth : "1";
+    const char *text = settings->kernels.bandwidth ? settings->kernels.bandwidth : "1";
     *bandwidth = 0;
     if (strcmp(text, "median") == 0 && weighted)
         return vxs_fail(err, VXS_MISUSE,
@@ -68,17 +68,19 @@ static vxs_status make_kernel(const vxs_context *context, vxs_task *t, size_t ou
         return VXS_OK;
     vxs_task_drop_kernel(t);
     vxs_status status = read_bandwidth(settings, t->weights, &bandwidth, err);
-    if (!status && t->weights && settings->penalty == VXS_PENALTY_HSIC)
+    if (!status && t->weights && settings->kernels.penalty == VXS_PENALTY_HSIC)
         status = vxs_fail(
             err, VXS_MISUSE,
             "'--penalty hsic-lasso' is of pairs of subjects, which have no weight; it does "
             "not go with '--weights'");
     if (!status)
-        status = settings->penalty == VXS_PENALTY_HSIC ? make_pairs(t, bandwidth, err)
-                                                       : make_scores(context, t, bandwidth, err);
+        status = settings->kernels.penalty == VXS_PENALTY_HSIC
+                     ? make_pairs(t, bandwidth, err)
+                     : make_scores(context, t, bandwidth, err);
     if (!status)
-        t->bandwidths = settings->penalty == VXS_PENALTY_HSIC ? vxs_kernels_bandwidths(t->kernel)
-                                                              : vxs_scores_bandwidths(t->kernel);
+        t->bandwidths = settings->kernels.penalty == VXS_PENALTY_HSIC
+                            ? vxs_kernels_bandwidths(t->kernel)
+                            : vxs_scores_bandwidths(t->kernel);
     t->kernel_output = output;
     return status;
 }
@@ -238,7 +240,7 @@ static vxs_status problem_of(const vxs_context *context, vxs_task *t, size_t out
                              vxs_error *err)
 {
     vxs_status status = make_kernel(context, t, output, settings, err);
-    bool hsic = settings->penalty == VXS_PENALTY_HSIC;
+    bool hsic = settings->kernels.penalty == VXS_PENALTY_HSIC;
     problem->design = t->kernel;
     problem->loss = (vxs_loss){ .kind = vxs_problem_loss(&t->settings, settings, t->loss),
                                 .n = t->kernel ? vxs_design_rows(t->kernel) : 0,
@@ -248,7 +250,7 @@ static vxs_status problem_of(const vxs_context *context, vxs_task *t, size_t out
     problem->nonnegative = true;
     if (!hsic && t->graph.count > 0)
         problem->quadratic =
-            (vxs_quadratic){ &vxs_relative_laplacian, settings->smooth, &t->graph };
+            (vxs_quadratic){ &vxs_relative_laplacian, settings->path.smooth, &t->graph };
     return status;
 }
 

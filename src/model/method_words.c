@@ -10,8 +10,9 @@
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
 static const vxs_path_words by_lambda = {
+    .by = VXS_BY_LAMBDA,
     .key = "lambda_ratios",
-    .by_lambda = true,
+    .one = "lambda_ratio",
     .name = "lambda",
     .chosen = "lambda",
     .fixed = "the penalty",
@@ -24,8 +25,9 @@ static const vxs_path_words by_lambda = {
     .halving = "the path of models from the largest penalty down was followed on both halves",
 };
 static const vxs_path_words by_rounds = {
-    .unit = "rounds",
+    .by = VXS_BY_ROUNDS,
     .key = "rounds",
+    .one = "rounds",
     .name = "rounds",
     .chosen = "the number of rounds",
     .fixed = "the number of rounds",
@@ -38,8 +40,9 @@ static const vxs_path_words by_rounds = {
     .halving = "features were selected round by round on both halves",
 };
 static const vxs_path_words by_number = {
-    .unit = "wanted",
+    .by = VXS_BY_NUMBER,
     .key = "wanted",
+    .one = "wanted",
     .name = "how many to select",
     .chosen = "how many to select",
     .fixed = "how many to select",
@@ -51,25 +54,19 @@ static const vxs_path_words by_number = {
     .halving = "features were selected round by round on both halves",
 };
 
-const vxs_path_words *vxs_path_words_of(const char *unit)
+const vxs_path_words *vxs_path_words_of(vxs_path_kind by)
 {
-    const vxs_path_words *const rising[] = { &by_rounds, &by_number };
-    for (int k = 0; unit && k < 2; k++)
-        if (strcmp(rising[k]->unit, unit) == 0)
-            return rising[k];
-    return &by_lambda;
+    return by == VXS_BY_LAMBDA ? &by_lambda : by == VXS_BY_ROUNDS ? &by_rounds : &by_number;
 }
 
 static bool has_rounds(const vxs_record *r)
 {
-    return vxs_estimator_of(&r->task)->path == VXS_PATH_ROUNDS;
+    return r->method->path != VXS_BY_LAMBDA;
 }
 
 const vxs_path_words *vxs_record_path(const vxs_record *r)
 {
-    if (!has_rounds(r))
-        return &by_lambda;
-    return r->settings.wanted ? &by_number : &by_rounds;
+    return vxs_path_words_of(vxs_method_path(r->method, &r->settings));
 }
 
 /* ---- Papers ---------------------------------------------------------------------------------- */
@@ -162,7 +159,7 @@ static void list_graphnet(const vxs_record *r, const vxs_setting_rows *rows)
 {
     if (r->task.graph)
         fputs(r->task.graph, begin_row(rows, "Graph"));
-    say_number(begin_row(rows, "Laplacian"), "%s", r->settings.laplacian);
+    say_number(begin_row(rows, "Laplacian"), "%s", r->settings.l1.laplacian);
 }
 
 const struct vxs_method_words vxs_graphnet_words = { .say = say_graphnet,
@@ -200,7 +197,7 @@ static void say_graph(const vxs_record *r, vxs_prose *p)
 
 static void say_fused(const vxs_record *r, vxs_prose *p)
 {
-    double sparsity = r->settings.sparsity;
+    double sparsity = r->settings.fused.sparsity;
     fputs(sparsity > 0 ? "a sparse fused lasso on " : "a fused lasso on ", p->out);
     say_graph(r, p);
     fprintf(p->out, " with %s loss", r->loss_name);
@@ -214,8 +211,9 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
 {
     const char *graph = r->task.graph ? r->task.graph : "tree";
     bool tree = strcmp(graph, "tree") == 0 || strcmp(graph, "chain") == 0;
-    bool own = r->settings.way == VXS_FUSED_AUTO || r->settings.way == VXS_FUSED_SAIF;
-    if (tree && own && !(r->settings.sparsity > 0))
+    bool own =
+        r->settings.fused.solver == VXS_FUSED_AUTO || r->settings.fused.solver == VXS_FUSED_SAIF;
+    if (tree && own && !(r->settings.fused.sparsity > 0))
         say_saif(p);
     say_gap(r, p);
 }
@@ -236,13 +234,13 @@ static const char *weigh_fused(const vxs_record *r)
 
 static void list_fused(const vxs_record *r, const vxs_setting_rows *rows)
 {
-    const char *penalty = r->settings.terms, *graph = r->task.graph;
+    const char *penalty = r->settings.fused.penalty, *graph = r->task.graph;
     if (penalty && strcmp(penalty, "edges") != 0)
         fputs(penalty, begin_row(rows, "Penalty"));
     else
         fputs(graph ? graph : "tree", begin_row(rows, "Graph"));
-    if (isfinite(r->settings.sparsity))
-        say_number(begin_row(rows, "Sparsity"), "%s", r->settings.sparsity);
+    if (isfinite(r->settings.fused.sparsity))
+        say_number(begin_row(rows, "Sparsity"), "%s", r->settings.fused.sparsity);
 }
 
 const struct vxs_method_words vxs_fused_words = { say_fused, solve_fused, weigh_fused, list_fused,
@@ -252,7 +250,7 @@ const struct vxs_method_words vxs_fused_words = { say_fused, solve_fused, weigh_
 
 static void say_skfs(const vxs_record *r, vxs_prose *p)
 {
-    bool hsic = r->settings.penalty == VXS_PENALTY_HSIC;
+    bool hsic = r->settings.kernels.penalty == VXS_PENALTY_HSIC;
     fputs(hsic ? "HSIC lasso, which fits the similarity of subjects' classes by Gaussian kernels "
                  "of single features with weights that are not negative"
                : "structured kernel feature selection, which weighs Gaussian kernels of single "
@@ -264,11 +262,11 @@ static void say_skfs(const vxs_record *r, vxs_prose *p)
 
 static void solve_skfs(const vxs_record *r, vxs_prose *p)
 {
-    if (r->settings.solver == VXS_SOLVER_DUAL_AVERAGE) {
+    if (r->settings.kernels.solver == VXS_SOLVER_DUAL_AVERAGE) {
         fprintf(p->out, " by dual averages in voxsift %s.", vxs_json_get_text(r->about, "voxsift"));
         return;
     }
-    if (r->settings.penalty == VXS_PENALTY_HSIC)
+    if (r->settings.kernels.penalty == VXS_PENALTY_HSIC)
         say_saif(p);
     say_gap(r, p);
 }
@@ -292,9 +290,9 @@ vxs_unit_kind vxs_record_units(const vxs_record *r)
 {
     if (!has_rounds(r))
         return VXS_UNITS_ALONE;
-    if (r->settings.map == VXS_MAP_POLY2)
+    if (r->settings.blocks.map == VXS_MAP_POLY2)
         return VXS_UNITS_PAIRS;
-    return r->settings.groups ? VXS_UNITS_GROUPS : VXS_UNITS_FEATURES;
+    return r->settings.blocks.groups ? VXS_UNITS_GROUPS : VXS_UNITS_FEATURES;
 }
 
 const char *vxs_record_unit_name(const vxs_record *r)
@@ -305,13 +303,13 @@ const char *vxs_record_unit_name(const vxs_record *r)
 
 bool vxs_record_has_sizes(const vxs_record *r)
 {
-    return has_rounds(r) && r->settings.map != VXS_MAP_NONE;
+    return has_rounds(r) && r->settings.blocks.map != VXS_MAP_NONE;
 }
 
 static void say_wanted(const vxs_record *r, FILE *out)
 {
-    bool several = strchr(r->settings.wanted, ',') != NULL;
-    fprintf(out, "%s%s", several ? "as many as folds chose among " : "", r->settings.wanted);
+    bool several = strchr(r->settings.path.numbers, ',') != NULL;
+    fprintf(out, "%s%s", several ? "as many as folds chose among " : "", r->settings.path.numbers);
 }
 
 /* Behind the names of method and paper. */
@@ -319,26 +317,26 @@ static void say_rounds(const vxs_record *r, vxs_prose *p)
 {
     const vxs_method_settings *s = &r->settings;
     fprintf(p->out, " with %s loss (C = ", r->loss_name);
-    say_number(p->out, "%s), which in each round adds the ", s->cost);
-    say_number(p->out, "%s best ", (double)s->budget);
+    say_number(p->out, "%s), which in each round adds the ", s->blocks.cost);
+    say_number(p->out, "%s best ", (double)s->blocks.budget);
     fputs(vxs_record_unit_name(r), p->out);
-    if (s->groups)
-        fprintf(p->out, " of features (%s%s)", s->groups,
-                s->by_size ? ", features divided by the root of their group's size" : "");
-    if (s->map == VXS_MAP_GAUSS)
+    if (s->blocks.groups)
+        fprintf(p->out, " of features (%s%s)", s->blocks.groups,
+                s->blocks.by_size ? ", features divided by the root of their group's size" : "");
+    if (s->blocks.map == VXS_MAP_GAUSS)
         fputs(", each feature standing for 11 waves that act as a Gaussian kernel", p->out);
-    else if (s->map == VXS_MAP_HIK)
+    else if (s->blocks.map == VXS_MAP_HIK)
         fputs(", each feature standing for 100 steps that act as a histogram intersection kernel",
               p->out);
-    if (s->wanted) {
+    if (s->path.numbers) {
         fputs(", until there were ", p->out);
         say_wanted(r, p->out);
     } else {
-        say_number(p->out, ", in at most %s rounds", (double)s->rounds);
+        say_number(p->out, ", in at most %s rounds", (double)s->path.rounds);
     }
-    if (s->debias > 0)
+    if (s->blocks.debias > 0)
         say_number(p->out, ", and then learns the weights of what was selected anew (C = %s)",
-                   s->debias);
+                   s->blocks.debias);
 }
 
 static void say_fgm(const vxs_record *r, vxs_prose *p)
@@ -368,7 +366,7 @@ static const char *weigh_rounds(const vxs_record *r)
                "that is not linear, and a voxel has the root of the sum of the squares of all "
                "weights that it has a part in. It says how much a voxel counts, not whether more "
                "or less of it goes with a class.";
-    return r->settings.groups
+    return r->settings.blocks.groups
                ? "Groups were selected, not voxels: every voxel of a selected group has a weight, "
                  "and where one group ends and another begins follows from how groups were made."
                : NULL;
@@ -377,34 +375,35 @@ static const char *weigh_rounds(const vxs_record *r)
 static void tell_rounds(const vxs_record *r, const char *letter, FILE *out)
 {
     const vxs_method_settings *s = &r->settings;
-    if (!s->wanted)
-        say_number(out, "at most %s ", (double)s->rounds);
+    if (!s->path.numbers)
+        say_number(out, "at most %s ", (double)s->path.rounds);
     fprintf(out, "rounds of %s = ", letter);
-    say_number(out, "%s ", (double)s->budget);
+    say_number(out, "%s ", (double)s->blocks.budget);
     fputs(vxs_record_unit_name(r), out);
-    if (s->wanted) {
+    if (s->path.numbers) {
         fputs(", until there are ", out);
         say_wanted(r, out);
     }
-    say_number(out, "; C = %s", s->cost);
-    if (s->debias > 0)
-        say_number(out, "; then weights learned anew with C = %s", s->debias);
+    say_number(out, "; C = %s", s->blocks.cost);
+    if (s->blocks.debias > 0)
+        say_number(out, "; then weights learned anew with C = %s", s->blocks.debias);
 }
 
 static void list_rounds(const vxs_record *r, const vxs_setting_rows *rows, const char *letter)
 {
     const vxs_method_settings *s = &r->settings;
     tell_rounds(r, letter, begin_row(rows, "Selection"));
-    if (s->groups)
-        fprintf(begin_row(rows, "Groups"), "%s%s", s->groups,
-                s->by_size ? "; features over the root of their group's size" : "");
+    if (s->blocks.groups)
+        fprintf(begin_row(rows, "Groups"), "%s%s", s->blocks.groups,
+                s->blocks.by_size ? "; features over the root of their group's size" : "");
     FILE *out = vxs_record_has_sizes(r) ? begin_row(rows, "Map") : NULL;
-    if (s->map == VXS_MAP_POLY2) {
-        say_number(out, "features, squares and pairs, as the kernel (%s x'z + ", s->gamma);
-        say_number(out, "%s)\xc2\xb2", s->constant);
+    if (s->blocks.map == VXS_MAP_POLY2) {
+        say_number(out, "features, squares and pairs, as the kernel (%s x'z + ", s->blocks.gamma);
+        say_number(out, "%s)\xc2\xb2", s->blocks.constant);
     } else if (out) {
-        fputs(s->map == VXS_MAP_GAUSS ? "11 waves of each feature, as a Gaussian kernel of it"
-                                      : "100 steps of each feature: histogram intersection",
+        fputs(s->blocks.map == VXS_MAP_GAUSS
+                  ? "11 waves of each feature, as a Gaussian kernel of it"
+                  : "100 steps of each feature: histogram intersection",
               out);
     }
 }
@@ -438,7 +437,7 @@ bool vxs_record_has_pieces(const vxs_record *r)
 
 bool vxs_record_is_dense(const vxs_record *r)
 {
-    return vxs_record_has_pieces(r) && !(r->settings.sparsity > 0);
+    return vxs_record_has_pieces(r) && !(r->settings.fused.sparsity > 0);
 }
 
 int vxs_record_neighbours(const vxs_record *r)

@@ -185,8 +185,8 @@ VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalt
 bool vxs_terms_are_given(const char *penalty);
 void vxs_terms_write(const vxs_terms *terms, const vxs_cohort *cohort, FILE *stream);
 /* What a fit without a choice is asked for. */
-VXS_MUST_CHECK vxs_status vxs_settle_asked(const vxs_method_settings *settings, double *asked,
-                                           vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_settle_number(const vxs_method_settings *settings,
+                                            vxs_path_point *point, vxs_error *err);
 /* group_rules.c: what '--groups' names, atlas:NAME, file:FILE, patches:MM, tree:octree or
  * tree:FILE; made once, in task->groups, which parts of the task share from then on. */
 VXS_MUST_CHECK vxs_status vxs_task_make_groups(const vxs_context *context, vxs_task *task,

@@ -131,7 +131,7 @@ static vxs_status read_certificate(const reader *r, const vxs_json *about, vxs_c
     for (const vxs_field *f = vxs_certificate_fields; f->name; f++)
         if (!read_field(about, f, c))
             return broken(r, f->name, err);
-    bool ends_at_zero = vxs_estimator_of(&r->model->task)->path == VXS_PATH_LAMBDA;
+    bool ends_at_zero = vxs_methods[r->model->task.method].path == VXS_BY_LAMBDA;
     return isnan(c->lambda_max) && ends_at_zero ? broken(r, "lambda_max", err) : VXS_OK;
 }
 

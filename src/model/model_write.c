@@ -449,20 +449,21 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                                          "mask.nii.gz",      "regions.nii.gz",     "regions.tsv",
                                          "reference.nii.gz" };
     const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
-    const bool wanted[] = { true,
-                            voxels,
-                            voxels,
-                            t->penalties != NULL,
-                            vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ||
-                                !vxs_graph_is_rule(t->settings.graph),
-                            settings->groups && !vxs_groups_are_rule(settings->groups),
-                            vxs_terms_are_given(settings->terms),
-                            vxs_model_has_multipliers(m),
-                            true,
-                            regions,
-                            regions,
-                            regions,
-                            has_scale(t->cohort, "suvr") };
+    const bool wanted[] = {
+        true,
+        voxels,
+        voxels,
+        t->penalties != NULL,
+        vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED || !vxs_graph_is_rule(t->settings.graph),
+        settings->blocks.groups && !vxs_groups_are_rule(settings->blocks.groups),
+        vxs_terms_are_given(settings->fused.penalty),
+        vxs_model_has_multipliers(m),
+        true,
+        regions,
+        regions,
+        regions,
+        has_scale(t->cohort, "suvr")
+    };
     vxs_output *output = NULL;
     about.prints = vxs_alloc(t->cohort->n, sizeof(*about.prints), err);
     vxs_status status = about.prints ? vxs_cohort_prints(t->cohort, about.prints, err) : VXS_FAILED;

@@ -145,18 +145,19 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                                         .k = t->loss->joint ? t->class_count : 0,
                                         .y = t->y,
                                         .u = weighted ? t->u : NULL },
-                              .quadratic = { &vxs_ridge, settings->ridge, NULL },
+                              .quadratic = { &vxs_ridge, settings->l1.ridge, NULL },
                               .covariates = t->free,
                               .covariate_count = vxs_task_regresses(t) ? 1 : t->free_count,
-                              .nonnegative = settings->nonnegative };
+                              .nonnegative = settings->l1.nonnegative };
     if (vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED) {
-        t->penalty.fused = vxs_fused_on(&t->graph, settings->sparsity);
+        t->penalty.fused = vxs_fused_on(&t->graph, settings->fused.sparsity);
         problem->penalty = &t->penalty.fused.penalty;
     }
     if (vxs_task_estimator(t)->laplacian)
-        return set_laplacian(t, settings->laplacian * vxs_task_total(t), problem, err);
+        return set_laplacian(t, settings->l1.laplacian * vxs_task_total(t), problem, err);
     const vxs_encoder *encoder = vxs_task_encoder(t);
     if (encoder->problem)
         return encoder->problem(context, t, number, settings, problem, err);
-    return settings->terms ? make_terms_problem(t, settings->terms, problem, err) : VXS_OK;
+    return settings->fused.penalty ? make_terms_problem(t, settings->fused.penalty, problem, err)
+                                   : VXS_OK;
 }

@@ -31,9 +31,9 @@ VXS_MUST_CHECK vxs_status vxs_selection_read(const vxs_record *record, vxs_selec
 
 /* method_words.c: what a path of fits goes by, and folds choose. */
 typedef struct {
-    const char *unit;     /* as vxs_tries has it */
+    vxs_path_kind by;     /* shares of lambda_max, falling; else whole numbers, rising */
     const char *key;      /* of the list of what was tried, in JSON */
-    bool by_lambda;       /* shares of lambda_max, falling; else whole numbers, rising */
+    const char *one;      /* of the one that was chosen */
     const char *name;     /* "lambda" */
     const char *chosen;   /* "the number of rounds" */
     const char *fixed;    /* "the penalty" */
@@ -45,7 +45,7 @@ typedef struct {
     const char *followed; /* "path from lambda_max down" */
     const char *halving;  /* what was done to halves of the subjects */
 } vxs_path_words;
-const vxs_path_words *vxs_path_words_of(const char *unit);
+const vxs_path_words *vxs_path_words_of(vxs_path_kind by);
 const vxs_path_words *vxs_record_path(const vxs_record *record);
 
 /* What is selected; VXS_UNITS_ALONE by methods that give features weights. */

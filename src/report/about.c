@@ -214,7 +214,8 @@ static void put_bound_of_rounds(const vxs_story *s)
     vxs_put(s->out,
             "<p>Every fit solved the problem on what its rounds had selected to a gap of at most "
             "%g of the loss of the empty model. Rounds ended when as many %s as were asked for",
-            fmax(tol, asked->inner_tol), asked->wanted ? "were selected" : "were over");
+            fmax(tol, asked->blocks.inner_tol),
+            asked->path.numbers ? "were selected" : "were over");
     fputs(s->kind->model
               ? "; the relative gap below, over everything that could be selected, says how "
                 "much lower the value could still fall with more of them. It is no error of "
@@ -225,7 +226,7 @@ static void put_bound_of_rounds(const vxs_story *s)
 
 void vxs_story_certificate(const vxs_story *s)
 {
-    bool lambda = vxs_record_path(&s->record)->by_lambda;
+    bool lambda = vxs_record_path(&s->record)->by == VXS_BY_LAMBDA;
     fputs("<h2>Certificate</h2>\n", s->out);
     if (is_converged(s) && !lambda)
         put_bound_of_rounds(s);
@@ -238,7 +239,7 @@ void vxs_story_certificate(const vxs_story *s)
         fputs("<p class=\"warn\">Some fits did not reach the gap that was asked for. Their numbers "
               "are those of unfinished models.</p>\n",
               s->out);
-    if (s->record.settings.debias > 0)
+    if (s->record.settings.blocks.debias > 0)
         fputs("<p>Weights were learned anew after the selection; the certificate is of those that "
               "selected.</p>\n",
               s->out);

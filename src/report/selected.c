@@ -121,7 +121,7 @@ static vxs_status tell_groups(const vxs_story *s, vxs_error *err)
         vxs_put(s->out,
                 "<h2>Which groups</h2>\n<p>The size of a group's weights is the root of the sum of "
                 "their squares, each of a feature as --standardize left it%s.</p>\n",
-                s->record.settings.by_size ? ", over the root of the group's size" : "");
+                s->record.settings.blocks.by_size ? ", over the root of the group's size" : "");
     for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)
         status = tell_groups_of(s, t, k, err);
     vxs_table_free(t);

@@ -46,8 +46,8 @@ static void put_curves(curves *c, const double *values, const char *title, const
     vxs_chart chart = { .title = title,
                         .x_label = path->axis ? path->axis : wanted,
                         .y_label = label,
-                        .log_x = path->by_lambda,
-                        .whole_x = !path->by_lambda };
+                        .log_x = path->by == VXS_BY_LAMBDA,
+                        .whole_x = path->by != VXS_BY_LAMBDA };
     if (values)
         vxs_chart_put(c->s->out, &chart, c->series, draw(c, values));
 }

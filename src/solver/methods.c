@@ -37,7 +37,7 @@ const vxs_method vxs_methods[] = {
       .source = "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data",
       .params = vxs_fgm_params,
       .classes = true,
-      .generates = true,
+      .path = VXS_BY_ROUNDS,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_fgm_kind },
     { .name = "mslr",
@@ -46,7 +46,7 @@ const vxs_method vxs_methods[] = {
       .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
       .params = vxs_mslr_params,
       .classes = true,
-      .generates = true,
+      .path = VXS_BY_ROUNDS,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_mslr_kind },
     { .name = "graphnet",
@@ -74,7 +74,7 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
     double most = vxs_solver_lambda_max(*solver);
     (*solver)->method = method;
     (*solver)->free_count = problem->covariate_count * vxs_loss_outputs(&problem->loss);
-    if (isfinite(most))
+    if (isfinite(most) || method->kind->select)
         return VXS_OK;
     vxs_solver_free(*solver);
     *solver = NULL;
@@ -86,18 +86,38 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
 
 double vxs_solver_lambda_max(const vxs_solver *solver)
 {
-    return solver->kind->lambda_max(solver);
+    return solver->kind->lambda_max ? solver->kind->lambda_max(solver) : NAN;
+}
+
+bool vxs_solver_is_empty(const vxs_solver *solver)
+{
+    return solver->kind->is_empty ? solver->kind->is_empty(solver)
+                                  : !(solver->kind->lambda_max(solver) > 0);
+}
+
+vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_settings *settings)
+{
+    return method->path == VXS_BY_LAMBDA ? VXS_BY_LAMBDA
+           : settings->path.numbers      ? VXS_BY_NUMBER
+                                         : VXS_BY_ROUNDS;
 }
 
 /* Where lambda_max is 0 every lambda has the empty model as its solution, and 1 stands for 0. */
+vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point, vxs_solution *solution,
+                             vxs_error *err)
+{
+    *solution = (vxs_solution){ .count = 0 };
+    vxs_status status = vxs_point_check(solver, point, err);
+    if (!status)
+        status = solver->kind->select
+                     ? solver->kind->select(solver, point, solution, err)
+                     : solver->kind->fit(solver, point.value > 0 ? point.value : 1, solution, err);
+    return status ? status : vxs_solution_settle(solution, solver->free_count, err);
+}
+
 vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
-    bool rounds = solver->method && solver->method->generates;
-    *solution = (vxs_solution){ .count = 0 };
-    vxs_status status = vxs_lambda_check(solver, lambda, err);
-    if (!status)
-        status = solver->kind->fit(solver, lambda > 0 || rounds ? lambda : 1, solution, err);
-    return status ? status : vxs_solution_settle(solution, solver->free_count, err);
+    return vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_LAMBDA, lambda }, solution, err);
 }
 
 void vxs_solver_free(vxs_solver *solver)

@@ -154,34 +154,34 @@ static vxs_status check_reals(const vxs_param *table, const vxs_method_settings 
     return VXS_OK;
 }
 
-vxs_status vxs_read_wanted(const vxs_method_settings *settings, double wanted[VXS_MOST_WANTED],
-                           size_t *count, vxs_error *err)
+vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[VXS_MOST_NUMBERS],
+                            size_t *count, vxs_error *err)
 {
     *count = 0;
-    if (!settings->wanted)
+    if (!settings->path.numbers)
         return VXS_OK;
-    bool fine = vxs_parse_reals(settings->wanted, wanted, VXS_MOST_WANTED, count);
+    bool fine = vxs_parse_reals(settings->path.numbers, numbers, VXS_MOST_NUMBERS, count);
     for (size_t k = 0; k < *count && fine; k++)
-        fine = wanted[k] > (k > 0 ? wanted[k - 1] : 0) && wanted[k] <= 1e9 &&
-               wanted[k] == floor(wanted[k]);
+        fine = numbers[k] > (k > 0 ? numbers[k - 1] : 0) && numbers[k] <= 1e9 &&
+               numbers[k] == floor(numbers[k]);
     return fine ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
                            "'--features' takes whole numbers that rise, at most %d, with commas "
                            "between, not '%s'",
-                           VXS_MOST_WANTED, settings->wanted);
+                           VXS_MOST_NUMBERS, settings->path.numbers);
 }
 
 static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
                                  vxs_error *err)
 {
-    double wanted[VXS_MOST_WANTED];
+    double numbers[VXS_MOST_NUMBERS];
     size_t count = 0;
     vxs_status status = check_choices(table, s, err); /* its own words for what several have */
     for (const vxs_method *m = vxs_methods; m->name && !status; m++)
         status = check_choices(m->params, s, err);
     if (!status)
         status = check_reals(table, s, err);
-    return status ? status : vxs_read_wanted(s, wanted, &count, err);
+    return status ? status : vxs_read_numbers(s, numbers, &count, err);
 }
 
 /* ---- Values that losses take as y ------------------------------------------------------------ */
@@ -288,14 +288,24 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
     return status ? status : check_rank(q, n, err);
 }
 
-vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err)
+/* Rounds and numbers are whole, but any that is no more than 2^53 will do. */
+static vxs_status check_number(vxs_path_point point, vxs_error *err)
 {
-    double most = solver->kind->lambda_max(solver);
-    bool rounds = solver->method && solver->method->generates;
-    if (rounds && lambda >= 0 && lambda <= VXS_LARGEST)
-        return VXS_OK;
-    if (rounds)
-        return vxs_fail(err, VXS_MISUSE, "%g is no number of rounds or units", lambda);
+    if (point.by == VXS_BY_LAMBDA)
+        return vxs_fail(err, VXS_MISUSE,
+                        "the method goes by rounds, or by how many are selected, not by lambda");
+    return point.value >= 0 && point.value <= VXS_LARGEST
+               ? VXS_OK
+               : vxs_fail(err, VXS_MISUSE, "%g is no number of rounds or units", point.value);
+}
+
+vxs_status vxs_point_check(const vxs_solver *solver, vxs_path_point point, vxs_error *err)
+{
+    if (solver->kind->select)
+        return check_number(point, err);
+    if (point.by != VXS_BY_LAMBDA)
+        return vxs_fail(err, VXS_MISUSE, "the method goes by lambda, not by rounds or numbers");
+    double most = solver->kind->lambda_max(solver), lambda = point.value;
     if (lambda == 0 && most > 0)
         return vxs_fail(err, VXS_MISUSE,
                         "lambda is 0; without a penalty the answer is not unique, and no "

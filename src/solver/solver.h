@@ -25,8 +25,13 @@ typedef struct vxs_solver_kind {
                         vxs_error *err);
     vxs_status (*begin)(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err);
+    /* By lambda: */
     double (*lambda_max)(const vxs_solver *solver);
     vxs_status (*fit)(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err);
+    /* Or by rounds and numbers of units; whether no unit is worth a weight. */
+    bool (*is_empty)(const vxs_solver *solver);
+    vxs_status (*select)(vxs_solver *solver, vxs_path_point point, vxs_solution *solution,
+                         vxs_error *err);
     void (*release)(vxs_solver *solver); /* and frees it */
 } vxs_solver_kind;
 
@@ -69,7 +74,7 @@ double vxs_least_sum(const vxs_design *design);
     { .name = "lambda",                                                                            \
       .value = "X",                                                                                \
       .type = VXS_PARAM_REAL,                                                                      \
-      .offset = VXS_AT(lambda),                                                                    \
+      .offset = VXS_AT(path.lambda),                                                               \
       .initial = NAN,                                                                              \
       .min = 0,                                                                                    \
       .max = 1e100,                                                                                \
@@ -77,7 +82,7 @@ double vxs_least_sum(const vxs_design *design);
         { .name = "lambda-ratio",                                                                  \
           .value = "SHARE",                                                                        \
           .type = VXS_PARAM_REAL,                                                                  \
-          .offset = VXS_AT(lambda_ratio),                                                          \
+          .offset = VXS_AT(path.lambda_ratio),                                                     \
           .initial = NAN,                                                                          \
           .min = 1e-15, /* below it is rounding */                                                 \
           .max = 10,                                                                               \
@@ -86,7 +91,7 @@ double vxs_least_sum(const vxs_design *design);
         { .name = "nlambda",                                                                       \
           .value = "N",                                                                            \
           .type = VXS_PARAM_WHOLE,                                                                 \
-          .offset = VXS_AT(nlambda),                                                               \
+          .offset = VXS_AT(path.nlambda),                                                          \
           .initial = 100,                                                                          \
           .min = 2,                                                                                \
           .max = 10000,                                                                            \
@@ -103,13 +108,13 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
     { .name = "screen",                                                                            \
       .value = "WAY",                                                                              \
       .type = VXS_PARAM_CHOICE,                                                                    \
-      .offset = VXS_AT(screen),                                                                    \
+      .offset = VXS_AT(saif.screen),                                                               \
       .choices = vxs_screen_names,                                                                 \
       .help = "how features without weight are kept out; saif is the fast one, the others are "    \
               "there to be compared with: none, dynamic (gap balls), dpp (sequential, squared "    \
               "loss) and strong (unsafe; what it throws away wrongly is counted and mended)" },    \
     {                                                                                              \
-        .name = "inner", .value = "WAY", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(inner),        \
+        .name = "inner", .value = "WAY", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(saif.inner),   \
         .choices = vxs_inner_names,                                                                \
         .help = "how the problem on the active set is solved: exact active-set steps, "            \
                 "coordinate descent, or what suits its size and goes on well; the other "          \

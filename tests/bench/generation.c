@@ -239,7 +239,8 @@ static void generate(study *s, const outcome *kind, const char *name)
     for (double round = s->every > 0 ? s->every : s->rounds; round <= s->rounds;
          round += s->every) {
         vxs_solution solution;
-        must(vxs_solver_fit(solver, round, &solution, &err), &err);
+        must(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, round }, &solution, &err),
+             &err);
         o.seconds = cpu_seconds() - begun - telling;
         o.rounds = (double)solution.selected->rounds;
         o.gap = solution.certificate.gap;

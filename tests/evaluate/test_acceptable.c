@@ -19,7 +19,7 @@ static vxs_cohort cohort;
 static vxs_task task;
 static vxs_exchange exchange;
 static vxs_cv_settings settings;
-static vxs_method_settings method = { .lambda_ratio = 0.1, .lambda = NAN };
+static vxs_method_settings method = { .path.lambda_ratio = 0.1, .path.lambda = NAN };
 
 static vxs_draws begin(const char *blocks)
 {

@@ -69,15 +69,15 @@ static vxs_status fit_and_save(const char *target, int method_number, const vxs_
                                    .confounds = "age,sex",
                                    .method = method_number,
                                    .standardize = VXS_STANDARDIZE_AUTO };
-    vxs_method_settings method = { .lambda = NAN,
-                                   .lambda_ratio = 0.2,
-                                   .nlambda = 100,
+    vxs_method_settings method = { .path.lambda = NAN,
+                                   .path.lambda_ratio = 0.2,
+                                   .path.nlambda = 100,
                                    .tol = 1e-6,
-                                   .smooths = "0.5",
-                                   .penalty = penalty,
-                                   .solver = solver,
-                                   .steps = 20,
-                                   .gamma = 1 };
+                                   .path.smooths = "0.5",
+                                   .kernels.penalty = penalty,
+                                   .blocks.solver = solver,
+                                   .kernels.steps = 20,
+                                   .kernels.gamma = 1 };
     vxs_task task;
     vxs_model model;
     settings.confounds = strcmp(target, "sex") == 0 ? "age" : "sex";
@@ -199,7 +199,9 @@ static vxs_status cross_validate(const char *target, int method, vxs_error *err)
         .bootstraps = 3,
         .prefilter = method == 0 ? "variance:0.7" : NULL,
     };
-    vxs_method_settings how = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 2, .tol = 1e-6 };
+    vxs_method_settings how = {
+        .path.lambda = NAN, .path.lambda_ratio = 0.2, .path.nlambda = 2, .tol = 1e-6
+    };
     vxs_cohort cohort;
     vxs_task task;
     vxs_cv cv;
@@ -253,7 +255,9 @@ static vxs_status permute_and_halve(vxs_error *err)
     vxs_stability_settings halves = {
         .task = settings.cv.task, .pairs = 2, .features = 2, .threshold = 0.75
     };
-    vxs_method_settings how = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 2, .tol = 1e-6 };
+    vxs_method_settings how = {
+        .path.lambda = NAN, .path.lambda_ratio = 0.2, .path.nlambda = 2, .tol = 1e-6
+    };
     vxs_cohort cohort;
     vxs_task task;
     vxs_permutation p;
@@ -347,7 +351,9 @@ static vxs_status (*save)(const vxs_task *task, const vxs_method_settings *how, 
 static vxs_status save_chunk(vxs_error *err)
 {
     vxs_task_settings settings = { .target = "score", .standardize = VXS_STANDARDIZE_AUTO };
-    vxs_method_settings how = { .lambda = NAN, .lambda_ratio = 0.2, .nlambda = 2, .tol = 1e-6 };
+    vxs_method_settings how = {
+        .path.lambda = NAN, .path.lambda_ratio = 0.2, .path.nlambda = 2, .tol = 1e-6
+    };
     vxs_cohort cohort;
     vxs_task task;
     vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);

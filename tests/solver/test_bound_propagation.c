@@ -233,9 +233,10 @@ static void confirm_bound(const example *e, const vxs_solution *s, uint64_t numb
 static vxs_solver *begin(const example *e, int way, int screen, bool untransformed)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_method_settings settings = {
-        .way = way, .screen = screen, .tol = 1e-9, .untransformed = untransformed
-    };
+    vxs_method_settings settings = { .fused.solver = way,
+                                     .saif.screen = screen,
+                                     .tol = 1e-9,
+                                     .fused.untransformed = untransformed };
     vxs_solver *solver;
     WORKS(vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, &solver, &err), err);
     return solver;
@@ -245,7 +246,7 @@ static vxs_solver *begin(const example *e, int way, int screen, bool untransform
 static bool is_possible(const example *e)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_method_settings settings = { .way = VXS_FUSED_BP, .tol = 1e-9 };
+    vxs_method_settings settings = { .fused.solver = VXS_FUSED_BP, .tol = 1e-9 };
     vxs_solver *solver;
     if (e->terms.count == 0 ||
         vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, &solver, &err))
@@ -538,7 +539,7 @@ Test(bp, dual_norms_are_those_of_all_sets)
 Test(bp, what_it_cannot_do_is_refused)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_method_settings settings = { .way = VXS_FUSED_BP, .tol = 1e-6 };
+    vxs_method_settings settings = { .fused.solver = VXS_FUSED_BP, .tol = 1e-6 };
     vxs_solver *solver;
     example e = make(0);
     point(&e, 0);
@@ -565,7 +566,9 @@ static const example *fault_example;
 
 static vxs_status solve_some(vxs_error *err)
 {
-    vxs_method_settings settings = { .way = VXS_FUSED_BP, .tol = 1e-6, .compare = true };
+    vxs_method_settings settings = { .fused.solver = VXS_FUSED_BP,
+                                     .tol = 1e-6,
+                                     .fused.compare = true };
     vxs_solver *solver;
     vxs_status status =
         vxs_solver_new(NULL, &vxs_methods[1], &fault_example->problem, &settings, &solver, err);

@@ -242,7 +242,7 @@ static double gap_of(const example *e, const vxs_solution *s, double *primal, do
 
 static vxs_status begin(const example *e, int way, double tol, vxs_solver **solver, vxs_error *err)
 {
-    vxs_method_settings settings = { .tol = tol, .way = way };
+    vxs_method_settings settings = { .tol = tol, .fused.solver = way };
     return vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, solver, err);
 }
 

@@ -92,28 +92,28 @@ static vxs_problem problem_of(const example *e)
 }
 
 static vxs_solution solve_by(const example *e, const char *method, int way, double asked,
-                             double tol, const char *wanted)
+                             double tol, vxs_path_kind by)
 {
     const vxs_problem problem = problem_of(e);
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
     vxs_solution solution;
-    vxs_method_settings settings = {
-        .tol = tol, .inner_tol = tol / 10, .wanted = wanted, .solver = way
-    };
+    vxs_method_settings settings = { .tol = tol,
+                                     .blocks.inner_tol = tol / 10,
+                                     .blocks.solver = way };
     const vxs_method *m = vxs_methods;
     while (strcmp(m->name, method) != 0)
         m++;
     WORKS(vxs_solver_new(NULL, m, &problem, &settings, &solver, &err), err);
-    WORKS(vxs_solver_fit(solver, asked, &solution, &err), err);
+    WORKS(vxs_solver_fit_at(solver, (vxs_path_point){ by, asked }, &solution, &err), err);
     vxs_solver_free(solver);
     return solution;
 }
 
 static vxs_solution solve(const example *e, const char *method, double asked, double tol,
-                          const char *wanted)
+                          vxs_path_kind by)
 {
-    return solve_by(e, method, 0, asked, tol, wanted);
+    return solve_by(e, method, 0, asked, tol, by);
 }
 
 static vxs_certificate check(const example *e, const vxs_solution *solution)
@@ -144,7 +144,7 @@ Test(generation, certificates_hold)
 {
     for (uint64_t number = 0; number < 300; number++) {
         example e = make(number, 12 + number % 30, 10 + number * 7 % 90);
-        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, NULL);
+        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, VXS_BY_ROUNDS);
         cr_assert(solution.certificate.converged && solution.certificate.gap <= 1e-6,
                   "%lu: gap %g after %lu rounds, %zu units, B %zu, C %g, loss %d, free %zu",
                   (unsigned long)number, solution.certificate.gap,
@@ -162,10 +162,10 @@ Test(generation, rounds_are_certified)
 {
     for (uint64_t number = 0; number < 100; number++) {
         example e = make(number, 20 + number % 30, 40 + number * 7 % 90);
-        vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, NULL);
+        vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, VXS_BY_ROUNDS);
         double before = INFINITY;
         for (double rounds = 0; rounds < 5; rounds++) {
-            vxs_solution part = solve(&e, "fgm", rounds, 1e-7, NULL);
+            vxs_solution part = solve(&e, "fgm", rounds, 1e-7, VXS_BY_ROUNDS);
             const vxs_certificate *c = &part.certificate;
             confirm(&e, &part, number);
             cr_assert(c->converged && part.selected->rounds <= (uint64_t)rounds);
@@ -181,15 +181,15 @@ Test(generation, rounds_are_certified)
     }
 }
 
-Test(generation, as_many_as_are_wanted)
+Test(generation, as_many_as_are_to_be_selected)
 {
     for (uint64_t number = 0; number < 100; number++) {
         example e = make(number, 30, 60);
-        for (double wanted = 1; wanted < 20; wanted += 4) {
-            vxs_solution s = solve(&e, "fgm", wanted, 1e-5, "1");
-            cr_assert(s.selected->count == (size_t)wanted ||
-                          (s.selected->count < wanted && s.certificate.gap <= 1e-5),
-                      "%lu: %zu of %g, gap %g", (unsigned long)number, s.selected->count, wanted,
+        for (double most = 1; most < 20; most += 4) {
+            vxs_solution s = solve(&e, "fgm", most, 1e-5, VXS_BY_NUMBER);
+            cr_assert(s.selected->count == (size_t)most ||
+                          (s.selected->count < most && s.certificate.gap <= 1e-5),
+                      "%lu: %zu of %g, gap %g", (unsigned long)number, s.selected->count, most,
                       s.certificate.gap);
             confirm(&e, &s, number);
             vxs_solution_release(&s);
@@ -208,9 +208,9 @@ Test(generation, both_methods_agree)
         e.budget.only_refit = true;
         if (descent) /* which takes long where errors cost much */
             e.budget.cost = number % 3 ? 0.2 : 0.03;
-        vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, NULL);
+        vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ROUNDS);
         vxs_solution two = solve_by(&e, "mslr", descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS,
-                                    1e6, tol, NULL);
+                                    1e6, tol, VXS_BY_ROUNDS);
         confirm(&e, &two, number);
         cr_assert(two.certificate.gap <= tol, "%lu: gap %g after %lu rounds, restricted %g",
                   (unsigned long)number, two.certificate.gap, (unsigned long)two.selected->rounds,
@@ -235,7 +235,7 @@ Test(generation, one_a_round_is_the_lasso)
         vxs_solution lasso;
         e.budget.budget = 1;
         e.budget.cost = 0.2 + (double)(number % 5);
-        vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, NULL);
+        vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, VXS_BY_ROUNDS);
         double sum = 0, loss = s.certificate.primal;
         for (size_t k = 0; k < s.count; k++)
             sum += fabs(s.weight[k]);
@@ -323,7 +323,7 @@ Test(generation, weights_learned_anew)
         example e = make(number, 30, 40);
         e.budget.refit_cost = 0.1 + (double)(number % 7);
         e.budget.only_refit = number % 2;
-        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, NULL);
+        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, VXS_BY_ROUNDS);
         confirm(&e, &s, number);
         if (s.selected->count > 0) {
             s.selected->retrained[0] += 0.01 + fabs(s.selected->retrained[0]);
@@ -353,7 +353,7 @@ Test(generation, covariates_that_are_almost_the_same)
         e.problem.covariate_count = 3;
         e.budget.refit_cost = 1;
         e.budget.only_refit = number % 2;
-        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, NULL);
+        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, VXS_BY_ROUNDS);
         confirm(&e, &s, number);
         vxs_solution_release(&s);
         release(&e);
@@ -365,7 +365,7 @@ Test(generation, covariates_that_are_almost_the_same)
 Test(generation, wrong_answers)
 {
     example e = make(4, 40, 50);
-    vxs_solution s = solve(&e, "fgm", 1e6, 1e-7, NULL);
+    vxs_solution s = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ROUNDS);
     s.selected->weight[0] *= 1.2;
     cr_assert(!check(&e, &s).converged);
     vxs_solution_release(&s);
@@ -387,7 +387,7 @@ static void solve_units(example *e, const vxs_map *map, const vxs_groups *groups
     e->budget.units = e->units;
     e->budget.map = *map;
     for (double rounds = 1; rounds < 1e4; rounds *= 1e3) {
-        vxs_solution s = solve(e, "fgm", rounds, 1e-5, NULL);
+        vxs_solution s = solve(e, "fgm", rounds, 1e-5, VXS_BY_ROUNDS);
         cr_assert(rounds == 1 || s.certificate.gap <= 1e-5, "%lu: gap %g", (unsigned long)number,
                   s.certificate.gap);
         confirm(e, &s, number);
@@ -459,14 +459,14 @@ static vxs_status solve_hard(vxs_error *err)
     vxs_solver *solver = NULL;
     vxs_solution solution;
     vxs_certificate c;
-    vxs_method_settings settings = { .tol = 1e-9, .inner_tol = 1e-8, .wanted = NULL };
+    vxs_method_settings settings = { .tol = 1e-9, .blocks.inner_tol = 1e-8 };
     const vxs_method *m = vxs_methods;
     while (strcmp(m->name, hard_method) != 0)
         m++;
     vxs_status status = vxs_solver_new(NULL, m, &problem, &settings, &solver, err);
     if (status)
         return status;
-    status = vxs_solver_fit(solver, 4, &solution, err);
+    status = vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, 4 }, &solution, err);
     if (!status)
         status = vxs_check_solution(&problem, &solution, &c, err);
     vxs_solution_release(&solution);
@@ -482,7 +482,7 @@ Test(generation, margins_that_are_met)
         example e = make(number + 2, 32 + number, 110 + 5 * number);
         e.budget.cost = 1e4;
         e.budget.budget = number % 8 < 4 ? e.p / 3 : e.p;
-        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, NULL);
+        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, VXS_BY_ROUNDS);
         const vxs_certificate *c = &solution.certificate;
         cr_assert(c->converged, "%lu: gap %g", (unsigned long)number, c->gap);
         cr_assert(c->iterations < 4000, "%lu: %lu steps", (unsigned long)number,
@@ -525,12 +525,12 @@ Test(generation, fewer_rounds_after_more)
     example e = make(10, 40, 60);
     const vxs_problem problem = problem_of(&e);
     vxs_solver *solver = NULL;
-    vxs_method_settings settings = { .tol = 1e-9, .inner_tol = 1e-6 };
-    vxs_solution more, fewer, alone = solve(&e, "fgm", 2, 1e-5, NULL);
+    vxs_method_settings settings = { .tol = 1e-9, .blocks.inner_tol = 1e-6 };
+    vxs_solution more, fewer, alone = solve(&e, "fgm", 2, 1e-5, VXS_BY_ROUNDS);
     WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FGM], &problem, &settings, &solver, &err),
           err);
-    WORKS(vxs_solver_fit(solver, 5, &more, &err), err);
-    WORKS(vxs_solver_fit(solver, 2, &fewer, &err), err);
+    WORKS(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, 5 }, &more, &err), err);
+    WORKS(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, 2 }, &fewer, &err), err);
     cr_assert(more.selected->rounds > 2 && fewer.selected->rounds == 2);
     cr_assert(fewer.count == alone.count && fewer.certificate.primal == alone.certificate.primal);
     vxs_solver_free(solver);

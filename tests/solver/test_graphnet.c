@@ -92,7 +92,7 @@ static vxs_solution solve(const vxs_problem *problem, int method, int screen, in
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
     vxs_solution fit;
-    vxs_method_settings settings = { .tol = 1e-9, .screen = screen, .inner = inner };
+    vxs_method_settings settings = { .tol = 1e-9, .saif.screen = screen, .saif.inner = inner };
     WORKS(vxs_solver_new(NULL, &vxs_methods[method], problem, &settings, &solver, &err), err);
     if (ratio > 0)
         lambda = ratio * vxs_solver_lambda_max(solver);

@@ -164,8 +164,8 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
                           size_t *missed)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_method_settings settings = { .screen = ways[way].screen,
-                                     .inner = ways[way].inner,
+    vxs_method_settings settings = { .saif.screen = ways[way].screen,
+                                     .saif.inner = ways[way].inner,
                                      .tol = 1e-9 };
     const vxs_fused *fused = vxs_as_fused(e->problem.penalty);
     const vxs_graph *g = fused ? fused->graph : NULL;

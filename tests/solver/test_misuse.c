@@ -50,7 +50,7 @@ static example *make(int method)
     static example e;
     vxs_error err = VXS_ERROR_INIT;
     e = (example){ .problem = problems[method], .method = &vxs_methods[method] };
-    e.settings = (vxs_method_settings){ .tol = 1e-6, .inner_tol = 1e-3 };
+    e.settings = (vxs_method_settings){ .tol = 1e-6, .blocks.inner_tol = 1e-3 };
     draw(&e);
     WORKS(vxs_dense_new(e.x, N, P, 1, &e.design, &err), err);
     WORKS(vxs_graph_chain(P, &e.chain, &err), err);
@@ -72,7 +72,7 @@ static example *make(int method)
                              .cost = 1,
                              .only_refit = method == VXS_METHOD_MSLR };
     e.problem.penalty = method == VXS_METHOD_FUSED ? &e.fused.penalty
-                        : e.method->generates      ? &e.budget.penalty
+                        : e.method->path           ? &e.budget.penalty
                                                    : &vxs_l1;
     return &e;
 }
@@ -91,6 +91,13 @@ static vxs_status begin(const example *e, vxs_error *err)
     vxs_status status = vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, err);
     vxs_solver_free(solver);
     return status;
+}
+
+/* A point of its path that is not the empty model. */
+static vxs_path_point somewhere(const example *e, double most)
+{
+    vxs_path_kind by = e->method->path;
+    return (vxs_path_point){ by, by == VXS_BY_LAMBDA ? most / 3 : 3 };
 }
 
 /* Refused by the solver, and in the same words by the check that callers may ask themselves. */
@@ -114,7 +121,7 @@ Test(misuse, the_problems_themselves_are_solved)
         example *e = make(m);
         WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
         double most = vxs_solver_lambda_max(solver);
-        WORKS(vxs_solver_fit(solver, e->method->generates ? 3 : most / 3, &s, &err), err);
+        WORKS(vxs_solver_fit_at(solver, somewhere(e, most), &s, &err), err);
         cr_assert(s.certificate.converged, "%s: gap %g", e->method->name, s.certificate.gap);
         WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
         cr_assert(found.converged, "%s: gap %g", e->method->name, found.gap);
@@ -348,21 +355,21 @@ Test(misuse, penalties_and_tolerances)
     e->budget.budget = 0;
     REFUSED(e, VXS_MISUSE, "the budget must be a finite number of at least 1, not 0");
     e = make(VXS_METHOD_FUSED);
-    e->settings.way = 9;
+    e->settings.fused.solver = 9;
     REFUSED(e, VXS_MISUSE, "setting 'solver' has no choice number 9");
     e = make(VXS_METHOD_LASSO);
-    e->settings.screen = -1;
+    e->settings.saif.screen = -1;
     REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number -1");
     e = make(VXS_METHOD_LASSO); /* choices of other methods */
-    e->settings.way = 9;
+    e->settings.fused.solver = 9;
     REFUSED(e, VXS_MISUSE, "setting 'solver' has no choice number 9");
     static const int others[] = { VXS_METHOD_SKFS, VXS_METHOD_FGM, VXS_METHOD_MSLR };
     for (size_t k = 0; k < 3; k++) {
         e = make(others[k]);
-        e->settings.screen = 5;
+        e->settings.saif.screen = 5;
         REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number 5");
         e = make(others[k]);
-        e->settings.inner = -3;
+        e->settings.saif.inner = -3;
         REFUSED(e, VXS_MISUSE, "setting 'inner' has no choice number -3");
     }
     e = make(VXS_METHOD_FGM);
@@ -371,11 +378,11 @@ Test(misuse, penalties_and_tolerances)
     static const char *const lists[] = { "1,x,,3", "", "3,1", "1.5", "0" };
     for (size_t k = 0; k < 5; k++) {
         e = make(VXS_METHOD_FGM);
-        e->settings.wanted = lists[k];
+        e->settings.path.numbers = lists[k];
         REFUSED(e, VXS_MISUSE, "'--features' takes whole numbers that rise");
     }
     e = make(VXS_METHOD_FGM);
-    e->settings.inner_tol = NAN;
+    e->settings.blocks.inner_tol = NAN;
     REFUSED(e, VXS_MISUSE, "setting 'inner-tol' is nan");
 }
 
@@ -398,7 +405,7 @@ Test(misuse, lambda)
             vxs_solver *solver = NULL;
             vxs_solution s;
             example *e = make(m < 3 ? m : VXS_METHOD_FUSED);
-            e->settings.way = m < 3 ? VXS_FUSED_AUTO : ways[m - 2];
+            e->settings.fused.solver = m < 3 ? VXS_FUSED_AUTO : ways[m - 2];
             WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
             REFUSES(vxs_solver_fit(solver, bad[k].lambda, &s, &err), err, VXS_MISUSE, bad[k].part);
             cr_assert(s.count == 0 && !s.weight && !s.free);
@@ -422,7 +429,15 @@ Test(misuse, numbers_of_rounds)
         vxs_solution s;
         example *e = make(VXS_METHOD_FGM);
         WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
-        REFUSES(vxs_solver_fit(solver, bad[k], &s, &err), err, VXS_MISUSE, "no number of rounds");
+        REFUSES(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, bad[k] }, &s, &err), err,
+                VXS_MISUSE, "no number of rounds");
+        REFUSES(vxs_solver_fit(solver, 0.1, &s, &err), err, VXS_MISUSE, "goes by rounds");
+        vxs_solver_free(solver);
+        release(e);
+        e = make(VXS_METHOD_LASSO);
+        WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
+        REFUSES(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_NUMBER, 3 }, &s, &err), err,
+                VXS_MISUSE, "goes by lambda");
         vxs_solver_free(solver);
         release(e);
     }
@@ -480,7 +495,7 @@ Test(misuse, more_covariates_than_samples)
             }
             WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
             double most = vxs_solver_lambda_max(solver);
-            WORKS(vxs_solver_fit(solver, e->method->generates ? 3 : most / 3, &s, &err), err);
+            WORKS(vxs_solver_fit_at(solver, somewhere(e, most), &s, &err), err);
             WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
             cr_assert(s.certificate.converged && found.converged, "gap %g", found.gap);
             vxs_solution_release(&s);
@@ -594,7 +609,7 @@ Test(misuse, what_overflows_is_never_certified)
                 vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err);
             double most = status ? 0 : vxs_solver_lambda_max(solver);
             if (!status)
-                status = vxs_solver_fit(solver, e->method->generates ? 3 : most / 3, &s, &err);
+                status = vxs_solver_fit_at(solver, somewhere(e, most), &s, &err);
             cr_assert(status == VXS_OK || err.message[0]);
             if (!status) {
                 cr_assert(!isnan(s.certificate.gap) && isfinite(s.certificate.primal));

@@ -331,10 +331,10 @@ Test(skfs, dual_averages)
         vxs_solver_free(solver);
         for (int k = 0; k < 3; k++) {
             vxs_method_settings settings = { .tol = 1e-3,
-                                             .solver = VXS_SOLVER_DUAL_AVERAGE,
-                                             .steps = steps[k],
-                                             .gamma = 100,
-                                             .sample_seed = 3 };
+                                             .kernels.solver = VXS_SOLVER_DUAL_AVERAGE,
+                                             .kernels.steps = steps[k],
+                                             .kernels.gamma = 100,
+                                             .kernels.sample_seed = 3 };
             WORKS(vxs_solver_new(NULL, skfs(), problem_of(&e), &settings, &solver, &err), err);
             WORKS(vxs_solver_fit(solver, lambda, &s, &err), err);
             above[k] = s.certificate.primal - exact.certificate.primal;

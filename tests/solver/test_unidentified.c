@@ -158,7 +158,7 @@ static void solve(example *e, int way, vxs_solution *s)
     static const int settings_of[] = { VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_CUTS,
                                        VXS_FUSED_BP,   VXS_FUSED_BP,   VXS_FUSED_CUTS };
     vxs_error err = VXS_ERROR_INIT;
-    vxs_method_settings settings = { .way = settings_of[way], .tol = 1e-10 };
+    vxs_method_settings settings = { .fused.solver = settings_of[way], .tol = 1e-10 };
     vxs_solver *solver = NULL;
     WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &e->problem, &settings, &solver,
                          &err),
@@ -328,7 +328,7 @@ static example shared;
 
 static vxs_status use(vxs_error *err)
 {
-    vxs_method_settings settings = { .way = VXS_FUSED_CUTS, .tol = 1e-6 };
+    vxs_method_settings settings = { .fused.solver = VXS_FUSED_CUTS, .tol = 1e-6 };
     vxs_solver *solver = NULL;
     vxs_solution s = { .count = 0 };
     vxs_certificate found;

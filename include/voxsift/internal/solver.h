@@ -51,15 +51,18 @@ bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *f
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-#define VXS_MOST_WANTED 64
-/* The numbers of `wanted`; none where it is NULL. */
-VXS_MUST_CHECK vxs_status vxs_read_wanted(const vxs_method_settings *settings,
-                                          double wanted[VXS_MOST_WANTED], size_t *count,
-                                          vxs_error *err);
+#define VXS_MOST_NUMBERS 64
+/* The numbers of units; none where it is NULL. */
+VXS_MUST_CHECK vxs_status vxs_read_numbers(const vxs_method_settings *settings,
+                                           double numbers[VXS_MOST_NUMBERS], size_t *count,
+                                           vxs_error *err);
 extern const char *const vxs_method_names[]; /* ends with NULL */
-/* Whether a solver takes a lambda, or a number of rounds; vxs_solver_fit begins with it. A lambda
+/* What fits with these settings go by. */
+vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_settings *settings);
+/* Whether a solver takes a point; vxs_solver_fit begins with it. A lambda
  * that rounding of slopes exceeds is none. */
-VXS_MUST_CHECK vxs_status vxs_lambda_check(const vxs_solver *solver, double lambda, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_point_check(const vxs_solver *solver, vxs_path_point point,
+                                          vxs_error *err);
 
 #ifdef __cplusplus
 }

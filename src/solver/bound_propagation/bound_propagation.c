@@ -287,9 +287,9 @@ static vxs_status set_up(bp *b, vxs_error *err)
     p->whole.loss = b->problem.loss.kind;
     p->whole.p = vxs_design_columns(b->problem.design);
     p->whole.q = b->problem.covariate_count;
-    p->transform = !b->settings.untransformed;
-    p->dynamic = b->settings.screen != VXS_SCREEN_NONE;
-    p->sequential = p->dynamic && b->settings.screen != VXS_SCREEN_DYNAMIC;
+    p->transform = !b->settings.fused.untransformed;
+    p->dynamic = b->settings.saif.screen != VXS_SCREEN_NONE;
+    p->sequential = p->dynamic && b->settings.saif.screen != VXS_SCREEN_DYNAMIC;
     vxs_status status = vxs_design_measure(b->problem.design, err);
     if (!status)
         status = load(b, err);
@@ -565,7 +565,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
         remember(b, &v);
         status = take_solution(b, solution, err);
     }
-    if (!status && b->settings.compare)
+    if (!status && b->settings.fused.compare)
         status = compare(b, lambda, &c->screening, v.primal, err);
     if (status)
         vxs_solution_release(solution);

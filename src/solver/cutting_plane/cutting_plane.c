@@ -51,12 +51,11 @@ void vxs_generation_release(vxs_solver *solver)
         free(all[k]);
 }
 
-/* 1, which what is asked for is counted in; 0 where no unit has a score, or nothing is left for one
- * to explain. */
-double vxs_generation_most(const vxs_solver *solver)
+/* No unit has a score, or nothing is left for one to explain. */
+bool vxs_generation_is_empty(const vxs_solver *solver)
 {
     const vxs_generation *g = (const vxs_generation *)solver;
-    return !g->explained && g->best_count > 0 && g->best[0].score > 0 ? 1 : 0;
+    return g->explained || g->best_count == 0 || !(g->best[0].score > 0);
 }
 
 /* ---- Where predictions are ------------------------------------------------------------------- */
@@ -400,7 +399,7 @@ static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
         release_round(&g->rounds[h]);
     vxs_pool_clear(&g->pool);
     g->count = 0;
-    g->target = g->settings.inner_tol;
+    g->target = g->settings.blocks.inner_tol;
     g->generated = 0;
     g->idle = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
@@ -460,21 +459,22 @@ vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *p
     return VXS_OK;
 }
 
-/* ---- What is asked for ----------------------------------------------------------------------- */
+/* ---- Rounds ---------------------------------------------------------------------------------- */
 
 /* Whether to go on, and how many new units the next round may have. */
-static bool wants_more(const vxs_generation *g, double asked, size_t *most_new)
+static bool goes_on(const vxs_generation *g, vxs_path_point end, size_t *most_new)
 {
     const vxs_method_settings *s = &g->settings;
-    size_t selected = s->wanted ? count_selected(g) : 0;
+    size_t selected = end.by == VXS_BY_NUMBER ? count_selected(g) : 0;
     *most_new = SIZE_MAX;
     if (g->gap <= s->tol || g->generated >= MOST_ROUNDS)
         return false;
-    if (s->change > 0 && g->generated > 0 && g->last - g->primal <= s->change * g->empty)
+    if (s->blocks.change > 0 && g->generated > 0 &&
+        g->last - g->primal <= s->blocks.change * g->empty)
         return false;
-    if (!s->wanted)
-        return (double)g->generated < asked;
-    *most_new = (double)selected < asked ? (size_t)asked - selected : 0;
+    if (end.by == VXS_BY_ROUNDS)
+        return (double)g->generated < end.value;
+    *most_new = (double)selected < end.value ? (size_t)end.value - selected : 0;
     return *most_new > 0;
 }
 
@@ -489,11 +489,11 @@ static bool look_closer(vxs_generation *g)
     return true;
 }
 
-static vxs_status generate(vxs_generation *g, double asked, vxs_error *err)
+static vxs_status generate(vxs_generation *g, vxs_path_point end, vxs_error *err)
 {
     size_t most_new = 0;
     vxs_status status = VXS_OK;
-    while (!status && wants_more(g, asked, &most_new)) {
+    while (!status && goes_on(g, end, &most_new)) {
         bool known = false;
         g->target = fmax(FLOOR, fmin(g->target, LOOSE * g->gap));
         status = add_round(g, most_new, &known, err);
@@ -543,28 +543,28 @@ static void settle_primal(vxs_generation *g, const double *weights, vxs_certific
     c->gap = vxs_relative_gap(c->primal - c->dual, g->empty);
 }
 
-/* What was asked for is there, or the gap is closed; and the problem on the rounds is solved. */
-static bool is_done(const vxs_generation *g, double gap, double asked)
+/* All rounds or units are there, or the gap is closed; and the problem on the rounds is solved. */
+static bool is_done(const vxs_generation *g, double gap, vxs_path_point end)
 {
     size_t most_new;
-    bool solved = g->count == 0 || g->restricted <= fmax(g->settings.inner_tol, g->settings.tol);
-    bool closed = g->gap <= g->settings.tol, enough = !closed && !wants_more(g, asked, &most_new);
+    bool solved =
+        g->count == 0 || g->restricted <= fmax(g->settings.blocks.inner_tol, g->settings.tol);
+    bool closed = g->gap <= g->settings.tol, enough = !closed && !goes_on(g, end, &most_new);
     return vxs_has_converged(gap, g->settings.tol) ||
            (vxs_gap_bounds(gap, g->settings.tol) && solved && enough);
 }
 
-vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *solution,
+vxs_status vxs_generation_fit(vxs_solver *solver, vxs_path_point end, vxs_solution *solution,
                               vxs_error *err)
 {
     vxs_generation *g = (vxs_generation *)solver;
     *solution = (vxs_solution){ .count = 0 };
     vxs_status status = VXS_OK;
-    bool beyond =
-        g->settings.wanted ? (double)count_selected(g) > asked : (double)g->generated > asked;
+    bool beyond = end.value < (double)(end.by == VXS_BY_NUMBER ? count_selected(g) : g->generated);
     if (beyond) /* less than there is: from the beginning */
         status = look_at_empty(g, err);
     if (!status)
-        status = generate(g, asked, err);
+        status = generate(g, end, err);
     take_certificate(g, &solution->certificate);
     if (!status)
         status = vxs_generation_answer(g, solution, err);
@@ -573,7 +573,7 @@ vxs_status vxs_generation_fit(vxs_solver *solver, double asked, vxs_solution *so
     bool refit = !s || !s->retrained || vxs_has_converged(s->refit, VXS_REFIT_GAP / 2);
     if (!status)
         settle_primal(g, s->free, &solution->certificate);
-    solution->certificate.converged = is_done(g, solution->certificate.gap, asked) && refit;
+    solution->certificate.converged = is_done(g, solution->certificate.gap, end) && refit;
     solution->certificate.nonzero = solution->count;
     if (status)
         vxs_solution_release(solution);

@@ -60,8 +60,8 @@ VXS_MUST_CHECK vxs_status vxs_generation_begin(const vxs_context *context,
                                                vxs_solver **solver, vxs_error *err);
 /* What solver kinds offer. */
 void vxs_generation_release(vxs_solver *solver);
-double vxs_generation_most(const vxs_solver *solver);
-VXS_MUST_CHECK vxs_status vxs_generation_fit(vxs_solver *solver, double asked,
+bool vxs_generation_is_empty(const vxs_solver *solver);
+VXS_MUST_CHECK vxs_status vxs_generation_fit(vxs_solver *solver, vxs_path_point end,
                                              vxs_solution *solution, vxs_error *err);
 
 /* From z: shifted, slope, gradient and the value. */

@@ -6,15 +6,15 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 #define COST_ROW                                                                                   \
     {                                                                                              \
-        .name = "C", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(cost), .initial = 10,  \
-        .min = 1e-9, .max = 1e12,                                                                  \
+        .name = "C", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(blocks.cost),          \
+        .initial = 10, .min = 1e-9, .max = 1e12,                                                   \
         .help =                                                                                    \
             "what errors on training subjects cost beside the size of weights: larger ones fit "   \
             "these more closely"                                                                   \
     }
 #define BUDGET_ROW(letter, before)                                                                 \
     {                                                                                              \
-        .name = (letter), .value = "N", .type = VXS_PARAM_WHOLE, .offset = VXS_AT(budget),         \
+        .name = (letter), .value = "N", .type = VXS_PARAM_WHOLE, .offset = VXS_AT(blocks.budget),  \
         .initial = (before), .min = 1, .max = 1e6,                                                 \
         .help =                                                                                    \
             "how many features (or groups, pairs) a round adds, and over how many the weights "    \
@@ -24,7 +24,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
     { .name = "T",                                                                                 \
       .value = "N",                                                                                \
       .type = VXS_PARAM_WHOLE,                                                                     \
-      .offset = VXS_AT(rounds),                                                                    \
+      .offset = VXS_AT(path.rounds),                                                               \
       .initial = 10,                                                                               \
       .min = 1,                                                                                    \
       .max = 100000,                                                                               \
@@ -34,7 +34,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
         { .name = "features",                                                                      \
           .value = "LIST",                                                                         \
           .type = VXS_PARAM_TEXT,                                                                  \
-          .offset = VXS_AT(wanted),                                                                \
+          .offset = VXS_AT(path.numbers),                                                          \
           .help =                                                                                  \
               "how many features (or groups, pairs) are wanted: exactly so many are selected, "    \
               "unless fewer already close the gap; several with commas between for a path, or "    \
@@ -51,7 +51,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
         { .name = "change",                                                                        \
           .value = "X",                                                                            \
           .type = VXS_PARAM_REAL,                                                                  \
-          .offset = VXS_AT(change),                                                                \
+          .offset = VXS_AT(blocks.change),                                                         \
           .min = 0,                                                                                \
           .max = 1,                                                                                \
           .help = "end when a round lowers the value by no more than this share of the empty "     \
@@ -59,7 +59,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
         { .name = "groups",                                                                        \
           .value = "GROUPS",                                                                       \
           .type = VXS_PARAM_TEXT,                                                                  \
-          .offset = VXS_AT(groups),                                                                \
+          .offset = VXS_AT(blocks.groups),                                                         \
           .help =                                                                                  \
               "select groups of features: atlas:A (its regions), file:TABLE (columns group and "   \
               "feature), patches:MM (a sphere around every voxel, which overlap), "                \
@@ -67,12 +67,12 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
               "feature and path, as brain/left/frontal)" },                                        \
         { .name = "by-size",                                                                       \
           .type = VXS_PARAM_FLAG,                                                                  \
-          .offset = VXS_AT(by_size),                                                               \
+          .offset = VXS_AT(blocks.by_size),                                                        \
           .help =                                                                                  \
               "divide features by the square root of their group's size, so that large groups "    \
               "are not ahead for being large" },                                                   \
     {                                                                                              \
-        .name = "map", .value = "MAP", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(map),            \
+        .name = "map", .value = "MAP", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(blocks.map),     \
         .choices = maps,                                                                           \
         .help = "what features become before they are selected: poly2 (themselves, squares, "      \
                 "and products of all pairs), gauss (11 waves each, which act as a Gaussian "       \
@@ -83,7 +83,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
     { .name = "gamma",                                                                             \
       .value = "G",                                                                                \
       .type = VXS_PARAM_REAL,                                                                      \
-      .offset = VXS_AT(gamma),                                                                     \
+      .offset = VXS_AT(blocks.gamma),                                                              \
       .initial = 1,                                                                                \
       .min = 1e-9,                                                                                 \
       .max = 1e9,                                                                                  \
@@ -91,28 +91,28 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
         { .name = "constant",                                                                      \
           .value = "R",                                                                            \
           .type = VXS_PARAM_REAL,                                                                  \
-          .offset = VXS_AT(constant),                                                              \
+          .offset = VXS_AT(blocks.constant),                                                       \
           .initial = 1,                                                                            \
           .min = 0,                                                                                \
           .max = 1e9,                                                                              \
           .help = "of --map poly2: R of that kernel; 0: no features by themselves" },              \
     {                                                                                              \
         .name = "bandwidth", .value = "WIDTH", .type = VXS_PARAM_TEXT,                             \
-        .offset = VXS_AT(bandwidth),                                                               \
+        .offset = VXS_AT(blocks.bandwidth),                                                        \
         .help = "of --map gauss: standard deviation of the kernel, in standard deviations of a "   \
                 "feature; without it 1"                                                            \
     }
 
 #define INNER_ROW                                                                                  \
     {                                                                                              \
-        .name = "inner-tol", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(inner_tol),    \
-        .initial = 1e-3, .min = 1e-12, .max = 0.1,                                                 \
+        .name = "inner-tol", .value = "X", .type = VXS_PARAM_REAL,                                 \
+        .offset = VXS_AT(blocks.inner_tol), .initial = 1e-3, .min = 1e-12, .max = 0.1,             \
         .help = "gap to which each round's problem is solved, over what was selected so far; "     \
                 "smaller ones (1e-6: exact) take longer and select nearly the same"                \
     }
 #define DEBIAS_ROW(before, words)                                                                  \
     {                                                                                              \
-        .name = "debias", .value = "C", .type = VXS_PARAM_REAL, .offset = VXS_AT(debias),          \
+        .name = "debias", .value = "C", .type = VXS_PARAM_REAL, .offset = VXS_AT(blocks.debias),   \
         .initial = (before), .min = 0, .max = 1e12, .help = (words)                                \
     }
 
@@ -135,7 +135,7 @@ const vxs_param vxs_mslr_params[] = {
     { .name = "solver",
       .value = "WAY",
       .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(solver),
+      .offset = VXS_AT(blocks.solver),
       .choices = ways,
       .help =
           "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
@@ -158,7 +158,7 @@ static vxs_status begin_mslr(const vxs_context *context, const vxs_problem *prob
                              const vxs_method_settings *settings, vxs_solver **solver,
                              vxs_error *err)
 {
-    bool descent = settings->solver == VXS_SOLVER_DESCENT;
+    bool descent = settings->blocks.solver == VXS_SOLVER_DESCENT;
     return vxs_generation_begin(context, problem, settings, &vxs_mslr_kind,
                                 descent ? vxs_smoothing_solve : vxs_proximal_solve, solver, err);
 }
@@ -182,15 +182,15 @@ static const vxs_accepts *accepts_mslr(const vxs_method_settings *settings)
 const vxs_solver_kind vxs_fgm_kind = {
     .accepts = accepts_fgm,
     .begin = begin_fgm,
-    .lambda_max = vxs_generation_most,
-    .fit = vxs_generation_fit,
+    .is_empty = vxs_generation_is_empty,
+    .select = vxs_generation_fit,
     .release = vxs_generation_release,
 };
 
 const vxs_solver_kind vxs_mslr_kind = {
     .accepts = accepts_mslr,
     .begin = begin_mslr,
-    .lambda_max = vxs_generation_most,
-    .fit = vxs_generation_fit,
+    .is_empty = vxs_generation_is_empty,
+    .select = vxs_generation_fit,
     .release = vxs_generation_release,
 };

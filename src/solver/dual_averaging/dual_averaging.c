@@ -40,7 +40,7 @@ static vxs_status turn_rows(vxs_skfs *s, vxs_error *err)
 
 static size_t draw(const average *v, uint64_t number)
 {
-    vxs_random random = { (uint64_t)v->s->settings.sample_seed, 1 };
+    vxs_random random = { (uint64_t)v->s->settings.kernels.sample_seed, 1 };
     double at = vxs_random_uniform(&random, number) * v->reach[v->s->rows - 1];
     size_t low = 0, high = v->s->rows - 1;
     while (low < high) {
@@ -76,7 +76,7 @@ static void step(average *v, uint64_t number)
     v->drawn[m]++;
     v->within[m] += active;
     find_pull(v);
-    double size = t / (2 * s->settings.gamma * (1 + log(t)));
+    double size = t / (2 * s->settings.kernels.gamma * (1 + log(t)));
     for (size_t j = 0; j < s->p; j++) {
         double g = v->rho + v->pull[j] - active * (double)row[j];
         v->mean[j] += (g - v->mean[j]) / t;
@@ -104,7 +104,7 @@ static vxs_status settle(average *v, vxs_certificate *c, vxs_error *err)
 static vxs_status run(average *v, vxs_certificate *c, vxs_error *err)
 {
     vxs_skfs *s = v->s;
-    uint64_t steps = (uint64_t)s->settings.steps;
+    uint64_t steps = (uint64_t)s->settings.kernels.steps;
     vxs_status status = VXS_OK;
     memset(s->a, 0, s->p * sizeof(*s->a));
     vxs_skfs_leave(s, INFINITY);

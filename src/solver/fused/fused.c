@@ -20,7 +20,7 @@ const vxs_param vxs_fused_params[] = {
     { .name = "solver",
       .value = "WAY",
       .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(way),
+      .offset = VXS_AT(fused.solver),
       .choices = ways,
       .help = "saif: trees, as a lasso on sums over subtrees; cuts: any graph, by pieces that "
               "maximal flows cut; bp: any penalty, by bound propagation over an interior point "
@@ -29,7 +29,7 @@ const vxs_param vxs_fused_params[] = {
     { .name = "sparsity",
       .value = "X",
       .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(sparsity),
+      .offset = VXS_AT(fused.sparsity),
       .max = 1e6,
       .help =
           "a weight itself costs X as much as a difference of that size over an edge (lambda1 / "
@@ -37,19 +37,19 @@ const vxs_param vxs_fused_params[] = {
     { .name = "penalty",
       .value = "WHAT",
       .type = VXS_PARAM_TEXT,
-      .offset = VXS_AT(terms),
+      .offset = VXS_AT(fused.penalty),
       .help =
           "edges (the default): differences over the graph; trend: second differences "
           "of features in their order; matrix:FILE: sums of features, from a table with columns "
           "term, feature and value" },
     { .name = "compare",
       .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(compare),
+      .offset = VXS_AT(fused.compare),
       .help = "with --solver bp: solves without screening as well, and says how much longer that "
               "took and how far apart the values are" },
     { .name = "untransformed",
       .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(untransformed),
+      .offset = VXS_AT(fused.untransformed),
       .help = "with --solver bp: screens without adding up columns over trees and along paths, "
               "which is there to be compared with" },
     VXS_SCREEN_ROWS,
@@ -72,12 +72,12 @@ static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
 /* Options that other solvers have. */
 static vxs_status check_options(const vxs_method_settings *s, int way, vxs_error *err)
 {
-    if (way != VXS_FUSED_BP && (s->compare || s->untransformed))
+    if (way != VXS_FUSED_BP && (s->fused.compare || s->fused.untransformed))
         return vxs_fail(err, VXS_MISUSE, "'--%s' goes with '--solver bp'; here it is '%s'",
-                        s->compare ? "compare" : "untransformed", ways[way]);
-    if (way == VXS_FUSED_CUTS && (s->screen != 0 || s->inner != 0))
+                        s->fused.compare ? "compare" : "untransformed", ways[way]);
+    if (way == VXS_FUSED_CUTS && (s->saif.screen != 0 || s->saif.inner != 0))
         return vxs_fail(err, VXS_MISUSE, "'--%s' does not go with '--solver cuts'",
-                        s->screen != 0 ? "screen" : "inner");
+                        s->saif.screen != 0 ? "screen" : "inner");
     return VXS_OK;
 }
 
@@ -98,7 +98,7 @@ static vxs_status choose_way(const vxs_problem *problem, const vxs_method_settin
                                                     [VXS_FUSED_CUTS] = &vxs_cuts_kind,
                                                     [VXS_FUSED_BP] = &vxs_bp_kind };
     bool terms = vxs_as_generalized(problem->penalty);
-    int way = settings->way;
+    int way = settings->fused.solver;
     bool tree = false;
     if (terms && way != VXS_FUSED_AUTO && way != VXS_FUSED_BP)
         return vxs_fail(err, VXS_MISUSE, "'--solver %s' is for graphs, not for '--penalty'",
@@ -259,12 +259,12 @@ static const vxs_accepts *accepts(const vxs_method_settings *settings)
 static vxs_status check(const vxs_problem *q, const vxs_method_settings *s, vxs_error *err)
 {
     const vxs_fused *on = vxs_as_fused(q->penalty);
-    bool bp = s->way == VXS_FUSED_BP || (s->way == VXS_FUSED_AUTO && !on);
+    bool bp = s->fused.solver == VXS_FUSED_BP || (s->fused.solver == VXS_FUSED_AUTO && !on);
     if (bp && q->loss.kind->joint)
         return vxs_fail(err, VXS_MISUSE,
                         "solver 'bp' knows squared and logistic loss only: with several classes "
                         "use another one");
-    if (s->way == VXS_FUSED_SAIF && (q->loss.kind->joint || (on && on->sparsity > 0)))
+    if (s->fused.solver == VXS_FUSED_SAIF && (q->loss.kind->joint || (on && on->sparsity > 0)))
         return vxs_fail(err, VXS_MISUSE,
                         "'--solver saif' has neither all classes at once nor a penalty on weights");
     return VXS_OK;

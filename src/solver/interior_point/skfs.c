@@ -28,20 +28,20 @@ const vxs_param vxs_skfs_params[] = {
     { .name = "smooth",
       .value = "LIST",
       .type = VXS_PARAM_TEXT,
-      .offset = VXS_AT(smooths),
+      .offset = VXS_AT(path.smooths),
       .help = "weight of squared differences between neighbours, in units that do not depend on "
               "the data: lambda2 = S lambda_max^2 / n^2; several with commas between where folds "
               "choose; without it 1" },
     { .name = "bandwidth",
       .value = "WIDTH",
       .type = VXS_PARAM_TEXT,
-      .offset = VXS_AT(bandwidth),
+      .offset = VXS_AT(kernels.bandwidth),
       .help = "standard deviation of the Gaussian kernel, in standard deviations of a voxel; or "
               "median: the median distance between two subjects, for each voxel; without it 1" },
     { .name = "penalty",
       .value = "KIND",
       .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(penalty),
+      .offset = VXS_AT(kernels.penalty),
       .choices = penalties,
       .help =
           "laplacian: neighbours alike; hsic-lasso: no neighbours, and voxels that say the same "
@@ -49,7 +49,7 @@ const vxs_param vxs_skfs_params[] = {
     { .name = "solver",
       .value = "WAY",
       .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(solver),
+      .offset = VXS_AT(kernels.solver),
       .choices = solvers,
       .help =
           "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
@@ -57,7 +57,7 @@ const vxs_param vxs_skfs_params[] = {
     { .name = "steps",
       .value = "N",
       .type = VXS_PARAM_WHOLE,
-      .offset = VXS_AT(steps),
+      .offset = VXS_AT(kernels.steps),
       .initial = 100000,
       .min = 1,
       .max = 1e12,
@@ -65,7 +65,7 @@ const vxs_param vxs_skfs_params[] = {
     { .name = "gamma",
       .value = "G",
       .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(gamma),
+      .offset = VXS_AT(kernels.gamma),
       .initial = 100,
       .min = 1e-9,
       .max = 1e12,
@@ -73,7 +73,7 @@ const vxs_param vxs_skfs_params[] = {
     { .name = "sample-seed",
       .value = "N",
       .type = VXS_PARAM_WHOLE,
-      .offset = VXS_AT(sample_seed),
+      .offset = VXS_AT(kernels.sample_seed),
       .initial = 1,
       .min = 0,
       .max = 1e15,
@@ -183,7 +183,7 @@ static void look_at_empty(vxs_skfs *s)
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
-    if (settings->penalty == VXS_PENALTY_HSIC)
+    if (settings->kernels.penalty == VXS_PENALTY_HSIC)
         return vxs_lasso_kind.begin(context, problem, settings, solver, err);
     vxs_skfs *s = vxs_alloc(1, sizeof(*s), err);
     if (!s)
@@ -401,8 +401,9 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     c->primal = c->dual = 1; /* of the empty model */
     vxs_status status = VXS_OK;
     if (s->lambda_max > 0)
-        status = s->settings.solver == VXS_SOLVER_DUAL_AVERAGE ? vxs_dual_average(s, rho, c, err)
-                                                               : grow(s, rho, c, err);
+        status = s->settings.kernels.solver == VXS_SOLVER_DUAL_AVERAGE
+                     ? vxs_dual_average(s, rho, c, err)
+                     : grow(s, rho, c, err);
     c->converged = vxs_has_converged(c->gap, c->tol);
     s->last_rho = fmin(rho, 1);
     uint64_t read = vxs_design_read(s->problem.design);
@@ -423,7 +424,7 @@ static const vxs_accepts *accepts(const vxs_method_settings *settings)
     static const vxs_accepts hsic = { .losses = { &vxs_squared_loss },
                                       .penalties = { &vxs_l1_penalty },
                                       .weights = VXS_NONNEGATIVE };
-    return settings && settings->penalty == VXS_PENALTY_HSIC ? &hsic : &kernels;
+    return settings && settings->kernels.penalty == VXS_PENALTY_HSIC ? &hsic : &kernels;
 }
 
 const vxs_solver_kind vxs_skfs_kind = {

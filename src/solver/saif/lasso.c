@@ -19,14 +19,14 @@ const vxs_param vxs_lasso_params[] = {
     { .name = "ridge",
       .value = "X",
       .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(ridge),
+      .offset = VXS_AT(l1.ridge),
       .initial = 0,
       .min = 0,
       .max = INFINITY,
       .help = "adds X / 2 times the sum of squared weights to the penalty (elastic net)" },
     { .name = "nonnegative",
       .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(nonnegative),
+      .offset = VXS_AT(l1.nonnegative),
       .help = "weights may not be negative" },
     VXS_SCREEN_ROWS,
     { .name = NULL },
@@ -37,7 +37,7 @@ const vxs_param vxs_graphnet_params[] = {
     { .name = "laplacian",
       .value = "X",
       .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(laplacian),
+      .offset = VXS_AT(l1.laplacian),
       .initial = 1,
       .min = 0,
       .max = 1e100,
@@ -46,7 +46,7 @@ const vxs_param vxs_graphnet_params[] = {
               "together, which is no longer sparse and takes long" },
     { .name = "nonnegative",
       .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(nonnegative),
+      .offset = VXS_AT(l1.nonnegative),
       .help = "weights may not be negative" },
     VXS_SCREEN_ROWS,
     { .name = NULL },
@@ -178,8 +178,8 @@ static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
         status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);
     if (status)
         return status;
-    l->active.inner = l->settings.inner;
-    l->active.descend_first = l->settings.screen != VXS_SCREEN_SAIF;
+    l->active.inner = l->settings.saif.inner;
+    l->active.descend_first = l->settings.saif.screen != VXS_SCREEN_SAIF;
     l->empty = state.primal;
     status = vxs_scans_init(&l->scans, l->problem.design, l->theta, err);
     if (status)
@@ -323,7 +323,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     };
     vxs_certificate *c = &solution->certificate;
     vxs_state full = { .gap = INFINITY };
-    vxs_status status = l->settings.screen == VXS_SCREEN_SAIF
+    vxs_status status = l->settings.saif.screen == VXS_SCREEN_SAIF
                             ? vxs_saif(l, lambda, c, &full, err)
                             : vxs_screen(l, lambda, c, &full, err);
     if (!status && !(full.gap < INFINITY)) /* it gave up before it had looked */

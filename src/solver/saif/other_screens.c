@@ -23,7 +23,8 @@
 
 static bool all_at_first(const vxs_lasso *l)
 {
-    return l->settings.screen == VXS_SCREEN_NONE || l->settings.screen == VXS_SCREEN_DYNAMIC;
+    return l->settings.saif.screen == VXS_SCREEN_NONE ||
+           l->settings.saif.screen == VXS_SCREEN_DYNAMIC;
 }
 
 /* x_j'centre of the ball for all columns into `some`, and its radius. Squared loss: y - z at the
@@ -68,7 +69,7 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
 static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *err)
 {
     double radius = 0, least = 2 * lambda - l->last_lambda;
-    bool dpp = l->settings.screen == VXS_SCREEN_DPP;
+    bool dpp = l->settings.saif.screen == VXS_SCREEN_DPP;
     vxs_status status = dpp ? dpp_ball(l, lambda, &radius, err) : VXS_OK;
     *count = 0;
     for (size_t j = 0; j < l->p && !status; j++) {
@@ -112,7 +113,7 @@ static void scan_all(vxs_lasso *l, double lambda, vxs_state *full)
 static vxs_status check_rule(const vxs_lasso *l, vxs_error *err)
 {
     const vxs_problem *p = &l->problem;
-    if (l->settings.screen == VXS_SCREEN_DPP &&
+    if (l->settings.saif.screen == VXS_SCREEN_DPP &&
         (!p->loss.kind->squared || p->loss.u || l->active.ridge > 0 || l->pull || p->nonnegative))
         return vxs_fail(err, VXS_MISUSE,
                         "--screen dpp is for the squared loss, without weights of subjects, "
@@ -139,7 +140,7 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
             status = vxs_check_interrupted(l->context, err);
         if (status)
             break;
-        if (l->settings.screen == VXS_SCREEN_DYNAMIC)
+        if (l->settings.saif.screen == VXS_SCREEN_DYNAMIC)
             vxs_lasso_delete(l, &state);
         bool stuck = vxs_is_stuck(state.gap, &best, &rounds);
         if (state.gap > inner && !stuck)
