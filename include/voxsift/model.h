@@ -76,18 +76,9 @@ typedef struct {
     vxs_groups groups; /* of features that are taken or left together; likewise */
     bool groups_lent;  /* they are those of the task that this is a part of, which must stay */
     vxs_design *design;
-    vxs_design *kernel; /* kernel scores of the features for one output, or NULL */
-    size_t kernel_output;
-    const double *bandwidths; /* its kernels' */
-    double *margin;           /* what kernel scores are to reach, or kernels to be */
-    union {
-        vxs_fused fused;
-        vxs_generalized generalized;
-        vxs_budget budget;
-    } penalty;           /* of its problem, where that is not l1 */
-    vxs_units *units;    /* of the design, by methods that select among them, or NULL */
-    struct vxs_hub *hub; /* whose solvers wait for each other's scans, or NULL */
-    double *y, *u;       /* room for one output, and for its weights */
+    struct vxs_prepared *prepared; /* what the method's problem is made of besides, or NULL */
+    struct vxs_hub *hub;           /* whose solvers wait for each other's scans, or NULL */
+    double *y, *u;                 /* room for one output, and for its weights */
 } vxs_task;
 /* Subjects without target or confound are left out, and named. The cohort must stay. */
 VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
@@ -96,7 +87,7 @@ VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_coh
 void vxs_task_release(vxs_task *task);
 /* Scores and two classes have one output, more classes one each, against the rest. */
 size_t vxs_task_outputs(const vxs_task *task);
-/* Sets y and u, and makes kernel scores for methods that work on them. */
+/* The problem of an output; y, u and what it is made of besides belong to the task. */
 VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task *task,
                                            size_t number, const vxs_method_settings *settings,
                                            vxs_problem *problem, vxs_error *err);

@@ -181,6 +181,8 @@ typedef struct {
     vxs_block_settings blocks;
 } vxs_method_settings;
 
+typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_use;
+
 /* One row a method; everything that lists methods is a loop over vxs_methods, which ends with
  * name == NULL. */
 typedef struct {
@@ -188,9 +190,7 @@ typedef struct {
     const char *summary;                /* a phrase, without full stop */
     const char *source;                 /* paper and section */
     const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
-    bool needs_graph;                   /* without one it has no problem */
-    bool kernel;                        /* works on kernel scores, with or without a graph */
-    bool classes;                       /* tells classes apart, and nothing else */
+    vxs_graph_use graph;                /* of features */
     vxs_path_kind path;                 /* VXS_BY_ROUNDS: round by round, or by number */
     vxs_standardize standardize;        /* what suits it when nothing is said */
     const struct vxs_solver_kind *kind; /* private to the solver room */

@@ -33,7 +33,7 @@ static void print_json(FILE *out, const vxs_method *methods)
         vxs_json_text(&writer, "name", m->name);
         vxs_json_text(&writer, "summary", m->summary);
         vxs_json_text(&writer, "source", m->source);
-        vxs_json_bool(&writer, "needs_graph", m->needs_graph);
+        vxs_json_bool(&writer, "needs_graph", m->graph == VXS_GRAPH_NEEDED);
         vxs_json_open_array(&writer, "parameters");
         for (const vxs_param *p = m->params; p->name; p++)
             print_param_json(&writer, p);
@@ -56,7 +56,7 @@ void vxs_print_methods(FILE *out, const vxs_method *methods, bool json)
         int column = fprintf(out, "%s - ", m->name);
         vxs_wrap(out, m->summary, 2, column, 80);
         fprintf(out, "  from: %s\n%s", m->source,
-                m->needs_graph ? "  needs: a graph (--graph)\n" : "");
+                m->graph == VXS_GRAPH_NEEDED ? "  needs: a graph (--graph)\n" : "");
         for (const vxs_param *p = m->params; p->name; p++) {
             char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
             vxs_option_form(p, form, sizeof(form));

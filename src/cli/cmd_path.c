@@ -95,7 +95,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
         print_rounds(p, number, o);
         return VXS_OK;
     }
-    bool pieces = vxs_task_method(p->task)->needs_graph && p->task->terms.count == 0;
+    bool pieces = vxs_task_method(p->task)->graph == VXS_GRAPH_NEEDED && p->task->terms.count == 0;
     if (number == 0)
         fprintf(out, "lambda\tlambda_ratio\t%s\tprimal\tgap\tpasses\tseconds\n",
                 pieces ? "pieces" : "nonzero");

@@ -39,7 +39,7 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
     if (r->mean_selected > 0)
         fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
                 r->dice, r->nogueira);
-    else if (vxs_task_method(task)->needs_graph)
+    else if (vxs_task_method(task)->graph == VXS_GRAPH_NEEDED)
         fprintf(out,
                 "  no half selected any: the first piece on its path has more than %zu features; "
                 "--select-features lets larger ones in\n",

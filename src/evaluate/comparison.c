@@ -128,7 +128,7 @@ static double constant_without(const vxs_cv *cv, const size_t *fold, size_t with
 /* Classes that weigh the same have no constant that moves, and kernels' scores have none. */
 static bool has_constant(const vxs_task *t)
 {
-    return !vxs_task_estimator(t)->no_constant &&
+    return !vxs_task_encoder(t)->alone &&
            !(t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED);
 }
 

@@ -123,7 +123,7 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return status;
     if (s->inner_folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--inner-folds' wants 0, or 2 and more");
-    if (s->prefilter && (vxs_task_estimator(cv->task)->graph != VXS_GRAPH_NONE))
+    if (s->prefilter && (vxs_task_method(cv->task)->graph != VXS_GRAPH_NONE))
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",
                         vxs_task_method(cv->task)->name);

@@ -164,7 +164,7 @@ vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part, const char 
     free(value);
     if (status)
         return status;
-    vxs_task_drop_units(part);
+    vxs_task_unprepare(part);
     vxs_design_free(part->design);
     part->design = NULL;
     return vxs_task_make_design(context, part, err);

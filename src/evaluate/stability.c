@@ -213,7 +213,7 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
 
 static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
 {
-    if (vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED && m->fused.sparsity == 0)
+    if (vxs_task_method(t)->graph == VXS_GRAPH_NEEDED && m->fused.sparsity == 0)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' gives nearly all features a weight; there is no selection to "
                         "be stable without '--sparsity'",

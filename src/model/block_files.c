@@ -503,7 +503,9 @@ static vxs_status read_file(reader *r, int file, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     if (file == ALPHA)
-        return vxs_estimator_of(&r->model->task)->minimax ? read_alpha(r, err) : VXS_OK;
+        return vxs_estimator_of(&r->model->task)->prepare == vxs_prepare_minimax
+                   ? read_alpha(r, err)
+                   : VXS_OK;
     if (file == MAPPED && r->settings.blocks.map == VXS_MAP_NONE)
         return VXS_OK;
     r->row = 0;

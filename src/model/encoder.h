@@ -28,10 +28,8 @@ typedef struct {
 } vxs_model_file;
 
 struct vxs_encoder {
-    /* Completes the problem of an output, whose y and u are set; NULL: it is complete. */
-    vxs_status (*problem)(const vxs_context *context, vxs_task *task, size_t output,
-                          const vxs_method_settings *settings, vxs_problem *problem,
-                          vxs_error *err);
+    bool alone; /* nothing stands beside the features: covariates are taken out of them, and no
+                   constant moves from fold to fold */
     /* A fit as the solver gave it becomes one of features as they stand in the cohort, or gets in
      * `encoded` what scores of new subjects need besides. */
     vxs_status (*decode)(const vxs_task *task, vxs_output_fit *output, vxs_error *err);

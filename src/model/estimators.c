@@ -43,34 +43,14 @@ static const vxs_loss_kind *chosen_hinge(const vxs_task_settings *task,
 
 /* In the order of vxs_methods. */
 static const vxs_estimator estimators[] = {
-    [VXS_METHOD_LASSO] = { .encoder = &vxs_linear_encoder,
-                           .squared_hinge = true,
-                           .loss = chosen_hinge,
-                           .words = &vxs_lasso_words },
-    [VXS_METHOD_FUSED] = { .encoder = &vxs_linear_encoder,
-                           .graph = VXS_GRAPH_NEEDED,
-                           .words = &vxs_fused_words },
-    [VXS_METHOD_SKFS] = { .encoder = &vxs_kernel_encoder,
-                          .graph = VXS_GRAPH_OPTIONAL,
-                          .several_smooths = true,
-                          .regresses = true,
-                          .no_constant = true,
-                          .loss = loss_of_kernels,
-                          .words = &vxs_skfs_words },
-    [VXS_METHOD_FGM] = { .encoder = &vxs_block_encoder,
-                         .squared_hinge = true,
-                         .loss = loss_of_margins,
-                         .words = &vxs_fgm_words },
-    [VXS_METHOD_MSLR] = { .encoder = &vxs_block_encoder,
-                          .minimax = true,
-                          .loss = logistic,
-                          .words = &vxs_mslr_words },
-    [VXS_METHOD_GRAPHNET] = { .encoder = &vxs_linear_encoder,
-                              .graph = VXS_GRAPH_OPTIONAL,
-                              .laplacian = true,
-                              .squared_hinge = true,
-                              .loss = chosen_hinge,
-                              .words = &vxs_graphnet_words },
+    [VXS_METHOD_LASSO] = { &vxs_linear_encoder, vxs_prepare_l1, chosen_hinge, &vxs_lasso_words },
+    [VXS_METHOD_FUSED] = { &vxs_linear_encoder, vxs_prepare_differences, NULL, &vxs_fused_words },
+    [VXS_METHOD_SKFS] = { &vxs_kernel_encoder, vxs_prepare_kernels, loss_of_kernels,
+                          &vxs_skfs_words },
+    [VXS_METHOD_FGM] = { &vxs_block_encoder, vxs_prepare_blocks, loss_of_margins, &vxs_fgm_words },
+    [VXS_METHOD_MSLR] = { &vxs_block_encoder, vxs_prepare_minimax, logistic, &vxs_mslr_words },
+    [VXS_METHOD_GRAPHNET] = { &vxs_linear_encoder, vxs_prepare_net, chosen_hinge,
+                              &vxs_graphnet_words },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
 
@@ -105,7 +85,7 @@ const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settin
 
 bool vxs_task_has_logits(const vxs_task *t)
 {
-    return t->class_count > 0 && !vxs_task_method(t)->classes &&
+    return t->class_count > 0 && vxs_method_takes_loss(vxs_task_method(t), &vxs_squared_loss) &&
            vxs_chosen_loss(&t->settings) != &vxs_squared_hinge_loss;
 }
 
@@ -115,35 +95,35 @@ bool vxs_task_has_logits(const vxs_task *t)
 vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
-    const vxs_estimator *e = vxs_task_estimator(t);
     const vxs_loss_kind *loss = vxs_chosen_loss(&t->settings);
-    if (e->graph != VXS_GRAPH_NEEDED && loss == &vxs_multinomial_loss)
+    if (method->graph != VXS_GRAPH_NEEDED && loss == &vxs_multinomial_loss)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' tells each class from the rest; '--loss multinomial' goes "
                         "with '--method fused'",
                         method->name);
-    if (method->classes && loss == &vxs_squared_loss)
+    if (loss == &vxs_squared_loss && !vxs_method_takes_loss(method, loss))
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' tells classes apart; '--loss squared' is of scores",
                         method->name);
-    if (!e->squared_hinge && loss == &vxs_squared_hinge_loss)
+    if (loss == &vxs_squared_hinge_loss && !vxs_method_takes_loss(method, loss))
         return vxs_fail(err, VXS_MISUSE,
                         "'--loss squared-hinge' goes with methods lasso, graphnet and fgm");
-    if (e->graph == VXS_GRAPH_NONE && t->settings.graph)
+    if (method->graph == VXS_GRAPH_NONE && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
-    if (e->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)
+    if (method->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--penalties'", method->name);
-    if (e->regresses && t->settings.confounds && t->settings.confounds_as != VXS_CONFOUNDS_OUT)
+    if (vxs_task_encoder(t)->alone && t->settings.confounds &&
+        t->settings.confounds_as != VXS_CONFOUNDS_OUT)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' has nothing beside its kernels: confounds are taken out of "
                         "the features, with '--confounds-as out'",
                         method->name);
-    if (e->graph == VXS_GRAPH_NEEDED && t->settings.penalties)
+    if (method->graph == VXS_GRAPH_NEEDED && t->settings.penalties)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' penalises differences, not features: instead of '--penalties' "
                         "give the edges of '--graph' a column weight",
                         method->name);
-    if (e->graph == VXS_GRAPH_NEEDED && t->settings.standardize == (int)VXS_STANDARDIZE_UNIT)
+    if (method->graph == VXS_GRAPH_NEEDED && t->settings.standardize == (int)VXS_STANDARDIZE_UNIT)
         return vxs_fail(err, VXS_MISUSE,
                         "'--standardize unit' does not go with method '%s', which compares the "
                         "weights of neighbours: they would be in different units",

@@ -5,17 +5,26 @@
 
 #include "model/encoder.h"
 
-typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_use;
+/* What a task has made for its problem and keeps between outputs and fits; those of an estimator
+ * begin with this. */
+typedef struct vxs_prepared {
+    void (*release)(struct vxs_prepared *prepared); /* and frees it */
+} vxs_prepared;
+
+/* Completes the problem of an output, whose design, loss and covariates are set: its penalty and
+ * quadratic, or a design made of the task's. */
+typedef vxs_status vxs_prepare(const vxs_context *context, vxs_task *task, size_t output,
+                               const vxs_method_settings *settings, vxs_problem *problem,
+                               vxs_error *err);
+/* problem.c: ridge; Laplacian; differences along a graph, or other sums of features. */
+vxs_prepare vxs_prepare_l1, vxs_prepare_net, vxs_prepare_differences;
+vxs_prepare vxs_prepare_kernels; /* kernel.c */
+/* feature_blocks.c: a budget of blocks, of minimax with covariates in refitted weights alone. */
+vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
 
 typedef struct {
     const vxs_encoder *encoder;
-    vxs_graph_use graph;
-    bool several_smooths; /* a path for each of several smoothnesses */
-    bool regresses;       /* covariates are taken out of the features, and in no other way */
-    bool no_constant;     /* scores have no constant that moves from fold to fold */
-    bool squared_hinge;   /* '--loss squared-hinge' goes with it */
-    bool laplacian;       /* the graph is that of a Laplacian */
-    bool minimax;         /* covariates have no part but in refitted weights */
+    vxs_prepare *prepare;
     /* The loss of its problem, where that is not always the one of the target; NULL: it is. */
     const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method,
                                  const vxs_loss_kind *of_target);

@@ -1,4 +1,4 @@
-/* mapped_features.c - methods that select among units: what units there are, and how features of
+/* feature_blocks.c - methods that select among units: what units there are, and how features of
  * new subjects become columns of those that were selected. */
 #include "model/feature_blocks.h"
 #include "model/estimators.h"
@@ -9,10 +9,17 @@
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
-void vxs_task_drop_units(vxs_task *t)
+typedef struct {
+    vxs_prepared head;
+    vxs_units *units; /* of the design */
+    vxs_budget budget;
+} blocks;
+
+static void release_blocks(vxs_prepared *prepared)
 {
-    vxs_units_free(t->units);
-    t->units = NULL;
+    blocks *b = (blocks *)prepared;
+    vxs_units_free(b->units);
+    free(b);
 }
 
 static vxs_status read_map(const vxs_method_settings *s, vxs_map *map, vxs_error *err)
@@ -35,41 +42,56 @@ static vxs_status read_map(const vxs_method_settings *s, vxs_map *map, vxs_error
     return VXS_OK;
 }
 
-/* Made once for a design. */
 static vxs_status make_units(const vxs_context *context, vxs_task *t,
                              const vxs_method_settings *settings, const vxs_map *map,
-                             vxs_error *err)
+                             vxs_units **units, vxs_error *err)
 {
-    if (t->units)
-        return VXS_OK;
     if (!settings->blocks.groups)
-        return vxs_units_new(context, t->design, map, &t->units, err);
+        return vxs_units_new(context, t->design, map, units, err);
     vxs_status status = vxs_task_make_groups(context, t, settings->blocks.groups, err);
     return status ? status
                   : vxs_units_of_groups(context, t->design, &t->groups, settings->blocks.by_size,
-                                        &t->units, err);
+                                        units, err);
 }
 
-static vxs_status make_problem(const vxs_context *context, vxs_task *t, size_t output,
-                               const vxs_method_settings *settings, vxs_problem *problem,
-                               vxs_error *err)
+/* Units are made once for a design. */
+vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t output,
+                              const vxs_method_settings *settings, vxs_problem *problem,
+                              vxs_error *err)
 {
     (void)output;
     vxs_map map;
     vxs_status status = read_map(settings, &map, err);
-    if (!status)
-        status = make_units(context, t, settings, &map, err);
+    blocks *b = (blocks *)t->prepared;
+    if (!status && !b) {
+        b = vxs_alloc(1, sizeof(*b), err);
+        if (!b)
+            return VXS_FAILED;
+        b->head.release = release_blocks;
+        t->prepared = &b->head;
+        status = make_units(context, t, settings, &map, &b->units, err);
+        if (status)
+            vxs_task_unprepare(t);
+    }
     if (status)
         return status;
-    t->penalty.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
-                                      .units = t->units,
-                                      .map = map,
-                                      .budget = (size_t)settings->blocks.budget,
-                                      .cost = settings->blocks.cost,
-                                      .refit_cost = settings->blocks.debias,
-                                      .only_refit = vxs_task_estimator(t)->minimax };
-    problem->penalty = &t->penalty.budget.penalty;
-    problem->loss.kind = vxs_problem_loss(&t->settings, settings, t->loss);
+    b->budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
+                              .units = b->units,
+                              .map = map,
+                              .budget = (size_t)settings->blocks.budget,
+                              .cost = settings->blocks.cost,
+                              .refit_cost = settings->blocks.debias };
+    problem->penalty = &b->budget.penalty;
+    return VXS_OK;
+}
+
+vxs_status vxs_prepare_minimax(const vxs_context *context, vxs_task *t, size_t output,
+                               const vxs_method_settings *settings, vxs_problem *problem,
+                               vxs_error *err)
+{
+    vxs_status status = vxs_prepare_blocks(context, t, output, settings, problem, err);
+    if (!status)
+        ((blocks *)t->prepared)->budget.only_refit = true;
     return status;
 }
 
@@ -120,7 +142,8 @@ static vxs_status make_inputs(const vxs_task *t, const vxs_map *map, const vxs_s
     vxs_map_inputs *m = vxs_map_inputs_new(map, t->cohort->p, fit->count, t->free_count, err);
     vxs_status status = m ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < fit->count && !status; k++) {
-        vxs_units_range(t->units, fit->index[k], &m->low[k], &m->high[k]);
+        vxs_units_range(((const blocks *)t->prepared)->units, fit->index[k], &m->low[k],
+                        &m->high[k]);
         status = vxs_find_scale(t, fit->index[k], &m->scale[k], m->free + k * t->free_count, err);
     }
     *inputs = status ? NULL : m;
@@ -215,8 +238,7 @@ static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
     return has_map(fit) ? VXS_OK : vxs_standardise(t, fit, err);
 }
 
-const vxs_encoder vxs_block_encoder = { .problem = make_problem,
-                                        .decode = decode,
+const vxs_encoder vxs_block_encoder = { .decode = decode,
                                         .encode = encode,
                                         .score = score,
                                         .release = vxs_map_inputs_free,

@@ -55,7 +55,7 @@ bool vxs_graph_is_rule(const char *graph)
 bool vxs_graph_is_learned(const vxs_task_settings *s)
 {
     const rule *r = find_rule(s->graph ? s->graph : "tree");
-    return vxs_estimator_of(s)->graph == VXS_GRAPH_NEEDED && r && r->learned;
+    return vxs_methods[s->method].graph == VXS_GRAPH_NEEDED && r && r->learned;
 }
 
 /* ---- From where features are ----------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static vxs_status make_neighbours(vxs_task *t, vxs_error *err)
 
 vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
-    if (vxs_task_estimator(t)->graph == VXS_GRAPH_OPTIONAL)
+    if (vxs_task_method(t)->graph == VXS_GRAPH_OPTIONAL)
         return make_neighbours(t, err);
-    return vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED ? make_whole(context, t, err) : VXS_OK;
+    return vxs_task_method(t)->graph == VXS_GRAPH_NEEDED ? make_whole(context, t, err) : VXS_OK;
 }

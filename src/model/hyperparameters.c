@@ -11,6 +11,11 @@
 /* ---- Values given by options ------------------------------------------------------------------
  */
 
+static bool has_smooths(const vxs_task *t)
+{
+    return vxs_method_takes_quadratic(vxs_task_method(t), &vxs_relative_laplacian);
+}
+
 vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[VXS_MOST_SMOOTHS],
                             size_t *count, vxs_error *err)
 {
@@ -31,7 +36,7 @@ vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, v
 {
     double smooths[VXS_MOST_SMOOTHS] = { 1 };
     size_t count = 1;
-    if (!vxs_task_estimator(t)->several_smooths || settings->path.chosen)
+    if (!has_smooths(t) || settings->path.chosen)
         return VXS_OK;
     vxs_status status =
         settings->path.smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
@@ -118,9 +123,8 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
     double least = isnan(m->path.lambda_ratio) ? fixed : m->path.lambda_ratio;
     size_t each = path ? (size_t)m->path.nlambda : 1, count = 1;
     *t = (vxs_tries){ .count = 0 };
-    vxs_status status = vxs_task_estimator(task)->several_smooths && m->path.smooths
-                            ? vxs_read_smooths(m, smooths, &count, err)
-                            : VXS_OK;
+    vxs_status status =
+        has_smooths(task) && m->path.smooths ? vxs_read_smooths(m, smooths, &count, err) : VXS_OK;
     if (!status && count > 1 && !path)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--smooth' has %zu values, and there are no folds to choose one of them",
@@ -128,10 +132,8 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
     if (status)
         return status;
     t->points = vxs_alloc(count, each * sizeof(*t->points), err);
-    t->smooths = vxs_task_estimator(task)->several_smooths
-                     ? vxs_alloc(count, each * sizeof(*t->smooths), err)
-                     : NULL;
-    if (!t->points || (vxs_task_estimator(task)->several_smooths && !t->smooths)) {
+    t->smooths = has_smooths(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
+    if (!t->points || (has_smooths(task) && !t->smooths)) {
         vxs_tries_release(t);
         return VXS_FAILED;
     }

@@ -31,58 +31,71 @@ static vxs_status read_bandwidth(const vxs_method_settings *settings, bool weigh
                     text);
 }
 
-void vxs_task_drop_kernel(vxs_task *t)
+typedef struct {
+    vxs_prepared head;
+    size_t output;
+    vxs_design *design;       /* kernel scores of the features for that output, or kernels */
+    const double *bandwidths; /* its own */
+    double *margin;           /* what kernel scores are to reach, or kernels to be */
+} kernels;
+
+static void release_kernels(vxs_prepared *prepared)
 {
-    vxs_design_free(t->kernel);
-    free(t->margin);
-    t->kernel = NULL;
-    t->margin = NULL;
+    kernels *k = (kernels *)prepared;
+    vxs_design_free(k->design);
+    free(k->margin);
+    free(k);
 }
 
-static vxs_status make_scores(const vxs_context *context, vxs_task *t, double bandwidth,
-                              vxs_error *err)
+static vxs_status make_scores(const vxs_context *context, const vxs_task *t, kernels *k,
+                              double bandwidth, vxs_error *err)
 {
     double total = vxs_task_total(t);
-    t->margin = vxs_alloc(t->n, sizeof(*t->margin), err);
-    for (size_t i = 0; i < t->n && t->margin; i++)
-        t->margin[i] = total;
-    return t->margin ? vxs_scores_new(context, t->design, true, t->y, bandwidth, 0, &t->kernel, err)
-                     : VXS_FAILED;
+    k->margin = vxs_alloc(t->n, sizeof(*k->margin), err);
+    for (size_t i = 0; i < t->n && k->margin; i++)
+        k->margin[i] = total;
+    vxs_status status =
+        k->margin ? vxs_scores_new(context, t->design, true, t->y, bandwidth, 0, &k->design, err)
+                  : VXS_FAILED;
+    k->bandwidths = status ? NULL : vxs_scores_bandwidths(k->design);
+    return status;
 }
 
 /* HSIC lasso: the centred classes' y y' from the voxels' centred kernels. */
-static vxs_status make_pairs(vxs_task *t, double bandwidth, vxs_error *err)
+static vxs_status make_pairs(const vxs_task *t, kernels *k, double bandwidth, vxs_error *err)
 {
-    t->margin = vxs_alloc(t->n * (t->n + 1) / 2, sizeof(*t->margin), err);
-    if (t->margin)
-        vxs_kernels_pack(t->y, t->n, t->margin);
-    return t->margin ? vxs_kernels_new(t->design, true, bandwidth, &t->kernel, err) : VXS_FAILED;
-}
-
-/* Made once an output, whatever is tried on it. */
-static vxs_status make_kernel(const vxs_context *context, vxs_task *t, size_t output,
-                              const vxs_method_settings *settings, vxs_error *err)
-{
-    double bandwidth = 0;
-    if (t->kernel && t->kernel_output == output)
-        return VXS_OK;
-    vxs_task_drop_kernel(t);
-    vxs_status status = read_bandwidth(settings, t->weights, &bandwidth, err);
-    if (!status && t->weights && settings->kernels.penalty == VXS_PENALTY_HSIC)
-        status = vxs_fail(
+    if (t->weights)
+        return vxs_fail(
             err, VXS_MISUSE,
             "'--penalty hsic-lasso' is of pairs of subjects, which have no weight; it does "
             "not go with '--weights'");
-    if (!status)
-        status = settings->kernels.penalty == VXS_PENALTY_HSIC
-                     ? make_pairs(t, bandwidth, err)
-                     : make_scores(context, t, bandwidth, err);
-    if (!status)
-        t->bandwidths = settings->kernels.penalty == VXS_PENALTY_HSIC
-                            ? vxs_kernels_bandwidths(t->kernel)
-                            : vxs_scores_bandwidths(t->kernel);
-    t->kernel_output = output;
+    k->margin = vxs_alloc(t->n * (t->n + 1) / 2, sizeof(*k->margin), err);
+    if (k->margin)
+        vxs_kernels_pack(t->y, t->n, k->margin);
+    vxs_status status =
+        k->margin ? vxs_kernels_new(t->design, true, bandwidth, &k->design, err) : VXS_FAILED;
+    k->bandwidths = status ? NULL : vxs_kernels_bandwidths(k->design);
     return status;
+}
+
+/* Made once an output, whatever is tried on it. */
+static vxs_status make_kernels(const vxs_context *context, vxs_task *t, size_t output,
+                               const vxs_method_settings *settings, vxs_error *err)
+{
+    double bandwidth = 0;
+    kernels *k = (kernels *)t->prepared;
+    if (k && k->design && k->output == output)
+        return VXS_OK;
+    vxs_task_unprepare(t);
+    vxs_status status = read_bandwidth(settings, t->weights, &bandwidth, err);
+    k = status ? NULL : vxs_alloc(1, sizeof(*k), err);
+    if (!k)
+        return status ? status : VXS_FAILED;
+    *k = (kernels){ .head = { release_kernels }, .output = output };
+    t->prepared = &k->head;
+    return settings->kernels.penalty == VXS_PENALTY_HSIC
+               ? make_pairs(t, k, bandwidth, err)
+               : make_scores(context, t, k, bandwidth, err);
 }
 
 /* ---- Values of training subjects
@@ -138,7 +151,7 @@ static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, siz
         return status;
     vxs_standardised_values(&training, feature, k->scale[at], k->free + at * k->free_count,
                             k->free_count, wide, values);
-    k->bandwidth[at] = t->bandwidths[feature];
+    k->bandwidth[at] = ((const kernels *)t->prepared)->bandwidths[feature];
     status = vxs_gauss_sums(values, k->y, k->n, values, k->n, k->bandwidth[at], sums, err);
     for (size_t i = 0; i < k->n && !status; i++)
         k->mean[at] += vxs_task_weight(t, i) * sums[i] / total;
@@ -234,27 +247,29 @@ static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
     return VXS_OK;
 }
 
-/* The classes are in the kernel scores; what is asked of these is a margin. */
-static vxs_status problem_of(const vxs_context *context, vxs_task *t, size_t output,
-                             const vxs_method_settings *settings, vxs_problem *problem,
-                             vxs_error *err)
+/* The classes are in the kernel scores, which are to reach a margin. */
+vxs_status vxs_prepare_kernels(const vxs_context *context, vxs_task *t, size_t output,
+                               const vxs_method_settings *settings, vxs_problem *problem,
+                               vxs_error *err)
 {
-    vxs_status status = make_kernel(context, t, output, settings, err);
+    vxs_status status = make_kernels(context, t, output, settings, err);
+    if (status)
+        return status;
+    const kernels *k = (const kernels *)t->prepared;
     bool hsic = settings->kernels.penalty == VXS_PENALTY_HSIC;
-    problem->design = t->kernel;
-    problem->loss = (vxs_loss){ .kind = vxs_problem_loss(&t->settings, settings, t->loss),
-                                .n = t->kernel ? vxs_design_rows(t->kernel) : 0,
-                                .y = t->margin,
-                                .u = hsic ? NULL : problem->loss.u }; /* pairs have none */
+    problem->design = k->design;
+    problem->loss.n = vxs_design_rows(k->design);
+    problem->loss.y = k->margin;
+    problem->loss.u = hsic ? NULL : problem->loss.u; /* pairs have none */
     problem->covariate_count = 0;
     problem->nonnegative = true;
     if (!hsic && t->graph.count > 0)
         problem->quadratic =
             (vxs_quadratic){ &vxs_relative_laplacian, settings->path.smooth, &t->graph };
-    return status;
+    return VXS_OK;
 }
 
-const vxs_encoder vxs_kernel_encoder = { .problem = problem_of,
+const vxs_encoder vxs_kernel_encoder = { .alone = true,
                                          .decode = decode,
                                          .encode = encode,
                                          .score = score,

@@ -152,9 +152,8 @@ void vxs_feature_names_release(vxs_feature_names *names);
 /* Refuses two features of one name, where `what` could not be read again. */
 VXS_MUST_CHECK vxs_status vxs_feature_names_check(const vxs_cohort *cohort, const char *what,
                                                   vxs_error *err);
-/* kernel.c, feature_blocks.c: what a task has for the problems of an output. */
-void vxs_task_drop_kernel(vxs_task *task);
-void vxs_task_drop_units(vxs_task *task);
+/* problem.c: away with what was made for its problem, as the design is another one now. */
+void vxs_task_unprepare(vxs_task *task);
 #define VXS_MOST_SMOOTHS 16
 /* None for methods without that parameter. */
 VXS_MUST_CHECK vxs_status vxs_read_smooths(const vxs_method_settings *settings,

@@ -454,7 +454,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         voxels,
         voxels,
         t->penalties != NULL,
-        vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED || !vxs_graph_is_rule(t->settings.graph),
+        vxs_task_method(t)->graph == VXS_GRAPH_NEEDED || !vxs_graph_is_rule(t->settings.graph),
         settings->blocks.groups && !vxs_groups_are_rule(settings->blocks.groups),
         vxs_terms_are_given(settings->fused.penalty),
         vxs_model_has_multipliers(m),

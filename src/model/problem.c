@@ -100,13 +100,38 @@ bool vxs_task_set_output(vxs_task *t, size_t number)
     return balanced || t->weights;
 }
 
+/* ---- Penalties and quadratics ---------------------------------------------------------------- */
+
+void vxs_task_unprepare(vxs_task *t)
+{
+    if (t->prepared)
+        t->prepared->release(t->prepared);
+    t->prepared = NULL;
+}
+
+vxs_status vxs_prepare_l1(const vxs_context *context, vxs_task *t, size_t output,
+                          const vxs_method_settings *settings, vxs_problem *problem, vxs_error *err)
+{
+    (void)context;
+    (void)t;
+    (void)output;
+    (void)err;
+    problem->quadratic = (vxs_quadratic){ &vxs_ridge, settings->l1.ridge, NULL };
+    problem->nonnegative = settings->l1.nonnegative;
+    return VXS_OK;
+}
+
 /* A feature that is constant among these subjects has no column to be weighed by: it is no
  * neighbor, or others would lend it a weight. */
-static vxs_status set_laplacian(vxs_task *t, double weight, vxs_problem *problem, vxs_error *err)
+vxs_status vxs_prepare_net(const vxs_context *context, vxs_task *t, size_t output,
+                           const vxs_method_settings *settings, vxs_problem *problem,
+                           vxs_error *err)
 {
     vxs_graph *g = &t->graph;
     size_t left = 0;
-    vxs_status status = vxs_design_measure(t->design, err);
+    vxs_status status = vxs_prepare_l1(context, t, output, settings, problem, err);
+    if (!status)
+        status = vxs_design_measure(t->design, err);
     const double *norms = vxs_design_norms(t->design), *stored = vxs_design_stored(t->design);
     for (size_t e = 0; e < g->count && !status; e++) {
         size_t from = g->from[e], to = g->to[e];
@@ -118,21 +143,45 @@ static vxs_status set_laplacian(vxs_task *t, double weight, vxs_problem *problem
     }
     g->count = status ? g->count : left;
     if (left > 0)
-        problem->quadratic = (vxs_quadratic){ &vxs_laplacian, weight, g };
+        problem->quadratic =
+            (vxs_quadratic){ &vxs_laplacian, settings->l1.laplacian * vxs_task_total(t), g };
     return status;
 }
 
-/* Sums of features instead of edges. */
-static vxs_status make_terms_problem(vxs_task *t, const char *penalty, vxs_problem *problem,
-                                     vxs_error *err)
+typedef struct {
+    vxs_prepared head;
+    vxs_fused edges;
+    vxs_generalized sums;
+} differences;
+
+static void release_differences(vxs_prepared *prepared)
 {
-    if (strcmp(penalty, "edges") == 0)
+    free(prepared);
+}
+
+vxs_status vxs_prepare_differences(const vxs_context *context, vxs_task *t, size_t output,
+                                   const vxs_method_settings *settings, vxs_problem *problem,
+                                   vxs_error *err)
+{
+    (void)context;
+    (void)output;
+    const char *penalty = settings->fused.penalty;
+    differences *d = t->prepared ? (differences *)t->prepared : vxs_alloc(1, sizeof(*d), err);
+    if (!d)
+        return VXS_FAILED;
+    *d = (differences){ .head = { release_differences },
+                        .edges = vxs_fused_on(&t->graph, settings->fused.sparsity) };
+    t->prepared = &d->head;
+    problem->penalty = &d->edges.penalty;
+    if (!penalty || strcmp(penalty, "edges") == 0)
         return VXS_OK;
     vxs_status status = vxs_task_make_terms(t, penalty, err);
-    t->penalty.generalized = vxs_generalized_of(&t->terms);
-    problem->penalty = &t->penalty.generalized.penalty;
+    d->sums = vxs_generalized_of(&t->terms);
+    problem->penalty = &d->sums.penalty;
     return status;
 }
+
+/* ---- The problem ----------------------------------------------------------------------------- */
 
 vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t number,
                             const vxs_method_settings *settings, vxs_problem *problem,
@@ -145,19 +194,7 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                                         .k = t->loss->joint ? t->class_count : 0,
                                         .y = t->y,
                                         .u = weighted ? t->u : NULL },
-                              .quadratic = { &vxs_ridge, settings->l1.ridge, NULL },
                               .covariates = t->free,
-                              .covariate_count = vxs_task_regresses(t) ? 1 : t->free_count,
-                              .nonnegative = settings->l1.nonnegative };
-    if (vxs_task_estimator(t)->graph == VXS_GRAPH_NEEDED) {
-        t->penalty.fused = vxs_fused_on(&t->graph, settings->fused.sparsity);
-        problem->penalty = &t->penalty.fused.penalty;
-    }
-    if (vxs_task_estimator(t)->laplacian)
-        return set_laplacian(t, settings->l1.laplacian * vxs_task_total(t), problem, err);
-    const vxs_encoder *encoder = vxs_task_encoder(t);
-    if (encoder->problem)
-        return encoder->problem(context, t, number, settings, problem, err);
-    return settings->fused.penalty ? make_terms_problem(t, settings->fused.penalty, problem, err)
-                                   : VXS_OK;
+                              .covariate_count = vxs_task_regresses(t) ? 1 : t->free_count };
+    return vxs_task_estimator(t)->prepare(context, t, number, settings, problem, err);
 }

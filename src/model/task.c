@@ -141,8 +141,7 @@ void vxs_task_release(vxs_task *t)
     free(t->learn);
     free(t->y);
     free(t->u);
-    vxs_task_drop_kernel(t);
-    vxs_task_drop_units(t);
+    vxs_task_unprepare(t);
     vxs_design_free(t->design);
     *t = (vxs_task){ .n = 0 };
 }
@@ -450,7 +449,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
     bool joint = chosen == &vxs_multinomial_loss;
     bool classes = chosen ? chosen != &vxs_squared_loss : !summary.numeric || t->class_count == 2;
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
-    if (!classes && vxs_task_method(t)->classes)
+    if (!classes && !vxs_method_takes_loss(vxs_task_method(t), &vxs_squared_loss))
         return vxs_fail(err, VXS_BAD_DATA,
                         "method '%s' tells classes apart; column '%s' holds scores (or, with "
                         "--loss logistic, as many classes as values)",

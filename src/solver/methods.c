@@ -19,7 +19,7 @@ const vxs_method vxs_methods[] = {
           "subtrees, others by cuts; scores and classes",
       .source = "Ren, Huang, Qian: scalable structured learning, section 3.4",
       .params = vxs_fused_params,
-      .needs_graph = true,
+      .graph = VXS_GRAPH_NEEDED,
       .standardize = VXS_STANDARDIZE_CENTER,
       .kind = &vxs_fused_kind },
     { .name = "skfs",
@@ -27,8 +27,7 @@ const vxs_method vxs_methods[] = {
                  "kernel feature selection); also where the relation is not linear; classes",
       .source = "Ren, Huang, Qian: scalable structured learning, chapter 4",
       .params = vxs_skfs_params,
-      .kernel = true,
-      .classes = true,
+      .graph = VXS_GRAPH_OPTIONAL,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_skfs_kind },
     { .name = "fgm",
@@ -36,7 +35,6 @@ const vxs_method vxs_methods[] = {
                  "few in each round (feature generating machine); classes",
       .source = "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data",
       .params = vxs_fgm_params,
-      .classes = true,
       .path = VXS_BY_ROUNDS,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_fgm_kind },
@@ -45,7 +43,6 @@ const vxs_method vxs_methods[] = {
                  "it selected anew; classes",
       .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
       .params = vxs_mslr_params,
-      .classes = true,
       .path = VXS_BY_ROUNDS,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_mslr_kind },
@@ -55,10 +52,27 @@ const vxs_method vxs_methods[] = {
       .source = "Grosenick, Klingenberg, Katovich, Knutson, Taylor: Interpretable whole-brain "
                 "prediction analysis with GraphNet",
       .params = vxs_graphnet_params,
+      .graph = VXS_GRAPH_OPTIONAL,
       .standardize = VXS_STANDARDIZE_UNIT,
       .kind = &vxs_lasso_kind },
     { .name = NULL },
 };
+
+bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss)
+{
+    const vxs_loss_kind *const *k = method->kind->accepts(NULL)->losses;
+    while (*k && *k != loss)
+        k++;
+    return *k;
+}
+
+bool vxs_method_takes_quadratic(const vxs_method *method, const vxs_quadratic_kind *quadratic)
+{
+    const vxs_quadratic_kind *const *k = method->kind->accepts(NULL)->quadratics;
+    while (*k && *k != quadratic)
+        k++;
+    return *k;
+}
 
 vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
                           const vxs_problem *problem, const vxs_method_settings *settings,

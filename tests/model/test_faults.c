@@ -75,7 +75,7 @@ static vxs_status fit_and_save(const char *target, int method_number, const vxs_
                                    .tol = 1e-6,
                                    .path.smooths = "0.5",
                                    .kernels.penalty = penalty,
-                                   .blocks.solver = solver,
+                                   .kernels.solver = solver,
                                    .kernels.steps = 20,
                                    .kernels.gamma = 1 };
     vxs_task task;

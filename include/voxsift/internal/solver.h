@@ -57,6 +57,9 @@ VXS_MUST_CHECK vxs_status vxs_read_numbers(const vxs_method_settings *settings,
                                            double numbers[VXS_MOST_NUMBERS], size_t *count,
                                            vxs_error *err);
 extern const char *const vxs_method_names[]; /* ends with NULL */
+/* What it takes when nothing is set. */
+bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss);
+bool vxs_method_takes_quadratic(const vxs_method *method, const vxs_quadratic_kind *quadratic);
 /* What fits with these settings go by. */
 vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_settings *settings);
 /* Whether a solver takes a point; vxs_solver_fit begins with it. A lambda

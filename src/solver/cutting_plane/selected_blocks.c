@@ -177,7 +177,7 @@ static vxs_status take_features(const vxs_generation *g, vxs_solution *solution,
     return solution->index && solution->weight ? VXS_OK : VXS_FAILED;
 }
 
-/* Of mslr, whose descent has one that does not follow from the answer. */
+/* Of minimax, whose descent has one that does not follow from the answer. */
 static vxs_status keep_alpha(const vxs_generation *g, vxs_selected *s, vxs_error *err)
 {
     s->alpha_count = g->n;
@@ -198,7 +198,7 @@ vxs_status vxs_generation_answer(const vxs_generation *g, vxs_solution *solution
         return status ? status : VXS_FAILED;
     vxs_shift_weights(&g->shift, s->free);
     s->map = g->budget.map;
-    status = g->solver.kind == &vxs_mslr_kind ? keep_alpha(g, s, err) : VXS_OK;
+    status = g->budget.only_refit ? keep_alpha(g, s, err) : VXS_OK;
     memcpy(solution->free, s->free, g->problem.covariate_count * sizeof(*solution->free));
     if (!status && s->retrained)
         status = retrain(g, s, solution->free, err);
