@@ -9,20 +9,23 @@
 #define WIDTH 10
 
 /* WIDTH^2 log cosh((z - y) / WIDTH), without overflow */
-static double value(double z, double y)
+static double value(double z, double y, double threshold)
 {
+    (void)threshold;
     double r = fabs(z - y) / WIDTH;
     return WIDTH * WIDTH * (r + log1p(exp(-2 * r)) - log(2));
 }
 
-static double gradient(double z, double y)
+static double gradient(double z, double y, double threshold)
 {
+    (void)threshold;
     return WIDTH * tanh((z - y) / WIDTH);
 }
 
 /* More than f'' far from y, where that is almost 0 and steps would have no end. */
-static double curvature(double z, double y)
+static double curvature(double z, double y, double threshold)
 {
+    (void)threshold;
     double r = (z - y) / WIDTH;
     return r == 0 ? 1 : tanh(r) / r;
 }
@@ -35,15 +38,17 @@ static double entropy(double t)
 
 /* f*(s) = s y + WIDTH^2 ((1 + t) log(1 + t) + (1 - t) log(1 - t)) / 2, t = s / WIDTH between -1 and
  * 1 */
-static double conjugate(double s, double y)
+static double conjugate(double s, double y, double threshold)
 {
+    (void)threshold;
     double t = s / WIDTH;
     return fabs(t) > 1 ? INFINITY : s * y + WIDTH * WIDTH * (entropy(1 + t) + entropy(1 - t)) / 2;
 }
 
 /* The share of the way from s to `inside` that is needed to come between -WIDTH and WIDTH. */
-static double outside(double s, double inside, double y)
+static double outside(double s, double inside, double y, double threshold)
 {
+    (void)threshold;
     double over = s > WIDTH ? s - WIDTH : s < -WIDTH ? s + WIDTH : 0;
     (void)y;
     return over == 0 ? 0 : over / (s - inside);

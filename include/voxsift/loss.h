@@ -18,18 +18,18 @@ extern "C" {
 #pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
 #endif
 
-/* f of one prediction z of a sample with target y. */
+/* f of one prediction z of a sample with target y; `threshold` is that of the vxs_loss. */
 typedef struct {
-    double (*value)(double z, double y);
-    double (*gradient)(double z, double y);
+    double (*value)(double z, double y, double threshold);
+    double (*gradient)(double z, double y, double threshold);
     /* f'', or more, but no more than 1 / gamma: where f'' vanishes far from y, steps of a solver
      * that has nothing else would be endless */
-    double (*curvature)(double z, double y);
+    double (*curvature)(double z, double y, double threshold);
     /* f*(s) = max over z of s z - f(z); infinite outside its domain */
-    double (*conjugate)(double s, double y);
+    double (*conjugate)(double s, double y, double threshold);
     /* the share of the way from s to `inside`, which is in the domain of f*, that brings s there as
      * well; NULL: the domain is everything */
-    double (*outside)(double s, double inside, double y);
+    double (*outside)(double s, double inside, double y, double threshold);
 } vxs_sample_loss;
 
 struct vxs_loss;
@@ -56,9 +56,10 @@ typedef struct {
 /* The kind with its data, which must stay. */
 typedef struct vxs_loss {
     const vxs_loss_kind *kind;
-    size_t n, k;     /* samples; predictions of each, 0 and 1 meaning one */
-    const double *y; /* n: targets */
-    const double *u; /* n: weights, of which none is negative; NULL: all 1 */
+    size_t n, k;      /* samples; predictions of each, 0 and 1 meaning one */
+    const double *y;  /* n: targets */
+    const double *u;  /* n: weights, of which none is negative; NULL: all 1 */
+    double threshold; /* of kinds that have one */
 } vxs_loss;
 
 extern const vxs_loss_kind vxs_squared_loss;       /* (y - z)^2 / 2 */

@@ -39,7 +39,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
             if (t->loss->joint && y < 0)
                 continue;
             u *= vxs_task_weight(t, job->test[k]);
-            sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y);
+            sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y, 0);
             whole += u;
         }
     }
@@ -73,6 +73,7 @@ static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
     size_t m = w->train_count;
     double *y = vxs_alloc(m, sizeof(*y), err), *columns = vxs_alloc(2 * m, sizeof(*columns), err);
     double b[2] = { 0, 0 };
+    const vxs_loss loss = { .kind = vxs_output_loss(t), .n = m, .y = y };
     vxs_status status = y && columns ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < m && !status; k++) {
         y[k] = vxs_output_truth(t, output, w->train[k]);
@@ -80,10 +81,10 @@ static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
         columns[m + k] = w->inner_scores[output * t->n + w->train[k]];
     }
     if (!status)
-        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 2, b, NULL, err);
+        status = vxs_fit_columns(&loss, columns, 2, b, NULL, err);
     if (!status && !(b[1] > 0)) {
         b[1] = 0;
-        status = vxs_fit_columns(vxs_output_loss(t), y, NULL, columns, m, 1, b, NULL, err);
+        status = vxs_fit_columns(&loss, columns, 1, b, NULL, err);
     }
     w->offset[output] = b[0];
     w->slope[output] = b[1];

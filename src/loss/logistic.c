@@ -1,8 +1,9 @@
 /* logistic.c - log(1 + exp(-y z)), y being -1 or 1. */
 #include "loss/edges.h"
 
-static double value(double z, double y)
+static double value(double z, double y, double threshold)
 {
+    (void)threshold;
     double margin = y * z;
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
@@ -14,13 +15,15 @@ static double sigmoid_of_minus(double margin)
     return margin > 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
-static double gradient(double z, double y)
+static double gradient(double z, double y, double threshold)
 {
+    (void)threshold;
     return -y * sigmoid_of_minus(y * z);
 }
 
-static double curvature(double z, double y)
+static double curvature(double z, double y, double threshold)
 {
+    (void)threshold;
     return sigmoid_of_minus(y * z) * sigmoid_of_minus(-y * z);
 }
 
@@ -30,16 +33,18 @@ static double entropy(double t)
 }
 
 /* Rounding may carry a point a little over the edge of the domain. */
-static double conjugate(double s, double y)
+static double conjugate(double s, double y, double threshold)
 {
+    (void)threshold;
     double t = -y * s;
     if (t < -VXS_EDGE_ROUNDING || t > 1 + VXS_EDGE_ROUNDING)
         return INFINITY;
     return entropy(t) + entropy(1 - t);
 }
 
-static double outside(double s, double inside, double y)
+static double outside(double s, double inside, double y, double threshold)
 {
+    (void)threshold;
     return vxs_way_back(-y * s, -y * inside, 0, 1);
 }
 

@@ -12,7 +12,7 @@ double vxs_loss_value(const vxs_loss *l, const double *z)
     if (l->kind->joint)
         return l->kind->joint->value(l, z);
     for (size_t i = 0; i < l->n; i++)
-        sum += vxs_loss_weight(l, i) * f->value(z[i], l->y[i]);
+        sum += vxs_loss_weight(l, i) * f->value(z[i], l->y[i], l->threshold);
     return sum;
 }
 
@@ -22,7 +22,7 @@ void vxs_loss_gradient(const vxs_loss *l, const double *z, double *gradient)
     if (l->kind->joint)
         l->kind->joint->gradient(l, z, gradient);
     for (size_t i = 0; i < l->n && !l->kind->joint; i++)
-        gradient[i] = vxs_loss_weight(l, i) * f->gradient(z[i], l->y[i]);
+        gradient[i] = vxs_loss_weight(l, i) * f->gradient(z[i], l->y[i], l->threshold);
 }
 
 void vxs_loss_curvature(const vxs_loss *l, const double *z, double *curvature)
@@ -31,7 +31,7 @@ void vxs_loss_curvature(const vxs_loss *l, const double *z, double *curvature)
     if (l->kind->joint)
         l->kind->joint->curvature(l, z, curvature);
     for (size_t i = 0; i < l->n && !l->kind->joint; i++)
-        curvature[i] = vxs_loss_weight(l, i) * f->curvature(z[i], l->y[i]);
+        curvature[i] = vxs_loss_weight(l, i) * f->curvature(z[i], l->y[i], l->threshold);
 }
 
 /* Where u is 0, s is as well, as it comes from u f'. */
@@ -43,7 +43,7 @@ double vxs_loss_conjugate(const vxs_loss *l, const double *s)
         return l->kind->joint->conjugate(l, s);
     for (size_t i = 0; i < l->n; i++) {
         double u = vxs_loss_weight(l, i);
-        sum += u == 0 ? 0 : u * f->conjugate(s[i] / u, l->y[i]);
+        sum += u == 0 ? 0 : u * f->conjugate(s[i] / u, l->y[i], l->threshold);
     }
     return sum;
 }
@@ -57,7 +57,7 @@ double vxs_loss_outside(const vxs_loss *l, const double *s, const double *inside
     for (size_t i = 0; i < l->n && f->outside; i++) {
         double u = vxs_loss_weight(l, i);
         if (u > 0)
-            share = fmax(share, f->outside(s[i] / u, inside[i] / u, l->y[i]));
+            share = fmax(share, f->outside(s[i] / u, inside[i] / u, l->y[i], l->threshold));
     }
     return fmin(share, 1);
 }

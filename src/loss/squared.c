@@ -1,25 +1,29 @@
 /* squared.c - (y - z)^2 / 2. */
 #include "loss/edges.h"
 
-static double value(double z, double y)
+static double value(double z, double y, double threshold)
 {
+    (void)threshold;
     return (y - z) * (y - z) / 2;
 }
 
-static double gradient(double z, double y)
+static double gradient(double z, double y, double threshold)
 {
+    (void)threshold;
     return z - y;
 }
 
-static double curvature(double z, double y)
+static double curvature(double z, double y, double threshold)
 {
+    (void)threshold;
     (void)z;
     (void)y;
     return 1;
 }
 
-static double conjugate(double s, double y)
+static double conjugate(double s, double y, double threshold)
 {
+    (void)threshold;
     return s * s / 2 + s * y;
 }
 

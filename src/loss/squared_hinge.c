@@ -1,30 +1,35 @@
 /* squared_hinge.c - max(0, 1 - y z)^2 / 2, y being -1 or 1. */
 #include "loss/edges.h"
 
-static double value(double z, double y)
+static double value(double z, double y, double threshold)
 {
+    (void)threshold;
     double left = fmax(0, 1 - y * z);
     return left * left / 2;
 }
 
-static double gradient(double z, double y)
+static double gradient(double z, double y, double threshold)
 {
+    (void)threshold;
     return -y * fmax(0, 1 - y * z);
 }
 
-static double curvature(double z, double y)
+static double curvature(double z, double y, double threshold)
 {
+    (void)threshold;
     return y * z < 1;
 }
 
-static double conjugate(double s, double y)
+static double conjugate(double s, double y, double threshold)
 {
+    (void)threshold;
     double t = -y * s;
     return t < -VXS_EDGE_ROUNDING ? INFINITY : t * t / 2 - t;
 }
 
-static double outside(double s, double inside, double y)
+static double outside(double s, double inside, double y, double threshold)
 {
+    (void)threshold;
     return vxs_way_back(-y * s, -y * inside, 0, INFINITY);
 }
 

@@ -4,20 +4,18 @@
 #include <stdlib.h>
 
 /* A solver's empty model has the columns alone: the one feature that it needs is 0. */
-vxs_status vxs_fit_columns(const vxs_loss_kind *loss, const double *y, const double *weights,
-                           const double *columns, size_t n, size_t count, double *b,
+vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count, double *b,
                            bool *converged, vxs_error *err)
 {
     const vxs_method_settings settings = { .tol = 1e-9 };
-    float *nothing = vxs_alloc(n, sizeof(*nothing), err);
+    float *nothing = vxs_alloc(loss->n, sizeof(*nothing), err);
     vxs_design *design = NULL;
     vxs_solver *solver = NULL;
     vxs_solution fit;
-    vxs_status status = nothing ? vxs_dense_new(nothing, n, 1, 1, &design, err) : VXS_FAILED;
-    vxs_problem problem = { .design = design,
-                            .loss = { .kind = loss, .n = n, .y = y, .u = weights },
-                            .covariates = columns,
-                            .covariate_count = count };
+    vxs_status status = nothing ? vxs_dense_new(nothing, loss->n, 1, 1, &design, err) : VXS_FAILED;
+    vxs_problem problem = {
+        .design = design, .loss = *loss, .covariates = columns, .covariate_count = count
+    };
     if (!status)
         status = vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, err);
     if (!status)

@@ -103,9 +103,8 @@ void vxs_tries_release(vxs_tries *tries);
 
 /* covariates_only.c: predictions from columns alone, without features: score = columns x b; whether
  * the gap was reached, unless that is NULL. */
-VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss_kind *loss, const double *y,
-                                          const double *weights, const double *columns, size_t n,
-                                          size_t count, double *b, bool *converged, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count,
+                                          double *b, bool *converged, vxs_error *err);
 /* An empty model of a task; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
 /* regress.c: whether confounds are taken out of the features. */

@@ -48,8 +48,11 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
         at++;
     }
     if (!status)
-        status = vxs_fit_columns(&vxs_squared_loss, score, t->weights ? weights : NULL, columns, m,
-                                 q, explained, &converged, err);
+        status = vxs_fit_columns(&(vxs_loss){ .kind = &vxs_squared_loss,
+                                              .n = m,
+                                              .y = score,
+                                              .u = t->weights ? weights : NULL },
+                                 columns, q, explained, &converged, err);
     if (!status && !converged)
         status = vxs_fail(err, VXS_BAD_DATA,
                           "confounds depend on each other but for rounding, so that what they "

@@ -221,7 +221,7 @@ static double bound_by_answer(check *c, double lambda, bool within_reach, double
         c->theta[i] /= -lambda;
         c->away[i] = -c->away[i];
     }
-    vxs_check_bring_inside(c->problem, c->theta, -lambda, c->away, -1);
+    vxs_check_bring_inside(c->problem, c->theta, -lambda, c->away, -0.5);
     correlate(c, lambda);
     *lambda_max = steepest(c, c->start);
     return dual_value(c, lambda, steepest(c, c->value));

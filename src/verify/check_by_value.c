@@ -16,7 +16,7 @@
 
 static double value(const vxs_problem *p, size_t i, double z)
 {
-    return p->loss.kind->sample->value(z, p->loss.y[i]);
+    return p->loss.kind->sample->value(z, p->loss.y[i], p->loss.threshold);
 }
 
 bool vxs_check_is_by_value(const vxs_problem *p)

@@ -63,7 +63,7 @@ void vxs_check_slope(const vxs_problem *p, size_t i, const double *z, size_t n, 
         }
         slope[own * n] = -others; /* not share - 1, which loses what is small */
     } else if (vxs_check_is_by_value(p)) {
-        slope[0] = u * p->loss.kind->sample->gradient(z[0], y);
+        slope[0] = u * p->loss.kind->sample->gradient(z[0], y, p->loss.threshold);
     } else if (p->loss.kind == &vxs_squared_hinge_loss) {
         slope[0] = -u * y * fmax(0, 1 - y * z[0]);
     } else {
@@ -77,7 +77,7 @@ double vxs_check_curve(const vxs_problem *p, size_t i, const double *z, const do
 {
     double u = vxs_check_u(p, i);
     if (vxs_check_is_by_value(p))
-        return u * p->loss.kind->sample->curvature(z[0], p->loss.y[i]);
+        return u * p->loss.kind->sample->curvature(z[0], p->loss.y[i], p->loss.threshold);
     if (p->loss.kind == &vxs_squared_loss || u == 0)
         return u;
     if (p->loss.kind == &vxs_multinomial_loss) {

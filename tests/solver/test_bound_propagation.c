@@ -360,7 +360,7 @@ static void place_ball(const example *e, const vxs_whole *w, const vxs_rest *res
     predict(e, s, weights, z);
     for (size_t i = 0, at = 0; i < e->n; i++)
         if (u_of(e, i) > 0) {
-            dome->centre[at] = -w->root[at] * w->loss->sample->gradient(z[i], e->y[i]);
+            dome->centre[at] = -w->root[at] * w->loss->sample->gradient(z[i], e->y[i], 0);
             away[at++] = vxs_random_normal(random, i);
         }
     for (size_t k = 0; k < 2 * rest->rank; k++) {

@@ -8,18 +8,21 @@ enum { N = 60, P = 40 };
 
 /* ---- log cosh of residuals ------------------------------------------------------------------- */
 
-static double value(double z, double y)
+static double value(double z, double y, double threshold)
 {
+    (void)threshold;
     return fabs(z - y) + log1p(exp(-2 * fabs(z - y))) - log(2);
 }
 
-static double gradient(double z, double y)
+static double gradient(double z, double y, double threshold)
 {
+    (void)threshold;
     return tanh(z - y);
 }
 
-static double curvature(double z, double y)
+static double curvature(double z, double y, double threshold)
 {
+    (void)threshold;
     return z == y ? 1 : tanh(z - y) / (z - y);
 }
 
@@ -28,13 +31,15 @@ static double entropy(double t)
     return t > 0 ? t * log(t) : 0;
 }
 
-static double conjugate(double s, double y)
+static double conjugate(double s, double y, double threshold)
 {
+    (void)threshold;
     return fabs(s) > 1 ? INFINITY : s * y + (entropy(1 + s) + entropy(1 - s)) / 2;
 }
 
-static double outside(double s, double inside, double y)
+static double outside(double s, double inside, double y, double threshold)
 {
+    (void)threshold;
     double over = s > 1 ? s - 1 : s < -1 ? s + 1 : 0;
     (void)y;
     return over == 0 ? 0 : over / (s - inside);
@@ -113,7 +118,7 @@ Test(by_value, conjugates_and_domains_are_those_of_closed_forms)
     for (double y = -1e6; y <= 1e6; y = y < -1e-3 ? y / 100 : y < 0 ? 0 : y == 0 ? 1e-2 : y * 100) {
         const vxs_problem p = { .loss = { .kind = &log_cosh, .n = 1, .y = &y } };
         for (double s = -1; s <= 1; s += 0.125) {
-            double there = -conjugate(s, y), found = vxs_check_value_dual(&p, 0, s);
+            double there = -conjugate(s, y, 0), found = vxs_check_value_dual(&p, 0, s);
             cr_assert(fabs(found - there) <= 1e-12 * (1 + fabs(y)), "y %g, s %g: %.15g, not %.15g",
                       y, s, found, there);
             cr_assert(vxs_check_value_share(&p, 0, s, 0) <= 1e-9);
@@ -163,14 +168,15 @@ Test(by_value, own_kinds_are_checked_to_the_same_numbers_as_the_same_losses_of_t
     }
 }
 
-static double half_gradient(double z, double y)
+static double half_gradient(double z, double y, double threshold)
 {
+    (void)threshold;
     return tanh(z - y) - 0.2 * (z > y);
 }
 
-static double low_conjugate(double s, double y)
+static double low_conjugate(double s, double y, double threshold)
 {
-    return conjugate(s, y) - 0.5;
+    return conjugate(s, y, threshold) - 0.5;
 }
 
 /* With these the solver may believe what it finds. */

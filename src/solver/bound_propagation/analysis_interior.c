@@ -322,7 +322,8 @@ static bool factor(vxs_inside *s)
         o->sigma[k] = 1 / (s->up[k] / s->g[k] + s->down[k] / s->h[k]);
     for (size_t i = 0; i < r->n; i++) {
         double z = s->z[i] / r->whole->root[i];
-        o->weight[i] = s->lambda / fmax(FLAT, r->whole->loss->sample->curvature(z, r->whole->y[i]));
+        o->weight[i] =
+            s->lambda / fmax(FLAT, r->whole->loss->sample->curvature(z, r->whole->y[i], 0));
     }
     vxs_factor_make((vxs_factor *)&r->factor, o->sigma + r->singles);
     o->dense = s->m + r->rank <= r->n;

@@ -74,7 +74,9 @@ double vxs_generation_bound(const vxs_generation *g, const double *slope, double
     const vxs_sample_loss *loss = g->problem.loss.kind->sample;
     for (size_t i = 0; i < g->n; i++) {
         double u = cost * vxs_loss_weight(&g->problem.loss, i);
-        sum -= u > 0 ? u * loss->conjugate(t * slope[i] / u, g->problem.loss.y[i]) : 0;
+        sum -= u > 0 ? u * loss->conjugate(t * slope[i] / u, g->problem.loss.y[i],
+                                           g->problem.loss.threshold)
+                     : 0;
     }
     return sum;
 }

@@ -53,7 +53,7 @@ static void follow(vxs_active *a, size_t k, double change)
     cblas_daxpy((int)a->n, change, a->x + k * a->n, 1, a->z, 1);
     for (size_t i = 0; i < a->n; i++)
         a->slope[i] = vxs_loss_weight(&a->problem->loss, i) *
-                      a->loss->gradient(a->z[i], a->problem->loss.y[i]);
+                      a->loss->gradient(a->z[i], a->problem->loss.y[i], a->problem->loss.threshold);
 }
 
 static bool descend_once(vxs_active *a, double lambda)

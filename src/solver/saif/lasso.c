@@ -140,8 +140,8 @@ static bool is_explained(const vxs_lasso *l)
     const vxs_sample_loss *loss = l->active.loss;
     double left = 0, whole = 0;
     for (size_t i = 0; i < l->n; i++) {
-        double slope =
-            vxs_loss_weight(&l->problem.loss, i) * loss->gradient(0, l->problem.loss.y[i]);
+        double slope = vxs_loss_weight(&l->problem.loss, i) *
+                       loss->gradient(0, l->problem.loss.y[i], l->problem.loss.threshold);
         left += l->theta[i] * l->theta[i];
         whole += slope * slope;
     }

@@ -233,7 +233,8 @@ static double value(const vxs_active *a, const double *w, const double *z, doubl
 {
     double sum = 0, size = 0, square = 0;
     for (size_t i = 0; i < a->n; i++)
-        sum += vxs_loss_weight(&a->problem->loss, i) * a->loss->value(z[i], a->problem->loss.y[i]);
+        sum += vxs_loss_weight(&a->problem->loss, i) *
+               a->loss->value(z[i], a->problem->loss.y[i], a->problem->loss.threshold);
     for (size_t k = a->q; k < a->q + a->count; k++) {
         size += fabs(w[k]);
         square += w[k] * w[k];
@@ -257,13 +258,16 @@ void vxs_active_project(const vxs_active *a, double *v)
     vxs_span_take(a->basis, a->n, a->rank, v, NULL);
 }
 
-/* The share of the way to the empty model's point, which is well inside, that brings sample i back
- * over the edge of the dual's domain. */
+/* The share of the way to half of the empty model's point that brings sample i back over the edge
+ * of the dual's domain. Half of it is well inside, as 0 is in the domain of every loss that is
+ * bounded below; the point itself may be on the edge (Huber). */
 static double outside(const vxs_active *a, size_t i, double lambda, const double *theta)
 {
     double u = vxs_loss_weight(&a->problem->loss, i);
-    double inside = a->inside ? -a->inside[i] / u : 0;
-    return u > 0 ? a->loss->outside(-lambda * theta[i] / u, inside, a->problem->loss.y[i]) : 0;
+    double inside = a->inside ? -a->inside[i] / (2 * u) : 0;
+    return u > 0 ? a->loss->outside(-lambda * theta[i] / u, inside, a->problem->loss.y[i],
+                                    a->problem->loss.threshold)
+                 : 0;
 }
 
 /* As little of the empty model's point as brings back a point that rounding has carried over the
@@ -275,7 +279,7 @@ static void bring_inside(const vxs_active *a, double lambda, double *theta)
         share = fmax(share, outside(a, i, lambda, theta));
     share = fmin(share, 1);
     for (size_t i = 0; i < a->n && share > 0; i++)
-        theta[i] = (1 - share) * theta[i] + share * a->inside[i] / lambda;
+        theta[i] = (1 - share) * theta[i] + share * a->inside[i] / (2 * lambda);
 }
 
 /* Taking the free columns out may carry a point over the edge of the dual's domain, where slopes
@@ -301,8 +305,10 @@ void vxs_active_theta(vxs_active *a, double lambda, double *theta)
     predict(a, a->w, a->z);
     for (size_t i = 0; i < n; i++) {
         double y = a->problem->loss.y[i];
-        a->slope[i] = vxs_loss_weight(&a->problem->loss, i) * a->loss->gradient(a->z[i], y);
-        a->curvature[i] = vxs_loss_weight(&a->problem->loss, i) * a->loss->curvature(a->z[i], y);
+        a->slope[i] = vxs_loss_weight(&a->problem->loss, i) *
+                      a->loss->gradient(a->z[i], y, a->problem->loss.threshold);
+        a->curvature[i] = vxs_loss_weight(&a->problem->loss, i) *
+                          a->loss->curvature(a->z[i], y, a->problem->loss.threshold);
         theta[i] = -a->slope[i] / lambda;
     }
     vxs_active_project(a, theta);
@@ -342,7 +348,8 @@ static double dual_at(const vxs_active *a, const double *theta, double lambda, d
     for (size_t i = 0; i < a->n; i++) {
         double u = vxs_loss_weight(&a->problem->loss, i);
         if (u > 0)
-            sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->loss.y[i]);
+            sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->loss.y[i],
+                                          a->problem->loss.threshold);
     }
     return sum - scale * scale * ridge_value(a) / 2;
 }
