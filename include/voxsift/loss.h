@@ -48,6 +48,7 @@ typedef struct {
     const char *targets; /* what y must be, in words */
     bool (*is_target)(const struct vxs_loss *loss, double y);
     double gamma;                  /* f'' <= 1 / gamma: f* is that strongly convex */
+    bool has_threshold;            /* the loss has one above 0 */
     bool squared;                  /* f'' = 1 everywhere: one Newton step is the answer */
     const vxs_sample_loss *sample; /* one prediction a sample; or */
     const vxs_joint_loss *joint;   /* k of them; or neither, of losses that one algorithm has */
@@ -62,7 +63,8 @@ typedef struct vxs_loss {
     double threshold; /* of kinds that have one */
 } vxs_loss;
 
-extern const vxs_loss_kind vxs_squared_loss;       /* (y - z)^2 / 2 */
+extern const vxs_loss_kind vxs_squared_loss; /* (y - z)^2 / 2 */
+extern const vxs_loss_kind vxs_huber_loss; /* the same up to a threshold of |y - z|, then linear */
 extern const vxs_loss_kind vxs_logistic_loss;      /* log(1 + exp(-y z)), y being -1 or 1 */
 extern const vxs_loss_kind vxs_squared_hinge_loss; /* max(0, 1 - y z)^2 / 2, y being -1 or 1 */
 extern const vxs_loss_kind vxs_hinge_loss; /* max(0, y - z): y is a margin, the design knows the

@@ -23,6 +23,7 @@ enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCE
 typedef struct {
     const char *target, *confounds, *weights, *only, *penalties, *graph, *regress_on;
     int method, loss, standardize, class_weights, confounds_as;
+    double huber_threshold; /* 0: from the target's spread */
     bool no_intercept;
 } vxs_task_settings;
 extern const vxs_param vxs_task_params[];
@@ -52,6 +53,7 @@ typedef struct {
     const vxs_cohort *cohort;
     vxs_task_settings settings;
     const vxs_loss_kind *loss;
+    double threshold; /* of Huber's loss */
     size_t n, people; /* subjects, such as scans, and the persons that they are */
     size_t *rows;     /* of the cohort */
     double *score;    /* the target, or the number of the class */

@@ -39,7 +39,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
             if (t->loss->joint && y < 0)
                 continue;
             u *= vxs_task_weight(t, job->test[k]);
-            sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y, 0);
+            sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y, w->threshold);
             whole += u;
         }
     }

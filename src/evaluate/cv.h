@@ -18,6 +18,7 @@ typedef struct {
     size_t **inner_train, **inner_test; /* subjects of the task */
     size_t chosen;                      /* number of the try */
     double *inner_scores;               /* outputs x n, at the chosen try */
+    double threshold;                   /* of Huber's loss, of the training subjects */
     double *slope, *offset;             /* an output each: logit of the calibrated probability */
 } vxs_fold_work;
 

@@ -105,9 +105,10 @@ vxs_status vxs_fold_begin(vxs_fold_work *w, vxs_cv *cv, size_t number, vxs_error
                                       .train = w->train_count,
                                       .test = w->test_count,
                                       .converged = true };
-    if (w->inner_count == 0)
-        return VXS_OK;
-    vxs_status status = deal_inner(w, inner, err);
+    vxs_status status = vxs_task_threshold(cv->task, w->train, w->train_count, &w->threshold, err);
+    if (w->inner_count == 0 || status)
+        return status;
+    status = deal_inner(w, inner, err);
     return status ? status : make_inner_jobs(w, inner, err);
 }
 

@@ -92,9 +92,12 @@ static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *vol
         baseline_columns(t, baseline, volume, of->train, w->train, m, columns);
         baseline_columns(t, baseline, volume, of->test, w->test, k, held_out);
         weigh(w, baseline, y, y + m);
-        status =
-            vxs_fit_columns(&(vxs_loss){ .kind = vxs_output_loss(t), .n = m, .y = y, .u = y + m },
-                            columns, q, b, NULL, err);
+        status = vxs_fit_columns(&(vxs_loss){ .kind = vxs_output_loss(t),
+                                              .n = m,
+                                              .y = y,
+                                              .u = y + m,
+                                              .threshold = w->threshold },
+                                 columns, q, b, NULL, err);
     }
     for (size_t i = 0; i < k && !status; i++) {
         double *score = &scores[output * t->n + w->test[i]];

@@ -1,9 +1,18 @@
 /* losses.c - the table of losses, and sums over samples. */
 #include "loss/edges.h"
 
-const vxs_loss_kind *const vxs_loss_kinds[] = { &vxs_squared_loss,       &vxs_logistic_loss,
-                                                &vxs_hinge_loss,         &vxs_multinomial_loss,
-                                                &vxs_squared_hinge_loss, NULL };
+const vxs_loss_kind *const vxs_loss_kinds[] = { &vxs_squared_loss,
+                                                &vxs_logistic_loss,
+                                                &vxs_hinge_loss,
+                                                &vxs_multinomial_loss,
+                                                &vxs_squared_hinge_loss,
+                                                &vxs_huber_loss,
+                                                NULL };
+
+bool vxs_loss_is_of_scores(const vxs_loss_kind *kind)
+{
+    return kind == &vxs_squared_loss || kind == &vxs_huber_loss;
+}
 
 double vxs_loss_value(const vxs_loss *l, const double *z)
 {

@@ -32,25 +32,24 @@ static const vxs_loss_kind *logistic(const vxs_task_settings *task,
     return &vxs_logistic_loss;
 }
 
-/* The target's, or the squared hinge of classes when it is chosen. */
-static const vxs_loss_kind *chosen_hinge(const vxs_task_settings *task,
-                                         const vxs_method_settings *method,
-                                         const vxs_loss_kind *of_target)
+/* The target's, or another one of scores or of classes when it is chosen. */
+static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_method_settings *method,
+                                   const vxs_loss_kind *of_target)
 {
     (void)method;
-    return vxs_chosen_loss(task) == &vxs_squared_hinge_loss ? &vxs_squared_hinge_loss : of_target;
+    const vxs_loss_kind *loss = vxs_chosen_loss(task);
+    return loss == &vxs_squared_hinge_loss || loss == &vxs_huber_loss ? loss : of_target;
 }
 
 /* In the order of vxs_methods. */
 static const vxs_estimator estimators[] = {
-    [VXS_METHOD_LASSO] = { &vxs_linear_encoder, vxs_prepare_l1, chosen_hinge, &vxs_lasso_words },
+    [VXS_METHOD_LASSO] = { &vxs_linear_encoder, vxs_prepare_l1, chosen, &vxs_lasso_words },
     [VXS_METHOD_FUSED] = { &vxs_linear_encoder, vxs_prepare_differences, NULL, &vxs_fused_words },
     [VXS_METHOD_SKFS] = { &vxs_kernel_encoder, vxs_prepare_kernels, loss_of_kernels,
                           &vxs_skfs_words },
     [VXS_METHOD_FGM] = { &vxs_block_encoder, vxs_prepare_blocks, loss_of_margins, &vxs_fgm_words },
     [VXS_METHOD_MSLR] = { &vxs_block_encoder, vxs_prepare_minimax, logistic, &vxs_mslr_words },
-    [VXS_METHOD_GRAPHNET] = { &vxs_linear_encoder, vxs_prepare_net, chosen_hinge,
-                              &vxs_graphnet_words },
+    [VXS_METHOD_GRAPHNET] = { &vxs_linear_encoder, vxs_prepare_net, chosen, &vxs_graphnet_words },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
 
@@ -91,6 +90,18 @@ bool vxs_task_has_logits(const vxs_task *t)
 
 /* ---- What goes with it ----------------------------------------------------------------------- */
 
+static vxs_status refuse_loss(const vxs_loss_kind *loss, vxs_error *err)
+{
+    char names[128];
+    int used = 0;
+    names[0] = '\0';
+    for (const vxs_method *m = vxs_methods; m->name; m++)
+        if (vxs_method_takes_loss(m, loss))
+            used += snprintf(names + used, sizeof(names) - (size_t)used, "%s%s", used ? ", " : "",
+                             m->name);
+    return vxs_fail(err, VXS_MISUSE, "'--loss %s' goes with methods %s", loss->name, names);
+}
+
 /* Differences of weights are compared, so all must be in one unit. */
 vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
 {
@@ -105,9 +116,11 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' tells classes apart; '--loss squared' is of scores",
                         method->name);
-    if (loss == &vxs_squared_hinge_loss && !vxs_method_takes_loss(method, loss))
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--loss squared-hinge' goes with methods lasso, graphnet and fgm");
+    if ((loss == &vxs_squared_hinge_loss || loss == &vxs_huber_loss) &&
+        !vxs_method_takes_loss(method, loss))
+        return refuse_loss(loss, err);
+    if (t->settings.huber_threshold > 0 && loss != &vxs_huber_loss)
+        return vxs_fail(err, VXS_MISUSE, "'--huber-threshold' goes with '--loss huber'");
     if (method->graph == VXS_GRAPH_NONE && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
     if (method->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)

@@ -101,6 +101,10 @@ VXS_MUST_CHECK vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_
                                          bool path, vxs_tries *tries, vxs_error *err);
 void vxs_tries_release(vxs_tries *tries);
 
+/* threshold.c: of Huber's loss of these subjects, of all if `which` is NULL; of other losses what
+ * is set. */
+VXS_MUST_CHECK vxs_status vxs_task_threshold(const vxs_task *task, const size_t *which, size_t n,
+                                             double *threshold, vxs_error *err);
 /* covariates_only.c: predictions from columns alone, without features: score = columns x b; whether
  * the gap was reached, unless that is NULL. */
 VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count,

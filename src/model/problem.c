@@ -193,7 +193,8 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                                         .n = t->n,
                                         .k = t->loss->joint ? t->class_count : 0,
                                         .y = t->y,
-                                        .u = weighted ? t->u : NULL },
+                                        .u = weighted ? t->u : NULL,
+                                        .threshold = t->threshold },
                               .covariates = t->free,
                               .covariate_count = vxs_task_regresses(t) ? 1 : t->free_count };
     return vxs_task_estimator(t)->prepare(context, t, number, settings, problem, err);

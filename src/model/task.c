@@ -8,11 +8,14 @@
 #define AT(member) offsetof(vxs_task_settings, member)
 
 /* The losses that '--loss' names, behind auto. */
-static const vxs_loss_kind *const chosen_losses[] = { NULL, &vxs_squared_loss, &vxs_logistic_loss,
+static const vxs_loss_kind *const chosen_losses[] = { NULL,
+                                                      &vxs_squared_loss,
+                                                      &vxs_logistic_loss,
                                                       &vxs_multinomial_loss,
-                                                      &vxs_squared_hinge_loss };
-static const char *const losses[] = { "auto",        "squared",       "logistic",
-                                      "multinomial", "squared-hinge", NULL };
+                                                      &vxs_squared_hinge_loss,
+                                                      &vxs_huber_loss };
+static const char *const losses[] = { "auto",          "squared", "logistic", "multinomial",
+                                      "squared-hinge", "huber",   NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
 static const char *const confound_ways[] = { "beside", "out", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
@@ -36,10 +39,21 @@ const vxs_param vxs_task_params[] = {
       .offset = AT(loss),
       .choices = losses,
       .help =
-          "squared for scores, logistic for classes, each against the rest, multinomial for all "
+          "squared for scores, huber for scores with outliers (lasso, graphnet), logistic for "
+          "classes, each against the rest, multinomial for all "
           "classes at once (fused only), squared-hinge for classes too (lasso; fgm, where auto is "
           "that); auto goes by the target: text, or numbers of which "
           "there are two, are classes" },
+    { .name = "huber-threshold",
+      .value = "X",
+      .type = VXS_PARAM_REAL,
+      .offset = AT(huber_threshold),
+      .initial = 0,
+      .min = 0,
+      .max = 1e100,
+      .help = "with --loss huber: residuals beyond it count linearly, in units of the target "
+              "(0: 1.345 times 1.4826 times the median absolute deviation of the training "
+              "subjects' target)" },
     { .name = "confounds",
       .value = "A,B",
       .type = VXS_PARAM_TEXT,
@@ -447,7 +461,8 @@ static vxs_status read_target(maker *m, vxs_error *err)
                         target, t->classes[0], t->n);
     const vxs_loss_kind *chosen = vxs_chosen_loss(&t->settings);
     bool joint = chosen == &vxs_multinomial_loss;
-    bool classes = chosen ? chosen != &vxs_squared_loss : !summary.numeric || t->class_count == 2;
+    bool classes =
+        chosen ? !vxs_loss_is_of_scores(chosen) : !summary.numeric || t->class_count == 2;
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
     if (!classes && !vxs_method_takes_loss(vxs_task_method(t), &vxs_squared_loss))
         return vxs_fail(err, VXS_BAD_DATA,
@@ -457,8 +472,8 @@ static vxs_status read_target(maker *m, vxs_error *err)
     if (!chosen && !summary.numeric && check_target(m, err))
         return VXS_BAD_DATA;
     if (!classes && !summary.numeric)
-        return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; --loss squared wants numbers",
-                        target);
+        return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; '--loss %s' is of numbers",
+                        target, chosen->name);
     if (classes && t->class_count > VXS_MOST_CLASSES)
         return vxs_fail(err, VXS_BAD_DATA,
                         "column '%s' has %zu different values; as classes at most %d are taken "
@@ -552,6 +567,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = vxs_covariates_read(&m.covariates, task, err);
     if (!status)
         status = read_weights(&m, err);
+    if (!status)
+        status = vxs_task_threshold(task, NULL, task->n, &task->threshold, err);
     if (!status)
         status = vxs_task_check_classes(task, err);
     if (!status)

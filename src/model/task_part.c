@@ -88,6 +88,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     if (!status)
         status = copy_penalties(whole, part, err);
     if (!status)
+        status = vxs_task_threshold(part, NULL, part->n, &part->threshold, err);
+    if (!status)
         status = vxs_task_make_room(part, err);
     if (!status)
         status = vxs_task_make_design(context, part, err);

@@ -16,7 +16,7 @@
 
 /* Of a problem by itself: all that the checker can certify. */
 static const vxs_accepts plain = { { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss,
-                                     &vxs_multinomial_loss },
+                                     &vxs_multinomial_loss, &vxs_huber_loss },
                                    { &vxs_l1_penalty },
                                    { &vxs_ridge, &vxs_laplacian },
                                    VXS_EITHER_SIGN,
@@ -189,6 +189,9 @@ static vxs_status check_settings(const vxs_param *table, const vxs_method_settin
 static vxs_status check_samples(const vxs_problem *q, size_t n, vxs_error *err)
 {
     double least = INFINITY, most = 0;
+    if (q->loss.kind->has_threshold && !(q->loss.threshold > 0 && q->loss.threshold <= VXS_LARGEST))
+        return vxs_fail(err, VXS_MISUSE, "%s loss has a threshold above 0 and up to %g, not %g",
+                        q->loss.kind->name, VXS_LARGEST, q->loss.threshold);
     for (size_t i = 0; i < n; i++) {
         double u = vxs_loss_weight(&q->loss, i);
         if (!q->loss.kind->is_target(&q->loss, q->loss.y[i]))

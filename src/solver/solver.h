@@ -10,7 +10,7 @@
 typedef enum { VXS_ANY_SIGN, VXS_EITHER_SIGN, VXS_NONNEGATIVE } vxs_sign;
 /* What an algorithm takes of problems; lists end with NULL. */
 typedef struct {
-    const vxs_loss_kind *losses[5];
+    const vxs_loss_kind *losses[6];
     const vxs_penalty_kind *penalties[3];
     const vxs_quadratic_kind *quadratics[3];
     vxs_sign weights; /* VXS_EITHER_SIGN: as the problem says; VXS_NONNEGATIVE: these alone */

@@ -49,7 +49,7 @@ awk -F '\t' -v OFS='\t' 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == "score") 
     NR > 1 { print $0, 2 * $at + 3 }' c/participants.tsv > copied/participants.tsv
 refuses 65 "the confounds explain it all" voxsift fit copied --target score --confounds age,copy -o x
 rm -rf copied
-refuses 2 "wants one of auto, squared, logistic, multinomial, squared-hinge, not 'logistics'; did you mean 'logistic'?" \
+refuses 2 "wants one of auto, squared, logistic, multinomial, squared-hinge, huber, not 'logistics'; did you mean 'logistic'?" \
     voxsift fit c --target score --loss logistics -o x
 refuses 2 "option '--only' wants COLUMN=VALUE, not 'half'" \
     voxsift fit c --target score --only half -o x
@@ -69,7 +69,7 @@ refuses 65 "has no column 'hal'; did you mean 'half'?" \
 refuses 65 "0 of 30 subjects can be used" voxsift fit c --target score --only half=three -o x
 refuses 65 "column 'half' is 'two' for all 10 subjects; there is nothing to predict" \
     voxsift fit c --target half --only half=two -o x
-refuses 65 "column 'dx' holds text; --loss squared wants numbers" \
+refuses 65 "column 'dx' holds text; '--loss squared' is of numbers" \
     voxsift fit c --target dx --loss squared -o x
 refuses 65 "'c/participants.tsv' line 2, column 'site': 'York' is not a number" \
     voxsift fit c --target score --weights site -o x

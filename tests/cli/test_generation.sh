@@ -11,8 +11,8 @@ refuses 65 "method 'fgm' tells classes apart; column 'age' holds scores" voxsift
 gen 2 "method 'fgm' tells classes apart; '--loss squared' is of scores" fgm --loss squared
 gen 2 "method 'mslr' tells classes apart; '--loss squared' is of scores" mslr --loss squared
 gen 2 "method 'fgm' tells each class from the rest; '--loss multinomial' goes with" fgm --loss multinomial
-gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet and fgm" mslr --loss squared-hinge
-gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet and fgm" fused --loss squared-hinge
+gen 2 "'--loss squared-hinge' goes with methods lasso, fgm, graphnet" mslr --loss squared-hinge
+gen 2 "'--loss squared-hinge' goes with methods lasso, fgm, graphnet" fused --loss squared-hinge
 gen 2 "method 'fgm' has no option '--lambda'" fgm --lambda 1
 gen 2 "method 'mslr' has no option '--nlambda'" mslr --nlambda 3
 gen 2 "method 'mslr' has no option '--B'" mslr --B 3

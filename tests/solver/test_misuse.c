@@ -218,7 +218,7 @@ Test(misuse, a_loss_that_the_method_does_not_have)
         const char *part;
     } cases[] = {
         { VXS_METHOD_LASSO, &vxs_hinge_loss,
-          "takes squared or logistic or squared-hinge loss, not "
+          "takes squared or logistic or squared-hinge or huber loss, not "
           "hinge" },
         { VXS_METHOD_LASSO, &vxs_multinomial_loss, "loss, not multinomial" },
         { VXS_METHOD_FUSED, &vxs_hinge_loss, "loss, not hinge" },

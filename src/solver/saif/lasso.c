@@ -347,7 +347,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
 static const vxs_accepts *accepts(const vxs_method_settings *settings)
 {
     static const vxs_accepts all = { { &vxs_squared_loss, &vxs_logistic_loss,
-                                       &vxs_squared_hinge_loss },
+                                       &vxs_squared_hinge_loss, &vxs_huber_loss },
                                      { &vxs_l1_penalty },
                                      { &vxs_ridge, &vxs_laplacian },
                                      VXS_EITHER_SIGN,

@@ -1,0 +1,64 @@
+/* threshold.c - where Huber's loss becomes linear: as it is set, or 1.345 robust standard
+ * deviations of the target, at which it loses a twentieth of the precision of least squares where
+ * errors are normal (Huber and Ronchetti: Robust statistics, 2009). The target's own spread is no
+ * less than that of its errors. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define EFFICIENT  1.345
+#define OF_NORMALS 1.4826 /* standard deviation over median absolute deviation */
+
+typedef struct {
+    double value, weight;
+} weighted;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = ((const weighted *)a)->value, y = ((const weighted *)b)->value;
+    return (x > y) - (x < y);
+}
+
+/* A weight of 2 is the same value twice. */
+static double median(weighted *list, size_t n)
+{
+    double whole = 0, below = 0;
+    size_t k = 0;
+    qsort(list, n, sizeof(*list), by_value);
+    for (size_t i = 0; i < n; i++)
+        whole += list[i].weight;
+    while (k + 1 < n && below + list[k].weight < whole / 2)
+        below += list[k++].weight;
+    bool between = k + 1 < n && below + list[k].weight == whole / 2;
+    return between ? (list[k].value + list[k + 1].value) / 2 : list[k].value;
+}
+
+vxs_status vxs_task_threshold(const vxs_task *t, const size_t *which, size_t n, double *threshold,
+                              vxs_error *err)
+{
+    size_t count = 0;
+    *threshold = t->settings.huber_threshold;
+    if (vxs_chosen_loss(&t->settings) != &vxs_huber_loss || *threshold > 0)
+        return VXS_OK;
+    weighted *list = vxs_alloc(n, sizeof(*list), err);
+    if (!list)
+        return VXS_FAILED;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = which ? which[k] : k;
+        list[count] = (weighted){ t->score[i], vxs_task_weight(t, i) };
+        count += list[count].weight > 0;
+    }
+    double middle = count > 0 ? median(list, count) : 0;
+    for (size_t k = 0; k < count; k++)
+        list[k].value = fabs(list[k].value - middle);
+    *threshold = count > 0 ? EFFICIENT * OF_NORMALS * median(list, count) : 0;
+    free(list);
+    return *threshold > 0
+               ? VXS_OK
+               : vxs_fail(err, VXS_BAD_DATA,
+                          "half of the subjects or more have %g in column '%s', so that its median "
+                          "absolute deviation is 0; say from where on residuals count linearly, "
+                          "with '--huber-threshold'",
+                          middle, t->settings.target);
+}

@@ -1,0 +1,46 @@
+# Huber's loss: every command, on scores of which a twentieth are far off; what does not go with it.
+run voxsift simulate lasso --subjects 150 --features 60 --nonzero 0.1 --seed 11 -q -o c
+same "a cohort" "$code" 0
+awk -F'\t' 'NR == 1 { print $0 "\tdirty\tsame"; next }
+    { print $0 "\t" (NR % 20 == 3 ? $2 + 1000 * (NR % 40 == 3 ? 1 : -1) : $2) "\t" (NR % 3 ? 5 : $2) }' c/participants.tsv > t.tsv
+mv t.tsv c/participants.tsv
+for loss in squared huber; do
+    run voxsift fit c --target dirty --loss $loss --choose-lambda 5 -q -o $loss
+    same "a fit with $loss loss" "$code" 0
+    run voxsift check-model $loss c
+    same "is confirmed" "$code" 0
+    run voxsift predict $loss c --training-too
+    same "predicts" "$code" 0
+done
+run voxsift fit c --target score --choose-lambda 5 -q -o clean
+# how far weights are from those of scores that are as they should be
+apart() {
+    awk -F'\t' 'FNR == 1 { file++; for (k in at) delete at[k]; for (k = 1; k <= NF; k++) at[$k] = k; next }
+        { w[$at["feature"], file] = $at["weight"]; f[$at["feature"]] = 1 }
+        END { for (j in f) { d += (w[j, 1] - w[j, 2]) ^ 2 } print d }' "clean/weights.tsv" "$1/weights.tsv"
+}
+same "weights are nearer to those without outliers, ten times and more" \
+    "$(awk -v a="$(apart huber)" -v b="$(apart squared)" 'BEGIN { print (10 * a < b) }')" 1
+holds "the threshold that was found is on record" '"huber-threshold": ' huber/model.json
+same "as a number" "$(grep -c '"huber-threshold": [0-9.]*,' huber/model.json)" 1
+run voxsift path c --target dirty --loss huber --nlambda 5 -q
+same "a path" "$code" 0
+run voxsift fit c --target dirty --loss huber --huber-threshold 40 --confounds same --method graphnet --graph chain -q -o net
+same "graphnet, a threshold that is given, a covariate" "$code" 0
+run voxsift check-model net c
+same "is confirmed" "$code" 0
+run voxsift cv c --target dirty --loss huber --folds 3 --inner-folds 2 --nlambda 5 -q -o cv
+same "cross-validation" "$code" 0
+run voxsift permute c --target dirty --loss huber --folds 3 --inner-folds 2 --nlambda 5 --permutations 3 -q -o p
+same "permutations" "$code" 0
+run voxsift stability c --target dirty --loss huber --pairs 2 -q -o s
+same "stability" "$code" 0
+run voxsift report huber -o m.html
+same "a page" "$code" 0
+holds "which says so" "huber loss" m.html
+
+refuses 2 "'--huber-threshold' goes with '--loss huber'" voxsift fit c --target dirty --huber-threshold 3 -o x
+refuses 2 "'--loss huber' goes with methods lasso, graphnet" voxsift fit c --target dirty --loss huber --method fused -o x
+refuses 2 "'--huber-threshold'" voxsift fit c --target dirty --loss huber --huber-threshold -1 -o x
+refuses 65 "have 5 in column 'same', so that its median absolute deviation is 0" voxsift fit c --target same --loss huber -o x
+refuses 65 "'--loss huber' is of numbers" voxsift fit c --target participant_id --loss huber -o x
