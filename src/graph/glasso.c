@@ -18,7 +18,7 @@
 #include "voxsift/internal/graph.h"
 
 #include "core/union.h"
-#include "linalg/lapack.h"
+#include "linalg/cholesky.h"
 #include "voxsift/internal/machine.h"
 
 #include <cblas.h>
@@ -106,13 +106,12 @@ static double take_column(const piece *c, size_t j)
 /* NAN when the matrix is not positive definite. */
 static double log_det(const piece *c, const double *matrix)
 {
-    int k = (int)c->k, info = 0;
     double sum = 0;
     memcpy(c->spare, matrix, c->k * c->k * sizeof(*matrix));
-    dpotrf_("L", &k, c->spare, &k, &info);
+    bool positive = vxs_cholesky(c->spare, c->k);
     for (size_t j = 0; j < c->k; j++)
         sum += 2 * log(c->spare[j * c->k + j]);
-    return info == 0 ? sum : NAN;
+    return positive ? sum : NAN;
 }
 
 /* An edge stands when both ends have a weight for the other. */

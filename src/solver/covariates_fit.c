@@ -7,6 +7,7 @@
  *          hides what it falls by, a few steps more for the slope, on which the bound of the whole
  *          problem rests (C'alpha = 0). */
 #include "solver/covariates_fit.h"
+#include "linalg/cholesky.h"
 #include "linalg/span.h"
 #include "solver/solver.h"
 
@@ -67,39 +68,6 @@ vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns, vxs_shift 
 
 /* ---- Small systems --------------------------------------------------------------------------- */
 
-/* The lower triangle becomes its Cholesky factor; directions without curvature are left out. */
-static void factor(double *a, size_t q)
-{
-    double largest = 0;
-    for (size_t k = 0; k < q; k++)
-        largest = fmax(largest, a[k * q + k]);
-    for (size_t k = 0; k < q; k++) {
-        for (size_t m = 0; m < k; m++)
-            a[k * q + k] -= a[k * q + m] * a[k * q + m];
-        bool flat = !(a[k * q + k] > FLAT * largest);
-        a[k * q + k] = flat ? INFINITY : sqrt(a[k * q + k]);
-        for (size_t r = k + 1; r < q; r++) {
-            for (size_t m = 0; m < k; m++)
-                a[r * q + k] -= a[r * q + m] * a[k * q + m];
-            a[r * q + k] = flat ? 0 : a[r * q + k] / a[k * q + k];
-        }
-    }
-}
-
-static void solve(const double *a, size_t q, double *v)
-{
-    for (size_t k = 0; k < q; k++) {
-        for (size_t m = 0; m < k; m++)
-            v[k] -= a[k * q + m] * v[m];
-        v[k] /= a[k * q + k];
-    }
-    for (size_t k = q; k-- > 0;) {
-        for (size_t m = k + 1; m < q; m++)
-            v[k] -= a[m * q + k] * v[m];
-        v[k] /= a[k * q + k];
-    }
-}
-
 void vxs_shift_factor(vxs_shift *s, const double *curve)
 {
     size_t q = s->rank, n = s->n;
@@ -109,7 +77,7 @@ void vxs_shift_factor(vxs_shift *s, const double *curve)
         for (size_t k = 0; k <= r; k++)
             s->gram[r * q + k] = cblas_ddot((int)n, s->bent, 1, s->basis + k * n, 1);
     }
-    factor(s->gram, q);
+    vxs_cholesky_of_rank(s->gram, q, FLAT);
 }
 
 void vxs_shift_project(vxs_shift *s, const double *curve, double *v)
@@ -120,7 +88,7 @@ void vxs_shift_project(vxs_shift *s, const double *curve, double *v)
         for (size_t i = 0; i < n; i++)
             s->trial[r] += curve[i] * s->basis[r * n + i] * v[i];
     }
-    solve(s->gram, s->rank, s->trial);
+    vxs_cholesky_of_rank_solve(s->gram, s->rank, s->trial);
     for (size_t r = 0; r < s->rank; r++)
         cblas_daxpy((int)n, -s->trial[r], s->basis + r * n, 1, v, 1);
 }
@@ -130,7 +98,7 @@ void vxs_shift_balance(vxs_shift *s, const double *curve, double *v)
     size_t n = s->n;
     for (size_t r = 0; r < s->rank; r++)
         s->trial[r] = cblas_ddot((int)n, s->basis + r * n, 1, v, 1);
-    solve(s->gram, s->rank, s->trial);
+    vxs_cholesky_of_rank_solve(s->gram, s->rank, s->trial);
     for (size_t r = 0; r < s->rank; r++)
         for (size_t i = 0; i < n; i++)
             v[i] -= s->trial[r] * curve[i] * s->basis[r * n + i];
@@ -167,7 +135,7 @@ static double step_down(vxs_shift *s, const double *z, double most, double *shif
     size_t rank = s->rank;
     double *down = s->gram + rank * rank, *step = down + rank;
     memcpy(step, down, rank * sizeof(*step));
-    solve(s->gram, rank, step);
+    vxs_cholesky_of_rank_solve(s->gram, rank, step);
     double promise = cblas_ddot((int)rank, down, 1, step, 1);
     for (double share = 1; share > 1e-9; share /= 2) {
         for (size_t r = 0; r < s->rank; r++)

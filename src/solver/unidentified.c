@@ -14,6 +14,7 @@
 #include "solver/unidentified.h"
 
 #include "core/union.h"
+#include "linalg/cholesky.h"
 #include "linalg/lapack.h"
 #include "solver/bound_propagation/bound_propagation.h"
 #include "solver/covariates_fit.h"
@@ -121,7 +122,7 @@ typedef struct {
     const vxs_terms *null;
     size_t n, count;
     double *scaled;   /* n x count: PXN R^-1 */
-    double *rounding; /* count x count: R, upper, R'R of the rounding of XN */
+    double *rounding; /* count x count: R', lower, R'R of the rounding of XN */
     double *gram;     /* count x count: N'N */
     double *values;   /* singular, falling; count */
     double *right;    /* count x count: the singular vectors, a row each */
@@ -172,7 +173,6 @@ static void add_up(rank_test *t, const double *stored)
 static vxs_status find_rounding(rank_test *t, const double *stored, vxs_error *err)
 {
     size_t c = t->count;
-    int size = (int)c, info = 0;
     add_up(t, stored);
     for (size_t k = 0; k < c; k++) {
         double alone = MARGIN * sqrt(t->rounding[k * c + k]);
@@ -181,10 +181,10 @@ static vxs_status find_rounding(rank_test *t, const double *stored, vxs_error *e
     }
     for (size_t k = 0; k < c * c; k++)
         t->rounding[k] *= t->sum[k / c] * t->sum[k % c];
-    dpotrf_("U", &size, t->rounding, &size, &info);
-    return info == 0 ? VXS_OK
-                     : vxs_fail(err, VXS_FAILED,
-                                "the %zu sums of features without penalty depend on each other", c);
+    return vxs_cholesky(t->rounding, c)
+               ? VXS_OK
+               : vxs_fail(err, VXS_FAILED,
+                          "the %zu sums of features without penalty depend on each other", c);
 }
 
 /* Samples without weight do not count. */
@@ -206,7 +206,7 @@ static vxs_status scale_columns(rank_test *t, const vxs_problem *problem, const 
         }
         t->sum[k] = cblas_dnrm2(n, v, 1);
     }
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, c, 1,
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, c, 1,
                 t->rounding, c, t->scaled, n);
     vxs_shift_release(&covariates);
     return VXS_OK;
@@ -264,7 +264,7 @@ static void make_basis(const rank_test *t, vxs_unidentified *u)
         double *v = u->basis + h * c;
         for (size_t k = 0; k < c; k++)
             v[k] = t->right[k * c + first + h];
-        cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)c, t->rounding,
+        cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, (int)c, t->rounding,
                     (int)c, v, 1);
         clean(t, v);
         cblas_dscal((int)c, 1 / sqrt(inner(t, v, v)), v, 1);

@@ -12,7 +12,7 @@
  *           both scaled by |u|_inf. Where terms are singles u is what theta says
  * Cost      an iteration (m + n) n^2 / 2 multiplications, n samples, m variables
  * Source    Mehrotra 1992; Wright 1997; the dual is dissertation 3.2 */
-#include "linalg/lapack.h"
+#include "linalg/cholesky.h"
 #include "solver/bound_propagation/bound_propagation.h"
 
 #include <cblas.h>
@@ -273,14 +273,13 @@ void vxs_inside_begin(vxs_inside *s, double least)
 
 static bool factor_span(vxs_inside *s)
 {
-    int n = (int)s->rest->n, q = (int)s->rest->rank, info = 0;
+    int n = (int)s->rest->n, q = (int)s->rest->rank;
     inner *o = s->room;
     memcpy(o->by_span, s->rest->span, (size_t)n * (size_t)q * sizeof(*o->by_span));
-    dpotrs_("L", &n, &q, o->system, &n, o->by_span, &n, &info);
+    vxs_cholesky_solve(o->system, s->rest->n, o->by_span, s->rest->rank);
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, q, q, n, 1, s->rest->span, n, o->by_span,
                 n, 0, o->small, q);
-    dpotrf_("L", &q, o->small, &q, &info);
-    return info == 0;
+    return vxs_cholesky(o->small, s->rest->rank);
 }
 
 /* A few variables: B + [G Q]'W[G Q] / lambda as it is, which loses nothing where B is small. */
@@ -290,7 +289,7 @@ static bool factor_dense(vxs_inside *s)
     const vxs_terms *d = &r->solid;
     inner *o = s->room;
     size_t n = r->n, all = s->m + r->rank;
-    int info = 0, rows = (int)n, size = (int)all;
+    int rows = (int)n, size = (int)all;
     if (all == 0)
         return true;
     for (size_t j = 0; j < all; j++) {
@@ -309,14 +308,13 @@ static bool factor_dense(vxs_inside *s)
             for (size_t b = a; b < d->starts[t + 1]; b++)
                 o->system[(r->singles + d->index[a]) * all + r->singles + d->index[b]] +=
                     o->sigma[r->singles + t] * d->value[a] * d->value[b];
-    dpotrf_("L", &size, o->system, &size, &info);
-    return info == 0;
+    return vxs_cholesky(o->system, all);
 }
 
 static bool factor(vxs_inside *s)
 {
     const vxs_rest *r = s->rest;
-    int n = (int)r->n, m = (int)s->m, info = 0;
+    int n = (int)r->n, m = (int)s->m;
     inner *o = s->room;
     for (size_t k = 0; k < s->k; k++)
         o->sigma[k] = 1 / (s->up[k] / s->g[k] + s->down[k] / s->h[k]);
@@ -340,15 +338,13 @@ static bool factor(vxs_inside *s)
         cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, m, 1, o->half, n, 0, o->system, n);
     for (size_t i = 0; i < r->n; i++)
         o->system[i * r->n + i] += o->weight[i];
-    dpotrf_("L", &n, o->system, &n, &info);
-    return info == 0 && (r->rank == 0 || factor_span(s));
+    return vxs_cholesky(o->system, r->n) && (r->rank == 0 || factor_span(s));
 }
 
 static void solve_dense(vxs_inside *s)
 {
     inner *o = s->room;
     size_t n = s->rest->n, q = s->rest->rank;
-    int size = (int)(s->m + q), one = 1, info = 0;
     double *right = o->both;
     memcpy(right, o->left1, s->m * sizeof(*right));
     memcpy(right + s->m, o->left2, q * sizeof(*right));
@@ -356,8 +352,7 @@ static void solve_dense(vxs_inside *s)
         o->try3[i] = o->left3[i] / o->weight[i];
     columns_turned(s, 1, o->try3, right);
     span_turned(s, 1, o->try3, right + s->m);
-    if (size > 0)
-        dpotrs_("L", &size, &one, o->system, &size, right, &size, &info);
+    vxs_cholesky_solve(o->system, s->m + q, right, 1);
     memcpy(o->try1, right, s->m * sizeof(*right));
     memcpy(o->try2, right + s->m, q * sizeof(*right));
     for (size_t i = 0; i < n; i++)
@@ -372,7 +367,7 @@ static void solve_dense(vxs_inside *s)
 static void solve_once(vxs_inside *s)
 {
     inner *o = s->room;
-    int n = (int)s->rest->n, q = (int)s->rest->rank, one = 1, info = 0;
+    int n = (int)s->rest->n, q = (int)s->rest->rank;
     if (o->dense) {
         solve_dense(s);
         return;
@@ -382,11 +377,11 @@ static void solve_once(vxs_inside *s)
     for (int i = 0; i < n; i++)
         o->try3[i] = -o->left3[i];
     times_columns(s, 1, o->try1, o->try3);
-    dpotrs_("L", &n, &one, o->system, &n, o->try3, &n, &info);
+    vxs_cholesky_solve(o->system, s->rest->n, o->try3, 1);
     if (q > 0) {
         memcpy(o->try2, o->left2, (size_t)q * sizeof(*o->try2));
         span_turned(s, -1, o->try3, o->try2);
-        dpotrs_("L", &q, &one, o->small, &q, o->try2, &q, &info);
+        vxs_cholesky_solve(o->small, s->rest->rank, o->try2, 1);
         cblas_dgemv(CblasColMajor, CblasNoTrans, n, q, 1, o->by_span, n, o->try2, 1, 1, o->try3, 1);
     }
     memcpy(o->try1, o->left1, s->m * sizeof(*o->try1));

@@ -7,7 +7,7 @@
  * piece. What is left of one piece when it should be two is for the next cuts to find. A direction
  * in which nothing curves is cured by a little of the diagonal, which leaves the solution as it
  * is: there the gradient is 0 whatever the matrix. */
-#include "linalg/lapack.h"
+#include "linalg/cholesky.h"
 #include "solver/cut_pursuit/cut_pursuit.h"
 
 #include <cblas.h>
@@ -186,9 +186,9 @@ static void hold_first(const vxs_cuts *c, struct vxs_levels *l)
 static void find_step(const vxs_cuts *c, struct vxs_levels *l)
 {
     size_t m = l->columns;
-    int rows = (int)m, one = 1, info = 1;
+    bool positive = false;
     double ridge = RIDGE;
-    for (; info != 0 && ridge < 1; ridge *= 100) {
+    for (; !positive && ridge < 1; ridge *= 100) {
         make_system(c, l);
         for (size_t k = 0; k < m; k++) {
             double square = l->system[k * m + k];
@@ -201,12 +201,12 @@ static void find_step(const vxs_cuts *c, struct vxs_levels *l)
         }
         if (c->classes > 1)
             hold_first(c, l);
-        dpotrf_("L", &rows, l->system, &rows, &info);
+        positive = vxs_cholesky(l->system, m);
     }
     for (size_t k = 0; k < m; k++)
         l->step[k] = -l->scale[k] * l->gradient[k];
-    if (info == 0)
-        dpotrs_("L", &rows, &one, l->system, &rows, l->step, &rows, &info);
+    if (positive)
+        vxs_cholesky_solve(l->system, m, l->step, 1);
     for (size_t k = 0; k < m; k++)
         l->step[k] *= l->scale[k];
 }

@@ -12,6 +12,7 @@
  * it is smaller: over columns, or over samples as I + YY'. mu and b are what remains. Gap       of
  * the problem on the rounds, with b found to the end, as in proximal_gradient.c, which takes over
  * from here: its steps take rounds away that are only small here. */
+#include "linalg/cholesky.h"
 #include "linalg/lapack.h"
 #include "solver/cutting_plane/cutting_plane.h"
 
@@ -155,22 +156,13 @@ static bool over_columns(const central *c)
 /* I + Y'Y or I + YY', factored. */
 static bool factor(const central *c)
 {
-    int size = (int)(over_columns(c) ? c->m : c->n), info = 0;
+    int size = (int)(over_columns(c) ? c->m : c->n);
     CBLAS_TRANSPOSE turned = over_columns(c) ? CblasTrans : CblasNoTrans;
     cblas_dsyrk(CblasColMajor, CblasLower, turned, size, (int)(over_columns(c) ? c->n : c->m), 1,
                 c->y, (int)c->n, 0, c->system, size);
     for (int k = 0; k < size; k++)
         c->system[(size_t)k * (size_t)size + (size_t)k] += 1;
-    dpotrf_("L", &size, c->system, &size, &info);
-    return info == 0;
-}
-
-static void back(const central *c, int size, double *right, int width)
-{
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, size, width, 1,
-                c->system, size, right, size);
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, size, width, 1,
-                c->system, size, right, size);
+    return vxs_cholesky(c->system, (size_t)size);
 }
 
 /* right = H^-1 right */
@@ -178,12 +170,12 @@ static void solve(const central *c, double *right, int width)
 {
     int n = (int)c->n, m = (int)c->m;
     if (over_columns(c)) {
-        back(c, m, right, width);
+        vxs_cholesky_solve(c->system, (size_t)m, right, (size_t)width);
         return;
     }
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, width, m, 1, c->y, n, right, m, 0,
                 c->half, n);
-    back(c, n, c->half, width);
+    vxs_cholesky_solve(c->system, (size_t)n, c->half, (size_t)width);
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, m, width, n, -1, c->y, n, c->half, n, 1,
                 right, m);
 }

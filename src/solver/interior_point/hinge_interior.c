@@ -7,6 +7,7 @@
  * are fewer members than samples, else by way of B, whose factor is a band as wide as neighbours
  * are apart in the list of members, and an n x n system. */
 #include "solver/interior_point/hinge_interior.h"
+#include "linalg/cholesky.h"
 #include "linalg/lapack.h"
 
 #include <cblas.h>
@@ -210,15 +211,14 @@ static void find_least(point *t)
 
 static bool factor_dense(point *t)
 {
-    int info = 0, k = (int)t->k;
+    int k = (int)t->k;
     for (size_t i = 0; i < t->k; i++)
         for (size_t m = 0; m < t->n; m++)
             t->scaled[i * t->n + m] = sqrt(t->d[m]) * t->p->z[i * t->n + m];
     cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, k, (int)t->n, 1, t->scaled, (int)t->n, 0,
                 t->system, k);
     put_b(t, t->system, t->k, false);
-    dpotrf_("L", &k, t->system, &k, &info);
-    return info == 0;
+    return vxs_cholesky(t->system, t->k);
 }
 
 /* x = inverse of B's factor times Z', a row a member, the n numbers of a row side by side. */
@@ -249,22 +249,21 @@ static bool factor_by_band(point *t)
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1, t->scaled, n, 0, t->system, n);
     for (size_t m = 0; m < t->n; m++)
         t->system[m * t->n + m] += 1 / t->d[m];
-    dpotrf_("L", &n, t->system, &n, &info);
-    return info == 0;
+    return vxs_cholesky(t->system, t->n);
 }
 
 /* x becomes the inverse of B + Z'DZ times x, as far as rounding lets it. */
 static void apply_inverse(const point *t, double *x)
 {
-    int info = 0, one = 1, k = (int)t->k, n = (int)t->n, width = (int)t->width;
+    int k = (int)t->k, n = (int)t->n, width = (int)t->width;
     if (t->dense) {
-        dpotrs_("L", &k, &one, t->system, &k, x, &k, &info);
+        vxs_cholesky_solve(t->system, t->k, x, 1);
         return;
     }
     cblas_dtbsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, k, width, t->band, width + 1,
                 x, 1);
     cblas_dgemv(CblasColMajor, CblasNoTrans, n, k, 1, t->scaled, n, x, 1, 0, t->small, 1);
-    dpotrs_("L", &n, &one, t->system, &n, t->small, &n, &info);
+    vxs_cholesky_solve(t->system, t->n, t->small, 1);
     cblas_dgemv(CblasColMajor, CblasTrans, n, k, -1, t->scaled, n, t->small, 1, 1, x, 1);
     cblas_dtbsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, k, width, t->band, width + 1,
                 x, 1);
