@@ -170,7 +170,10 @@ def first_difference(a, b):
 def compare_text(a, b, renames, factor):
     a, b = text_of(a), text_of(b)
     for rename in renames:
-        a = a.replace(rename['before'], rename['now'])
+        if rename['where'] == 'line':
+            b = ''.join(line for line in b.splitlines(True) if line.strip() != rename['now'])
+        else:
+            a = a.replace(rename['before'], rename['now'])
     if a == b or (factor and close(a, b, factor)):
         return None
     return first_difference(a, b)
@@ -213,7 +216,7 @@ def main():
     commands = needed(read_commands())
     renames = table('renames.tsv')
     rounding = {row['command']: float(row['factor']) for row in table('rounding.tsv')}
-    texts = [row for row in renames if row['where'] in ('text', 'file')]
+    texts = [row for row in renames if row['where'] in ('text', 'file', 'line')]
 
     def old_words(words):
         for rename in renames:
