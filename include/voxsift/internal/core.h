@@ -78,6 +78,28 @@ void vxs_talk_log(void *talk, vxs_log_level level, const char *message);
 void vxs_talk_progress(void *talk, const char *task, const char *unit, uint64_t done,
                        uint64_t total);
 
+/* ---- The best few of many -------------------------------------------------------------------- */
+
+typedef struct {
+    size_t unit;
+    double score;
+} vxs_scored;
+/* The `most` best of all that were offered, each once, in whatever order: a heap with the
+ * worst of them first. Better is a larger score, and of equal ones the smaller number, so that what
+ * is kept depends on nothing but what was offered. */
+typedef struct {
+    size_t most, count;
+    vxs_scored *heap;
+} vxs_top;
+VXS_MUST_CHECK vxs_status vxs_top_init(vxs_top *top, size_t most, vxs_error *err);
+void vxs_top_release(vxs_top *top);
+/* Whether it is kept, for now. */
+bool vxs_top_offer(vxs_top *top, size_t unit, double score);
+/* What is below this is not kept. */
+double vxs_top_least(const vxs_top *top);
+/* Best first; nothing is offered afterwards. */
+void vxs_top_sort(vxs_top *top);
+
 /* ---- Random numbers -------------------------------------------------------------------------- */
 
 /* Counter-based (Philox 4x32-10): draw number `index` of stream `stream` under `seed` is a function

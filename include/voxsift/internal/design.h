@@ -99,10 +99,6 @@ void vxs_kernels_pack(const double *y, size_t n, double *packed);
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 
-typedef struct {
-    size_t unit;
-    double score; /* |Z_g'v|^2 */
-} vxs_scored;
 enum { VXS_MAP_GAUSS_WIDTH = 11, VXS_MAP_HIK_WIDTH = 100 };
 /* Units of a map over p features, in the order of their numbers. none, gauss, hik: unit j is of
  * feature j. poly2: sqrt(2 gamma constant) x_j at j, gamma x_j^2 at p + j, sqrt(2) gamma x_a x_b

@@ -129,19 +129,6 @@ static vxs_status divide_columns(const vxs_cuts *c, const vxs_side *s, division 
     return status;
 }
 
-typedef struct {
-    double gain;
-    uint32_t piece;
-} bid;
-
-static int by_gain(const void *a, const void *b)
-{
-    const bid *left = a, *right = b;
-    if (left->gain != right->gain)
-        return left->gain < right->gain ? 1 : -1;
-    return (left->piece > right->piece) - (left->piece < right->piece);
-}
-
 /* No more new pieces than samples can tell apart: those that move most for their size. The others
  * stay with what they come from. */
 static vxs_status choose_pieces(const vxs_cuts *c, vxs_side *s, vxs_error *err)
@@ -149,24 +136,25 @@ static vxs_status choose_pieces(const vxs_cuts *c, vxs_side *s, vxs_error *err)
     vxs_flow *f = s->flow;
     division d = { .count = 0 };
     size_t most = c->n > s->count + c->n / 4 ? c->n - s->count : c->n / 4 + 1;
-    vxs_status status = make_division(s, &d, err);
-    bid *bids = status ? NULL : vxs_alloc(d.count, sizeof(*bids), err);
-    if (!status && !bids)
-        status = VXS_FAILED;
     size_t count = 0;
+    vxs_top top;
+    vxs_status status = vxs_top_init(&top, most, err);
+    if (!status)
+        status = make_division(s, &d, err);
     for (uint32_t k = 0; k < d.count && !status; k++)
-        if (d.largest[d.parent[k]] != k)
-            bids[count++] = (bid){ d.rate[k] * d.rate[k] * (double)d.size[k], k };
+        if (d.largest[d.parent[k]] != k) {
+            (void)vxs_top_offer(&top, k, d.rate[k] * d.rate[k] * (double)d.size[k]);
+            count++;
+        }
     if (!status && count > most) {
-        qsort(bids, count, sizeof(*bids), by_gain);
         for (size_t k = 0; k < d.count; k++)
             d.rest[k] = true; /* stays */
         for (size_t k = 0; k < most; k++)
-            d.rest[bids[k].piece] = false;
+            d.rest[top.heap[k].unit] = false;
         for (size_t k = 0; k < vxs_flow_nodes(f); k++)
             f->at[k].part = d.rest[d.piece[k]] ? s->piece[k] : (uint32_t)s->count + d.piece[k];
     }
-    free(bids);
+    vxs_top_release(&top);
     release_division(&d);
     return status;
 }

@@ -249,16 +249,8 @@ static double score_of(const vxs_generation *g, size_t place)
     return sum;
 }
 
-static int by_score(const void *a, const void *b)
-{
-    const vxs_scored *left = a, *right = b;
-    return left->score != right->score ? (left->score < right->score) - (left->score > right->score)
-                                       : (left->unit > right->unit) - (left->unit < right->unit);
-}
-
 /* The best units, of which at most so many are new; selected ones take the places of others. */
-static vxs_status list_candidates(vxs_generation *g, size_t most_new, vxs_scored *list,
-                                  size_t *count, vxs_error *err)
+static vxs_status offer_candidates(vxs_generation *g, size_t most_new, vxs_top *top, vxs_error *err)
 {
     size_t added = 0, pooled = g->pool.count;
     vxs_status status = VXS_OK;
@@ -267,30 +259,27 @@ static vxs_status list_candidates(vxs_generation *g, size_t most_new, vxs_scored
         if (!(g->best[k].score > 0) || (place < pooled && vxs_rounds_have(g, place)))
             continue;
         status = vxs_pool_place(&g->pool, g->best[k].unit, &place, err);
-        list[(*count)++] = (vxs_scored){ place, g->best[k].score };
+        (void)vxs_top_offer(top, place, g->best[k].score);
         added++;
     }
     for (size_t place = 0; place < pooled && !status; place++)
-        if (vxs_rounds_have(g, place))
-            list[(*count)++] = (vxs_scored){ place, score_of(g, place) };
+        if (vxs_rounds_have(g, place) && score_of(g, place) > 0)
+            (void)vxs_top_offer(top, place, score_of(g, place));
     return status;
 }
 
 static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h, vxs_error *err)
 {
-    size_t count = 0;
-    vxs_scored *list = vxs_alloc(g->best_count + g->pool.count, sizeof(*list), err);
+    vxs_top top;
+    vxs_status status = vxs_top_init(&top, g->budget.budget, err);
     h->place = vxs_alloc(g->budget.budget, sizeof(*h->place), err);
-    vxs_status status =
-        list && h->place ? list_candidates(g, most_new, list, &count, err) : VXS_FAILED;
-    if (!status && count > 0)
-        qsort(list, count, sizeof(*list), by_score);
-    for (size_t k = 0; k < count && k < g->budget.budget && !status; k++)
-        if (list[k].score > 0)
-            h->place[h->count++] = list[k].unit;
+    if (!status)
+        status = h->place ? offer_candidates(g, most_new, &top, err) : VXS_FAILED;
+    for (size_t k = 0; k < top.count && !status; k++)
+        h->place[h->count++] = top.heap[k].unit;
     if (h->count > 0)
         qsort(h->place, h->count, sizeof(*h->place), by_place);
-    free(list);
+    vxs_top_release(&top);
     return status;
 }
 

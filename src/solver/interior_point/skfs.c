@@ -265,37 +265,19 @@ void vxs_skfs_certify(vxs_skfs *s, double rho, vxs_certificate *c)
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-typedef struct {
-    size_t voxel;
-    double want;
-} wish;
-
-static int by_wish(const void *a, const void *b)
-{
-    const wish *left = a, *right = b;
-    return left->want != right->want ? (left->want < right->want) - (left->want > right->want)
-                                     : (left->voxel > right->voxel) - (left->voxel < right->voxel);
-}
-
 /* The voxels outside that want most, of those that want more than `least`. */
 static vxs_status admit(vxs_skfs *s, double least, size_t most, size_t *admitted, vxs_error *err)
 {
-    size_t count = 0;
-    for (size_t j = 0; j < s->p; j++)
-        count += s->place[j] == VXS_NOWHERE && s->want[j] > least;
-    wish *wishes = vxs_alloc(count, sizeof(*wishes), err);
-    if (!wishes)
-        return VXS_FAILED;
-    count = 0;
-    for (size_t j = 0; j < s->p; j++)
+    vxs_top top;
+    vxs_status status = vxs_top_init(&top, most, err);
+    for (size_t j = 0; j < s->p && !status; j++)
         if (s->place[j] == VXS_NOWHERE && s->want[j] > least)
-            wishes[count++] = (wish){ j, s->want[j] };
-    qsort(wishes, count, sizeof(*wishes), by_wish);
-    *admitted = count < most ? count : most;
+            (void)vxs_top_offer(&top, j, s->want[j]);
+    *admitted = status ? 0 : top.count;
     for (size_t k = 0; k < *admitted; k++)
-        s->order[k] = wishes[k].voxel;
-    free(wishes);
-    return *admitted > 0 ? vxs_skfs_enter(s, *admitted, err) : VXS_OK;
+        s->order[k] = top.heap[k].unit;
+    vxs_top_release(&top);
+    return *admitted > 0 ? vxs_skfs_enter(s, *admitted, err) : status;
 }
 
 typedef struct {
