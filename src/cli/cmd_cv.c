@@ -129,7 +129,9 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     if (vxs_task_balance(task) && task->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
         vxs_log(call->context, VXS_LOG_INFO,
                 "classes differ in size: each weighs the same (--class-weights none: as they are)");
-    vxs_status status = vxs_warn_leaks(call->context, task, err);
+    vxs_status status = vxs_cv_settle(call->context, task, &settings, err);
+    if (!status)
+        status = vxs_warn_leaks(call->context, task, err);
     if (!status)
         status = vxs_cv_run(call->context, task, &settings, call->method, &cv, err);
     if (status)

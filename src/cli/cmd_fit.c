@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define CALIBRATION_FOLDS 5
-
 /* The task first, so that its rows fit. */
 typedef struct {
     vxs_task_settings task;
@@ -209,7 +207,8 @@ static vxs_status ask_folds(const vxs_call *call, const vxs_task *task, int64_t 
                                  .inner_folds = folds,
                                  .select = s->select,
                                  .seed = s->seed,
-                                 .group = s->group };
+                                 .group = s->group,
+                                 .inner_option = s->choose > 0 ? "choose-lambda" : "calibrate" };
     bool path = s->choose > 0;
     return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);
 }
@@ -235,8 +234,8 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     return VXS_OK;
 }
 
-/* The folds that calibrate what no choice of lambda has calibrated; 0 for none. Scores of kernels
- * and margins are in no unit. */
+/* The folds that calibrate what no choice of lambda has calibrated; 0 for none; VXS_FOLDS_OPEN
+ * where nobody chose a number. Scores of kernels and margins are in no unit. */
 static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
                                  const vxs_selection *selection)
 {
@@ -245,7 +244,7 @@ static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
         return 0;
     if (s->calibrate > 0)
         return s->calibrate;
-    return vxs_task_has_logits(task) ? 0 : CALIBRATION_FOLDS;
+    return vxs_task_has_logits(task) ? 0 : VXS_FOLDS_OPEN;
 }
 
 /* By held-out scores of folds at the same share of lambda_max. Folds that nobody asked for and that
@@ -314,7 +313,7 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     vxs_selection selection = { .losses = NULL };
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;
-    bool folds = settings->choose > 0 || calibration_folds(call, task, &selection) > 0;
+    bool folds = settings->choose > 0 || calibration_folds(call, task, &selection) != 0;
     vxs_status status = folds ? vxs_warn_leaks(call->context, task, err) : VXS_OK;
     if (!status && settings->choose > 0)
         status = choose_lambda(call, task, &method, &selection, err);

@@ -65,7 +65,9 @@ static vxs_status permute(const vxs_call *call, vxs_task *task, vxs_error *err)
     vxs_permutation r;
     settings.pieces = call->pieces;
     (void)vxs_task_balance(task);
-    vxs_status status = vxs_warn_leaks(call->context, task, err);
+    vxs_status status = vxs_cv_settle(call->context, task, &settings.cv, err);
+    if (!status)
+        status = vxs_warn_leaks(call->context, task, err);
     if (!status)
         status = vxs_permute(call->context, task, &settings, call->method, &r, err);
     if (status)

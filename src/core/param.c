@@ -89,7 +89,9 @@ void vxs_param_default(const vxs_param *param, char *buffer, size_t size)
     bool numeric = param->type == VXS_PARAM_WHOLE || param->type == VXS_PARAM_REAL;
     if (param->required)
         return;
-    if (numeric && isfinite(param->initial))
+    bool usual =
+        isfinite(param->initial) && !(param->initial < param->min); /* else: see its help */
+    if (numeric && usual)
         snprintf(buffer, size, "%s", vxs_real_text(param->initial, number));
     else if (param->type == VXS_PARAM_CHOICE)
         snprintf(buffer, size, "%s", param->choices[(int)param->initial]);

@@ -18,10 +18,11 @@ const vxs_param vxs_cv_params[] = {
       .value = "K",
       .type = VXS_PARAM_WHOLE,
       .offset = AT(folds),
-      .initial = 5,
+      .initial = VXS_FOLDS_OPEN,
       .min = 2,
       .max = 100000,
-      .help = "folds, dealt out evenly over classes, or over quantiles of a score" },
+      .help = "folds, dealt out evenly over classes, or over quantiles of a score; without it 5, "
+              "or one for each group of --group where these are fewer" },
     { .name = "repeats",
       .value = "N",
       .type = VXS_PARAM_WHOLE,
@@ -49,12 +50,13 @@ const vxs_param vxs_cv_params[] = {
       .value = "K",
       .type = VXS_PARAM_WHOLE,
       .offset = AT(inner_folds),
-      .initial = 5,
+      .initial = VXS_FOLDS_OPEN,
       .min = 0,
       .max = 1000,
       .help =
           "folds of the training subjects that choose lambda (methods fgm and mslr: the number of "
-          "rounds, or which of --features); 0: none, --lambda-ratio (--T, --features) is it" },
+          "rounds, or which of --features); 0: none, --lambda-ratio (--T, --features) is it; "
+          "without it 5, or as many as the groups that each fold leaves" },
     { .name = "select",
       .value = "RULE",
       .type = VXS_PARAM_CHOICE,
@@ -118,7 +120,7 @@ void vxs_cv_release(vxs_cv *cv)
 static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
 {
     const vxs_cv_settings *s = &cv->settings;
-    vxs_status status = vxs_check_ratio(cv->task, &cv->method, "fold", s->inner_folds > 0, err);
+    vxs_status status = vxs_check_ratio(cv->task, &cv->method, "fold", s->inner_folds != 0, err);
     if (status)
         return status;
     if (s->inner_folds == 1)
@@ -317,11 +319,8 @@ static vxs_status find_unseen(vxs_cv *cv, vxs_error *err)
 
 static vxs_status make_folds(vxs_cv *cv, vxs_error *err)
 {
-    int64_t *inner = &cv->settings.inner_folds;
-    vxs_status status = vxs_folds_make(cv->task, &cv->settings, &cv->folds, err);
-    if (!status && cv->folds.by_folds && *inner >= (int64_t)cv->folds.count)
-        *inner = (int64_t)cv->folds.count - 1; /* groups that a fold leaves */
-    return status;
+    vxs_status status = vxs_cv_settle(NULL, cv->task, &cv->settings, err);
+    return status ? status : vxs_folds_make(cv->task, &cv->settings, &cv->folds, err);
 }
 
 /* Ends with the first fold that is not trainable; refuses it where that is not asked. */
@@ -363,7 +362,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
     *cv = (vxs_cv){ .settings = *settings, .method = *method, .task = task };
     vxs_status status = check_settings(cv, err);
     if (!status)
-        status = vxs_tries_make(task, method, settings->inner_folds > 0, &cv->tries, err);
+        status = vxs_tries_make(task, method, settings->inner_folds != 0, &cv->tries, err);
     if (!status)
         status = make_folds(cv, err);
     if (!status)
@@ -422,7 +421,23 @@ static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
     s->slope = s->offset = NULL;
 }
 
-/* One fold in which everybody is learned from, and nobody kept back. */
+/* One fold, of which nobody is. */
+static vxs_status keep_nobody_back(const vxs_context *context, vxs_cv *cv, vxs_error *err)
+{
+    vxs_folds *f = &cv->folds;
+    size_t n = cv->task->n;
+    vxs_status status = vxs_folds_group(cv->task, cv->settings.group, f, err);
+    f->n = n;
+    f->repeats = f->count = 1;
+    f->fold = status ? NULL : vxs_alloc(n, sizeof(*f->fold), err);
+    for (size_t i = 0; f->fold && i < n; i++)
+        f->fold[i] = 1; /* not 0, the only one */
+    if (!status && !f->fold)
+        return VXS_FAILED;
+    return status ? status : vxs_inner_settle(context, f, &cv->settings, err);
+}
+
+/* All subjects are training subjects. */
 vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                          const vxs_cv_settings *settings, const vxs_method_settings *method,
                          bool path, vxs_selection *selection, vxs_error *err)
@@ -435,14 +450,9 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = vxs_tries_make(task, method, path, &cv.tries, err);
     if (!status)
-        status = vxs_folds_group(task, settings->group, &cv.folds, err);
-    cv.folds.n = task->n;
-    cv.folds.repeats = cv.folds.count = 1;
-    cv.folds.fold = status ? NULL : vxs_alloc(task->n, sizeof(*cv.folds.fold), err);
-    for (size_t i = 0; cv.folds.fold && i < task->n; i++)
-        cv.folds.fold[i] = 1; /* not 0, the only one */
+        status = keep_nobody_back(context, &cv, err);
     if (!status)
-        status = cv.folds.fold ? make_room(&cv, err) : VXS_FAILED;
+        status = make_room(&cv, err);
     if (!status)
         status = vxs_fold_begin(&work, &cv, 0, err);
     if (!status)

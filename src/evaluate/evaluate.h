@@ -14,12 +14,20 @@ enum {
     VXS_STREAM_PERMUTE = 100000000,
     VXS_STREAM_BOOTSTRAP = 2000000000
 };
-/* folds.c: the same for folds; fewer groups than there must be of folds are refused. */
+#define VXS_OPTION_TEXT 64 /* "'--folds 5'" */
+/* folds.c: the groups of --group, or persons. */
 VXS_MUST_CHECK vxs_status vxs_folds_group(const vxs_task *task, const char *column,
                                           vxs_folds *folds, vxs_error *err);
+/* Refuses fewer groups than there must be. `what` begins the message: the option and its value;
+ * `where`: "" or " among the training subjects"; column: of the groups; NULL: they are persons. */
 VXS_MUST_CHECK vxs_status vxs_folds_enough(const vxs_folds *folds, const char *column,
                                            size_t groups, size_t count, const char *what,
                                            const char *where, vxs_error *err);
+/* The column that the groups of inner folds are of; NULL: they are persons. */
+const char *vxs_folds_column(const vxs_folds *folds, const vxs_cv_settings *settings);
+/* open_folds.c: replaces an open number of inner folds by what the groups allow. */
+VXS_MUST_CHECK vxs_status vxs_inner_settle(const vxs_context *context, const vxs_folds *folds,
+                                           vxs_cv_settings *settings, vxs_error *err);
 /* stability.c: the bound on how many of the stable features are wrong. */
 double vxs_stability_bound(double threshold, double pairs, double q, double p);
 /* folds.c: each subject's fold; groups stay together. */

@@ -2,6 +2,7 @@
  * their training parts can be trained on. */
 #include "evaluate/cv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void split(const size_t *fold, size_t n, size_t kept, size_t *train, size_t *train_count,
@@ -28,6 +29,18 @@ static size_t regroup(const vxs_fold_work *w, const size_t *group, size_t *numbe
     return count;
 }
 
+static vxs_status check_groups(const vxs_fold_work *w, size_t groups, vxs_error *err)
+{
+    const vxs_cv *cv = w->cv;
+    const char *option = cv->settings.inner_option;
+    char what[VXS_OPTION_TEXT];
+    snprintf(what, sizeof(what), "'--%s %zu'", option ? option : "inner-folds", w->inner_count);
+    return vxs_folds_enough(&cv->folds, vxs_folds_column(&cv->folds, &cv->settings), groups,
+                            w->inner_count, what,
+                            w->train_count < cv->task->n ? " among the training subjects" : "",
+                            err);
+}
+
 static vxs_status deal_inner(vxs_fold_work *w, size_t *inner, vxs_error *err)
 {
     vxs_cv *cv = w->cv;
@@ -45,8 +58,7 @@ static vxs_status deal_inner(vxs_fold_work *w, size_t *inner, vxs_error *err)
         for (size_t k = 0; k < w->train_count; k++)
             part.score[k] = t->score[w->train[k]];
         size_t groups = regroup(w, cv->folds.group, number, first), *fold = number + t->n;
-        status = vxs_folds_enough(&cv->folds, cv->settings.group, groups, w->inner_count,
-                                  "inner folds", " among the training subjects", err);
+        status = check_groups(w, groups, err);
         if (!status)
             status = vxs_folds_deal(&part, number, groups, w->inner_count, &random, fold, err);
         for (size_t k = 0; k < w->train_count && !status; k++)

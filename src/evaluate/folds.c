@@ -31,13 +31,22 @@ vxs_status vxs_folds_enough(const vxs_folds *f, const char *column, size_t group
 {
     if (groups >= count)
         return VXS_OK;
-    if (column && f->groups < f->values)
+    const char *are = groups == 1 ? "is" : "are";
+    if (!column)
+        return vxs_fail(err, VXS_MISUSE, "%s needs at least %zu people%s; there %s %zu", what,
+                        count, where, are, groups);
+    if (f->groups < f->values)
         return vxs_fail(err, VXS_MISUSE,
-                        "%zu %s want at least as many groups%s; there are %zu, for persons with "
-                        "several values in column '%s' join its %zu values",
-                        count, what, where, groups, column, f->values);
-    return vxs_fail(err, VXS_MISUSE, "%zu %s want at least as many %s%s; there are %zu", count,
-                    what, column ? "groups" : "people", where, groups);
+                        "%s needs at least %zu groups of column '%s'%s; there %s %zu, for persons "
+                        "with several values join its %zu values",
+                        what, count, column, where, are, groups, f->values);
+    return vxs_fail(err, VXS_MISUSE, "%s needs at least %zu groups of column '%s'%s; there %s %zu",
+                    what, count, column, where, are, groups);
+}
+
+const char *vxs_folds_column(const vxs_folds *f, const vxs_cv_settings *s)
+{
+    return f->by_folds ? s->folds_from : s->group;
 }
 
 /* ---- Dealing --------------------------------------------------------------------------------- */
@@ -178,10 +187,11 @@ vxs_status vxs_folds_deal(const vxs_task *t, const size_t *group, size_t groups,
 static vxs_status deal_all(const vxs_task *t, const vxs_cv_settings *s, vxs_folds *f,
                            vxs_error *err)
 {
-    vxs_status status = VXS_OK;
+    char what[VXS_OPTION_TEXT];
     f->repeats = (size_t)s->repeats;
     f->count = (size_t)s->folds;
-    status = vxs_folds_enough(f, s->group, f->groups, f->count, "folds", "", err);
+    snprintf(what, sizeof(what), "'--folds %zu'", f->count);
+    vxs_status status = vxs_folds_enough(f, s->group, f->groups, f->count, what, "", err);
     if (status)
         return status;
     f->fold = vxs_alloc(f->repeats, t->n * sizeof(*f->fold), err);

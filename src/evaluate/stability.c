@@ -113,7 +113,8 @@ static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s
     size_t *half = vxs_alloc(t->n, sizeof(*half), err);
     vxs_status status = half ? vxs_folds_group(t, s->group, &f, err) : VXS_FAILED;
     if (!status)
-        status = vxs_folds_enough(&f, s->group, f.groups, 2, "halves", "", err);
+        status = vxs_folds_enough(&f, s->group, f.groups, 2,
+                                  s->group ? "halving with '--group'" : "halving", "", err);
     for (size_t k = 0; k < (size_t)s->pairs && !status; k++) {
         vxs_random random = { (uint64_t)s->seed, VXS_STREAM_HALVES + k };
         status = vxs_folds_deal(t, f.group, f.groups, 2, &random, half, err);

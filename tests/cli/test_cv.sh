@@ -7,9 +7,9 @@ cv() { refuses "$1" "$2" voxsift cv c --target score -o x "${@:3}"; }
 cv 2 "lambda means something else in every fold; give --lambda-ratio" --lambda 3
 cv 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 1
 cv 2 "'--inner-folds' wants 0, or 2 and more" --inner-folds 1
-cv 2 "100 folds want at least as many people; there are 60" --folds 100
-cv 2 "5 folds want at least as many groups; there are 3" --group site
-cv 2 "50 inner folds want at least as many people among the training subjects; there are 48" --inner-folds 50
+cv 2 "'--folds 100' needs at least 100 people; there are 60" --folds 100
+cv 2 "'--folds 5' needs at least 5 groups of column 'site'; there are 3" --group site --folds 5
+cv 2 "'--inner-folds 50' needs at least 50 people among the training subjects; there are 48" --inner-folds 50
 cv 2 "wants ttest:P or variance:SHARE with a number between 0 and 1, not 'ttest'" --prefilter ttest
 cv 2 "not 'anova:0.05'" --prefilter anova:0.05
 cv 2 "'--prefilter' does not go with method 'fused'" --prefilter ttest:0.05 --method fused --graph chain
@@ -58,14 +58,12 @@ done
 refuses 65 "and training needs two of each class; use more or other folds, or leave" voxsift cv rare --target four --folds 3 -o x -q
 same "no checkpoint of what cannot go on" "$(ls -d x* | tr '\n' ' ')" "x.tsv "
 # folds that calibrate unasked cost no model where they cannot be dealt
-for words in "rare --target rare" "c --target dx --group site"; do
-    run voxsift fit $words --method fgm -o f
-    same "fit $words" "$code" 0
-    holds "fit $words, not calibrated, which is said" "probabilities are not calibrated" "$work/err"
-    rm -r f
-done
+run voxsift fit rare --target rare --method fgm -o f
+same "fit of a rare class" "$code" 0
+holds "is not calibrated, which is said" "probabilities are not calibrated" "$work/err"
+rm -r f
 refuses 65 "training needs two of each class" voxsift fit rare --target rare --method fgm --calibrate 5 -o f -q
-refuses 2 "5 inner folds want at least as many groups" voxsift fit c --target dx --group site --method fgm --calibrate 5 -o f -q
+refuses 2 "'--calibrate 5' needs at least 5 groups of column 'site'; there are 3" voxsift fit c --target dx --group site --method fgm --calibrate 5 -o f -q
 refuses 2 "'--calibrate' wants 0, or 2 and more" voxsift fit c --target dx --calibrate 1 -o f -q
 refuses 2 "'--choose-lambda' wants 0, or 2 and more" voxsift fit c --target dx --choose-lambda 1 -o f -q
 # one subject a fold: scores of different models are compared, which is biased downwards, and said

@@ -38,7 +38,7 @@ same "a run that goes on draws the same" "$(cat r/null.tsv; grep -o '"drawn_agai
 works "within sites none is" voxsift permute $rare --blocks site -o p --force
 holds "none" '"drawn_again": 0,' p/permute.json
 refuses 65 "too few permutations of 'far' can be trained on" voxsift permute c --target far --folds-from lone --nlambda 5 --inner-folds 3 -o q
-refuses 65 "use --blocks to permute within a column" voxsift permute c --target far --folds-from lone --nlambda 5 -o q
+refuses 65 "use --blocks to permute within a column" voxsift permute c --target far --folds-from lone --nlambda 5 -o q -q
 works "of which within sites there are enough" voxsift permute c --target far --folds-from lone --blocks lone --nlambda 5 --permutations 5 -q -o q
 refuses 2 "'calibration_slope' is best at 1" voxsift permute c --target dx --metric calibration_slope -o z -q
 rm -rf ./*

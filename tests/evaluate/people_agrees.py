@@ -94,7 +94,7 @@ for command in (["cv"], ["permute"], ["stability"], ["fit", "--choose-lambda", "
     check("a finer group", "'--group scan_id' is finer than the person (column 'participant_id'): 'scan" in err
           and "are of one person" in err and err.count("\n") == 1, err)
     _, err = run(*words, "--group", "session", code=2)
-    check("a group that all persons cross", "persons with several values in column 'session' join its 2 values" in err, err)
+    check("a group that all persons cross", "of column 'session'; there is 1, for persons with several values join its 2 values" in err, err)
 _, err = run("cv", "scans", "--target", "t0", "-q", "-o", "no", "--folds-from", "session", code=65)
 check("folds that split persons", "are of one person, but are in folds M00 and M24" in err, err)
 folds = table(open("v/folds.tsv"))

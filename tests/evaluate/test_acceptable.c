@@ -34,7 +34,7 @@ static vxs_draws begin(const char *blocks)
                        .classes = classes,
                        .class_count = 2,
                        .settings = { .target = "dx" } };
-    settings = (vxs_cv_settings){ .folds_from = "site", .inner_folds = 5, .seed = 3 };
+    settings = (vxs_cv_settings){ .folds_from = "site", .inner_folds = VXS_FOLDS_OPEN, .seed = 3 };
     WORKS(vxs_exchange_make(&task, blocks, false, &exchange, &err), err);
     return (vxs_draws){ &exchange, &task, &settings, &method };
 }

@@ -48,10 +48,18 @@ typedef struct {
     int64_t folds, repeats, inner_folds, bootstraps, seed;
     const char *group, *folds_from, *prefilter;
     int select;
-    bool scores_only;  /* without baselines, intervals and patterns: for permutations */
-    vxs_pieces pieces; /* no row */
+    bool scores_only;         /* without baselines, intervals and patterns: for permutations */
+    vxs_pieces pieces;        /* no row */
+    const char *inner_option; /* no row: whose value inner_folds is; NULL: --inner-folds */
 } vxs_cv_settings;
 extern const vxs_param vxs_cv_params[];
+/* A number of folds that nobody chose: VXS_USUAL_FOLDS, or as many as there are groups where these
+ * are fewer. */
+enum { VXS_FOLDS_OPEN = -1, VXS_USUAL_FOLDS = 5 };
+/* Numbers of folds that are open are replaced by what the groups of the task allow, and a line of
+ * the log names those that had to give way. Results record the settings after this. */
+VXS_MUST_CHECK vxs_status vxs_cv_settle(const vxs_context *context, const vxs_task *task,
+                                        vxs_cv_settings *settings, vxs_error *err);
 
 /* Who is kept back when. */
 typedef struct {
