@@ -67,7 +67,8 @@ struct vxs_call {
     vxs_pieces pieces;
     char **operands; /* ends with NULL */
     const vxs_context *context;
-    FILE *out; /* results go here, everything else through the context's log */
+    const vxs_warnings *warnings; /* logged so far, whatever --quiet leaves out */
+    FILE *out;                    /* results go here, everything else through the context's log */
 };
 
 /* The table of commands, ends with NULL. */
@@ -147,6 +148,10 @@ VXS_MUST_CHECK vxs_status vxs_with_task(const vxs_call *call, const vxs_task_set
 /* "160 subjects (80 people)"; without the people where each has one. */
 #define VXS_SUBJECTS_TEXT 80
 const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT]);
+
+/* Closes the object that --json prints, with the warnings of the run: the last thing a command does
+ * but for refusals. */
+void vxs_close_json(const vxs_call *call, vxs_json_writer *writer);
 
 /* A text from a file, in which nothing can move a terminal's cursor or break a line. */
 void vxs_print_clean(FILE *out, const char *text);

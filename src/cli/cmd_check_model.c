@@ -52,7 +52,7 @@ static void print_json(const vxs_call *call, const vxs_model *m, const vxs_cohor
     vxs_json_bool(&w, "features_verified", vxs_model_features_recorded(m, cohort));
     vxs_json_bool(&w, "files_verified", sealed);
     vxs_json_bool(&w, "holds", all_hold(m, found));
-    vxs_json_close_object(&w);
+    vxs_close_json(call, &w);
 }
 
 static void print_words(const vxs_call *call, const vxs_model *m, const vxs_certificate *found)

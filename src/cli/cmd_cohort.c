@@ -42,7 +42,7 @@ static void print_json(const vxs_call *call, const vxs_cohort_summary *s, bool d
     vxs_json_real(&w, "seconds", s->seconds);
     if (dry)
         vxs_json_real(&w, "expected_seconds", s->expected_seconds);
-    vxs_json_close_object(&w);
+    vxs_close_json(call, &w);
 }
 
 static void print_files(FILE *out, const char *folder, const vxs_cohort_summary *s)

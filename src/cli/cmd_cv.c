@@ -109,7 +109,7 @@ vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "output", call->shared->out);
         vxs_cv_json(&w, cv);
-        vxs_json_close_object(&w);
+        vxs_close_json(call, &w);
     } else if (!status) {
         print_words(call, cv);
     }

@@ -97,7 +97,7 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
         }
         vxs_json_close_array(&w);
     }
-    vxs_json_close_object(&w);
+    vxs_close_json(call, &w);
 }
 
 /* Of methods that select among units, round by round. */

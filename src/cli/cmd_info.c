@@ -40,11 +40,11 @@ static bool is_sparse(const vxs_json *about)
     return stored && strcmp(stored, "sparse") == 0 && is_count(about, "stored_values");
 }
 
-static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
+static void show_cohort_json(const vxs_call *call, const vxs_json *about, const char *unit)
 {
     const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
     vxs_json_writer w;
-    vxs_json_init(&w, out);
+    vxs_json_init(&w, call->out);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "kind", "cohort");
     vxs_json_real(&w, "subjects", vxs_json_get_number(about, "subjects"));
@@ -66,7 +66,7 @@ static void show_cohort_json(FILE *out, const vxs_json *about, const char *unit)
         vxs_json_close_array(&w);
         vxs_json_text(&w, "orientation", vxs_json_get_text(grid, "orientation"));
     }
-    vxs_json_close_object(&w);
+    vxs_close_json(call, &w);
 }
 
 static void show_dropped(FILE *out, const vxs_json *about)
@@ -143,7 +143,7 @@ static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_
     if (!unit || !is_count(about, "subjects") || !is_count(about, "features") || !is_told(about))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", file);
     if (call->shared->json)
-        show_cohort_json(call->out, about, unit);
+        show_cohort_json(call, about, unit);
     else
         show_cohort_words(call, about, unit);
     return VXS_OK;

@@ -46,7 +46,7 @@ void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_
     vxs_json_whole(&w, "units", (int64_t)count);
     vxs_json_whole(&w, "first", (int64_t)first + 1);
     vxs_json_whole(&w, "last", (int64_t)end);
-    vxs_json_close_object(&w);
+    vxs_close_json(call, &w);
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)

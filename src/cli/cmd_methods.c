@@ -41,6 +41,7 @@ static void print_json(FILE *out, const vxs_method *methods)
         vxs_json_close_object(&writer);
     }
     vxs_json_close_array(&writer);
+    vxs_warnings_json(&writer, NULL);
     vxs_json_close_object(&writer);
 }
 

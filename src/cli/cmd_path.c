@@ -132,8 +132,11 @@ static vxs_status print_path(printer *p, vxs_task *task, vxs_error *err)
     double start = vxs_seconds();
     char *text = NULL;
     size_t length = 0;
-    if (!p->call->shared->json)
-        return print_outputs(p, task, err);
+    if (!p->call->shared->json) {
+        vxs_status printed = print_outputs(p, task, err);
+        vxs_warn_unidentified(p->call->context, printed ? 0 : p->unidentified);
+        return printed;
+    }
     FILE *whole = open_memstream(&text, &length);
     if (!whole)
         return vxs_fail(err, VXS_FAILED, "not enough memory for the path");
@@ -144,7 +147,8 @@ static vxs_status print_path(printer *p, vxs_task *task, vxs_error *err)
     vxs_json_close_array(&p->json);
     vxs_json_real(&p->json, "passes", p->passes);
     vxs_json_real(&p->json, "seconds_total", vxs_seconds() - start);
-    vxs_json_close_object(&p->json);
+    vxs_warn_unidentified(p->call->context, status ? 0 : p->unidentified);
+    vxs_close_json(p->call, &p->json);
     if (fclose(whole) != 0 && !status)
         status = vxs_fail(err, VXS_FAILED, "not enough memory for the path");
     if (!status)
@@ -157,7 +161,6 @@ static vxs_status follow(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     printer p = { .call = call, .task = task };
     vxs_status status = print_path(&p, task, err);
-    vxs_warn_unidentified(call->context, status ? 0 : p.unidentified);
     return status ? status : settle(&p, err);
 }
 

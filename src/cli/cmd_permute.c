@@ -52,7 +52,7 @@ vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "output", call->shared->out);
         vxs_permutation_json(&w, r);
-        vxs_json_close_object(&w);
+        vxs_close_json(call, &w);
     } else if (!status) {
         print_words(call, task, r);
     }

@@ -192,7 +192,7 @@ static void print_json(const predictions *p)
                           p->metrics.count > 0 ? *vxs_metric((vxs_metrics *)&p->metrics, row)
                                                : NAN);
     vxs_json_close_object(&w);
-    vxs_json_close_object(&w);
+    vxs_close_json(p->call, &w);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -284,6 +284,14 @@ static void tell_metrics(const predictions *p)
                 m->count, m->count > 1 ? "s" : "", text);
 }
 
+static void tell(const predictions *p)
+{
+    tell_subjects(p);
+    tell_strange(p);
+    tell_metrics(p);
+    tell_calibration(p);
+}
+
 static vxs_status check_anybody(const predictions *p, vxs_error *err)
 {
     size_t n = p->cohort->n;
@@ -331,16 +339,12 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     if (vxs_table_find(cohort->people, model->task.target, &p.target, NULL))
         p.target = SIZE_MAX;
     vxs_status status = compute(&p, err);
+    if (!status && !call->shared->json)
+        print_table(&p);
+    if (!status)
+        tell(&p);
     if (!status && call->shared->json)
         print_json(&p);
-    else if (!status)
-        print_table(&p);
-    if (!status) {
-        tell_subjects(&p);
-        tell_strange(&p);
-        tell_metrics(&p);
-        tell_calibration(&p);
-    }
     vxs_unseen_release(&p.unseen);
     free(p.scores);
     free(p.trained);

@@ -65,7 +65,7 @@ static void print_json(const vxs_call *call, const vxs_simulation *model,
     vxs_json_params(&writer, "parameters", model->params, call->model);
     if (s->spheres > 0)
         print_images_json(&writer, s);
-    vxs_json_close_object(&writer);
+    vxs_close_json(call, &writer);
 }
 
 static void print_columns(const vxs_call *call, const vxs_simulation *model,

@@ -69,7 +69,7 @@ vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "output", call->shared->out);
         vxs_stability_json(&w, task, r);
-        vxs_json_close_object(&w);
+        vxs_close_json(call, &w);
     } else if (!status) {
         print_words(call, task, r);
     }

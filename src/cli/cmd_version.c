@@ -35,7 +35,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
         for (size_t i = 0; i + 1 < count; i++)
             vxs_json_text(&writer, facts[i].name, facts[i].value);
         vxs_json_whole(&writer, "threads", call->context->nthreads);
-        vxs_json_close_object(&writer);
+        vxs_close_json(call, &writer);
         return VXS_OK;
     }
     fprintf(call->out, "voxsift %s\n", facts[0].value);

@@ -35,11 +35,11 @@ static const char *kind_word(char kind)
     return kind == 'f' ? "float" : kind == 'i' ? "int" : kind == 'u' ? "uint" : "bool";
 }
 
-static void print_array_json(FILE *out, const vxs_npy *npy, const char *type,
+static void print_array_json(const vxs_call *call, const vxs_npy *npy, const char *type,
                              const array_facts *facts)
 {
     vxs_json_writer writer;
-    vxs_json_init(&writer, out);
+    vxs_json_init(&writer, call->out);
     vxs_json_open_object(&writer, NULL);
     vxs_json_text(&writer, "kind", "array");
     vxs_json_open_array(&writer, "shape");
@@ -53,7 +53,7 @@ static void print_array_json(FILE *out, const vxs_npy *npy, const char *type,
     vxs_json_real(&writer, "max", facts->max);
     vxs_json_real(&writer, "sum", facts->sum);
     vxs_json_whole(&writer, "nonfinite", (int64_t)facts->nonfinite);
-    vxs_json_close_object(&writer);
+    vxs_close_json(call, &writer);
 }
 
 static void print_array(const vxs_call *call, const vxs_npy *npy, const char *type,
@@ -85,7 +85,7 @@ vxs_status vxs_info_array(const vxs_call *call, vxs_error *err)
     array_facts facts = look_at_array(call, &npy);
     status = vxs_check_interrupted(call->context, err);
     if (!status && call->shared->json)
-        print_array_json(call->out, &npy, type, &facts);
+        print_array_json(call, &npy, type, &facts);
     else if (!status)
         print_array(call, &npy, type, &facts);
     vxs_npy_release(&npy);

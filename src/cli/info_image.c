@@ -78,14 +78,15 @@ static void print_labels(FILE *out, const vxs_atlas *atlas, const size_t *counts
                 counts[k], (double)counts[k] * volume);
 }
 
-static void print_json(FILE *out, const vxs_image *image, const vxs_image_summary *summary,
-                       const vxs_atlas *atlas, const size_t *counts)
+static void print_json(const vxs_call *call, const vxs_image *image,
+                       const vxs_image_summary *summary, const vxs_atlas *atlas,
+                       const size_t *counts)
 {
     char text[VXS_ORIENTATION_TEXT];
     double size[3];
     vxs_json_writer w;
     vxs_grid_voxel_size(&image->grid, size);
-    vxs_json_init(&w, out);
+    vxs_json_init(&w, call->out);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "kind", atlas ? "atlas" : "image");
     vxs_json_text(&w, "format", image->format);
@@ -121,7 +122,7 @@ static void print_json(FILE *out, const vxs_image *image, const vxs_image_summar
     vxs_json_whole(&w, "zeros", (int64_t)summary->zeros);
     if (atlas)
         print_labels_json(&w, atlas, counts);
-    vxs_json_close_object(&w);
+    vxs_close_json(call, &w);
 }
 
 static void print_words(FILE *out, const char *path, const vxs_image *image,
@@ -161,17 +162,17 @@ static vxs_status tell(const vxs_call *call, const char *path, const vxs_atlas *
         return status;
     size_t *counts = atlas ? count_voxels(atlas, err) : NULL;
     vxs_image_summarise(&image, &summary);
-    if (atlas && !counts) {
+    if (atlas && !counts)
         status = VXS_FAILED;
-    } else if (call->shared->json) {
-        print_json(call->out, &image, &summary, atlas, counts);
-    } else {
+    else
+        warn_of_oddities(call, &image, &summary);
+    if (!status && call->shared->json) {
+        print_json(call, &image, &summary, atlas, counts);
+    } else if (!status) {
         print_words(call->out, path, &image, &summary);
         if (atlas)
             print_labels(call->out, atlas, counts);
     }
-    if (!status)
-        warn_of_oddities(call, &image, &summary);
     free(counts);
     vxs_image_release(&image);
     return status;

@@ -40,7 +40,7 @@ static void print_json(const vxs_call *call, const vxs_model *m)
         vxs_json_close_object(&w);
     }
     vxs_json_close_array(&w);
-    vxs_json_close_object(&w);
+    vxs_close_json(call, &w);
 }
 
 /* Of methods that select among units, round by round. */
@@ -94,12 +94,22 @@ static void print_words(const vxs_call *call, const vxs_model *m)
                 k + 1 == m->free_count ? "\n" : "");
 }
 
+/* Those with which it was fitted. */
+static void repeat_warnings(const vxs_call *call, const vxs_model *m)
+{
+    const vxs_json *warnings = vxs_json_get(m->about, "warnings");
+    for (const vxs_json *k = warnings ? warnings->first : NULL; k; k = k->next)
+        if (k->kind == VXS_JSON_TEXT)
+            vxs_log(call->context, VXS_LOG_CAUTION, "%s", k->text);
+}
+
 vxs_status vxs_info_model(const vxs_call *call, vxs_error *err)
 {
     vxs_model model;
     vxs_status status = vxs_model_read(call->operands[0], &model, err);
     if (status)
         return status;
+    repeat_warnings(call, &model);
     if (call->shared->json)
         print_json(call, &model);
     else

@@ -120,7 +120,7 @@ vxs_status vxs_info_table(const vxs_call *call, vxs_error *err)
         vxs_json_open_array(&writer, "columns");
         status = print_columns(call, table, &writer, err);
         vxs_json_close_array(&writer);
-        vxs_json_close_object(&writer);
+        vxs_close_json(call, &writer);
     } else {
         fprintf(call->out, "'%s' is a table of %zu rows and %zu columns.\n\n  %-20s %-7s %8s\n",
                 path, vxs_table_rows(table), vxs_table_columns(table), "column", "kind", "missing");

@@ -27,7 +27,7 @@ static const vxs_param talk_params[] = {
 
 static const vxs_param json_params[] = {
     { .name = "json",
-      .help = "print the results as JSON",
+      .help = "print the results as JSON, with what was warned of",
       .type = VXS_PARAM_FLAG,
       .offset = AT(json) },
     { .name = NULL },

@@ -11,6 +11,33 @@ static vxs_log_level level_of(const vxs_shared *shared)
     return shared->quiet ? VXS_LOG_CAUTION : shared->verbose ? VXS_LOG_DEBUG : VXS_LOG_INFO;
 }
 
+/* ---- Warnings -------------------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_talk *talk;
+    vxs_warnings warnings;
+} listener;
+
+static void listen(void *user, vxs_log_level level, const char *message)
+{
+    listener *l = user;
+    if (level == VXS_LOG_WARNING || level == VXS_LOG_CAUTION)
+        vxs_warnings_add(&l->warnings, message);
+    vxs_talk_log(l->talk, level, message);
+}
+
+static void show_progress(void *user, const char *task, const char *unit, uint64_t done,
+                          uint64_t total)
+{
+    vxs_talk_progress(((listener *)user)->talk, task, unit, done, total);
+}
+
+void vxs_close_json(const vxs_call *call, vxs_json_writer *writer)
+{
+    vxs_warnings_json(writer, call->warnings);
+    vxs_json_close_object(writer);
+}
+
 /* ---- Before the work ------------------------------------------------------------------------- */
 
 /* A text may name a file, such as that of --folds-from; a column called like a directory does not.
@@ -100,13 +127,13 @@ static vxs_status run_in_pieces(vxs_call *call, vxs_error *err)
 }
 
 static vxs_status run_command(const vxs_command *command, const vxs_parsed *parsed,
-                              const char *words, FILE *out, vxs_talk *talk, vxs_error *err)
+                              const char *words, FILE *out, listener *heard, vxs_error *err)
 {
     vxs_context context = { .nthreads = 1,
                             .command = words,
-                            .log = vxs_talk_log,
-                            .progress = vxs_talk_progress,
-                            .user = talk,
+                            .log = listen,
+                            .progress = show_progress,
+                            .user = heard,
                             .interrupted = &vxs_interrupted,
                             .no_fsync = parsed->shared.no_fsync };
     if (parsed->shared.help) {
@@ -132,6 +159,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
                       .shared = &parsed->shared,
                       .operands = parsed->operands,
                       .context = &context,
+                      .warnings = &heard->warnings,
                       .out = out };
     vxs_inputs_begin();
     vxs_status status = check_output(&call, err);
@@ -185,7 +213,9 @@ static vxs_status run_shown(const vxs_command *command, const vxs_parsed *parsed
         return vxs_fail(err, VXS_FAILED, "not enough memory to print");
     if (isatty(fileno(out)) == 1)
         setvbuf(shown, NULL, _IOLBF, 0);
-    vxs_status status = run_command(command, parsed, words, shown, talk, err);
+    listener heard = { .talk = talk };
+    vxs_status status = run_command(command, parsed, words, shown, &heard, err);
+    vxs_warnings_release(&heard.warnings);
     (void)fclose(shown); /* what did not reach `out` shows when that is closed */
     return status;
 }

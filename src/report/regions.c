@@ -219,10 +219,10 @@ static vxs_status make_directory(const vxs_context *context, const vxs_region_ta
 
 vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *settings,
                        const char *map, const char *directory, bool replace, bool json,
-                       FILE *stream, vxs_error *err)
+                       const vxs_warnings *warnings, FILE *stream, vxs_error *err)
 {
     vxs_error own = VXS_ERROR_INIT;
-    vxs_region_table t = { .settings = settings };
+    vxs_region_table t = { .settings = settings, .warnings = warnings };
     err = err ? err : &own;
     /* the command that opens both is run from another folder */
     char *absolute = realpath(map, NULL);

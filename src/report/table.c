@@ -106,6 +106,7 @@ void vxs_region_write_json(const vxs_region_table *t, FILE *stream)
         vxs_json_close_object(&w);
     }
     vxs_json_close_array(&w);
+    vxs_warnings_json(&w, t->warnings);
     vxs_json_close_object(&w);
 }
 

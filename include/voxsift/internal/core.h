@@ -152,6 +152,15 @@ void vxs_json_bool(vxs_json_writer *writer, const char *key, bool value);
 void vxs_json_params(vxs_json_writer *writer, const char *key, const vxs_param *table,
                      const void *values);
 
+/* The warnings of a run in its results: the key "warnings"; NULL: none. */
+typedef struct {
+    char **each;
+    size_t count;
+} vxs_warnings;
+void vxs_warnings_add(vxs_warnings *warnings, const char *message);
+void vxs_warnings_json(vxs_json_writer *writer, const vxs_warnings *warnings);
+void vxs_warnings_release(vxs_warnings *warnings);
+
 /* Reader: RFC 8259, strictly; repeated keys and nesting deeper than VXS_JSON_DEPTH are refused.
  * _read is for directories of voxsift: it refuses one with pipes or devices in it. */
 typedef enum {

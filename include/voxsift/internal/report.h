@@ -26,14 +26,15 @@ extern const vxs_param vxs_regions_params[];
 /* A directory of regions holds this file. */
 #define VXS_REGIONS_FILE "clusters.json"
 
-/* Prints the table to `stream`; json: as JSON instead. With a directory (or NULL) also makes it:
- * clusters.tsv, clusters.json (what its columns mean), clusters.nii.gz whose values are the table's
- * index, label files for FSLeyes, MRIcroGL, ITK-SNAP and NiiVue, and the command that opens them.
+/* Prints the table to `stream`; json: as JSON instead, with the warnings of the run. With a
+ * directory (or NULL) also makes it: clusters.tsv, clusters.json (what its columns mean),
+ * clusters.nii.gz whose values are the table's index, label files for FSLeyes, MRIcroGL, ITK-SNAP
+ * and NiiVue, and the command that opens them.
  */
 VXS_MUST_CHECK vxs_status vxs_regions(const vxs_context *context,
                                       const vxs_regions_settings *settings, const char *map,
-                                      const char *directory, bool replace, bool json, FILE *stream,
-                                      vxs_error *err);
+                                      const char *directory, bool replace, bool json,
+                                      const vxs_warnings *warnings, FILE *stream, vxs_error *err);
 
 /* ---- A page to read -------------------------------------------------------------------------- */
 
