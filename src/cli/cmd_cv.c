@@ -30,17 +30,39 @@ static double value_of(const vxs_metrics *m, const char *name)
     return *vxs_metric((vxs_metrics *)m, row_called(name));
 }
 
+#define NUMBER_TEXT 64
+
+/* A number, or that there is none. */
+static const char *number(double value, bool sign, char text[NUMBER_TEXT])
+{
+    snprintf(text, NUMBER_TEXT, isnan(value) ? "unknown" : sign ? "%+.3f" : "%.3f", value);
+    return text;
+}
+
+static const char *interval(const vxs_metrics *low, const vxs_metrics *high, const char *name,
+                            bool sign, char text[2 * NUMBER_TEXT + 8])
+{
+    char first[NUMBER_TEXT], last[NUMBER_TEXT];
+    double from = value_of(low, name), to = value_of(high, name);
+    if (isnan(from) || isnan(to))
+        return "unknown";
+    snprintf(text, 2 * NUMBER_TEXT + 8, "%s to %s", number(from, sign, first),
+             number(to, sign, last));
+    return text;
+}
+
 /* A metric of the model, and under it that of each baseline with the difference. */
 static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *name)
 {
-    FILE *out = call->out;
-    fprintf(out, "  %-20s%8.3f  %.3f to %.3f\n", name, value_of(&cv->pooled, name),
-            value_of(&cv->low, name), value_of(&cv->high, name));
+    char value[NUMBER_TEXT], by[NUMBER_TEXT], range[2 * NUMBER_TEXT + 8];
+    fprintf(call->out, "  %-20s%8s  %s\n", name, number(value_of(&cv->pooled, name), false, value),
+            interval(&cv->low, &cv->high, name, false, range));
     for (int b = 0; b < VXS_BASELINES; b++)
         if (cv->baselines[b])
-            fprintf(out, "    %-18s%8.3f  %24s%+.3f  %+.3f to %+.3f\n", vxs_baseline_names[b],
-                    value_of(&cv->pooled_baselines[b], name), "", value_of(&cv->ahead[b].by, name),
-                    value_of(&cv->ahead[b].low, name), value_of(&cv->ahead[b].high, name));
+            fprintf(call->out, "    %-18s%8s  %24s%s  %s\n", vxs_baseline_names[b],
+                    number(value_of(&cv->pooled_baselines[b], name), false, value), "",
+                    number(value_of(&cv->ahead[b].by, name), true, by),
+                    interval(&cv->ahead[b].low, &cv->ahead[b].high, name, true, range));
 }
 
 /* Who is compared with whom, where a metric compares subjects. */
@@ -68,9 +90,15 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
     const char *const *names = cv->task->class_count > 0 ? of_classes : of_scores;
     fprintf(call->out, "  %-20s%8s  %-24s%-8s%s\n", "", "held out", "95 % interval",
             "model - baseline", ", 95 % interval");
-    for (; *names; names++)
-        print_metric(call, cv, *names);
+    for (size_t k = 0; names[k]; k++)
+        print_metric(call, cv, names[k]);
     print_comparison(call, cv);
+    if (isnan(value_of(&cv->low, names[0]))) /* of those that compare subjects */
+        fprintf(call->out,
+                "  unknown: %s two subjects of one fold that differ in '%s'; use fewer folds\n",
+                isnan(value_of(&cv->pooled, names[0])) ? "there are no"
+                                                       : "most bootstrap draws have no",
+                cv->task->settings.target);
 }
 
 static void print_words(const vxs_call *call, const vxs_cv *cv)

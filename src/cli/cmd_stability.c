@@ -1,6 +1,8 @@
 /* cmd_stability.c - voxsift stability. */
 #include "cli/cli.h"
 
+#include <math.h>
+
 static const vxs_operand operands[] = {
     { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
     { .name = NULL },
@@ -36,7 +38,13 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
             "  on average at most %.3g of them are wrong (Shah and Samworth, Meinshausen and "
             "Buehlmann)\n",
             r->error_bound);
-    if (r->mean_selected > 0)
+    if (r->mean_selected > 0 && isnan(r->nogueira))
+        fprintf(
+            out,
+            "  two halves share %.3g of what they select (Dice); without Nogueira's index, since "
+            "halves select all features or none\n",
+            r->dice);
+    else if (r->mean_selected > 0)
         fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
                 r->dice, r->nogueira);
     else if (vxs_task_method(task)->graph == VXS_GRAPH_NEEDED)

@@ -100,7 +100,7 @@ static void sum_folds(const vxs_predictions *p, const double *scores, fold_sum *
 static void correlate(const vxs_predictions *p, const fold_sum *folds, vxs_metrics *m)
 {
     const double *scores = p->aligned ? p->aligned : p->scores;
-    double tt = 0, pp = 0, tp = 0, size = 0;
+    double tt = 0, pp = 0, tp = 0, size = 0, truth = 0;
     for (size_t i = 0; i < p->n; i++) {
         if (!is_known(p, i))
             continue;
@@ -110,14 +110,15 @@ static void correlate(const vxs_predictions *p, const fold_sum *folds, vxs_metri
         pp += s * s;
         tp += t * s;
         size += scores[i] * scores[i];
+        truth += p->truth[i] * p->truth[i];
     }
-    if (tt > 0)
+    if (tt > ROUND_OFF * ROUND_OFF * truth) /* the mean of equal numbers may not be that number */
         m->r = pp > ROUND_OFF * ROUND_OFF * size ? tp / sqrt(tt * pp) : 0;
 }
 
 static vxs_status measure_scores(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
 {
-    double size = 0, square = 0, tt = 0, mean = 0, count = (double)m->count;
+    double size = 0, square = 0, tt = 0, truth = 0, mean = 0, count = (double)m->count;
     fold_sum *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
     if (!folds)
         return VXS_FAILED;
@@ -128,12 +129,13 @@ static vxs_status measure_scores(const vxs_predictions *p, vxs_metrics *m, vxs_e
             continue;
         double d = p->truth[i] - p->scores[i];
         tt += (p->truth[i] - mean) * (p->truth[i] - mean);
+        truth += p->truth[i] * p->truth[i];
         size += fabs(d);
         square += d * d;
     }
     m->mae = size / count;
     m->rmse = sqrt(square / count);
-    if (tt > 0)
+    if (tt > ROUND_OFF * ROUND_OFF * truth)
         m->r2 = 1 - square / tt;
     sum_folds(p, p->aligned ? p->aligned : p->scores, folds);
     correlate(p, folds, m);

@@ -161,8 +161,13 @@ void vxs_paper_stability(vxs_paper *p)
         fputs(". No half selected any feature.", s->out);
         return;
     }
-    vxs_put(s->out, ". Halves agreed with a mean Dice coefficient of %g and an index of stability",
+    vxs_put(s->out, ". Halves agreed with a mean Dice coefficient of %g",
             vxs_story_number(s->about, "dice"));
+    if (isnan(vxs_story_number(s->about, "nogueira"))) {
+        fputs(".", s->out);
+        return;
+    }
+    fputs(" and an index of stability", s->out);
     cite(p, nogueira);
     vxs_put(s->out, " of %g.", vxs_story_number(s->about, "nogueira"));
 }

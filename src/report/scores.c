@@ -64,20 +64,36 @@ static const vxs_json *difference(const vxs_story *s, const char *baseline, cons
     return vxs_json_get(vxs_json_get(vxs_json_get(s->about, "difference"), baseline), metric);
 }
 
+/* "0.5 to 0.8"; draws in which too few subjects can be compared have no interval. */
+static void put_interval(FILE *out, const vxs_json *of)
+{
+    double low = vxs_story_number(of, "low"), high = vxs_story_number(of, "high");
+    if (isnan(low) || isnan(high))
+        fputs("unknown", out);
+    else
+        vxs_put(out, "%g to %g", low, high);
+}
+
 /* "0.66 (95 % interval 0.5 to 0.8)", and beside it the best baseline with the difference. */
 void vxs_story_put_score(const vxs_story *s)
 {
     const char *metric = main_metric(s);
     const vxs_json *m = outer(s, metric), *best = best_baseline(s, metric);
-    vxs_put(s->out, "%s %g (95 %% interval %g to %g)", vxs_story_metric(metric),
-            vxs_story_number(m, "pooled"), vxs_story_number(m, "low"), vxs_story_number(m, "high"));
+    vxs_put(s->out, "%s ", vxs_story_metric(metric));
+    if (isnan(vxs_story_number(m, "pooled"))) {
+        fputs("unknown, because no fold has two subjects that differ", s->out);
+        return;
+    }
+    vxs_put(s->out, "%g (95 %% interval ", vxs_story_number(m, "pooled"));
+    put_interval(s->out, m);
+    fputs(")", s->out);
     if (!best)
         return;
     const vxs_json *d = difference(s, best->key, metric);
-    vxs_put(s->out,
-            "; the best baseline, %s, %g; difference model - baseline %g (95 %% interval %g to %g)",
-            best->key, vxs_story_number(best, metric), vxs_story_number(d, "value"),
-            vxs_story_number(d, "low"), vxs_story_number(d, "high"));
+    vxs_put(s->out, "; the best baseline, %s, %g; difference model - baseline %g (95 %% interval ",
+            best->key, vxs_story_number(best, metric), vxs_story_number(d, "value"));
+    put_interval(s->out, d);
+    fputs(")", s->out);
 }
 
 /* What the difference to the best baseline means. */
@@ -92,6 +108,10 @@ static void put_comparison(const vxs_story *s)
                 "<p class=\"warn\">The baseline \"%s\" predicts as well as the model or better. "
                 "What the map shows adds nothing to it here.</p>\n",
                 best->key);
+    else if (isnan(vxs_story_number(d, "low")))
+        fputs("<p class=\"warn\">Most bootstrap draws have no two subjects of one fold that "
+              "differ, so that the interval of the difference is unknown. Use fewer folds.</p>\n",
+              s->out);
     else if (!(vxs_story_number(d, "low") > 0))
         vxs_put(s->out,
                 "<p class=\"warn\">The interval of the difference includes 0: these subjects do "
@@ -126,18 +146,36 @@ static void put_verdict(const vxs_story *s)
             vxs_story_number(s->about, "groups"));
 }
 
+/* A baseline, and the difference under it; without probabilities a baseline has no slope. */
+static void put_difference(const vxs_story *s, const vxs_json *baseline, const char *key)
+{
+    const vxs_json *d = difference(s, baseline->key, key);
+    if (isnan(vxs_story_number(baseline, key))) {
+        fputs("<td>none</td>", s->out);
+        return;
+    }
+    vxs_put(s->out, "<td>%g<br><small>%g (", vxs_story_number(baseline, key),
+            vxs_story_number(d, "value"));
+    put_interval(s->out, d);
+    fputs(")</small></td>", s->out);
+}
+
 /* A metric of the model, and of each baseline with the difference under it. */
 static void put_metric(const vxs_story *s, const char *key, const char *words)
 {
     const vxs_json *m = outer(s, key), *other = vxs_json_get(s->about, "baseline");
-    vxs_put(s->out, "<tr><th>%s</th><td><b>%g</b></td><td>%g to %g</td>", words,
-            vxs_story_number(m, "pooled"), vxs_story_number(m, "low"), vxs_story_number(m, "high"));
-    for (const vxs_json *b = other ? other->first : NULL; b; b = b->next) {
-        const vxs_json *d = difference(s, b->key, key);
-        vxs_put(s->out, "<td>%g<br><small>%g (%g to %g)</small></td>", vxs_story_number(b, key),
-                vxs_story_number(d, "value"), vxs_story_number(d, "low"),
-                vxs_story_number(d, "high"));
+    if (isnan(vxs_story_number(m, "pooled"))) {
+        vxs_put(s->out, "<tr><th>%s</th><td>unknown</td><td></td>", words);
+        for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
+            fputs("<td></td>", s->out);
+        fputs("</tr>\n", s->out);
+        return;
     }
+    vxs_put(s->out, "<tr><th>%s</th><td><b>%g</b></td><td>", words, vxs_story_number(m, "pooled"));
+    put_interval(s->out, m);
+    fputs("</td>", s->out);
+    for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
+        put_difference(s, b, key);
     fputs("</tr>\n", s->out);
 }
 
@@ -158,6 +196,16 @@ void vxs_story_put_convention(const vxs_story *s)
                 names);
 }
 
+/* A metric of two classes, of a task with more of them. */
+static bool is_of_two(const vxs_story *s, const char *key)
+{
+    static const char *const of_two[] = { "sensitivity", "specificity", "calibration_slope" };
+    bool is = false;
+    for (size_t k = 0; k < sizeof(of_two) / sizeof(of_two[0]); k++)
+        is = is || strcmp(key, of_two[k]) == 0;
+    return is && s->record.class_count > 2;
+}
+
 static void put_table(const vxs_story *s)
 {
     const vxs_json *other = vxs_json_get(s->about, "baseline");
@@ -168,7 +216,7 @@ static void put_table(const vxs_story *s)
         vxs_put(s->out, "<th>%s<br><small>model - %s (95&nbsp;%%)</small></th>", b->key, b->key);
     fputs("</tr>\n", s->out);
     for (size_t k = 0; k < TOLD; k++)
-        if (told[k].of_classes == s->classes && outer(s, told[k].key))
+        if (told[k].of_classes == s->classes && outer(s, told[k].key) && !is_of_two(s, told[k].key))
             put_metric(s, told[k].key, told[k].words);
     fputs("</table>\n<p class=\"small\">All values are of held-out subjects, and the model and "
           "the baselines are measured in the same way. ",

@@ -66,10 +66,16 @@ static void put_lead(const vxs_story *s)
     vxs_put(s->out,
             "On average at most %g of the stable ones%s %s wrong, which means selected by a half "
             "no oftener than "
-            "by chance. Two halves share %g of what they select (Dice); Nogueira's index is %g, "
-            "where 0 is chance and 1 always the same.</p>\n",
+            "by chance. Two halves share %g of what they select (Dice)",
             number(s, "error_bound"), vxs_record_outputs(&s->record) > 1 ? " of a class" : "",
-            number(s, "error_bound") == 1 ? "is" : "are", number(s, "dice"), number(s, "nogueira"));
+            number(s, "error_bound") == 1 ? "is" : "are", number(s, "dice"));
+    if (isnan(number(s, "nogueira")))
+        fputs("; halves select all features or none, so that there is no index of stability "
+              "(Nogueira).</p>\n",
+              s->out);
+    else
+        vxs_put(s->out, "; Nogueira's index is %g, where 0 is chance and 1 always the same.</p>\n",
+                number(s, "nogueira"));
 }
 
 /* ---- The table of the run -------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ def chunks(command, cohort, *words, n=3, code=0):
     out = run("merge", *order, "-o", "merged", "-q", "--json", code=code)[0]
     about = json.load(open(f"merged/{command}.json"))
     said = {k: v for k, v in json.loads(out).items() if k != "output"}
+    check("warned of as written", set(about["warnings"]) <= set(said.pop("warnings")), out)
     check("said as written", said == {k: about[k] for k in said}, out)
     check("seconds are the sum", abs(about["seconds"] - sum(json.load(open(p + "/part.json"))["seconds"] for p in order)) < 1e-9)
     same(f"{command} {cohort} {' '.join(words)}", "whole", "merged")

@@ -26,6 +26,8 @@ X = np.load("c/features.npy").T.astype(float)
 def cv(target, *words):
     out, err = run("cv", "c", "--target", target, *words, "-o", "cv", "--force", "--json", "-q")
     said = json.loads(out)
+    warned = said.pop("warnings")
+    check(target + " has the warnings of cv.json", set(json.load(open("cv/cv.json"))["warnings"]) <= set(warned))
     check(target + " as in cv.json", {k: v for k, v in json.load(open("cv/cv.json")).items() if k in said}
           == {k: v for k, v in said.items() if k != "output"})
     return said, table(open("cv/predictions.tsv")), table(open("cv/folds.tsv"))
