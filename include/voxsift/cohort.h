@@ -34,6 +34,7 @@ typedef struct {
     size_t width;     /* svmlight text has at least this many features, named or not */
     int scale, nan;
     int64_t mem;
+    struct vxs_origin *origin; /* private: which file and lines the subjects are from; or NULL */
 } vxs_cohort_settings;
 extern const vxs_param vxs_source_params[], vxs_cohort_params[];
 

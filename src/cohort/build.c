@@ -140,6 +140,40 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
     return status;
 }
 
+/* ---- Where the subjects are from ------------------------------------------------------------- */
+
+void vxs_origin_release(vxs_origin *o)
+{
+    free(o->table);
+    free(o->lines);
+    *o = (vxs_origin){ .table = NULL };
+}
+
+static vxs_status note_origin(const vxs_build *build, vxs_origin *o, vxs_error *err)
+{
+    size_t kept = 0;
+    if (!o || !build->table)
+        return VXS_OK;
+    o->table = vxs_format(err, "%s", vxs_table_name(build->table));
+    o->lines = vxs_alloc(build->count, sizeof(*o->lines), err);
+    if (!o->table || !o->lines)
+        return VXS_FAILED;
+    for (size_t i = 0; i < build->count && o->lines; i++) {
+        const vxs_subject *s = &build->subjects[i];
+        if (s->reason)
+            continue;
+        if (s->row != NO_ROW) {
+            o->lines[kept++] = vxs_table_line(build->table, s->row);
+        } else {
+            free(o->lines);
+            o->lines = NULL;
+        }
+    }
+    return VXS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
 static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_error *err)
 {
     int tables = (s->features != NULL) + (s->npy != NULL) + (s->svmlight != NULL);
@@ -175,6 +209,8 @@ vxs_status vxs_cohort_make(const vxs_context *context, const vxs_cohort_settings
         status = make_from_images(&build, sources, directory, replace, summary, err);
     else if (!status)
         status = vxs_build_from_table(&build, directory, replace, summary, err);
+    if (!status)
+        status = note_origin(&build, settings->origin, err);
     vxs_build_release(&build);
     return status;
 }

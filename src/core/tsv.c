@@ -490,6 +490,23 @@ size_t vxs_table_line(const vxs_table *table, size_t row)
     return table->lines[row + 1];
 }
 
+const char *vxs_table_name(const vxs_table *table)
+{
+    return table->name;
+}
+
+vxs_status vxs_table_rename(vxs_table *table, const char *name, const size_t *lines, vxs_error *err)
+{
+    char *copy = vxs_format(err, "%s", name);
+    if (!copy)
+        return VXS_FAILED;
+    free(table->name);
+    table->name = copy;
+    for (size_t i = 0; lines && i < table->rows; i++)
+        table->lines[i + 1] = lines[i];
+    return VXS_OK;
+}
+
 /* The header with NULL behind it, as vxs_nearest wants it. */
 static vxs_status no_such_column(const vxs_table *table, const char *name, vxs_error *err)
 {

@@ -4,6 +4,7 @@
 
 #include "voxsift/internal/machine.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,19 +362,57 @@ static void remove_cohort(const char *folder, const char *directory)
     rmdir(folder);
 }
 
+static const char *temporary_folder(void)
+{
+    const char *given = getenv("TMPDIR");
+    return given && *given ? given : "/tmp";
+}
+
+/* Messages name the folder of all temporary files instead of those in it. */
+static vxs_status refuse_temporary(const vxs_error *why, const char *folder, vxs_error *err)
+{
+    const char *name = strstr(why->message, folder), *text = why->message;
+    size_t before = name ? (size_t)(name - text) : 0;
+    const char *after = name ? name + strcspn(name, "'") : text;
+    if (why->status == VXS_CANNOT_WRITE && !name)
+        return vxs_fail(err, why->status, "temporary files in '%s': %s", temporary_folder(), text);
+    if (!name || before == 0)
+        return vxs_fail(err, why->status, "%s", text);
+    return vxs_fail(err, why->status, "%.*stemporary files in '%s%s", (int)before - 1, text,
+                    temporary_folder(), after);
+}
+
+/* What the cohort was made of, for messages. */
+static vxs_status name_sources(const vxs_cohort_settings *s, const char *const *names,
+                               vxs_cohort *cohort, vxs_error *err)
+{
+    const char *table = s->features ? s->features : s->npy ? s->npy : s->svmlight;
+    char *said = vxs_format(err, "%s", names && names[0] ? names[0] : table ? table : "the table");
+    free(cohort->path);
+    cohort->path = said;
+    if (!said)
+        return VXS_FAILED;
+    return vxs_table_rename(cohort->people, s->origin->table ? s->origin->table : said,
+                            s->origin->lines, err);
+}
+
 static vxs_status make_and_open(const vxs_context *context, const vxs_cohort_settings *settings,
                                 const char *const *names, const char *folder, vxs_cohort *cohort,
                                 vxs_error *err)
 {
     vxs_cohort_summary summary;
+    vxs_error why = VXS_ERROR_INIT;
     vxs_context passing = context ? *context : (vxs_context){ 0 };
     char *directory = vxs_format(err, "%s/cohort", folder);
     if (!directory)
         return VXS_FAILED;
     passing.no_fsync = true; /* it goes with this process */
-    vxs_status status = vxs_cohort_make(&passing, settings, names, directory, false, &summary, err);
+    vxs_status status =
+        vxs_cohort_make(&passing, settings, names, directory, false, &summary, &why);
     if (!status)
-        status = vxs_cohort_open(directory, cohort, err);
+        status = vxs_cohort_open(directory, cohort, &why);
+    if (status)
+        status = refuse_temporary(&why, folder, err);
     remove_cohort(folder, directory);
     vxs_leftover_drop(folder);
     free(directory);
@@ -385,28 +424,28 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
                             vxs_cohort *cohort, vxs_error *err)
 {
     vxs_cohort_settings settings = *sources;
-    const char *temporary = getenv("TMPDIR");
+    vxs_origin origin = { .table = NULL };
     paths files;
-    char *folder =
-        vxs_format(err, "%s/voxsift-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    char *folder = vxs_format(err, "%s/voxsift-XXXXXX", temporary_folder());
+    settings.origin = &origin;
     vxs_status status = name_files(m, &files, err);
     if (!status && folder)
         status = repeat_preprocessing(m, &files, &settings, err);
     if (!folder)
         status = VXS_FAILED;
     else if (!status && !mkdtemp(folder))
-        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot make a folder for temporary files: '%s'",
-                          folder);
+        status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot write temporary files in '%s': %s",
+                          temporary_folder(), strerror(errno));
     if (!status)
         vxs_leftover_add(folder);
     if (!status)
         status = make_and_open(context, &settings, names, folder, cohort, err);
-    if (!status) { /* for messages: what it was made of */
-        char *said = vxs_format(err, "%s", names && names[0] ? names[0] : "the table");
-        free(cohort->path);
-        cohort->path = said;
-        status = said ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        status = name_sources(&settings, names, cohort, err);
+        if (status)
+            vxs_cohort_release(cohort);
     }
+    vxs_origin_release(&origin);
     release_paths(&files);
     free(folder);
     return status;

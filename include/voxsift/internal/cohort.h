@@ -14,9 +14,16 @@ extern "C" {
 
 extern const char *const vxs_feature_kind_names[]; /* "voxels", ...; ends with NULL */
 
+/* The table that the subjects of a cohort are from, for messages about them where the cohort's own
+ * files are temporary. */
+typedef struct vxs_origin {
+    char *table;   /* the file; NULL: there is none */
+    size_t *lines; /* of each subject; NULL: not each has one */
+} vxs_origin;
+void vxs_origin_release(vxs_origin *origin);
+
 /* ---- Using a cohort -------------------------------------------------------------------------- */
 
-extern const char *const vxs_feature_kind_names[]; /* "voxels", ...; ends with NULL */
 /* Who may be one person though the cohort takes them for several, as the making of it warned: the
  * words of its suspicion k, with two of these rows, which ascend; NULL where these rows are not
  * concerned, and not `there` behind the last one. */

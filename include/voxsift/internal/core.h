@@ -206,6 +206,11 @@ VXS_MUST_CHECK vxs_status vxs_table_read_bare(const char *path, const char *name
 const char *vxs_table_path(const vxs_table *table, size_t row, size_t column);
 /* Line of the file on which the row starts, from 1. */
 size_t vxs_table_line(const vxs_table *table, size_t row);
+const char *vxs_table_name(const vxs_table *table);
+/* Messages name another file, and of row i line lines[i]: those that a table was made of. Lines
+ * NULL: as they are. */
+VXS_MUST_CHECK vxs_status vxs_table_rename(vxs_table *table, const char *name, const size_t *lines,
+                                           vxs_error *err);
 
 /* The different values of a column with their counts, sorted by text; missing cells left out. The
  * array is freed with free(), the texts belong to the table. */
