@@ -307,6 +307,22 @@ static vxs_status save(const vxs_call *call, const vxs_task *task,
     return status ? status : settle(model, err);
 }
 
+/* Folds that choose lambda calibrate as well, and others could not be told from them in the model.
+ */
+static vxs_status check_folds(const fit_settings *s, const vxs_task *task, vxs_error *err)
+{
+    if (s->calibrate > 0 && task->class_count == 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--calibrate' is for probabilities of classes, and '%s' is a score",
+                        task->settings.target);
+    if (s->calibrate > 0 && s->choose > 0 && s->calibrate != s->choose)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--choose-lambda %lld' calibrates by its own folds: '--calibrate %lld' "
+                        "must be left out, or be as many",
+                        (long long)s->choose, (long long)s->calibrate);
+    return VXS_OK;
+}
+
 static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, vxs_error *err)
 {
     vxs_model model;
@@ -314,7 +330,9 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;
     bool folds = settings->choose > 0 || calibration_folds(call, task, &selection) != 0;
-    vxs_status status = folds ? vxs_warn_leaks(call->context, task, err) : VXS_OK;
+    vxs_status status = check_folds(settings, task, err);
+    if (!status && folds)
+        status = vxs_warn_leaks(call->context, task, err);
     if (!status && settings->choose > 0)
         status = choose_lambda(call, task, &method, &selection, err);
     if (!status)

@@ -64,6 +64,13 @@ holds "is not calibrated, which is said" "probabilities are not calibrated" "$wo
 rm -r f
 refuses 65 "training needs two of each class" voxsift fit rare --target rare --method fgm --calibrate 5 -o f -q
 refuses 2 "'--calibrate 5' needs at least 5 groups of column 'site'; there are 3" voxsift fit c --target dx --group site --method fgm --calibrate 5 -o f -q
+refuses 2 "'--choose-lambda 4' calibrates by its own folds: '--calibrate 3' must be left out, or be as many" \
+    voxsift fit c --target dx --choose-lambda 4 --calibrate 3 -o f -q
+refuses 2 "'--calibrate' is for probabilities of classes, and 'score' is a score" voxsift fit c --target score --calibrate 3 -o f -q
+run voxsift fit c --target dx --choose-lambda 4 --nlambda 4 -o f -q
+run voxsift fit c --target dx --choose-lambda 4 --calibrate 4 --nlambda 4 -o g -q
+same "as many are the same" "$code $(grep -v '"command"\|seconds' f/model.json)" "0 $(grep -v '"command"\|seconds' g/model.json)"
+rm -rf f g
 refuses 2 "'--calibrate' wants 0, or 2 and more" voxsift fit c --target dx --calibrate 1 -o f -q
 refuses 2 "'--choose-lambda' wants 0, or 2 and more" voxsift fit c --target dx --choose-lambda 1 -o f -q
 # one subject a fold: scores of different models are compared, which is biased downwards, and said
