@@ -102,8 +102,6 @@ vxs_name vxs_name_core(vxs_name name);
 /* person_names.c */
 /* Whose the id is: "sub-01_ses-2" is of sub-01, "P7 visit 2" of P7. */
 vxs_name vxs_person_in(const char *id);
-/* The same where a letter and a number may be a visit as well: "P7_V2" may be of P7. */
-vxs_name vxs_person_perhaps_in(const char *id);
 /* How likely a column is one of persons by its name: 0 is the likeliest. */
 typedef unsigned vxs_person_rank;
 #define VXS_LIKELY_PERSON_HEADER 100U /* so if its values look like it */
@@ -115,11 +113,12 @@ bool vxs_header_names_ids(const char *header);
 bool vxs_header_names_others(const char *header);
 /* Whether it is of men and women, which a person is one of. */
 bool vxs_header_names_sex(const char *header);
-/* Parts of ids. A head such as "T1", "1" or a date, by its length; 0: none. */
-size_t vxs_occasion_length(const char *id);
+/* Parts of ids. */
 /* Whether it is a word for a visit, such as one that a number follows ("ses"), or without one
  * ("pre") alone. */
 bool vxs_names_occasion(vxs_name word, bool number);
+/* The same for words and letters that may name something else: "V" of "V2". */
+bool vxs_may_name_occasion(vxs_name word, bool number);
 bool vxs_is_date(const char *text);
 /* Whether a part of an id has the word of a family, a site or the like. */
 bool vxs_names_unit(vxs_name part);
@@ -147,12 +146,13 @@ bool vxs_build_is_person(const vxs_build *build, const char *header);
 VXS_MUST_CHECK vxs_status vxs_cohort_find_people(vxs_cohort *cohort, const char *path,
                                                  vxs_error *err);
 
-/* person_shapes.c: what looks like persons by its form, whatever it is called. Persons of ids as
- * numbers, by what most ids share with others but for a short tail or head (054_1, 054_2); *count 0
- * where there is no such form. From ids of two sources, the first `known` of them of one, it is
- * enough when one of each share it; otherwise known is 0. */
+/* id_shapes.c: persons of ids as numbers, by the form of all ids: a part of them with few values,
+ * each of which stands with several values of the rest, is a visit (054_1 and 054_2); *count 0
+ * where there is no such part. From ids of two sources, the first `known` of them of one, it is
+ * enough when one of each share the rest; otherwise known is 0. */
 VXS_MUST_CHECK vxs_status vxs_shape_of_ids(const char *const *ids, size_t n, size_t known,
                                            size_t *number, size_t *count, vxs_error *err);
+/* person_shapes.c: columns that look like persons, whatever they are called. */
 /* Whether the values of a column, as numbers, are of few subjects each and most of them of several;
  * and whether they stand more evenly than values do that repeat by chance, such as each of them
  * twice: by so many standard deviations. */

@@ -74,6 +74,14 @@ static const occasion perhaps[] = {
     { "vis", true }, { "rep", true }, { "sc", false },  { "scmri", false }, { NULL, false },
 };
 
+bool vxs_may_name_occasion(vxs_name word, bool number)
+{
+    for (const occasion *o = perhaps; o->word; o++)
+        if (strlen(o->word) == word.length && strncasecmp(word.text, o->word, word.length) == 0)
+            return number == o->number;
+    return false;
+}
+
 /* Digits for 0, separators for '-', and the end. */
 static bool has_form(const char *text, const char *form)
 {
@@ -88,20 +96,6 @@ bool vxs_is_date(const char *text)
 {
     bool century = strncmp(text, "19", 2) == 0 || strncmp(text, "20", 2) == 0;
     return century && (has_form(text, "00000000") || has_form(text, "0000-00-00"));
-}
-
-static bool is_perhaps_occasion(const char *text)
-{
-    size_t letters = 0;
-    while (isalpha((unsigned char)text[letters]))
-        letters++;
-    size_t digits = strspn(text + letters, "0123456789");
-    if (vxs_is_date(text))
-        return true;
-    for (const occasion *o = perhaps; o->word && is_end(text[letters + digits]); o++)
-        if (strlen(o->word) == letters && strncasecmp(text, o->word, letters) == 0)
-            return o->number ? digits > 0 : digits == 0;
-    return false;
 }
 
 /* Where "sub-" begins a name, or NULL. */
@@ -136,37 +130,6 @@ vxs_name vxs_person_in(const char *id)
     while (*at && !(at > from && is_separator(*at) && ends_at(from, at, label != NULL)))
         at++;
     return (vxs_name){ id, (size_t)(at - id) };
-}
-
-vxs_name vxs_person_perhaps_in(const char *id)
-{
-    vxs_name name = vxs_person_in(id);
-    const char *label = find_label(id);
-    if (label && label > id && is_occasion(id)) /* ses-1/sub-01 */
-        return (vxs_name){ label, name.length - (size_t)(label - id) };
-    for (size_t k = 1; k < name.length; k++)
-        if (is_separator(id[k]) && has_digit(id, id + k) && is_perhaps_occasion(id + k + 1))
-            return (vxs_name){ id, k };
-    return name;
-}
-
-size_t vxs_occasion_length(const char *id)
-{
-    size_t letters = 0, digits = strspn(id, "0123456789");
-    if (vxs_is_date(id))
-        return is_separator(id[4]) ? 10 : 8;
-    if (digits > 0)
-        return digits <= 2 && is_separator(id[digits]) ? digits : 0;
-    while (isalpha((unsigned char)id[letters]))
-        letters++;
-    size_t length = letters + strspn(id + letters, "0123456789");
-    if (is_perhaps_occasion(id))
-        return length;
-    if (!is_occasion(id))
-        return 0;
-    bool apart = length == letters && is_separator(id[letters]) && isdigit(id[letters + 1]);
-    size_t end = apart ? letters + 1 + strspn(id + letters + 1, "0123456789") : length;
-    return id[end] == '\0' ? length : end; /* in pre_001 the number is the person */
 }
 
 static const char *const units[] = { "site",  "cent",   "ctr",   "clinic", "hosp", "scanner", "fam",

@@ -258,20 +258,39 @@ static vxs_status watch_columns(const watch *w, vxs_error *err)
     return status;
 }
 
+/* Of each person, one id; NULL for the others, and for who is out. */
+static void list_persons(const watch *w, const char **ids, size_t *first)
+{
+    const vxs_build *b = w->build;
+    for (size_t p = 0; p < b->count; p++)
+        first[p] = VXS_NOBODY;
+    for (size_t i = 0; i < b->count; i++) {
+        const vxs_subject *s = &b->subjects[i];
+        if (w->person[i] == VXS_NOBODY || first[w->person[i]] != VXS_NOBODY)
+            continue;
+        first[w->person[i]] = i;
+        ids[i] = s->person ? s->person : s->id;
+    }
+}
+
 static vxs_status watch_ids(const watch *w, vxs_error *err)
 {
     const vxs_build *b = w->build;
     size_t count = 0, *number = vxs_alloc(b->count, sizeof(*number), err);
+    size_t *first = vxs_alloc(b->count, sizeof(*first), err);
     const char **ids = vxs_alloc(b->count, sizeof(*ids), err);
-    for (size_t i = 0; i < b->count && ids; i++) {
-        const vxs_subject *s = &b->subjects[i];
-        ids[i] = s->reason ? NULL : s->person ? s->person : s->id;
+    vxs_status status = number && ids && first ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        list_persons(w, ids, first);
+        status = vxs_shape_of_ids(ids, b->count, 0, number, &count, err);
     }
-    vxs_status status =
-        number && ids ? vxs_shape_of_ids(ids, b->count, 0, number, &count, err) : VXS_FAILED;
+    for (size_t i = 0; i < b->count && count > 0; i++)
+        if (w->person[i] != VXS_NOBODY)
+            number[i] = number[first[w->person[i]]];
     if (!status && count > 0)
         status = add(w, NULL, &number, count, err);
     free((void *)ids);
+    free(first);
     free(number);
     return status;
 }
@@ -285,10 +304,12 @@ static vxs_status watch_all(const watch *w, vxs_error *err)
             if (is_other(w, header) && vxs_header_names_ids(header))
                 status = watch_named(w, t, j, err);
         }
-    bool look = !w->repeats && !w->build->settings->person;
-    if (!status && look && w->build->suspicion_count == 0)
+    bool said = w->build->settings->person, by_ids = !w->build->person_header;
+    if (!status && !said && !w->repeats && w->build->suspicion_count == 0)
         status = watch_columns(w, err);
-    if (!status && look && w->build->suspicion_count == 0 && !w->build->ids_invented)
+    /* words for visits in some ids say nothing of the others */
+    bool look = !said && (by_ids || !w->repeats) && !w->build->ids_invented;
+    if (!status && look && w->build->suspicion_count == 0)
         status = watch_ids(w, err);
     return status;
 }

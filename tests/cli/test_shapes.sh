@@ -34,6 +34,15 @@ for id in 'sprintf("%03d_%d", p, v)' 'sprintf("%03d%s", p, v == 1 ? "a" : "b")' 
     says "ids $id" "are taken for two persons; if they are one, pass --person" --dry-run
     says "ids $id, each a person" "" --dry-run --person scan_id
 done
+# years, a visit between site and number, events of ABCD, dates, and a study with words for visits beside one without
+for id in 'sprintf("sub-%03d_%d", p, 2014 + 3 * v)' 'sprintf("MUC_V%d_%03d", v, p)' 'sprintf("S%02d-%s-MRI", p, v == 1 ? "eins" : "zwei")' \
+    'sprintf("%03d:%s", p, v == 1 ? "baselineassessment" : "followupassessment")' 'sprintf("%03d_20%02d-0%d-12T10:15:00", p, 8 + v, 1 + p % 7)' \
+    'sprintf("NDARINV%cX%03dQ_%s", 65 + p, p, v == 1 ? "baseline_year_1_arm_1" : "2_year_follow_up_y_arm_1")' \
+    'p <= 10 ? sprintf("sub-%03d_ses-%d", p, v) : sprintf("P%03d_%d", p, 2014 + 3 * v)'; do
+    table_of c score "id = $id;"
+    says "ids $id" "are taken for two persons; if they are one, pass --person" --dry-run
+    says "ids $id, each a person" "" --dry-run --person scan_id
+done
 table_of c score 'id = sprintf("P%03d%s", p, v == 1 ? "" : "_rescan");'
 says "a rescan" "" --dry-run
 holds "is of the person" "40 subjects of 20 people" "$work/out"
