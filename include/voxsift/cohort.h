@@ -41,11 +41,12 @@ extern const vxs_param vxs_source_params[], vxs_cohort_params[];
 /* What came of it. */
 typedef struct {
     size_t subjects, dropped, features;
-    size_t people; /* persons that the subjects are; a subject may be one scan of several */
-    size_t edges;  /* pairs of voxels in the mask that share a face */
-    bool voxels;   /* features are voxels */
-    bool sparse;   /* only values that are not 0 are stored */
-    size_t stored; /* of a sparse one: so many */
+    size_t people;         /* persons that the subjects are; a subject may be one scan of several */
+    size_t people_perhaps; /* fewer where the form of ids or columns makes that likely */
+    size_t edges;          /* pairs of voxels in the mask that share a face */
+    bool voxels;           /* features are voxels */
+    bool sparse;           /* only values that are not 0 are stored */
+    size_t stored;         /* of a sparse one: so many */
     double seconds, expected_seconds; /* spent, and for the part that a dry run leaves out */
     uint64_t expected_bytes;          /* of the features' files */
     uint64_t expected_memory;         /* peak */

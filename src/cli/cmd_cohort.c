@@ -32,6 +32,7 @@ static void print_json(const vxs_call *call, const vxs_cohort_summary *s, bool d
     vxs_json_text(&w, "cohort", dry ? NULL : call->shared->out);
     vxs_json_whole(&w, "subjects", (int64_t)s->subjects);
     vxs_json_whole(&w, "people", (int64_t)s->people);
+    vxs_json_whole(&w, "people_perhaps", (int64_t)s->people_perhaps);
     vxs_json_whole(&w, "dropped", (int64_t)s->dropped);
     vxs_json_whole(&w, s->voxels ? "voxels" : "features", (int64_t)s->features);
     vxs_json_whole(&w, "edges", (int64_t)s->edges);
@@ -67,9 +68,10 @@ static void print_files(FILE *out, const char *folder, const vxs_cohort_summary 
 
 static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool dry)
 {
-    fprintf(call->out, "%s: %zu subjects", dry ? "Checked" : "Made a cohort", s->subjects);
-    if (s->people < s->subjects)
-        fprintf(call->out, " of %zu people", s->people);
+    fprintf(call->out, "%s: %zu subjects of %zu people", dry ? "Checked" : "Made a cohort",
+            s->subjects, s->people);
+    if (s->people_perhaps < s->people)
+        fprintf(call->out, " (perhaps %zu)", s->people_perhaps);
     if (s->dropped > 0)
         fprintf(call->out, " (%zu left out)", s->dropped);
     fprintf(call->out, " with %zu %s each", s->features, s->voxels ? "voxels" : "features");

@@ -49,6 +49,7 @@ static void show_cohort_json(const vxs_call *call, const vxs_json *about, const 
     vxs_json_text(&w, "kind", "cohort");
     vxs_json_real(&w, "subjects", vxs_json_get_number(about, "subjects"));
     vxs_json_real(&w, "people", vxs_json_get_number(about, "people"));
+    vxs_json_real(&w, "people_perhaps", vxs_json_get_number(about, "people_perhaps"));
     vxs_json_text(&w, "id_column", vxs_json_get_text(about, "id_column"));
     vxs_json_text(&w, "person_column", vxs_json_get_text(about, "person_column"));
     vxs_json_real(&w, strcmp(unit, "voxels") == 0 ? "voxels" : "features",
@@ -81,15 +82,18 @@ static void show_dropped(FILE *out, const vxs_json *about)
     }
 }
 
-/* Where a person has several subjects. */
 static void show_people(FILE *out, const vxs_json *about)
 {
     const char *person = vxs_json_get_text(about, "person_column"),
                *id = vxs_json_get_text(about, "id_column");
     double people = vxs_json_get_number(about, "people");
-    if (!(people < vxs_json_get_number(about, "subjects")))
+    double perhaps = vxs_json_get_number(about, "people_perhaps");
+    if (!(people >= 0)) /* cohorts of other programs */
         return;
-    fprintf(out, "  people      %.0f, by column '", people);
+    fprintf(out, "  people      %.0f", people);
+    if (perhaps < people)
+        fprintf(out, ", perhaps %.0f", perhaps);
+    fputs(": by column '", out);
     vxs_print_clean(out, person ? person : id ? id : "participant_id");
     fputs("'\n", out);
 }

@@ -97,6 +97,7 @@ static void summarise(const vxs_build *build, double seconds, vxs_cohort_summary
     *summary = (vxs_cohort_summary){
         .subjects = kept,
         .people = build->people,
+        .people_perhaps = build->people_perhaps,
         .dropped = build->count - kept,
         .features = build->p,
         .edges = build->settings->regions ? 0 : count_edges(build),

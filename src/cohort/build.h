@@ -41,6 +41,7 @@ typedef struct {
     char invented[64];         /* for ids that no table has */
     bool ids_invented;         /* ids are places in a file, and say nothing of who it is */
     size_t people;             /* how many persons the subjects are */
+    size_t people_perhaps;     /* the fewest by any suspicion */
     struct vxs_suspicion *suspicions; /* who may be one person though it counts as several */
     size_t suspicion_count;
     const char **unmatched; /* ids of rows of the table without image or features */
@@ -169,6 +170,10 @@ VXS_MUST_CHECK vxs_status vxs_build_suspect(vxs_build *build, const vxs_table *f
 /* A key of cohort.json. */
 void vxs_suspicions_json(vxs_json_writer *w, const vxs_build *build);
 void vxs_suspicions_release(vxs_build *build);
+/* How many persons the subjects that are in would be by the suspicion that leaves the fewest;
+ * `person` has a number for each subject, below `people`. */
+VXS_MUST_CHECK vxs_status vxs_suspicions_count(const vxs_build *build, const size_t *person,
+                                               size_t people, size_t *fewest, vxs_error *err);
 
 /* A subject cannot be used: says so, and notes the reason. */
 void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *format, ...)

@@ -95,6 +95,7 @@ static void write_about(const vxs_build *build, FILE *stream)
     vxs_json_text(&w, "command", build->context ? build->context->command : NULL);
     vxs_json_whole(&w, "subjects", (int64_t)kept);
     vxs_json_whole(&w, "people", (int64_t)build->people);
+    vxs_json_whole(&w, "people_perhaps", (int64_t)build->people_perhaps);
     vxs_json_text(&w, "id_column", build->id_header);
     vxs_json_bool(&w, "ids_invented", build->ids_invented);
     vxs_json_text(&w, "person_column", build->person_header);

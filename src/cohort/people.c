@@ -373,6 +373,8 @@ vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err)
     size_t *number = vxs_alloc(build->count, sizeof(*number), err);
     vxs_status status =
         number ? vxs_build_number_people(build, number, &build->people, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_suspicions_count(build, number, build->people, &build->people_perhaps, err);
     free(number);
     return status;
 }

@@ -337,6 +337,40 @@ vxs_status vxs_persons_perhaps(const char *const *ids, size_t n, size_t known, s
     return vxs_shape_of_ids(ids, n, known, number, count, err);
 }
 
+/* Persons with one number are one; those without a number, one each. */
+static size_t count_by(const vxs_build *b, const size_t *number, const size_t *person, bool *seen,
+                       bool *counted)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < b->count; i++)
+        seen[i] = counted[i] = false;
+    for (size_t i = 0; i < b->count; i++) {
+        if (person[i] == VXS_NOBODY || counted[person[i]])
+            continue;
+        counted[person[i]] = true;
+        count += number[i] == VXS_NOBODY || !seen[number[i]];
+        if (number[i] != VXS_NOBODY)
+            seen[number[i]] = true;
+    }
+    return count;
+}
+
+vxs_status vxs_suspicions_count(const vxs_build *b, const size_t *person, size_t people,
+                                size_t *fewest, vxs_error *err)
+{
+    bool *seen = vxs_alloc(b->count, sizeof(*seen), err);
+    bool *counted = vxs_alloc(b->count, sizeof(*counted), err);
+    *fewest = people;
+    for (size_t k = 0; k < b->suspicion_count && seen && counted; k++) {
+        size_t count = count_by(b, b->suspicions[k].number, person, seen, counted);
+        *fewest = count < *fewest ? count : *fewest;
+    }
+    vxs_status status = seen && counted ? VXS_OK : VXS_FAILED;
+    free(seen);
+    free(counted);
+    return status;
+}
+
 void vxs_suspicions_release(vxs_build *build)
 {
     for (size_t k = 0; k < build->suspicion_count; k++)

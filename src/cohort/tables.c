@@ -336,6 +336,7 @@ static void summarise(const vxs_build *build, const vxs_matrix *m, vxs_cohort_su
     uint64_t starts = build->sparse ? (build->p + 1) * sizeof(size_t) : 0;
     *summary = (vxs_cohort_summary){ .subjects = vxs_build_kept(build),
                                      .people = build->people,
+                                     .people_perhaps = build->people_perhaps,
                                      .dropped = build->count - vxs_build_kept(build),
                                      .features = build->p,
                                      .sparse = build->sparse,

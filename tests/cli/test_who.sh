@@ -28,28 +28,36 @@ for format in 'sub-%02d/ses-%d/anat' 'anat/sub-%02d_run-%d_T1w' 'sub%02d_ses%d' 
 done
 # what may be persons as well is said; what is of families, sites or one visit each is not
 scans c child_id ''
-finds "a name nobody knows" c '24 subjects with'
+finds "a name nobody knows" c '24 subjects of 24 people (perhaps 12) with'
 holds "is said" "'scan1000' and 'scan1001' have one value in column 'child_id', but are taken for two persons; pass --person child_id" "$work/err"
 scans c site 'P%02d_V%d'
-finds "a letter and a number" c '24 subjects with'
+finds "a letter and a number" c '24 subjects of 24 people (perhaps 12) with'
 holds "are said" "'P01_V1' and 'P01_V2' are taken for two persons" "$work/err"
+works "info" voxsift info c
+holds "info counts both" "people      24, perhaps 12: by column 'scan_id'" "$work/out"
+run voxsift cohort --features c_f.tsv --participants c_t.tsv --id-column scan_id -o c --force --json -q
+holds "and so does JSON" '"people": 24,' "$work/out"
+holds "with the fewest" '"people_perhaps": 12,' "$work/out"
+finds "each a person, as said" c '24 subjects of 24 people with' --person scan_id
+works "info" voxsift info c
+holds "which info counts" "people      24: by column 'scan_id'" "$work/out"
 for header in family_id site_id; do
     scans c "$header" ''
-    finds "$header" c '24 subjects with'
+    finds "$header" c '24 subjects of 24 people with'
     same "nothing is said of $header" "$(cat "$work/err")" ""
 done
 scans c site '%03d_S_%04d'
-finds "ids of ADNI" c '24 subjects with' --dry-run
+finds "ids of ADNI" c '24 subjects of 24 people with' --dry-run
 # a column that may be one of persons is none where it is another thing
 awk -F'\t' -v OFS='\t' 'NR == 1 { print $0, "patient" } NR > 1 { print $0, NR % 2 }' c_t.tsv > d_t.tsv
 cp c_f.tsv d_f.tsv
-finds "patient or not" d '24 subjects with' --dry-run
+finds "patient or not" d '24 subjects of 24 people with' --dry-run
 # cells of a column of persons with their sessions; a column that is finer than persons
 scans c participant_id ''
 awk -F'\t' -v OFS='\t' 'NR == 1 { print $0, "session" } NR > 1 { $2 = "sub-" $2 "_ses-" NR % 2; print $0, "s" NR }' c_t.tsv > d_t.tsv
 cp c_f.tsv d_f.tsv
 finds "sessions in a column of persons" d '24 subjects of 12 people'
-finds "a finer one" d '24 subjects with' --person session
+finds "a finer one" d '24 subjects of 24 people (perhaps 12) with' --person session
 holds "is said" "have one value in column 'participant_id', but are taken for two persons" "$work/err"
 
 # predict: another run of the same persons is no new person
@@ -57,7 +65,7 @@ scans r site 'sub-%02d_run-%d'
 for k in 1 2; do
     awk -v k="run-$k" 'NR == 1 || index($1, k)' r_f.tsv > r${k}_f.tsv
     awk -v k="run-$k" 'NR == 1 || index($1, k)' r_t.tsv > r${k}_t.tsv
-    finds "run $k" r$k '12 subjects with'
+    finds "run $k" r$k '12 subjects of 12 people with'
 done
 works "a model of run 1" voxsift fit r1 --target y -q -o m
 run voxsift predict m r2
@@ -70,16 +78,16 @@ nothing_left "who"
 # OASIS, ADNI, dates and a session that stands first may be visits
 for format in 'OAS3%04d_MR_d%04d' 'OAS2_%04d_MR%d' '002_S_%04d_m%02d' '%04d_2020010%d' 'HC%02d_2020-01-0%d'; do
     scans c site "$format"
-    finds "ids '$format'" c '24 subjects with' --dry-run
+    finds "ids '$format'" c '24 subjects of 24 people (perhaps 12) with' --dry-run
     holds "ids '$format' are said" "are taken for two persons; if they are one, pass --person" "$work/err"
 done
 scans c site 'X%02d=%d'
 sed -i -E 's,X([0-9]+)=([0-9]),ses-\2/sub-\1,' c_f.tsv c_t.tsv
-finds "sessions first" c '24 subjects with' --dry-run
+finds "sessions first" c '24 subjects of 24 people (perhaps 12) with' --dry-run
 holds "are said" "'ses-1/sub-01' and 'ses-2/sub-01' are taken for two persons" "$work/err"
 for format in '%03d_S_%04d' 'site%d_20%02d' 'S%d_P%02d'; do
     scans c site "$format"
-    finds "ids '$format'" c '24 subjects with' --dry-run
+    finds "ids '$format'" c '24 subjects of 24 people with' --dry-run
     same "nothing is said of '$format'" "$(cat "$work/err")" ""
 done
 # a column of numbers that has been one of reals has the same persons
