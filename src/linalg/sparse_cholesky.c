@@ -347,9 +347,9 @@ void vxs_factor_make(vxs_factor *f, const double *weight)
     factor_square(f);
 }
 
-void vxs_factor_solve(const vxs_factor *f, double *x)
+/* y = L^-1 P x, or x = P' L^-T y. */
+static void go_down(const vxs_factor *f, const double *x, double *y)
 {
-    double *y = f->work, *last = y + f->thin;
     int t = (int)f->full;
     for (size_t k = 0; k < f->count; k++)
         y[k] = x[f->order[k]];
@@ -357,16 +357,43 @@ void vxs_factor_solve(const vxs_factor *f, double *x)
         for (size_t e = f->below[k]; e < f->below[k + 1]; e++)
             y[f->row[e]] -= f->entry[e] * y[k];
     if (t > 0)
-        cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, t, f->square, t, last, 1);
-    for (size_t k = 0; k < f->count; k++)
-        y[k] /= f->pivot[k];
+        cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, t, f->square, t,
+                    y + f->thin, 1);
+}
+
+static void go_up(const vxs_factor *f, double *y, double *x)
+{
+    int t = (int)f->full;
     if (t > 0)
-        cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasUnit, t, f->square, t, last, 1);
+        cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasUnit, t, f->square, t, y + f->thin,
+                    1);
     for (size_t k = f->thin; k-- > 0;)
         for (size_t e = f->below[k]; e < f->below[k + 1]; e++)
             y[k] -= f->entry[e] * y[f->row[e]];
     for (size_t k = 0; k < f->count; k++)
         x[f->order[k]] = y[k];
+}
+
+void vxs_factor_solve(const vxs_factor *f, double *x)
+{
+    go_down(f, x, f->work);
+    for (size_t k = 0; k < f->count; k++)
+        f->work[k] /= f->pivot[k];
+    go_up(f, f->work, x);
+}
+
+void vxs_factor_half(const vxs_factor *f, const double *x, double *out)
+{
+    go_down(f, x, out);
+    for (size_t k = 0; k < f->count; k++)
+        out[k] /= sqrt(f->pivot[k]);
+}
+
+void vxs_factor_other_half(const vxs_factor *f, const double *x, double *out)
+{
+    for (size_t k = 0; k < f->count; k++)
+        f->work[k] = x[k] / sqrt(f->pivot[k]);
+    go_up(f, f->work, out);
 }
 
 void vxs_factor_halve(const vxs_factor *f, const double *in, size_t width, double *out)

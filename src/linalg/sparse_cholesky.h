@@ -39,6 +39,9 @@ void vxs_factor_release(vxs_factor *factor);
 void vxs_factor_make(vxs_factor *factor, const double *weight);
 /* x = (D'SD)^-1 x */
 void vxs_factor_solve(const vxs_factor *factor, double *x);
+/* The same in two halves: out = V^(-1/2) L^-1 P x, and out = P' L^-T V^(-1/2) x. */
+void vxs_factor_half(const vxs_factor *factor, const double *x, double *out);
+void vxs_factor_other_half(const vxs_factor *factor, const double *x, double *out);
 /* out = V^(-1/2) L^-1 P in, for `width` right sides at once: those of a variable stand side by
  * side. So in'(D'SD)^-1 in is out'out. */
 void vxs_factor_halve(const vxs_factor *factor, const double *in, size_t width, double *out);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define SAMPLE    4096
+#define WIDE      4     /* beside a Laplacian: a support of more than a fourth of all features */
+#define STAY      0.8   /* beside a Laplacian */
 #define EXPLAINED 1e-9  /* what is left, as a share of the target */
 #define ROUNDING  1e-13 /* of columns and target: a lambda that is none */
 
@@ -209,11 +211,11 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     l->member = vxs_alloc(l->p, sizeof(*l->member), err);
     l->keep = vxs_alloc(l->p, sizeof(*l->keep), err);
     l->order = vxs_alloc(l->p, sizeof(*l->order), err);
-    l->pool_size = l->p / 64 > 256 ? l->p / 64 : 256;
+    bool smooth = vxs_quadratic_weight(&problem->quadratic, &vxs_laplacian) > 0;
+    l->pool_size = l->p / (smooth ? 1 : 64) > 256 ? l->p / (smooth ? 1 : 64) : 256;
     l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
     l->pool_reach = vxs_alloc(l->pool_size, sizeof(*l->pool_reach), err);
     l->pool_theta = vxs_alloc(l->n, sizeof(*l->pool_theta), err);
-    bool smooth = vxs_quadratic_weight(&problem->quadratic, &vxs_laplacian) > 0;
     l->pull = smooth ? vxs_alloc(l->p, sizeof(*l->pull), err) : NULL;
     l->pool_pull = smooth ? vxs_alloc(l->pool_size, sizeof(*l->pool_pull), err) : NULL;
     vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool &&
@@ -244,16 +246,28 @@ void vxs_lasso_follow(vxs_lasso *l, double lambda)
         vxs_laplacian_pull(&a->laplacian, a->set, a->count, a->w + a->q, 1 / lambda, l->pull);
 }
 
+bool vxs_lasso_is_wide(const vxs_lasso *l)
+{
+    const vxs_active *a = &l->active;
+    size_t support = 0;
+    for (size_t k = 0; k < a->count && l->pull; k++)
+        support += a->w[a->q + k] != 0;
+    return support > VXS_PROJECTED && WIDE * support > l->p;
+}
+
 /* Features whose correlation is below 1 in the whole ball have no weight in the sub-problem. */
 void vxs_lasso_delete(vxs_lasso *l, const vxs_state *state)
 {
     vxs_active *a = &l->active;
     bool all = true;
+    if (vxs_lasso_is_wide(l))
+        return;
+    double least = l->pull ? STAY : 1 - VXS_EDGE;
     for (size_t k = 0; k < a->count; k++) {
         double c = state->scale * vxs_active_correlation(a, k);
         double most =
             (l->problem.nonnegative ? c : fabs(c)) + vxs_lasso_norm(l, a->set[k]) * state->radius;
-        l->keep[k] = most >= 1 - VXS_EDGE || a->w[a->q + k] != 0; /* until it has none */
+        l->keep[k] = most >= least || a->w[a->q + k] != 0; /* until it has none */
         l->member[a->set[k]] = l->keep[k];
         all = all && l->keep[k];
     }

@@ -67,6 +67,8 @@ static inline double vxs_lasso_norm(const vxs_lasso *l, size_t j)
 
 /* After a solution at lambda: what the Laplacian takes off correlations. */
 void vxs_lasso_follow(vxs_lasso *lasso, double lambda);
+/* Whether the support, beside a Laplacian, has so many of all features that all may be members. */
+bool vxs_lasso_is_wide(const vxs_lasso *lasso);
 /* DEL: members whose correlation is below 1 in the whole ball leave. */
 void vxs_lasso_delete(vxs_lasso *lasso, const vxs_state *state);
 /* The first `count` features of `order` become members. */

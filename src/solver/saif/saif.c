@@ -23,6 +23,8 @@
 #include <string.h>
 
 #define GROWTH      2.0 /* c: features that enter at once */
+#define GROWING     2   /* of the set, a share that may enter at once beside a Laplacian */
+#define ENTER       0.9 /* of the level of those that enter, beside a Laplacian */
 #define OVERTAKERS  1.0 /* zeta: others that may yet exceed one that enters, as a share of these */
 #define MOST_ROUNDS 1000
 #define STAGE       0.31 /* a fit goes on from a solution at lambda / STAGE */
@@ -35,7 +37,9 @@ static size_t how_many(const vxs_lasso *l, double lambda)
 {
     double p = (double)l->p;
     double h = ceil(GROWTH * log((l->median + l->lambda_max) / lambda) * log(p > 2 ? p : 2));
-    return h < 1 ? 1 : (size_t)h;
+    size_t many = h < 1 ? 1 : (size_t)h;
+    /* Beside a Laplacian supports have thousands: they grow by a share of themselves. */
+    return l->pull && l->active.count / GROWING > many ? l->active.count / GROWING : many;
 }
 
 /* A heap of features, the one with the least want on top. */
@@ -206,17 +210,25 @@ static vxs_status add_from_pool(vxs_lasso *l, double lambda, double scale, size_
                                 vxs_error *err)
 {
     bool all;
-    size_t count = 0, listed = list_pool(l, 1 / fabs(scale), &all);
+    size_t count = 0, exceed = 0, listed = list_pool(l, (l->pull ? ENTER : 1) / fabs(scale), &all);
     vxs_design_scan_some(l->problem.design, l->order, listed, l->theta, l->scans.some);
     for (size_t k = 0; k < listed; k++) {
         size_t j = l->order[k];
         vxs_scans_know(&l->scans, j, l->scans.some[k] - (l->pull ? l->pull[j] : 0));
-        if (vxs_lasso_want(l, j) * fabs(scale) >= 1 + VXS_EDGE)
+        double want = vxs_lasso_want(l, j) * fabs(scale);
+        exceed += want >= 1 + VXS_EDGE;
+        if (want >= (l->pull ? ENTER : 1 + VXS_EDGE))
             l->order[count++] = j;
     }
     if (all)
         remember_pool(l);
-    *added = select_top(l, count, how_many(l, lambda));
+    *added = exceed > 0 ? select_top(l, count, how_many(l, lambda)) : 0;
+    if (exceed > 0 && vxs_lasso_is_wide(l)) {
+        *added = 0;
+        for (size_t j = 0; j < l->p; j++)
+            if (!l->member[j])
+                l->order[(*added)++] = j;
+    }
     return vxs_lasso_enter(l, *added, err);
 }
 

@@ -13,6 +13,7 @@
 
 #define MOST_STEPS 100
 #define EPOCHS     10    /* K: rounds of descent between looks at the gap */
+#define ROUNDS     1     /* of descent behind a projected step */
 #define FLAT       1e-13 /* of the value, which rounding hides */
 #define MOST_FLAT  8
 
@@ -172,6 +173,7 @@ void vxs_active_release(vxs_active *a)
     free(a->z);
     free(a->basis);
     vxs_l1_quadratic_release(&a->quadratic);
+    vxs_newton_release(&a->newton);
     vxs_reach_release(&a->reach);
     vxs_laplacian_release(&a->laplacian);
     *a = (vxs_active){ .n = 0 };
@@ -443,13 +445,15 @@ static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *
 
 /* Along the segment to the target until the value falls; false when it no longer does. A whole step
  * may leave it as it is, a few times: near the end the gap falls where the value cannot. */
-static bool go_towards(vxs_active *a, const double *target, double lambda, double primal)
+static bool go_towards(vxs_active *a, const double *target, bool clip, double lambda, double primal)
 {
     size_t m = a->q + a->count;
     double *trial_w = a->linear, share = 1;
     for (int halvings = 0; halvings < 40; halvings++, share /= 2) {
         for (size_t k = 0; k < m; k++)
             trial_w[k] = a->w[k] + share * (target[k] - a->w[k]);
+        for (size_t k = a->q; k < m && clip; k++)
+            trial_w[k] = trial_w[k] * a->w[k] < 0 ? 0 : trial_w[k];
         predict(a, trial_w, a->trial);
         double now = value(a, trial_w, a->trial, lambda);
         bool flat = share == 1 && a->flat < MOST_FLAT && now <= primal * (1 + FLAT);
@@ -476,7 +480,7 @@ static vxs_status newton_step(vxs_active *a, double lambda, double primal, size_
     memcpy(full, a->w, all * sizeof(*full));
     for (size_t c = 0; c < m; c++)
         full[a->chosen[c]] = target[c];
-    *moved = go_towards(a, full, lambda, primal);
+    *moved = go_towards(a, full, false, lambda, primal);
     return VXS_OK;
 }
 
@@ -494,11 +498,11 @@ static vxs_status exact_step(vxs_active *a, double lambda, double primal, double
 
 /* Rounds of descent; then the free columns go to their best together, since a dual point comes from
  * nowhere else. */
-static vxs_status descent_step(vxs_active *a, double lambda, double *theta, double *room,
-                               vxs_error *err)
+static vxs_status descent_step(vxs_active *a, double lambda, int rounds, double *theta,
+                               double *room, vxs_error *err)
 {
     bool moved;
-    vxs_active_descend(a, lambda, EPOCHS);
+    vxs_active_descend(a, lambda, rounds);
     if (a->q == 0)
         return VXS_OK;
     vxs_active_theta(a, lambda, theta);
@@ -508,12 +512,48 @@ static vxs_status descent_step(vxs_active *a, double lambda, double *theta, doub
     return newton_step(a, lambda, value(a, a->w, a->z, lambda), a->q, room, &moved, err);
 }
 
+/* A Newton step of the support and of those that want a weight, whose signs stay: a weight that
+ * would change its sign stops at 0. Rounds of descent find who else comes and goes. */
+static vxs_status projected_step(vxs_active *a, double lambda, double primal, double *theta,
+                                 double *room, vxs_error *err)
+{
+    size_t q = a->q, all = q + a->count, m = choose(a, lambda);
+    double *direction = room, *full = room + all, *down = a->linear;
+    for (size_t c = 0; c < m; c++) {
+        size_t k = a->chosen[c];
+        double sign = a->w[k] != 0 ? a->w[k] : -a->gradient[k];
+        down[c] = -a->gradient[k] - (k < q ? 0 : copysign(lambda, sign));
+        if (k >= q)
+            a->listed[c - q] = a->set[k - q];
+    }
+    vxs_newton_system system = { &a->laplacian, a->n,          q,        a->x, a->curvature,
+                                 m - q,         a->chosen + q, a->listed };
+    vxs_status status = vxs_newton_direction(&a->newton, &system, down, direction, err);
+    if (status)
+        return status;
+    memcpy(full, a->w, all * sizeof(*full));
+    for (size_t c = 0; c < m; c++) {
+        size_t k = a->chosen[c];
+        bool back = k >= q && a->w[k] == 0 && direction[c] * a->gradient[k] >= 0;
+        full[k] += back ? 0 : direction[c];
+    }
+    go_towards(a, full, true, lambda, primal);
+    a->steps++;
+    vxs_active_theta(a, lambda, theta); /* descent goes on from its predictions */
+    return descent_step(a, lambda, ROUNDS, theta, room, err);
+}
+
 /* Exact steps unless the set is large; and then as well when descent gets nowhere. */
 static bool descends(const vxs_active *a, bool slow)
 {
     if (a->inner != VXS_INNER_AUTO)
         return a->inner == VXS_INNER_DESCENT;
     return (a->count > VXS_EXACT || a->descend_first) && !slow;
+}
+
+static bool projects(const vxs_active *a)
+{
+    return a->inner == VXS_INNER_AUTO && a->laplacian.p > 0 && a->count > VXS_PROJECTED;
 }
 
 vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double *theta,
@@ -531,8 +571,11 @@ vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double 
             break;
         slow = slow || state->gap > before / 2;
         before = state->gap;
-        status = descends(a, slow) ? descent_step(a, lambda, theta, room, err)
-                                   : exact_step(a, lambda, state->primal, room, &moved, err);
+        if (projects(a))
+            status = projected_step(a, lambda, state->primal, theta, room, err);
+        else
+            status = descends(a, slow) ? descent_step(a, lambda, EPOCHS, theta, room, err)
+                                       : exact_step(a, lambda, state->primal, room, &moved, err);
         if (!status)
             status = vxs_check_interrupted(a->context, err);
     }

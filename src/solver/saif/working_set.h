@@ -5,6 +5,7 @@
 #include "solver/reach.h"
 #include "solver/saif/l1_quadratic.h"
 #include "solver/saif/laplacian.h"
+#include "solver/saif/newton.h"
 
 /* Columns are the free ones first, then those of the set. */
 typedef struct {
@@ -40,6 +41,7 @@ typedef struct {
     const double
         *inside; /* n: -f' of the empty model without what the free columns span, or NULL */
     vxs_l1_quadratic quadratic;
+    vxs_newton newton;
     const vxs_context *context; /* asked for requests to stop; NULL: none come */
     uint64_t steps;
     int flat; /* steps in a row that left the value as it was */
@@ -47,6 +49,8 @@ typedef struct {
 
 /* Up to so many members the exact steps keep a Gram matrix of all. */
 #define VXS_EXACT 2000
+/* Beside a Laplacian more members than these take projected Newton steps. */
+#define VXS_PROJECTED 500
 
 /* What the sub-problem's solution says, at some lambda. theta is -f'/lambda without what the free
  * columns span, not yet scaled into |x_j'theta| <= 1. */

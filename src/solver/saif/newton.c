@@ -1,0 +1,431 @@
+/* newton.c - Newton steps on supports of thousands, where the graph's Laplacian ties neighbors.
+ *
+ * Problem   sum u f(x'w + c'b) + lambda |w|_1 + w'Lw / 2 over b and the weights of a support S,
+ *           whose signs s stay
+ * System    (X_S'VX_S + L_SS) d = -gradient - lambda s, V being the curvature of the loss and
+ *           without what the covariates C explain: V is root(V) Q root(V), Q the projection onto
+ *           the complement of root(V) C. b follows from d
+ * Method    conjugate gradients. The preconditioner is the inverse of X~'X~ + A,
+ *           X~ = Q root(V) X_S, A = L_SS + delta D, by Woodbury's identity
+ *               A^-1 - A^-1 X~' (I + X~ A^-1 X~')^-1 X~ A^-1
+ *           from a sparse Cholesky factor of A and a dense one of n x n. D is the diagonal of the
+ *           system, and delta keeps A definite where a connected component of S has no neighbor
+ *           outside of S, so that L_SS is singular. The conjugate gradients, whose matrix has no
+ *           delta, take its effect out again: a few iterations do
+ * Reuse     while supports and curvature are alike the preconditioner stays: features that have
+ *           left are left out, those that are new have their diagonal. Iterations rise, and when
+ *           they are many, or supports differ too much, it is made anew
+ * Cost      a factor of the grid's part in S, n |nonzeros of it| + n^2 |S|; an iteration
+ *           4 n |S| + 4 |nonzeros|
+ * Source    Woodbury 1950; projected Newton: Bertsekas 1982; semismooth Newton steps for the
+ *           lasso: Li, Sun and Toh 2018 */
+#include "solver/saif/newton.h"
+#include "linalg/lapack.h"
+#include "linalg/span.h"
+#include "solver/solver.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DELTA      1e-8 /* of the diagonal */
+#define ENOUGH     1e-8 /* of r'M^-1 r at the beginning: the square of a relative error */
+#define ITERATIONS 100
+#define WORN       12 /* more iterations than these cost as much as a new factor */
+#define CHANGED    20 /* a new factor when more than a twentieth of the support came or went */
+#define MOST       20000000 /* numbers of a factor, which takes seconds */
+
+void vxs_newton_release(vxs_newton *t)
+{
+    vxs_factor_release(&t->factor);
+    free(t->place);
+    free(t->list);
+    free(t->half);
+    free(t->small);
+    free(t->starts);
+    free(t->index);
+    free(t->value);
+    free(t->weight);
+    free(t->root);
+    free(t->basis);
+    free(t->triangle);
+    free(t->independent);
+    free(t->vectors);
+    *t = (vxs_newton){ .count = 0 };
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static vxs_status begin(vxs_newton *t, const vxs_newton_system *s, vxs_error *err)
+{
+    size_t n = s->n, q = s->q;
+    if (t->place)
+        return VXS_OK;
+    t->small = vxs_alloc(n, n * sizeof(*t->small), err);
+    t->root = vxs_alloc(2 * n, sizeof(*t->root), err);
+    t->basis = vxs_alloc(q + 1, n * sizeof(*t->basis), err);
+    t->triangle = vxs_alloc(q + 1, (q + 1) * sizeof(*t->triangle), err);
+    t->independent = vxs_alloc(q + 1, sizeof(*t->independent), err);
+    t->place = vxs_alloc(s->laplacian->p, sizeof(*t->place), err);
+    if (!t->small || !t->root || !t->basis || !t->triangle || !t->independent || !t->place) {
+        vxs_newton_release(t);
+        return VXS_FAILED;
+    }
+    t->part = t->root + n;
+    return VXS_OK;
+}
+
+static bool grow(void *array, size_t count, size_t size, vxs_error *err)
+{
+    void **at = array, *larger = vxs_resize(*at, count, size, err);
+    *at = larger ? larger : *at;
+    return larger != NULL;
+}
+
+/* The rows of a factor: one for each feature of the support, and one for each edge within. */
+static size_t count_edges(const vxs_newton_system *s)
+{
+    size_t edges = 0;
+    for (size_t k = 0; k < s->count; k++)
+        edges += s->laplacian->starts[s->feature[k] + 1] - s->laplacian->starts[s->feature[k]];
+    return edges;
+}
+
+static vxs_status make_room(vxs_newton *t, const vxs_newton_system *s, vxs_error *err)
+{
+    size_t room = s->count + s->count / 8 + 32, rows = s->count + count_edges(s);
+    if (!grow(&t->starts, rows + 1, sizeof(*t->starts), err) ||
+        !grow(&t->index, 2 * rows, sizeof(*t->index), err) ||
+        !grow(&t->value, 2 * rows, sizeof(*t->value), err) ||
+        !grow(&t->weight, rows, sizeof(*t->weight), err))
+        return VXS_FAILED;
+    if (s->count <= t->room)
+        return VXS_OK;
+    t->room = 0;
+    if (!grow(&t->list, room, sizeof(*t->list), err) ||
+        !grow(&t->half, room * s->n, sizeof(*t->half), err))
+        return VXS_FAILED;
+    t->room = room;
+    return VXS_OK;
+}
+
+/* ---- Covariates ------------------------------------------------------------------------------ */
+
+/* root(V) C = basis triangle, of covariates that do not depend on those before them. */
+static void span_covariates(vxs_newton *t, const vxs_newton_system *s)
+{
+    size_t n = s->n, q = s->q;
+    t->rank = 0;
+    memset(t->triangle, 0, (q + 1) * (q + 1) * sizeof(*t->triangle));
+    for (size_t i = 0; i < n; i++)
+        t->root[i] = sqrt(fmax(0, s->curvature[i]));
+    for (size_t c = 0; c < q; c++) {
+        double *v = t->basis + t->rank * n, *share = t->triangle + t->rank * (q + 1);
+        memset(share, 0, (q + 1) * sizeof(*share));
+        for (size_t i = 0; i < n; i++)
+            v[i] = t->root[i] * s->x[c * n + i];
+        if (vxs_span_join(t->basis, n, t->rank, VXS_INDEPENDENT, 0, share))
+            t->independent[t->rank++] = c;
+    }
+}
+
+/* R'x = x, or Rx = x. */
+static void solve_triangle(const vxs_newton *t, size_t q, bool transposed, double *x)
+{
+    if (t->rank > 0)
+        cblas_dtrsv(CblasColMajor, CblasUpper, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit,
+                    (int)t->rank, t->triangle, (int)(q + 1), x, 1);
+}
+
+/* ---- Products -------------------------------------------------------------------------------- */
+
+/* sum = X_S w */
+static void combine(const vxs_newton_system *s, const double *w, double *sum)
+{
+    memset(sum, 0, s->n * sizeof(*sum));
+    for (size_t k = 0; k < s->count; k++)
+        if (w[k] != 0)
+            cblas_daxpy((int)s->n, w[k], s->x + s->column[k] * s->n, 1, sum, 1);
+}
+
+/* product = (X_S'VX_S + L_SS) w, V without what covariates explain. */
+static void multiply(vxs_newton *t, const vxs_newton_system *s, const double *w, double *product)
+{
+    vxs_laplacian_times(s->laplacian, s->feature, s->count, w, product);
+    combine(s, w, t->part);
+    for (size_t i = 0; i < s->n; i++)
+        t->part[i] *= t->root[i];
+    vxs_span_take(t->basis, s->n, t->rank, t->part, NULL);
+    for (size_t i = 0; i < s->n; i++)
+        t->part[i] *= t->root[i];
+    for (size_t k = 0; k < s->count; k++)
+        product[k] += cblas_ddot((int)s->n, s->x + s->column[k] * s->n, 1, t->part, 1);
+}
+
+/* The system's diagonal, above 0. */
+static double diagonal(const vxs_newton_system *s, size_t k)
+{
+    const double *x = s->x + s->column[k] * s->n;
+    double sum = vxs_laplacian_diagonal(s->laplacian, s->feature[k]);
+    for (size_t i = 0; i < s->n; i++)
+        sum += s->curvature[i] * x[i] * x[i];
+    return sum > 0 ? sum : 1;
+}
+
+/* ---- The preconditioner ---------------------------------------------------------------------- */
+
+/* Rows D and their weights S with D'SD = L_SS + delta D: an edge within the support is a
+ * difference; one that leaves it adds to the diagonal. */
+static vxs_sparse_rows list_rows(vxs_newton *t, const vxs_newton_system *s, const double *diagonals)
+{
+    const vxs_laplacian_matrix *l = s->laplacian;
+    size_t rows = 0, entries = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        size_t j = s->feature[k];
+        double alone = DELTA * diagonals[k];
+        for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++) {
+            size_t other = t->place[l->other[e]];
+            if (other == 0)
+                alone += l->weight[e];
+            if (other <= k + 1) /* outside, or from the other end */
+                continue;
+            t->starts[rows] = entries;
+            t->weight[rows++] = l->weight[e];
+            t->index[entries] = k;
+            t->value[entries++] = 1;
+            t->index[entries] = other - 1;
+            t->value[entries++] = -1;
+        }
+        t->starts[rows] = entries;
+        t->weight[rows++] = alone;
+        t->index[entries] = k;
+        t->value[entries++] = 1;
+    }
+    t->starts[rows] = entries;
+    return (vxs_sparse_rows){ s->count, rows, t->starts, t->index, t->value };
+}
+
+/* columns = Q root(V) X_S */
+static void scale_columns(const vxs_newton *t, const vxs_newton_system *s, double *columns)
+{
+    for (size_t k = 0; k < s->count; k++) {
+        double *to = columns + k * s->n;
+        const double *from = s->x + s->column[k] * s->n;
+        for (size_t i = 0; i < s->n; i++)
+            to[i] = t->root[i] * from[i];
+        vxs_span_take(t->basis, s->n, t->rank, to, NULL);
+    }
+}
+
+/* half = X~ times the inverse of A's factor; small = the Cholesky factor of I + half half'. */
+static vxs_status make_small(vxs_newton *t, const vxs_newton_system *s, vxs_error *err)
+{
+    int n = (int)s->n, info = 0;
+    double *columns = vxs_resize(NULL, s->count * s->n, sizeof(*columns), err);
+    if (!columns)
+        return VXS_FAILED;
+    scale_columns(t, s, columns);
+    vxs_factor_halve(&t->factor, columns, s->n, t->half);
+    free(columns);
+    memset(t->small, 0, s->n * s->n * sizeof(*t->small));
+    for (size_t i = 0; i < s->n; i++)
+        t->small[i * s->n + i] = 1;
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, (int)s->count, 1, t->half, n, 1,
+                t->small, n);
+    dpotrf_("L", &n, t->small, &n, &info);
+    return info == 0 ? VXS_OK : vxs_fail(err, VXS_FAILED, "a Newton step has no factor");
+}
+
+static void forget(vxs_newton *t)
+{
+    for (size_t k = 0; k < t->count; k++)
+        t->place[t->list[k]] = 0;
+    t->count = 0;
+    vxs_factor_release(&t->factor);
+}
+
+/* The factor's pattern; where that is too large there is none, and the diagonal has to do. */
+static vxs_status make_factor(vxs_newton *t, const vxs_newton_system *s, const double *diagonals,
+                              vxs_error *err)
+{
+    vxs_error own = VXS_ERROR_INIT;
+    vxs_sparse_rows rows = list_rows(t, s, diagonals);
+    vxs_status status = vxs_factor_new(rows, &t->factor, &own);
+    if (status == VXS_FAILED)
+        return vxs_fail(err, VXS_FAILED, "%s", own.message);
+    size_t full = t->factor.full;
+    if (status || t->factor.below[t->factor.count] + full * full / 2 > MOST) {
+        vxs_factor_release(&t->factor);
+        t->refused = s->count;
+    }
+    return VXS_OK;
+}
+
+static vxs_status make_preconditioner(vxs_newton *t, const vxs_newton_system *s,
+                                      const double *diagonals, vxs_error *err)
+{
+    forget(t);
+    vxs_status status = make_room(t, s, err);
+    if (status)
+        return status;
+    memcpy(t->list, s->feature, s->count * sizeof(*t->list));
+    t->count = s->count;
+    for (size_t k = 0; k < s->count; k++)
+        t->place[t->list[k]] = k + 1;
+    status = make_factor(t, s, diagonals, err);
+    if (!status && t->factor.made) {
+        vxs_factor_make(&t->factor, t->weight);
+        status = make_small(t, s, err);
+    }
+    if (status || !t->factor.made)
+        forget(t);
+    t->worn = false;
+    return status;
+}
+
+/* inside = M^-1 inside, of features by place: with A = RR', M^-1 = R'^-1 (I - h'(I + hh')^-1 h)
+ * R^-1 where h = X~ R'^-1, which is `half`. */
+static void apply_woodbury(vxs_newton *t, size_t rows, double *inside, double *scratch)
+{
+    int n = (int)rows, m = (int)t->count, one = 1, info;
+    vxs_factor_half(&t->factor, inside, scratch);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, n, m, 1, t->half, n, scratch, 1, 0, t->part, 1);
+    dpotrs_("L", &n, &one, t->small, &n, t->part, &n, &info);
+    cblas_dgemv(CblasColMajor, CblasTrans, n, m, -1, t->half, n, t->part, 1, 1, scratch, 1);
+    vxs_factor_other_half(&t->factor, scratch, inside);
+}
+
+/* z = M^-1 r; features that are not in the preconditioner have their diagonal. `inside` has twice
+ * its features. */
+static void precondition(vxs_newton *t, const vxs_newton_system *s, const double *diagonals,
+                         const double *r, double *z, double *inside)
+{
+    if (t->count > 0)
+        memset(inside, 0, t->count * sizeof(*inside));
+    for (size_t k = 0; k < s->count; k++)
+        if (t->place[s->feature[k]] > 0)
+            inside[t->place[s->feature[k]] - 1] = r[k];
+    if (t->count > 0)
+        apply_woodbury(t, s->n, inside, inside + t->count);
+    for (size_t k = 0; k < s->count; k++) {
+        size_t place = t->place[s->feature[k]];
+        z[k] = place > 0 ? inside[place - 1] : r[k] / diagonals[k];
+    }
+}
+
+static bool is_alike(const vxs_newton *t, const vxs_newton_system *s)
+{
+    size_t common = 0;
+    if (t->refused > 0 && s->count >= t->refused)
+        return true; /* there is no better one */
+    for (size_t k = 0; k < s->count; k++)
+        common += t->place[s->feature[k]] > 0;
+    return !t->worn && CHANGED * (s->count - common + t->count - common) <= s->count;
+}
+
+/* ---- Conjugate gradients --------------------------------------------------------------------- */
+
+typedef struct {
+    double *rest, *along, *product, *conditioned, *diagonals, *inside;
+} vectors;
+
+static vxs_status make_vectors(vxs_newton *t, size_t count, vectors *v, vxs_error *err)
+{
+    size_t most = t->count > count ? t->count : count;
+    if (7 * most > t->vector_room) {
+        if (!grow(&t->vectors, 8 * most, sizeof(*t->vectors), err))
+            return VXS_FAILED;
+        t->vector_room = 8 * most;
+    }
+    double *at = t->vectors;
+    *v = (vectors){ at, at + most, at + 2 * most, at + 3 * most, at + 4 * most, at + 5 * most };
+    return VXS_OK;
+}
+
+/* The system's solution for the right side in v->rest; false when it takes too long. */
+static bool iterate(vxs_newton *t, const vxs_newton_system *s, vectors *v, double *w)
+{
+    int m = (int)s->count;
+    double first = 0, before = 0;
+    memset(w, 0, s->count * sizeof(*w));
+    for (int k = 0; k < ITERATIONS; k++) {
+        precondition(t, s, v->diagonals, v->rest, v->conditioned, v->inside);
+        double size = cblas_ddot(m, v->rest, 1, v->conditioned, 1);
+        first = k == 0 ? size : first;
+        t->worn = k > WORN;
+        if (!(size > ENOUGH * first))
+            return true;
+        if (k == 0)
+            memcpy(v->along, v->conditioned, s->count * sizeof(*v->along));
+        for (size_t j = 0; j < s->count && k > 0; j++)
+            v->along[j] = v->conditioned[j] + size / before * v->along[j];
+        multiply(t, s, v->along, v->product);
+        double curved = cblas_ddot(m, v->along, 1, v->product, 1);
+        if (!(curved > 0))
+            return true;
+        cblas_daxpy(m, size / curved, v->along, 1, w, 1);
+        cblas_daxpy(m, -size / curved, v->product, 1, v->rest, 1);
+        before = size;
+    }
+    return false;
+}
+
+/* What b's own gradient takes off the right side of w; `share` = R^-T of it. */
+static void take_covariates(vxs_newton *t, const vxs_newton_system *s, const double *down,
+                            double *share, double *rest)
+{
+    memset(t->part, 0, s->n * sizeof(*t->part));
+    for (size_t r = 0; r < t->rank; r++)
+        share[r] = down[t->independent[r]];
+    solve_triangle(t, s->q, true, share);
+    for (size_t r = 0; r < t->rank; r++)
+        cblas_daxpy((int)s->n, share[r], t->basis + r * s->n, 1, t->part, 1);
+    for (size_t i = 0; i < s->n; i++)
+        t->part[i] *= t->root[i];
+    memcpy(rest, down + s->q, s->count * sizeof(*rest));
+    for (size_t k = 0; k < s->count && t->rank > 0; k++)
+        rest[k] -= cblas_ddot((int)s->n, s->x + s->column[k] * s->n, 1, t->part, 1);
+}
+
+/* b's direction, from `share` and that of w. */
+static void follow_covariates(vxs_newton *t, const vxs_newton_system *s, double *share,
+                              double *direction)
+{
+    combine(s, direction + s->q, t->part);
+    for (size_t i = 0; i < s->n; i++)
+        t->part[i] *= t->root[i];
+    for (size_t r = 0; r < t->rank; r++)
+        share[r] -= cblas_ddot((int)s->n, t->basis + r * s->n, 1, t->part, 1);
+    solve_triangle(t, s->q, false, share);
+    memset(direction, 0, s->q * sizeof(*direction));
+    for (size_t r = 0; r < t->rank; r++)
+        direction[t->independent[r]] = share[r];
+}
+
+vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const double *down,
+                                double *direction, vxs_error *err)
+{
+    vectors v;
+    vxs_status status = begin(t, s, err);
+    if (!status)
+        status = make_vectors(t, s->count, &v, err);
+    if (status)
+        return status;
+    span_covariates(t, s);
+    for (size_t k = 0; k < s->count; k++)
+        v.diagonals[k] = diagonal(s, k);
+    bool fresh = !is_alike(t, s), solved = false;
+    for (; !status && !solved; fresh = true) {
+        if (fresh)
+            status = make_preconditioner(t, s, v.diagonals, err);
+        if (status)
+            break;
+        take_covariates(t, s, down, direction, v.rest);
+        double *share = t->triangle + t->rank * (s->q + 1); /* the column behind it is free */
+        memcpy(share, direction, t->rank * sizeof(*share));
+        solved = iterate(t, s, &v, direction + s->q) || fresh;
+        follow_covariates(t, s, share, direction);
+    }
+    return status;
+}
