@@ -10,6 +10,7 @@
 #include "voxsift/image.h"
 #include "voxsift/loss.h"
 #include "voxsift/model.h"
+#include "voxsift/penalty.h"
 #include "voxsift/solver.h"
 #include "voxsift/verify.h"
 

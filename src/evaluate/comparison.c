@@ -111,7 +111,7 @@ static void count_pairs(vxs_cv *cv)
 static double constant_without(const vxs_cv *cv, const size_t *fold, size_t without, size_t output)
 {
     const vxs_task *t = cv->task;
-    const char *loss = vxs_loss_name(&t->settings, &cv->method, t->loss);
+    const vxs_loss_kind *loss = vxs_problem_loss(&t->settings, &cv->method, t->loss);
     double sum = 0, whole = 0, mean;
     for (size_t i = 0; i < t->n; i++) {
         double u = vxs_task_weight(t, i);
@@ -119,7 +119,7 @@ static double constant_without(const vxs_cv *cv, const size_t *fold, size_t with
         whole += fold[i] == without ? 0 : u;
     }
     mean = whole > 0 ? sum / whole : 0;
-    if (strcmp(loss, "logistic") != 0 && strcmp(loss, "multinomial") != 0)
+    if (loss != &vxs_logistic_loss && loss != &vxs_multinomial_loss)
         return mean;
     mean = fmin(fmax(mean, -1 + 1e-9), 1 - 1e-9);
     return log((1 + mean) / (1 - mean));

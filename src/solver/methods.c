@@ -60,18 +60,20 @@ const vxs_method vxs_methods[] = {
 
 bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss)
 {
-    const vxs_loss_kind *const *k = method->kind->accepts(NULL)->losses;
-    while (*k && *k != loss)
+    const vxs_accepts *r = method->kind->accepts(NULL);
+    size_t k = 0;
+    while (k < VXS_MOST_TAKEN && r->losses[k] != loss)
         k++;
-    return *k;
+    return k < VXS_MOST_TAKEN;
 }
 
 bool vxs_method_takes_quadratic(const vxs_method *method, const vxs_quadratic_kind *quadratic)
 {
-    const vxs_quadratic_kind *const *k = method->kind->accepts(NULL)->quadratics;
-    while (*k && *k != quadratic)
+    const vxs_accepts *r = method->kind->accepts(NULL);
+    size_t k = 0;
+    while (k < VXS_MOST_TAKEN && r->quadratics[k] != quadratic)
         k++;
-    return *k;
+    return k < VXS_MOST_TAKEN;
 }
 
 vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,

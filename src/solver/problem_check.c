@@ -14,13 +14,11 @@
 
 /* ---- Parts, which algorithms take or not ----------------------------------------------------- */
 
-/* Of a problem by itself: all that the checker can certify. */
-static const vxs_accepts plain = { { &vxs_squared_loss, &vxs_logistic_loss, &vxs_squared_hinge_loss,
-                                     &vxs_multinomial_loss, &vxs_huber_loss },
-                                   { &vxs_l1_penalty },
-                                   { &vxs_ridge, &vxs_laplacian },
-                                   VXS_EITHER_SIGN,
-                                   true };
+/* Of a problem by itself: all that the checker can certify, with any loss that has functions. */
+static const vxs_accepts plain = { .penalties = { &vxs_l1_penalty },
+                                   .quadratics = { &vxs_ridge, &vxs_laplacian },
+                                   .weights = VXS_EITHER_SIGN,
+                                   .brought = true };
 
 /* Without a method that of the only ones which take its penalty or its loss. */
 static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *method,
@@ -53,13 +51,14 @@ static vxs_status check_loss(const vxs_accepts *r, const char *who, const vxs_lo
     size_t used = 0;
     bool takes = false, known = false;
     text[0] = '\0';
-    for (const vxs_loss_kind *const *k = r->losses; *k; k++) {
+    for (const vxs_loss_kind *const *k = r->losses; k < r->losses + VXS_MOST_TAKEN && *k; k++) {
         takes = takes || *k == loss;
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " or " : "",
                                  (*k)->name);
     }
     for (const vxs_loss_kind *const *k = vxs_loss_kinds; *k; k++)
         known = known || *k == loss;
+    takes = takes || (known && r == &plain && (loss->sample || loss->joint));
     if (loss && !known && r->brought && lacks(loss))
         return vxs_fail(err, VXS_MISUSE, "%s loss lacks %s", loss->name ? loss->name : "the",
                         lacks(loss));
@@ -75,7 +74,8 @@ static vxs_status check_penalty(const vxs_accepts *r, const char *who, const vxs
 {
     const vxs_penalty_kind *kind = vxs_penalty_kind_of(penalty);
     bool takes = false;
-    for (const vxs_penalty_kind *const *k = r->penalties; *k; k++)
+    for (const vxs_penalty_kind *const *k = r->penalties; k < r->penalties + VXS_MOST_TAKEN && *k;
+         k++)
         takes = takes || *k == kind;
     const vxs_penalty_kind *second = r->penalties[1];
     return takes ? VXS_OK
@@ -89,7 +89,8 @@ static vxs_status check_quadratic(const vxs_accepts *r, const char *who, const v
                                   vxs_error *err)
 {
     bool takes = q->weight == 0;
-    for (const vxs_quadratic_kind *const *k = r->quadratics; *k; k++)
+    for (const vxs_quadratic_kind *const *k = r->quadratics;
+         k < r->quadratics + VXS_MOST_TAKEN && *k; k++)
         takes = takes || *k == q->kind;
     return takes ? VXS_OK
                  : vxs_fail(err, VXS_MISUSE, "%s does not take %s", who,

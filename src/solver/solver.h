@@ -8,11 +8,12 @@
 #include <math.h>
 
 typedef enum { VXS_ANY_SIGN, VXS_EITHER_SIGN, VXS_NONNEGATIVE } vxs_sign;
-/* What an algorithm takes of problems; lists end with NULL. */
+enum { VXS_MOST_TAKEN = 8 };
+/* What an algorithm takes of problems; lists that are not full end with NULL. */
 typedef struct {
-    const vxs_loss_kind *losses[6];
-    const vxs_penalty_kind *penalties[3];
-    const vxs_quadratic_kind *quadratics[3];
+    const vxs_loss_kind *losses[VXS_MOST_TAKEN];
+    const vxs_penalty_kind *penalties[VXS_MOST_TAKEN];
+    const vxs_quadratic_kind *quadratics[VXS_MOST_TAKEN];
     vxs_sign weights; /* VXS_EITHER_SIGN: as the problem says; VXS_NONNEGATIVE: these alone */
     bool brought;     /* and any loss that a program brings along, complete */
 } vxs_accepts;
