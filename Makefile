@@ -166,7 +166,7 @@ check: export WERROR := -Werror
 check:
 	@mkdir -p $(BUILD)
 	@sh tests/gates/untracked.sh $(BUILD)/untracked.before
-	@$(MAKE) --no-print-directory all $(BUILD)/unit
+	@$(MAKE) --no-print-directory all $(BUILD)/unit $(BENCHES)
 	@$(MAKE) --no-print-directory check-style gates-selftest
 	@$(MAKE) --no-print-directory unit threaded cli-tests examples
 	@sh tests/gates/untracked.sh $(BUILD)/untracked.after $(BUILD)/untracked.before

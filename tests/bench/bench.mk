@@ -10,7 +10,9 @@
 ## make fgm-figures     feature generation beside liblinear (MATRICES=folder for leukemia)
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
-$(BUILD)/read_images $(BUILD)/scan $(BUILD)/pairs $(BUILD)/kernel_scores $(BUILD)/bound_propagation $(BUILD)/grids: $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/library.a
+# Those that need no other library: `make test` compiles them, so that they follow the library.
+BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids)
+$(BENCHES): $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 

@@ -151,7 +151,9 @@ static vxs_solver *begin(const vxs_problem *problem, double tol, int screen, boo
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver;
     vxs_method_settings settings = {
-        .way = VXS_FUSED_BP, .tol = tol, .screen = screen, .untransformed = plain
+        .tol = tol,
+        .saif.screen = screen,
+        .fused = { .solver = VXS_FUSED_BP, .untransformed = plain },
     };
     if (vxs_solver_new(NULL, &vxs_methods[1], problem, &settings, &solver, &err))
         exit(1);
@@ -285,7 +287,6 @@ static void open_path(const example *e, vxs_path *p)
     size_t n = e->s->n, features = e->s->p, terms = e->terms.count;
     *p = (vxs_path){ .transform = true, .dynamic = true, .empty = INFINITY };
     p->whole = (vxs_whole){ .loss = e->problem.loss.kind,
-                            .squared = !e->s->logistic,
                             .n = n,
                             .p = features,
                             .q = 1,
@@ -390,7 +391,7 @@ static void write_programmes(const setting *s, uint64_t seed, const char *folder
     open_path(&e, &p);
     const vxs_generalized sums = vxs_generalized_of(&e.terms);
     e.problem.penalty = &sums.penalty; /* u and theta come along then */
-    FILE *system = open_file(folder, s, "system"), *sums = open_file(folder, s, "sums");
+    FILE *system = open_file(folder, s, "system"), *sum_file = open_file(folder, s, "sums");
     FILE *terms = open_file(folder, s, "terms");
     vxs_solver *solver = begin(&e.problem, 1e-10, VXS_SCREEN_SAIF, false);
     write_system(&p.bounds, system);
@@ -406,7 +407,7 @@ static void write_programmes(const setting *s, uint64_t seed, const char *folder
             double start = processor_seconds();
             size_t found = vxs_bounds_find(&p.bounds, &p.dome, lambda, p.found);
             double bounding = processor_seconds() - start;
-            write_bounds(&p, k, fit.bound, sums, terms);
+            write_bounds(&p, k, fit.bound, sum_file, terms);
             printf("lp\t%zu\t%zu\t%zu\t%d\t%g\t%zu\t%zu\t%.6f\t%.6f\n", s->n, s->p, s->edges, k,
                    share, p.bounds.terms, found, bounding, solving);
         }
@@ -414,7 +415,7 @@ static void write_programmes(const setting *s, uint64_t seed, const char *folder
         vxs_solution_release(&fit);
     }
     vxs_solver_free(solver);
-    if (fclose(system) || fclose(sums) || fclose(terms))
+    if (fclose(system) || fclose(sum_file) || fclose(terms))
         exit(1);
     close_path(&p);
     release(&e);

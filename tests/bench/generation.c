@@ -218,11 +218,11 @@ static void generate(study *s, const outcome *kind, const char *name)
     outcome o = *kind;
     store_columns(s);
     vxs_params_defaults(method->params, &settings);
-    settings.cost = s->cost;
-    settings.budget = (int64_t)o.number;
-    settings.rounds = (int64_t)s->rounds;
-    settings.inner_tol = s->inner;
-    settings.solver = o.descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS;
+    settings.blocks.cost = s->cost;
+    settings.blocks.budget = (int64_t)o.number;
+    settings.path.rounds = (int64_t)s->rounds;
+    settings.blocks.inner_tol = s->inner;
+    settings.blocks.solver = o.descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS;
     double begun = cpu_seconds(), telling = 0;
     vxs_groups groups = { 0 };
     vxs_design *design = make_design(s);

@@ -22,6 +22,7 @@ typedef struct {
     float *x;
     double *y, *ones;
     vxs_graph graph;
+    vxs_fused fused; /* on it */
     vxs_design *design;
 } grid;
 
@@ -120,15 +121,14 @@ static vxs_solver *begin(const grid *g)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
-    vxs_fused fused = vxs_fused_on(&g->graph, g->sparsity);
     vxs_problem problem = { .design = g->design,
                             .loss.kind = g->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
                             .loss.n = g->n,
                             .loss.y = g->y,
                             .covariates = g->ones,
                             .covariate_count = 1,
-                            .penalty = &fused.penalty };
-    vxs_method_settings settings = { .tol = g->tol, .way = VXS_FUSED_CUTS };
+                            .penalty = &g->fused.penalty };
+    vxs_method_settings settings = { .tol = g->tol, .fused.solver = VXS_FUSED_CUTS };
     must(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), &err);
     return solver;
 }
@@ -138,14 +138,13 @@ static double confirm(const grid *g, const vxs_solution *s)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_certificate again;
-    vxs_fused fused = vxs_fused_on(&g->graph, g->sparsity);
     vxs_problem problem = { .design = g->design,
                             .loss.kind = g->logistic ? &vxs_logistic_loss : &vxs_squared_loss,
                             .loss.n = g->n,
                             .loss.y = g->y,
                             .covariates = g->ones,
                             .covariate_count = 1,
-                            .penalty = &fused.penalty };
+                            .penalty = &g->fused.penalty };
     must(vxs_check_solution(&problem, s, &again, &err), &err);
     return again.gap;
 }
@@ -374,6 +373,7 @@ int main(int argc, char **argv)
     g.logistic = strcmp(argv[3], "logistic") == 0;
     g.tol = strtod(argv[4], NULL);
     g.sparsity = argc > 5 ? strtod(argv[5], NULL) : 0;
+    g.fused = vxs_fused_on(&g.graph, g.sparsity);
     g.x = get(g.n * g.p, sizeof(*g.x));
     g.y = get(g.n, sizeof(*g.y));
     g.ones = get(g.n, sizeof(*g.ones));
