@@ -99,6 +99,7 @@ static void write_about(const vxs_build *build, FILE *stream)
     vxs_json_text(&w, "id_column", build->id_header);
     vxs_json_bool(&w, "ids_invented", build->ids_invented);
     vxs_json_text(&w, "person_column", build->person_header);
+    vxs_json_bool(&w, "person_said", build->settings->person != NULL);
     vxs_suspicions_json(&w, build);
     vxs_json_whole(&w, "dropped", (int64_t)(build->count - kept));
     vxs_json_whole(&w, "features", (int64_t)build->p);

@@ -6,7 +6,7 @@
  * image was no part of the training, but is no new person either: a score over such subjects is no
  * estimate of what the model does for others. Without images there are ids alone. Where the ids of
  * training and cohort have a form by which two may be of one person, such as two dates behind one
- * number, the subject is "perhaps" known. */
+ * number, the subject is "perhaps" known, unless --person was passed for both. */
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -47,12 +47,17 @@ static const char *person_text(const vxs_cohort *c, size_t i)
     return person ? person : id_text(c, i);
 }
 
+static bool is_true(const vxs_json *about, const char *key)
+{
+    const vxs_json *value = vxs_json_get(about, key);
+    return value && value->kind == VXS_JSON_BOOL && value->number != 0;
+}
+
 /* Whether ids are places in a file, such as row-000007: "about" is of a cohort, or of a model's
  * training. */
 static bool invents_ids(const vxs_json *about)
 {
-    const vxs_json *said = vxs_json_get(about, "ids_invented");
-    return said && said->kind == VXS_JSON_BOOL && said->number != 0;
+    return is_true(about, "ids_invented");
 }
 
 /* Such an id is of the same subject in the same features alone. */
@@ -103,6 +108,7 @@ void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *pri
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
     vxs_json_bool(w, "ids_invented", invents_ids(t->cohort->about));
+    vxs_json_bool(w, "person_said", is_true(t->cohort->about, "person_said"));
     vxs_json_open_array(w, "persons");
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL,
@@ -268,7 +274,10 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
         status = prints ? vxs_cohort_prints(c, prints, err) : VXS_FAILED;
     for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL)
         status = find(&t, c, i, item, prints[i], &trained[i], err);
-    if (!status)
+    /* whose row it is was said for both */
+    bool said = is_true(vxs_json_get(m->about, "training"), "person_said") &&
+                is_true(c->about, "person_said");
+    if (!status && !said)
         status = find_perhaps(m, c, trained, err);
     free(prints);
     release(&t);

@@ -107,6 +107,24 @@ works "a model of the first" voxsift fit c0 --target y -q -o m --force
 run voxsift predict m c1
 same "the second is perhaps known" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" perhaps
 holds "and it is said" "20 of 20 subjects, such as 'OAS30001_MR_d0758', may be other scans of persons that the model was trained on" "$work/err"
+# whose row it is was passed for both: there is nothing to suppose
+person_of() { voxsift cohort --features v$1_f.tsv --participants v$1_t.tsv --id-column scan_id -o c$1 --force -q "${@:2}" > said 2>&1; }
+for said in 01 0 1; do
+    for v in 0 1; do
+        if [[ $said == *$v* ]]; then person_of $v --person scan_id; else person_of $v; fi
+    done
+    works "a model, --person said for $said" voxsift fit c0 --target y -q -o m --force
+    run voxsift predict m c1
+    wanted=perhaps
+    [ "$said" = 01 ] && wanted=no
+    same "--person said for $said" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" $wanted
+done
+works "the same subjects" voxsift cohort --features v0_f.tsv --participants v0_t.tsv --id-column scan_id --person scan_id -o c0 -q --force
+works "a model of them" voxsift fit c0 --target y -q -o m --force
+run voxsift predict m c0
+same "are known nevertheless" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" person
+person_of 0
+works "a model without" voxsift fit c0 --target y -q -o m --force
 sed -i -E 's/OAS3/OAS4/' v1_f.tsv v1_t.tsv
 works "others" voxsift cohort --features v1_f.tsv --participants v1_t.tsv --id-column scan_id -o c1 -q --force
 run voxsift predict m c1
