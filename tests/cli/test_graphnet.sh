@@ -10,6 +10,9 @@ run voxsift predict m c --training-too
 same "predicts" "$code" 0
 run voxsift path c --target score --method graphnet --nlambda 5 --laplacian 3 -q
 same "a path" "$code" 0
+# neighbors tied together, so that thousands have a weight: a second, where descent took minutes
+run timeout 60 voxsift path c --target score --method graphnet --nlambda 8 --laplacian 1000 -q
+same "a path of large supports ends soon" "$code" 0
 run voxsift cv c --target score --method graphnet --folds 3 --inner-folds 2 --nlambda 4 -o cv -q
 same "cross-validation" "$code" 0
 run voxsift stability c --target score --method graphnet --pairs 2 -q -o s

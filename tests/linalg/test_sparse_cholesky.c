@@ -86,6 +86,11 @@ Test(factor, solves_and_halves_with_and_without_a_square)
             cr_assert(half[2 * j + 1] == 0);
             b[j] = b[2 * j];
         }
+        vxs_factor_half(&f, b, half);
+        vxs_factor_other_half(&f, half, half);
+        for (size_t j = 0; j < e.nodes; j++)
+            cr_assert(fabs(half[j] - x[j]) <= 1e-9 * (1 + fabs(x[j])),
+                      "problem %d: %.15g, not %.15g", (int)number, half[j], x[j]);
         double left = left_of(&e, x, b);
         cr_assert(left < 1e-12, "problem %d: %g is left", (int)number, left);
         cr_assert(fabs(square - along) <= 1e-9 * along, "problem %d: %.15g, not %.15g", (int)number,

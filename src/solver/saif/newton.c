@@ -20,7 +20,7 @@
  * Source    Woodbury 1950; projected Newton: Bertsekas 1982; semismooth Newton steps for the
  *           lasso: Li, Sun and Toh 2018 */
 #include "solver/saif/newton.h"
-#include "linalg/lapack.h"
+#include "linalg/cholesky.h"
 #include "linalg/span.h"
 #include "solver/solver.h"
 
@@ -219,9 +219,10 @@ static void scale_columns(const vxs_newton *t, const vxs_newton_system *s, doubl
 }
 
 /* half = X~ times the inverse of A's factor; small = the Cholesky factor of I + half half'. */
-static vxs_status make_small(vxs_newton *t, const vxs_newton_system *s, vxs_error *err)
+static vxs_status make_small(vxs_newton *t, const vxs_newton_system *s, bool *definite,
+                             vxs_error *err)
 {
-    int n = (int)s->n, info = 0;
+    int n = (int)s->n;
     double *columns = vxs_resize(NULL, s->count * s->n, sizeof(*columns), err);
     if (!columns)
         return VXS_FAILED;
@@ -233,8 +234,8 @@ static vxs_status make_small(vxs_newton *t, const vxs_newton_system *s, vxs_erro
         t->small[i * s->n + i] = 1;
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, (int)s->count, 1, t->half, n, 1,
                 t->small, n);
-    dpotrf_("L", &n, t->small, &n, &info);
-    return info == 0 ? VXS_OK : vxs_fail(err, VXS_FAILED, "a Newton step has no factor");
+    *definite = vxs_cholesky(t->small, s->n);
+    return VXS_OK;
 }
 
 static void forget(vxs_newton *t)
@@ -265,6 +266,7 @@ static vxs_status make_factor(vxs_newton *t, const vxs_newton_system *s, const d
 static vxs_status make_preconditioner(vxs_newton *t, const vxs_newton_system *s,
                                       const double *diagonals, vxs_error *err)
 {
+    bool definite = false;
     forget(t);
     vxs_status status = make_room(t, s, err);
     if (status)
@@ -276,9 +278,9 @@ static vxs_status make_preconditioner(vxs_newton *t, const vxs_newton_system *s,
     status = make_factor(t, s, diagonals, err);
     if (!status && t->factor.made) {
         vxs_factor_make(&t->factor, t->weight);
-        status = make_small(t, s, err);
+        status = make_small(t, s, &definite, err);
     }
-    if (status || !t->factor.made)
+    if (!definite)
         forget(t);
     t->worn = false;
     return status;
@@ -288,10 +290,10 @@ static vxs_status make_preconditioner(vxs_newton *t, const vxs_newton_system *s,
  * R^-1 where h = X~ R'^-1, which is `half`. */
 static void apply_woodbury(vxs_newton *t, size_t rows, double *inside, double *scratch)
 {
-    int n = (int)rows, m = (int)t->count, one = 1, info;
+    int n = (int)rows, m = (int)t->count;
     vxs_factor_half(&t->factor, inside, scratch);
     cblas_dgemv(CblasColMajor, CblasNoTrans, n, m, 1, t->half, n, scratch, 1, 0, t->part, 1);
-    dpotrs_("L", &n, &one, t->small, &n, t->part, &n, &info);
+    vxs_cholesky_solve(t->small, rows, t->part, 1);
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, -1, t->half, n, t->part, 1, 1, scratch, 1);
     vxs_factor_other_half(&t->factor, scratch, inside);
 }
@@ -349,7 +351,7 @@ static bool iterate(vxs_newton *t, const vxs_newton_system *s, vectors *v, doubl
     int m = (int)s->count;
     double first = 0, before = 0;
     memset(w, 0, s->count * sizeof(*w));
-    for (int k = 0; k < ITERATIONS; k++) {
+    for (int k = 0; k < ITERATIONS && !vxs_check_interrupted(s->context, NULL); k++) {
         precondition(t, s, v->diagonals, v->rest, v->conditioned, v->inside);
         double size = cblas_ddot(m, v->rest, 1, v->conditioned, 1);
         first = k == 0 ? size : first;
@@ -368,7 +370,7 @@ static bool iterate(vxs_newton *t, const vxs_newton_system *s, vectors *v, doubl
         cblas_daxpy(m, -size / curved, v->product, 1, v->rest, 1);
         before = size;
     }
-    return false;
+    return vxs_check_interrupted(s->context, NULL); /* the caller polls too */
 }
 
 /* What b's own gradient takes off the right side of w; `share` = R^-T of it. */

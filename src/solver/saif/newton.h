@@ -10,11 +10,12 @@
 typedef struct {
     const vxs_laplacian_matrix *laplacian;
     size_t n, q;
-    const double *x;         /* n x ..., columns; the first q are the covariates */
-    const double *curvature; /* n */
-    size_t count;            /* features of the support */
-    const size_t *column;    /* theirs in x */
-    const size_t *feature;   /* theirs in the design */
+    const double *x;            /* n x ..., columns; the first q are the covariates */
+    const double *curvature;    /* n */
+    size_t count;               /* features of the support */
+    const size_t *column;       /* theirs in x */
+    const size_t *feature;      /* theirs in the design */
+    const vxs_context *context; /* asked for requests to stop; may be NULL */
 } vxs_newton_system;
 
 /* The preconditioner, which stays while supports are alike, and memory that is used again. */

@@ -512,23 +512,37 @@ static vxs_status descent_step(vxs_active *a, double lambda, int rounds, double 
     return newton_step(a, lambda, value(a, a->w, a->z, lambda), a->q, room, &moved, err);
 }
 
-/* A Newton step of the support and of those that want a weight, whose signs stay: a weight that
- * would change its sign stops at 0. Rounds of descent find who else comes and goes. */
-static vxs_status projected_step(vxs_active *a, double lambda, double primal, double *theta,
-                                 double *room, vxs_error *err)
+/* Minus the gradient of the first m chosen columns when the signs of weights stay; features without
+ * a weight get the sign that lowers the value. */
+static void slopes_with_signs(vxs_active *a, double lambda, size_t m, double *down)
 {
-    size_t q = a->q, all = q + a->count, m = choose(a, lambda);
-    double *direction = room, *full = room + all, *down = a->linear;
     for (size_t c = 0; c < m; c++) {
         size_t k = a->chosen[c];
         double sign = a->w[k] != 0 ? a->w[k] : -a->gradient[k];
-        down[c] = -a->gradient[k] - (k < q ? 0 : copysign(lambda, sign));
-        if (k >= q)
-            a->listed[c - q] = a->set[k - q];
+        down[c] = -a->gradient[k] - (k < a->q ? 0 : copysign(lambda, sign));
+        if (k >= a->q)
+            a->listed[c - a->q] = a->set[k - a->q];
     }
-    vxs_newton_system system = { &a->laplacian, a->n,          q,        a->x, a->curvature,
-                                 m - q,         a->chosen + q, a->listed };
-    vxs_status status = vxs_newton_direction(&a->newton, &system, down, direction, err);
+}
+
+/* A Newton step of the support and of those that want a weight, whose signs stay: a weight that
+ * would change its sign stops at 0. Rounds of descent find who else comes and goes. */
+static vxs_status projected_step(vxs_active *a, double lambda, double primal, double *theta,
+                                 double *room, bool *moved, vxs_error *err)
+{
+    size_t q = a->q, all = q + a->count, m = choose(a, lambda);
+    double *direction = room, *full = room + all;
+    slopes_with_signs(a, lambda, m, a->linear);
+    vxs_newton_system system = { .laplacian = &a->laplacian,
+                                 .n = a->n,
+                                 .q = q,
+                                 .x = a->x,
+                                 .curvature = a->curvature,
+                                 .count = m - q,
+                                 .column = a->chosen + q,
+                                 .feature = a->listed,
+                                 .context = a->context };
+    vxs_status status = vxs_newton_direction(&a->newton, &system, a->linear, direction, err);
     if (status)
         return status;
     memcpy(full, a->w, all * sizeof(*full));
@@ -537,10 +551,13 @@ static vxs_status projected_step(vxs_active *a, double lambda, double primal, do
         bool back = k >= q && a->w[k] == 0 && direction[c] * a->gradient[k] >= 0;
         full[k] += back ? 0 : direction[c];
     }
-    go_towards(a, full, true, lambda, primal);
+    bool went = go_towards(a, full, true, lambda, primal);
     a->steps++;
     vxs_active_theta(a, lambda, theta); /* descent goes on from its predictions */
-    return descent_step(a, lambda, ROUNDS, theta, room, err);
+    status = descent_step(a, lambda, went ? ROUNDS : EPOCHS, theta, room, err);
+    predict(a, a->w, a->z);
+    *moved = went || value(a, a->w, a->z, lambda) < primal * (1 - FLAT);
+    return status;
 }
 
 /* Exact steps unless the set is large; and then as well when descent gets nowhere. */
@@ -572,7 +589,7 @@ vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double 
         slow = slow || state->gap > before / 2;
         before = state->gap;
         if (projects(a))
-            status = projected_step(a, lambda, state->primal, theta, room, err);
+            status = projected_step(a, lambda, state->primal, theta, room, &moved, err);
         else
             status = descends(a, slow) ? descent_step(a, lambda, EPOCHS, theta, room, err)
                                        : exact_step(a, lambda, state->primal, room, &moved, err);
