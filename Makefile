@@ -287,6 +287,7 @@ format:
 
 format-check:
 	@clang-format --dry-run --Werror $(ALL_C) $(ALL_H)
+	@awk 'length > 100 { print FILENAME ":" FNR ": longer than 100 characters"; bad = 1 } END { exit bad }' $(ALL_C) $(ALL_H)
 
 lint: $(BUILD)/build_facts.h
 	@printf '%s\n' $(OWN_C) | xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(STANDARD) $(INCLUDES) $(PKG_CFLAGS) -fopenmp 2> $(BUILD)/lint.$$$$ || { cat $(BUILD)/lint.$$$$; exit 1; }' lint

@@ -73,8 +73,7 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_image_read(const char *path, vxs_image *image, vxs_error *err);
 void vxs_image_release(vxs_image *image);
 
-/* ---- Volumes: one image in memory, as floats ---------------------------------------------------
- */
+/* ---- Volumes: one image in memory, as floats ------------------------------------------------- */
 
 typedef struct {
     vxs_grid grid;
@@ -97,15 +96,13 @@ VXS_MUST_CHECK vxs_status vxs_volume_resample(const vxs_volume *volume, const vx
 VXS_MUST_CHECK vxs_status vxs_volume_smooth(vxs_volume *volume, double fwhm, const uint8_t *mask,
                                             vxs_error *err);
 
-/* ---- Masks and components: one byte a voxel, 0 outside ------------------------------------------
- */
+/* ---- Masks and components: one byte a voxel, 0 outside --------------------------------------- */
 
 /* What is above a tenth of the robust range (2nd to 98th percentile) of the values, its largest
  * component, with holes filled. Refused when nothing is above. */
 VXS_MUST_CHECK vxs_status vxs_mask_auto(const vxs_volume *volume, uint8_t *mask, vxs_error *err);
 
-/* ---- Writing -----------------------------------------------------------------------------------
- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 typedef enum { VXS_WRITE_FLOAT32, VXS_WRITE_UINT8, VXS_WRITE_INT32 } vxs_write_type;
 typedef struct {

@@ -50,8 +50,7 @@ prevent_blas_threads(int argc, char **argv, char **environment)
 __attribute__((section(".preinit_array"),
                used)) static void (*before_all)(int, char **, char **) = prevent_blas_threads;
 
-/* ---- Main --------------------------------------------------------------------------------------
- */
+/* ---- Main ------------------------------------------------------------------------------------ */
 
 /* A closed descriptor would be given to the next file that is opened, and messages would be written
  * into data. What takes its place fails when it is used, as a closed one does. */

@@ -126,8 +126,7 @@ static vxs_status find_acceptable(permuter *m, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- Permutations as units ----------------------------------------------------------------------
- */
+/* ---- Permutations as units ------------------------------------------------------------------- */
 
 static void pack_value(vxs_pack *p, void *run, size_t unit)
 {

@@ -75,8 +75,7 @@ static vxs_status add_group(vxs_groups *g, size_t parent, size_t begin, size_t e
     return VXS_OK;
 }
 
-/* ---- Octrees: in Morton order the voxels of any cell are one run -------------------------------
- */
+/* ---- Octrees: in Morton order the voxels of any cell are one run ----------------------------- */
 
 #define MOST_LEVELS 21 /* three indices of so many bits make one number */
 
@@ -193,8 +192,7 @@ vxs_status vxs_groups_octree(const size_t shape[3], const size_t *voxels, size_t
     return status;
 }
 
-/* ---- Paths: in the order of their parts the nodes below any beginning are one run ---------------
- */
+/* ---- Paths: in the order of their parts the nodes below any beginning are one run ------------ */
 
 typedef struct {
     const char *path;
@@ -293,8 +291,7 @@ vxs_status vxs_groups_by_path(const char *const *paths, size_t nodes, vxs_groups
     return status;
 }
 
-/* ---- Spheres ----------------------------------------------------------------------------------
- */
+/* ---- Spheres --------------------------------------------------------------------------------- */
 
 /* In all spheres together, 34 GB: a radius that asks for more was not meant so, and is told before
  * all is counted. */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Values given by options ------------------------------------------------------------------
- */
+/* ---- Values given by options ----------------------------------------------------------------- */
 
 static bool has_smooths(const vxs_task *t)
 {
@@ -83,8 +82,7 @@ vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, cons
     return VXS_OK;
 }
 
-/* ---- The grid ---------------------------------------------------------------------------------
- */
+/* ---- The grid -------------------------------------------------------------------------------- */
 
 void vxs_tries_release(vxs_tries *t)
 {
@@ -147,8 +145,7 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
     return VXS_OK;
 }
 
-/* ---- The choice -------------------------------------------------------------------------------
- */
+/* ---- The choice ------------------------------------------------------------------------------ */
 
 void vxs_selection_release(vxs_selection *s)
 {
@@ -199,8 +196,7 @@ void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds
     rows_json(w, "inner_features", s->sizes, folds, s->tries.count);
 }
 
-/* ---- Read again --------------------------------------------------------------------------------
- */
+/* ---- Read again ------------------------------------------------------------------------------ */
 
 static void take_numbers(const vxs_json *array, double *values, size_t most)
 {

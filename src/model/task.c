@@ -488,8 +488,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
     return status ? status : vxs_check_offset(target, t->score, t->n, LEAST_SPREAD, err);
 }
 
-/* ---- Regression and weights -------------------------------------------------------------------
- */
+/* ---- Regression and weights ------------------------------------------------------------------ */
 
 /* Who the regression on confounds is learned on. */
 static vxs_status read_learners(const maker *m, vxs_error *err)

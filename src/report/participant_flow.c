@@ -98,8 +98,7 @@ void vxs_story_flow(const vxs_story *s)
             vxs_put(s->out, "<p class=\"warn\">%s.</p>\n", k->text);
 }
 
-/* ---- Levels that no training subject had ------------------------------------------------------
- */
+/* ---- Levels that no training subject had ----------------------------------------------------- */
 
 void vxs_story_unseen(const vxs_story *s)
 {

@@ -4,11 +4,10 @@
  *          random gain, plus noise at each voxel.
  * Fields   Cubic B-splines over a lattice of independent normal coefficients: 15 mm apart for the
  *          displacement, as in the registration the paper's images went through, 60 mm for the
- * gain, which is what is left of a coil's after correction. Cost     A line of voxels sums a
- * lattice to one line of coefficients; a voxel then takes four. Source   Scalable structured
- * feature selection (dissertation), section 4.4.1; Rueckert and others, IEEE TMI 18 (1999), for
- * free-form deformations.
- */
+ *          gain, which is what is left of a coil's after correction.
+ * Cost     A line of voxels sums a lattice to one line of coefficients; a voxel then takes four.
+ * Source   Scalable structured feature selection (dissertation), section 4.4.1; Rueckert and
+ *          others, IEEE TMI 18 (1999), for free-form deformations. */
 #include "simulate/simulate.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* simulate_lasso.c - a cohort whose truth is known: the linear model of the screening studies.
  *
  * Model    y = X b + e; X uniform on [-10, 10], a share of b uniform on [-1, 1], e normal
- * (linear.c). Source   Scalable structured feature selection (dissertation), section 2.4.1.1.
- */
+ *          (linear.c).
+ * Source   Scalable structured feature selection (dissertation), section 2.4.1.1. */
 #include "simulate/linear.h"
 
 #include <math.h>

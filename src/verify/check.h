@@ -42,8 +42,7 @@ size_t vxs_check_sides(const vxs_problem *problem);
 double vxs_check_share(const vxs_problem *problem, size_t i, const double *s, size_t n,
                        double scale, size_t side);
 
-/* ---- Losses that a program brings along: check_by_value.c -------------------------------------
- */
+/* ---- Losses that a program brings along: check_by_value.c ------------------------------------ */
 
 /* Whether the loss is none of the library's own. */
 bool vxs_check_is_by_value(const vxs_problem *problem);

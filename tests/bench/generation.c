@@ -50,8 +50,7 @@ static vxs_units *make_units(const study *s, vxs_design *design, vxs_groups *gro
     return units;
 }
 
-/* ---- What a choice is worth -------------------------------------------------------------------
- */
+/* ---- What a choice is worth ------------------------------------------------------------------ */
 
 static choice make_choice(size_t count)
 {

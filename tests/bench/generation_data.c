@@ -130,8 +130,7 @@ void store_columns(study *s)
         make_column(s, STREAM_X, s->n, j, s->x + j * s->n);
 }
 
-/* ---- Columns that are made when they are asked for --------------------------------------------
- */
+/* ---- Columns that are made when they are asked for ------------------------------------------- */
 
 typedef struct {
     vxs_design design;

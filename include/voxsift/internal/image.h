@@ -66,8 +66,7 @@ typedef struct {
 } vxs_image_summary;
 void vxs_image_summarise(const vxs_image *image, vxs_image_summary *summary);
 
-/* ---- Volumes: one image in memory, as floats ---------------------------------------------------
- */
+/* ---- Volumes: one image in memory, as floats ------------------------------------------------- */
 
 /* The grid of the same field of view and orientation with voxels of `size` mm; VXS_MISUSE when
  * there would be too many of them (vxs_grid_check). */
@@ -78,8 +77,7 @@ VXS_MUST_CHECK vxs_status vxs_grid_with_voxel_size(const vxs_grid *grid, double 
  * the volume has nothing. */
 double vxs_volume_at(const vxs_volume *volume, const double index[3]);
 
-/* ---- Packed images ----------------------------------------------------------------------------
- */
+/* ---- Packed images --------------------------------------------------------------------------- */
 
 /* One volume in its stored type, without the zeros at both ends of every line of voxels: what an
  * image of a head needs to be kept in memory beside hundreds of others. */
@@ -102,8 +100,7 @@ VXS_MUST_CHECK vxs_status vxs_packed_volume(const vxs_packed *packed, vxs_volume
                                             vxs_error *err);
 void vxs_packed_release(vxs_packed *packed);
 
-/* ---- Masks and components: one byte a voxel, 0 outside ------------------------------------------
- */
+/* ---- Masks and components: one byte a voxel, 0 outside --------------------------------------- */
 
 /* Joined voxels get the same number, from 1; larger components come first, equal ones in the order
  * of their first voxel. Neighbours share a face (6), an edge as well (18) or a corner (26). */
@@ -115,8 +112,7 @@ VXS_MUST_CHECK vxs_status vxs_components_of_equals(const uint8_t *mask, const fl
                                                    const size_t shape[3], int connectivity,
                                                    int32_t *labels, size_t *count, vxs_error *err);
 
-/* ---- Atlases -----------------------------------------------------------------------------------
- */
+/* ---- Atlases --------------------------------------------------------------------------------- */
 
 /* Labels on a grid with their names. */
 typedef struct {

@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-/* ---- The region table of a map -----------------------------------------------------------------
- */
+/* ---- The region table of a map --------------------------------------------------------------- */
 
 enum { VXS_TABLE_VOXSIFT, VXS_TABLE_FSL, VXS_TABLE_NILEARN };
 

@@ -5,10 +5,11 @@
  * Way       Terms that are 0 for certain are taken out before the solver begins and between its
  *           iterations (screened_fit.c, bounds.c), which leaves a smaller problem (presolve.c,
  *           reparametrize.c) to analysis_interior.c. At last terms that look like 0 are 0 and the
- * rest is solved again: if the gap agrees, that is the answer, with differences that are 0 and not
- * small Stop      the gap over all terms: theta is what the residuals say, without what c and X
- * times the null space of D span, divided by the true dual norm of X'theta. With graphs that is the
- *           largest cut ratio (graph/split.c), else a linear programme (dual_norm.c)
+ *           rest is solved again: if the gap agrees, that is the answer, with differences that are
+ *           0 and not small
+ * Stop      the gap over all terms: theta is what the residuals say, without what c and X times
+ *           the null space of D span, divided by the true dual norm of X'theta. With graphs that
+ *           is the largest cut ratio (graph/split.c), else a linear programme (dual_norm.c)
  * Cost      n x p doubles of memory, twice; see analysis_interior.c
  * Source    dissertation 3.2 and 3.3, with what spec and comments here correct */
 #include "solver/bound_propagation/bound_propagation.h"

@@ -106,8 +106,7 @@ void vxs_path_region(vxs_path *p, double lambda, const vxs_witness *w)
     cblas_dscal((int)n, 1 / length, along, 1);
 }
 
-/* ---- Terms of a rest and of the whole problem -------------------------------------------------
- */
+/* ---- Terms of a rest and of the whole problem ------------------------------------------------ */
 
 static size_t name_of(const vxs_rest *r, size_t term)
 {

@@ -6,14 +6,16 @@
  * Dual      -sum (u f)*(-lambda theta) over x'theta of dual norm 1 at most (graph/split.c),
  *           c'theta = 0, and without sparsity sum over a piece of the graph of x_j'theta = 0
  * Levels    few pieces, each with one weight: Newton's method (region_values.c); pieces that meet
- * are one Cuts      at those weights x'theta, less what flows over borders, must be carried off
- * within each piece by a flow of at most 1 over its edges. A set in the way of a maximal flow would
- *           lower the value by moving: it becomes a piece (cut pursuit; Landrieu and Obozinski
- *           2017). Flows begin as the last round left them
+ *           are one
+ * Cuts      at those weights x'theta, less what flows over borders, must be carried off within
+ *           each piece by a flow of at most 1 over its edges. A set in the way of a maximal flow
+ *           would lower the value by moving: it becomes a piece. Flows begin as the last round
+ *           left them
  * Stop      theta over its dual norm is a dual point: the gap of the full problem is below the
  *           tolerance. The sparse penalty is one on differences to a ground of weight 0
  * Cost      a round: a scan of X, a flow, sums of the columns that leave their piece, and Newton
- *           steps of the number of pieces; what is cut is what the answer shows */
+ *           steps of the number of pieces; what is cut is what the answer shows
+ * Source    cut pursuit: Landrieu and Obozinski 2017; the gap of the full problem is not there */
 #include "solver/cut_pursuit/cut_pursuit.h"
 #include "linalg/span.h"
 

@@ -9,9 +9,9 @@
  *           did not see; then a barrier on the slack gives all samples a curvature.
  * Method    Newton on v = w / sqrt(d), mu and b, for the value less eps (sum log mu + sum log
  *           slack), eps falling. H = I + Y'Y of v, Y = sqrt(C u f'') X sqrt(d), is factored where
- * it is smaller: over columns, or over samples as I + YY'. mu and b are what remains. Gap       of
- * the problem on the rounds, with b found to the end, as in proximal_gradient.c, which takes over
- * from here: its steps take rounds away that are only small here. */
+ *           it is smaller: over columns, or over samples as I + YY'. mu and b are what remains.
+ * Gap       of the problem on the rounds, with b found to the end, as in proximal_gradient.c,
+ *           which takes over from here: its steps take rounds away that are only small here. */
 #include "linalg/cholesky.h"
 #include "linalg/lapack.h"
 #include "solver/cutting_plane/cutting_plane.h"

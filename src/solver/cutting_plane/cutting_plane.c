@@ -9,10 +9,12 @@
  * Rounds    alpha follows from predictions, alpha = -C u y f'. The B units with the largest scores
  *           are the next round; the problem on the rounds, 1/2 (sum over rounds |omega|)^2 + C sum
  *           u f, is solved by the method (proximal_gradient.c, smoothing.c). Rounds without weight
- * are dropped: the value falls strictly, so that none comes back for ever. Gap       the same scan
- * gives the bound: any predictions with the best b give an alpha of the dual's domain, and so is
- * any part of it. Source    Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for
- * big data, algorithms 1 and 2; the gap is not there. */
+ *           are dropped: the value falls strictly, so that none comes back for ever.
+ * Stop      the gap is below the tolerance. The same scan gives the bound: any predictions with
+ *           the best b give an alpha of the dual's domain, and so is any part of it.
+ * Cost      a round: a scan of X, and the problem on the columns of the rounds.
+ * Source    Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data,
+ *           algorithms 1 and 2; the gap is not there. */
 #include "solver/cutting_plane/cutting_plane.h"
 
 #include <cblas.h>

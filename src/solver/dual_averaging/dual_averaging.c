@@ -1,12 +1,13 @@
 /* dual_averaging.c - structured kernel feature selection by dual averages.
  *
- * Step t draws a sample, takes the subgradient g there, and puts
- * a = [-t gbar / (2 gamma (1 + ln t))]+, gbar being the mean of all subgradients so far. What is
- * known of the distance from the optimum is found at the end: alpha is how often a sample was
- * within its margin when it was drawn, and bounds the value as any other alpha.
- *
- * Source: dissertation, algorithm 4; |a|^2 is not strongly convex enough for its theorem 2 to give
- * a rate here, and the value indeed comes near the optimum slowly. */
+ * Problem   that of skfs.c
+ * Step      t draws a sample, takes the subgradient g there, and puts
+ *           a = [-t gbar / (2 gamma (1 + ln t))]+, gbar being the mean of all subgradients so far
+ * Gap       found at the end: alpha is how often a sample was within its margin when it was drawn,
+ *           and bounds the value as any other alpha
+ * Cost      a step: a row of kernel scores
+ * Source    dissertation, algorithm 4; |a|^2 is not strongly convex enough for its theorem 2 to
+ *           give a rate here, and the value indeed comes near the optimum slowly */
 #include "solver/interior_point/skfs.h"
 
 #include <math.h>

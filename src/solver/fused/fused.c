@@ -3,7 +3,7 @@
  * saif   trees, on which the problem is a lasso (fused_tree.c)
  * cuts   any graph: pieces that are cut where flows say so (cut_pursuit.c)
  * bp     any graph and any terms: bound propagation over an interior point method
- * (bound_propagation.c)
+ *        (bound_propagation.c)
  *
  * Weights that are not penalised and not identified (unidentified.c) are taken out of the design
  * before any of these begins, and out of the answer, which they leave as it is but for its length.

@@ -3,8 +3,9 @@
  * Problem   sum u f(x'w + c'b) + lambda sum over edges of weight |w_from - w_to|, over w and b
  * Way       w = T s: a level for each tree, and a step for each edge that all below it take. In s
  *           it is a lasso on the sums over subtrees (design/subtree_sums.c), with a column that is
- * not penalised for each tree's level, and is solved as one Dual      -sum u f*(-lambda theta / u)
- * over |sum below e of x_j'theta| <= weight of e, c'theta = 0 and sum over a tree of x_j'theta = 0
+ *           not penalised for each tree's level, and is solved as one
+ * Dual      -sum u f*(-lambda theta / u) over |sum below e of x_j'theta| <= weight of e,
+ *           c'theta = 0 and sum over a tree of x_j'theta = 0
  * Stop      the lasso's: the gap over all edges is below the tolerance
  * Cost      the lasso's, and one reading for norms
  * Source    dissertation section 3.4 */

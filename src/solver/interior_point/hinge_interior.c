@@ -1,11 +1,12 @@
 /* hinge_interior.c - a hinge loss with a >= 0, an l1 term and a Laplacian, by Mehrotra's predictor
  * and corrector.
  *
- * With r - xi = Za - 1, r and xi >= 0, the conditions are a s = 0, r alpha = 0 and
- * xi (u - alpha) = 0, s being the slope of the value in a. A step solves
- * (B + Z'DZ) da = right, B = 2 smooth L + diag(s / a), D diagonal: as a k x k system where there
- * are fewer members than samples, else by way of B, whose factor is a band as wide as neighbours
- * are apart in the list of members, and an n x n system. */
+ * Problem   sum u xi + rho sum a + S a'La, r - xi = Za - 1, with a, r and xi >= 0
+ * Optimal   a s = 0, r alpha = 0, xi (u - alpha) = 0, s being the slope of the value in a
+ * Step      (B + Z'DZ) da = right, B = 2 S L + diag(s / a), D diagonal: as a k x k system where
+ *           there are fewer members than samples, else by way of B, whose factor is a band as wide
+ *           as neighbours are apart in the list of members, and an n x n system
+ * Source    Mehrotra 1992 */
 #include "solver/interior_point/hinge_interior.h"
 #include "linalg/cholesky.h"
 #include "linalg/lapack.h"
@@ -117,8 +118,7 @@ static vxs_status make_room(point *t, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- The beginning, and how far it is from the end --------------------------------------------
- */
+/* ---- The beginning, and how far it is from the end ------------------------------------------- */
 
 static void begin(point *t)
 {

@@ -1,12 +1,17 @@
-/* skfs.c - structured kernel feature selection: a hinge on kernel scores, weights that are not
- * negative, an l1 term and a graph's Laplacian, to a certified gap over all voxels.
+/* skfs.c - structured kernel feature selection, to a certified gap over all voxels.
  *
- * The problem is solved in units in which the empty model's value is 1 and lambda_max is 1: with
- * U = sum u, margins M and c = lambda_max, a = ah M U / c, Z = Zh c / U, lambda = rho c and
- * lambda2 = S c^2 / (M U). Any alpha between 0 and u bounds the value from below, once alpha and a
- * are shrunk so that z_i'alpha - 2 S (La)_i <= rho at every voxel: what voxels want is how far they
- * are from that, and those that want most become members (as in SAIF; chapter 4 of the dissertation
- * leaves screening for kernels to the future). */
+ * Problem   sum u max(0, M - z'a) + lambda sum a + lambda2 a'La over a >= 0, z being the kernel
+ *           scores of a voxel; in units in which the empty model's value and lambda_max are 1: with
+ *           U = sum u, margins M and c = lambda_max, a = ah M U / c, Z = Zh c / U, lambda = rho c
+ *           and lambda2 = S c^2 / (M U)
+ * Dual      sum alpha over 0 <= alpha <= u, once alpha and a are shrunk so that
+ *           z_i'alpha - 2 S (La)_i <= rho at every voxel, less the quadratic at a
+ * Members   what voxels want is how far they are from that bound; those that want most become
+ *           members (as in SAIF; chapter 4 of the dissertation leaves screening for kernels to the
+ *           future), and the problem on these is solved by hinge_interior.c
+ * Stop      the gap over all voxels is below the tolerance
+ * Cost      a round: a scan of kernel scores, and the members' problem
+ * Source    dissertation chapter 4 */
 #include "solver/interior_point/skfs.h"
 
 #include <math.h>

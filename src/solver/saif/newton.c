@@ -76,10 +76,14 @@ static vxs_status begin(vxs_newton *t, const vxs_newton_system *s, vxs_error *er
     return VXS_OK;
 }
 
+/* `array` is the address of a pointer to whatever it is. */
 static bool grow(void *array, size_t count, size_t size, vxs_error *err)
 {
-    void **at = array, *larger = vxs_resize(*at, count, size, err);
-    *at = larger ? larger : *at;
+    void *held, *larger;
+    memcpy(&held, array, sizeof(held));
+    larger = vxs_resize(held, count, size, err);
+    if (larger)
+        memcpy(array, &larger, sizeof(larger));
     return larger != NULL;
 }
 

@@ -11,7 +11,8 @@
  *           them; delta grows to 1
  * Stop      the gap over all columns is below the tolerance
  * Cost      scans of X, which are remembered (cached_correlations.c), and exact steps of the set's
- * size Source    dissertation chapter 2; corrected: max(0, .) in ADD, the gap of the full problem
+ *           size
+ * Source    dissertation chapter 2; corrected: max(0, .) in ADD, the gap of the full problem
  *           instead of the sub-problem's, a margin for rounding
  *
  * Beyond the source: a fit far below the last lambda goes over solutions between, and a pool of
