@@ -12,51 +12,28 @@ typedef struct {
 } fit_settings;
 
 static const vxs_param choose_params[] = {
-    { .name = "choose-lambda",
-      .value = "K",
-      .type = VXS_PARAM_WHOLE,
-      .offset = offsetof(fit_settings, choose),
-      .initial = 0,
-      .min = 0,
-      .max = 1000,
-      .help = "choose lambda by K-fold cross-validation over --nlambda values down to "
-              "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to --T, "
-              "or one of --features; how good the model is, only 'voxsift cv' tells" },
-    { .name = "calibrate",
-      .value = "K",
-      .type = VXS_PARAM_WHOLE,
-      .offset = offsetof(fit_settings, calibrate),
-      .initial = 0,
-      .min = 0,
-      .max = 1000,
-      .help = "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
-              "does; 0: by the folds of --choose-lambda, else 5 where scores are in no unit "
-              "(methods skfs, fgm and mslr, squared-hinge loss) and there are enough persons and "
-              "subjects of each class, else not at all" },
-    { .name = "select",
-      .value = "RULE",
-      .type = VXS_PARAM_CHOICE,
-      .offset = offsetof(fit_settings, select),
-      .choices = vxs_select_names,
-      .help =
-          "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
-          "or the largest that is not a standard error worse; of several smoothnesses the "
-          "smoothest; likewise the fewest rounds" },
-    { .name = "group",
-      .value = "COLUMN",
-      .type = VXS_PARAM_TEXT,
-      .offset = offsetof(fit_settings, group),
-      .help =
-          "with --choose-lambda: subjects with the same value stay in one fold, as those of one "
-          "person always do" },
-    { .name = "seed",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = offsetof(fit_settings, seed),
-      .initial = 1,
-      .min = 0,
-      .max = 1e15,
-      .help = "with --choose-lambda: of its folds" },
+    VXS_WHOLE_ROW(
+        "choose-lambda", "K", offsetof(fit_settings, choose), 0, 0, 1000,
+        "choose lambda by K-fold cross-validation over --nlambda values down to "
+        "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to --T, "
+        "or one of --features; how good the model is, only 'voxsift cv' tells"),
+    VXS_WHOLE_ROW(
+        "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
+        "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
+        "does; 0: by the folds of --choose-lambda, else 5 where scores are in no unit "
+        "(methods skfs, fgm and mslr, squared-hinge loss) and there are enough persons and "
+        "subjects of each class, else not at all"),
+    VXS_CHOICE_ROW(
+        "select", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
+        "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
+        "or the largest that is not a standard error worse; of several smoothnesses the "
+        "smoothest; likewise the fewest rounds"),
+    VXS_TEXT_ROW(
+        "group", "COLUMN", offsetof(fit_settings, group),
+        "with --choose-lambda: subjects with the same value stay in one fold, as those of one "
+        "person always do"),
+    VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,
+                  "with --choose-lambda: of its folds"),
     { .name = NULL },
 };
 

@@ -13,10 +13,7 @@ static const vxs_operand operands[] = {
 };
 
 static const vxs_param params[] = {
-    { .name = "man",
-      .help = "print the source of the manual page instead",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(man) },
+    VXS_FLAG_ROW("man", AT(man), "print the source of the manual page instead"),
     { .name = NULL },
 };
 

@@ -6,11 +6,8 @@ typedef struct {
 } merge_settings;
 
 static const vxs_param merge_params[] = {
-    { .name = "cohort",
-      .value = "DIR",
-      .type = VXS_PARAM_PATH,
-      .offset = offsetof(merge_settings, cohort),
-      .help = "where the cohort is, when it is not where the chunks had it" },
+    VXS_PATH_ROW("cohort", "DIR", offsetof(merge_settings, cohort),
+                 "where the cohort is, when it is not where the chunks had it"),
     { .name = NULL },
 };
 

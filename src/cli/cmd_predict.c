@@ -29,11 +29,9 @@ typedef struct {
 } predict_settings;
 
 static const vxs_param predict_params[] = {
-    { .name = "training-too",
-      .type = VXS_PARAM_FLAG,
-      .offset = offsetof(predict_settings, training_too),
-      .help = "compute scores over subjects that the model was trained on as well; these are no "
-              "estimate of performance" },
+    VXS_FLAG_ROW("training-too", offsetof(predict_settings, training_too),
+                 "compute scores over subjects that the model was trained on as well; these are no "
+                 "estimate of performance"),
     { .name = NULL },
 };
 

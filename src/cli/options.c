@@ -26,10 +26,7 @@ static const vxs_param talk_params[] = {
 };
 
 static const vxs_param json_params[] = {
-    { .name = "json",
-      .help = "print the results as JSON, with what was warned of",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(json) },
+    VXS_FLAG_ROW("json", AT(json), "print the results as JSON, with what was warned of"),
     { .name = NULL },
 };
 
@@ -55,40 +52,29 @@ static const vxs_param checked_output_params[] = {
 };
 
 static const vxs_param sync_params[] = {
-    { .name = "no-fsync",
-      .help =
-          "do not wait until outputs are on the disk: faster on scratch disks, but a power loss "
-          "may damage them",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(no_fsync) },
+    VXS_FLAG_ROW(
+        "no-fsync", AT(no_fsync),
+        "do not wait until outputs are on the disk: faster on scratch disks, but a power loss "
+        "may damage them"),
     { .name = NULL },
 };
 
 static const vxs_param thread_params[] = {
-    { .name = "nthreads",
-      .value = "N",
-      .help = "threads, which change no result; without it VOXSIFT_NTHREADS, SLURM_CPUS_PER_TASK, "
-              "OMP_NUM_THREADS or the cores this process may use decide",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(nthreads),
-      .initial = NAN,
-      .min = 1,
-      .max = VXS_MAX_THREADS },
+    VXS_WHOLE_ROW(
+        "nthreads", "N", AT(nthreads), NAN, 1, VXS_MAX_THREADS,
+        "threads, which change no result; without it VOXSIFT_NTHREADS, SLURM_CPUS_PER_TASK, "
+        "OMP_NUM_THREADS or the cores this process may use decide"),
     { .name = NULL },
 };
 
 static const vxs_param chunk_params[] = {
-    { .name = "chunk",
-      .value = "I/N",
-      .help = "compute the I-th of N shares only, for 'voxsift merge' to put together; auto: the "
-              "task of a Slurm job array 1-N or 0-(N-1); 1/1 and without it: the whole run",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(chunk) },
-    { .name = "resume",
-      .help = "continue a stopped run with the same options from OUT.checkpoint; without it a "
-              "checkpoint that exists is refused, or discarded with --force",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(resume) },
+    VXS_TEXT_ROW(
+        "chunk", "I/N", AT(chunk),
+        "compute the I-th of N shares only, for 'voxsift merge' to put together; auto: the "
+        "task of a Slurm job array 1-N or 0-(N-1); 1/1 and without it: the whole run"),
+    VXS_FLAG_ROW("resume", AT(resume),
+                 "continue a stopped run with the same options from OUT.checkpoint; without it a "
+                 "checkpoint that exists is refused, or discarded with --force"),
     { .name = NULL },
 };
 

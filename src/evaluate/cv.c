@@ -14,79 +14,37 @@
 const char *const vxs_select_names[] = { "best", "1se", NULL };
 
 const vxs_param vxs_cv_params[] = {
-    { .name = "folds",
-      .value = "K",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(folds),
-      .initial = VXS_FOLDS_OPEN,
-      .min = 2,
-      .max = 100000,
-      .help = "folds, dealt out evenly over classes, or over quantiles of a score; without it 5, "
-              "or one for each group of --group where these are fewer" },
-    { .name = "repeats",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(repeats),
-      .initial = 1,
-      .min = 1,
-      .max = 1000,
-      .help = "times that folds are dealt out anew" },
-    { .name = "group",
-      .value = "COLUMN",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(group),
-      .help = "subjects with the same value, such as site, scanner or family, stay in one fold; "
-              "those of one person always do, and groups that share a person become one" },
-    { .name = "folds-from",
-      .value = "WHERE",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(folds_from),
-      .help =
-          "the folds themselves: a column, of which each value is one fold (leave one site or "
-          "run out), or a table with participant_id, fold and perhaps repeat, such as the "
-          "folds.tsv of another run; with a column, subjects of one value stay together in inner "
-          "folds too, of which there are fewer than values" },
-    { .name = "inner-folds",
-      .value = "K",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(inner_folds),
-      .initial = VXS_FOLDS_OPEN,
-      .min = 0,
-      .max = 1000,
-      .help =
-          "folds of the training subjects that choose lambda (methods fgm and mslr: the number of "
-          "rounds, or which of --features); 0: none, --lambda-ratio (--T, --features) is it; "
-          "without it 5, or as many as the groups that each fold leaves" },
-    { .name = "select",
-      .value = "RULE",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(select),
-      .choices = vxs_select_names,
-      .help = "the lambda with the least inner loss, or the largest that is not a standard error "
-              "worse; of several smoothnesses the smoothest; likewise the fewest rounds" },
-    { .name = "prefilter",
-      .value = "RULE",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(prefilter),
-      .help = "keep features by a test on the training subjects alone: ttest:0.05 those whose "
-              "correlation with the target has that p-value, variance:0.5 the half that varies "
-              "most" },
-    { .name = "bootstraps",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(bootstraps),
-      .initial = 1000,
-      .min = 100,
-      .max = 100000,
-      .help = "draws of subjects for the 95 % intervals" },
-    { .name = "seed",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(seed),
-      .initial = 1,
-      .min = 0,
-      .max = 1e15,
-      .help = "of everything that is drawn: folds and intervals" },
+    VXS_WHOLE_ROW(
+        "folds", "K", AT(folds), VXS_FOLDS_OPEN, 2, 100000,
+        "folds, dealt out evenly over classes, or over quantiles of a score; without it 5, "
+        "or one for each group of --group where these are fewer"),
+    VXS_WHOLE_ROW("repeats", "N", AT(repeats), 1, 1, 1000, "times that folds are dealt out anew"),
+    VXS_TEXT_ROW("group", "COLUMN", AT(group),
+                 "subjects with the same value, such as site, scanner or family, stay in one fold; "
+                 "those of one person always do, and groups that share a person become one"),
+    VXS_TEXT_ROW(
+        "folds-from", "WHERE", AT(folds_from),
+        "the folds themselves: a column, of which each value is one fold (leave one site or "
+        "run out), or a table with participant_id, fold and perhaps repeat, such as the "
+        "folds.tsv of another run; with a column, subjects of one value stay together in inner "
+        "folds too, of which there are fewer than values"),
+    VXS_WHOLE_ROW(
+        "inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
+        "folds of the training subjects that choose lambda (methods fgm and mslr: the number of "
+        "rounds, or which of --features); 0: none, --lambda-ratio (--T, --features) is it; "
+        "without it 5, or as many as the groups that each fold leaves"),
+    VXS_CHOICE_ROW(
+        "select", "RULE", AT(select), 0, vxs_select_names,
+        "the lambda with the least inner loss, or the largest that is not a standard error "
+        "worse; of several smoothnesses the smoothest; likewise the fewest rounds"),
+    VXS_TEXT_ROW("prefilter", "RULE", AT(prefilter),
+                 "keep features by a test on the training subjects alone: ttest:0.05 those whose "
+                 "correlation with the target has that p-value, variance:0.5 the half that varies "
+                 "most"),
+    VXS_WHOLE_ROW("bootstraps", "N", AT(bootstraps), 1000, 100, 100000,
+                  "draws of subjects for the 95 % intervals"),
+    VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15,
+                  "of everything that is drawn: folds and intervals"),
     { .name = NULL },
 };
 

@@ -17,42 +17,23 @@
 #define AT(member) offsetof(vxs_permute_settings, member)
 
 const vxs_param vxs_permute_params[] = {
-    { .name = "permutations",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(permutations),
-      .initial = 1000,
-      .min = 1,
-      .max = 1e7,
-      .help = "permutations of the target" },
-    { .name = "metric",
-      .value = "METRIC",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(metric),
-      .help = "what is compared, as 'voxsift cv' computes it over all held-out subjects: r for "
-              "scores, auc for classes when it is not given" },
-    { .name = "blocks",
-      .value = "COLUMN",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(blocks),
-      .help =
-          "exchangeability: targets change places only among subjects with the same value, such "
-          "as a site; without it among all; persons with several subjects change places whole" },
-    { .name = "whole-blocks",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(whole),
-      .help =
-          "with --blocks: whole blocks change places, such as families, and nobody within; only "
-          "with blocks of the same size" },
-    { .name = "stop-at",
-      .value = "C",
-      .type = VXS_PARAM_WHOLE,
-      .offset = AT(stop_at),
-      .initial = 50,
-      .min = 0,
-      .max = 1e7,
-      .help = "stop when so many permutations are as good as the observed target, for then p is "
-              "clear; 0: never; a chunk does not stop, but 'voxsift merge' counts no further" },
+    VXS_WHOLE_ROW("permutations", "N", AT(permutations), 1000, 1, 1e7,
+                  "permutations of the target"),
+    VXS_TEXT_ROW("metric", "METRIC", AT(metric),
+                 "what is compared, as 'voxsift cv' computes it over all held-out subjects: r for "
+                 "scores, auc for classes when it is not given"),
+    VXS_TEXT_ROW(
+        "blocks", "COLUMN", AT(blocks),
+        "exchangeability: targets change places only among subjects with the same value, such "
+        "as a site; without it among all; persons with several subjects change places whole"),
+    VXS_FLAG_ROW(
+        "whole-blocks", AT(whole),
+        "with --blocks: whole blocks change places, such as families, and nobody within; only "
+        "with blocks of the same size"),
+    VXS_WHOLE_ROW(
+        "stop-at", "C", AT(stop_at), 50, 0, 1e7,
+        "stop when so many permutations are as good as the observed target, for then p is "
+        "clear; 0: never; a chunk does not stop, but 'voxsift merge' counts no further"),
     { .name = NULL },
 };
 

@@ -27,109 +27,66 @@ const vxs_param vxs_task_params[] = {
       .offset = AT(target),
       .required = true,
       .help = "column of the cohort's table that is to be predicted" },
-    { .name = "method",
-      .value = "METHOD",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(method),
-      .choices = vxs_method_names,
-      .help = "how; 'voxsift methods' tells about each" },
-    { .name = "loss",
-      .value = "LOSS",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(loss),
-      .choices = losses,
-      .help =
-          "squared for scores, huber for scores with outliers (lasso, graphnet), logistic for "
-          "classes, each against the rest, multinomial for all "
-          "classes at once (fused only), squared-hinge for classes too (lasso; fgm, where auto is "
-          "that); auto goes by the target: text, or numbers of which "
-          "there are two, are classes" },
-    { .name = "huber-threshold",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = AT(huber_threshold),
-      .initial = 0,
-      .min = 0,
-      .max = 1e100,
-      .help = "with --loss huber: residuals beyond it count linearly, in units of the target "
-              "(0: 1.345 times 1.4826 times the median absolute deviation of the training "
-              "subjects' target)" },
-    { .name = "confounds",
-      .value = "A,B",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(confounds),
-      .help = "columns that are in the model without penalty, such as age,sex,site; text becomes a "
-              "column a value" },
-    { .name = "confounds-as",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(confounds_as),
-      .choices = confound_ways,
-      .help =
-          "beside: they predict along with the features; out: what they explain of each feature "
-          "is taken out of it, and they predict nothing" },
-    { .name = "regress-on",
-      .value = "COLUMN=VALUE",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(regress_on),
-      .help = "with --confounds-as out: learn what confounds explain on these subjects alone, such "
-              "as controls" },
-    { .name = "weights",
-      .value = "COLUMN",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(weights),
-      .help = "column with how many subjects each one counts for, in the loss and in what is "
-              "learned of features (means, standard deviations, what confounds explain, "
-              "correlations): a weight of 2 is the same subject twice, 0 is not there, and numbers "
-              "need not be whole; class weights are in the loss alone" },
-    { .name = "penalties",
-      .value = "FILE",
-      .type = VXS_PARAM_PATH,
-      .offset = AT(penalties),
-      .help =
-          "how much of the penalty each feature bears: a table with the columns feature and "
-          "penalty (1 for those it does not name), an image on the cohort's grid, or an array" },
-    { .name = "graph",
-      .value = "GRAPH",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(graph),
-      .help = "which features are neighbours, for fused: tree (the default: the spanning tree of "
-              "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
-              "|correlation|), grid6 (voxels that share a face), grid18 (an edge), grid26 (a "
-              "corner), regions (those that touch), chain (features in their order), "
-              "correlation:E and precision:E (of regions or columns, E edges for each, or 1.2: "
-              "the largest |correlation|, or a sparse inverse covariance), or a table with the "
-              "columns from and to, names of features, and perhaps weight; what tree, correlation "
-              "and precision learn, they learn in each training part; what hangs apart by a rule "
-              "is linked where it is nearest, or correlates most; for skfs, without links: grid6 "
-              "(the default of voxels), grid18, grid26, regions (the default of regions), chain "
-              "or a table" },
-    { .name = "class-weights",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(class_weights),
-      .choices = class_weights,
-      .help = "balanced: all classes weigh the same, however many subjects they have; auto is "
-              "balanced in cv when one class is more than half as large again as another, and none "
-              "in fit and path" },
-    { .name = "only",
-      .value = "COLUMN=VALUE",
-      .type = VXS_PARAM_TEXT,
-      .offset = AT(only),
-      .help = "use the subjects whose column has this value" },
-    { .name = "standardize",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = AT(standardize),
-      .choices = ways,
-      .initial = VXS_STANDARDIZE_AUTO,
-      .help = "features as they are, minus their mean, or divided by their standard deviation as "
-              "well (auto: unit, but center for fused); weights are written for features as "
-              "they are" },
-    { .name = "no-intercept",
-      .type = VXS_PARAM_FLAG,
-      .offset = AT(no_intercept),
-      .help = "leave the intercept out" },
+    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names,
+                   "how; 'voxsift methods' tells about each"),
+    VXS_CHOICE_ROW(
+        "loss", "LOSS", AT(loss), 0, losses,
+        "squared for scores, huber for scores with outliers (lasso, graphnet), logistic for "
+        "classes, each against the rest, multinomial for all "
+        "classes at once (fused only), squared-hinge for classes too (lasso; fgm, where auto is "
+        "that); auto goes by the target: text, or numbers of which "
+        "there are two, are classes"),
+    VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
+                 "with --loss huber: residuals beyond it count linearly, in units of the target "
+                 "(0: 1.345 times 1.4826 times the median absolute deviation of the training "
+                 "subjects' target)"),
+    VXS_TEXT_ROW(
+        "confounds", "A,B", AT(confounds),
+        "columns that are in the model without penalty, such as age,sex,site; text becomes a "
+        "column a value"),
+    VXS_CHOICE_ROW(
+        "confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
+        "beside: they predict along with the features; out: what they explain of each feature "
+        "is taken out of it, and they predict nothing"),
+    VXS_TEXT_ROW(
+        "regress-on", "COLUMN=VALUE", AT(regress_on),
+        "with --confounds-as out: learn what confounds explain on these subjects alone, such "
+        "as controls"),
+    VXS_TEXT_ROW(
+        "weights", "COLUMN", AT(weights),
+        "column with how many subjects each one counts for, in the loss and in what is "
+        "learned of features (means, standard deviations, what confounds explain, "
+        "correlations): a weight of 2 is the same subject twice, 0 is not there, and numbers "
+        "need not be whole; class weights are in the loss alone"),
+    VXS_PATH_ROW(
+        "penalties", "FILE", AT(penalties),
+        "how much of the penalty each feature bears: a table with the columns feature and "
+        "penalty (1 for those it does not name), an image on the cohort's grid, or an array"),
+    VXS_TEXT_ROW(
+        "graph", "GRAPH", AT(graph),
+        "which features are neighbours, for fused: tree (the default: the spanning tree of "
+        "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
+        "|correlation|), grid6 (voxels that share a face), grid18 (an edge), grid26 (a "
+        "corner), regions (those that touch), chain (features in their order), "
+        "correlation:E and precision:E (of regions or columns, E edges for each, or 1.2: "
+        "the largest |correlation|, or a sparse inverse covariance), or a table with the "
+        "columns from and to, names of features, and perhaps weight; what tree, correlation "
+        "and precision learn, they learn in each training part; what hangs apart by a rule "
+        "is linked where it is nearest, or correlates most; for skfs, without links: grid6 "
+        "(the default of voxels), grid18, grid26, regions (the default of regions), chain "
+        "or a table"),
+    VXS_CHOICE_ROW(
+        "class-weights", "WAY", AT(class_weights), 0, class_weights,
+        "balanced: all classes weigh the same, however many subjects they have; auto is "
+        "balanced in cv when one class is more than half as large again as another, and none "
+        "in fit and path"),
+    VXS_TEXT_ROW("only", "COLUMN=VALUE", AT(only), "use the subjects whose column has this value"),
+    VXS_CHOICE_ROW(
+        "standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
+        "features as they are, minus their mean, or divided by their standard deviation as "
+        "well (auto: unit, but center for fused); weights are written for features as "
+        "they are"),
+    VXS_FLAG_ROW("no-intercept", AT(no_intercept), "leave the intercept out"),
     { .name = NULL },
 };
 

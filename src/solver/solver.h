@@ -71,55 +71,30 @@ double vxs_least_sum(const vxs_design *design);
 
 #define VXS_AT(member) offsetof(vxs_method_settings, member)
 
+/* A share below 1e-15 is rounding. */
 #define VXS_LAMBDA_ROWS                                                                            \
-    { .name = "lambda",                                                                            \
-      .value = "X",                                                                                \
-      .type = VXS_PARAM_REAL,                                                                      \
-      .offset = VXS_AT(path.lambda),                                                               \
-      .initial = NAN,                                                                              \
-      .min = 0,                                                                                    \
-      .max = 1e100,                                                                                \
-      .help = "weight of the penalty; larger ones leave fewer features" },                         \
-        { .name = "lambda-ratio",                                                                  \
-          .value = "SHARE",                                                                        \
-          .type = VXS_PARAM_REAL,                                                                  \
-          .offset = VXS_AT(path.lambda_ratio),                                                     \
-          .initial = NAN,                                                                          \
-          .min = 1e-15, /* below it is rounding */                                                 \
-          .max = 10,                                                                               \
-          .help = "the same as a share of lambda_max, at which no feature is left: 0.1 for fit "   \
-                  "when neither is given, and where a path ends (0.01)" },                         \
-        { .name = "nlambda",                                                                       \
-          .value = "N",                                                                            \
-          .type = VXS_PARAM_WHOLE,                                                                 \
-          .offset = VXS_AT(path.nlambda),                                                          \
-          .initial = 100,                                                                          \
-          .min = 2,                                                                                \
-          .max = 10000,                                                                            \
-          .help = "values of lambda on a path, from lambda_max down" },                            \
-    {                                                                                              \
-        .name = "tol", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(tol),                \
-        .initial = 1e-6, .min = 1e-12, .max = 0.1,                                                 \
-        .help = "duality gap to reach, as a share of the loss of the empty model"                  \
-    }
+    VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
+                 "weight of the penalty; larger ones leave fewer features"),                       \
+        VXS_REAL_ROW(                                                                              \
+            "lambda-ratio", "SHARE", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,                    \
+            "the same as a share of lambda_max, at which no feature is left: 0.1 for fit "         \
+            "when neither is given, and where a path ends (0.01)"),                                \
+        VXS_WHOLE_ROW("nlambda", "N", VXS_AT(path.nlambda), 100, 2, 10000,                         \
+                      "values of lambda on a path, from lambda_max down"),                         \
+        VXS_REAL_ROW("tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1,                                    \
+                     "duality gap to reach, as a share of the loss of the empty model")
 
 extern const char *const vxs_screen_names[], *const vxs_inner_names[];
 
 #define VXS_SCREEN_ROWS                                                                            \
-    { .name = "screen",                                                                            \
-      .value = "WAY",                                                                              \
-      .type = VXS_PARAM_CHOICE,                                                                    \
-      .offset = VXS_AT(saif.screen),                                                               \
-      .choices = vxs_screen_names,                                                                 \
-      .help = "how features without weight are kept out; saif is the fast one, the others are "    \
-              "there to be compared with: none, dynamic (gap balls), dpp (sequential, squared "    \
-              "loss) and strong (unsafe; what it throws away wrongly is counted and mended)" },    \
-    {                                                                                              \
-        .name = "inner", .value = "WAY", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(saif.inner),   \
-        .choices = vxs_inner_names,                                                                \
-        .help = "how the problem on the active set is solved: exact active-set steps, "            \
-                "coordinate descent, or what suits its size and goes on well; the other "          \
-                "screens begin with descent"                                                       \
-    }
+    VXS_CHOICE_ROW("screen", "WAY", VXS_AT(saif.screen), 0, vxs_screen_names,                      \
+                   "how features without weight are kept out; saif is the fast one, the others "   \
+                   "are there to be compared with: none, dynamic (gap balls), dpp (sequential, "   \
+                   "squared loss) and strong (unsafe; what it throws away wrongly is counted and " \
+                   "mended)"),                                                                     \
+        VXS_CHOICE_ROW("inner", "WAY", VXS_AT(saif.inner), 0, vxs_inner_names,                     \
+                       "how the problem on the active set is solved: exact active-set steps, "     \
+                       "coordinate descent, or what suits its size and goes on well; the other "   \
+                       "screens begin with descent")
 
 #endif

@@ -1,120 +1,68 @@
-/* fgm.c - methods fgm and mslr: what can be told to them, and which inner method solves them. */
+/* fgm.c - methods fgm and mslr: their options, and which inner method solves them. */
 #include "solver/cutting_plane/cutting_plane.h"
 
 static const char *const ways[] = { "gradients", "descent", NULL };
 static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 #define COST_ROW                                                                                   \
-    {                                                                                              \
-        .name = "C", .value = "X", .type = VXS_PARAM_REAL, .offset = VXS_AT(blocks.cost),          \
-        .initial = 10, .min = 1e-9, .max = 1e12,                                                   \
-        .help =                                                                                    \
-            "what errors on training subjects cost beside the size of weights: larger ones fit "   \
-            "these more closely"                                                                   \
-    }
+    VXS_REAL_ROW(                                                                                  \
+        "C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12,                                             \
+        "what errors on training subjects cost beside the size of weights: larger ones fit "       \
+        "these more closely")
 #define BUDGET_ROW(letter, before)                                                                 \
-    {                                                                                              \
-        .name = (letter), .value = "N", .type = VXS_PARAM_WHOLE, .offset = VXS_AT(blocks.budget),  \
-        .initial = (before), .min = 1, .max = 1e6,                                                 \
-        .help =                                                                                    \
-            "how many features (or groups, pairs) a round adds, and over how many the weights "    \
-            "are to spread: small ones choose with care, large ones need fewer rounds"             \
-    }
+    VXS_WHOLE_ROW(                                                                                 \
+        (letter), "N", VXS_AT(blocks.budget), (before), 1, 1e6,                                    \
+        "how many features (or groups, pairs) a round adds, and over how many the weights "        \
+        "are to spread: small ones choose with care, large ones need fewer rounds")
 #define COMMON_ROWS                                                                                \
-    { .name = "T",                                                                                 \
-      .value = "N",                                                                                \
-      .type = VXS_PARAM_WHOLE,                                                                     \
-      .offset = VXS_AT(path.rounds),                                                               \
-      .initial = 10,                                                                               \
-      .min = 1,                                                                                    \
-      .max = 100000,                                                                               \
-      .help =                                                                                      \
-          "rounds at most, unless --features says how many are wanted; a path has a point for "    \
-          "each, and folds choose among them" },                                                   \
-        { .name = "features",                                                                      \
-          .value = "LIST",                                                                         \
-          .type = VXS_PARAM_TEXT,                                                                  \
-          .offset = VXS_AT(path.numbers),                                                          \
-          .help =                                                                                  \
-              "how many features (or groups, pairs) are wanted: exactly so many are selected, "    \
-              "unless fewer already close the gap; several with commas between for a path, or "    \
-              "where folds choose" },                                                              \
-        { .name = "tol",                                                                           \
-          .value = "X",                                                                            \
-          .type = VXS_PARAM_REAL,                                                                  \
-          .offset = VXS_AT(tol),                                                                   \
-          .initial = 1e-6,                                                                         \
-          .min = 1e-12,                                                                            \
-          .max = 0.1,                                                                              \
-          .help = "duality gap over everything that could be selected, as a share of the loss of " \
-                  "the empty model, at which rounds end before T or --features" },                 \
-        { .name = "change",                                                                        \
-          .value = "X",                                                                            \
-          .type = VXS_PARAM_REAL,                                                                  \
-          .offset = VXS_AT(blocks.change),                                                         \
-          .min = 0,                                                                                \
-          .max = 1,                                                                                \
-          .help = "end when a round lowers the value by no more than this share of the empty "     \
-                  "model's; 0: never" },                                                           \
-        { .name = "groups",                                                                        \
-          .value = "GROUPS",                                                                       \
-          .type = VXS_PARAM_TEXT,                                                                  \
-          .offset = VXS_AT(blocks.groups),                                                         \
-          .help =                                                                                  \
-              "select groups of features: atlas:A (its regions), file:TABLE (columns group and "   \
-              "feature), patches:MM (a sphere around every voxel, which overlap), "                \
-              "tree:octree (cells of the grid, halved down to voxels) or tree:TABLE (columns "     \
-              "feature and path, as brain/left/frontal)" },                                        \
-        { .name = "by-size",                                                                       \
-          .type = VXS_PARAM_FLAG,                                                                  \
-          .offset = VXS_AT(blocks.by_size),                                                        \
-          .help =                                                                                  \
-              "divide features by the square root of their group's size, so that large groups "    \
-              "are not ahead for being large" },                                                   \
-    {                                                                                              \
-        .name = "map", .value = "MAP", .type = VXS_PARAM_CHOICE, .offset = VXS_AT(blocks.map),     \
-        .choices = maps,                                                                           \
-        .help = "what features become before they are selected: poly2 (themselves, squares, "      \
-                "and products of all pairs), gauss (11 waves each, which act as a Gaussian "       \
-                "kernel), hik (100 steps each: histogram intersection); none of it is stored but " \
-                "what is selected"                                                                 \
-    }
+    VXS_WHOLE_ROW(                                                                                 \
+        "T", "N", VXS_AT(path.rounds), 10, 1, 100000,                                              \
+        "rounds at most, unless --features says how many are wanted; a path has a point for "      \
+        "each, and folds choose among them"),                                                      \
+        VXS_TEXT_ROW(                                                                              \
+            "features", "LIST", VXS_AT(path.numbers),                                              \
+            "how many features (or groups, pairs) are wanted: exactly so many are selected, "      \
+            "unless fewer already close the gap; several with commas between for a path, or "      \
+            "where folds choose"),                                                                 \
+        VXS_REAL_ROW(                                                                              \
+            "tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1,                                             \
+            "duality gap over everything that could be selected, as a share of the loss of "       \
+            "the empty model, at which rounds end before T or --features"),                        \
+        VXS_REAL_ROW("change", "X", VXS_AT(blocks.change), 0, 0, 1,                                \
+                     "end when a round lowers the value by no more than this share of the empty "  \
+                     "model's; 0: never"),                                                         \
+        VXS_TEXT_ROW(                                                                              \
+            "groups", "GROUPS", VXS_AT(blocks.groups),                                             \
+            "select groups of features: atlas:A (its regions), file:TABLE (columns group and "     \
+            "feature), patches:MM (a sphere around every voxel, which overlap), "                  \
+            "tree:octree (cells of the grid, halved down to voxels) or tree:TABLE (columns "       \
+            "feature and path, as brain/left/frontal)"),                                           \
+        VXS_FLAG_ROW(                                                                              \
+            "by-size", VXS_AT(blocks.by_size),                                                     \
+            "divide features by the square root of their group's size, so that large groups "      \
+            "are not ahead for being large"),                                                      \
+        VXS_CHOICE_ROW(                                                                            \
+            "map", "MAP", VXS_AT(blocks.map), 0, maps,                                             \
+            "what features become before they are selected: poly2 (themselves, squares, "          \
+            "and products of all pairs), gauss (11 waves each, which act as a Gaussian "           \
+            "kernel), hik (100 steps each: histogram intersection); none of it is stored but "     \
+            "what is selected")
 #define MAP_ROWS                                                                                   \
-    { .name = "gamma",                                                                             \
-      .value = "G",                                                                                \
-      .type = VXS_PARAM_REAL,                                                                      \
-      .offset = VXS_AT(blocks.gamma),                                                              \
-      .initial = 1,                                                                                \
-      .min = 1e-9,                                                                                 \
-      .max = 1e9,                                                                                  \
-      .help = "of --map poly2, which acts as the kernel (G x'z + R)^2" },                          \
-        { .name = "constant",                                                                      \
-          .value = "R",                                                                            \
-          .type = VXS_PARAM_REAL,                                                                  \
-          .offset = VXS_AT(blocks.constant),                                                       \
-          .initial = 1,                                                                            \
-          .min = 0,                                                                                \
-          .max = 1e9,                                                                              \
-          .help = "of --map poly2: R of that kernel; 0: no features by themselves" },              \
-    {                                                                                              \
-        .name = "bandwidth", .value = "WIDTH", .type = VXS_PARAM_TEXT,                             \
-        .offset = VXS_AT(blocks.bandwidth),                                                        \
-        .help = "of --map gauss: standard deviation of the kernel, in standard deviations of a "   \
-                "feature; without it 1"                                                            \
-    }
+    VXS_REAL_ROW("gamma", "G", VXS_AT(blocks.gamma), 1, 1e-9, 1e9,                                 \
+                 "of --map poly2, which acts as the kernel (G x'z + R)^2"),                        \
+        VXS_REAL_ROW("constant", "R", VXS_AT(blocks.constant), 1, 0, 1e9,                          \
+                     "of --map poly2: R of that kernel; 0: no features by themselves"),            \
+        VXS_TEXT_ROW(                                                                              \
+            "bandwidth", "WIDTH", VXS_AT(blocks.bandwidth),                                        \
+            "of --map gauss: standard deviation of the kernel, in standard deviations of a "       \
+            "feature; without it 1")
 
 #define INNER_ROW                                                                                  \
-    {                                                                                              \
-        .name = "inner-tol", .value = "X", .type = VXS_PARAM_REAL,                                 \
-        .offset = VXS_AT(blocks.inner_tol), .initial = 1e-3, .min = 1e-12, .max = 0.1,             \
-        .help = "gap to which each round's problem is solved, over what was selected so far; "     \
-                "smaller ones (1e-6: exact) take longer and select nearly the same"                \
-    }
+    VXS_REAL_ROW("inner-tol", "X", VXS_AT(blocks.inner_tol), 1e-3, 1e-12, 0.1,                     \
+                 "gap to which each round's problem is solved, over what was selected so far; "    \
+                 "smaller ones (1e-6: exact) take longer and select nearly the same")
 #define DEBIAS_ROW(before, words)                                                                  \
-    {                                                                                              \
-        .name = "debias", .value = "C", .type = VXS_PARAM_REAL, .offset = VXS_AT(blocks.debias),   \
-        .initial = (before), .min = 0, .max = 1e12, .help = (words)                                \
-    }
+    VXS_REAL_ROW("debias", "C", VXS_AT(blocks.debias), (before), 0, 1e12, (words))
 
 const vxs_param vxs_fgm_params[] = {
     COST_ROW,
@@ -132,14 +80,10 @@ const vxs_param vxs_mslr_params[] = {
     BUDGET_ROW("r", 10),
     COMMON_ROWS,
     MAP_ROWS,
-    { .name = "solver",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(blocks.solver),
-      .choices = ways,
-      .help =
-          "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
-          "smoothed dual, the slow one of the paper, to be compared with" },
+    VXS_CHOICE_ROW(
+        "solver", "WAY", VXS_AT(blocks.solver), 0, ways,
+        "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
+        "smoothed dual, the slow one of the paper, to be compared with"),
     INNER_ROW,
     DEBIAS_ROW(5, "C of the logistic regression that learns the weights of what was selected anew, "
                   "with intercept and confounds; 0: none, and no intercept"),

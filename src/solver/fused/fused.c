@@ -17,15 +17,12 @@ static const char *const ways[] = { "auto", "saif", "cuts", "bp", NULL };
 
 const vxs_param vxs_fused_params[] = {
     VXS_LAMBDA_ROWS,
-    { .name = "solver",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(fused.solver),
-      .choices = ways,
-      .help = "saif: trees, as a lasso on sums over subtrees; cuts: any graph, by pieces that "
-              "maximal flows cut; bp: any penalty, by bound propagation over an interior point "
-              "method, for up to some thousands of features; auto: saif for trees, cuts for other "
-              "graphs, bp for other penalties" },
+    VXS_CHOICE_ROW(
+        "solver", "WAY", VXS_AT(fused.solver), 0, ways,
+        "saif: trees, as a lasso on sums over subtrees; cuts: any graph, by pieces that "
+        "maximal flows cut; bp: any penalty, by bound propagation over an interior point "
+        "method, for up to some thousands of features; auto: saif for trees, cuts for other "
+        "graphs, bp for other penalties"),
     { .name = "sparsity",
       .value = "X",
       .type = VXS_PARAM_REAL,
@@ -34,24 +31,18 @@ const vxs_param vxs_fused_params[] = {
       .help =
           "a weight itself costs X as much as a difference of that size over an edge (lambda1 / "
           "lambda2): with 0 differences alone are penalised" },
-    { .name = "penalty",
-      .value = "WHAT",
-      .type = VXS_PARAM_TEXT,
-      .offset = VXS_AT(fused.penalty),
-      .help =
-          "edges (the default): differences over the graph; trend: second differences "
-          "of features in their order; matrix:FILE: sums of features, from a table with columns "
-          "term, feature and value" },
-    { .name = "compare",
-      .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(fused.compare),
-      .help = "with --solver bp: solves without screening as well, and says how much longer that "
-              "took and how far apart the values are" },
-    { .name = "untransformed",
-      .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(fused.untransformed),
-      .help = "with --solver bp: screens without adding up columns over trees and along paths, "
-              "which is there to be compared with" },
+    VXS_TEXT_ROW(
+        "penalty", "WHAT", VXS_AT(fused.penalty),
+        "edges (the default): differences over the graph; trend: second differences "
+        "of features in their order; matrix:FILE: sums of features, from a table with columns "
+        "term, feature and value"),
+    VXS_FLAG_ROW(
+        "compare", VXS_AT(fused.compare),
+        "with --solver bp: solves without screening as well, and says how much longer that "
+        "took and how far apart the values are"),
+    VXS_FLAG_ROW("untransformed", VXS_AT(fused.untransformed),
+                 "with --solver bp: screens without adding up columns over trees and along paths, "
+                 "which is there to be compared with"),
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };

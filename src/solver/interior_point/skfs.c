@@ -30,59 +30,28 @@ static const char *const solvers[] = { "exact", "dual-average", NULL };
 
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
-    { .name = "smooth",
-      .value = "LIST",
-      .type = VXS_PARAM_TEXT,
-      .offset = VXS_AT(path.smooths),
-      .help = "weight of squared differences between neighbours, in units that do not depend on "
-              "the data: lambda2 = S lambda_max^2 / n^2; several with commas between where folds "
-              "choose; without it 1" },
-    { .name = "bandwidth",
-      .value = "WIDTH",
-      .type = VXS_PARAM_TEXT,
-      .offset = VXS_AT(kernels.bandwidth),
-      .help = "standard deviation of the Gaussian kernel, in standard deviations of a voxel; or "
-              "median: the median distance between two subjects, for each voxel; without it 1" },
-    { .name = "penalty",
-      .value = "KIND",
-      .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(kernels.penalty),
-      .choices = penalties,
-      .help =
-          "laplacian: neighbours alike; hsic-lasso: no neighbours, and voxels that say the same "
-          "as others are left out (squared loss on kernels, solved by SAIF)" },
-    { .name = "solver",
-      .value = "WAY",
-      .type = VXS_PARAM_CHOICE,
-      .offset = VXS_AT(kernels.solver),
-      .choices = solvers,
-      .help =
-          "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
-          "to be compared with" },
-    { .name = "steps",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = VXS_AT(kernels.steps),
-      .initial = 100000,
-      .min = 1,
-      .max = 1e12,
-      .help = "of dual-average, a random subject each" },
-    { .name = "gamma",
-      .value = "G",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(kernels.gamma),
-      .initial = 100,
-      .min = 1e-9,
-      .max = 1e12,
-      .help = "of dual-average: larger ones begin more slowly and end more quietly" },
-    { .name = "sample-seed",
-      .value = "N",
-      .type = VXS_PARAM_WHOLE,
-      .offset = VXS_AT(kernels.sample_seed),
-      .initial = 1,
-      .min = 0,
-      .max = 1e15,
-      .help = "of the subjects that dual-average draws" },
+    VXS_TEXT_ROW(
+        "smooth", "LIST", VXS_AT(path.smooths),
+        "weight of squared differences between neighbours, in units that do not depend on "
+        "the data: lambda2 = S lambda_max^2 / n^2; several with commas between where folds "
+        "choose; without it 1"),
+    VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),
+                 "standard deviation of the Gaussian kernel, in standard deviations of a voxel; or "
+                 "median: the median distance between two subjects, for each voxel; without it 1"),
+    VXS_CHOICE_ROW(
+        "penalty", "KIND", VXS_AT(kernels.penalty), 0, penalties,
+        "laplacian: neighbours alike; hsic-lasso: no neighbours, and voxels that say the same "
+        "as others are left out (squared loss on kernels, solved by SAIF)"),
+    VXS_CHOICE_ROW(
+        "solver", "WAY", VXS_AT(kernels.solver), 0, solvers,
+        "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
+        "to be compared with"),
+    VXS_WHOLE_ROW("steps", "N", VXS_AT(kernels.steps), 100000, 1, 1e12,
+                  "of dual-average, a random subject each"),
+    VXS_REAL_ROW("gamma", "G", VXS_AT(kernels.gamma), 100, 1e-9, 1e12,
+                 "of dual-average: larger ones begin more slowly and end more quietly"),
+    VXS_WHOLE_ROW("sample-seed", "N", VXS_AT(kernels.sample_seed), 1, 0, 1e15,
+                  "of the subjects that dual-average draws"),
     { .name = NULL },
 };
 

@@ -18,38 +18,21 @@ const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
 
 const vxs_param vxs_lasso_params[] = {
     VXS_LAMBDA_ROWS,
-    { .name = "ridge",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(l1.ridge),
-      .initial = 0,
-      .min = 0,
-      .max = INFINITY,
-      .help = "adds X / 2 times the sum of squared weights to the penalty (elastic net)" },
-    { .name = "nonnegative",
-      .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(l1.nonnegative),
-      .help = "weights may not be negative" },
+    VXS_REAL_ROW("ridge", "X", VXS_AT(l1.ridge), 0, 0, INFINITY,
+                 "adds X / 2 times the sum of squared weights to the penalty (elastic net)"),
+    VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "weights may not be negative"),
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };
 
 const vxs_param vxs_graphnet_params[] = {
     VXS_LAMBDA_ROWS,
-    { .name = "laplacian",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(l1.laplacian),
-      .initial = 1,
-      .min = 0,
-      .max = 1e100,
-      .help = "adds X / 2 times the sum over neighbors of their squared difference in weight, of "
-              "standardized features, and per subject; large ones tie all neighbors "
-              "together, which is no longer sparse and takes long" },
-    { .name = "nonnegative",
-      .type = VXS_PARAM_FLAG,
-      .offset = VXS_AT(l1.nonnegative),
-      .help = "weights may not be negative" },
+    VXS_REAL_ROW(
+        "laplacian", "X", VXS_AT(l1.laplacian), 1, 0, 1e100,
+        "adds X / 2 times the sum over neighbors of their squared difference in weight, of "
+        "standardized features, and per subject; large ones tie all neighbors "
+        "together, which is no longer sparse and takes long"),
+    VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "weights may not be negative"),
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };
