@@ -19,9 +19,9 @@
  *           4 n |S| + 4 |nonzeros|
  * Source    Woodbury 1950; projected Newton: Bertsekas 1982; semismooth Newton steps for the
  *           lasso: Li, Sun and Toh 2018 */
-#include "solver/saif/newton.h"
 #include "linalg/cholesky.h"
 #include "linalg/span.h"
+#include "solver/saif/working_set.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -432,6 +432,45 @@ vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const
         memcpy(share, direction, t->rank * sizeof(*share));
         solved = iterate(t, s, &v, direction + s->q) || fresh;
         follow_covariates(t, s, share, direction);
+    }
+    return status;
+}
+
+/* ---- On the working set ---------------------------------------------------------------------- */
+
+/* Minus the gradient of the first m chosen columns when the signs of weights stay; features without
+ * a weight get the sign that lowers the value. */
+static void slopes_with_signs(vxs_active *a, double lambda, size_t m, double *down)
+{
+    for (size_t c = 0; c < m; c++) {
+        size_t k = a->chosen[c];
+        double sign = a->w[k] != 0 ? a->w[k] : -a->gradient[k];
+        down[c] = -a->gradient[k] - (k < a->q ? 0 : copysign(lambda, sign));
+        if (k >= a->q)
+            a->listed[c - a->q] = a->set[k - a->q];
+    }
+}
+
+vxs_status vxs_active_newton(vxs_active *a, double lambda, size_t m, double *room, double *target,
+                             vxs_error *err)
+{
+    size_t q = a->q;
+    slopes_with_signs(a, lambda, m, a->linear);
+    vxs_newton_system system = { .laplacian = &a->laplacian,
+                                 .n = a->n,
+                                 .q = q,
+                                 .x = a->x,
+                                 .curvature = a->curvature,
+                                 .count = m - q,
+                                 .column = a->chosen + q,
+                                 .feature = a->listed,
+                                 .context = a->context };
+    vxs_status status = vxs_newton_direction(&a->newton, &system, a->linear, room, err);
+    memcpy(target, a->w, (q + a->count) * sizeof(*target));
+    for (size_t c = 0; c < m && !status; c++) {
+        size_t k = a->chosen[c];
+        bool back = k >= q && a->w[k] == 0 && room[c] * a->gradient[k] >= 0;
+        target[k] += back ? 0 : room[c]; /* a new weight has the sign it was given */
     }
     return status;
 }

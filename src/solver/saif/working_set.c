@@ -512,45 +512,16 @@ static vxs_status descent_step(vxs_active *a, double lambda, int rounds, double 
     return newton_step(a, lambda, value(a, a->w, a->z, lambda), a->q, room, &moved, err);
 }
 
-/* Minus the gradient of the first m chosen columns when the signs of weights stay; features without
- * a weight get the sign that lowers the value. */
-static void slopes_with_signs(vxs_active *a, double lambda, size_t m, double *down)
-{
-    for (size_t c = 0; c < m; c++) {
-        size_t k = a->chosen[c];
-        double sign = a->w[k] != 0 ? a->w[k] : -a->gradient[k];
-        down[c] = -a->gradient[k] - (k < a->q ? 0 : copysign(lambda, sign));
-        if (k >= a->q)
-            a->listed[c - a->q] = a->set[k - a->q];
-    }
-}
-
 /* A Newton step of the support and of those that want a weight, whose signs stay: a weight that
  * would change its sign stops at 0. Rounds of descent find who else comes and goes. */
 static vxs_status projected_step(vxs_active *a, double lambda, double primal, double *theta,
                                  double *room, bool *moved, vxs_error *err)
 {
-    size_t q = a->q, all = q + a->count, m = choose(a, lambda);
-    double *direction = room, *full = room + all;
-    slopes_with_signs(a, lambda, m, a->linear);
-    vxs_newton_system system = { .laplacian = &a->laplacian,
-                                 .n = a->n,
-                                 .q = q,
-                                 .x = a->x,
-                                 .curvature = a->curvature,
-                                 .count = m - q,
-                                 .column = a->chosen + q,
-                                 .feature = a->listed,
-                                 .context = a->context };
-    vxs_status status = vxs_newton_direction(&a->newton, &system, a->linear, direction, err);
+    size_t all = a->q + a->count, m = choose(a, lambda);
+    double *full = room + all;
+    vxs_status status = vxs_active_newton(a, lambda, m, room, full, err);
     if (status)
         return status;
-    memcpy(full, a->w, all * sizeof(*full));
-    for (size_t c = 0; c < m; c++) {
-        size_t k = a->chosen[c];
-        bool back = k >= q && a->w[k] == 0 && direction[c] * a->gradient[k] >= 0;
-        full[k] += back ? 0 : direction[c];
-    }
     bool went = go_towards(a, full, true, lambda, primal);
     a->steps++;
     vxs_active_theta(a, lambda, theta); /* descent goes on from its predictions */

@@ -74,6 +74,10 @@ VXS_MUST_CHECK vxs_status vxs_active_solve(vxs_active *active, double lambda, do
 /* coordinate_descent.c: rounds of coordinate descent over all members and free columns, from z and
  * slope. */
 void vxs_active_descend(vxs_active *active, double lambda, int rounds);
+/* newton.c: target = the weights after a Newton step of the first m chosen columns whose signs
+ * stay, from gradient and curvature; `room` has q + count numbers. */
+VXS_MUST_CHECK vxs_status vxs_active_newton(vxs_active *active, double lambda, size_t m,
+                                            double *room, double *target, vxs_error *err);
 /* x_j'theta with the part of the ridge, for member k, as of the last solution. */
 double vxs_active_correlation(const vxs_active *active, size_t k);
 /* The best dual point along theta when max over all columns of the correlation is `steepest`. */
