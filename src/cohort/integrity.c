@@ -115,8 +115,7 @@ const vxs_json *vxs_cohort_record(const vxs_cohort *c)
     return files && files->kind == VXS_JSON_ARRAY && files->length > 0 ? files : NULL;
 }
 
-/* The files of features, in the order in which they are written. */
-static const char *file_name(const vxs_cohort *c, size_t k)
+const char *vxs_features_name(const vxs_cohort *c, size_t k)
 {
     static const char *const sparse[] = { "features.values.npy", "features.rows.npy",
                                           "features.starts.npy" };
@@ -132,9 +131,10 @@ vxs_status vxs_cohort_check_record(const vxs_cohort *c, vxs_error *err)
                         c->path, VXS_COHORT_FILE, FILES, (size_t)files->length, count);
     for (const vxs_json *item = files ? files->first : NULL; item; item = item->next, k++) {
         const char *file = vxs_json_get_text(item, "file");
-        if (!file || !vxs_json_get_text(item, "sha256") || strcmp(file, file_name(c, k)) != 0)
+        if (!file || !vxs_json_get_text(item, "sha256") ||
+            strcmp(file, vxs_features_name(c, k)) != 0)
             return vxs_fail(err, VXS_BAD_DATA, "cannot use '%s/%s': its '%s' does not record '%s'",
-                            c->path, VXS_COHORT_FILE, FILES, file_name(c, k));
+                            c->path, VXS_COHORT_FILE, FILES, vxs_features_name(c, k));
     }
     return VXS_OK;
 }
@@ -148,7 +148,7 @@ static vxs_status check_file(const vxs_cohort *c, size_t k, const char *wanted, 
     return vxs_fail(err, VXS_BAD_DATA,
                     "'%s/%s' was changed after the cohort was made: its SHA-256 is %.12s..., "
                     "%s has %.12s...",
-                    c->path, file_name(c, k), hash, VXS_COHORT_FILE, wanted);
+                    c->path, vxs_features_name(c, k), hash, VXS_COHORT_FILE, wanted);
 }
 
 vxs_status vxs_cohort_verify(const vxs_cohort *c, vxs_error *err)

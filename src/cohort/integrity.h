@@ -6,7 +6,6 @@
 #include "core/hash.h"
 #include "voxsift/internal/cohort.h"
 
-enum { VXS_FEATURES_FILES = 3 };
 typedef struct {
     size_t count;
     struct {
@@ -24,6 +23,8 @@ void vxs_record_end(vxs_features_record *record);
 /* Whether the record names the files that are there, before anything is made of them. A cohort
  * without a record is fine. */
 VXS_MUST_CHECK vxs_status vxs_cohort_check_record(const vxs_cohort *cohort, vxs_error *err);
+/* The files of features, in the order in which they are written. */
+const char *vxs_features_name(const vxs_cohort *cohort, size_t k);
 /* The keys of cohort.json. Every value is finite: writers refuse what is not. */
 void vxs_record_json(vxs_json_writer *w, const vxs_features_record *record);
 

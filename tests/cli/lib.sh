@@ -60,10 +60,10 @@ stopped() {
     shift
     "$@" -o "$out" > /dev/null 2>&1 &
     for _ in $(seq 400); do
-        [ "$(stat -c %s "$out.checkpoint" 2> /dev/null || echo 0)" -gt 86 ] && break # more than its header
+        [ "$(stat -c %s "$out.checkpoint" 2> /dev/null || echo 0)" -gt 300 ] && break # more than its header and what it says of features
         sleep 0.01
     done
-    kill -INT $! 2> /dev/null
+    kill -TERM $! 2> /dev/null # a shell without a terminal starts jobs that ignore INT
     wait $! 2> /dev/null
     rm -rf "$out"
 }

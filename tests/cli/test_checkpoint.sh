@@ -61,7 +61,7 @@ rm -r p
 loud="permute c ${quick% -q} --permutations 20 -o p"
 run voxsift $loud
 bits=$(cat p/null.tsv)
-header=86 record=96
+header=262 record=96 # with the record of features
 damage() { printf '\377' | dd of=p.checkpoint bs=1 seek=$((header + record * $1 + $2)) conv=notrunc status=none; }
 damaged() { # record, byte in it, ...: of twenty records and a half
     head -c $((header + record * 20 + 40)) before > p.checkpoint

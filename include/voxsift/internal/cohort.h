@@ -55,6 +55,27 @@ VXS_MUST_CHECK vxs_status vxs_cohort_prints(const vxs_cohort *cohort, uint64_t *
 VXS_MUST_CHECK vxs_status vxs_cohort_verify(const vxs_cohort *cohort, vxs_error *err);
 /* What cohort.json records of these files, an array of {file, sha256}; NULL: nothing. */
 const vxs_json *vxs_cohort_record(const vxs_cohort *cohort);
+/* The files of features as they are when they are open: by size and time of the last change, and
+ * by the SHA-256 that cohort.json records where that was written later, else by their own. */
+enum { VXS_FEATURES_FILES = 3 };
+typedef struct {
+    const char *name; /* in the cohort's directory */
+    uint64_t size;
+    int64_t seconds, nanoseconds; /* of its last change */
+    char hash[VXS_HASH_TEXT];
+    bool hashed; /* the bytes themselves were */
+} vxs_features_file;
+typedef struct {
+    size_t count;
+    vxs_features_file file[VXS_FEATURES_FILES];
+} vxs_features_state;
+VXS_MUST_CHECK vxs_status vxs_features_look(const vxs_cohort *cohort, vxs_features_state *state,
+                                            vxs_error *err);
+/* Refuses features that are others than those from which `made` was computed; a file is hashed
+ * only where its size or time of change differs, and once for all calls with one `now`. */
+VXS_MUST_CHECK vxs_status vxs_features_same(const vxs_cohort *cohort, vxs_features_state *now,
+                                            const vxs_features_state *then, const char *made,
+                                            vxs_error *err);
 /* Refuses a value of a feature that is NaN or infinite, by the names of feature and subject: for
  * vxs_design_set_owner, `cohort` being a vxs_cohort. */
 VXS_MUST_CHECK vxs_status vxs_cohort_refuse_value(const void *cohort, size_t j, size_t i,

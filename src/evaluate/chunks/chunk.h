@@ -35,6 +35,11 @@ typedef void vxs_pack_unit(vxs_pack *pack, void *run, size_t unit);
 /* serialize_fits.c: a fit of the task, and the features that each output selected. */
 void vxs_pack_fit(vxs_pack *pack, const vxs_task *task, vxs_solution *fit);
 void vxs_pack_selected(vxs_pack *pack, const vxs_task *task, bool *selected);
+/* serialize_features.c: the features that a run's units are of; names of files stay. */
+void vxs_pack_features(vxs_pack *pack, vxs_features_state *state);
+void vxs_features_json_state(vxs_json_writer *w, const vxs_features_state *state);
+VXS_MUST_CHECK vxs_status vxs_features_read(const vxs_json *about, const char *file,
+                                            vxs_features_state *state, vxs_error *err);
 /* A job whose subjects and points are known and which has room for its results. */
 typedef struct {
     const vxs_task *task;

@@ -1,8 +1,10 @@
 /* ledger.c - what a run has finished, in a checkpoint that it can go on from.
  *
  * Records: the unit's number, how many numbers it has, these, and their SHA-256. A record that was
- * not written whole is the last one; it is cut off. Bytes before it that are no record are passed
- * over up to the next whole one, which is said: their units are computed again. */
+ * not written whole is the last one; it is cut off. The first record, written with that of the
+ * first unit, says of which features all are (serialize_features.c). Bytes before it that are no
+ * record are passed over up to the next whole one, which is said: their units are computed again.
+ */
 #include "evaluate/chunks/chunk.h"
 
 #include <errno.h>
@@ -19,11 +21,15 @@ struct vxs_ledger {
     double **numbers; /* of units that were there when it was opened; NULL: not */
     size_t *count;
     size_t units, kept;
+    vxs_features_state features; /* as they are now */
+    double *then;                /* as they were; NULL: nothing is recorded */
+    size_t then_count;
 };
 
 typedef struct {
     uint64_t unit, count;
 } head;
+#define FEATURES_UNIT ((uint64_t)UINT32_MAX)  /* the record of features */
 enum { HASH = VXS_HASH_TEXT - 1, EIGHT = 8 }; /* records are as long as so many eights of bytes */
 
 static vxs_status cannot_write(const vxs_ledger *l, vxs_error *err)
@@ -36,7 +42,10 @@ static vxs_status cannot_write(const vxs_ledger *l, vxs_error *err)
 /* Units that this run does not have, such as permutations beyond the last, are passed over. */
 static void keep(vxs_ledger *l, const head *h, double *numbers)
 {
-    if (h->unit < l->units && !l->numbers[h->unit]) {
+    if (h->unit == FEATURES_UNIT && !l->then) {
+        l->then = numbers;
+        l->then_count = h->count;
+    } else if (h->unit < l->units && !l->numbers[h->unit]) {
         l->numbers[h->unit] = numbers;
         l->count[h->unit] = h->count;
         l->kept++;
@@ -144,7 +153,27 @@ void vxs_ledger_close(vxs_ledger *l)
         free(l->numbers[k]);
     free((void *)l->numbers);
     free(l->count);
+    free(l->then);
     free(l);
+}
+
+/* Units that are there are of the features as they are now. Where their record was lost, all are
+ * dropped. */
+static vxs_status check_features(const vxs_run *run, vxs_ledger *l, vxs_error *err)
+{
+    vxs_features_state then = { .count = 0 };
+    vxs_pack pack = { .from = l->then, .count = l->then_count, .name = l->path, .err = err };
+    if (l->kept == 0)
+        return VXS_OK;
+    if (!l->then)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "'%s' is damaged: it does not say of which features it is; pass --force "
+                        "without --resume to discard it",
+                        l->path);
+    vxs_pack_features(&pack, &then);
+    vxs_status status = vxs_pack_end(&pack);
+    return status ? status
+                  : vxs_features_same(run->task->cohort, &l->features, &then, l->path, err);
 }
 
 vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces, const vxs_run *run,
@@ -167,7 +196,11 @@ vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces,
     if (!status)
         status = vxs_checkpoint_begin(l->checkpoint, identity, &l->stream, err);
     if (!status)
+        status = vxs_features_look(run->task->cohort, &l->features, err);
+    if (!status)
         status = read_all(context, l, err);
+    if (!status)
+        status = check_features(run, l, err);
     if (!status && l->kept > 0)
         vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of %zu", l->path, l->kept,
                 l->units);
@@ -194,7 +227,7 @@ vxs_status vxs_ledger_find(const vxs_ledger *l, size_t unit, vxs_pack_unit *pack
     return vxs_pack_end(&pack);
 }
 
-static vxs_status append(vxs_ledger *l, size_t unit, const vxs_pack *pack, vxs_error *err)
+static vxs_status append(vxs_ledger *l, uint64_t unit, const vxs_pack *pack, vxs_error *err)
 {
     head h = { unit, pack->count };
     char hash[VXS_HASH_TEXT];
@@ -204,6 +237,16 @@ static vxs_status append(vxs_ledger *l, size_t unit, const vxs_pack *pack, vxs_e
                 fwrite(hash, sizeof(hash) - 1, 1, l->stream) == 1 &&
                 vxs_checkpoint_flush(l->checkpoint);
     return fine ? VXS_OK : cannot_write(l, err);
+}
+
+static vxs_status append_features(vxs_ledger *l, vxs_error *err)
+{
+    vxs_pack pack = { .err = err };
+    vxs_pack_features(&pack, &l->features);
+    vxs_status status = pack.status ? pack.status : append(l, FEATURES_UNIT, &pack, err);
+    l->then = pack.numbers;
+    l->then_count = pack.count;
+    return status;
 }
 
 vxs_status vxs_ledger_add(vxs_ledger *l, size_t unit, vxs_pack_unit *pack_unit, void *what,
@@ -216,7 +259,9 @@ vxs_status vxs_ledger_add(vxs_ledger *l, size_t unit, vxs_pack_unit *pack_unit, 
     vxs_status status = pack.status;
     if (!status) {
         pthread_mutex_lock(&l->lock);
-        status = append(l, unit, &pack, err);
+        status = l->then ? VXS_OK : append_features(l, err);
+        if (!status)
+            status = append(l, unit, &pack, err);
         pthread_mutex_unlock(&l->lock);
     }
     free(pack.numbers);

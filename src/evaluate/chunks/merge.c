@@ -76,6 +76,22 @@ static vxs_status check_fingerprint(const vxs_part *part, const vxs_parts *parts
                     part->path, m->path);
 }
 
+/* And so are the values of its features. */
+static vxs_status check_features(const vxs_parts *parts, const vxs_cohort *cohort, vxs_error *err)
+{
+    vxs_features_state now, then;
+    vxs_status status = vxs_features_look(cohort, &now, err);
+    for (size_t k = 0; k < parts->count && !status; k++) {
+        const vxs_part *part = &parts->each[k];
+        char *file = vxs_format(err, "%s/%s", part->path, VXS_PART_FILE);
+        status = file ? vxs_features_read(part->about, file, &then, err) : VXS_FAILED;
+        if (!status)
+            status = vxs_features_same(cohort, &now, &then, part->path, err);
+        free(file);
+    }
+    return status;
+}
+
 static vxs_status merge_kind(const vxs_context *context, const vxs_parts *parts, vxs_merged *m,
                              vxs_error *err)
 {
@@ -96,6 +112,8 @@ static vxs_status merge_parts(const vxs_context *context, const char *cohort,
         status = open_cohort(context, first, cohort, m, err);
     if (!status)
         status = check_fingerprint(first, parts, m, err);
+    if (!status)
+        status = check_features(parts, &m->cohort, err);
     if (!status)
         status = vxs_warn_leaks(context, &m->task, err);
     if (!status)

@@ -129,6 +129,7 @@ typedef struct {
     size_t units, first, end;
     double seconds;
     char *fingerprint;
+    vxs_features_state features;
     vxs_pack pack;
 } writer;
 
@@ -152,6 +153,7 @@ static void write_about(const writer *p, FILE *stream)
     vxs_json_whole(&w, "first", (int64_t)p->first + 1);
     vxs_json_whole(&w, "last", (int64_t)p->end);
     vxs_json_text(&w, "fingerprint", p->fingerprint);
+    vxs_features_json_state(&w, &p->features);
     vxs_json_text(&w, "numbers_sha256", hash);
     settings_json(&w, p->run);
     vxs_json_real(&w, "observed", p->run->observed);
@@ -203,6 +205,8 @@ vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chu
         pack_unit(&p.pack, what, k);
         status = p.pack.status;
     }
+    if (!status)
+        status = vxs_features_look(run->task->cohort, &p.features, err);
     if (!status) {
         p.fingerprint = vxs_run_fingerprint(run, err);
         status =
