@@ -159,10 +159,16 @@ VXS_MUST_CHECK vxs_status vxs_shape_of_ids(const char *const *ids, size_t n, siz
  * twice: by so many standard deviations. */
 bool vxs_shape_repeats(const size_t *number, size_t n, size_t count, double *evenness);
 
+/* spellings.c: numbers ids, those alike that differ only in how they are written: padded with zeros
+ * or not, in capitals, in another form of Unicode. NULL: VXS_NOBODY. */
+VXS_MUST_CHECK vxs_status vxs_number_spellings(const char *const *ids, size_t n, size_t *number,
+                                               size_t *count, vxs_error *err);
+
 /* suspicions.c: warns of columns and ids by which subjects may be of one person that are taken for
  * two, and notes it for the cohort. */
 typedef struct vxs_suspicion {
     const char *header; /* of the column; NULL: the ids */
+    bool spelling;      /* persons differ only in how they are written */
     size_t *number;     /* persons by it, of all subjects */
 } vxs_suspicion;
 VXS_MUST_CHECK vxs_status vxs_build_suspect(vxs_build *build, const vxs_table *features,

@@ -1,5 +1,6 @@
 /* suspicions.c - who may be one person, though nothing certain says so: by a column that is called
- * like one of ids, by a column whose values stand as persons do, or by the form of the ids. It is
+ * like one of ids, by a column whose values stand as persons do, by the form of the ids, or since
+ * two persons differ only in how they are written. It is
  * said when the cohort is made, and stands in cohort.json for whatever is computed from it. */
 #include "cohort/build.h"
 
@@ -25,6 +26,22 @@ static char *in_words(const char *header, const char *id_header, const char *one
                       "with a column that says so to 'voxsift cohort', or --person %s if each row "
                       "is a person",
                       one, other, id_header);
+}
+
+/* Persons who differ only in how they are written; each is the id of its subject, or not. */
+static char *spelled_in_words(const char *id_header, const char *const id[2],
+                              const char *const person[2], vxs_error *err)
+{
+    static const char form[] = "differ only in how they are written (zeros, capitals, Unicode), "
+                               "but are taken for two persons; write them alike if they are one, "
+                               "or pass --person";
+    if (strcmp(id[0], person[0]) == 0 && strcmp(id[1], person[1]) == 0)
+        return vxs_format(err, "'%s' and '%s' %s %s to 'voxsift cohort' if each row is a person",
+                          id[0], id[1], form, id_header);
+    return vxs_format(err,
+                      "the persons '%s' and '%s' of '%s' and '%s' %s %s to 'voxsift cohort' if "
+                      "each row is a person",
+                      person[0], person[1], id[0], id[1], form, id_header);
 }
 
 /* ---- Of a cohort that is made ---------------------------------------------------------------- */
@@ -85,23 +102,39 @@ static bool find_pair(const watch *w, const size_t *number, size_t count, size_t
     return false;
 }
 
+static const char *person_of(const vxs_subject *s)
+{
+    return s->person ? s->person : s->id;
+}
+
+static char *pair_in_words(const vxs_build *b, const vxs_suspicion *found, size_t one, size_t other,
+                           vxs_error *err)
+{
+    const vxs_subject *a = &b->subjects[one], *z = &b->subjects[other];
+    if (!found->spelling)
+        return in_words(found->header, b->id_header, a->id, z->id, err);
+    return spelled_in_words(b->id_header, (const char *const[]){ a->id, z->id },
+                            (const char *const[]){ person_of(a), person_of(z) }, err);
+}
+
 /* Takes `number` over where it is one: then *number is NULL. */
-static vxs_status add(const watch *w, const char *header, size_t **number, size_t count,
+static vxs_status add(const watch *w, vxs_suspicion found, size_t **number, size_t count,
                       vxs_error *err)
 {
     vxs_build *b = w->build;
     size_t one = 0, other = 0, *first = vxs_alloc(count, sizeof(*first), err);
-    bool found = first && find_pair(w, *number, count, first, &one, &other);
+    bool some = first && find_pair(w, *number, count, first, &one, &other);
     free(first);
-    if (!found)
+    if (!some)
         return first ? VXS_OK : VXS_FAILED;
     vxs_suspicion *more = vxs_resize(b->suspicions, b->suspicion_count + 1, sizeof(*more), err);
     if (!more)
         return VXS_FAILED;
     b->suspicions = more;
-    more[b->suspicion_count++] = (vxs_suspicion){ header, *number };
+    found.number = *number;
     *number = NULL;
-    char *words = in_words(header, b->id_header, b->subjects[one].id, b->subjects[other].id, err);
+    more[b->suspicion_count++] = found;
+    char *words = pair_in_words(b, &found, one, other, err);
     if (words)
         vxs_log(b->context, VXS_LOG_CAUTION, "%s", words);
     free(words);
@@ -114,7 +147,8 @@ static vxs_status watch_named(const watch *w, int t, size_t j, vxs_error *err)
     size_t count = 0, present = 0, *number = vxs_alloc(w->build->count, sizeof(*number), err);
     vxs_status status = number ? number_column(w, t, j, number, &count, &present, err) : VXS_FAILED;
     if (!status && count >= VXS_FEW_PERSONS && present <= VXS_MANY_OF_ONE * count)
-        status = add(w, vxs_table_header(w->tables[t], j), &number, count, err);
+        status = add(w, (vxs_suspicion){ .header = vxs_table_header(w->tables[t], j) }, &number,
+                     count, err);
     free(number);
     return status;
 }
@@ -253,7 +287,8 @@ static vxs_status watch_columns(const watch *w, vxs_error *err)
             status = take_better(w, j, &best, err);
     }
     if (!status && best.number)
-        status = add(w, vxs_table_header(w->tables[0], best.column), &best.number, best.count, err);
+        status = add(w, (vxs_suspicion){ .header = vxs_table_header(w->tables[0], best.column) },
+                     &best.number, best.count, err);
     free(best.number);
     return status;
 }
@@ -269,11 +304,21 @@ static void list_persons(const watch *w, const char **ids, size_t *first)
         if (w->person[i] == VXS_NOBODY || first[w->person[i]] != VXS_NOBODY)
             continue;
         first[w->person[i]] = i;
-        ids[i] = s->person ? s->person : s->id;
+        ids[i] = person_of(s);
     }
 }
 
-static vxs_status watch_ids(const watch *w, vxs_error *err)
+/* Whether ids have the same person, by a number for one of each person, which all get. */
+typedef vxs_status number_ids(const char *const *ids, size_t n, size_t *number, size_t *count,
+                              vxs_error *err);
+
+static vxs_status number_by_form(const char *const *ids, size_t n, size_t *number, size_t *count,
+                                 vxs_error *err)
+{
+    return vxs_shape_of_ids(ids, n, 0, number, count, err);
+}
+
+static vxs_status watch_ids(const watch *w, number_ids *number_them, vxs_error *err)
 {
     const vxs_build *b = w->build;
     size_t count = 0, *number = vxs_alloc(b->count, sizeof(*number), err);
@@ -282,17 +327,44 @@ static vxs_status watch_ids(const watch *w, vxs_error *err)
     vxs_status status = number && ids && first ? VXS_OK : VXS_FAILED;
     if (!status) {
         list_persons(w, ids, first);
-        status = vxs_shape_of_ids(ids, b->count, 0, number, &count, err);
+        status = number_them(ids, b->count, number, &count, err);
     }
     for (size_t i = 0; i < b->count && count > 0; i++)
         if (w->person[i] != VXS_NOBODY)
             number[i] = number[first[w->person[i]]];
     if (!status && count > 0)
-        status = add(w, NULL, &number, count, err);
+        status = add(w, (vxs_suspicion){ .spelling = number_them == vxs_number_spellings }, &number,
+                     count, err);
     free((void *)ids);
     free(first);
     free(number);
     return status;
+}
+
+/* Rows whose ids differ in how they are written, and are taken for one person: they may be two. */
+static vxs_status warn_of_merged(const watch *w, vxs_error *err)
+{
+    const vxs_build *b = w->build;
+    size_t *first = vxs_alloc(b->count, sizeof(*first), err);
+    for (size_t p = 0; p < b->count && first; p++)
+        first[p] = VXS_NOBODY;
+    for (size_t i = 0; i < b->count && first && !b->person_header; i++) {
+        if (w->person[i] == VXS_NOBODY)
+            continue;
+        vxs_name id = { b->subjects[i].id, strlen(b->subjects[i].id) };
+        size_t *seen = &first[w->person[i]];
+        *seen = *seen == VXS_NOBODY ? i : *seen;
+        const char *other = b->subjects[*seen].id;
+        if (*seen == i || vxs_compare_names(id, (vxs_name){ other, strlen(other) }) != 0)
+            continue;
+        vxs_log(b->context, VXS_LOG_WARNING,
+                "'%s' and '%s' differ only in how they are written, and are taken for one person; "
+                "pass --person %s if each row is a person",
+                other, id.text, b->id_header);
+        break;
+    }
+    free(first);
+    return first ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status watch_all(const watch *w, vxs_error *err)
@@ -310,8 +382,10 @@ static vxs_status watch_all(const watch *w, vxs_error *err)
     /* words for visits in some ids say nothing of the others */
     bool look = !said && (by_ids || !w->repeats) && !w->build->ids_invented;
     if (!status && look && w->build->suspicion_count == 0)
-        status = watch_ids(w, err);
-    return status;
+        status = watch_ids(w, number_by_form, err);
+    if (!status && !w->build->ids_invented)
+        status = watch_ids(w, vxs_number_spellings, err);
+    return status ? status : warn_of_merged(w, err);
 }
 
 /* Whoever predicts alone asks for no persons, and whoever says that each row is one has said it. */
@@ -334,7 +408,8 @@ vxs_status vxs_build_suspect(vxs_build *build, const vxs_table *features, vxs_er
 vxs_status vxs_persons_perhaps(const char *const *ids, size_t n, size_t known, size_t *number,
                                size_t *count, vxs_error *err)
 {
-    return vxs_shape_of_ids(ids, n, known, number, count, err);
+    vxs_status status = vxs_shape_of_ids(ids, n, known, number, count, err);
+    return status || *count > 0 ? status : vxs_number_spellings(ids, n, number, count, err);
 }
 
 /* Persons with one number are one; those without a number, one each. */
@@ -389,6 +464,7 @@ void vxs_suspicions_json(vxs_json_writer *w, const vxs_build *build)
         const vxs_suspicion *s = &build->suspicions[k];
         vxs_json_open_object(w, NULL);
         vxs_json_text(w, "column", s->header);
+        vxs_json_bool(w, "spelling", s->spelling);
         vxs_json_open_array(w, "persons");
         for (size_t i = 0; i < build->count; i++)
             if (!build->subjects[i].reason)
@@ -424,6 +500,24 @@ static size_t list_rows(const vxs_json *persons, const size_t *rows, size_t n, d
     return count;
 }
 
+static char *rows_in_words(const vxs_cohort *c, const vxs_json *suspicion, size_t one, size_t other,
+                           vxs_error *err)
+{
+    const vxs_json *spelling = vxs_json_get(suspicion, "spelling");
+    const char *id[2] = { vxs_cohort_id(c, one), vxs_cohort_id(c, other) }, *person[2];
+    size_t rows[2] = { one, other };
+    if (!spelling || spelling->kind != VXS_JSON_BOOL || spelling->number == 0)
+        return in_words(vxs_json_get_text(suspicion, "column"), vxs_cohort_id_header(c), id[0],
+                        id[1], err);
+    for (int k = 0; k < 2; k++) {
+        const char *cell = c->person_column == VXS_NO_COLUMN
+                               ? NULL
+                               : vxs_table_cell(c->people, rows[k], c->person_column);
+        person[k] = cell ? cell : id[k];
+    }
+    return spelled_in_words(vxs_cohort_id_header(c), id, person, err);
+}
+
 static vxs_status say(const vxs_cohort *c, const vxs_json *suspicion, const size_t *rows, size_t n,
                       char **words, vxs_error *err)
 {
@@ -436,8 +530,7 @@ static vxs_status say(const vxs_cohort *c, const vxs_json *suspicion, const size
         size_t one = (size_t)list[k - 1][1], other = (size_t)list[k][1];
         if (list[k][0] != list[k - 1][0] || c->person[one] == c->person[other])
             continue;
-        *words = in_words(vxs_json_get_text(suspicion, "column"), vxs_cohort_id_header(c),
-                          vxs_cohort_id(c, one), vxs_cohort_id(c, other), err);
+        *words = rows_in_words(c, suspicion, one, other, err);
         status = *words ? VXS_OK : VXS_FAILED;
     }
     free(list);

@@ -114,19 +114,25 @@ static vxs_status leave_twins_out(vxs_build *build, const char *path, vxs_error 
 {
     size_t n = build->count;
     entry *list = vxs_alloc(n, sizeof(*list), err);
-    bool *twin = vxs_alloc(n, sizeof(*twin), err);
+    const char **twin = vxs_alloc(n, sizeof(*twin), err);
     for (size_t i = 0; i < n && list && twin; i++)
         list[i] = (entry){ { build->subjects[i].id, strlen(build->subjects[i].id) }, i };
     if (n > 0 && list && twin)
         qsort(list, n, sizeof(*list), by_id);
     for (size_t k = 1; k < n && list && twin; k++)
-        twin[list[k].subject] = vxs_compare_names(list[k - 1].id, list[k].id) == 0;
-    for (size_t i = 0; i < n && list && twin; i++)
-        if (twin[i])
-            vxs_build_leave_out(build, &build->subjects[i], "its id stands twice in '%s'", path);
+        if (vxs_compare_names(list[k - 1].id, list[k].id) == 0)
+            twin[list[k].subject] = list[k - 1].id.text;
+    for (size_t i = 0; i < n && list && twin; i++) {
+        vxs_subject *s = &build->subjects[i];
+        if (twin[i] && strcmp(twin[i], s->id) == 0)
+            vxs_build_leave_out(build, s, "its id stands twice in '%s'", path);
+        else if (twin[i])
+            vxs_build_leave_out(build, s, "its id is that of '%s' in '%s', written differently",
+                                twin[i], path);
+    }
     bool fine = list && twin;
     free(list);
-    free(twin);
+    free((void *)twin);
     return fine ? VXS_OK : VXS_FAILED;
 }
 

@@ -90,6 +90,83 @@ for format in '%03d_S_%04d' 'site%d_20%02d' 'S%d_P%02d'; do
     finds "ids '$format'" c '24 subjects of 24 people with' --dry-run
     same "nothing is said of '$format'" "$(cat "$work/err")" ""
 done
+# two ids of one person who was typed twice: zeros, capitals, Unicode composed or not; 20 others beside each
+typed() { # NAME ID ID
+    { printf 'scan_id\ta\tb\tc\n'; for id in $(seq 30 49 | sed 's/^/P0/') "$2" "$3"; do printf '%s\t%s\t%s\t1\n' "$id" "${RANDOM}1" "${RANDOM}3"; done; } > "$1_f.tsv"
+    { printf 'scan_id\ty\n'; tail -n +2 "$1_f.tsv" | cut -f 1 | awk '{ print $0 "\t" NR * NR }'; } > "$1_t.tsv"
+}
+composed=$(printf 'M\303\274ller') decomposed=$(printf 'Mu\314\210ller') capitals=$(printf 'M\303\234LLER')
+while read -r one other; do
+    typed c "$one" "$other"
+    finds "'$one' and '$other'" c '22 subjects of 22 people (perhaps 21) with'
+    holds "are said" "'$one' and '$other' differ only in how they are written (zeros, capitals, Unicode), but are taken for two persons; write them alike if they are one, or pass --person scan_id" "$work/err"
+    run voxsift cv c --target y --nlambda 3 --folds 3 --inner-folds 2 -o v --force -q
+    holds "and by cv" "'$one' and '$other' differ only in how they are written" "$work/err"
+    finds "each a person" c '22 subjects of 22 people with' --person scan_id
+    same "said so" "$(cat "$work/err")" ""
+done << END
+P060 P60
+P_07_x P_7_x
+$composed $decomposed
+$composed $capitals
+$capitals $decomposed
+END
+# and to a model
+typed m "$composed" K1
+typed n "$decomposed" K2
+sed -i '2,21s/^P0/L9/' n_f.tsv n_t.tsv
+finds "training" m '22 subjects of 22 people with' -q
+finds "others" n '22 subjects of 22 people with' -q
+works "a model" voxsift fit m --target y -q -o model
+run voxsift predict model n
+same "who is perhaps known" "$(awk -F'\t' '$NF == "perhaps" { print $1 }' "$work/out")" "$decomposed"
+rm -rf model m n
+for pair in 'P0.05 P0.5' 'P60 P600' 'PA6 PB6'; do
+    read -r one other <<< "$pair"
+    typed c "$one" "$other"
+    finds "$pair" c '22 subjects of 22 people with' --dry-run
+    same "nothing is said of $pair" "$(cat "$work/err")" ""
+done
+typed c x60 X60
+run voxsift cohort --features c_f.tsv -o c --force --id-column scan_id
+same "two rows of one id" "$code" 65
+holds "are both named" "cannot use 'X60': its id is that of 'x60' in 'c_f.tsv', written differently" "$work/err"
+# persons of a column, and images, which may be of one person
+awk -F'\t' -v OFS='\t' 'NR == 1 { print "scan_id", "participant_id" } NR > 1 { print "s" NR, "K" int(100 + NR / 2) }' c_f.tsv | sed '12s/K106/K0106/' > d_t.tsv
+awk -F'\t' -v OFS='\t' 'NR > 1 { $1 = "s" NR } { print }' c_f.tsv > d_f.tsv
+finds "a column" d '22 subjects of 12 people (perhaps 11) with'
+holds "of two spellings" "the persons 'K0106' and 'K106' of 's12' and 's13' differ only in how they are written" "$work/err"
+mkdir img
+k=0
+for file in "$top"/examples/arc/lesion/*.nii.gz; do
+    k=$((k + 1))
+    [ $k -le 12 ] && cp "$file" img/R$((10 + k)).nii.gz
+done
+mv img/R22.nii.gz img/r11.nii.gz
+run voxsift cohort img --mask-fraction 0.05 -o i --dry-run
+holds "two images of one id" "'R11' and 'r11' differ only in how they are written, and are taken for one person; pass --person participant_id if each row is a person" "$work/err"
+rm img/r11.nii.gz && cp img/R11.nii.gz img/Q7.nii.gz
+run voxsift cohort img --mask-fraction 0.05 -o i --dry-run
+same "one image under two ids" "$code" 65
+holds "both are named" "cannot use 'R11': 'img/R11.nii.gz' is the same file as 'img/Q7.nii.gz' of 'Q7'" "$work/err"
+# every character that can be written in two ways
+"$PYTHON" - << 'END'
+import random, unicodedata
+random.seed(3)
+ids = []
+for low, high in (0xC0, 0x250), (0x370, 0x530), (0x1E00, 0x2000), (0x3040, 0x3100), (0xAC00, 0xAD00):
+    for code in range(low, high):
+        one, other = (unicodedata.normalize(form, chr(code)) for form in ("NFC", "NFD"))
+        if one != other and one == chr(code):
+            ids += [f"x{code}q{one}", f"x{code}q{other}"]
+with open("c_f.tsv", "w") as f:
+    print("scan_id\ta\tb", *(f"{i}\t{random.random()}\t{random.random()}" for i in ids), sep="\n", file=f)
+with open("n", "w") as f:
+    print(len(ids), file=f)
+END
+run voxsift cohort --features c_f.tsv --id-column scan_id --dry-run
+holds "NFC and NFD" "$(cat n) subjects of $(cat n) people (perhaps $(($(cat n) / 2))) with" "$work/out"
+rm -rf img n
 # a column of numbers that has been one of reals has the same persons
 scans c participant_id ''
 awk -F'\t' -v OFS='\t' 'NR > 1 && NR % 2 { $2 = $2 ".0" } { print }' c_t.tsv > d_t.tsv
