@@ -149,8 +149,9 @@ VXS_MUST_CHECK vxs_status vxs_cohort_find_people(vxs_cohort *cohort, const char 
 
 /* id_shapes.c: persons of ids as numbers, by the form of all ids: a part of them with few values,
  * each of which stands with several values of the rest, is a visit (054_1 and 054_2); *count 0
- * where there is no such part. From ids of two sources, the first `known` of them of one, it is
- * enough when one of each share the rest; otherwise known is 0. */
+ * where there is no such part, VXS_NOBODY for NULL and for punctuation alone. From ids of two
+ * sources, the first `known` of them of one, it is enough when one of each share the rest;
+ * otherwise known is 0. */
 VXS_MUST_CHECK vxs_status vxs_shape_of_ids(const char *const *ids, size_t n, size_t known,
                                            size_t *number, size_t *count, vxs_error *err);
 /* person_shapes.c: columns that look like persons, whatever they are called. */

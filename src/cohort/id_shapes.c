@@ -160,6 +160,7 @@ static vxs_status number_runs(shape *s, vxs_error *err)
 typedef struct {
     size_t some;          /* ids with a run, where stems repeat; all counts are of these */
     size_t words, dates;  /* runs that begin with a word for a visit, or are dates */
+    size_t dates_alone;   /* with nothing behind them */
     size_t runs, maybe;   /* of all ids; that may be dates */
     size_t apart;         /* words that punctuation stands before */
     size_t short_numbers; /* runs that are one number of two digits at most */
@@ -235,6 +236,7 @@ static void see_run(const shape *s, size_t i, content *c)
     c->ambiguous += ambiguous;
     if (p->kind == VXS_ID_DATE)
         see_date(p, c);
+    c->dates_alone += p->kind == VXS_ID_DATE && length == 1;
     c->short_numbers += length == 1 && p->apart && p->kind == VXS_ID_DIGITS && p->text.length <= 2;
     c->persons += has_person(s, i);
     c->units += a > 0 && is_unit(s, i, a - 1);
@@ -323,7 +325,9 @@ static bool are_named(const shape *s, const content *c, size_t *least)
     *least = (words || dates) && apart ? 2 : tenth;
     if (dates && 2 * c->digits <= s->present) /* AB_20170312: others may have these initials */
         *least = s->present / 2;
-    words = words && 2 * c->digits > s->present; /* else the run may have the person's number */
+    bool numbered = 2 * c->digits > s->present; /* else the run may have the person's number */
+    words = words && numbered;
+    dates = dates && (numbered || c->dates_alone == c->some);
     return words || dates || maybe;
 }
 
@@ -405,7 +409,7 @@ static vxs_status judge(shape *s, bool *is, vxs_error *err)
     bool named = are_named(s, &c, &least);
     if (!have_stems(s, &c) || (s->known == 0 && s->repeated < least))
         return VXS_OK;
-    if (s->persons < VXS_FEW_PERSONS && !(named && s->known > 0))
+    if (s->persons < VXS_FEW_PERSONS && !(named && s->known > 0 && 2 * c.digits > s->present))
         return VXS_OK;
     vxs_status status = are_before(s, &c, &before, err);
     if (!status)

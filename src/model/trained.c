@@ -251,10 +251,10 @@ static vxs_status find_perhaps(const vxs_model *m, const vxs_cohort *c, vxs_trai
     if (look)
         status = vxs_persons_perhaps(names, n, known, number, &count, err);
     for (size_t i = 0; i < known && count > 0 && !status; i++)
-        if (names[i])
+        if (names[i] && number[i] != SIZE_MAX)
             has_one[number[i]] = true;
     for (size_t i = 0; i < c->n && count > 0 && !status; i++)
-        if (names[known + i] && has_one[number[known + i]])
+        if (names[known + i] && number[known + i] != SIZE_MAX && has_one[number[known + i]])
             trained[i] = VXS_PERHAPS_TRAINED_ON;
     free((void *)names);
     free(number);

@@ -120,6 +120,14 @@ finds "others" n '22 subjects of 22 people with' -q
 works "a model" voxsift fit m --target y -q -o model
 run voxsift predict model n
 same "who is perhaps known" "$(awk -F'\t' '$NF == "perhaps" { print $1 }' "$work/out")" "$decomposed"
+sed -i '1!s/^K1/+++/; 1!s/^K2/+++/' m_f.tsv m_t.tsv n_f.tsv n_t.tsv
+finds "training with an id without letters" m '22 subjects of 22 people with' -q
+finds "others" n '22 subjects of 22 people with' -q
+works "a model" voxsift fit m --target y -q -o model --force
+sed -i -E '1!s/^\+\+\+/---/; s/^L9(..)/P0\1_late/' n_f.tsv n_t.tsv
+finds "others" n '22 subjects of 22 people with' -q
+run voxsift predict model n
+same "nobody is perhaps +++" "$code $(awk -F'\t' '$NF == "perhaps"' "$work/out" | wc -l) $(awk -F'\t' '$1 == "---" { print $NF }' "$work/out")" "0 20 no"
 rm -rf model m n
 for pair in 'P0.05 P0.5' 'P60 P600' 'PA6 PB6'; do
     read -r one other <<< "$pair"

@@ -295,6 +295,7 @@ Test(id_shapes, one_scan_a_person)
                                          "P{p3}_V1",
                                          "row-{p6}",
                                          "{p3}.0",
+                                         "{s:A|B|C|D|E|F|G|H|I|J}M_{d%Y%m%d}_{p3}",
                                          NULL };
     for (int k = 0; forms[k]; k++)
         find_none(forms[k]);
@@ -357,7 +358,8 @@ Test(id_shapes, another_visit_of_a_known_person)
                   { "%03d", "%03da", true },
                   { "NYU_%03d", "UCLA_%03d", false },
                   { "P%03d", "Q%03d", false },
-                  { "1%03d", "2%03d", false } };
+                  { "1%03d", "2%03d", false },
+                  { "MUC_20150225_%03d", "MUC_20160409_1%02d", false } };
     for (size_t k = 0; k < sizeof(pairs) / sizeof(pairs[0]); k++) {
         vxs_error err = VXS_ERROR_INIT;
         size_t count = 0;
@@ -371,6 +373,20 @@ Test(id_shapes, another_visit_of_a_known_person)
         cr_assert((count > 0) == pairs[k].linked, "%s", ids[20]);
         cr_assert(count == 0 || number[20] == number[6], "%s", ids[20]);
     }
+}
+
+Test(id_shapes, punctuation_is_nobody)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    size_t count = 0, n = write_ids(&(design){ 12, 2, 100, false, "{p3}_{v:1|2}" });
+    ids[n] = "+++";
+    ids[n + 1] = "-";
+    ids[n + 2] = "";
+    ids[n + 3] = NULL;
+    WORKS(vxs_shape_of_ids(ids, n + 4, 0, number, &count, &err), err);
+    cr_assert(count == 12, "%zu", count);
+    for (size_t i = 0; i < n + 4; i++)
+        cr_assert((number[i] == VXS_NOBODY) == (i >= n), "%zu", i);
 }
 
 Test(id_shapes, fifty_thousand)

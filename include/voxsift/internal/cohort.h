@@ -30,9 +30,9 @@ void vxs_origin_release(vxs_origin *origin);
 VXS_MUST_CHECK vxs_status vxs_cohort_suspicion(const vxs_cohort *cohort, size_t k,
                                                const size_t *rows, size_t n, bool *there,
                                                char **words, vxs_error *err);
-/* A number for each id that is not NULL, the same where the form of all of them makes it likely
- * that two are of one person (054_1 and 054_2), and one of them is among the first `known`; without
- * such a form *count is 0. */
+/* A number for each id that is not NULL, or SIZE_MAX where it is punctuation alone, the same where
+ * the form of all of them makes it likely that two are of one person (054_1 and 054_2), and one of
+ * them is among the first `known`; without such a form *count is 0. */
 VXS_MUST_CHECK vxs_status vxs_persons_perhaps(const char *const *ids, size_t n, size_t known,
                                               size_t *number, size_t *count, vxs_error *err);
 /* The columns of ids and of persons, as the user calls them; one and the same where the ids say who
