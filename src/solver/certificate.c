@@ -79,6 +79,20 @@ bool vxs_has_converged(double gap, double tol)
     return gap <= tol * (1 + ROUNDING) && vxs_gap_bounds(gap, tol);
 }
 
+vxs_costs vxs_costs_begin(const vxs_design *design)
+{
+    return (vxs_costs){ vxs_seconds(), vxs_design_read(design) };
+}
+
+void vxs_costs_take(vxs_costs *costs, const vxs_design *design, vxs_certificate *c)
+{
+    vxs_costs now = vxs_costs_begin(design);
+    size_t p = vxs_design_columns(design);
+    c->passes = p > 0 ? (double)(now.read - costs->read) / (double)p : 0;
+    c->seconds = now.began - costs->began;
+    *costs = now;
+}
+
 double vxs_relative_gap(double gap, double empty)
 {
     return empty > 0 ? gap / empty : empty <= 0 ? gap : NAN;

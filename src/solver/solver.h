@@ -43,7 +43,15 @@ struct vxs_solver {
     size_t free_count;        /* numbers in `free` of a solution */
 };
 
-/* certificate.c: (primal - dual) as a share of the empty model's value; NaN if that is. */
+/* certificate.c: when a fit began, and columns read by then; the first fit pays for the beginning. */
+typedef struct {
+    double began;
+    uint64_t read;
+} vxs_costs;
+vxs_costs vxs_costs_begin(const vxs_design *design);
+/* Passes and seconds since then; the next fit begins here. */
+void vxs_costs_take(vxs_costs *costs, const vxs_design *design, vxs_certificate *certificate);
+/* (primal - dual) as a share of the empty model's value; NaN if that is. */
 double vxs_relative_gap(double gap, double empty);
 /* Whether a gap is above 0 but for rounding, which is little beside the tolerance. */
 bool vxs_gap_bounds(double gap, double tol);

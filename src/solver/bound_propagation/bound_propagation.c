@@ -45,8 +45,7 @@ typedef struct {
     double *u;                  /* terms of the base */
     double *spare, *spare_free; /* p, q: another answer */
     double lambda_max;
-    double began;
-    uint64_t read;
+    vxs_costs costs;
 } bp;
 
 static void release(vxs_solver *solver)
@@ -315,8 +314,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         return VXS_FAILED;
     b->solver.kind = &vxs_bp_kind;
     b->path.context = context;
-    b->began = vxs_seconds();
-    b->read = vxs_design_read(problem->design);
+    b->costs = vxs_costs_begin(problem->design);
     b->problem = *problem;
     b->settings = *settings;
     vxs_status status = set_up(b, err);
@@ -532,20 +530,16 @@ static vxs_status compare(bp *b, double lambda, vxs_screening *s, double primal,
 static void fill_certificate(bp *b, const verdict *v, vxs_certificate *c)
 {
     const vxs_path *p = &b->path;
-    uint64_t read = vxs_design_read(b->problem.design);
-    double now = vxs_seconds();
     c->primal = v->primal;
     c->dual = v->dual;
     c->gap = vxs_relative_gap(v->gap, p->empty);
     c->converged = vxs_has_converged(c->gap, c->tol);
     c->iterations = p->iterations;
-    c->seconds = now - b->began;
-    c->passes = (double)(read - b->read) / (double)p->whole.p;
+    vxs_costs_take(&b->costs, b->problem.design, c);
     c->screening = (vxs_screening){ .terms = p->whole.terms->count,
                                     .before = p->before,
                                     .after = p->after,
                                     .screening = p->screening };
-    b->read = read;
 }
 
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
@@ -570,7 +564,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
         status = compare(b, lambda, &c->screening, v.primal, err);
     if (status)
         vxs_solution_release(solution);
-    b->began = vxs_seconds();
+    b->costs.began = vxs_seconds(); /* comparing is not of the next fit */
     return status;
 }
 

@@ -347,8 +347,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     c->p = vxs_design_columns(problem->design);
     c->q = problem->covariate_count;
     c->classes = vxs_loss_outputs(&problem->loss);
-    c->began = vxs_seconds();
-    c->read = vxs_design_read(problem->design);
+    c->costs = vxs_costs_begin(problem->design);
     vxs_status status = vxs_design_measure(problem->design, err);
     if (!status)
         c->least = vxs_least_sum(problem->design);
@@ -433,12 +432,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
         vxs_solution_release(solution);
         return status;
     }
-    uint64_t read = vxs_design_read(c->problem.design);
-    double now = vxs_seconds();
-    r->passes = (double)(read - c->read) / (double)c->p;
-    r->seconds = now - c->began;
-    c->read = read;
-    c->began = now;
+    vxs_costs_take(&c->costs, c->problem.design, r);
     return VXS_OK;
 }
 

@@ -63,8 +63,7 @@ typedef struct {
     double little;      /* of the value: what is not worth a cut */
     double zero, empty; /* values without any weight, and of the empty model */
     double lambda_max, last_lambda;
-    double began;
-    uint64_t read;
+    vxs_costs costs;
     struct vxs_levels *levels; /* room for region_values.c */
 } vxs_cuts;
 

@@ -163,8 +163,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     if (!s)
         return VXS_FAILED;
     s->solver.kind = &vxs_skfs_kind;
-    s->began = vxs_seconds();
-    s->read = vxs_design_read(problem->design);
+    s->costs = vxs_costs_begin(problem->design);
     s->context = context;
     s->problem = *problem;
     s->smooth = problem->quadratic.graph ? problem->quadratic.weight : 0;
@@ -362,12 +361,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                      : grow(s, rho, c, err);
     c->converged = vxs_has_converged(c->gap, c->tol);
     s->last_rho = fmin(rho, 1);
-    uint64_t read = vxs_design_read(s->problem.design);
-    double now = vxs_seconds();
-    c->passes = s->p > 0 ? (double)(read - s->read) / (double)s->p : 0;
-    c->seconds = now - s->began;
-    s->read = read;
-    s->began = now;
+    vxs_costs_take(&s->costs, s->problem.design, c);
     return status ? status : take_solution(s, solution, err);
 }
 

@@ -30,8 +30,8 @@ typedef struct {
     size_t *from, *to;  /* edges between members */
     double *weight;
     double *member_a, *slack, *member_degree;
-    double last_rho, began;
-    uint64_t read;
+    double last_rho;
+    vxs_costs costs;
     float *by_row; /* rows x p, by row: for dual averages; or NULL */
 } vxs_skfs;
 

@@ -182,8 +182,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     if (!l)
         return VXS_FAILED;
     l->solver.kind = &vxs_lasso_kind;
-    l->began = vxs_seconds();
-    l->read = vxs_design_read(problem->design);
+    l->costs = vxs_costs_begin(problem->design);
     l->context = context;
     l->problem = *problem;
     l->settings = *settings;
@@ -332,12 +331,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     if (!status)
         status = take_solution(l, solution, err);
     l->last_lambda = lambda;
-    uint64_t read = vxs_design_read(l->problem.design);
-    double now = vxs_seconds();
-    c->passes = l->p > 0 ? (double)(read - l->read) / (double)l->p : 0;
-    c->seconds = now - l->began;
-    l->read = read;
-    l->began = now;
+    vxs_costs_take(&l->costs, l->problem.design, c);
     return status;
 }
 

@@ -34,8 +34,7 @@ typedef struct {
     double *pull;      /* p: Lw / lambda of the last solution, with a Laplacian */
     double *pool_pull; /* that of the pool's features when their reach was found */
     double level;      /* at which estimates stand for 1, as of the last solution */
-    double began;      /* when, and columns read by then: the first fit pays for the beginning */
-    uint64_t read;
+    vxs_costs costs;
     double *start;      /* -f' of the empty model, without what the free columns span */
     double last_radius; /* of the ball around the last theta */
     double lambda_max, median, empty; /* of |X'f'(0)|; primal value of the empty model */
