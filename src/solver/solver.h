@@ -43,7 +43,8 @@ struct vxs_solver {
     size_t free_count;        /* numbers in `free` of a solution */
 };
 
-/* certificate.c: when a fit began, and columns read by then; the first fit pays for the beginning. */
+/* certificate.c: when a fit began, and columns read by then; the first one pays for the beginning.
+ */
 typedef struct {
     double began;
     uint64_t read;

@@ -253,7 +253,7 @@ works "no age" voxsift cohort no_age.tsv --image-column image -q -o no_age
 refuses 65 "'no_age/participants.tsv' has no column 'age'" voxsift predict conf no_age
 refuses 66 "cannot read 'none.tsv': No such file or directory" \
     voxsift predict m none.tsv --image-column image
-refuses 73 "cannot make a folder for temporary files" \
+refuses 73 "cannot write temporary files in '/no/where'" \
     env TMPDIR=/no/where voxsift predict m people.tsv --image-column image
 
 # outputs
