@@ -1,4 +1,5 @@
 /* methods.c - the table of methods, and solving by whichever of them. */
+#include "solver/conditioned.h"
 #include "solver/solver.h"
 
 const char *const vxs_method_names[] = {
@@ -82,11 +83,20 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
 {
     if (!method || !settings)
         return vxs_fail(err, VXS_MISUSE, "a solver takes a method and settings");
+    vxs_problem solved = { .design = NULL };
+    vxs_conditioned *conditioned = NULL;
     vxs_status status = vxs_problem_check(problem, method, settings, err);
     if (!status)
-        status = method->kind->begin(context, problem, settings, solver, err);
-    if (status)
+        solved = *problem;
+    if (!status && !method->kind->select)
+        status = vxs_conditioned_new(&solved, &conditioned, err);
+    if (!status)
+        status = method->kind->begin(context, &solved, settings, solver, err);
+    if (status) {
+        vxs_conditioned_free(conditioned);
         return status;
+    }
+    (*solver)->conditioned = conditioned;
     double most = vxs_solver_lambda_max(*solver);
     (*solver)->method = method;
     (*solver)->free_count = problem->covariate_count * vxs_loss_outputs(&problem->loss);
@@ -128,6 +138,8 @@ vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point, vxs_solut
         status = solver->kind->select
                      ? solver->kind->select(solver, point, solution, err)
                      : solver->kind->fit(solver, point.value > 0 ? point.value : 1, solution, err);
+    if (!status)
+        status = vxs_conditioned_weights(solver->conditioned, solution, err);
     return status ? status : vxs_solution_settle(solution, solver->free_count, err);
 }
 
@@ -138,6 +150,9 @@ vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solut
 
 void vxs_solver_free(vxs_solver *solver)
 {
-    if (solver)
-        solver->kind->release(solver);
+    if (!solver)
+        return;
+    vxs_conditioned *conditioned = solver->conditioned;
+    solver->kind->release(solver);
+    vxs_conditioned_free(conditioned);
 }

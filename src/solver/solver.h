@@ -39,8 +39,9 @@ typedef struct vxs_solver_kind {
 /* Solvers begin with this. */
 struct vxs_solver {
     const vxs_solver_kind *kind;
-    const vxs_method *method; /* NULL: of a solver inside another one */
-    size_t free_count;        /* numbers in `free` of a solution */
+    const vxs_method *method;            /* NULL: of a solver inside another one */
+    size_t free_count;                   /* numbers in `free` of a solution */
+    struct vxs_conditioned *conditioned; /* covariates that nearly agree; NULL: none do */
 };
 
 /* certificate.c: when a fit began, and columns read by then; the first one pays for the beginning.

@@ -1,0 +1,112 @@
+/* conditioned.c - covariates that nearly agree with each other are replaced by a basis of what they
+ * span, for the time of solving.
+ *
+ * Covariates that agree to 1e-7 have a Gram matrix of condition 1e14: Newton steps lose all digits of
+ * it, and neither the weights nor the dual point reach the tolerance. The problem is the same with
+ * any basis of their span; C = QR gives the weights of the covariates themselves. Where they do not
+ * come near each other the covariates are left as they are. */
+#include "solver/conditioned.h"
+#include "linalg/span.h"
+#include "solver/solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NEAR 1e-4 /* of a covariate's length: what is left beside those before it */
+
+struct vxs_conditioned {
+    size_t n, covariates, rank, outputs;
+    double *basis; /* n x (rank + 1), column-major, of length root n each */
+    double *share; /* of each covariate: its parts along the basis */
+    size_t *from;  /* of a basis column: the covariate that brought it */
+};
+
+void vxs_conditioned_free(vxs_conditioned *c)
+{
+    if (!c)
+        return;
+    free(c->basis);
+    free(c->share);
+    free(c->from);
+    free(c);
+}
+
+/* Whether one of them comes near those before it. Samples without weight span nothing, but have
+ * predictions. */
+static bool span(vxs_conditioned *c, const vxs_problem *problem)
+{
+    bool near = false;
+    for (size_t k = 0; k < c->covariates; k++) {
+        double *v = c->basis + c->rank * c->n, *share = c->share + k * c->covariates, square = 0;
+        for (size_t i = 0; i < c->n; i++) {
+            v[i] = vxs_loss_weight(&problem->loss, i) > 0 ? problem->covariates[k * c->n + i] : 0;
+            square += v[i] * v[i];
+        }
+        if (!vxs_span_join(c->basis, c->n, c->rank, VXS_INDEPENDENT, 0, share))
+            continue;
+        near = near || share[c->rank] < NEAR * sqrt(square);
+        c->from[c->rank++] = k;
+    }
+    return near;
+}
+
+static bool has_weightless(const vxs_problem *problem, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(vxs_loss_weight(&problem->loss, i) > 0))
+            return true;
+    return false;
+}
+
+vxs_status vxs_conditioned_new(vxs_problem *problem, vxs_conditioned **conditioned, vxs_error *err)
+{
+    size_t n = vxs_design_rows(problem->design), q = problem->covariate_count;
+    *conditioned = NULL;
+    if (q < 2 || has_weightless(problem, n))
+        return VXS_OK;
+    vxs_conditioned *c = vxs_alloc(1, sizeof(*c), err);
+    if (!c)
+        return VXS_FAILED;
+    *c = (vxs_conditioned){ .n = n,
+                            .covariates = q,
+                            .outputs = vxs_loss_outputs(&problem->loss),
+                            .basis = vxs_alloc(n, (q + 1) * sizeof(*c->basis), err),
+                            .share = vxs_alloc(q, q * sizeof(*c->share), err),
+                            .from = vxs_alloc(q, sizeof(*c->from), err) };
+    bool fine = c->basis && c->share && c->from;
+    if (!fine || !span(c, problem)) {
+        vxs_conditioned_free(c);
+        return fine ? VXS_OK : VXS_FAILED;
+    }
+    for (size_t k = 0; k < c->rank * n; k++)
+        c->basis[k] *= sqrt((double)n); /* the size of an intercept */
+    problem->covariates = c->basis;
+    problem->covariate_count = c->rank;
+    *conditioned = c;
+    return VXS_OK;
+}
+
+/* R weights = b of one output, from the last column up. */
+static void solve(const vxs_conditioned *c, const double *b, double *weights)
+{
+    for (size_t r = c->rank; r-- > 0;) {
+        double left = b[r] * sqrt((double)c->n);
+        for (size_t m = r + 1; m < c->rank; m++)
+            left -= c->share[c->from[m] * c->covariates + r] * weights[c->from[m]];
+        weights[c->from[r]] = left / c->share[c->from[r] * c->covariates + r];
+    }
+}
+
+vxs_status vxs_conditioned_weights(const vxs_conditioned *c, vxs_solution *solution, vxs_error *err)
+{
+    if (!c || !solution->free)
+        return VXS_OK;
+    double *weights = vxs_alloc(c->covariates, c->outputs * sizeof(*weights), err);
+    if (!weights)
+        return VXS_FAILED;
+    for (size_t k = 0; k < c->outputs; k++)
+        solve(c, solution->free + k * c->rank, weights + k * c->covariates);
+    free(solution->free);
+    solution->free = weights;
+    return VXS_OK;
+}

@@ -1,0 +1,46 @@
+# Covariates that agree with each other to 1e-6 ... 1e-9 span what their difference spans, and give the same model.
+"$PYTHON" - << 'EOP'
+import numpy as np
+rng = np.random.default_rng(3)
+n = 60
+x = rng.normal(size=(n, 40))
+np.save("x.npy", x.astype("f4"))
+a, d = rng.normal(size=n), rng.normal(size=n)
+y = x[:, 0] - x[:, 1] + a + d + 0.5 * rng.normal(size=n)
+columns = {"y": y, "dx": np.where(y > 0, "x", "z"), "three": np.array(["u", "v", "w"])[np.digitize(y, [-0.7, 0.7])], "a": a, "d": d}
+columns.update({f"b{e}": a + 10.0**-e * d for e in range(5, 10)})
+with open("who.tsv", "w") as f:
+    f.write("participant_id\t" + "\t".join(columns) + "\n")
+    for i in range(n):
+        f.write(f"s{i:03}\t" + "\t".join(v[i] if isinstance(v[i], str) else repr(float(v[i])) for v in columns.values()) + "\n")
+EOP
+works "a cohort" voxsift cohort --npy x.npy --rows who.tsv --person participant_id -q -o c
+scores() { voxsift predict "$1" c --training-too --json -q 2> /dev/null > "$1.json"; }
+for how in "y" "dx" "three" "dx --loss squared-hinge" "y --method fused --graph chain" "dx --method fused --graph chain" \
+    "dx --method fused --graph chain --sparsity 1" "dx --method fused --graph chain --solver bp" "y --method fused --graph chain --solver saif" \
+    "three --method fused --graph chain --sparsity 1 --loss multinomial" "dx --method graphnet --graph chain" \
+    "y --confounds-as out" "dx --method skfs --graph chain --confounds-as out" "dx --method fgm --T 2 --confounds-as out"; do
+    share=$(case $how in *fgm*) ;; *) echo "--lambda-ratio 0.3" ;; esac)
+    run voxsift fit c --target $how --confounds a,d $share -q -o far --force
+    same "far from each other, $how" "$code" 0
+    scores far
+    for e in 5 6 7 8 9; do
+        run voxsift fit c --target $how --confounds a,b$e $share -q -o near --force
+        same "near each other by 1e-$e, $how" "$code$(cat "$work/err")" 0
+        run voxsift check-model near c -q
+        same "its certificate, $how, 1e-$e" "$code" 0
+        scores near
+        same "its predictions, $how, 1e-$e" "$("$PYTHON" -c "
+import json
+import numpy as np
+def values(file):
+    return np.array([list(s['probability'].values()) if 'probability' in s else [s['predicted']] for s in json.load(open(file))['subjects']])
+print(np.abs(values('near.json') - values('far.json')).max() < 2e-3)")" True
+    done
+done
+run voxsift path c --target dx --confounds a,b7 --nlambda 10 -q
+same "a path" "$code" 0
+run voxsift cv c --target dx --confounds a,b8 --folds 3 --inner-folds 2 --nlambda 5 --bootstraps 100 -q -o v
+same "a cross-validation" "$code" 0
+rm -rf ./*
+nothing_left "near covariates"
