@@ -1,10 +1,10 @@
 /* conditioned.c - covariates that nearly agree with each other are replaced by a basis of what they
  * span, for the time of solving.
  *
- * Covariates that agree to 1e-7 have a Gram matrix of condition 1e14: Newton steps lose all digits of
- * it, and neither the weights nor the dual point reach the tolerance. The problem is the same with
- * any basis of their span; C = QR gives the weights of the covariates themselves. Where they do not
- * come near each other the covariates are left as they are. */
+ * Covariates that agree to 1e-7 have a Gram matrix of condition 1e14: Newton steps lose all digits
+ * of it, and neither the weights nor the dual point reach the tolerance. The problem is the same
+ * with any basis of their span; C = QR gives the weights of the covariates themselves. Where they
+ * do not come near each other the covariates are left as they are. */
 #include "solver/conditioned.h"
 #include "linalg/span.h"
 #include "solver/solver.h"

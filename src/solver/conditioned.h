@@ -1,4 +1,5 @@
-/* conditioned.h - covariates that nearly agree, for the time of solving; private to the solver room. */
+/* conditioned.h - covariates that nearly agree, for the time of solving; private to the solver
+ * room. */
 #ifndef VXS_SOLVER_CONDITIONED_H
 #define VXS_SOLVER_CONDITIONED_H
 
