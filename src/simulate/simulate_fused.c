@@ -38,9 +38,7 @@ const vxs_param vxs_fused_simulation_params[] = {
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, vxs_simulated_targets,
                    "what is to be predicted: the score, or a diagnosis by whether it is above the "
                    "median"),
-    VXS_WHOLE_ROW(
-        "seed", "N", AT(seed), 1, 0, 9007199254740992.0,
-        "start of the random numbers; the same seed gives the same cohort"), /* 2^53, as everywhere */
+    VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };
 

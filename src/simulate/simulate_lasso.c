@@ -19,9 +19,7 @@ const vxs_param vxs_lasso_simulation_params[] = {
                  "standard deviation of the noise on the score"),
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, vxs_simulated_targets,
                    "what is to be predicted: the score, or a diagnosis made from its sign"),
-    VXS_WHOLE_ROW(
-        "seed", "N", AT(seed), 1, 0, 9007199254740992.0,
-        "start of the random numbers; the same seed gives the same cohort"), /* 2^53, the last whole number JSON readers agree on */
+    VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };
 

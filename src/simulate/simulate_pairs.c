@@ -22,9 +22,7 @@ const vxs_param vxs_pairs_simulation_params[] = {
     VXS_REAL_ROW(
         "noise", "SD", AT(noise), 0.1, 0, 1e9,
         "standard deviation of the noise on the sum, to which each pair adds a variance of 1"),
-    VXS_WHOLE_ROW(
-        "seed", "N", AT(seed), 1, 0, 9007199254740992.0,
-        "start of the random numbers; the same seed gives the same cohort"), /* 2^53, as everywhere */
+    VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };
 

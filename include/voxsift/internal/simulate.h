@@ -11,6 +11,11 @@ extern "C" {
 /* Target of a simulated cohort: the score itself, or the class it falls into. */
 enum { VXS_SIMULATE_SCORE, VXS_SIMULATE_DIAGNOSIS };
 
+/* Up to 2^53, the last whole number JSON readers agree on. */
+#define VXS_SEED_ROW(at)                                                                           \
+    VXS_WHOLE_ROW("seed", "N", at, 1, 0, 9007199254740992.0,                                       \
+                  "start of the random numbers; the same seed gives the same cohort")
+
 /* A sparse linear model with known truth: y = X b + noise; X is uniform on [-10, 10], a share of
  * b is uniform on [-1, 1] and the rest zero, the noise is normal. */
 typedef struct {
