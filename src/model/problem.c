@@ -175,6 +175,8 @@ vxs_status vxs_prepare_differences(const vxs_context *context, vxs_task *t, size
     problem->penalty = &d->edges.penalty;
     if (!penalty || strcmp(penalty, "edges") == 0)
         return VXS_OK;
+    if (settings->fused.sparsity > 0)
+        return vxs_fail(err, VXS_MISUSE, "a sparsity goes with a graph, not with terms");
     vxs_status status = vxs_task_make_terms(t, penalty, err);
     d->sums = vxs_generalized_of(&t->terms);
     problem->penalty = &d->sums.penalty;
