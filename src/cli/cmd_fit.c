@@ -154,8 +154,23 @@ static double gap_of(const vxs_solution *fit)
     return fit->selected ? fit->selected->restricted : fit->certificate.gap;
 }
 
-static vxs_status settle(const vxs_model *m, vxs_error *err)
+#define LARGE_PRODUCT 1e12 /* beside weights of 1 in double, steps of the solver are lost in it */
+
+/* Of two features, about; 0 where features are not multiplied. */
+static double largest_product(const vxs_model *m, const vxs_task *t)
 {
+    const vxs_selected *s = m->outputs[0].fit.selected;
+    const double *norms = vxs_design_norms(t->design);
+    double largest = 0;
+    bool poly = s && s->map.kind == VXS_MAP_POLY2 && norms;
+    for (size_t j = 0; poly && j < vxs_design_columns(t->design); j++)
+        largest = fmax(largest, norms[j]);
+    return largest * largest / (double)t->n;
+}
+
+static vxs_status settle(const vxs_model *m, const vxs_task *t, vxs_error *err)
+{
+    double product = largest_product(m, t);
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
         const vxs_selected *s = m->outputs[k].fit.selected;
@@ -164,6 +179,12 @@ static vxs_status settle(const vxs_model *m, vxs_error *err)
                             "the weights that were learned anew have a relative gap of %.2g, more "
                             "than %.2g; the model is marked",
                             s->refit, VXS_REFIT_GAP);
+        if (!c->converged && product > LARGE_PRODUCT)
+            return vxs_fail(err, VXS_NOT_CONVERGED,
+                            "the relative gap is %.2g, more than %.2g: products of features are "
+                            "about %.1g, too large to be computed with; rescale the features, or "
+                            "pass --standardize unit; the model is marked",
+                            gap_of(&m->outputs[k].fit), c->tol, product);
         if (!c->converged)
             return vxs_fail(err, VXS_NOT_CONVERGED,
                             "the relative gap is %.2g, more than %.2g; the model is marked",
@@ -281,7 +302,7 @@ static vxs_status save(const vxs_call *call, const vxs_task *task,
         print_json(call, model, seconds);
     else if (!status)
         print_words(call, model, task);
-    return status ? status : settle(model, err);
+    return status ? status : settle(model, task, err);
 }
 
 /* Folds that choose lambda calibrate as well, and others could not be told from them in the model.

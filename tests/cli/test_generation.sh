@@ -213,5 +213,22 @@ cp "$work/out" images
 works "and of the cohort" voxsift predict pairs c -q
 same "are the same" "$(cut -f 1,3 "$work/out")" "$(cut -f 1,3 images)"
 works "a page of pairs" voxsift report pairs -o page.html
+# products of features that are too large
+"$PYTHON" - << 'EOP'
+import numpy as np
+rng = np.random.default_rng(5)
+x = rng.normal(size=(60, 12))
+with open("sides.tsv", "w") as f:
+    f.write("participant_id\tdx\n" + "".join(f"s{i}\t{'x' if x[i, 0] > x[i, 1] else 'z'}\n" for i in range(60)))
+np.save("huge.npy", (x * 1e30).astype("f4"))
+EOP
+works "features of 1e30" voxsift cohort --npy huge.npy --rows sides.tsv --person participant_id -q -o huge
+for way in none; do
+    run voxsift fit huge --target dx --method fgm --map poly2 --T 2 --standardize $way -o h -q --force
+    same "products of 1e60, $way" "$code" 3
+    holds "are said to be too large, $way" "too large to be computed with; rescale the features, or pass --standardize unit" "$work/err"
+done
+run voxsift fit huge --target dx --method fgm --map poly2 --T 2 -o h -q --force
+same "unit features" "$code" 0
 rm -rf ./*
 nothing_left "generation"
