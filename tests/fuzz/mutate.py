@@ -31,6 +31,9 @@ KINDS = ("cohort", "model", "part", "checkpoint", "table", "result")
 LIMIT = 8  # seconds; a case takes some hundredths of one
 # Objects with metrics, of which some do not exist for few subjects, one class or equal predictions; and of any array.
 SCORES = ("metrics", "outer", "inner", "baseline", "difference", "min", "max", "mean", "sd")
+# Cautions that an edit may deserve, which nothing hides: a cohort without a record of its features; copies of subjects.
+CAUTION = re.compile(r"voxsift [a-z-]+: warning: (the model and '.*' do not both record the SHA-256 of the same files"
+                     r"|'.*' and '.*'(, and other pairs of subjects, )?have the same feature values)")
 CODES = (0, 2, 3, 65, 66, 73)
 REPORT = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error|UndefinedBehavior|DEADLYSIGNAL")
 
@@ -208,6 +211,7 @@ def judge(words, code, out, err, usual=None):
         what = (summary.group(1) or re.sub(r"[-+]?\d[\w.+-]*", "#", summary.group(2))[:60]) if summary else report.group(0)
         return (f"sanitizer: {what}: {frames(err)}", err)
     lines = [line for line in lines if "AddressSanitizer" not in line and not line.startswith("    #")]
+    lines = [line for line in lines if not CAUTION.match(line)]
     if code == "timeout":
         return ("timeout", err)
     if code not in CODES:
