@@ -6,9 +6,9 @@
  *           and lambda2 = S c^2 / (M U)
  * Dual      sum alpha over 0 <= alpha <= u, once alpha and a are shrunk so that
  *           z_i'alpha - 2 S (La)_i <= rho at every voxel, less the quadratic at a
- * Members   what voxels want is how far they are from that bound; those that want most become
- *           members (as in SAIF; chapter 4 of the dissertation leaves screening for kernels to the
- *           future), and the problem on these is solved by hinge_interior.c
+ * Members   voxels beyond that bound become members, those farthest beyond it first (as in SAIF;
+ *           chapter 4 of the dissertation leaves screening for kernels to the future), and the
+ *           problem on these is solved by hinge_interior.c
  * Stop      the gap over all voxels is below the tolerance
  * Cost      a round: a scan of kernel scores, and the members' problem
  * Source    dissertation chapter 4 */
