@@ -502,7 +502,7 @@ vxs_status vxs_table_rename(vxs_table *table, const char *name, const size_t *li
         return VXS_FAILED;
     free(table->name);
     table->name = copy;
-    for (size_t i = 0; lines && i < table->rows; i++)
+    for (size_t i = 0; lines && i < vxs_table_rows(table); i++)
         table->lines[i + 1] = lines[i];
     return VXS_OK;
 }
