@@ -31,7 +31,7 @@ const vxs_param vxs_graphnet_params[] = {
         "laplacian", "X", VXS_AT(l1.laplacian), 1, 0, 1e100,
         "adds X / 2 times the sum over neighbors of their squared difference in weight, of "
         "standardized features, and per subject; large ones tie all neighbors "
-        "together, which is no longer sparse and takes long"),
+        "together, which is no longer sparse"),
     VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "weights may not be negative"),
     VXS_SCREEN_ROWS,
     { .name = NULL },

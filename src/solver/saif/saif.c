@@ -17,7 +17,9 @@
  *
  * Beyond the source: a fit far below the last lambda goes over solutions between, and a pool of
  * the features that want it most is scanned again and again before all columns are: a second
- * level of active set. */
+ * level of active set. Beside a Laplacian supports have thousands and pull their neighbors in: sets
+ * grow by a share of themselves, by features near the level as well, and hold all features once a
+ * fourth of them has a weight. */
 #include "solver/saif/lasso.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* working_set.c - the problem on the active set: Newton steps, each a quadratic solved exactly.
  *
  * For the squared loss one step is the answer, and the Gram matrix stays as features come and go.
- * For the logistic loss the quadratic is made of those columns that have a weight or want one. */
+ * For the logistic loss the quadratic is made of those columns that have a weight or want one.
+ * Large sets take rounds of coordinate descent, or, beside a Laplacian, projected Newton steps. */
 #include "solver/saif/working_set.h"
 #include "linalg/span.h"
 #include "solver/solver.h"
