@@ -106,23 +106,52 @@ static void count_pairs(vxs_cv *cv)
     }
 }
 
-/* What a model without features would say of an output after training without `fold`; of no fold
+/* The least of the mean of a loss over constants, by its own fit. */
+static vxs_status fit_constant(const vxs_task *t, const vxs_loss_kind *kind, const size_t *which,
+                               size_t n, const double *y, const double *u, double *constant,
+                               vxs_error *err)
+{
+    double *ones = vxs_alloc(n, sizeof(*ones), err);
+    vxs_loss loss = { .kind = kind, .n = n, .y = y, .u = u };
+    vxs_status status = ones ? vxs_task_threshold(t, which, n, &loss.threshold, err) : VXS_FAILED;
+    for (size_t k = 0; k < n && ones; k++)
+        ones[k] = 1;
+    if (!status)
+        status = vxs_fit_columns(&loss, ones, 1, constant, NULL, err);
+    free(ones);
+    return status;
+}
+
+/* What a model without features predicts of an output after training without `fold`; of no fold
  * when that is SIZE_MAX. */
-static double constant_without(const vxs_cv *cv, const size_t *fold, size_t without, size_t output)
+static vxs_status constant_without(const vxs_cv *cv, const size_t *fold, size_t without,
+                                   size_t output, double *constant, vxs_error *err)
 {
     const vxs_task *t = cv->task;
-    const vxs_loss_kind *loss = vxs_problem_loss(&t->settings, &cv->method, t->loss);
-    double sum = 0, whole = 0, mean;
-    for (size_t i = 0; i < t->n; i++) {
-        double u = vxs_task_weight(t, i);
-        sum += fold[i] == without ? 0 : u * vxs_output_truth(t, output, i);
-        whole += fold[i] == without ? 0 : u;
+    const vxs_loss_kind *kind = vxs_problem_loss(&t->settings, &cv->method, t->loss);
+    size_t n = 0, *which = vxs_alloc(t->n, sizeof(*which), err);
+    double *y = vxs_alloc(2 * t->n, sizeof(*y), err), *u = y + t->n, sum = 0, whole = 0, mean;
+    vxs_status status = which && y ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < t->n && !status; i++) {
+        if (fold[i] == without)
+            continue;
+        y[n] = vxs_output_truth(t, output, i);
+        u[n] = vxs_task_weight(t, i);
+        sum += u[n] * y[n];
+        whole += u[n];
+        which[n++] = i;
     }
     mean = whole > 0 ? sum / whole : 0;
-    if (loss != &vxs_logistic_loss && loss != &vxs_multinomial_loss)
-        return mean;
-    mean = fmin(fmax(mean, -1 + 1e-9), 1 - 1e-9);
-    return log((1 + mean) / (1 - mean));
+    *constant = mean;
+    if (!status && (kind == &vxs_logistic_loss || kind == &vxs_multinomial_loss)) {
+        mean = fmin(fmax(mean, -1 + 1e-9), 1 - 1e-9);
+        *constant = log((1 + mean) / (1 - mean));
+    } else if (!status && kind == &vxs_huber_loss) {
+        status = fit_constant(t, kind, which, n, y, u, constant, err);
+    }
+    free(which);
+    free(y);
+    return status;
 }
 
 /* Classes that weigh the same have no constant that moves, and kernels' scores have none. */
@@ -132,22 +161,40 @@ static bool has_constant(const vxs_task *t)
            !(t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED);
 }
 
-/* To single precision: what is left of a constant is none. */
-static double without_round_off(double value)
+/* How much of a score a solver's rounding may be: of log odds and margins, or of a score in its own
+ * unit. The rest of a constant that was taken out is less; its sign is that of who is held out. */
+#define ROUND_OFF 1e-6
+
+static double round_off(const vxs_task *t)
 {
-    return (double)(float)value;
+    double sum = 0, square = 0, n = (double)t->n;
+    if (t->class_count > 0)
+        return ROUND_OFF;
+    for (size_t i = 0; i < t->n; i++)
+        sum += t->score[i] / n;
+    for (size_t i = 0; i < t->n; i++)
+        square += (t->score[i] - sum) * (t->score[i] - sum) / n;
+    return ROUND_OFF * sqrt(square);
 }
 
-/* Of one output in one repeat; `shift` has room for a fold each. */
-static void align_output(const vxs_cv *cv, const size_t *fold, size_t output, bool constant,
-                         const double *scores, double *aligned, double *shift)
+/* Of one output in one repeat; `shift` has room for a fold each. What a score is above the constant
+ * of all is a multiple of rounding, so that nothing but rounding is nothing. */
+static vxs_status align_output(const vxs_cv *cv, const size_t *fold, size_t output, bool constant,
+                               const double *scores, double *aligned, double *shift, vxs_error *err)
 {
     const vxs_task *t = cv->task;
-    double all = constant_without(cv, fold, SIZE_MAX, output);
-    for (size_t f = 0; f < cv->folds.count; f++)
-        shift[f] = has_constant(t) ? all - constant_without(cv, fold, f, output) : 0;
-    for (size_t i = 0; i < t->n; i++)
-        aligned[i] = without_round_off(constant ? all : scores[i] + shift[fold[i]]);
+    double all = 0, unit = round_off(t);
+    vxs_status status = constant_without(cv, fold, SIZE_MAX, output, &all, err);
+    for (size_t f = 0; f < cv->folds.count && !status; f++) {
+        shift[f] = all;
+        if (has_constant(t))
+            status = constant_without(cv, fold, f, output, &shift[f], err);
+    }
+    for (size_t i = 0; i < t->n && !status; i++) {
+        double above = constant ? 0 : scores[i] - shift[fold[i]];
+        aligned[i] = all + (unit > 0 ? unit * round(above / unit) : above);
+    }
+    return status;
 }
 
 static vxs_status align(const vxs_cv *cv, int which, double *aligned, vxs_error *err)
@@ -156,16 +203,15 @@ static vxs_status align(const vxs_cv *cv, int which, double *aligned, vxs_error 
     const double *scores = predictor_of(cv, which).scores;
     size_t outputs = vxs_task_outputs(t);
     double *shift = vxs_alloc(cv->folds.count, sizeof(*shift), err);
-    if (!shift)
-        return VXS_FAILED;
-    for (size_t r = 0; r < cv->folds.repeats; r++)
-        for (size_t o = 0; o < outputs; o++) {
-            size_t row = (r * outputs + o) * t->n;
-            align_output(cv, cv->folds.fold + r * t->n, o, which == 1 + VXS_BASELINE_CONSTANT,
-                         scores + row, aligned + row, shift);
-        }
+    vxs_status status = shift ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < cv->folds.repeats * outputs && !status; k++) {
+        size_t r = k / outputs, row = k * t->n;
+        status = align_output(cv, cv->folds.fold + r * t->n, k % outputs,
+                              which == 1 + VXS_BASELINE_CONSTANT, scores + row, aligned + row,
+                              shift, err);
+    }
     free(shift);
-    return VXS_OK;
+    return status;
 }
 
 static vxs_status align_all(vxs_cv *cv, vxs_error *err)

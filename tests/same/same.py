@@ -171,7 +171,7 @@ def compare_text(a, b, renames, factor):
     a, b = text_of(a), text_of(b)
     for rename in renames:
         if rename['where'] == 'line':
-            b = ''.join(line for line in b.splitlines(True) if line.strip() != rename['now'])
+            a, b = (''.join(line for line in text.splitlines(True) if line.strip() != rename['now']) for text in (a, b))
         else:
             a = a.replace(rename['before'], rename['now'])
     if a == b or (factor and close(a, b, factor)):
