@@ -12,6 +12,7 @@
 #define ROUNDING (4 * DBL_EPSILON) /* of s z and f: what counts as no rise */
 #define SECTIONS 70 /* 0.618^70 is far below DBL_EPSILON^(1/2), which is enough at a top */
 #define HALVINGS 60
+#define BEYOND   1e-12 /* further inside than the edge, where rounding would carry it out again */
 #define GOLDEN   0.61803398874989485
 
 static double value(const vxs_problem *p, size_t i, double z)
@@ -112,5 +113,5 @@ double vxs_check_value_share(const vxs_problem *p, size_t i, double s, double in
         within = fine ? share : within;
         outside = fine ? outside : share;
     }
-    return within;
+    return fmin(1, within * (1 + BEYOND) + BEYOND);
 }

@@ -157,6 +157,33 @@ Test(huber, certificates_are_confirmed_and_screens_agree)
     }
 }
 
+/* Round numbers put slopes on the edges of the dual's domain, where rounding decides whether a point
+ * is in it. */
+Test(huber, certificates_of_round_numbers_are_confirmed)
+{
+    for (uint64_t number = 0; number < 300; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_certificate found;
+        example e;
+        make(&e, number, 1);
+        e.problem.covariate_count = 1;
+        for (size_t k = 0; k < N * P; k++)
+            e.x[k] = roundf(2 * e.x[k]) / 2;
+        for (size_t i = 0; i < N; i++)
+            e.y[i] = i == 0 ? 100 : round(2 * e.y[i]) / 2;
+        for (double ratio = 1; ratio > 0.03; ratio /= 3) {
+            vxs_solution s = solve(&e.problem, 0, 0, 0, ratio);
+            WORKS(vxs_check_solution(&e.problem, &s, &found, &err), err);
+            cr_assert(s.certificate.converged, "%d at %g", (int)number, ratio);
+            cr_assert(vxs_certificate_holds(&s.certificate, &found, false),
+                      "%d at %g: gap %g, checked %g", (int)number, ratio, s.certificate.gap,
+                      found.gap);
+            vxs_solution_release(&s);
+        }
+        vxs_design_free(e.design);
+    }
+}
+
 Test(huber, a_threshold_is_above_zero)
 {
     static const double wrong[] = { 0, -1, NAN, INFINITY };
