@@ -44,7 +44,8 @@ static vxs_status draw(const vxs_draws *d, size_t k, size_t number, double *scor
     *accepted = true;
     if (status || task.class_count == 0)
         return status;
-    return vxs_cv_rehearse(&task, d->settings, d->method, accepted, err);
+    const vxs_cv_settings settings = vxs_cv_reopened(d->settings);
+    return vxs_cv_rehearse(&task, &settings, d->method, accepted, err);
 }
 
 vxs_status vxs_draws_take(const vxs_context *context, const vxs_draws *d, size_t k, double *score,

@@ -25,7 +25,10 @@ VXS_MUST_CHECK vxs_status vxs_folds_enough(const vxs_folds *folds, const char *c
                                            const char *where, vxs_error *err);
 /* The column that the groups of inner folds are of; NULL: they are persons. */
 const char *vxs_folds_column(const vxs_folds *folds, const vxs_cv_settings *settings);
-/* open_folds.c: replaces an open number of inner folds by what the groups allow. */
+/* open_folds.c: the settings with an open number of inner folds open again: where a target is
+ * permuted its folds are others, which may leave fewer groups. */
+vxs_cv_settings vxs_cv_reopened(const vxs_cv_settings *settings);
+/* Replaces an open number of inner folds by what the groups allow. */
 VXS_MUST_CHECK vxs_status vxs_inner_settle(const vxs_context *context, const vxs_folds *folds,
                                            vxs_cv_settings *settings, vxs_error *err);
 /* stability.c: the bound on how many of the stable features are wrong. */

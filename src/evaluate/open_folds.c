@@ -82,6 +82,7 @@ vxs_status vxs_inner_settle(const vxs_context *context, const vxs_folds *f, vxs_
     if (status)
         return status;
     s->inner_folds = (int64_t)usual_of(left);
+    s->inner_open = true;
     say(context, (size_t)s->inner_folds, s->inner_option ? "folds" : "inner folds", column,
         f->count > 1 ? "are among the training subjects" : "are there");
     return VXS_OK;
@@ -100,4 +101,11 @@ vxs_status vxs_cv_settle(const vxs_context *context, const vxs_task *t, vxs_cv_s
     status = vxs_inner_settle(context, &folds, s, err);
     vxs_folds_release(&folds);
     return status;
+}
+
+vxs_cv_settings vxs_cv_reopened(const vxs_cv_settings *settings)
+{
+    vxs_cv_settings open = *settings;
+    open.inner_folds = open.inner_open ? VXS_FOLDS_OPEN : open.inner_folds;
+    return open;
 }

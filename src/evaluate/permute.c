@@ -131,7 +131,7 @@ static vxs_run as_run(const vxs_task *task, const vxs_permute_settings *settings
 static vxs_status measure(const permuter *m, const vxs_context *context, const double *score,
                           double *value, vxs_error *err)
 {
-    vxs_cv_settings settings = m->settings->cv;
+    vxs_cv_settings settings = vxs_cv_reopened(&m->settings->cv);
     vxs_task task = *m->task; /* nothing of it is released */
     vxs_cv cv;
     settings.scores_only = true;

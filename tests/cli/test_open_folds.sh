@@ -67,3 +67,13 @@ run voxsift cv c --target score --group two --inner-folds 0 --lambda-ratio 0.5 $
 same "two groups without inner folds" "$code" 0
 rm -rf ./*
 nothing_left "open folds"
+
+# permuted targets are dealt into other folds, which may leave fewer groups than the observed ones
+awk 'BEGIN { srand(5); print "id\ta\tb\tc" > "u.tsv"; print "id\tsite\ty" > "v.tsv"; split("12 10 3 3 2 2 2", size)
+    for (s = 1; s <= 7; s++) for (i = 1; i <= size[s]; i++) { k++
+        printf "q%dx\t%.3f\t%.3f\t%.3f\n", k, rand(), rand(), rand() > "u.tsv"; printf "q%dx\tsite%d\t%d\n", k, s, int(4 * rand()) > "v.tsv" } }'
+run voxsift cohort --features u.tsv --participants v.tsv --id-column id -q -o unequal
+for seed in 1 2 3; do
+    run voxsift permute unequal --target y --loss squared --group site --folds 3 --permutations 40 --nlambda 4 --seed $seed -q -o unequal$seed
+    same "folds of permuted targets leave fewer groups (seed $seed)" "$code" 0
+done

@@ -50,6 +50,7 @@ typedef struct {
     int select;
     bool scores_only;         /* without baselines, intervals and patterns: for permutations */
     vxs_pieces pieces;        /* no row */
+    bool inner_open;          /* no row: inner_folds gave way to groups, or would have */
     const char *inner_option; /* no row: whose value inner_folds is; NULL: --inner-folds */
 } vxs_cv_settings;
 extern const vxs_param vxs_cv_params[];
