@@ -48,7 +48,7 @@ typedef enum {
 } vxs_standardize;
 typedef struct {
     vxs_standardize standardize;
-    const size_t *rows; /* NULL: all */
+    const size_t *rows; /* of the base, each once, in any order; NULL: all */
     size_t row_count;
     const double *penalties; /* columns are divided by these; NULL: by 1 */
     const double *confounds; /* columns are replaced by what is left of them after regression on

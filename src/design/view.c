@@ -355,6 +355,23 @@ static void orthonormalise(view *w, const double *columns, size_t count, const b
     }
 }
 
+/* A scan spreads a vector over the base's rows, where a row that is there twice would have one of
+ * its two values. */
+static vxs_status copy_rows(view *w, const size_t *rows, vxs_error *err)
+{
+    size_t m = w->design.base->n;
+    for (size_t i = 0; i < w->design.n; i++) {
+        if (rows[i] >= m)
+            return vxs_fail(err, VXS_MISUSE, "a view asks for row %zu of %zu", rows[i], m);
+        if (w->visible[rows[i]] != 0)
+            return vxs_fail(err, VXS_MISUSE,
+                            "a view has row %zu twice; a weight of 2 counts it twice", rows[i]);
+        w->rows[i] = rows[i];
+        w->visible[rows[i]] = 1;
+    }
+    return VXS_OK;
+}
+
 static vxs_status copy_weights(view *w, const vxs_view *settings, vxs_error *err)
 {
     size_t n = w->design.n;
@@ -392,12 +409,11 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
     if (!w->inner || !w->outer || !w->q || !w->u || (settings->rows && (!w->rows || !w->visible)) ||
         (settings->penalties && !w->penalties))
         return VXS_FAILED;
-    for (size_t i = 0; settings->rows && i < n; i++) {
-        w->rows[i] = settings->rows[i];
-        w->visible[w->rows[i]] = 1;
-    }
-    if (copy_weights(w, settings, err))
-        return VXS_FAILED;
+    vxs_status status = settings->rows ? copy_rows(w, settings->rows, err) : VXS_OK;
+    if (!status)
+        status = copy_weights(w, settings, err);
+    if (status)
+        return status;
     if (settings->penalties)
         memcpy(w->penalties, settings->penalties, p * sizeof(*w->penalties));
     orthonormalise(w, settings->confounds, settings->confound_count, settings->learn);
@@ -411,9 +427,8 @@ static vxs_status check_settings(const vxs_design *base, const vxs_view *s, vxs_
     if ((unsigned)s->standardize > VXS_STANDARDIZE_UNIT)
         return vxs_fail(err, VXS_MISUSE, "there is no standardisation number %d",
                         (int)s->standardize);
-    for (size_t i = 0; s->rows && i < n; i++)
-        if (s->rows[i] >= base->n)
-            return vxs_fail(err, VXS_MISUSE, "a view asks for row %zu of %zu", s->rows[i], base->n);
+    if (n == 0)
+        return vxs_fail(err, VXS_MISUSE, "a view needs a row");
     for (size_t j = 0; s->penalties && j < base->p; j++)
         if (!(s->penalties[j] > 0)) /* an infinite one leaves a column out */
             return vxs_fail(err, VXS_MISUSE, "the penalty of column %zu is %g; it must be above 0",

@@ -643,6 +643,30 @@ Test(misuse, views_that_cannot_be)
             "confound 0 is nan in row 3");
     REFUSES(vxs_view_new(e->design, true, &unknown, &view, &err), err, VXS_MISUSE,
             "no standardisation number 42");
+    size_t none[1] = { 0 };
+    const vxs_view empty = { .rows = none, .row_count = 0 };
+    REFUSES(vxs_view_new(e->design, true, &empty, &view, &err), err, VXS_MISUSE,
+            "a view needs a row");
+    release(e);
+}
+
+/* A scan would count a row that is there twice once, and a fetch twice: the solver's gap and the
+ * checker's would be of two problems. */
+Test(misuse, views_with_a_row_twice)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_design *view = NULL;
+    example *e = make(VXS_METHOD_LASSO);
+    size_t twice[4] = { 3, 0, 0, 2 }, apart[4] = { 11, 4, 7, 11 }, shuffled[4] = { 3, 0, 11, 2 };
+    vxs_view settings = { .rows = twice, .row_count = 4 };
+    REFUSES(vxs_view_new(e->design, true, &settings, &view, &err), err, VXS_MISUSE,
+            "a view has row 0 twice");
+    settings.rows = apart;
+    REFUSES(vxs_view_new(e->design, true, &settings, &view, &err), err, VXS_MISUSE,
+            "a view has row 11 twice");
+    settings.rows = shuffled; /* any order will do */
+    WORKS(vxs_view_new(e->design, true, &settings, &view, &err), err);
+    vxs_design_free(view);
     release(e);
 }
 
