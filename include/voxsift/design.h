@@ -39,8 +39,9 @@ VXS_MUST_CHECK vxs_status vxs_sparse_new(const float *values, const int32_t *row
                                          const size_t *starts, size_t n, size_t p, int nthreads,
                                          vxs_design **design, vxs_error *err);
 
-/* Another design seen through some of its rows, with its columns centred and scaled over these, all
- * in the algebra: nothing is copied. */
+/* A design of stored columns seen through some of its rows, with its columns centred and scaled over
+ * these, all in the algebra: nothing is copied. It is measured when it is scanned or fetched first,
+ * if not before; where that fails, all values are NaN, and measuring it says why. */
 typedef enum {
     VXS_STANDARDIZE_NONE,
     VXS_STANDARDIZE_CENTER, /* minus the mean over the rows */
@@ -64,7 +65,8 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *view,
                                        vxs_design **design, vxs_error *err);
 /* Column j of a view is (base column - shift[j]) * factor[j] before confounds are taken out; known
- * once it is measured. A column that is constant has factor 0. */
+ * once it is measured. A column that is constant has factor 0. NULL before, and of what is no view.
+ */
 const double *vxs_view_shift(const vxs_design *view);
 const double *vxs_view_factor(const vxs_design *view);
 
@@ -100,7 +102,8 @@ typedef struct {
 /* The design's columns through a map; the design must stay, and so must groups. */
 VXS_MUST_CHECK vxs_status vxs_units_new(const vxs_context *context, vxs_design *design,
                                         const vxs_map *map, vxs_units **units, vxs_error *err);
-/* Groups of the design's columns, not copied. With `by_size` columns of a group of m are divided by
+/* Groups of the design's columns, not copied. Refused are members that are not there or stand twice
+ * in a group, and trees whose groups are not inside their parents. With `by_size` columns of a group of m are divided by
  * sqrt(m). Of a tree, groups inside others that cannot be among the best are not looked at. */
 VXS_MUST_CHECK vxs_status vxs_units_of_groups(const vxs_context *context, vxs_design *design,
                                               const vxs_groups *groups, bool by_size,

@@ -81,6 +81,8 @@ vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
                          vxs_design **design, vxs_error *err)
 {
     int threads = nthreads > 1 ? nthreads : 1;
+    if (!columns && n > 0 && p > 0)
+        return vxs_fail(err, VXS_MISUSE, "the design has no values");
     dense *made = vxs_blas_start(threads, err) ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made)
         return VXS_FAILED;

@@ -7,6 +7,7 @@
 #include "design/gauss.h"
 #include "design/storage.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,21 +186,34 @@ static vxs_status make(const vxs_context *context, scores *made, const double *y
                                   &made->design.base, err);
 }
 
+static vxs_status check_targets(const vxs_design *base, const double *y, vxs_error *err)
+{
+    if (!base || !y)
+        return vxs_fail(err, VXS_MISUSE, "kernel scores have no %s", base ? "y" : "base");
+    for (size_t i = 0; i < base->n; i++)
+        if (!(fabs(y[i]) <= VXS_LARGEST))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "y of sample %zu is %g; kernel scores take numbers of at most %g", i,
+                            y[i], VXS_LARGEST);
+    return VXS_OK;
+}
+
 vxs_status vxs_scores_new(const vxs_context *context, vxs_design *base, bool shared,
                           const double *y, double bandwidth, size_t memory, vxs_design **design,
                           vxs_error *err)
 {
-    scores *made = vxs_alloc(1, sizeof(*made), err);
+    vxs_status status = check_targets(base, y, err);
+    scores *made = status ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made) {
         if (!shared)
             vxs_design_free(base);
-        return VXS_FAILED;
+        return status ? status : VXS_FAILED;
     }
     made->design =
         (vxs_design){ .kind = &kind, .n = base->n, .p = base->p, .nthreads = base->nthreads };
     made->made_of = base;
     made->shared = shared;
-    vxs_status status = make(context, made, y, bandwidth, memory, err);
+    status = make(context, made, y, bandwidth, memory, err);
     if (status) {
         vxs_design_free(&made->design);
         return status;

@@ -108,6 +108,8 @@ static const vxs_design_kind kind = {
 static vxs_status check_places(const int32_t *rows, const size_t *starts, size_t n, size_t p,
                                vxs_error *err)
 {
+    if (!starts)
+        return vxs_fail(err, VXS_MISUSE, "the design has no starts of its columns");
     for (size_t j = 0; j < p; j++) {
         if (starts[j] > starts[j + 1])
             return vxs_fail(err, VXS_MISUSE, "column %zu of the design ends before it begins", j);
@@ -123,6 +125,8 @@ vxs_status vxs_sparse_new(const float *values, const int32_t *rows, const size_t
                           size_t p, int nthreads, vxs_design **design, vxs_error *err)
 {
     int threads = nthreads > 1 ? nthreads : 1;
+    if (starts && starts[p] > starts[0] && (!values || !rows))
+        return vxs_fail(err, VXS_MISUSE, "the design has no values, or no rows of them");
     vxs_status status = check_places(rows, starts, n, p, err);
     if (status)
         return status;

@@ -211,6 +211,8 @@ static vxs_status check_map(const vxs_map *map, size_t p, vxs_error *err)
 vxs_status vxs_units_new(const vxs_context *context, vxs_design *design, const vxs_map *map,
                          vxs_units **units, vxs_error *err)
 {
+    if (!design || !map)
+        return vxs_fail(err, VXS_MISUSE, "units have no %s", design ? "map" : "design");
     vxs_status status = check_map(map, vxs_design_columns(design), err);
     if (status)
         return status;

@@ -166,8 +166,6 @@ static void fetch(vxs_units *units, size_t unit, double *block)
         block[k] *= factor;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
-
 static void release(vxs_units *units)
 {
     grouped *w = (grouped *)units;
@@ -210,20 +208,91 @@ static vxs_status plant(grouped *w, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status check_groups(const vxs_groups *groups, size_t p, vxs_error *err)
+/* ---- Groups that are none -------------------------------------------------------------------- */
+
+static vxs_status check_runs(const vxs_groups *groups, size_t p, vxs_error *err)
 {
     if (groups->nodes != p)
         return vxs_fail(err, VXS_MISUSE, "the groups are of %zu features, the design has %zu",
                         groups->nodes, p);
+    if (groups->count > 0 && (!groups->begin || !groups->end || !groups->member))
+        return vxs_fail(err, VXS_MISUSE, "%zu groups without members", groups->count);
+    for (size_t g = 0; g < groups->count; g++) {
+        if (groups->begin[g] > groups->end[g] || groups->end[g] > groups->members)
+            return vxs_fail(err, VXS_MISUSE,
+                            "group %zu has the members %zu to %zu, and there are %zu", g,
+                            groups->begin[g], groups->end[g], groups->members);
+        if (groups->parent && groups->parent[g] != SIZE_MAX && groups->parent[g] >= g)
+            return vxs_fail(err, VXS_MISUSE,
+                            "the parent of group %zu is group %zu; parents stand before", g,
+                            groups->parent[g]);
+    }
     return VXS_OK;
 }
+
+/* last[feature]: the group that had it last, and 1. */
+static vxs_status check_members(const vxs_groups *groups, size_t *last, vxs_error *err)
+{
+    for (size_t g = 0; g < groups->count; g++)
+        for (size_t e = groups->begin[g]; e < groups->end[g]; e++) {
+            size_t feature = groups->member[e];
+            if (feature >= groups->nodes)
+                return vxs_fail(err, VXS_MISUSE, "group %zu has feature %zu of %zu", g, feature,
+                                groups->nodes);
+            if (last[feature] == g + 1)
+                return vxs_fail(err, VXS_MISUSE, "group %zu has feature %zu twice", g, feature);
+            last[feature] = g + 1;
+        }
+    return VXS_OK;
+}
+
+/* Once the tree is planted: a run that is part of the parent's needs no look at its members. */
+static vxs_status check_tree(const grouped *w, vxs_error *err)
+{
+    const vxs_groups *groups = w->groups;
+    size_t *last = vxs_alloc(groups->nodes, sizeof(*last), err);
+    if (!last)
+        return VXS_FAILED;
+    vxs_status status = VXS_OK;
+    for (size_t g = 0; g < groups->count; g++) {
+        bool marked = false;
+        for (size_t c = w->child[g]; c != SIZE_MAX && !status; c = w->sibling[c]) {
+            if (groups->begin[c] >= groups->begin[g] && groups->end[c] <= groups->end[g])
+                continue;
+            for (size_t e = groups->begin[g]; e < groups->end[g] && !marked; e++)
+                last[groups->member[e]] = g + 1;
+            marked = true;
+            for (size_t e = groups->begin[c]; e < groups->end[c] && !status; e++)
+                if (last[groups->member[e]] != g + 1)
+                    status = vxs_fail(err, VXS_MISUSE,
+                                      "group %zu has feature %zu, its parent, group %zu, does not",
+                                      c, groups->member[e], g);
+        }
+    }
+    free(last);
+    return status;
+}
+
+static vxs_status check_groups(const vxs_design *design, const vxs_groups *groups, vxs_error *err)
+{
+    if (!design || !groups)
+        return vxs_fail(err, VXS_MISUSE, "units have no %s", design ? "groups" : "design");
+    vxs_status status = check_runs(groups, vxs_design_columns(design), err);
+    size_t *last = status ? NULL : vxs_alloc(groups->nodes, sizeof(*last), err);
+    if (!status)
+        status = last ? check_members(groups, last, err) : VXS_FAILED;
+    free(last);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 vxs_status vxs_units_of_groups(const vxs_context *context, vxs_design *design,
                                const vxs_groups *groups, bool by_size, vxs_units **units,
                                vxs_error *err)
 {
     vxs_map none = { .kind = VXS_MAP_NONE };
-    vxs_status status = check_groups(groups, vxs_design_columns(design), err);
+    vxs_status status = check_groups(design, groups, err);
     grouped *made = status ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made)
         return status ? status : VXS_FAILED;
@@ -234,6 +303,8 @@ vxs_status vxs_units_of_groups(const vxs_context *context, vxs_design *design,
         status = vxs_units_make_sums(&made->units, err);
     if (!status && groups->parent)
         status = plant(made, err);
+    if (!status && groups->parent)
+        status = check_tree(made, err);
     if (!status && !groups->parent) {
         made->scores = vxs_alloc(BLOCK, sizeof(*made->scores), err);
         status = made->scores ? VXS_OK : VXS_FAILED;

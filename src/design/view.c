@@ -88,10 +88,27 @@ static void scan_together(view *w, const double *v, size_t k, double *wide, doub
             s[c * p + j] = w->seen[j] * (s[c * p + j] - w->shift[j] * sums[c]);
 }
 
+/* Whether means and factors are known; whoever touches a column first has the view measured. */
+static bool is_known(vxs_design *design)
+{
+    return ((const view *)design)->seen || !vxs_design_measure(design, NULL);
+}
+
+/* Columns of a view that cannot be measured: solvers refuse it by measuring, with the reason. */
+static void fill_unknown(double *values, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        values[k] = NAN;
+}
+
 /* Together they are read once; without memory for that, one after the other. */
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     view *w = (view *)design;
+    if (!is_known(design)) {
+        fill_unknown(s, k * design->p);
+        return;
+    }
     double *wide = k > 1 ? vxs_alloc(k, vxs_times(design->base->n, sizeof(*wide)), NULL) : NULL;
     double *sums = k > 1 ? vxs_alloc(k, sizeof(*sums), NULL) : NULL;
     if (wide && sums) {
@@ -108,6 +125,10 @@ static void scan_some(vxs_design *design, const size_t *set, size_t count, const
                       double *s)
 {
     view *w = (view *)design;
+    if (!is_known(design)) {
+        fill_unknown(s, count);
+        return;
+    }
     double sum = project(w, v);
     vxs_design_scan_some(design->base, set, count, spread(w, w->inner, w->outer), s);
     for (size_t c = 0; c < count; c++)
@@ -118,6 +139,10 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
 {
     view *w = (view *)design;
     size_t n = design->n;
+    if (!is_known(design)) {
+        fill_unknown(block, count * n);
+        return;
+    }
     for (size_t c = 0; c < count; c++) {
         double *column = block + c * n, shift = w->shift[set[c]], factor = w->seen[set[c]];
         double *whole = w->rows ? w->outer : column;
@@ -423,6 +448,15 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
 /* A value that makes no view, before anything is computed from it. */
 static vxs_status check_settings(const vxs_design *base, const vxs_view *s, vxs_error *err)
 {
+    if (!base || !s)
+        return vxs_fail(err, VXS_MISUSE, "a view has no %s", base ? "settings" : "base");
+    if (!base->kind->moments)
+        return vxs_fail(err, VXS_MISUSE,
+                        "a view is of stored columns, not of another view or of columns that are "
+                        "computed");
+    if (s->confound_count > 0 && !s->confounds)
+        return vxs_fail(err, VXS_MISUSE, "a view has %zu confounds without values",
+                        s->confound_count);
     size_t n = s->rows ? s->row_count : base->n;
     if ((unsigned)s->standardize > VXS_STANDARDIZE_UNIT)
         return vxs_fail(err, VXS_MISUSE, "there is no standardisation number %d",
@@ -478,10 +512,10 @@ vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *settings,
 
 const double *vxs_view_shift(const vxs_design *design)
 {
-    return ((const view *)design)->shift;
+    return design->kind == &kind ? ((const view *)design)->shift : NULL;
 }
 
 const double *vxs_view_factor(const vxs_design *design)
 {
-    return ((const view *)design)->factor;
+    return design->kind == &kind ? ((const view *)design)->factor : NULL;
 }

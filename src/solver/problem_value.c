@@ -1,7 +1,26 @@
 /* problem_value.c - the value of a problem at any weights, from its parts alone. */
 #include "solver/solver.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+static vxs_status check_weights(const vxs_problem *q, const double *w, const double *b,
+                                vxs_error *err)
+{
+    size_t outputs = vxs_loss_outputs(&q->loss), p = vxs_design_columns(q->design);
+    if (!w)
+        return vxs_fail(err, VXS_MISUSE, "there are no w for %zu columns", p);
+    if (!b && q->covariate_count > 0)
+        return vxs_fail(err, VXS_MISUSE, "there are no b for %zu covariates", q->covariate_count);
+    for (size_t j = 0; j < outputs * p; j++)
+        if (!isfinite(w[j]))
+            return vxs_fail(err, VXS_BAD_DATA, "the weight of column %zu is %g", j % p, w[j]);
+    for (size_t c = 0; c < outputs * q->covariate_count; c++)
+        if (!isfinite(b[c]))
+            return vxs_fail(err, VXS_BAD_DATA, "the weight of covariate %zu is %g",
+                            c % q->covariate_count, b[c]);
+    return VXS_OK;
+}
 
 /* z = Xw + Cb, a column at a time. */
 static vxs_status predict(const vxs_problem *q, const double *w, const double *b, double *z,
@@ -41,6 +60,13 @@ vxs_status vxs_problem_value(const vxs_problem *q, double lambda, const double *
     if (!penalty->value || (quadratic->weight > 0 && !quadratic->kind->value))
         return vxs_fail(err, VXS_MISUSE, "%s has no value that is lambda times a sum",
                         penalty->value ? quadratic->kind->name : penalty->name);
+    status = vxs_number_check("lambda", lambda, 0, false, err);
+    if (!status)
+        status = check_weights(q, w, b, err);
+    if (!status)
+        status = vxs_design_measure(q->design, err);
+    if (status)
+        return status;
     size_t p = vxs_design_columns(q->design), outputs = vxs_loss_outputs(&q->loss);
     double *z = vxs_alloc(outputs, q->loss.n * sizeof(*z), err);
     status = z ? predict(q, w, b, z, err) : VXS_FAILED;

@@ -119,9 +119,12 @@ vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solut
                 .n = vxs_design_rows(problem->design),
                 .p = vxs_design_columns(problem->design) };
     double *room = vxs_alloc(2 * c.n + 4 * c.p, sizeof(*room), err);
+    vxs_status status = room ? vxs_design_measure(problem->design, err) : VXS_FAILED;
     *certificate = (vxs_certificate){ .lambda = 0 };
-    if (!room)
-        return VXS_FAILED;
+    if (status) {
+        free(room);
+        return status;
+    }
     c.column = room;
     c.z = c.column + c.n;
     c.w = c.z + c.n;

@@ -432,6 +432,79 @@ static vxs_status make_view(vxs_error *err)
     return status;
 }
 
+/* Means and factors of a view are known once it is measured; whoever scans or fetches before gets
+ * the same columns. */
+Test(design, views_are_measured_by_whoever_touches_them_first)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(9, 8, 9);
+    const vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT };
+    double wanted[9], found[9], block[8], fetched[8];
+    const size_t set[1] = { 2 };
+    vxs_design *known, *first;
+    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+    WORKS(vxs_view_new(e.design, true, &view, &known, &err), err);
+    WORKS(vxs_design_measure(known, &err), err);
+    vxs_design_scan(known, e.v, 1, wanted);
+    vxs_design_fetch(known, set, 1, block);
+    for (int way = 0; way < 3; way++) {
+        WORKS(vxs_view_new(e.design, true, &view, &first, &err), err);
+        cr_assert(vxs_view_shift(first) == NULL && vxs_view_factor(first) == NULL);
+        if (way == 0)
+            vxs_design_scan(first, e.v, 1, found);
+        if (way == 1)
+            vxs_design_scan_some(first, set, 1, e.v, found + set[0]);
+        cr_assert(way == 2 || found[2] == wanted[2]);
+        vxs_design_fetch(first, set, 1, fetched);
+        cr_assert(memcmp(fetched, block, sizeof(block)) == 0);
+        cr_assert(vxs_view_factor(first)[2] == vxs_view_factor(known)[2]);
+        vxs_design_free(first);
+    }
+    e.x[0] = (float)NAN; /* it cannot be measured */
+    WORKS(vxs_view_new(e.design, true, &view, &first, &err), err);
+    vxs_design_scan(first, e.v, 1, found);
+    vxs_design_fetch(first, set, 1, fetched);
+    cr_assert(isnan(found[0]) && isnan(found[8]) && isnan(fetched[0]) && isnan(fetched[7]));
+    vxs_design_scan_some(first, set, 1, e.v, found);
+    cr_assert(isnan(found[0]));
+    vxs_design_free(first);
+    vxs_design_free(known);
+    release(&e);
+}
+
+Test(design, what_is_no_view_has_neither_shift_nor_factor)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(10, 8, 9);
+    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+    cr_assert(vxs_view_shift(e.design) == NULL && vxs_view_factor(e.design) == NULL);
+    release(&e);
+}
+
+Test(design, what_cannot_be_is_refused)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(10, 8, 9);
+    const vxs_view plain = { .standardize = VXS_STANDARDIZE_CENTER };
+    const vxs_view bare = { .confound_count = 1 };
+    const size_t starts[2] = { 0, 1 };
+    vxs_design *view = NULL, *none = NULL;
+    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+    REFUSES(vxs_view_new(NULL, true, &plain, &none, &err), err, VXS_MISUSE, "no base");
+    REFUSES(vxs_view_new(e.design, true, NULL, &none, &err), err, VXS_MISUSE, "no settings");
+    REFUSES(vxs_view_new(e.design, true, &bare, &none, &err), err, VXS_MISUSE,
+            "1 confounds without values");
+    WORKS(vxs_view_new(e.design, true, &plain, &view, &err), err);
+    REFUSES(vxs_view_new(view, true, &plain, &none, &err), err, VXS_MISUSE,
+            "a view is of stored columns, not of another view");
+    REFUSES(vxs_dense_new(NULL, e.n, e.p, 1, &none, &err), err, VXS_MISUSE, "no values");
+    REFUSES(vxs_sparse_new(NULL, NULL, starts, e.n, 1, 1, &none, &err), err, VXS_MISUSE,
+            "no values");
+    REFUSES(vxs_sparse_new(e.x, NULL, NULL, e.n, 1, 1, &none, &err), err, VXS_MISUSE, "no starts");
+    vxs_design_free(view);
+    release(&e);
+}
+
 Test(design, no_memory_is_an_error)
 {
     cr_assert(fail_each_request(make_view) > 8);

@@ -433,6 +433,17 @@ Test(kernel_scores, refuse_and_stop)
     REFUSES(vxs_scores_new(NULL, base, true, e.y, (double)NAN, 0, &e.scores, &err), err, VXS_MISUSE,
             "bandwidth");
     REFUSES(vxs_kernels_new(base, true, -1, &e.scores, &err), err, VXS_MISUSE, "bandwidth");
+    REFUSES(vxs_scores_new(NULL, base, true, NULL, 1, 0, &e.scores, &err), err, VXS_MISUSE, "no y");
+    REFUSES(vxs_scores_new(NULL, NULL, true, e.y, 1, 0, &e.scores, &err), err, VXS_MISUSE,
+            "no base");
+    double kept = e.y[3];
+    e.y[3] = (double)NAN;
+    REFUSES(vxs_scores_new(NULL, base, true, e.y, 1, 0, &e.scores, &err), err, VXS_BAD_DATA,
+            "y of sample 3 is nan");
+    e.y[3] = 1e200;
+    REFUSES(vxs_scores_new(NULL, base, true, e.y, 1, 0, &e.scores, &err), err, VXS_BAD_DATA,
+            "y of sample 3 is 1e+200");
+    e.y[3] = kept;
     REFUSES(vxs_scores_new(&context, base, true, e.y, 1, 0, &e.scores, &err), err, VXS_INTERRUPTED,
             "");
     WORKS(vxs_scores_new(NULL, base, true, e.y, 1, 0, &e.scores, &err), err);

@@ -377,6 +377,77 @@ Test(units, what_cannot_be_is_refused)
     units_release(&e);
 }
 
+/* Two groups of two, the second inside the first where it is a tree. */
+static vxs_groups two_groups(bool tree)
+{
+    vxs_groups g = make_groups(4, 2, 4);
+    for (size_t k = 0; k < 4; k++)
+        g.member[k] = k;
+    g.end[0] = tree ? 4 : 2;
+    g.begin[1] = 2;
+    g.end[1] = 4;
+    if (tree) {
+        g.parent = calloc(2, sizeof(*g.parent));
+        g.parent[0] = SIZE_MAX;
+    }
+    return g;
+}
+
+/* Whoever makes a unit of a group reads its members: they must be there, each once, and of a tree
+ * among those of the parent, or the bound that prunes it does not hold. */
+Test(units, groups_that_cannot_be_are_refused)
+{
+    enum { FAR, BEYOND, BACKWARDS, TWICE, LATER, ITSELF, OUTSIDE, BARE, CASES };
+    static const char *const parts[CASES] = {
+        [FAR] = "group 0 has feature 77 of 4",
+        [BEYOND] = "group 1 has the members 2 to 400, and there are 4",
+        [BACKWARDS] = "group 0 has the members 2 to 0",
+        [TWICE] = "group 0 has feature 0 twice",
+        [LATER] = "the parent of group 0 is group 1; parents stand before",
+        [ITSELF] = "the parent of group 1 is group 1",
+        [OUTSIDE] = "group 1 has feature 3, its parent, group 0, does not",
+        [BARE] = "2 groups without members",
+    };
+    vxs_error err = VXS_ERROR_INIT;
+    example e = units_example(15, 6, 4);
+    vxs_design *design = units_design(&e, RAW, 1);
+    vxs_units *units;
+    REFUSES(vxs_units_new(NULL, design, NULL, &units, &err), err, VXS_MISUSE, "no map");
+    REFUSES(vxs_units_new(NULL, NULL, &(vxs_map){ .kind = VXS_MAP_NONE }, &units, &err), err,
+            VXS_MISUSE, "no design");
+    REFUSES(vxs_units_of_groups(NULL, design, NULL, false, &units, &err), err, VXS_MISUSE,
+            "no groups");
+    for (int k = 0; k < CASES; k++) {
+        vxs_groups g = two_groups(k == LATER || k == ITSELF || k == OUTSIDE), bare;
+        if (k == FAR)
+            g.member[1] = 77;
+        if (k == BEYOND)
+            g.end[1] = 400;
+        if (k == BACKWARDS) {
+            g.begin[0] = 2;
+            g.end[0] = 0;
+        }
+        if (k == TWICE)
+            g.member[1] = 0;
+        if (k == LATER || k == ITSELF)
+            g.parent[k == ITSELF] = 1;
+        if (k == OUTSIDE)
+            g.end[0] = 3;
+        bare = (vxs_groups){ .nodes = 4, .count = 2, .members = 4 };
+        REFUSES(vxs_units_of_groups(NULL, design, k == BARE ? &bare : &g, false, &units, &err), err,
+                VXS_MISUSE, parts[k]);
+        release_groups(&g);
+    }
+    for (int tree = 0; tree < 2; tree++) {
+        vxs_groups g = two_groups(tree);
+        WORKS(vxs_units_of_groups(NULL, design, &g, false, &units, &err), err);
+        vxs_units_free(units);
+        release_groups(&g);
+    }
+    vxs_design_free(design);
+    units_release(&e);
+}
+
 Test(units, who_wants_to_stop_is_heard)
 {
     vxs_error err = VXS_ERROR_INIT;

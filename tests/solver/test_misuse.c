@@ -509,7 +509,7 @@ Test(misuse, more_covariates_than_samples)
 Test(misuse, designs_with_values_that_are_not_finite)
 {
     static const float bad[] = { (float)NAN, INFINITY, -INFINITY };
-    for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_FUSED; m++)
+    for (int m = VXS_METHOD_LASSO; m <= VXS_METHOD_SKFS; m++)
         for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
             vxs_error err = VXS_ERROR_INIT;
             vxs_certificate found;
@@ -524,6 +524,29 @@ Test(misuse, designs_with_values_that_are_not_finite)
                     "column 5 of the design is ");
             release(e);
         }
+}
+
+/* No method counts on a view that somebody has measured, nor passes a value over that is none. */
+Test(misuse, views_that_nobody_measured)
+{
+    const vxs_view plain = { .standardize = VXS_STANDARDIZE_NONE };
+    for (int m = VXS_METHOD_LASSO; m < VXS_METHODS; m++) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_certificate found;
+        vxs_solver *solver = NULL;
+        vxs_solution s;
+        example *e = make(m);
+        WORKS(vxs_view_new(e->design, true, &plain, &e->problem.design, &err), err);
+        WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
+        WORKS(vxs_solver_fit_at(solver, somewhere(e, vxs_solver_lambda_max(solver)), &s, &err),
+              err);
+        WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
+        cr_assert(found.converged, "%s: gap %g", e->method->name, found.gap);
+        vxs_solution_release(&s);
+        vxs_solver_free(solver);
+        vxs_design_free(e->problem.design);
+        release(e);
+    }
 }
 
 /* ---- Solutions ------------------------------------------------------------------------------- */
@@ -713,5 +736,42 @@ Test(misuse, counts_without_arrays_and_methods_of_no_table)
     vxs_solution s = { .count = 2, .free = &free_weight, .certificate = { .lambda = 1 } };
     REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
             "2 weights without their values");
+    release(e);
+}
+
+/* ---- Values of problems ---------------------------------------------------------------------- */
+
+Test(misuse, values_at_weights_that_are_none)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    double w[P] = { 1 }, b = 1, value = 0, again = 0;
+    example *e = make(VXS_METHOD_LASSO);
+    const vxs_problem *q = &e->problem;
+    REFUSES(vxs_problem_value(q, 1, NULL, &b, &value, &err), err, VXS_MISUSE, "there are no w");
+    REFUSES(vxs_problem_value(q, 1, w, NULL, &value, &err), err, VXS_MISUSE,
+            "there are no b for 1 covariates");
+    REFUSES(vxs_problem_value(q, NAN, w, &b, &value, &err), err, VXS_MISUSE, "lambda must be");
+    REFUSES(vxs_problem_value(q, -1, w, &b, &value, &err), err, VXS_MISUSE, "lambda must be");
+    REFUSES(vxs_problem_value(q, INFINITY, w, &b, &value, &err), err, VXS_MISUSE, "lambda must be");
+    w[3] = NAN;
+    REFUSES(vxs_problem_value(q, 1, w, &b, &value, &err), err, VXS_BAD_DATA,
+            "the weight of column 3 is nan");
+    w[3] = 0;
+    b = INFINITY;
+    REFUSES(vxs_problem_value(q, 1, w, &b, &value, &err), err, VXS_BAD_DATA,
+            "the weight of covariate 0 is inf");
+    b = 1;
+    WORKS(vxs_problem_value(q, 0, w, &b, &value, &err), err);
+    const vxs_view plain = { .standardize = VXS_STANDARDIZE_NONE };
+    WORKS(vxs_view_new(e->design, true, &plain, &e->problem.design, &err), err);
+    WORKS(vxs_problem_value(q, 0, w, &b, &again, &err), err);
+    cr_assert(fabs(value - again) <= 1e-12 * value, "%g of a view, not %g", again, value);
+    vxs_design_free(e->problem.design);
+    vxs_design_free(e->design);
+    e->x[0] = (float)NAN;
+    WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
+    e->problem.design = e->design;
+    REFUSES(vxs_problem_value(q, 1, w, &b, &value, &err), err, VXS_BAD_DATA,
+            "column 0 of the design is nan");
     release(e);
 }

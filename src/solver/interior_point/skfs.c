@@ -129,8 +129,9 @@ static double total_weight(const vxs_skfs *s)
     return total;
 }
 
-/* At a = 0 every sample lies within the margin, so that alpha is u. */
-static void look_at_empty(vxs_skfs *s)
+/* At a = 0 every sample lies within the margin, so that alpha is u. A column with a value that is
+ * not finite is found by its sum, and named by measuring. */
+static vxs_status look_at_empty(vxs_skfs *s, vxs_error *err)
 {
     double total = total_weight(s);
     for (size_t m = 0; m < s->n; m++) {
@@ -143,6 +144,10 @@ static void look_at_empty(vxs_skfs *s)
     }
     vxs_design_scan(s->problem.design, s->wide, 1, s->want);
     for (size_t j = 0; j < s->p; j++) {
+        vxs_status status =
+            isfinite(s->want[j]) ? VXS_OK : vxs_design_measure(s->problem.design, err);
+        if (status)
+            return status;
         s->lambda_max = fmax(s->lambda_max, s->want[j]);
         s->place[j] = VXS_NOWHERE;
     }
@@ -152,6 +157,7 @@ static void look_at_empty(vxs_skfs *s)
     for (size_t j = 0; j < s->p; j++)
         s->want[j] = s->lambda_max > 0 ? s->want[j] / s->lambda_max : 0;
     s->last_rho = 1;
+    return VXS_OK;
 }
 
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
@@ -171,11 +177,12 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     s->n = vxs_design_rows(problem->design);
     s->p = vxs_design_columns(problem->design);
     vxs_status status = make_room(s, err);
+    if (!status)
+        status = look_at_empty(s, err);
     if (status) {
         release(&s->solver);
         return status;
     }
-    look_at_empty(s);
     *solver = &s->solver;
     return VXS_OK;
 }
