@@ -40,6 +40,7 @@ typedef struct {
     const char *person_header; /* of the column of persons, or NULL: the ids have them */
     char invented[64];         /* for ids that no table has */
     bool ids_invented;         /* ids are places in a file, and say nothing of who it is */
+    bool ids_separated;        /* ids have more than the names of files: sub-01_ses-1 */
     size_t people;             /* how many persons the subjects are */
     size_t people_perhaps;     /* the fewest by any suspicion */
     struct vxs_suspicion *suspicions; /* who may be one person though it counts as several */
@@ -83,6 +84,13 @@ VXS_MUST_CHECK vxs_status vxs_build_list(vxs_build *build, const char *const *so
                                          vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_build_add(vxs_build *build, const char *id, char *path, size_t volume,
                                         size_t row, vxs_error *err);
+
+/* image_ids.c: ids of images by their names, and by their folders where several have one name. */
+bool vxs_is_image_name(const char *name);
+char *vxs_id_of_image(const char *path, vxs_error *err);
+/* Of the images that are listed, no two keep one id: the session, the rest of the name or folders
+ * are added, and what has one id all the same is left out. */
+VXS_MUST_CHECK vxs_status vxs_build_separate_ids(vxs_build *build, vxs_error *err);
 
 /* join.c */
 VXS_MUST_CHECK vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *err);

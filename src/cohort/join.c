@@ -134,6 +134,24 @@ static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, s
     return VXS_OK;
 }
 
+/* The row of a name, or NULL. */
+static const entry *find_row(const entry *sorted, size_t count, vxs_name name)
+{
+    size_t low = 0, high = count;
+    while (low < high) { /* the first row that is not before it */
+        size_t middle = (low + high) / 2;
+        const char *id = sorted[middle].id;
+        if (vxs_compare_names((vxs_name){ id, strlen(id) }, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == count)
+        return NULL;
+    const char *id = sorted[low].id;
+    return vxs_compare_names((vxs_name){ id, strlen(id) }, name) == 0 ? &sorted[low] : NULL;
+}
+
 vxs_status vxs_build_join(vxs_build *build, vxs_error *err)
 {
     size_t rows = vxs_table_rows(build->table), count = 0;
@@ -142,18 +160,12 @@ vxs_status vxs_build_join(vxs_build *build, vxs_error *err)
     vxs_status status = sorted && used ? sort_rows(build, sorted, &count, err) : VXS_FAILED;
     for (size_t i = 0; i < build->count && !status; i++) {
         vxs_subject *s = &build->subjects[i];
-        entry key = { s->id, 0 };
-        size_t low = 0, high = count;
-        while (low < high) { /* the first row that is not before the id */
-            size_t middle = (low + high) / 2;
-            if (compare_ids(sorted[middle].id, key.id) < 0)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < count && compare_ids(sorted[low].id, s->id) == 0) {
-            s->row = sorted[low].row;
-            used[low] = true;
+        const entry *row = find_row(sorted, count, (vxs_name){ s->id, strlen(s->id) });
+        if (!row && build->ids_separated) /* sessions have the row of their person */
+            row = find_row(sorted, count, vxs_person_in(s->id));
+        if (row) {
+            s->row = row->row;
+            used[row - sorted] = true;
         } else if (!s->reason) {
             vxs_build_leave_out(build, s, "the table has no such id");
         }

@@ -38,30 +38,9 @@ static bool has_ending(const char *name, const char *ending)
     return n > m && strcasecmp(name + n - m, ending) == 0;
 }
 
-static bool is_image_name(const char *name)
-{
-    return has_ending(name, ".nii") || has_ending(name, ".nii.gz") || has_ending(name, ".hdr") ||
-           has_ending(name, ".hdr.gz");
-}
-
-/* "sub-01" out of "dir/sub-01_ses-1_T1w.nii.gz"; the name without ending where there is no such. */
-static char *id_of_file(const char *path, vxs_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    if (strncasecmp(base, "sub-", 4) == 0)
-        return vxs_format(err, "%.*s", (int)strcspn(base, "_."), base);
-    size_t length = strlen(base);
-    if (has_ending(base, ".gz"))
-        length -= 3;
-    if (is_image_name(base) && length > 4)
-        length -= 4;
-    return vxs_format(err, "%.*s", (int)length, base);
-}
-
 static vxs_status add_file(vxs_build *build, const char *path, vxs_error *err)
 {
-    char *id = id_of_file(path, err);
+    char *id = vxs_id_of_image(path, err);
     char *copy = id ? vxs_format(err, "%s", path) : NULL;
     vxs_status status = copy ? vxs_build_add(build, id, copy, 0, NO_ROW, err) : VXS_FAILED;
     free(id);
@@ -83,7 +62,7 @@ static vxs_status add_folder(vxs_build *build, const char *path, vxs_error *err)
     if (count < 0)
         return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
     for (int k = 0; k < count; k++) {
-        if (is_image_name(entries[k]->d_name) && entries[k]->d_name[0] != '.' && !status) {
+        if (vxs_is_image_name(entries[k]->d_name) && entries[k]->d_name[0] != '.' && !status) {
             char *file = vxs_format(err, "%s/%s", path, entries[k]->d_name);
             status = file ? add_file(build, file, err) : VXS_FAILED;
             free(file);
@@ -272,7 +251,7 @@ static vxs_status add_source(vxs_build *build, const char *source, vxs_error *er
         return add_folder(build, source, err);
     if (!there && strpbrk(source, "*?["))
         return add_pattern(build, source, err);
-    if (is_image_name(source))
+    if (vxs_is_image_name(source))
         return add_file(build, source, err);
     if (has_ending(source, ".txt") && !build->settings->image_column && !build->settings->pattern)
         return add_list(build, source, err);
@@ -284,7 +263,7 @@ vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_erro
     const vxs_cohort_settings *settings = build->settings;
     vxs_status status = VXS_OK;
     if (settings->rows) {
-        if (!sources[0] || sources[1] || !is_image_name(sources[0]))
+        if (!sources[0] || sources[1] || !vxs_is_image_name(sources[0]))
             return vxs_fail(err, VXS_MISUSE, "--rows goes with one image of four dimensions");
         return add_volumes(build, sources[0], err);
     }
@@ -296,6 +275,8 @@ vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_erro
     }
     if (!status && build->count == 0)
         status = vxs_fail(err, VXS_MISSING, "no image was found in what was given");
+    if (!status && !build->table)
+        status = vxs_build_separate_ids(build, err);
     if (!status && settings->participants && build->table)
         status = vxs_fail(err, VXS_MISUSE, "--participants goes with images, not with a table");
     if (!status && settings->participants)
