@@ -39,9 +39,10 @@ VXS_MUST_CHECK vxs_status vxs_sparse_new(const float *values, const int32_t *row
                                          const size_t *starts, size_t n, size_t p, int nthreads,
                                          vxs_design **design, vxs_error *err);
 
-/* A design of stored columns seen through some of its rows, with its columns centred and scaled over
- * these, all in the algebra: nothing is copied. It is measured when it is scanned or fetched first,
- * if not before; where that fails, all values are NaN, and measuring it says why. */
+/* A design of stored columns seen through some of its rows, with its columns centred and scaled
+ * over these, all in the algebra: nothing is copied. It is measured when it is scanned or
+ * fetched first, if not before; where that fails, all values are NaN, and measuring it says
+ * why. */
 typedef enum {
     VXS_STANDARDIZE_NONE,
     VXS_STANDARDIZE_CENTER, /* minus the mean over the rows */
@@ -103,8 +104,9 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_units_new(const vxs_context *context, vxs_design *design,
                                         const vxs_map *map, vxs_units **units, vxs_error *err);
 /* Groups of the design's columns, not copied. Refused are members that are not there or stand twice
- * in a group, and trees whose groups are not inside their parents. With `by_size` columns of a group of m are divided by
- * sqrt(m). Of a tree, groups inside others that cannot be among the best are not looked at. */
+ * in a group, and trees whose groups are not inside their parents. With `by_size` columns of a
+ * group of m are divided by sqrt(m). Of a tree, groups inside others that cannot be among the best
+ * are not looked at. */
 VXS_MUST_CHECK vxs_status vxs_units_of_groups(const vxs_context *context, vxs_design *design,
                                               const vxs_groups *groups, bool by_size,
                                               vxs_units **units, vxs_error *err);

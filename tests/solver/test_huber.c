@@ -157,8 +157,8 @@ Test(huber, certificates_are_confirmed_and_screens_agree)
     }
 }
 
-/* Round numbers put slopes on the edges of the dual's domain, where rounding decides whether a point
- * is in it. */
+/* Round numbers put slopes on the edges of the dual's domain, where rounding decides whether a
+ * point is in it. */
 Test(huber, certificates_of_round_numbers_are_confirmed)
 {
     for (uint64_t number = 0; number < 300; number++) {
