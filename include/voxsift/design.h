@@ -41,8 +41,8 @@ VXS_MUST_CHECK vxs_status vxs_sparse_new(const float *values, const int32_t *row
 
 /* A design of stored columns seen through some of its rows, with its columns centred and scaled
  * over these, all in the algebra: nothing is copied. It is measured when it is scanned or
- * fetched first, if not before; where that fails, all values are NaN, and measuring it says
- * why. */
+ * fetched first, if not before; where that fails, all values are NaN, and vxs_design_measure
+ * has the reason. */
 typedef enum {
     VXS_STANDARDIZE_NONE,
     VXS_STANDARDIZE_CENTER, /* minus the mean over the rows */

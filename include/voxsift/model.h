@@ -89,7 +89,8 @@ VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_coh
 void vxs_task_release(vxs_task *task);
 /* Scores and two classes have one output, more classes one each, against the rest. */
 size_t vxs_task_outputs(const vxs_task *task);
-/* The problem of an output; y, u and what it is made of besides belong to the task. */
+/* The problem of an output, 0 ...; with the multinomial loss all have one, number 0. y, u and what
+ * it is made of besides belong to the task. */
 VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task *task,
                                            size_t number, const vxs_method_settings *settings,
                                            vxs_problem *problem, vxs_error *err);

@@ -34,6 +34,26 @@ void vxs_params_defaults(const vxs_param *table, void *values)
     }
 }
 
+static int count_choices(const vxs_param *p)
+{
+    int count = 0;
+    while (p->choices[count])
+        count++;
+    return count;
+}
+
+vxs_status vxs_params_check_choices(const vxs_param *table, const void *values, vxs_error *err)
+{
+    for (const vxs_param *p = table; p->name; p++) {
+        const char *at = (const char *)values + p->offset;
+        int choice = p->type == VXS_PARAM_CHOICE ? *(const int *)(const void *)at : 0;
+        if (choice < 0 || (choice > 0 && choice >= count_choices(p)))
+            return vxs_fail(err, VXS_MISUSE, "setting '%s' has no choice number %d", p->name,
+                            choice);
+    }
+    return VXS_OK;
+}
+
 static void join_choices(const char *const *choices, char *buffer, size_t size)
 {
     size_t used = (size_t)snprintf(buffer, size, "one of");

@@ -189,6 +189,13 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                             const vxs_method_settings *settings, vxs_problem *problem,
                             vxs_error *err)
 {
+    if (!settings || t->n == 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        settings ? "the task has no subjects"
+                                 : "the problem of a task has no settings");
+    if (number >= vxs_task_problems(t))
+        return vxs_fail(err, VXS_MISUSE, "there is no problem number %zu of %zu", number,
+                        vxs_task_problems(t));
     bool weighted = vxs_task_set_output(t, number);
     *problem = (vxs_problem){ .design = t->design,
                               .loss = { .kind = vxs_problem_loss(&t->settings, settings, t->loss),

@@ -490,9 +490,27 @@ static vxs_status read_weights(maker *m, vxs_error *err)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Whatever a command line could not say; beyond it every number is an index. */
+static vxs_status check_given(const vxs_cohort *cohort, const vxs_task_settings *settings,
+                              vxs_error *err)
+{
+    if (!cohort || !cohort->people || (!cohort->features && !cohort->starts))
+        return vxs_fail(err, VXS_MISUSE, "the cohort is not open");
+    if (!settings || !settings->target)
+        return vxs_fail(err, VXS_MISUSE, "the task has no %s", settings ? "target" : "settings");
+    vxs_status status = vxs_params_check_choices(vxs_task_params, settings, err);
+    return status ? status
+                  : vxs_number_check("the threshold of Huber's loss", settings->huber_threshold, 0,
+                                     false, err);
+}
+
 vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
                         const vxs_task_settings *settings, vxs_task *task, vxs_error *err)
 {
+    *task = (vxs_task){ .n = 0 };
+    vxs_status status = check_given(cohort, settings, err);
+    if (status)
+        return status;
     maker m = { .context = context,
                 .table = cohort->people,
                 .task = task,
@@ -510,7 +528,7 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         return vxs_fail(err, VXS_MISUSE,
                         "'--confounds-as out' takes the mean out as well; it does "
                         "not go with '--no-intercept'");
-    vxs_status status = vxs_task_check_settings(task, err);
+    status = vxs_task_check_settings(task, err);
     if (!status)
         status = find_columns(&m, err);
     if (!status)

@@ -119,28 +119,6 @@ static vxs_status check_parts(const vxs_problem *q, const vxs_method *method,
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-static int count_choices(const vxs_param *p)
-{
-    int count = 0;
-    while (p->choices[count])
-        count++;
-    return count;
-}
-
-/* By the rows of all tables: a choice that another method would take must be one as well. */
-static vxs_status check_choices(const vxs_param *table, const vxs_method_settings *s,
-                                vxs_error *err)
-{
-    for (const vxs_param *p = table; p->name; p++) {
-        const char *at = (const char *)s + p->offset;
-        int choice = p->type == VXS_PARAM_CHOICE ? *(const int *)(const void *)at : 0;
-        if (choice < 0 || (choice > 0 && choice >= count_choices(p)))
-            return vxs_fail(err, VXS_MISUSE, "setting '%s' has no choice number %d", p->name,
-                            choice);
-    }
-    return VXS_OK;
-}
-
 /* By the rows of the method's own table; what is 0 is not set. */
 static vxs_status check_reals(const vxs_param *table, const vxs_method_settings *s, vxs_error *err)
 {
@@ -172,14 +150,16 @@ vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[
                            VXS_MOST_NUMBERS, settings->path.numbers);
 }
 
+/* Choices by the rows of all tables: one that another method would take must be one as well. */
 static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
                                  vxs_error *err)
 {
     double numbers[VXS_MOST_NUMBERS];
     size_t count = 0;
-    vxs_status status = check_choices(table, s, err); /* its own words for what several have */
+    vxs_status status =
+        vxs_params_check_choices(table, s, err); /* its own words for what several have */
     for (const vxs_method *m = vxs_methods; m->name && !status; m++)
-        status = check_choices(m->params, s, err);
+        status = vxs_params_check_choices(m->params, s, err);
     if (!status)
         status = check_reals(table, s, err);
     return status ? status : vxs_read_numbers(s, numbers, &count, err);

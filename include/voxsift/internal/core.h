@@ -152,6 +152,9 @@ VXS_MUST_CHECK vxs_status vxs_number_check(const char *name, double value, doubl
 
 /* "a number between 0 and 1", "one of a, b": what the row accepts, in words. */
 void vxs_param_wants(const vxs_param *param, char *buffer, size_t size);
+/* Whether every choice among the values is one of its row: programs set them without text. */
+VXS_MUST_CHECK vxs_status vxs_params_check_choices(const vxs_param *table, const void *values,
+                                                   vxs_error *err);
 /* The default in words, or "" when there is none. */
 void vxs_param_default(const vxs_param *param, char *buffer, size_t size);
 

@@ -1,0 +1,129 @@
+/* What is no task: settings that no command line would let pass, and cohorts that are not open. */
+#include "tests/core/check.h"
+
+static char place[512], people[600], features[600], where[600];
+static vxs_cohort cohort;
+
+static void set_up(void)
+{
+    char command[1200];
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_cohort_summary summary;
+    work_path(place, "task");
+    snprintf(command, sizeof(command), "rm -rf '%s' && mkdir '%s'", place, place);
+    cr_assert(system(command) == 0);
+    snprintf(people, sizeof(people), "%s/people.tsv", place);
+    snprintf(features, sizeof(features), "%s/x.tsv", place);
+    snprintf(where, sizeof(where), "%s/cohort", place);
+    FILE *x = fopen(features, "w"), *p = fopen(people, "w");
+    fputs("participant_id\ta\tb\tc\n", x);
+    fputs("participant_id\tscore\n", p);
+    for (int i = 0; i < 12; i++) {
+        fprintf(x, "s%d\t%d\t%d\t%d\n", i, i * 7 % 5, i * 3 % 4, i * i % 7);
+        fprintf(p, "s%d\t%g\n", i, 2.5 * (i * 7 % 5) + i % 2);
+    }
+    cr_assert(fclose(x) == 0 && fclose(p) == 0);
+    vxs_cohort_settings settings = { .features = features,
+                                     .participants = people,
+                                     .mask_fraction = NAN,
+                                     .voxel_size = NAN,
+                                     .mem = 1 << 26 };
+    WORKS(vxs_cohort_make(NULL, &settings, NULL, where, false, &summary, &err), err);
+    WORKS(vxs_cohort_open(where, &cohort, &err), err);
+}
+
+static void tear_down(void)
+{
+    char command[700];
+    vxs_cohort_release(&cohort);
+    snprintf(command, sizeof(command), "rm -rf '%s'", place);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(task, .init = set_up, .fini = tear_down);
+
+static vxs_task_settings usual(void)
+{
+    vxs_task_settings settings;
+    vxs_params_defaults(vxs_task_params, &settings);
+    settings.target = "score";
+    return settings;
+}
+
+Test(task, without_cohort_settings_or_target)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_task task;
+    const vxs_cohort closed = { .n = 12, .p = 3 };
+    vxs_task_settings settings = usual();
+    REFUSES(vxs_task_new(NULL, &closed, &settings, &task, &err), err, VXS_MISUSE,
+            "the cohort is not open");
+    REFUSES(vxs_task_new(NULL, NULL, &settings, &task, &err), err, VXS_MISUSE,
+            "the cohort is not open");
+    REFUSES(vxs_task_new(NULL, &cohort, NULL, &task, &err), err, VXS_MISUSE, "no settings");
+    settings.target = NULL;
+    REFUSES(vxs_task_new(NULL, &cohort, &settings, &task, &err), err, VXS_MISUSE, "no target");
+    cr_assert(!task.rows && !task.design);
+    vxs_task_release(&task);
+}
+
+/* Numbers that stand for nothing. */
+Test(task, choices_that_there_are_not)
+{
+    static const int bad[] = { 77, -3 };
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_task task;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t which = 0; which < 5; which++) {
+            static const char *const names[] = { "method", "loss", "standardize", "class-weights",
+                                                 "confounds-as" };
+            char part[100];
+            vxs_task_settings settings = usual();
+            int *const fields[] = { &settings.method, &settings.loss, &settings.standardize,
+                                    &settings.class_weights, &settings.confounds_as };
+            *fields[which] = bad[k];
+            snprintf(part, sizeof(part), "setting '%s' has no choice number %d", names[which],
+                     bad[k]);
+            REFUSES(vxs_task_new(NULL, &cohort, &settings, &task, &err), err, VXS_MISUSE, part);
+        }
+}
+
+/* NaN is not 0, which stands for a threshold that the data gives. */
+Test(task, thresholds_that_are_none)
+{
+    static const double bad[] = { NAN, -1, INFINITY, 1e200 };
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_task task;
+    vxs_task_settings settings = usual();
+    for (settings.loss = 0; vxs_task_params[2].choices[settings.loss]; settings.loss++)
+        if (strcmp(vxs_task_params[2].choices[settings.loss], "huber") == 0)
+            break;
+    for (size_t k = 0; k < 4; k++) {
+        settings.huber_threshold = bad[k];
+        REFUSES(vxs_task_new(NULL, &cohort, &settings, &task, &err), err, VXS_MISUSE,
+                "the threshold of Huber's loss must be");
+    }
+    settings.huber_threshold = 0;
+    WORKS(vxs_task_new(NULL, &cohort, &settings, &task, &err), err);
+    cr_assert(task.threshold > 0);
+    vxs_task_release(&task);
+}
+
+Test(task, problems_that_it_does_not_have)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_task task, none = { .n = 0 };
+    vxs_problem problem;
+    vxs_task_settings settings = usual();
+    const vxs_method_settings method = { .tol = 1e-6 };
+    WORKS(vxs_task_new(NULL, &cohort, &settings, &task, &err), err);
+    REFUSES(vxs_task_problem(NULL, &task, 99, &method, &problem, &err), err, VXS_MISUSE,
+            "there is no problem number 99 of 1");
+    REFUSES(vxs_task_problem(NULL, &task, 1, &method, &problem, &err), err, VXS_MISUSE,
+            "there is no problem number 1 of 1");
+    REFUSES(vxs_task_problem(NULL, &task, 0, NULL, &problem, &err), err, VXS_MISUSE, "no settings");
+    REFUSES(vxs_task_problem(NULL, &none, 0, &method, &problem, &err), err, VXS_MISUSE,
+            "the task has no subjects");
+    WORKS(vxs_task_problem(NULL, &task, 0, &method, &problem, &err), err);
+    vxs_task_release(&task);
+}
