@@ -27,8 +27,8 @@ void vxs_graph_release(vxs_graph *graph);
 /* Every node with the next. */
 VXS_MUST_CHECK vxs_status vxs_graph_chain(size_t nodes, vxs_graph *graph, vxs_error *err);
 /* Voxels of a grid that share a face (6), an edge too (18) or a corner too (26); node k is
- * voxels[k], and these ascend. Pieces that touch no others are linked to them where they are
- * nearest, so that the graph hangs together. */
+ * voxels[k], and these ascend; what is no such number, grid or voxel is refused. Pieces that touch
+ * no others are linked to them where they are nearest, so that the graph hangs together. */
 VXS_MUST_CHECK vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
                                          int connectivity, vxs_graph *graph, vxs_error *err);
 

@@ -415,7 +415,9 @@ vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels, size_
     if (!(radius >= 0))
         return vxs_fail(err, VXS_MISUSE, "the radius of a sphere is %g mm; it must be above 0",
                         radius);
-    vxs_status status = find_reach(&s, err);
+    vxs_status status = vxs_voxels_check(shape, voxels, count, err);
+    if (!status)
+        status = find_reach(&s, err);
     if (!status)
         status = count_before(&s, voxels, count, err);
     if (!status)

@@ -37,6 +37,29 @@ static bool has_previous(const size_t shape[3], size_t cell, size_t axis)
     return cell / step_along(shape, axis) % shape[axis] > 0;
 }
 
+/* ---- Grids and voxels that are none ---------------------------------------------------------- */
+
+vxs_status vxs_voxels_check(const size_t shape[3], const size_t *voxels, size_t count,
+                            vxs_error *err)
+{
+    size_t cells = vxs_times(vxs_times(shape[0], shape[1]), shape[2]);
+    if (cells == 0 || cells == SIZE_MAX)
+        return vxs_fail(err, VXS_MISUSE,
+                        "a grid of %zu x %zu x %zu voxels has none, or more than have numbers",
+                        shape[0], shape[1], shape[2]);
+    if (count > 0 && !voxels)
+        return vxs_fail(err, VXS_MISUSE, "%zu voxels without their places", count);
+    for (size_t k = 0; k < count; k++) {
+        if (voxels[k] >= cells)
+            return vxs_fail(err, VXS_MISUSE, "voxel %zu is off the grid of %zu x %zu x %zu voxels",
+                            voxels[k], shape[0], shape[1], shape[2]);
+        if (k > 0 && voxels[k] <= voxels[k - 1])
+            return vxs_fail(err, VXS_MISUSE, "voxel %zu stands behind voxel %zu; they must ascend",
+                            voxels[k], voxels[k - 1]);
+    }
+    return VXS_OK;
+}
+
 /* ---- Links ----------------------------------------------------------------------------------- */
 
 static void reach(const grower *w, size_t cell, size_t from, size_t *waiting)
@@ -228,7 +251,11 @@ static vxs_status make(const size_t shape[3], const size_t *voxels, size_t count
 {
     uint32_t *node = NULL;
     *g = (vxs_graph){ .nodes = 0 };
-    vxs_status status = number_cells(shape, voxels, count, &node, err);
+    if (connectivity != 6 && connectivity != 18 && connectivity != 26)
+        return vxs_fail(err, VXS_MISUSE, "connectivity is 6, 18 or 26, not %d", connectivity);
+    vxs_status status = vxs_voxels_check(shape, voxels, count, err);
+    if (!status)
+        status = number_cells(shape, voxels, count, &node, err);
     if (!status) {
         size_t edges = list_neighbours(shape, voxels, count, connectivity, node, NULL);
         status = vxs_graph_new(count, edges, g, err);

@@ -299,6 +299,56 @@ static vxs_status make_all(vxs_error *err)
     return status;
 }
 
+/* Shapes whose cells are no number, and voxels that are none of them: refused before anything is
+ * divided by a shape or written to a cell. */
+Test(graph, grids_that_are_none_are_refused)
+{
+    const size_t huge = (size_t)1 << 40, half = (size_t)1 << 32;
+    const size_t fine[] = { 0, 1, 2, 5 }, off[] = { 0, 1, 2, 27 }, down[] = { 5, 2, 1, 0 };
+    const size_t farther[] = { 0, 1, 2, 400000000 }, twice[] = { 0, 1, 1, 2 };
+    const struct {
+        size_t shape[3];
+        const size_t *voxels;
+        const char *part;
+    } cases[] = {
+        { { 0, 3, 3 }, fine, "a grid of 0 x 3 x 3 voxels" },
+        { { 3, 3, 0 }, fine, "a grid of 3 x 3 x 0 voxels" },
+        { { 3, huge, huge }, fine, "a grid of 3 x 1099511627776 x 1099511627776 voxels" },
+        { { half, half, 1 }, fine, "a grid of 4294967296 x 4294967296 x 1 voxels" },
+        { { 3, 3, 3 }, off, "voxel 27 is off the grid of 3 x 3 x 3 voxels" },
+        { { 3, 3, 3 }, farther, "voxel 400000000 is off the grid" },
+        { { 3, 3, 3 }, down, "voxel 2 stands behind voxel 5; they must ascend" },
+        { { 3, 3, 3 }, twice, "voxel 1 stands behind voxel 1; they must ascend" },
+        { { 3, 3, 3 }, NULL, "4 voxels without their places" },
+    };
+    const double step[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_graph g;
+    vxs_groups groups;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        const size_t *shape = cases[k].shape, *voxels = cases[k].voxels;
+        REFUSES(vxs_graph_grid(shape, voxels, 4, 6, &g, &err), err, VXS_MISUSE, cases[k].part);
+        REFUSES(vxs_graph_neighbours(shape, voxels, 4, 6, &g, &err), err, VXS_MISUSE,
+                cases[k].part);
+        REFUSES(vxs_groups_patches(shape, voxels, 4, step, 1, &groups, &err), err, VXS_MISUSE,
+                cases[k].part);
+        cr_assert(!g.from && !groups.begin);
+    }
+}
+
+Test(graph, neighbours_share_faces_edges_or_corners)
+{
+    static const int bad[] = { 7, 0, -6, 27, 8 };
+    const size_t shape[3] = { 3, 3, 3 }, voxels[] = { 0, 1, 2, 5 };
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_graph g;
+    for (size_t k = 0; k < 5; k++) {
+        char part[100];
+        snprintf(part, sizeof(part), "connectivity is 6, 18 or 26, not %d", bad[k]);
+        REFUSES(vxs_graph_grid(shape, voxels, 4, bad[k], &g, &err), err, VXS_MISUSE, part);
+    }
+}
+
 Test(graph, no_memory_is_an_error)
 {
     cr_assert(fail_each_request(make_all) > 20);

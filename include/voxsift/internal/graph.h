@@ -16,6 +16,9 @@ VXS_MUST_CHECK vxs_status vxs_graph_append(vxs_graph *graph, const vxs_graph *mo
  * there is none. There are fewer than 2^32 cells. */
 VXS_MUST_CHECK vxs_status vxs_graph_link_cells(const size_t shape[3], const uint32_t *node,
                                                vxs_graph *graph, vxs_error *err);
+/* Whether there is a grid of that shape, and the voxels are some of its cells, ascending. */
+VXS_MUST_CHECK vxs_status vxs_voxels_check(const size_t shape[3], const size_t *voxels,
+                                           size_t count, vxs_error *err);
 /* Without links. */
 VXS_MUST_CHECK vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels,
                                                size_t count, int connectivity, vxs_graph *graph,
