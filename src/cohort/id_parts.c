@@ -234,6 +234,21 @@ static size_t count_letters(const char *text, const char *end)
     return k;
 }
 
+/* "000120130412": the digits before a date that nothing divides from them; all, where there is
+ * none. Births are not of scans. */
+static size_t before_date(const char *text, size_t digits)
+{
+    static const size_t lengths[] = { 14, 12, 8 };
+    for (size_t k = 0; k < sizeof(lengths) / sizeof(lengths[0]); k++) {
+        unsigned year = 0;
+        size_t length = lengths[k], head = digits > length ? digits - length : 0;
+        if (head >= 2 && date_length(text + head, text + digits, true, &year) == length &&
+            year >= 1985 && year < 2050)
+            return head;
+    }
+    return digits;
+}
+
 static vxs_id_part next_part(const char *from, const char *at, const char *end)
 {
     vxs_id_part p = { .apart =
@@ -243,7 +258,7 @@ static vxs_id_part next_part(const char *from, const char *at, const char *end)
     size_t length = digits ? date_length(at, end, at > from, &year) : 0;
     p.kind = length > 0 ? VXS_ID_DATE : digits ? VXS_ID_DIGITS : VXS_ID_LETTERS;
     p.text = (vxs_name){ at, length > 0 ? length
-                             : digits   ? count_digits(at, end)
+                             : digits   ? before_date(at, count_digits(at, end))
                                         : count_letters(at, end) };
     p.visit = p.kind == VXS_ID_DATE;
     if (p.kind == VXS_ID_DIGITS) {

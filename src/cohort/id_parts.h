@@ -42,4 +42,10 @@ uint64_t vxs_id_parts_hash(const char *text, size_t length);
 VXS_MUST_CHECK vxs_status vxs_number_keys(const uint64_t *key, const bool *in, size_t n,
                                           size_t *number, size_t *count, vxs_error *err);
 
+/* id_tails.c: persons of ids that end with what is each scan's own, in the way of vxs_shape_of_ids;
+ * *count and numbers stay where there are none, or where *count persons that were found by other
+ * forms are fewer. */
+VXS_MUST_CHECK vxs_status vxs_id_tails_persons(const vxs_id_parts *parts, size_t known,
+                                               size_t *number, size_t *count, vxs_error *err);
+
 #endif

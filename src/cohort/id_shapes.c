@@ -76,6 +76,7 @@ typedef struct {
     uint64_t *key;           /* for numbering */
     size_t *number, persons; /* stems */
     size_t *members;         /* how many ids a stem has */
+    bool *bare;              /* stems that are ids by themselves: P003 beside P003_2 */
     bool *in;                /* ids of stems that repeat and have a run */
     size_t *run, runs;       /* values of runs of these */
     size_t repeated;         /* ids of stems that repeat */
@@ -135,9 +136,12 @@ static vxs_status number_stems(shape *s, vxs_error *err)
         return status;
     link_known(s);
     memset(s->members, 0, s->n * sizeof(*s->members));
+    memset(s->bare, 0, s->n * sizeof(*s->bare));
     for (size_t i = 0; i < s->n; i++)
-        if (s->number[i] != VXS_NOBODY)
+        if (s->number[i] != VXS_NOBODY) {
             s->members[s->number[i]]++;
+            s->bare[s->number[i]] = s->bare[s->number[i]] || s->a[i] == s->b[i];
+        }
     s->repeated = 0;
     for (size_t i = 0; i < s->n; i++)
         s->repeated += s->number[i] != VXS_NOBODY && s->members[s->number[i]] > 1;
@@ -163,6 +167,8 @@ typedef struct {
     size_t dates_alone;   /* with nothing behind them */
     size_t runs, maybe;   /* of all ids; that may be dates */
     size_t apart;         /* words that punctuation stands before */
+    size_t years;         /* runs that are a year before a word for persons: 2019_P01 */
+    size_t rescans;       /* runs behind punctuation, of stems that are ids by themselves */
     size_t short_numbers; /* runs that are one number of two digits at most */
     size_t short_words;   /* words with nothing but their number */
     size_t ambiguous;     /* letters that are of sites or subjects as well */
@@ -216,6 +222,12 @@ static bool has_person(const shape *s, size_t i)
     return person;
 }
 
+static bool is_year_of_person(const vxs_id_part *p, size_t length)
+{
+    return length == 1 && p->kind == VXS_ID_DIGITS && p->text.length == 4 && p->number >= 1900 &&
+           p->number < 2100 && p[1].person;
+}
+
 static void see_date(const vxs_id_part *p, content *c)
 {
     c->dates++;
@@ -238,6 +250,8 @@ static void see_run(const shape *s, size_t i, content *c)
         see_date(p, c);
     c->dates_alone += p->kind == VXS_ID_DATE && length == 1;
     c->short_numbers += length == 1 && p->apart && p->kind == VXS_ID_DIGITS && p->text.length <= 2;
+    c->years += is_year_of_person(p, length);
+    c->rescans += p->apart && s->bare[s->number[i]];
     c->persons += has_person(s, i);
     c->units += a > 0 && is_unit(s, i, a - 1);
     c->followed += b < vxs_id_parts_count(s->parts, i);
@@ -297,7 +311,7 @@ static vxs_status is_visit_before(const shape *s, const content *c, bool *is, vx
     free(list);
     bool dates = c->dates == c->some || are_all_maybe_dates(c);
     bool words = c->short_words == c->some, certain = words && 2 * c->ambiguous < c->some;
-    bool number = c->short_numbers == c->some || (words && !certain);
+    bool number = c->short_numbers == c->some || c->years == c->some || (words && !certain);
     bool chance = of.differ && 2 * s->repeated < s->present;
     *is = certain || of.alike || (number && !chance && !(of.begin_again && of.end_apart)) ||
           (dates && c->digits > 0 && of.count < of.span / 2);
@@ -322,7 +336,8 @@ static bool are_named(const shape *s, const content *c, size_t *least)
     bool dates = c->some > 0 && c->dates == c->some && !are_births(c);
     bool maybe = are_all_maybe_dates(c) && 2 * c->digits > s->present;
     bool apart = dates || 2 * c->apart > c->some;
-    *least = (words || dates) && apart ? 2 : tenth;
+    bool rescans = c->some > 0 && c->rescans == c->runs && 5 * c->runs <= s->present;
+    *least = ((words || dates) && apart) || rescans ? 2 : tenth;
     if (dates && 2 * c->digits <= s->present) /* AB_20170312: others may have these initials */
         *least = s->present / 2;
     bool numbered = 2 * c->digits > s->present; /* else the run may have the person's number */
@@ -521,13 +536,17 @@ vxs_status vxs_shape_of_ids(const char *const *ids, size_t n, size_t known, size
     s.members = vxs_alloc(n, sizeof(*s.members), err);
     s.run = vxs_alloc(n, sizeof(*s.run), err);
     s.in = vxs_alloc(n, sizeof(*s.in), err);
+    s.bare = vxs_alloc(n, sizeof(*s.bare), err);
     if (!status)
-        status =
-            s.a && s.b && s.key && s.number && s.members && s.run && s.in ? VXS_OK : VXS_FAILED;
+        status = s.a && s.b && s.key && s.number && s.members && s.run && s.in && s.bare
+                     ? VXS_OK
+                     : VXS_FAILED;
     for (size_t i = 0; i < n && !status; i++)
         s.present += is_present(&s, i);
     if (!status)
         status = search(&s, &chosen, err);
+    if (!status)
+        status = vxs_id_tails_persons(&parts, known, number, &chosen.persons, err);
     *count = status ? 0 : chosen.persons;
     free(s.a);
     free(s.b);
@@ -536,6 +555,7 @@ vxs_status vxs_shape_of_ids(const char *const *ids, size_t n, size_t known, size
     free(s.members);
     free(s.run);
     free(s.in);
+    free(s.bare);
     vxs_id_parts_release(&parts);
     return status;
 }

@@ -68,10 +68,13 @@ static bool is_end(char c)
 
 /* What may be a visit or a scan, or another person: P01_V2, OAS2_0001_MR1, 002_S_0295_m12. */
 static const occasion perhaps[] = {
-    { "v", true },   { "t", true },   { "m", true },    { "s", true },      { "d", true },
-    { "y", true },   { "w", true },   { "i", true },    { "mr", true },     { "mri", true },
-    { "pet", true }, { "ct", true },  { "scan", true }, { "sess", true },   { "exam", true },
-    { "vis", true }, { "rep", true }, { "sc", false },  { "scmri", false }, { NULL, false },
+    { "v", true },       { "t", true },         { "m", true },      { "s", true },
+    { "d", true },       { "y", true },         { "w", true },      { "i", true },
+    { "mr", true },      { "mri", true },       { "pet", true },    { "ct", true },
+    { "scan", true },    { "sess", true },      { "exam", true },   { "vis", true },
+    { "rep", true },     { "time", true },      { "besuch", true }, { "visite", true },
+    { "messung", true }, { "zeitpunkt", true }, { "termin", true }, { "sitzung", true },
+    { "visita", true },  { "sc", false },       { "scmri", false }, { NULL, false },
 };
 
 bool vxs_may_name_occasion(vxs_name word, bool number)

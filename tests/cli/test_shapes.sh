@@ -46,10 +46,21 @@ done
 table_of c score 'id = sprintf("P%03d%s", p, v == 1 ? "" : "_rescan");'
 says "a rescan" "" --dry-run
 holds "is of the person" "40 subjects of 20 people" "$work/out"
+# tails of which each scan has its own, words and years before the person, and one scan again of a few
+for id in 'sprintf("%d_I%d", 3000 + p, 200000 + i * 7919)' 'sprintf("022_S_%04d_I%d", p, 200000 + i * 7919)' 'sprintf("P%03d_%d", p, 1000000 + i * 79190)' \
+    'sprintf("P%03d_%.1f", p, 20 + p * 37 % 60 + 1.5 * v)' 'sprintf("P%03d_%dy", p, 20 + p * 37 % 60 + v)' 'sprintf("%04d%d0%d12", p, 2011 + v, 1 + p % 7)' \
+    'sprintf("IXI%03d-Guys-%04d-T1", p, i * 7919 % 10000)' 'sprintf("time%d_%03d", v, p)' 'sprintf("%d_P%02d", 2018 + v, p)' 'sprintf("Besuch%d_%03d", v, p)' \
+    'v == 2 && p > 3 ? sprintf("P%03d", 20 + p) : sprintf("P%03d%s", p, v == 1 ? "" : "_2")'; do
+    table_of c score "id = $id;"
+    says "ids $id" "are taken for two persons; if they are one, pass --person" --dry-run
+    holds "ids $id are counted" "(perhaps " "$work/out"
+    says "ids $id, each a person" "" --dry-run --person scan_id
+done
 # ages, sites, families, and ids that share no person
 for id in 'sprintf("sub-%03d", i + 1)' 'i + 1' 'sprintf("%03d_S_%04d", i % 9, i + 100)' '1000003 + i * 7919' 'sprintf("site%d_%02d", v, p)' \
     'sprintf("%s_%02d", v == 1 ? "HC" : "PT", p)' 'sprintf("%s%02d", v == 1 ? "control" : "patient", p)' 'sprintf("%s_%02d", v == 1 ? "NYU" : "UCLA", p)' 'sprintf("%03d_T1w", i)' 'sprintf("fam%03d_%d", p, v)' \
-    'i < 25 ? sprintf("1_%02d", i + 1) : sprintf("2_%02d", i - 24)' 'sprintf("%06d-%d", 100000 + i * 7919, i * 7 % 10)' 'sprintf("201901%02d_%d", p, v)'; do
+    'i < 25 ? sprintf("1_%02d", i + 1) : sprintf("2_%02d", i - 24)' 'sprintf("%06d-%d", 100000 + i * 7919, i * 7 % 10)' 'sprintf("201901%02d_%d", p, v)' \
+    'sprintf("F%03d_%04d", p, i + 1000)' 'sprintf("%03d_%d", 1 + i % 5, 1000000 + i * 79190)'; do
     table_of c score "id = $id;"
     says "ids $id" "" --dry-run
 done

@@ -9,7 +9,8 @@
 
 /* Forms are text with places in braces: {pN} is the person's number with N digits, {c} a code of
  * the person, {i} initials, {v:a|b|c} the visit, {s:a|b} a site of the person, {rN} a random number
- * of N digits, {dFORMAT} the date of the visit, as strftime writes it. */
+ * of N digits, {h} one of eight in base 16, {a} the age at the visit, {dFORMAT} its date, as strftime
+ * writes it. */
 typedef struct {
     size_t persons, visits;
     int keep;    /* of 100 later visits */
@@ -93,6 +94,10 @@ static size_t fill(char *to, const char *from, const char *end, const design *d,
         return copy_choice(to, from + 2, end, of_person(p, 7, count_choices(from + 2, end)));
     case 'r':
         return (size_t)sprintf(to, "%u%0*u", 1 + draw(9), from[1] - '1', draw(1000));
+    case 'h':
+        return (size_t)sprintf(to, "%04x%04x", draw(65536), draw(65536));
+    case 'a':
+        return (size_t)sprintf(to, "%zu", 20 + of_person(p, 11, 60) + 2 * v);
     default:
         return write_date(to, from + 1, end, p, v);
     }
@@ -256,6 +261,53 @@ Test(id_shapes, without_punctuation)
         find_form(forms[k]);
 }
 
+/* Tails that no two scans share: nothing but counts shows the persons. */
+Test(id_shapes, tails_of_scans)
+{
+    static const char *const forms[] = { "3{p3}_I{r7}", "{s:MUC|BER}_S_{p4}_I{r7}",
+                                         "P{p3}_{r7}",  "{p3}-{r7}",
+                                         "P{p3}_{h}",   "P{p3}_{a}.{v:3|5|8}",
+                                         "P{p3}_{a}y",  "IXI{p3}-{s:Guys|HH|IOP}-{r7}-T1",
+                                         NULL };
+    for (int k = 0; forms[k]; k++)
+        for (size_t persons = 40; persons <= 200; persons *= 5)
+            for (int sparse = 0; sparse < 2; sparse++) {
+                find_all(&(design){ persons, 2, 100, sparse, forms[k] });
+                find_all(&(design){ persons, 2, 60, sparse, forms[k] });
+                find_all(&(design){ persons, 3, 60, sparse, forms[k] });
+            }
+    find_form("{p4}{d%Y%m%d}");
+    find_form("{p4}{d%Y%m%d%H%M}");
+}
+
+Test(id_shapes, words_before_the_person)
+{
+    static const char *const forms[] = { "{v:time1|time2|time3}_{p3}",
+                                         "{v:Besuch1|Besuch2|Besuch3}_{p3}",
+                                         "{v:2019|2020|2021}_P{p3}", NULL };
+    for (int k = 0; forms[k]; k++)
+        for (size_t persons = 12; persons <= 70; persons += 29)
+            find_all(&(design){ persons, 2, 100, false, forms[k] });
+}
+
+/* Some of 157 have another scan, or three have a number that nobody without it has. */
+Test(id_shapes, few_scans_again)
+{
+    for (size_t extra = 2; extra <= 3; extra++)
+        for (size_t first = 0; first <= 200; first += 200) {
+            size_t n = 0;
+            for (size_t p = 1; p <= 157; p++)
+                sprintf(text[n++], "P%03zu", p);
+            for (size_t p = 1; p <= extra; p++)
+                sprintf(text[n++], "P%03zu_2", first + 7 * p);
+            for (size_t i = 0; i < n; i++)
+                ids[i] = text[i];
+            size_t count = look(n);
+            cr_assert(count == (first == 0 ? 157 : 0), "%zu again: %zu persons", extra, count);
+            cr_assert(count == 0 || number[157] == number[6]);
+        }
+}
+
 /* ---- Forms of one scan a person -------------------------------------------------------------- */
 
 static void find_none(const char *form)
@@ -294,6 +346,10 @@ Test(id_shapes, one_scan_a_person)
                                          "P{p3}_E{r5}",
                                          "P{p3}_V1",
                                          "row-{p6}",
+                                         "{s:011|012|013}_{r7}",
+                                         "{p3}_{a}y",
+                                         "{i}{p3}_{r7}",
+                                         "{c}_{h}",
                                          "{p3}.0",
                                          "{s:A|B|C|D|E|F|G|H|I|J}M_{d%Y%m%d}_{p3}",
                                          NULL };
@@ -336,6 +392,35 @@ Test(id_shapes, numbers_that_begin_again)
         }
 }
 
+/* Sites have many subjects each, or subjects that are counted through; families as well. */
+Test(id_shapes, numbers_of_subjects_at_sites)
+{
+    static const char *const forms[] = { "%03u_%07u", "C%02u_%05u", "%03u_S_%04u", "%u01_%u",
+                                         "site%u_%07u" };
+    for (size_t k = 0; k < sizeof(forms) / sizeof(forms[0]); k++)
+        for (unsigned sites = 5; sites <= 40; sites *= 2)
+            for (unsigned each = 6; each * sites <= 600; each *= 3) {
+                size_t n = 0;
+                for (unsigned s = 1; s <= sites; s++)
+                    for (unsigned j = 0; j < each - each * s / (2 * sites); j++, n++) {
+                        unsigned subject = (unsigned)n * 7919 % 600 * (k == 1 ? 90 : 9);
+                        sprintf(text[n], forms[k], s, 1000 + subject);
+                        ids[n] = text[n];
+                    }
+                size_t count = look(n);
+                cr_assert(count == 0, "%u sites with up to %u, such as %s: %zu", sites, each,
+                          ids[0], count);
+            }
+    size_t n = 0;
+    for (unsigned f = 1; f <= 80; f++)
+        for (unsigned j = 0; j < 1 + f % 4; j++, n++) {
+            sprintf(text[n], "F%03u_%04u", f, 1000 + (unsigned)n);
+            ids[n] = text[n];
+        }
+    size_t count = look(n);
+    cr_assert(count == 0, "families: %zu", count);
+}
+
 /* Numbers with gaps, the same under each head: no site has them by chance. */
 Test(id_shapes, numbers_that_are_missing_everywhere)
 {
@@ -375,6 +460,21 @@ Test(id_shapes, another_visit_of_a_known_person)
     }
 }
 
+Test(id_shapes, another_tail_of_a_known_person)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    size_t count = 0;
+    for (unsigned i = 0; i <= 60; i++) {
+        sprintf(text[i], "%u_I%u", 3001 + (i < 60 ? i / 2 : 7), 200000 + i * 7919);
+        ids[i] = text[i];
+    }
+    WORKS(vxs_shape_of_ids(ids, 61, 60, number, &count, &err), err);
+    cr_assert(count == 30 && number[60] == number[14], "%zu", count);
+    strcpy(text[60], "4001_I123456");
+    WORKS(vxs_shape_of_ids(ids, 61, 60, number, &count, &err), err);
+    cr_assert(count == 0, "%zu", count);
+}
+
 Test(id_shapes, punctuation_is_nobody)
 {
     vxs_error err = VXS_ERROR_INIT;
@@ -411,14 +511,18 @@ Test(id_shapes, fifty_thousand)
     free(of);
 }
 
+static size_t again;
+
 static vxs_status look_again(vxs_error *err)
 {
     size_t count = 0;
-    return vxs_shape_of_ids(ids, 24, 0, number, &count, err);
+    return vxs_shape_of_ids(ids, again, 0, number, &count, err);
 }
 
 Test(id_shapes, memory_that_fails)
 {
-    (void)write_ids(&(design){ 12, 2, 100, false, "{v:1|2}_{p3}" });
+    again = write_ids(&(design){ 12, 2, 100, false, "{v:1|2}_{p3}" });
     cr_assert(fail_each_request(look_again) > 8);
+    again = write_ids(&(design){ 20, 2, 100, false, "P{p3}_{a}.{v:3|5}" });
+    cr_assert(fail_each_request(look_again) > 20);
 }
