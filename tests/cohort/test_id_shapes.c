@@ -9,8 +9,8 @@
 
 /* Forms are text with places in braces: {pN} is the person's number with N digits, {c} a code of
  * the person, {i} initials, {v:a|b|c} the visit, {s:a|b} a site of the person, {rN} a random number
- * of N digits, {h} one of eight in base 16, {a} the age at the visit, {dFORMAT} its date, as strftime
- * writes it. */
+ * of N digits, {h} one of eight in base 16, {a} the age at the visit, {dFORMAT} its date as
+ * strftime writes it. */
 typedef struct {
     size_t persons, visits;
     int keep;    /* of 100 later visits */
