@@ -7,6 +7,7 @@
  * bytes times a header's scale has 8, however many it seems to have. */
 #include "voxsift/internal/cohort.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,5 +71,56 @@ vxs_status vxs_cohort_prints(const vxs_cohort *c, uint64_t *print, vxs_error *er
     for (size_t i = 0; i < c->n; i++)
         print[i] = count[i] < DIGITS ? 0 : print[i];
     free(count);
+    return VXS_OK;
+}
+
+/* ---- Of images that are stored in other numbers ---------------------------------------------- */
+
+/* Random signs times the features of a subject, which are centered and divided by their norm, so
+ * that neither a scale nor rounding changes much: for images with correlation r the differences
+ * have standard deviation sqrt(2 - 2 r). */
+typedef struct {
+    double product[VXS_SKETCH], signs[VXS_SKETCH], sum, squares;
+    size_t count, nonzero;
+} sketch;
+
+static void add_value(sketch *s, const double sign[VXS_SKETCH], double value)
+{
+    for (int k = 0; k < VXS_SKETCH; k++)
+        s->product[k] += sign[k] * value;
+    s->sum += value;
+    s->squares += value * value;
+    s->nonzero += value != 0;
+}
+
+static void finish(const sketch *s, double *numbers)
+{
+    double mean = s->sum / (double)s->count, square = s->squares - mean * s->sum;
+    bool some = s->nonzero >= DIGITS && square > 1e-9 * s->squares;
+    for (int k = 0; k < VXS_SKETCH; k++)
+        numbers[k] = some ? (s->product[k] - mean * s->signs[k]) / sqrt(square) : NAN;
+}
+
+vxs_status vxs_cohort_sketches(const vxs_cohort *c, double *numbers, vxs_error *err)
+{
+    sketch *all = vxs_alloc(c->n, sizeof(*all), err);
+    size_t step = c->p / MOST + (c->p % MOST > 0);
+    if (!all)
+        return VXS_FAILED;
+    for (size_t j = 0; j < c->p && c->features && c->kind == VXS_FEATURES_VOXELS; j += step) {
+        uint64_t bits = mix(j, 1);
+        double sign[VXS_SKETCH];
+        for (int k = 0; k < VXS_SKETCH; k++)
+            sign[k] = bits >> (8 + k) & 1 ? 1 : -1;
+        for (size_t i = 0; i < c->n; i++) {
+            for (int k = 0; k < VXS_SKETCH; k++)
+                all[i].signs[k] += sign[k];
+            all[i].count++;
+            add_value(&all[i], sign, (double)c->features[j * c->n + i]);
+        }
+    }
+    for (size_t i = 0; i < c->n; i++)
+        finish(&all[i], numbers + i * VXS_SKETCH);
+    free(all);
     return VXS_OK;
 }

@@ -87,7 +87,8 @@ VXS_MUST_CHECK vxs_status vxs_task_groups(const vxs_task *task, const char *opti
                                           const char *column, vxs_together *together,
                                           vxs_error *err);
 /* trained.c: images of the training subjects, into an object that is open. */
-void vxs_trained_json(vxs_json_writer *writer, const vxs_task *task, const uint64_t *prints);
+void vxs_trained_json(vxs_json_writer *writer, const vxs_task *task, const uint64_t *prints,
+                      const double *sketches);
 /* covariates.c */
 void vxs_free_factors(vxs_task *task);
 

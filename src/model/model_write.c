@@ -153,6 +153,7 @@ typedef struct {
     const vxs_task *task;
     const vxs_method_settings *settings;
     uint64_t *prints; /* of the cohort's subjects */
+    double *sketches; /* likewise, VXS_SKETCH of each */
 } saved;
 
 static void write_training(vxs_json_writer *w, const saved *s)
@@ -168,7 +169,7 @@ static void write_training(vxs_json_writer *w, const saved *s)
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL, vxs_task_id(t, i));
     vxs_json_close_array(w);
-    vxs_trained_json(w, t, s->prints);
+    vxs_trained_json(w, t, s->prints, s->sketches);
     vxs_json_close_object(w);
 }
 
@@ -442,7 +443,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                           const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    saved about = { context, m, t, settings, NULL };
+    saved about = { context, m, t, settings, NULL, NULL };
     static const char *const files[] = { "weights.tsv",      "weights.nii.gz",     "mask.nii.gz",
                                          VXS_PENALTIES_FILE, VXS_GRAPH_FILE,       VXS_GROUPS_FILE,
                                          VXS_TERMS_FILE,     VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
@@ -466,7 +467,12 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
     };
     vxs_output *output = NULL;
     about.prints = vxs_alloc(t->cohort->n, sizeof(*about.prints), err);
-    vxs_status status = about.prints ? vxs_cohort_prints(t->cohort, about.prints, err) : VXS_FAILED;
+    about.sketches = vxs_alloc(t->cohort->n, VXS_SKETCH * sizeof(*about.sketches), err);
+    vxs_status status = about.prints && about.sketches
+                            ? vxs_cohort_prints(t->cohort, about.prints, err)
+                            : VXS_FAILED;
+    if (!status)
+        status = vxs_cohort_sketches(t->cohort, about.sketches, err);
     if (!status)
         status = vxs_output_new(context, directory, replace, &output, err);
     for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {
@@ -488,5 +494,6 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         status = vxs_output_commit(output, err);
     vxs_output_free(output);
     free(about.prints);
+    free(about.sketches);
     return status;
 }

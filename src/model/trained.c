@@ -1,7 +1,8 @@
 /* trained.c - whom a model was trained on, and whether a cohort has them again.
  *
  * An image is known by the SHA-256 of its file (and the number of its volume), or by the values of
- * its features (vxs_cohort_prints) where it was stored in another way; a person by the id without
+ * its features (vxs_cohort_prints) where it was stored in another way, and of voxels by a sketch
+ * (vxs_cohort_sketches) where it was stored in other numbers or scaled; a person by the id without
  * session, visit or run (as cohorts find it), or by the column of persons. A person with another
  * image was no part of the training, but is no new person either: a score over such subjects is no
  * estimate of what the model does for others. Without images there are ids alone. Where the ids of
@@ -10,6 +11,7 @@
 #include "model/model.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -102,8 +104,24 @@ static const char *print_text(uint64_t print, char text[IMAGE_TEXT])
     return text;
 }
 
-/* "persons", "images" and "prints": in the order of the ids. */
-void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *prints)
+#define SKETCH_UNIT 1e-5
+
+static void write_sketches(vxs_json_writer *w, const vxs_task *t, const double *sketches)
+{
+    vxs_json_open_array(w, "sketches");
+    for (size_t i = 0; i < t->n; i++) {
+        const double *one = sketches + t->rows[i] * VXS_SKETCH;
+        vxs_json_open_array(w, NULL);
+        for (int k = 0; k < VXS_SKETCH && !isnan(*one); k++)
+            vxs_json_whole(w, NULL, (int64_t)llround(one[k] / SKETCH_UNIT));
+        vxs_json_close_array(w);
+    }
+    vxs_json_close_array(w);
+}
+
+/* "persons", "images", "prints" and "sketches": in the order of the ids. */
+void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *prints,
+                      const double *sketches)
 {
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
@@ -129,6 +147,7 @@ void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *pri
         vxs_json_text(w, NULL, *print_text(prints[t->rows[i]], print) ? print : NULL);
     }
     vxs_json_close_array(w);
+    write_sketches(w, t, sketches);
 }
 
 /* ---- Of a model that was read ---------------------------------------------------------------- */
@@ -215,6 +234,66 @@ static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const v
     return status;
 }
 
+/* ---- By sketches ----------------------------------------------------------------------------- */
+
+#define ALIKE    1e-3 /* of one image; of two, differences are about 1 */
+#define OF_USUAL 0.02 /* and of the median, where all images are much alike */
+
+/* n x VXS_SKETCH; those that are not as they are written are left out. */
+static size_t list_sketches(const vxs_json *list, double *sketches)
+{
+    size_t count = 0;
+    for (const vxs_json *i = list ? list->first : NULL; i; i = i->next) {
+        const vxs_json *number =
+            i->kind == VXS_JSON_ARRAY && i->length == VXS_SKETCH ? i->first : NULL;
+        int k = 0;
+        for (; number && number->kind == VXS_JSON_NUMBER; number = number->next)
+            sketches[count * VXS_SKETCH + (size_t)k++] = SKETCH_UNIT * number->number;
+        count += k == VXS_SKETCH;
+    }
+    return count;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static bool is_alike(const double *one, const double *sketches, size_t count, double *distance)
+{
+    for (size_t i = 0; i < count; i++) {
+        distance[i] = 0;
+        for (size_t k = 0; k < VXS_SKETCH; k++)
+            distance[i] = fmax(distance[i], fabs(one[k] - sketches[i * VXS_SKETCH + k]));
+    }
+    qsort(distance, count, sizeof(*distance), by_size);
+    return count > 1 && distance[0] < ALIKE && distance[0] < OF_USUAL * distance[count / 2];
+}
+
+/* Images of the training that were rounded or scaled. */
+static vxs_status find_alike(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
+                             vxs_error *err)
+{
+    const vxs_json *list = vxs_json_get(vxs_json_get(m->about, "training"), "sketches");
+    size_t most = list ? list->length : 0;
+    double *sketches = vxs_alloc(most, VXS_SKETCH * sizeof(*sketches), err);
+    double *distance = vxs_alloc(most, sizeof(*distance), err);
+    double *own = vxs_alloc(c->n, VXS_SKETCH * sizeof(*own), err);
+    vxs_status status = sketches && distance && own ? vxs_cohort_sketches(c, own, err) : VXS_FAILED;
+    size_t count = status ? 0 : list_sketches(list, sketches);
+    for (size_t i = 0; i < c->n && count > 0; i++) {
+        const double *one = own + i * VXS_SKETCH;
+        if (trained[i] != VXS_TRAINED_ON_IMAGE && !isnan(*one) &&
+            is_alike(one, sketches, count, distance))
+            trained[i] = VXS_TRAINED_ON_IMAGE;
+    }
+    free(sketches);
+    free(distance);
+    free(own);
+    return status;
+}
+
 /* ---- By the form of ids ---------------------------------------------------------------------- */
 
 /* As the model has the training persons: by the column of persons, or else by the id. */
@@ -274,6 +353,8 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
         status = prints ? vxs_cohort_prints(c, prints, err) : VXS_FAILED;
     for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL)
         status = find(&t, c, i, item, prints[i], &trained[i], err);
+    if (!status)
+        status = find_alike(m, c, trained, err);
     /* whose row it is was said for both */
     bool said = is_true(vxs_json_get(m->about, "training"), "person_said") &&
                 is_true(c->about, "person_said");

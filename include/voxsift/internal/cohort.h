@@ -49,6 +49,11 @@ void vxs_cohort_add(const vxs_cohort *cohort, size_t j, double weight, double *s
  * by chance (prints.c). */
 VXS_MUST_CHECK vxs_status vxs_cohort_prints(const vxs_cohort *cohort, uint64_t *print,
                                             vxs_error *err);
+/* Numbers (n x VXS_SKETCH) that are nearly the same where two subjects have the same image but for
+ * a scale and rounding; NaN where features are no voxels, or the image says too little. */
+enum { VXS_SKETCH = 8 };
+VXS_MUST_CHECK vxs_status vxs_cohort_sketches(const vxs_cohort *cohort, double *numbers,
+                                              vxs_error *err);
 /* Whether the files of features are those that the cohort was made with, by their SHA-256, which
  * reads them; VXS_OK as well when cohort.json records none, as of cohorts that other programs made.
  */
