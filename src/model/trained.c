@@ -262,11 +262,15 @@ static int by_size(const void *a, const void *b)
 
 static bool is_alike(const double *one, const double *sketches, size_t count, double *distance)
 {
+    double least = INFINITY;
     for (size_t i = 0; i < count; i++) {
         distance[i] = 0;
         for (size_t k = 0; k < VXS_SKETCH; k++)
             distance[i] = fmax(distance[i], fabs(one[k] - sketches[i * VXS_SKETCH + k]));
+        least = fmin(least, distance[i]);
     }
+    if (!(least < ALIKE))
+        return false;
     qsort(distance, count, sizeof(*distance), by_size);
     return count > 1 && distance[0] < ALIKE && distance[0] < OF_USUAL * distance[count / 2];
 }
