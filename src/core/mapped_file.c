@@ -19,6 +19,7 @@ typedef struct {
     size_t size;
     int file, taken;
     bool written;
+    struct timespec changed; /* when it was mapped */
     char name[NAME];
 } note;
 
@@ -26,6 +27,7 @@ static note notes[MOST_NOTES];
 
 void vxs_map_note(const void *map, size_t size, const char *path, int file, bool written)
 {
+    struct stat about;
     for (size_t k = 0; k < MOST_NOTES; k++) {
         note *n = &notes[k];
         if (__atomic_exchange_n(&n->taken, 1, __ATOMIC_ACQUIRE))
@@ -33,6 +35,7 @@ void vxs_map_note(const void *map, size_t size, const char *path, int file, bool
         n->size = size;
         n->written = written;
         n->file = fcntl(file, F_DUPFD_CLOEXEC, 3);
+        n->changed = fstat(file, &about) == 0 ? about.st_mtim : (struct timespec){ .tv_sec = 0 };
         vxs_shown_copy(path, n->name, sizeof(n->name));
         __atomic_store_n(&n->map, (const char *)map, __ATOMIC_RELEASE);
         return;
@@ -62,6 +65,23 @@ static const note *note_at(const void *address)
             return &notes[k];
     }
     return NULL;
+}
+
+vxs_status vxs_maps_check(vxs_error *err)
+{
+    for (size_t k = 0; k < MOST_NOTES; k++) {
+        const note *n = &notes[k];
+        struct stat now;
+        if (!__atomic_load_n(&n->map, __ATOMIC_ACQUIRE) || n->written || n->file < 0 ||
+            fstat(n->file, &now))
+            continue;
+        if (now.st_mtim.tv_sec != n->changed.tv_sec || now.st_mtim.tv_nsec != n->changed.tv_nsec)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "'%s' was written to while it was in use; nothing is kept of what was "
+                            "computed from it",
+                            n->name);
+    }
+    return VXS_OK;
 }
 
 static void append(char *line, size_t size, size_t *used, const char *text)

@@ -4,6 +4,7 @@
  * replaced, and only regular files on the list are ever removed, through a handle of the directory
  * and after it has left its place: --force on a wrong name must not cost anybody a thesis. */
 #include "core/hash.h"
+#include "core/mapped_file.h"
 #include "core/place.h"
 
 #include <dirent.h>
@@ -425,7 +426,9 @@ static vxs_status move_in(vxs_output *output, vxs_error *err)
 vxs_status vxs_output_commit(vxs_output *output, vxs_error *err)
 {
     vxs_place *place = &output->place;
-    vxs_status status = write_list(output, err);
+    vxs_status status = vxs_maps_check(err);
+    if (!status)
+        status = write_list(output, err);
     if (!status && !vxs_sync(place->context, output->work))
         status = vxs_place_refuse(place, strerror(errno), err);
     if (!status)

@@ -75,5 +75,28 @@ works "1/2" voxsift stability sparse --target target --pairs 2 --nlambda 3 -q --
 works "2/2" voxsift stability sparse --target target --pairs 2 --nlambda 3 -q --chunk 2/2 -o p2
 edit sparse/features.values.npy
 refuses 65 "'sparse/features.values.npy' is not what 'p1' was computed from" voxsift merge p1 p2 -q -o m
+# features that are written to while a run reads them: what came of it is of neither state
+run voxsift simulate lasso --subjects 100 --features 3000 --nonzero 0.01 --target diagnosis -q -o live
+cat > edit.py << 'END'
+import os, subprocess, sys, time
+p = subprocess.Popen(["voxsift", *sys.argv[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+wanted = os.path.realpath("live/features.npy")
+while p.poll() is None:
+    if wanted in open(f"/proc/{p.pid}/maps").read():
+        break
+time.sleep(0.05)
+with open(wanted, "r+b") as f:
+    f.seek(-64, 2)
+    last = f.read(64)
+    f.seek(-64, 2)
+    f.write(last)
+err = p.communicate(timeout=100)[1]
+print(p.returncode, err.decode().splitlines()[-1])
+END
+"$PYTHON" edit.py cv live --target diagnosis --nlambda 30 --repeats 5 -q -o lived > said
+same "a run whose features were written to ends" "$(cut -d ' ' -f 1 said)" 65
+holds "and says so" "'live/features.npy' was written to while it was in use" said
+[ -e lived ] && fail "its output is there" || pass
+
 rm -rf ./*
 nothing_left "unchanged"
