@@ -34,7 +34,7 @@ VXS_MUST_CHECK vxs_status vxs_dense_new(const float *columns, size_t n, size_t p
                                         vxs_design **design, vxs_error *err);
 
 /* Columns of which few values are not 0: those of column j stand at starts[j] ... starts[j + 1] -
- * 1, with their rows. The arrays must stay. */
+ * 1, with their rows, each once, in any order. The arrays must stay. */
 VXS_MUST_CHECK vxs_status vxs_sparse_new(const float *values, const int32_t *rows,
                                          const size_t *starts, size_t n, size_t p, int nthreads,
                                          vxs_design **design, vxs_error *err);

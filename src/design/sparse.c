@@ -2,6 +2,7 @@
 #include "design/design.h"
 #include "voxsift/internal/machine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -105,29 +106,45 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
+/* last[row]: the column that had it last, and 1. */
 static vxs_status check_places(const int32_t *rows, const size_t *starts, size_t n, size_t p,
-                               vxs_error *err)
+                               size_t *last, vxs_error *err)
 {
-    if (!starts)
-        return vxs_fail(err, VXS_MISUSE, "the design has no starts of its columns");
     for (size_t j = 0; j < p; j++) {
-        if (starts[j] > starts[j + 1])
-            return vxs_fail(err, VXS_MISUSE, "column %zu of the design ends before it begins", j);
-        for (size_t e = starts[j]; e < starts[j + 1]; e++)
+        for (size_t e = starts[j]; e < starts[j + 1]; e++) {
             if (rows[e] < 0 || (size_t)rows[e] >= n)
                 return vxs_fail(err, VXS_MISUSE, "column %zu of the design has row %d of %zu", j,
                                 (int)rows[e], n);
+            if (last[rows[e]] == j + 1)
+                return vxs_fail(err, VXS_MISUSE, "column %zu of the design has row %d twice", j,
+                                (int)rows[e]);
+            last[rows[e]] = j + 1;
+        }
     }
     return VXS_OK;
+}
+
+static vxs_status check_arrays(const float *values, const int32_t *rows, const size_t *starts,
+                               size_t n, size_t p, vxs_error *err)
+{
+    if (!starts)
+        return vxs_fail(err, VXS_MISUSE, "the design has no starts of its columns");
+    for (size_t j = 0; j < p; j++) /* of all columns, before any is read */
+        if (starts[j] > starts[j + 1])
+            return vxs_fail(err, VXS_MISUSE, "column %zu of the design ends before it begins", j);
+    if (starts[p] > starts[0] && (!values || !rows))
+        return vxs_fail(err, VXS_MISUSE, "the design has no values, or no rows of them");
+    size_t *last = vxs_alloc(n, sizeof(*last), err);
+    vxs_status status = last ? check_places(rows, starts, n, p, last, err) : VXS_FAILED;
+    free(last);
+    return status;
 }
 
 vxs_status vxs_sparse_new(const float *values, const int32_t *rows, const size_t *starts, size_t n,
                           size_t p, int nthreads, vxs_design **design, vxs_error *err)
 {
     int threads = nthreads > 1 ? nthreads : 1;
-    if (starts && starts[p] > starts[0] && (!values || !rows))
-        return vxs_fail(err, VXS_MISUSE, "the design has no values, or no rows of them");
-    vxs_status status = check_places(rows, starts, n, p, err);
+    vxs_status status = check_arrays(values, rows, starts, n, p, err);
     if (status)
         return status;
     sparse *made = vxs_blas_start(threads, err) ? NULL : vxs_alloc(1, sizeof(*made), err);

@@ -709,6 +709,17 @@ Test(misuse, sparse_columns_that_lead_elsewhere)
     starts[1] = 3;
     REFUSES(vxs_sparse_new(values, rows, starts, N, 3, 1, &design, &err), err, VXS_MISUSE,
             "column 1 of the design ends before it begins");
+    starts[1] = 1000000000; /* column 0 would read as far */
+    REFUSES(vxs_sparse_new(values, rows, starts, N, 3, 1, &design, &err), err, VXS_MISUSE,
+            "column 1 of the design ends before it begins");
+    starts[1] = 1;
+    starts[2] = 3;
+    rows[2] = 1; /* a sum has both values, a column the last one */
+    REFUSES(vxs_sparse_new(values, rows, starts, N, 3, 1, &design, &err), err, VXS_MISUSE,
+            "column 1 of the design has row 1 twice");
+    rows[2] = 0; /* any order will do, and other columns have rows of their own */
+    WORKS(vxs_sparse_new(values, rows, starts, N, 3, 1, &design, &err), err);
+    vxs_design_free(design);
 }
 
 Test(misuse, counts_without_arrays_and_methods_of_no_table)
