@@ -246,6 +246,18 @@ static vxs_status check_members(const vxs_groups *groups, size_t *last, vxs_erro
     return VXS_OK;
 }
 
+/* Whether the child c of g has none but members of g, which `last` marks. */
+static vxs_status check_child(const vxs_groups *groups, size_t g, size_t c, const size_t *last,
+                              vxs_error *err)
+{
+    for (size_t e = groups->begin[c]; e < groups->end[c]; e++)
+        if (last[groups->member[e]] != g + 1)
+            return vxs_fail(err, VXS_MISUSE,
+                            "group %zu has feature %zu, its parent, group %zu, does not", c,
+                            groups->member[e], g);
+    return VXS_OK;
+}
+
 /* Once the tree is planted: a run that is part of the parent's needs no look at its members. */
 static vxs_status check_tree(const grouped *w, vxs_error *err)
 {
@@ -262,11 +274,7 @@ static vxs_status check_tree(const grouped *w, vxs_error *err)
             for (size_t e = groups->begin[g]; e < groups->end[g] && !marked; e++)
                 last[groups->member[e]] = g + 1;
             marked = true;
-            for (size_t e = groups->begin[c]; e < groups->end[c] && !status; e++)
-                if (last[groups->member[e]] != g + 1)
-                    status = vxs_fail(err, VXS_MISUSE,
-                                      "group %zu has feature %zu, its parent, group %zu, does not",
-                                      c, groups->member[e], g);
+            status = check_child(groups, g, c, last, err);
         }
     }
     free(last);

@@ -461,8 +461,12 @@ static vxs_status check_settings(const vxs_design *base, const vxs_view *s, vxs_
     if ((unsigned)s->standardize > VXS_STANDARDIZE_UNIT)
         return vxs_fail(err, VXS_MISUSE, "there is no standardisation number %d",
                         (int)s->standardize);
-    if (n == 0)
-        return vxs_fail(err, VXS_MISUSE, "a view needs a row");
+    return n > 0 ? VXS_OK : vxs_fail(err, VXS_MISUSE, "a view needs a row");
+}
+
+static vxs_status check_values(const vxs_design *base, const vxs_view *s, vxs_error *err)
+{
+    size_t n = s->rows ? s->row_count : base->n;
     for (size_t j = 0; s->penalties && j < base->p; j++)
         if (!(s->penalties[j] > 0)) /* an infinite one leaves a column out */
             return vxs_fail(err, VXS_MISUSE, "the penalty of column %zu is %g; it must be above 0",
@@ -488,6 +492,8 @@ vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *settings,
                         vxs_design **design, vxs_error *err)
 {
     vxs_status status = check_settings(base, settings, err);
+    if (!status)
+        status = check_values(base, settings, err);
     view *made = status ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made) {
         if (!shared)

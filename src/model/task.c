@@ -504,6 +504,19 @@ static vxs_status check_given(const vxs_cohort *cohort, const vxs_task_settings 
                                      false, err);
 }
 
+static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
+{
+    if (s->no_intercept && s->standardize != VXS_STANDARDIZE_NONE)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--no-intercept' goes with '--standardize none': features without their "
+                        "mean have an intercept in them");
+    if (s->no_intercept && s->confounds_as == VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--confounds-as out' takes the mean out as well; it does "
+                        "not go with '--no-intercept'");
+    return VXS_OK;
+}
+
 vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
                         const vxs_task_settings *settings, vxs_task *task, vxs_error *err)
 {
@@ -520,15 +533,9 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     *task = (vxs_task){ .cohort = cohort, .settings = *settings };
     if (settings->standardize == VXS_STANDARDIZE_AUTO)
         task->settings.standardize = (int)vxs_task_method(task)->standardize;
-    if (settings->no_intercept && task->settings.standardize != VXS_STANDARDIZE_NONE)
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--no-intercept' goes with '--standardize none': features without their "
-                        "mean have an intercept in them");
-    if (settings->no_intercept && settings->confounds_as == VXS_CONFOUNDS_OUT)
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--confounds-as out' takes the mean out as well; it does "
-                        "not go with '--no-intercept'");
-    status = vxs_task_check_settings(task, err);
+    status = check_intercept(&task->settings, err);
+    if (!status)
+        status = vxs_task_check_settings(task, err);
     if (!status)
         status = find_columns(&m, err);
     if (!status)

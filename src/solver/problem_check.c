@@ -44,25 +44,30 @@ static const char *lacks(const vxs_loss_kind *loss)
     return loss->gamma > 0 && loss->gamma <= VXS_LARGEST ? NULL : "a gamma above 0";
 }
 
+static bool is_known(const vxs_loss_kind *loss)
+{
+    const vxs_loss_kind *const *k = vxs_loss_kinds;
+    while (*k && *k != loss)
+        k++;
+    return *k;
+}
+
 static vxs_status check_loss(const vxs_accepts *r, const char *who, const vxs_loss_kind *loss,
                              vxs_error *err)
 {
-    char text[128];
+    char text[128] = "";
     size_t used = 0;
-    bool takes = false, known = false;
-    text[0] = '\0';
-    for (const vxs_loss_kind *const *k = r->losses; k < r->losses + VXS_MOST_TAKEN && *k; k++) {
-        takes = takes || *k == loss;
+    bool known = is_known(loss), brought = loss && !known && r->brought;
+    bool takes = known && r == &plain && (loss->sample || loss->joint);
+    for (size_t k = 0; k < VXS_MOST_TAKEN && r->losses[k]; k++) {
+        takes = takes || r->losses[k] == loss;
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " or " : "",
-                                 (*k)->name);
+                                 r->losses[k]->name);
     }
-    for (const vxs_loss_kind *const *k = vxs_loss_kinds; *k; k++)
-        known = known || *k == loss;
-    takes = takes || (known && r == &plain && (loss->sample || loss->joint));
-    if (loss && !known && r->brought && lacks(loss))
+    if (brought && lacks(loss))
         return vxs_fail(err, VXS_MISUSE, "%s loss lacks %s", loss->name ? loss->name : "the",
                         lacks(loss));
-    return takes || (loss && !known && r->brought)
+    return takes || brought
                ? VXS_OK
                : vxs_fail(err, VXS_MISUSE, "%s takes %s loss, not %s%s", who, text,
                           known ? loss->name : "an unknown one",

@@ -82,25 +82,27 @@ void vxs_talk_progress(void *talk, const char *task, const char *unit, uint64_t 
 
 #define VXS_FLAG_ROW(name_, at, help_)                                                             \
     {                                                                                              \
-        .name = name_, .help = help_, .type = VXS_PARAM_FLAG, .offset = at                         \
+        .name = (name_), .help = (help_), .type = VXS_PARAM_FLAG, .offset = (at)                   \
     }
 #define VXS_TEXT_ROW(name_, value_, at, help_)                                                     \
     {                                                                                              \
-        .name = name_, .value = value_, .help = help_, .type = VXS_PARAM_TEXT, .offset = at        \
+        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_TEXT,               \
+        .offset = (at)                                                                             \
     }
 #define VXS_PATH_ROW(name_, value_, at, help_)                                                     \
     {                                                                                              \
-        .name = name_, .value = value_, .help = help_, .type = VXS_PARAM_PATH, .offset = at        \
+        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_PATH,               \
+        .offset = (at)                                                                             \
     }
 #define VXS_CHOICE_ROW(name_, value_, at, initial_, choices_, help_)                               \
     {                                                                                              \
-        .name = name_, .value = value_, .help = help_, .type = VXS_PARAM_CHOICE, .offset = at,     \
-        .initial = initial_, .choices = choices_                                                   \
+        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_CHOICE,             \
+        .offset = (at), .initial = (initial_), .choices = (choices_)                               \
     }
 #define VXS_NUMBER_ROW(type_, name_, value_, at, initial_, min_, max_, help_)                      \
     {                                                                                              \
-        .name = name_, .value = value_, .help = help_, .type = type_, .offset = at,                \
-        .initial = initial_, .min = min_, .max = max_                                              \
+        .name = (name_), .value = (value_), .help = (help_), .type = (type_), .offset = (at),      \
+        .initial = (initial_), .min = (min_), .max = (max_)                                        \
     }
 #define VXS_WHOLE_ROW(...) VXS_NUMBER_ROW(VXS_PARAM_WHOLE, __VA_ARGS__)
 #define VXS_REAL_ROW(...)  VXS_NUMBER_ROW(VXS_PARAM_REAL, __VA_ARGS__)

@@ -321,7 +321,8 @@ static bool factor(vxs_inside *s)
     for (size_t i = 0; i < r->n; i++) {
         double z = s->z[i] / r->whole->root[i];
         o->weight[i] =
-            s->lambda / fmax(FLAT, r->whole->loss->sample->curvature(z, r->whole->y[i], 0));
+            s->lambda /
+            fmax(FLAT, r->whole->loss->sample->curvature(z, r->whole->y[i], r->whole->threshold));
     }
     vxs_factor_make((vxs_factor *)&r->factor, o->sigma + r->singles);
     o->dense = s->m + r->rank <= r->n;

@@ -285,6 +285,7 @@ static vxs_status set_up(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
     p->whole.loss = b->problem.loss.kind;
+    p->whole.threshold = b->problem.loss.threshold;
     p->whole.p = vxs_design_columns(b->problem.design);
     p->whole.q = b->problem.covariate_count;
     p->transform = !b->settings.fused.untransformed;

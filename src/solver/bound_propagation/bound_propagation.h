@@ -13,6 +13,7 @@
 
 typedef struct {
     const vxs_loss_kind *loss; /* of one prediction a sample */
+    double threshold;          /* its own */
     size_t n, p, q;
     double *x;          /* n x p by column */
     double *free;       /* n x q */

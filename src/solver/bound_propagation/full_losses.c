@@ -8,7 +8,8 @@ double vxs_whole_loss(const vxs_whole *w, const double *z)
 {
     double sum = 0;
     for (size_t i = 0; i < w->n; i++)
-        sum += w->root[i] * w->root[i] * w->loss->sample->value(z[i] / w->root[i], w->y[i], 0);
+        sum += w->root[i] * w->root[i] *
+               w->loss->sample->value(z[i] / w->root[i], w->y[i], w->threshold);
     return sum;
 }
 
@@ -17,14 +18,14 @@ double vxs_whole_dual(const vxs_whole *w, const double *xi, double scale)
     double sum = 0;
     for (size_t i = 0; i < w->n; i++)
         sum -= w->root[i] * w->root[i] *
-               w->loss->sample->conjugate(-scale * xi[i] / w->root[i], w->y[i], 0);
+               w->loss->sample->conjugate(-scale * xi[i] / w->root[i], w->y[i], w->threshold);
     return sum;
 }
 
 void vxs_whole_slope(const vxs_whole *w, const double *z, double *xi)
 {
     for (size_t i = 0; i < w->n; i++)
-        xi[i] = -w->root[i] * w->loss->sample->gradient(z[i] / w->root[i], w->y[i], 0);
+        xi[i] = -w->root[i] * w->loss->sample->gradient(z[i] / w->root[i], w->y[i], w->threshold);
 }
 
 double vxs_whole_scale(const vxs_whole *w, const double *xi, double most)
@@ -46,7 +47,7 @@ void vxs_whole_bring_inside(const vxs_whole *w, double *xi)
         return;
     for (size_t i = 0; i < w->n; i++)
         share = fmax(share, w->loss->sample->outside(-xi[i] / w->root[i], -w->away[i] / w->root[i],
-                                                     w->y[i], 0));
+                                                     w->y[i], w->threshold));
     share = fmin(share, 1);
     for (size_t i = 0; i < w->n; i++)
         xi[i] += share * (w->away[i] - xi[i]);
