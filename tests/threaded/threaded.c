@@ -142,7 +142,8 @@ static bool solvers_share_scans(void)
                                  .repeats = 2,
                                  .inner_folds = 3,
                                  .bootstraps = 10 };
-    vxs_method_settings method = { .lambda = NAN, .lambda_ratio = 0.1, .nlambda = 6, .tol = 1e-6 };
+    vxs_method_settings method = { .path = { .lambda = NAN, .lambda_ratio = 0.1, .nlambda = 6 },
+                                   .tol = 1e-6 };
     vxs_context context = { .nthreads = 2 };
     vxs_cohort cohort;
     vxs_task task;
