@@ -222,7 +222,8 @@ others = {"participant_id": ["new-1", "sub-02", "new-3", "new-4", "new-5"], "ima
           "score": [1, 2, 3, 5, 4]}
 for k, f in enumerate(others["image"][1:]):
     image = nib.load(people["image"][k + 1])
-    nib.save(nib.Nifti1Image((np.asarray(image.dataobj) * (1.01 + k / 100)).astype("f4"), image.affine), f)
+    values = np.asarray(image.dataobj, "f8")  # another image, not the same one scaled
+    nib.save(nib.Nifti1Image((values + 0.2 * values.std() * rng.standard_normal(values.shape)).astype("f4"), image.affine), f)
 write("others.tsv", others)
 out, err = run("predict", "m", "others.tsv", "--image-column", "image", "--json")
 said = json.loads(out)
