@@ -119,7 +119,8 @@ for k in range(6):
     save(f"moved/sub-{k}.nii.gz", (9, 9, 9), 3.0 + 0.2 * (k == 4))
     save(f"loud/sub-{k}.nii.gz", (9, 9, 9), scale=1e7)
     save(f"series/sub-{k}.nii.gz", (9, 9, 9, 2) if k == 4 else (9, 9, 9))
-    save(f"twins/sub-{k % 5}_{k}.nii.gz", (9, 9, 9))
+    save(f"twins/sub-{k}.nii.gz", (9, 9, 9))
+    save(f"twins/sub-{k}.nii", (9, 9, 9))
 nib.save(nib.Nifti1Image(np.ones((9, 9, 9), "u1"), np.diag([3.0, 3, 3, 1])), "mask.nii")
 nib.save(nib.Nifti1Image(np.zeros((9, 9, 9), "u1"), np.diag([3.0, 3, 3, 1])), "nothing.nii")
 nib.save(nib.Nifti1Image(np.ones((8, 9, 9), "u1"), np.diag([3.0, 3, 3, 1])), "small.nii")
@@ -137,7 +138,7 @@ works "--resample" voxsift simulate skfs-linear $own moved --mask mask.nii --res
 rm -r x
 refuses 65 "'series/sub-4.nii.gz' has 2 volumes; one a subject is wanted" \
     voxsift simulate skfs-linear $own series --mask mask.nii
-refuses 65 "'twins/sub-0_0.nii.gz' and 'twins/sub-0_5.nii.gz' have the same id 'sub-0'" \
+refuses 65 "'twins/sub-0.nii' and 'twins/sub-0.nii.gz' have the same id 'sub-0'" \
     voxsift simulate skfs-linear $own twins --mask mask.nii
 refuses 65 "'odd/sub-0.nii.gz' does not say that it is in MNI space, where the lobe would be known; pass --mask" \
     voxsift simulate skfs-linear -q --radius 1 --subjects 4 --images 'odd/sub-[0-3]*' -o x
