@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EFFICIENT  1.345
+#define EFFICIENT 1.345
+/* Of thresholds: from further away steps do not reach the constant of the empty model. */
+#define FAR        50
 #define OF_NORMALS 1.4826 /* standard deviation over median absolute deviation */
 
 typedef struct {
@@ -39,7 +41,7 @@ vxs_status vxs_task_threshold(const vxs_task *t, const size_t *which, size_t n, 
 {
     size_t count = 0;
     *threshold = t->settings.huber_threshold;
-    if (vxs_chosen_loss(&t->settings) != &vxs_huber_loss || *threshold > 0)
+    if (vxs_chosen_loss(&t->settings) != &vxs_huber_loss)
         return VXS_OK;
     weighted *list = vxs_alloc(n, sizeof(*list), err);
     if (!list)
@@ -52,8 +54,14 @@ vxs_status vxs_task_threshold(const vxs_task *t, const size_t *which, size_t n, 
     double middle = count > 0 ? median(list, count) : 0;
     for (size_t k = 0; k < count; k++)
         list[k].value = fabs(list[k].value - middle);
-    *threshold = count > 0 ? EFFICIENT * OF_NORMALS * median(list, count) : 0;
+    if (!(*threshold > 0))
+        *threshold = count > 0 ? EFFICIENT * OF_NORMALS * median(list, count) : 0;
     free(list);
+    if (*threshold > 0 && fabs(middle) > FAR * *threshold)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "the median of column '%s' is %g, too far from 0 beside the threshold %g "
+                        "of Huber's loss; subtract about that from the column",
+                        t->settings.target, middle, *threshold);
     return *threshold > 0
                ? VXS_OK
                : vxs_fail(err, VXS_BAD_DATA,

@@ -44,3 +44,7 @@ refuses 2 "'--loss huber' goes with methods lasso, graphnet" voxsift fit c --tar
 refuses 2 "'--huber-threshold'" voxsift fit c --target dirty --loss huber --huber-threshold -1 -o x
 refuses 65 "have 5 in column 'same', so that its median absolute deviation is 0" voxsift fit c --target same --loss huber -o x
 refuses 65 "'--loss huber' is of numbers" voxsift fit c --target participant_id --loss huber -o x
+awk -F'\t' 'NR == 1 { print $0 "\tfar"; next } { print $0 "\t" $2 + 1e6 }' c/participants.tsv > t.tsv
+mv t.tsv c/participants.tsv
+refuses 65 "too far from 0 beside the threshold" voxsift fit c --target far --loss huber -o x
+refuses 65 "too far from 0 beside the threshold" voxsift cv c --target far --loss huber --huber-threshold 2 -o x

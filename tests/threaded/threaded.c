@@ -91,7 +91,7 @@ static bool fit(const float *x, const double *y, bool fused, int threads, vxs_so
         vxs_view_new(design, false, &view, &design, NULL))
         return false;
     vxs_problem problem = { .design = design,
-                            .loss = { &vxs_squared_loss, N, 1, y, NULL },
+                            .loss = { &vxs_squared_loss, N, 1, y, NULL, 0 },
                             .covariates = ones,
                             .covariate_count = 1 };
     vxs_fused on = vxs_fused_on(&chain, 0);
