@@ -248,6 +248,16 @@ static bool are_occasions(const paths *p, size_t d)
     return true;
 }
 
+static bool are_equal(const paths *p, size_t d, size_t e)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        vxs_name a = p->name[d * p->n + i], b = p->name[e * p->n + i];
+        if (a.length != b.length || strncmp(a.text, b.text, a.length) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* One of two columns that have the same values in other words: "sub-01" stays, then a folder, then
  * what is nearer to the file. */
 static vxs_status drop_one_of(paths *p, size_t near, size_t far, vxs_error *err)
@@ -261,6 +271,8 @@ static vxs_status drop_one_of(paths *p, size_t near, size_t far, vxs_error *err)
     if (status || pairs != p->values[near])
         return status;
     bool label = are_labels(p, near), other = are_labels(p, far);
+    if (near > 0 && label == other && !are_equal(p, near, far))
+        return VXS_OK; /* either may be what a table has: both stay, so that none is matched */
     bool drop_near = label == other ? near == 0 : other;
     p->kept[drop_near ? near : far] = false;
     return VXS_OK;

@@ -65,3 +65,18 @@ run voxsift predict m 'new/*/T1.nii.gz'
 same "predict" "$(tail -n +2 "$work/out" | cut -f 1 | tr '\n' ' ')" "s7 s8 "
 rm -rf ./*
 nothing_left "ids of images"
+
+# two folders that each tell images apart: both are the id, or a table could match the wrong one
+"$PYTHON" - << 'END'
+import os, numpy as np, nibabel as nib
+rng = np.random.default_rng(1)
+for person, scan in zip("123456", "314625"):
+    os.makedirs(f"two/{person}/{scan}")
+    nib.save(nib.Nifti1Image(rng.normal(5, 1, (6, 6, 6)).astype("f4"), np.eye(4)), f"two/{person}/{scan}/T1.nii.gz")
+open("two.tsv", "w").write("participant_id\tage\n" + "".join(f"{k}\t{k}0\n" for k in range(1, 7)))
+END
+run voxsift cohort 'two/*/*/T1.nii.gz' -q -o both
+same "both folders are the id" "$(cut -f 1 both/participants.tsv | sed -n 2p)" "1_3"
+run voxsift cohort 'two/*/*/T1.nii.gz' --participants two.tsv -q -o wrong
+[ "$code" -ne 0 ] && pass || fail "rows of others are not joined" "$(cat wrong/participants.tsv)"
+rm -rf ./*
