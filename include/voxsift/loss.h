@@ -48,6 +48,7 @@ typedef struct {
     const char *targets; /* what y must be, in words */
     bool (*is_target)(const struct vxs_loss *loss, double y);
     double gamma;                  /* f'' <= 1 / gamma: f* is that strongly convex */
+    bool of_scores;                /* targets are scores, and predictions these */
     bool has_threshold;            /* the loss has one above 0 */
     bool squared;                  /* f'' = 1 everywhere: one Newton step is the answer */
     const vxs_sample_loss *sample; /* one prediction a sample; or */

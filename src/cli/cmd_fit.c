@@ -233,7 +233,7 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
 }
 
 /* The folds that calibrate what no choice of lambda has calibrated; 0 for none; VXS_FOLDS_OPEN
- * where nobody chose a number. Scores of kernels and margins are in no unit. */
+ * where no number is set. Scores of kernels and margins are in no unit. */
 static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
                                  const vxs_selection *selection)
 {
@@ -305,8 +305,7 @@ static vxs_status save(const vxs_call *call, const vxs_task *task,
     return status ? status : settle(model, task, err);
 }
 
-/* Folds that choose lambda calibrate as well, and others could not be told from them in the model.
- */
+/* Folds that choose lambda calibrate as well, and others would look the same in the model. */
 static vxs_status check_folds(const fit_settings *s, const vxs_task *task, vxs_error *err)
 {
     if (s->calibrate > 0 && task->class_count == 0)

@@ -263,7 +263,7 @@ static void release(tails *t)
     free(t->tail);
 }
 
-/* Ids without the form are of nobody else. */
+/* An id without the form is a person of its own. */
 static void take(const tails *t, size_t *number, size_t *count)
 {
     *count = t->persons;

@@ -387,7 +387,7 @@ static vxs_status copy_rows(view *w, const size_t *rows, vxs_error *err)
     size_t m = w->design.base->n;
     for (size_t i = 0; i < w->design.n; i++) {
         if (rows[i] >= m)
-            return vxs_fail(err, VXS_MISUSE, "a view asks for row %zu of %zu", rows[i], m);
+            return vxs_fail(err, VXS_MISUSE, "a view has row %zu, its design %zu rows", rows[i], m);
         if (w->visible[rows[i]] != 0)
             return vxs_fail(err, VXS_MISUSE,
                             "a view has row %zu twice; a weight of 2 counts it twice", rows[i]);

@@ -146,7 +146,7 @@ static vxs_status constant_without(const vxs_cv *cv, const size_t *fold, size_t 
     if (!status && (kind == &vxs_logistic_loss || kind == &vxs_multinomial_loss)) {
         mean = fmin(fmax(mean, -1 + 1e-9), 1 - 1e-9);
         *constant = log((1 + mean) / (1 - mean));
-    } else if (!status && kind == &vxs_huber_loss) {
+    } else if (!status && kind->has_threshold) {
         status = fit_constant(t, kind, which, n, y, u, constant, err);
     }
     free(which);

@@ -379,7 +379,7 @@ static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
     s->slope = s->offset = NULL;
 }
 
-/* One fold, of which nobody is. */
+/* One fold, which holds no subject out. */
 static vxs_status keep_nobody_back(const vxs_context *context, vxs_cv *cv, vxs_error *err)
 {
     vxs_folds *f = &cv->folds;

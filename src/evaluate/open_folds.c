@@ -1,6 +1,6 @@
-/* open_folds.c - numbers of folds that nobody chose give way to the number of groups: five sites
+/* open_folds.c - numbers of folds that are not set give way to the number of groups: five sites
  * have five outer folds, each of which leaves four sites, and thus four inner ones. A number that
- * was chosen is left as it is, and refused where it cannot be (folds.c). */
+ * is set is left as it is, and refused where it cannot be (folds.c). */
 #include "evaluate/evaluate.h"
 
 #include <stdio.h>

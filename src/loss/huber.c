@@ -41,6 +41,7 @@ static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, o
 const vxs_loss_kind vxs_huber_loss = { .name = "huber",
                                        .targets = "numbers of at most 1e+100",
                                        .is_target = vxs_is_number,
+                                       .of_scores = true,
                                        .has_threshold = true,
                                        .gamma = 1,
                                        .sample = &sample };

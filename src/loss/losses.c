@@ -9,11 +9,6 @@ const vxs_loss_kind *const vxs_loss_kinds[] = { &vxs_squared_loss,
                                                 &vxs_huber_loss,
                                                 NULL };
 
-bool vxs_loss_is_of_scores(const vxs_loss_kind *kind)
-{
-    return kind == &vxs_squared_loss || kind == &vxs_huber_loss;
-}
-
 double vxs_loss_value(const vxs_loss *l, const double *z)
 {
     const vxs_sample_loss *f = l->kind->sample;

@@ -32,6 +32,7 @@ static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, N
 const vxs_loss_kind vxs_squared_loss = { .name = "squared",
                                          .targets = "numbers of at most 1e+100",
                                          .is_target = vxs_is_number,
+                                         .of_scores = true,
                                          .gamma = 1,
                                          .squared = true,
                                          .sample = &sample };

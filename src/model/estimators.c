@@ -32,13 +32,15 @@ static const vxs_loss_kind *logistic(const vxs_task_settings *task,
     return &vxs_logistic_loss;
 }
 
-/* The target's, or another one of scores or of classes when it is chosen. */
+/* The target's, or another one of scores or of classes that is chosen and goes with the method. */
 static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_method_settings *method,
                                    const vxs_loss_kind *of_target)
 {
     (void)method;
     const vxs_loss_kind *loss = vxs_chosen_loss(task);
-    return loss == &vxs_squared_hinge_loss || loss == &vxs_huber_loss ? loss : of_target;
+    bool fits = loss && loss->of_scores == of_target->of_scores &&
+                vxs_method_takes_loss(&vxs_methods[task->method], loss);
+    return fits ? loss : of_target;
 }
 
 /* In the order of vxs_methods. */
@@ -119,7 +121,7 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
     if ((loss == &vxs_squared_hinge_loss || loss == &vxs_huber_loss) &&
         !vxs_method_takes_loss(method, loss))
         return refuse_loss(loss, err);
-    if (t->settings.huber_threshold > 0 && loss != &vxs_huber_loss)
+    if (t->settings.huber_threshold > 0 && !vxs_takes_threshold(&t->settings))
         return vxs_fail(err, VXS_MISUSE, "'--huber-threshold' goes with '--loss huber'");
     if (method->graph == VXS_GRAPH_NONE && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);

@@ -89,7 +89,7 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
                       .output_count = vxs_task_outputs(t),
                       .p = c->p,
                       .grid = c->grid };
-    if (vxs_chosen_loss(&t->settings) == &vxs_huber_loss)
+    if (vxs_takes_threshold(&t->settings))
         m->task.huber_threshold = t->threshold;
     vxs_status status = vxs_copy_texts(t->classes, t->class_count, &m->classes, err);
     if (!status)

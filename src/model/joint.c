@@ -23,9 +23,8 @@ size_t vxs_task_problems(const vxs_task *t)
 
 const vxs_loss_kind *vxs_output_loss(const vxs_task *t)
 {
-    return t->loss->joint                                     ? &vxs_logistic_loss
-           : vxs_chosen_loss(&t->settings) == &vxs_huber_loss ? &vxs_huber_loss
-                                                              : t->loss;
+    const vxs_loss_kind *chosen = vxs_chosen_loss(&t->settings);
+    return t->loss->joint ? &vxs_logistic_loss : chosen && chosen->of_scores ? chosen : t->loss;
 }
 
 /* The first of a joint answer's indices that is not below this. */

@@ -95,6 +95,12 @@ const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings)
     return chosen_losses[settings->loss];
 }
 
+bool vxs_takes_threshold(const vxs_task_settings *settings)
+{
+    const vxs_loss_kind *loss = vxs_chosen_loss(settings);
+    return loss && loss->has_threshold;
+}
+
 void vxs_task_release(vxs_task *t)
 {
     vxs_free_texts(t->classes, t->class_count);
@@ -418,8 +424,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
                         target, t->classes[0], t->n);
     const vxs_loss_kind *chosen = vxs_chosen_loss(&t->settings);
     bool joint = chosen == &vxs_multinomial_loss;
-    bool classes =
-        chosen ? !vxs_loss_is_of_scores(chosen) : !summary.numeric || t->class_count == 2;
+    bool classes = chosen ? !chosen->of_scores : !summary.numeric || t->class_count == 2;
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
     if (!classes && !vxs_method_takes_loss(vxs_task_method(t), &vxs_squared_loss))
         return vxs_fail(err, VXS_BAD_DATA,

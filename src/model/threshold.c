@@ -41,7 +41,7 @@ vxs_status vxs_task_threshold(const vxs_task *t, const size_t *which, size_t n, 
 {
     size_t count = 0;
     *threshold = t->settings.huber_threshold;
-    if (vxs_chosen_loss(&t->settings) != &vxs_huber_loss)
+    if (!vxs_takes_threshold(&t->settings))
         return VXS_OK;
     weighted *list = vxs_alloc(n, sizeof(*list), err);
     if (!list)

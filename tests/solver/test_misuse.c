@@ -659,7 +659,8 @@ Test(misuse, views_that_cannot_be)
     const vxs_view cheap = { .penalties = penalties };
     const vxs_view nan = { .confounds = confounds, .confound_count = 1 };
     const vxs_view unknown = { .standardize = (vxs_standardize)42 };
-    REFUSES(vxs_view_new(e->design, true, &far, &view, &err), err, VXS_MISUSE, "row 12 of 12");
+    REFUSES(vxs_view_new(e->design, true, &far, &view, &err), err, VXS_MISUSE,
+            "row 12, its design 12 rows");
     REFUSES(vxs_view_new(e->design, true, &cheap, &view, &err), err, VXS_MISUSE,
             "the penalty of column 1 is 0");
     REFUSES(vxs_view_new(e->design, true, &nan, &view, &err), err, VXS_BAD_DATA,

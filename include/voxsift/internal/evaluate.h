@@ -54,7 +54,7 @@ typedef struct {
     const char *inner_option; /* no row: whose value inner_folds is; NULL: --inner-folds */
 } vxs_cv_settings;
 extern const vxs_param vxs_cv_params[];
-/* A number of folds that nobody chose: VXS_USUAL_FOLDS, or as many as there are groups where these
+/* A number of folds that is not set: VXS_USUAL_FOLDS, or as many as there are groups where these
  * are fewer. */
 enum { VXS_FOLDS_OPEN = -1, VXS_USUAL_FOLDS = 5 };
 /* Numbers of folds that are open are replaced by what the groups of the task allow, and a line of

@@ -11,8 +11,6 @@ extern "C" {
 #endif
 
 extern const vxs_loss_kind *const vxs_loss_kinds[]; /* ends with NULL */
-/* Whether targets are scores, of any size, and predictions these. */
-bool vxs_loss_is_of_scores(const vxs_loss_kind *kind);
 void vxs_loss_gradient(const vxs_loss *loss, const double *z, double *gradient);
 /* n: u f''; of the multinomial loss the probabilities p, n x k: f'' = diag(p) - p p'. */
 void vxs_loss_curvature(const vxs_loss *loss, const double *z, double *curvature);

@@ -15,6 +15,7 @@ extern "C" {
 
 /* The loss that '--loss' names; NULL: auto. */
 const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings);
+bool vxs_takes_threshold(const vxs_task_settings *settings); /* the chosen loss has a threshold */
 
 /* A level of a covariate that no training subject had, and who of n subjects has it: they are
  * predicted with the mean of the training subjects' levels. Texts belong to a table. */

@@ -1,7 +1,8 @@
 /* working_set.c - the problem on the active set: Newton steps, each a quadratic solved exactly.
  *
  * For the squared loss one step is the answer, and the Gram matrix stays as features come and go.
- * For the logistic loss the quadratic is made of those columns that have a weight or want one.
+ * For the logistic loss the quadratic is made of those columns that have a weight or whose gradient
+ * exceeds lambda.
  * Large sets take rounds of coordinate descent, or, beside a Laplacian, projected Newton steps. */
 #include "solver/saif/working_set.h"
 #include "linalg/span.h"
@@ -390,7 +391,7 @@ void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, do
 
 /* ---- Newton ---------------------------------------------------------------------------------- */
 
-/* Free columns, those with a weight, and those that want one. */
+/* Free columns, those with a weight, and those whose gradient exceeds lambda. */
 static size_t choose(vxs_active *a, double lambda)
 {
     size_t chosen = 0;
@@ -513,8 +514,8 @@ static vxs_status descent_step(vxs_active *a, double lambda, int rounds, double 
     return newton_step(a, lambda, value(a, a->w, a->z, lambda), a->q, room, &moved, err);
 }
 
-/* A Newton step of the support and of those that want a weight, whose signs stay: a weight that
- * would change its sign stops at 0. Rounds of descent find who else comes and goes. */
+/* A Newton step of the support and of the columns whose gradient exceeds lambda, at fixed signs: a
+ * weight that would change its sign stops at 0. Rounds of descent find the other changes. */
 static vxs_status projected_step(vxs_active *a, double lambda, double primal, double *theta,
                                  double *room, bool *moved, vxs_error *err)
 {
