@@ -15,6 +15,7 @@
 #define BLOCK    64
 #define NOTHING  1e-14 /* of the sum of lengths: what rounding leaves of a sum that is 0 */
 #define ALONG    1e-8  /* of the largest weight: so much along what is unidentified is rounding */
+#define ROUNDING 1e-14 /* of the product of lengths: an inner product */
 #define RESIDUAL 1e-9  /* of the largest: what multipliers may leave of X'theta by rounding */
 
 typedef struct {
@@ -239,8 +240,19 @@ static bool is_free_of(const check *c, const double *theta)
     return most <= RESIDUAL * size;
 }
 
+/* What rounding may make of X'theta: where means are far larger than spreads, theta is orthogonal to
+ * most of each column, and inner products are small beside what they are a sum of. */
+static double rounding_of(const check *c, const double *theta)
+{
+    const double *stored = vxs_design_stored(c->problem->design);
+    double largest = 0;
+    for (size_t j = 0; j < c->p; j++)
+        largest = fmax(largest, stored[j]);
+    return ROUNDING * largest * sqrt(vxs_check_inner(theta, theta, c->n));
+}
+
 /* Takes D'u from X'theta; whether no more is left than rounding. */
-static bool is_balanced(double *value, const vxs_terms *terms, const double *u)
+static bool is_balanced(double *value, const vxs_terms *terms, const double *u, double rounding)
 {
     double most = 0, left = 0;
     for (size_t j = 0; j < terms->columns; j++)
@@ -250,7 +262,7 @@ static bool is_balanced(double *value, const vxs_terms *terms, const double *u)
             value[terms->index[e]] -= terms->value[e] * u[t];
     for (size_t j = 0; j < terms->columns; j++)
         left = fmax(left, fabs(value[j]));
-    return left <= RESIDUAL * most;
+    return left <= RESIDUAL * most + rounding;
 }
 
 /* The dual point that the answer brings along, with multipliers of the terms: X'theta = D'u says
@@ -266,7 +278,8 @@ static double bound_by_terms(check *c, const vxs_solution *s)
     correlate(c, s->certificate.lambda);
     for (size_t k = 0; k < c->classes; k++)
         if (!is_free_of(c, c->theta + k * c->n) ||
-            !is_balanced(c->value + k * c->p, terms, bound->u + k * terms->count))
+            !is_balanced(c->value + k * c->p, terms, bound->u + k * terms->count,
+                         rounding_of(c, c->theta + k * c->n)))
             return -INFINITY;
     for (size_t t = 0; t < bound->terms; t++)
         most = fmax(most, isnan(bound->u[t]) ? INFINITY : fabs(bound->u[t]));

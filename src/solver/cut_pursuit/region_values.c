@@ -18,6 +18,7 @@
 #define MOST_STEPS 5000
 #define AGAIN      10    /* times that pieces part again */
 #define PATIENCE   5     /* steps in which no pieces meet, and that promise as much as the last */
+#define NEGLIGIBLE 1e-4  /* of the tolerance: only steps that promise less count as idle */
 #define RIDGE      1e-8  /* of the diagonal: rounding, divided by it, is still nothing */
 #define FURTHEST   2     /* times the direction: beyond it there is only rounding to follow */
 #define NOTHING    1e-21 /* of the value: a step that promises no more is rounding */
@@ -434,7 +435,8 @@ static size_t count_pieces(const vxs_cuts *c)
 /* Until it is solved, to rounding. */
 static vxs_status descend_all(vxs_cuts *c, double lambda, vxs_error *err)
 {
-    double last = INFINITY;
+    double last = INFINITY, value = c->empty > 0 ? c->empty : c->zero;
+    double negligible = NEGLIGIBLE * c->settings.tol * value;
     vxs_status status = VXS_OK;
     for (int step = 0, idle = 0; step < MOST_STEPS && idle < PATIENCE && !status; step++) {
         size_t before = count_pieces(c);
@@ -442,7 +444,8 @@ static vxs_status descend_all(vxs_cuts *c, double lambda, vxs_error *err)
         double promise = status ? 0 : descend(c, lambda);
         if (promise == 0)
             break;
-        idle = count_pieces(c) < before || promise < last / 2 ? 0 : idle + 1;
+        bool better = count_pieces(c) < before || promise > negligible || promise < last / 2;
+        idle = better ? 0 : idle + 1;
         last = promise;
     }
     return status;
