@@ -7,6 +7,7 @@
  * is copied. Weights of rows are in m, f and W, so that a row of weight 2 is two rows; norms are
  * those of the columns, in which each row is one. */
 #include "design/design.h"
+#include "linalg/span.h"
 
 #include <float.h>
 #include <math.h>
@@ -371,7 +372,7 @@ static void orthonormalise(view *w, const double *columns, size_t count, const b
             weigh_rows(w, learn, u, q);
         }
         double after = inner_product(q, u, n);
-        if (!(after > 1e-20 * before))
+        if (!(after > VXS_INDEPENDENT_COVARIATE * VXS_INDEPENDENT_COVARIATE * before))
             continue;
         for (size_t i = 0; i < n; i++)
             u[i] /= sqrt(after);

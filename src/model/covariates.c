@@ -6,7 +6,10 @@
  * subjects, which is the average of the levels that were learned, as often as each was seen. Where
  * the level is the first one, whose columns are all 0, or another, changes nothing. */
 #include "model/covariates.h"
+#include "linalg/span.h"
+#include "solver/solver.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +191,34 @@ vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_erro
     for (size_t k = 0; k < list->count && !status; k++)
         status = add_columns(t, &list->each[k], err);
     return status;
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* Of a column's length: what rounding leaves of a linear combination, such as the levels of two
+ * factors that sum to the intercept. */
+#define EXACT 1e-12
+
+/* A covariate that others give but for float32 rounding adds nothing to any model. */
+vxs_status vxs_covariates_warn(const vxs_context *context, const vxs_task *t, vxs_error *err)
+{
+    size_t n = t->n, rank = 0;
+    double *basis = vxs_alloc(n, (t->free_count + 1) * sizeof(*basis), err);
+    if (!basis)
+        return VXS_FAILED;
+    for (size_t k = 0; k < t->free_count; k++) {
+        double *v = basis + rank * n, length = cblas_dnrm2((int)n, t->free + k * n, 1);
+        memcpy(v, t->free + k * n, n * sizeof(*v));
+        if (vxs_span_join(basis, n, rank, VXS_INDEPENDENT_COVARIATE, 0, NULL))
+            rank++;
+        else if (cblas_dnrm2((int)n, v, 1) > EXACT * length)
+            vxs_log(context, VXS_LOG_WARNING,
+                    "covariate '%s' equals a combination of the covariates before it to 7 digits "
+                    "and adds nothing to the model",
+                    t->free_names[k]);
+    }
+    free(basis);
+    return VXS_OK;
 }
 
 /* ---- Levels that were never seen ------------------------------------------------------------- */

@@ -24,6 +24,9 @@ void vxs_covariates_release(vxs_covariates *covariates);
  * but for the first, among the subjects in use. */
 VXS_MUST_CHECK vxs_status vxs_covariates_read(const vxs_covariates *covariates, vxs_task *task,
                                               vxs_error *err);
+/* Warns of covariates that are nearly a linear combination of others. */
+VXS_MUST_CHECK vxs_status vxs_covariates_warn(const vxs_context *context, const vxs_task *task,
+                                              vxs_error *err);
 
 /* Refuses numbers whose standard deviation is not more than this share of their mean. */
 VXS_MUST_CHECK vxs_status vxs_check_offset(const char *name, const double *values, size_t n,

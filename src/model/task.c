@@ -552,6 +552,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     if (!status)
         status = vxs_covariates_read(&m.covariates, task, err);
     if (!status)
+        status = vxs_covariates_warn(context, task, err);
+    if (!status)
         status = read_weights(&m, err);
     if (!status)
         status = vxs_task_threshold(task, NULL, task->n, &task->threshold, err);

@@ -9,6 +9,7 @@
 #include "linalg/span.h"
 #include "solver/solver.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,8 +32,7 @@ void vxs_conditioned_free(vxs_conditioned *c)
     free(c);
 }
 
-/* Whether one of them comes near those before it. Samples without weight span nothing, but have
- * predictions. */
+/* Whether a covariate nearly agrees with those before it, over the samples that have a weight. */
 static bool span(vxs_conditioned *c, const vxs_problem *problem)
 {
     bool near = false;
@@ -42,27 +42,40 @@ static bool span(vxs_conditioned *c, const vxs_problem *problem)
             v[i] = vxs_loss_weight(&problem->loss, i) > 0 ? problem->covariates[k * c->n + i] : 0;
             square += v[i] * v[i];
         }
-        if (!vxs_span_join(c->basis, c->n, c->rank, VXS_INDEPENDENT, 0, share))
+        if (!vxs_span_join(c->basis, c->n, c->rank, VXS_INDEPENDENT_COVARIATE, 0, share)) {
+            double rest = cblas_dnrm2((int)c->n, v, 1);
+            near = near || rest > VXS_INDEPENDENT * sqrt(square);
             continue;
+        }
         near = near || share[c->rank] < NEAR * sqrt(square);
         c->from[c->rank++] = k;
     }
     return near;
 }
 
-static bool has_weightless(const vxs_problem *problem, size_t n)
+/* Samples without weight add nothing to the span, but have predictions: the rows of Q = C R^-1 that
+ * are theirs follow from their covariates. */
+static void extend(vxs_conditioned *c, const vxs_problem *problem)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!(vxs_loss_weight(&problem->loss, i) > 0))
-            return true;
-    return false;
+    for (size_t r = 0; r < c->rank; r++) {
+        const double *share = c->share + c->from[r] * c->covariates;
+        const double *covariate = problem->covariates + c->from[r] * c->n;
+        for (size_t i = 0; i < c->n; i++) {
+            if (vxs_loss_weight(&problem->loss, i) > 0)
+                continue;
+            double rest = covariate[i];
+            for (size_t m = 0; m < r; m++)
+                rest -= share[m] * c->basis[m * c->n + i];
+            c->basis[r * c->n + i] = rest / share[r];
+        }
+    }
 }
 
 vxs_status vxs_conditioned_new(vxs_problem *problem, vxs_conditioned **conditioned, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design), q = problem->covariate_count;
     *conditioned = NULL;
-    if (q < 2 || has_weightless(problem, n))
+    if (q < 2)
         return VXS_OK;
     vxs_conditioned *c = vxs_alloc(1, sizeof(*c), err);
     if (!c)
@@ -78,6 +91,7 @@ vxs_status vxs_conditioned_new(vxs_problem *problem, vxs_conditioned **condition
         vxs_conditioned_free(c);
         return fine ? VXS_OK : VXS_FAILED;
     }
+    extend(c, problem);
     for (size_t k = 0; k < c->rank * n; k++)
         c->basis[k] *= sqrt((double)n); /* the size of an intercept */
     problem->covariates = c->basis;

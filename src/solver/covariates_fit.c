@@ -29,7 +29,7 @@ static void span(vxs_shift *s)
         for (size_t i = 0; i < s->n; i++)
             v[i] = vxs_loss_weight(&s->problem->loss, i) > 0 ? s->problem->covariates[k * s->n + i]
                                                              : 0;
-        if (vxs_span_join(s->basis, s->n, s->rank, VXS_INDEPENDENT_ALONE, 0,
+        if (vxs_span_join(s->basis, s->n, s->rank, VXS_INDEPENDENT_COVARIATE, 0,
                           s->share + k * s->columns))
             s->from[s->rank++] = k;
     }

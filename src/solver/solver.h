@@ -67,12 +67,8 @@ extern const vxs_solver_kind vxs_tree_kind, vxs_cuts_kind, vxs_bp_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
     vxs_mslr_params[], vxs_graphnet_params[];
 
-/* A column that is not penalised, and of which no more is left beside those before it, as a share
- * of its length, adds nothing. Part of the problem: solvers and checker have it in common. Where
- * what it explains is found by itself (covariates_fit.c), its weight would be 1e8 and more, and
- * predictions by weights lose half of their digits. */
-#define VXS_INDEPENDENT       1e-10
-#define VXS_INDEPENDENT_ALONE 1e-8
+/* Columns without penalty that are no covariates (linalg/span.h), such as sums over components. */
+#define VXS_INDEPENDENT 1e-10
 
 /* What rounding in double may leave of a sum of columns that is 0, at most; once measured. */
 double vxs_least_sum(const vxs_design *design);

@@ -445,7 +445,7 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
         status = gather_free(&c, err);
     if (!status)
         status = vxs_check_empty_fit(problem, c.free, problem->covariate_count + c.levels.count,
-                                     VXS_INDEPENDENT, &c.empty, err);
+                                     &c.empty, err);
     if (!status)
         status = vxs_check_span_init(problem, c.free, problem->covariate_count + c.levels.count,
                                      &c.span, err);

@@ -68,10 +68,10 @@ typedef struct {
     double *b, *trial, *slope;
     bool *used;
 } vxs_check_empty;
-/* The best predictions by `columns` columns, which follow each other in `free`; one of which no
- * more than the share `least` is left beside others adds nothing. */
+/* The best predictions by `columns` columns, which follow each other in `free`, the covariates of the
+ * problem first; one that depends on those before it (VXS_INDEPENDENT) adds nothing. */
 VXS_MUST_CHECK vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free,
-                                              size_t columns, double least, vxs_check_empty *empty,
+                                              size_t columns, vxs_check_empty *empty,
                                               vxs_error *err);
 void vxs_check_empty_release(vxs_check_empty *empty);
 /* Takes what the free columns span out of v. */

@@ -105,8 +105,7 @@ static void release_domain(domain *d)
 static vxs_status make_domain(const vxs_problem *problem, size_t columns, domain *d, vxs_error *err)
 {
     *d = (domain){ .span = { .n = 0 } };
-    vxs_status status = vxs_check_empty_fit(problem, problem->covariates, columns,
-                                            VXS_INDEPENDENT_ALONE, &d->empty, err);
+    vxs_status status = vxs_check_empty_fit(problem, problem->covariates, columns, &d->empty, err);
     return status ? status
                   : vxs_check_span_init(problem, problem->covariates, columns, &d->span, err);
 }

@@ -3,6 +3,8 @@
  * It works on directions of length 1 that they span, so that columns may be of any size. With
  * several classes a prediction that all of them share changes nothing: the second derivatives are
  * singular, and elimination leaves out what depends on what it has. */
+#include "linalg/span.h"
+#include "solver/solver.h"
 #include "verify/check.h"
 
 #include <math.h>
@@ -36,7 +38,7 @@ void vxs_check_take_off(const vxs_check_empty *e, double *v)
 }
 
 /* Over samples that have a weight; columns that depend on others add nothing. */
-static void span(vxs_check_empty *e, const double *free, double least)
+static void span(vxs_check_empty *e, const double *free)
 {
     size_t n = e->n;
     for (size_t k = 0; k < e->columns; k++) {
@@ -47,6 +49,8 @@ static void span(vxs_check_empty *e, const double *free, double least)
         vxs_check_take_off(e, b);
         vxs_check_take_off(e, b);
         double length = sqrt(vxs_check_inner(b, b, n));
+        bool covariate = k < e->problem->covariate_count;
+        double least = covariate ? VXS_INDEPENDENT_COVARIATE : VXS_INDEPENDENT;
         e->adds[k] = length > least * before;
         for (size_t i = 0; i < n && e->adds[k]; i++)
             b[i] /= length;
@@ -174,14 +178,14 @@ void vxs_check_empty_release(vxs_check_empty *e)
 }
 
 vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free, size_t columns,
-                               double least, vxs_check_empty *e, vxs_error *err)
+                               vxs_check_empty *e, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design), classes = vxs_check_classes(problem);
     *e = (vxs_check_empty){ .problem = problem, .n = n, .classes = classes, .columns = columns };
     e->basis = vxs_alloc(n, columns * sizeof(*e->basis), err);
     e->adds = vxs_alloc(columns, sizeof(*e->adds), err);
     if (e->basis && e->adds)
-        span(e, free, least);
+        span(e, free);
     size_t q = classes * e->rank;
     e->zero = vxs_alloc(n, classes * sizeof(*e->zero), err);
     e->slope = vxs_alloc(n, classes * sizeof(*e->slope), err);

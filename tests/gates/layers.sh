@@ -16,7 +16,7 @@ allowed() { # room
         penalty) echo core linalg graph design penalty ;;
         solver) echo core linalg graph design loss penalty solver ;;
         verify) echo core linalg graph design loss penalty solver verify ;;
-        model) echo core cohort design loss penalty solver verify model ;;
+        model) echo core linalg cohort design loss penalty solver verify model ;;
         evaluate) echo core cohort design loss penalty solver model evaluate ;;
         report) echo core image cohort design loss penalty solver model report ;;
         *) echo "" ;;
