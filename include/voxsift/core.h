@@ -39,7 +39,7 @@ extern "C" {
 #define VXS_PRINTF(text, first)
 #endif
 
-/* ---- Status and error ----------------------------------------------------------------------- */
+/* ---- Status and error ------------------------------------------------------------------------ */
 
 /* What became of a call. The values are the exit codes of the command line. */
 typedef enum {

@@ -1,4 +1,4 @@
-/* voxsift/graph.h - which features are neighbours, and trees among them. */
+/* voxsift/graph.h - graphs of neighboring features, analysis operators, groups. */
 #ifndef VOXSIFT_GRAPH_H
 #define VOXSIFT_GRAPH_H
 
@@ -9,67 +9,68 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+/* the declarations below are exported, all other symbols are hidden */
+#pragma GCC visibility push(default)
 #endif
 
-/* Undirected edges; edge e leads from from[e] to to[e], and a difference over it costs weight[e]
- * times its size. */
+/* Undirected weighted graph: edge e connects from[e] and to[e] with weight[e], the factor of its
+ * difference in a penalty. */
 typedef struct {
     size_t nodes, count;
     size_t *from, *to;
     double *weight;
 } vxs_graph;
-/* Room for so many edges, all between node 0 and itself with weight 1. */
+/* Allocates `count` edges, all loops at node 0 with weight 1. */
 VXS_MUST_CHECK vxs_status vxs_graph_new(size_t nodes, size_t count, vxs_graph *graph,
                                         vxs_error *err);
 void vxs_graph_release(vxs_graph *graph);
 
-/* Every node with the next. */
+/* A chain: edges between consecutive nodes. */
 VXS_MUST_CHECK vxs_status vxs_graph_chain(size_t nodes, vxs_graph *graph, vxs_error *err);
-/* Voxels of a grid that share a face (6), an edge too (18) or a corner too (26); node k is
- * voxels[k], and these ascend; what is no such number, grid or voxel is refused. Pieces that touch
- * no others are linked to them where they are nearest, so that the graph hangs together. */
+/* Neighboring voxels of a grid: they share a face (6), also an edge (18) or also a corner (26).
+ * Node k is voxels[k], ascending; invalid connectivities, shapes and voxels are errors. Edges
+ * between nearest voxels link the connected components, so that the graph is connected. */
 VXS_MUST_CHECK vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
                                          int connectivity, vxs_graph *graph, vxs_error *err);
 
-/* ---- Terms ----------------------------------------------------------------------------------- */
+/* ---- Analysis operators ---------------------------------------------------------------------- */
 
-/* Sums of features, each with its factors: term t is the sum of value[e] w[index[e]] over starts[t]
- * <= e < starts[t + 1], where the indices ascend. */
+/* An analysis operator D in compressed sparse rows: row t times w is the sum of value[e]
+ * w[index[e]] over starts[t] <= e < starts[t + 1], where the indices ascend. */
 typedef struct {
     size_t columns, count;
     size_t *starts, *index;
     double *value;
-} vxs_terms;
-/* Room for so many with so many factors in all. */
-VXS_MUST_CHECK vxs_status vxs_terms_new(size_t columns, size_t count, size_t factors,
-                                        vxs_terms *terms, vxs_error *err);
-void vxs_terms_release(vxs_terms *terms);
-/* w_k-1 - 2 w_k + w_k+1 of every feature between two others. */
-VXS_MUST_CHECK vxs_status vxs_terms_trend(size_t columns, vxs_terms *terms, vxs_error *err);
+} vxs_analysis;
+/* Allocates `count` rows with `factors` nonzeros in all. */
+VXS_MUST_CHECK vxs_status vxs_analysis_new(size_t columns, size_t count, size_t factors,
+                                           vxs_analysis *terms, vxs_error *err);
+void vxs_analysis_release(vxs_analysis *terms);
+/* Second differences: w_(k-1) - 2 w_k + w_(k+1) for every inner feature. */
+VXS_MUST_CHECK vxs_status vxs_analysis_trend(size_t columns, vxs_analysis *terms, vxs_error *err);
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Sets of nodes that are taken or left as a whole; they may overlap. Group g has the members
- * member[begin[g]] ... member[end[g] - 1], each once; runs of groups may overlap as well, so that
- * groups inside others take no room of their own. */
+/* Sets of nodes that are selected as a whole; they may overlap. The members of group g are
+ * member[begin[g]] ... member[end[g] - 1], without duplicates; ranges may overlap as well, so that
+ * nested groups share storage. */
 typedef struct {
     size_t nodes, count;
     size_t *begin, *end;
     size_t *member;
-    size_t members; /* places in `member` */
-    size_t *parent; /* of a tree: the smallest group around, which stands before; SIZE_MAX: none.
-                       NULL: no tree */
-    char **names;   /* of groups; NULL: group g is named by node g, whose neighbourhood it is */
+    size_t members; /* length of `member` */
+    /* in a tree: the smallest enclosing group, which precedes; SIZE_MAX: root. NULL: no tree */
+    size_t *parent;
+    char **names; /* of groups; NULL: group g is the neighborhood of node g and has its name */
 } vxs_groups;
-/* Room for so many, all empty, without names and parents. */
+/* Allocates `count` groups, all empty, without names and parents. */
 VXS_MUST_CHECK vxs_status vxs_groups_new(size_t nodes, size_t count, size_t members,
                                          vxs_groups *groups, vxs_error *err);
 void vxs_groups_release(vxs_groups *groups);
-/* A sphere around every voxel: all voxels whose centre is at most `radius` from its own (and a
- * millionth, as affines are floats in files), `step` being the three vectors from a voxel to the
- * next (rows: axes of the grid). Node k is voxels[k], and these ascend. */
-VXS_MUST_CHECK vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels,
+/* Spheres: the group of a voxel holds all voxels whose center is at most `radius` (plus 1e-6 of it,
+ * since affines are stored as floats) from its own. The rows of `step` are the vectors between
+ * neighboring voxels along the grid's axes. Node k is voxels[k], ascending. */
+VXS_MUST_CHECK vxs_status vxs_groups_spheres(const size_t shape[3], const size_t *voxels,
                                              size_t count, const double step[3][3], double radius,
                                              vxs_groups *groups, vxs_error *err);
 

@@ -1,10 +1,10 @@
-/* voxsift/loss.h - losses: how far predictions are from targets, and what duality needs of them.
+/* voxsift/loss.h - losses: value, gradient, curvature and convex conjugate.
  *
- * A loss is F(z) = sum_i u_i f(z_i, y_i) over n samples, each of which has one prediction or, of
- * several classes, k of them. A program may bring one along: a vxs_loss_kind with a vxs_sample_loss
- * of which only `outside` may be NULL, convex, bounded from below and with a gamma above 0. Methods
- * lasso and graphnet take it, and the checker's bound rests on its value alone. examples/own_loss.c
- * has one. */
+ * A loss is F(z) = sum_i u_i f(z_i, y_i) over n samples, each of which has one prediction or, with
+ * several classes, k of them. A program may supply its own: a vxs_loss_kind with a vxs_sample_loss
+ * of which only `outside` may be NULL, convex, bounded from below and with gamma > 0. Methods lasso
+ * and graphnet accept it; the checker's bound relies on its value alone. examples/own_loss.c
+ * contains one. */
 #ifndef VOXSIFT_LOSS_H
 #define VOXSIFT_LOSS_H
 
@@ -15,26 +15,27 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+/* the declarations below are exported, all other symbols are hidden */
+#pragma GCC visibility push(default)
 #endif
 
-/* f of one prediction z of a sample with target y; `threshold` is that of the vxs_loss. */
+/* f(z, y) for one prediction z of a sample with target y; `threshold` is that of the vxs_loss. */
 typedef struct {
     double (*value)(double z, double y, double threshold);
     double (*gradient)(double z, double y, double threshold);
-    /* f'', or more, but no more than 1 / gamma: where f'' vanishes far from y, steps of a solver
-     * that has nothing else would be endless */
+    /* an upper bound on f'', at most 1 / gamma: where f'' vanishes far from y, pure Newton steps
+     * would be infinite */
     double (*curvature)(double z, double y, double threshold);
     /* f*(s) = max over z of s z - f(z); infinite outside its domain */
     double (*conjugate)(double s, double y, double threshold);
-    /* the share of the way from s to `inside`, which is in the domain of f*, that brings s there as
-     * well; NULL: the domain is everything */
+    /* the fraction of the segment from s to `inside`, a point of the domain of f*, after which s is
+     * in the domain; NULL: the domain is the real line */
     double (*outside)(double s, double inside, double y, double threshold);
 } vxs_sample_loss;
 
 struct vxs_loss;
-/* Of all samples at once, where predictions of a sample are tied to each other; as the functions
- * below. */
+/* Functions of all samples at once, for losses that couple the k predictions of a sample; arguments
+ * as in vxs_loss_value and the functions of internal/loss.h. */
 typedef struct {
     double (*value)(const struct vxs_loss *loss, const double *z);
     void (*gradient)(const struct vxs_loss *loss, const double *z, double *gradient);
@@ -44,41 +45,43 @@ typedef struct {
 } vxs_joint_loss;
 
 typedef struct {
-    const char *name;    /* as '--loss' has it */
-    const char *targets; /* what y must be, in words */
+    const char *name;    /* value of '--loss' */
+    const char *targets; /* valid targets, in words */
     bool (*is_target)(const struct vxs_loss *loss, double y);
-    double gamma;                  /* f'' <= 1 / gamma: f* is that strongly convex */
-    bool of_scores;                /* targets are scores, and predictions these */
-    bool has_threshold;            /* the loss has one above 0 */
-    bool squared;                  /* f'' = 1 everywhere: one Newton step is the answer */
-    const vxs_sample_loss *sample; /* one prediction a sample; or */
-    const vxs_joint_loss *joint;   /* k of them; or neither, of losses that one algorithm has */
+    double gamma;                  /* f'' <= 1 / gamma: f* is gamma-strongly convex */
+    bool of_scores;                /* targets and predictions are scores */
+    bool has_threshold;            /* the loss requires a threshold > 0 */
+    bool squared;                  /* f'' = 1 everywhere: one Newton step is exact */
+    const vxs_sample_loss *sample; /* loss of one prediction per sample; or */
+    /* loss of k predictions; or both NULL, for losses of a single algorithm */
+    const vxs_joint_loss *joint;
 } vxs_loss_kind;
 
-/* The kind with its data, which must stay. */
+/* A loss kind with its data, which it borrows. */
 typedef struct vxs_loss {
     const vxs_loss_kind *kind;
-    size_t n, k;      /* samples; predictions of each, 0 and 1 meaning one */
+    size_t n, k;      /* samples; predictions per sample, 0 and 1 both meaning one */
     const double *y;  /* n: targets */
-    const double *u;  /* n: weights, of which none is negative; NULL: all 1 */
-    double threshold; /* of kinds that have one */
+    const double *u;  /* n: nonnegative weights; NULL: all 1 */
+    double threshold; /* if the kind has one */
 } vxs_loss;
 
 extern const vxs_loss_kind vxs_squared_loss; /* (y - z)^2 / 2 */
-extern const vxs_loss_kind vxs_huber_loss; /* the same up to a threshold of |y - z|, then linear */
+/* Huber: (y - z)^2 / 2 up to |y - z| = threshold, linear beyond */
+extern const vxs_loss_kind vxs_huber_loss;
 extern const vxs_loss_kind vxs_logistic_loss;      /* log(1 + exp(-y z)), y being -1 or 1 */
 extern const vxs_loss_kind vxs_squared_hinge_loss; /* max(0, 1 - y z)^2 / 2, y being -1 or 1 */
-extern const vxs_loss_kind vxs_hinge_loss; /* max(0, y - z): y is a margin, the design knows the
-                                              classes */
-extern const vxs_loss_kind vxs_multinomial_loss; /* log sum over classes c of exp(z_c), less z_y: y
-                                                    is the number of a class */
+/* max(0, y - z): y is a margin, the design includes the classes */
+extern const vxs_loss_kind vxs_hinge_loss;
+/* log sum over classes c of exp(z_c) - z_y: y is the index of a class */
+extern const vxs_loss_kind vxs_multinomial_loss;
 
-/* Predictions and what is derived from them are n x k, by column. */
+/* n x k, column-major: predictions, and everything derived from them */
 static inline size_t vxs_loss_outputs(const vxs_loss *loss)
 {
     return loss->k > 1 ? loss->k : 1;
 }
-/* u of sample i */
+/* u_i */
 static inline double vxs_loss_weight(const vxs_loss *loss, size_t i)
 {
     return loss->u ? loss->u[i] : 1;

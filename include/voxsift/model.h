@@ -72,11 +72,11 @@ typedef struct {
     size_t left_count;      /* others that the cohort has, --only left out */
     char **warnings;        /* what was warned of that results must carry */
     size_t warning_count;
-    double *penalties; /* of features, or NULL */
-    vxs_graph graph;   /* of features, for methods that need one */
-    vxs_terms terms;   /* of features, instead; none before they are asked for */
-    vxs_groups groups; /* of features that are taken or left together; likewise */
-    bool groups_lent;  /* they are those of the task that this is a part of, which must stay */
+    double *penalties;  /* of features, or NULL */
+    vxs_graph graph;    /* of features, for methods that need one */
+    vxs_analysis terms; /* of features, instead; none before they are asked for */
+    vxs_groups groups;  /* of features that are taken or left together; likewise */
+    bool groups_lent;   /* they are those of the task that this is a part of, which must stay */
     vxs_design *design;
     struct vxs_prepared *prepared; /* what the method's problem is made of besides, or NULL */
     struct vxs_hub *hub;           /* whose solvers wait for each other's scans, or NULL */

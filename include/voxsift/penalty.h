@@ -1,7 +1,7 @@
-/* voxsift/penalty.h - penalties and quadratics: what weights cost.
+/* voxsift/penalty.h - penalties and quadratics.
  *
- * A penalty is an object: what it is made of, with its kind in front, so that a problem holds any
- * of them. Its kind says which algorithms can have it. */
+ * A penalty is a struct that begins with its kind, so that a problem holds a pointer to any of
+ * them. The kind says which algorithms accept it. */
 #ifndef VOXSIFT_PENALTY_H
 #define VOXSIFT_PENALTY_H
 
@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+/* the declarations below are exported, all other symbols are hidden */
+#pragma GCC visibility push(default)
 #endif
 
 /* ---- Penalties, times lambda ----------------------------------------------------------------- */
@@ -23,56 +24,57 @@ typedef struct {
     const vxs_penalty_kind *kind;
 } vxs_penalty;
 
-/* sum |w_j|; a problem whose penalty is NULL has it as well */
+/* |w|_1; a problem whose penalty is NULL has this one */
 extern const vxs_penalty vxs_l1;
 extern const vxs_penalty_kind vxs_l1_penalty;
 
-/* The sum over edges of weight |w_from - w_to|, and sparsity times |w|_1. A piece of the graph has
- * a level that is not penalised where sparsity is 0. */
+/* Sum over edges of weight |w_from - w_to|, plus sparsity |w|_1. With sparsity 0 the mean of each
+ * connected component is not penalized. */
 typedef struct {
     vxs_penalty penalty;
-    const vxs_graph *graph; /* of the features */
+    const vxs_graph *graph; /* over the features */
     double sparsity;
 } vxs_fused;
 extern const vxs_penalty_kind vxs_fused_penalty;
 vxs_fused vxs_fused_on(const vxs_graph *graph, double sparsity);
 
-/* |Dw|_1, a row of D being a term. */
+/* |Dw|_1, D the analysis operator */
 typedef struct {
     vxs_penalty penalty;
-    const vxs_terms *terms;
+    const vxs_analysis *terms;
 } vxs_generalized;
 extern const vxs_penalty_kind vxs_generalized_penalty;
-vxs_generalized vxs_generalized_of(const vxs_terms *terms);
+vxs_generalized vxs_generalized_of(const vxs_analysis *terms);
 
-/* Instead of lambda times a penalty: |w|_B^2 / 2 + cost sum_i u_i f, w being the weights of the
- * columns of units, |w|_B^2 the least sum over units of |w_g|^2 / d_g with 0 <= d <= 1 and
- * sum d <= budget. The problem's design is what units are made of. */
+/* A replacement of lambda times a penalty: |w|_B^2 / 2 + cost sum_i u_i f, where w are the weights
+ * of the columns of all feature blocks and |w|_B^2 is the minimum over d of sum_g |w_g|^2 / d_g
+ * subject to 0 <= d <= 1 and sum d <= budget. The design of the problem holds the features that the
+ * blocks are made of. */
 typedef struct {
     vxs_penalty penalty;
     vxs_units *units;
-    vxs_map map; /* of units, if they are no groups */
+    vxs_map map; /* of the blocks, if they are not groups */
     size_t budget;
     double cost;
-    double refit_cost; /* C of weights that are learned anew; 0: none */
-    bool only_refit;   /* covariates have no part but in weights that are learned anew */
+    double refit_cost; /* C of the refit (debiased) weights; 0: no refit */
+    bool only_refit;   /* only the refit includes the covariates */
 } vxs_budget;
 extern const vxs_penalty_kind vxs_budget_penalty;
 
-/* ---- Quadratics, which are added ------------------------------------------------------------- */
+/* ---- Quadratics: added to the objective, not multiplied by lambda ---------------------------- */
 
 typedef struct vxs_quadratic_kind vxs_quadratic_kind;
 typedef struct {
     const vxs_quadratic_kind *kind; /* NULL: none */
     double weight;
-    const vxs_graph *graph; /* of a Laplacian */
+    const vxs_graph *graph; /* of the Laplacian */
 } vxs_quadratic;
 
 extern const vxs_quadratic_kind vxs_ridge; /* weight |w|^2 / 2 */
-/* weight / 2 times the sum over edges of their weight times (w_from - w_to)^2 */
+/* weight / 2 times the sum over edges of edge weight times (w_from - w_to)^2 */
 extern const vxs_quadratic_kind vxs_laplacian;
-/* The same without the half and with weight lambda_max^2 / (y sum u) instead of weight: of a hinge
- * whose y are one margin, and weights that are not negative. */
+/* The same without the factor 1 / 2, and with lambda_max^2 / (y sum u) times weight instead of
+ * weight: for the hinge loss with one common margin y and nonnegative weights. */
 extern const vxs_quadratic_kind vxs_relative_laplacian;
 
 #if defined(__GNUC__)

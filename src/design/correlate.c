@@ -106,7 +106,7 @@ static vxs_status among_edges(const vxs_context *context, const correlator *c, c
         status = vxs_progress_step(&progress, last - first, err);
     }
     if (!status)
-        status = vxs_graph_spanning(g, cost, tree, err);
+        status = vxs_graph_spanning_forest(g, cost, tree, err);
     free(cost);
     return status;
 }

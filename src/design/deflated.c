@@ -14,9 +14,9 @@
 
 typedef struct {
     vxs_design design;
-    const vxs_terms *null; /* N */
-    const double *vectors; /* n x null->columns: XVB' */
-    double *along;         /* null->columns: v'vectors */
+    const vxs_analysis *null; /* N */
+    const double *vectors;    /* n x null->columns: XVB' */
+    double *along;            /* null->columns: v'vectors */
 } deflated;
 
 /* What vectors have along v. */
@@ -120,7 +120,7 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
-vxs_status vxs_deflated_new(vxs_design *base, const vxs_terms *null, const double *vectors,
+vxs_status vxs_deflated_new(vxs_design *base, const vxs_analysis *null, const double *vectors,
                             vxs_design **design, vxs_error *err)
 {
     deflated *made = vxs_alloc(1, sizeof(*made), err);

@@ -7,7 +7,7 @@
  * is copied. Weights of rows are in m, f and W, so that a row of weight 2 is two rows; norms are
  * those of the columns, in which each row is one. */
 #include "design/design.h"
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,19 +1,19 @@
-/* flow.c - maximal flows from nodes that have too much to nodes that have too little.
+/* flow.c - maximum flows by push-relabel.
  *
- * Push and relabel, first in first out: what a node has too much goes along arcs that lead one step
- * nearer to a node that has too little; where there is none, its height is one more than that of
- * the lowest neighbour it can reach. Heights are measured anew, by a search from those that have
- * too little, when about as many have been raised as there are nodes. Real numbers all through: an
- * arc that is filled gets its capacity itself, not a sum that is near it, and excess that is no
- * more than rounding stays where it is. */
+ * First in, first out: a node's excess is pushed along admissible arcs (residual capacity, height
+ * one lower); a node without admissible arc is relabeled to one more than its lowest residual
+ * neighbor. A breadth-first search from the nodes with a deficit recomputes the heights (global
+ * relabeling) when the number of relabelings exceeds half the number of nodes. Capacities are real
+ * numbers: a saturated arc stores its capacity itself instead of a rounded sum, and excess below
+ * the rounding error stays where it is. */
 #include "graph/flow.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NOBODY   UINT32_MAX
-#define ROUNDING 1e-14 /* of the largest value: excess that is none */
+#define NO_NODE  UINT32_MAX
+#define ROUNDING 1e-14 /* relative to the largest value: a smaller excess is rounding error */
 
 /* ---- The network ----------------------------------------------------------------------------- */
 
@@ -23,75 +23,76 @@ void vxs_flow_free(vxs_flow *f)
         return;
     free(f->starts);
     free(f->arcs);
-    free(f->at);
+    free(f->node);
     free(f->next);
-    free(f->up);
+    free(f->in_source);
     free(f->queue);
-    free(f->waits);
-    free(f->list);
+    free(f->queued);
+    free(f->active);
     free(f->order);
-    free(f->level);
-    free(f->size);
-    free(f->above);
-    free(f->mean);
+    free(f->region_mean);
+    free(f->region_size);
+    free(f->upper_label);
+    free(f->node_mean);
     free(f);
 }
 
-static vxs_status take_room(vxs_flow *f, size_t arcs, vxs_error *err)
+static vxs_status allocate(vxs_flow *f, size_t arcs, vxs_error *err)
 {
     size_t nodes = vxs_flow_nodes(f);
     if (arcs >= UINT32_MAX || nodes >= UINT32_MAX)
         return vxs_fail(err, VXS_BAD_DATA, "a graph of %zu edges is too large", arcs / 2);
     f->starts = vxs_alloc(nodes + 2, sizeof(*f->starts), err);
     f->arcs = vxs_alloc(arcs, sizeof(*f->arcs), err);
-    f->at = vxs_alloc(nodes, sizeof(*f->at), err);
+    f->node = vxs_alloc(nodes, sizeof(*f->node), err);
     f->next = vxs_alloc(nodes, sizeof(*f->next), err);
-    f->up = vxs_alloc(nodes, sizeof(*f->up), err);
+    f->in_source = vxs_alloc(nodes, sizeof(*f->in_source), err);
     f->queue = vxs_alloc(nodes + 1, sizeof(*f->queue), err);
-    f->waits = vxs_alloc(nodes, sizeof(*f->waits), err);
-    f->list = vxs_alloc(nodes, sizeof(*f->list), err);
+    f->queued = vxs_alloc(nodes, sizeof(*f->queued), err);
+    f->active = vxs_alloc(nodes, sizeof(*f->active), err);
     f->order = vxs_alloc(nodes, sizeof(*f->order), err);
-    f->level = vxs_alloc(nodes, sizeof(*f->level), err);
-    f->size = vxs_alloc(nodes, sizeof(*f->size), err);
-    f->above = vxs_alloc(nodes, sizeof(*f->above), err);
-    f->mean = vxs_alloc(nodes, sizeof(*f->mean), err);
-    return f->starts && f->arcs && f->at && f->next && f->up && f->queue && f->waits && f->list &&
-                   f->order && f->level && f->size && f->above && f->mean
+    f->region_mean = vxs_alloc(nodes, sizeof(*f->region_mean), err);
+    f->region_size = vxs_alloc(nodes, sizeof(*f->region_size), err);
+    f->upper_label = vxs_alloc(nodes, sizeof(*f->upper_label), err);
+    f->node_mean = vxs_alloc(nodes, sizeof(*f->node_mean), err);
+    return f->starts && f->arcs && f->node && f->next && f->in_source && f->queue && f->queued &&
+                   f->active && f->order && f->region_mean && f->region_size && f->upper_label &&
+                   f->node_mean
                ? VXS_OK
                : VXS_FAILED;
 }
 
 static void add_arcs(vxs_flow *f, size_t from, size_t to, double weight)
 {
-    size_t there = f->starts[from + 1]++, back = f->starts[to + 1]++;
-    f->arcs[there].head = (uint32_t)to;
+    size_t forth = f->starts[from + 1]++, back = f->starts[to + 1]++;
+    f->arcs[forth].head = (uint32_t)to;
     f->arcs[back].head = (uint32_t)from;
-    f->arcs[there].mate = (uint32_t)back;
-    f->arcs[back].mate = (uint32_t)there;
-    f->arcs[there].weight = f->arcs[back].weight = weight;
+    f->arcs[forth].mate = (uint32_t)back;
+    f->arcs[back].mate = (uint32_t)forth;
+    f->arcs[forth].weight = f->arcs[back].weight = weight;
 }
 
-/* An edge from a node to itself carries nothing. Counts go two places behind, so that places are
- * one behind while arcs are added, and where they should be in the end. */
-static void lay_arcs(vxs_flow *f, const vxs_graph *g)
+/* Builds the adjacency lists (counting sort); skips loops. starts is shifted by one entry while
+ * arcs are added, which add_arcs undoes. */
+static void build_arcs(vxs_flow *f, const vxs_graph *g)
 {
-    size_t nodes = vxs_flow_nodes(f), ground = g->nodes;
+    size_t nodes = vxs_flow_nodes(f), reference = g->nodes;
     for (size_t e = 0; e < g->count; e++)
         if (g->from[e] != g->to[e]) {
             f->starts[g->from[e] + 2]++;
             f->starts[g->to[e] + 2]++;
         }
-    for (size_t k = 0; k < ground && f->grounded; k++) {
+    for (size_t k = 0; k < reference && f->has_reference; k++) {
         f->starts[k + 2]++;
-        f->starts[ground + 2]++;
+        f->starts[reference + 2]++;
     }
     for (size_t k = 2; k <= nodes + 1; k++)
         f->starts[k] += f->starts[k - 1];
     for (size_t e = 0; e < g->count; e++)
         if (g->from[e] != g->to[e])
             add_arcs(f, g->from[e], g->to[e], g->weight[e]);
-    for (size_t k = 0; k < ground && f->grounded; k++)
-        add_arcs(f, k, ground, f->sparsity);
+    for (size_t k = 0; k < reference && f->has_reference; k++)
+        add_arcs(f, k, reference, f->sparsity);
 }
 
 vxs_status vxs_flow_new(const vxs_graph *graph, double sparsity, vxs_flow **flow, vxs_error *err)
@@ -100,224 +101,229 @@ vxs_status vxs_flow_new(const vxs_graph *graph, double sparsity, vxs_flow **flow
     if (!f)
         return VXS_FAILED;
     f->nodes = graph->nodes;
-    f->grounded = sparsity > 0;
+    f->has_reference = sparsity > 0;
     f->sparsity = sparsity;
     f->scale = 1;
-    vxs_status status = take_room(f, 2 * (graph->count + f->grounded * graph->nodes), err);
+    vxs_status status = allocate(f, 2 * (graph->count + f->has_reference * graph->nodes), err);
     if (status) {
         vxs_flow_free(f);
         return status;
     }
-    lay_arcs(f, graph);
+    build_arcs(f, graph);
     *flow = f;
     return VXS_OK;
 }
 
-void vxs_flow_join(vxs_flow *f, double scale)
+void vxs_flow_merge_regions(vxs_flow *f, double scale)
 {
     size_t nodes = vxs_flow_nodes(f);
     for (size_t k = 0; k < nodes; k++)
-        f->at[k].part = 0;
+        f->node[k].region = 0;
     for (size_t a = 0; a < f->starts[nodes] && scale < f->scale; a++)
-        f->arcs[a].sent =
-            fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].sent));
+        f->arcs[a].flow =
+            fmax(-scale * f->arcs[a].weight, fmin(scale * f->arcs[a].weight, f->arcs[a].flow));
     for (size_t k = 0; k < nodes; k++)
-        f->list[k] = (uint32_t)k;
+        f->active[k] = (uint32_t)k;
     f->scale = scale;
 }
 
-void vxs_flow_tolerate(vxs_flow *f, const double *value)
+void vxs_flow_set_tolerance(vxs_flow *f, const double *value)
 {
-    double most = 0;
+    double largest = 0;
     for (size_t k = 0; k < f->nodes; k++)
-        most = fmax(most, fabs(value[k]));
-    f->least = ROUNDING * most;
+        largest = fmax(largest, fabs(value[k]));
+    f->tolerance = ROUNDING * largest;
 }
 
 /* ---- Heights --------------------------------------------------------------------------------- */
 
-/* Steps to the nearest node that has too little; as many as there are nodes when none can be
- * reached. */
-static size_t measure_heights(vxs_flow *f, size_t count)
+/* Global relabeling: the distance to the nearest node with a deficit; the number of nodes if none
+ * is reachable. */
+static size_t relabel_globally(vxs_flow *f, size_t count)
 {
-    uint32_t far = (uint32_t)vxs_flow_nodes(f);
-    size_t seen = 0;
+    uint32_t unreachable = (uint32_t)vxs_flow_nodes(f);
+    size_t found = 0;
     uint32_t *order = f->order;
     for (size_t i = 0; i < count; i++) {
-        uint32_t k = f->list[i];
-        bool lacks = f->at[k].excess < -f->least;
-        f->at[k].height = lacks ? 0 : far;
+        uint32_t k = f->active[i];
+        bool has_deficit = f->node[k].excess < -f->tolerance;
+        f->node[k].height = has_deficit ? 0 : unreachable;
         f->next[k] = f->starts[k];
-        if (lacks)
-            order[seen++] = k;
+        if (has_deficit)
+            order[found++] = k;
     }
-    for (size_t i = 0; i < seen; i++) {
+    for (size_t i = 0; i < found; i++) {
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             uint32_t other = f->arcs[a].head;
-            if (f->at[other].height == far && f->at[other].part == f->at[k].part &&
-                f->scale * f->arcs[a].weight + f->arcs[a].sent > 0) { /* what is left of the mate */
-                f->at[other].height = f->at[k].height + 1;
-                order[seen++] = other;
+            if (f->node[other].height == unreachable &&
+                f->node[other].region == f->node[k].region &&
+                f->scale * f->arcs[a].weight + f->arcs[a].flow > 0) { /* residual of the mate */
+                f->node[other].height = f->node[k].height + 1;
+                order[found++] = other;
             }
         }
     }
-    return seen;
+    return found;
 }
 
 /* ---- Pushing --------------------------------------------------------------------------------- */
 
 typedef struct {
-    size_t first, count; /* of the ring */
-    size_t raised;
-} line;
+    size_t first, count; /* of the circular buffer */
+    size_t relabelings;
+} fifo;
 
-static void join_line(vxs_flow *f, line *l, uint32_t k)
+static void enqueue(vxs_flow *f, fifo *l, uint32_t k)
 {
-    size_t size = vxs_flow_nodes(f) + 1;
-    if (f->waits[k])
+    size_t capacity = vxs_flow_nodes(f) + 1;
+    if (f->queued[k])
         return;
-    f->queue[(l->first + l->count++) % size] = k;
-    f->waits[k] = true;
+    f->queue[(l->first + l->count++) % capacity] = k;
+    f->queued[k] = true;
 }
 
-static uint32_t leave_line(vxs_flow *f, line *l)
+static uint32_t dequeue(vxs_flow *f, fifo *l)
 {
     uint32_t k = f->queue[l->first];
     l->first = l->first == vxs_flow_nodes(f) ? 0 : l->first + 1;
     l->count--;
-    f->waits[k] = false;
+    f->queued[k] = false;
     return k;
 }
 
-static void send(vxs_flow *f, line *l, uint32_t k, size_t a)
+static void push(vxs_flow *f, fifo *l, uint32_t k, size_t a)
 {
     uint32_t other = f->arcs[a].head;
-    double left = vxs_flow_left(f, a), amount = f->at[k].excess < left ? f->at[k].excess : left;
-    f->arcs[a].sent = amount < left ? f->arcs[a].sent + amount : f->scale * f->arcs[a].weight;
-    f->arcs[f->arcs[a].mate].sent = -f->arcs[a].sent;
-    f->at[k].excess -= amount;
-    f->at[other].excess += amount;
-    if (f->at[other].excess > f->least)
-        join_line(f, l, other);
+    double residual = vxs_flow_residual(f, a),
+           amount = f->node[k].excess < residual ? f->node[k].excess : residual;
+    f->arcs[a].flow = amount < residual ? f->arcs[a].flow + amount : f->scale * f->arcs[a].weight;
+    f->arcs[f->arcs[a].mate].flow = -f->arcs[a].flow;
+    f->node[k].excess -= amount;
+    f->node[other].excess += amount;
+    if (f->node[other].excess > f->tolerance)
+        enqueue(f, l, other);
 }
 
-/* One more than the lowest that it can reach. */
-static void raise(vxs_flow *f, line *l, uint32_t k)
+/* Relabel: one more than the lowest residual neighbor. */
+static void relabel(vxs_flow *f, fifo *l, uint32_t k)
 {
     uint32_t lowest = (uint32_t)vxs_flow_nodes(f) - 1;
     for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
         uint32_t other = f->arcs[a].head;
-        if (f->at[other].height < lowest && f->at[other].part == f->at[k].part &&
-            vxs_flow_left(f, a) > 0)
-            lowest = f->at[other].height;
+        if (f->node[other].height < lowest && f->node[other].region == f->node[k].region &&
+            vxs_flow_residual(f, a) > 0)
+            lowest = f->node[other].height;
     }
-    f->at[k].height = lowest + 1;
+    f->node[k].height = lowest + 1;
     f->next[k] = f->starts[k];
-    l->raised++;
+    l->relabelings++;
 }
 
-/* Until it has nothing, or what it has can go nowhere. */
-static void discharge(vxs_flow *f, line *l, uint32_t k)
+/* Pushes and relabels until the excess is gone or cannot reach a deficit. */
+static void discharge(vxs_flow *f, fifo *l, uint32_t k)
 {
-    uint32_t far = (uint32_t)vxs_flow_nodes(f);
-    while (f->at[k].excess > f->least && f->at[k].height < far) {
+    uint32_t unreachable = (uint32_t)vxs_flow_nodes(f);
+    while (f->node[k].excess > f->tolerance && f->node[k].height < unreachable) {
         size_t a = f->next[k];
         if (a == f->starts[k + 1]) {
-            raise(f, l, k);
+            relabel(f, l, k);
             continue;
         }
         uint32_t other = f->arcs[a].head;
-        if (f->at[k].height == f->at[other].height + 1 && f->at[other].part == f->at[k].part &&
-            vxs_flow_left(f, a) > 0)
-            send(f, l, k, a);
-        if (f->at[k].excess > f->least)
+        if (f->node[k].height == f->node[other].height + 1 &&
+            f->node[other].region == f->node[k].region && vxs_flow_residual(f, a) > 0)
+            push(f, l, k, a);
+        if (f->node[k].excess > f->tolerance)
             f->next[k]++;
     }
 }
 
 /* ---- The cut --------------------------------------------------------------------------------- */
 
-/* Where what is left over can still go. */
-static double find_cut(vxs_flow *f, size_t count)
+/* Finds the source side of the minimum cut: all nodes that residual excess can reach. */
+static double find_source_side(vxs_flow *f, size_t count)
 {
-    size_t seen = 0;
+    size_t found = 0;
     uint32_t *order = f->queue;
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t k = f->list[i];
-        f->up[k] = f->at[k].excess > f->least;
-        if (f->up[k]) {
-            sum += f->at[k].excess;
-            order[seen++] = k;
+        uint32_t k = f->active[i];
+        f->in_source[k] = f->node[k].excess > f->tolerance;
+        if (f->in_source[k]) {
+            sum += f->node[k].excess;
+            order[found++] = k;
         }
     }
-    for (size_t i = 0; i < seen; i++) {
+    for (size_t i = 0; i < found; i++) {
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             uint32_t other = f->arcs[a].head;
-            if (!f->up[other] && f->at[other].part == f->at[k].part && vxs_flow_left(f, a) > 0) {
-                f->up[other] = true;
-                order[seen++] = other;
+            if (!f->in_source[other] && f->node[other].region == f->node[k].region &&
+                vxs_flow_residual(f, a) > 0) {
+                f->in_source[other] = true;
+                order[found++] = other;
             }
         }
     }
     return sum;
 }
 
-/* The farthest first: what they send is sent on in one go. */
-static void line_up(vxs_flow *f, line *l, size_t reached)
+/* Enqueues active nodes by decreasing height, so that excess from several nodes is pushed on
+ * together. */
+static void enqueue_active(vxs_flow *f, fifo *l, size_t reached)
 {
     for (size_t i = reached; i-- > 0;)
-        if (f->at[f->order[i]].excess > f->least)
-            join_line(f, l, f->order[i]);
+        if (f->node[f->order[i]].excess > f->tolerance)
+            enqueue(f, l, f->order[i]);
 }
 
-double vxs_flow_push(vxs_flow *f, size_t count)
+double vxs_flow_maximize(vxs_flow *f, size_t count)
 {
-    line l = { .raised = 0 };
-    line_up(f, &l, measure_heights(f, count));
+    fifo l = { .relabelings = 0 };
+    enqueue_active(f, &l, relabel_globally(f, count));
     while (l.count > 0) {
-        discharge(f, &l, leave_line(f, &l));
-        if (l.raised > count / 2) {
+        discharge(f, &l, dequeue(f, &l));
+        if (l.relabelings > count / 2) {
             while (l.count > 0)
-                leave_line(f, &l);
-            line_up(f, &l, measure_heights(f, count));
-            l.raised = 0;
+                dequeue(f, &l);
+            enqueue_active(f, &l, relabel_globally(f, count));
+            l.relabelings = 0;
         }
     }
-    f->pushes++;
-    return find_cut(f, count);
+    f->maximizations++;
+    return find_source_side(f, count);
 }
 
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Connected components -------------------------------------------------------------------- */
 
-/* Nodes that edges within parts lead to, from one; all get the name. */
-static void spread(vxs_flow *f, uint32_t *piece, uint32_t from, uint32_t name)
+/* Labels the nodes that edges within regions connect to `from`. */
+static void label_component(vxs_flow *f, uint32_t *component, uint32_t from, uint32_t label)
 {
-    size_t seen = 0, next = 0;
+    size_t found = 0, next = 0;
     uint32_t *order = f->order;
-    piece[from] = name;
-    order[seen++] = from;
-    for (; next < seen; next++) {
+    component[from] = label;
+    order[found++] = from;
+    for (; next < found; next++) {
         uint32_t k = order[next];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            if (piece[f->arcs[a].head] == NOBODY && f->at[f->arcs[a].head].part == f->at[k].part) {
-                piece[f->arcs[a].head] = name;
-                order[seen++] = f->arcs[a].head;
+            if (component[f->arcs[a].head] == NO_NODE &&
+                f->node[f->arcs[a].head].region == f->node[k].region) {
+                component[f->arcs[a].head] = label;
+                order[found++] = f->arcs[a].head;
             }
     }
 }
 
-size_t vxs_flow_name(vxs_flow *f, uint32_t *piece)
+size_t vxs_flow_components(vxs_flow *f, uint32_t *component)
 {
     size_t nodes = vxs_flow_nodes(f), count = 0;
     for (size_t k = 0; k < nodes; k++)
-        piece[k] = NOBODY;
-    if (f->grounded)
-        spread(f, piece, (uint32_t)f->nodes, (uint32_t)count++);
+        component[k] = NO_NODE;
+    if (f->has_reference)
+        label_component(f, component, (uint32_t)f->nodes, (uint32_t)count++);
     for (size_t k = 0; k < nodes; k++)
-        if (piece[k] == NOBODY)
-            spread(f, piece, (uint32_t)k, (uint32_t)count++);
+        if (component[k] == NO_NODE)
+            label_component(f, component, (uint32_t)k, (uint32_t)count++);
     return count;
 }

@@ -1,10 +1,10 @@
-/* flow.h - flows over the edges of a graph, in parts of its nodes; for the graph and solver rooms.
+/* flow.h - maximum flows on the edges of a graph, within regions of its nodes; for the graph and
+ * solver rooms.
  *
- * A flow of at most `scale` times its weight runs over each edge, either way. Each node has a
- * value to be carried off: what it sends out, less what comes in. A set S of nodes can send no more
- * than its cut takes, so value(S) - scale cut(S) > 0 is in the way, and when there is no such set
- * there is a flow (max-flow min-cut). Parts do not exchange anything but what runs between them
- * already. */
+ * The capacity of an edge is `scale` times its weight, in both directions. Each node has a value to
+ * be carried away: its outflow minus its inflow. The outflow of a set S is at most its cut, so a
+ * set with value(S) - scale cut(S) > 0 is an obstacle; without such a set there is a feasible flow
+ * (max-flow min-cut theorem). Flows between different regions are frozen. */
 #ifndef VXS_GRAPH_FLOW_H
 #define VXS_GRAPH_FLOW_H
 
@@ -12,72 +12,74 @@
 
 typedef struct {
     uint32_t head, mate;
-    double weight, sent; /* a mate sends the opposite */
+    double weight, flow; /* the mate's flow is the negative */
 } vxs_arc;
 
 typedef struct {
-    uint32_t part;
-    uint32_t height; /* a lower bound on the arcs between it and a node that takes more */
-    double excess;   /* what is yet to be carried off */
-} vxs_place;
+    uint32_t region;
+    uint32_t height; /* a lower bound on the number of residual arcs to a node with a deficit */
+    double excess;   /* value minus net outflow */
+} vxs_flow_node;
 
-/* Arcs of node k: starts[k] ... starts[k + 1] - 1. An edge is two arcs, `mate` of each other. With
- * sparsity there is one more node, the ground, whose weight is 0 and that is tied to all others by
- * edges of weight `sparsity`: |w_j| is |w_j - w_ground|. */
+/* The arcs of node k are starts[k] ... starts[k + 1] - 1. An edge is two arcs, each the `mate` of
+ * the other. With sparsity > 0 there is a reference node, whose weight is fixed at 0 and which
+ * edges of weight `sparsity` connect to all others: |w_j| = |w_j - w_reference|. */
 struct vxs_flow {
-    size_t nodes, grounded; /* without the ground; 1 when there is one */
+    size_t nodes, has_reference; /* nodes without the reference node; 1 if it exists */
     double sparsity, scale;
     size_t *starts;
     vxs_arc *arcs;
-    vxs_place *at;        /* of nodes */
-    size_t *next;         /* the arc of a node to be tried next */
-    bool *up;             /* whether a node is in the set that is in the way */
-    uint32_t *queue;      /* a ring of nodes + 1 */
-    bool *waits;          /* in it */
-    uint32_t *list;       /* nodes that are looked at */
-    uint32_t *order;      /* nodes, as a search finds them */
-    double *level, *size; /* of a part: its mean, and how many nodes it has */
-    uint32_t *above;      /* of a part: the name of what rises from it, or 0 */
-    double *mean;         /* of a node: its part's, when that stayed whole */
-    double least;         /* excess below that is rounding */
-    uint64_t pushes;      /* maximal flows that were made */
+    vxs_flow_node *node;               /* per node */
+    size_t *next;                      /* current arc of a node */
+    bool *in_source;                   /* per node: on the source side of the minimum cut */
+    uint32_t *queue;                   /* circular buffer of nodes + 1 entries */
+    bool *queued;                      /* per node: in the queue */
+    uint32_t *active;                  /* nodes of regions that are not final */
+    uint32_t *order;                   /* nodes in breadth-first order */
+    double *region_mean, *region_size; /* per region: mean value and number of nodes */
+    uint32_t *upper_label;  /* per region: label of the region split off its source side, or 0 */
+    double *node_mean;      /* per node: mean of its final region */
+    double tolerance;       /* smaller excess is rounding error */
+    uint64_t maximizations; /* number of maximum flows */
 };
 
 static inline size_t vxs_flow_nodes(const vxs_flow *f)
 {
-    return f->nodes + f->grounded;
+    return f->nodes + f->has_reference;
 }
 
-/* What is left of an arc. */
-static inline double vxs_flow_left(const vxs_flow *f, size_t arc)
+/* Residual capacity of an arc. */
+static inline double vxs_flow_residual(const vxs_flow *f, size_t arc)
 {
-    return f->scale * f->arcs[arc].weight - f->arcs[arc].sent;
+    return f->scale * f->arcs[arc].weight - f->arcs[arc].flow;
 }
 
-/* Flow out of a node along its arcs. */
+/* Net outflow of a node. */
 static inline double vxs_flow_out(const vxs_flow *f, size_t node)
 {
     double sum = 0;
     for (size_t a = f->starts[node]; a < f->starts[node + 1]; a++)
-        sum += f->arcs[a].sent;
+        sum += f->arcs[a].flow;
     return sum;
 }
 
-/* All nodes are one part, whose flows are brought down to the scale, and all are in `list`. */
-void vxs_flow_join(vxs_flow *flow, double scale);
-/* What is no more than rounding, beside such values. */
-void vxs_flow_tolerate(vxs_flow *flow, const double *value);
-/* A maximal flow within the parts of the nodes in `list`, all of whose nodes are in it, from the
- * flow and excess as they are; then `up` are the nodes that excess above `least` can reach: the
- * smallest set that is in the way. Returns how much is in the way. */
-double vxs_flow_push(vxs_flow *flow, size_t count);
-/* Each of the first `parts` parts is split into what rises against its mean, which is `up` and gets
- * a new name, and the rest. `count` nodes are in `list`, those of parts that stay whole leave it.
- * Returns how many parts there are; `risen` is how much was in the way. */
-size_t vxs_flow_split(vxs_flow *flow, const double *value, size_t parts, size_t *count,
-                      double *risen);
-/* Names what hangs together within parts, by its first nodes, that of the ground before all others;
- * returns how many there are. */
-size_t vxs_flow_name(vxs_flow *flow, uint32_t *piece);
+/* Merges all nodes into one region, clips the flows to the capacities of the new scale and resets
+ * `active` to all nodes. */
+void vxs_flow_merge_regions(vxs_flow *flow, double scale);
+/* Sets the rounding tolerance for values of this magnitude. */
+void vxs_flow_set_tolerance(vxs_flow *flow, const double *value);
+/* Computes a maximum flow within the regions of the nodes in `active` (complete regions), starting
+ * from the current flow and excess, and sets `in_source` to the smallest source side of a minimum
+ * cut. Returns the remaining excess: the violation. */
+double vxs_flow_maximize(vxs_flow *flow, size_t count);
+/* Splits each of the first `regions` regions into the source side of its minimum cut, where values
+ * exceed the region's mean and which gets a new label, and the rest. `active` has `count` nodes;
+ * those of unsplit regions leave it. Returns the number of regions; `violation` is the sum of
+ * remaining excess. */
+size_t vxs_flow_split(vxs_flow *flow, const double *value, size_t regions, size_t *count,
+                      double *violation);
+/* Labels the connected components within regions by their smallest node, that of the reference node
+ * first; returns their number. */
+size_t vxs_flow_components(vxs_flow *flow, uint32_t *component);
 
 #endif

@@ -1,20 +1,20 @@
-/* glasso.c - which columns go together when all others are held: sparse inverse covariances.
+/* glasso.c - the graphical lasso: sparse inverse covariance matrices.
  *
- * Problem   min -log det T + tr(S T) + rho sum over i /= j of |T_ij|, over positive definite T
- * Dual      max log det W + p over |W_ij - S_ij| <= rho, W_ii = S_ii
- * Optimal   when T W = 1, and W_ij = S_ij + rho sign T_ij where T_ij is not 0
- * Way       One column w of W after the other: it becomes that with the least w'V w, V being the
- *           inverse of W without the column. Its dual is a lasso on the columns of W, whose weights
- *           b are -T_ij / T_jj of the answer: few are not 0, and coordinate descent moves these
- * Start     Any W that is feasible stays so and positive definite. What was found for another rho
- *           is, once it is drawn towards S so far that it fits
- * Pieces    No edge leads from one piece of the graph |S_ij| > rho to another, so that each is
- *           solved alone
- * Stop      tr(S T) - log det T + rho |T| - log det W - p <= tol p: T is what the b of both ends
- *           agree on, W is feasible by clipping, both are positive definite or it goes on
- * Cost      a sweep is p^2 times the edges at a node; the gap p^3 2/3
- * Threads   one
- * Source    Friedman, Hastie and Tibshirani 2008; its dual and starts: Mazumder and Hastie 2012 */
+ *  Problem   min -log det T + tr(S T) + rho sum over i /= j of |T_ij|, over positive definite T
+ *  Dual      max log det W + p over |W_ij - S_ij| <= rho, W_ii = S_ii
+ *  Optimal   when T W = 1, and W_ij = S_ij + rho sign T_ij where T_ij is not 0
+ *  Method    Block coordinate descent on columns w of W: each minimizes w'V w, V being the inverse of
+ *            W without the column. The dual of that is a lasso on the columns of W with weights
+ *            b = -T_ij / T_jj; coordinate descent on the active weights solves it
+ *  Start     Any feasible W stays feasible and positive definite. The solution for another rho is
+ *            feasible after a convex combination with S
+ *  Components  Each connected component of the graph |S_ij| > rho is a separate problem
+ *  Stop      tr(S T) - log det T + rho |T| - log det W - p <= tol p: T is the symmetrized b, W is
+ *            feasible by clipping; the sweeps continue unless both are positive definite
+ *  Cost      a sweep: p^2 times the mean degree; the gap: 2/3 p^3
+ *  Threads   one
+ *  Source    Friedman, Hastie and Tibshirani 2008; dual and warm starts: Mazumder and Hastie
+ * 2012 */
 #include "voxsift/internal/graph.h"
 
 #include "core/union.h"
@@ -26,38 +26,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SWEEPS 1000
-#define LEAST_MOVE  1e-11 /* of a weight b: no sweep is told to be more exact */
-#define FIRST_LOOK  1e-3  /* the gap is not worth its cost while W moves by more */
+#define MAX_SWEEPS       1000
+#define MIN_CHANGE       1e-11 /* lower bound on the tolerance of a weight b */
+#define FIRST_GAP_CHANGE 1e-3  /* the gap is evaluated once W changes by less than this */
 
-/* LAPACK, which comes with OpenBLAS */
-
-/* One piece of k nodes; matrices are k x k by column. */
+/* One connected component of k nodes; matrices are k x k, column-major. */
 typedef struct {
     const vxs_context *context;
     size_t k;
     double rho, tol;
     double *s, *w, *t;
-    double *b;     /* column j: the weights of the others for j */
-    double *fit;   /* k: what they add up to */
-    double *spare; /* k x k */
+    double *b;       /* column j: regression weights of the other columns for column j */
+    double *fit;     /* k: the fitted column */
+    double *scratch; /* k x k */
     double primal, dual;
     size_t sweeps;
     bool converged;
-} piece;
+} component;
 
 /* ---- One column ------------------------------------------------------------------------------ */
 
-static double shrink(double x, double by)
+static double soft_threshold(double x, double by)
 {
     return x > by ? x - by : x < -by ? x + by : 0;
 }
 
-/* The best weight of i for column j; returns how much moved. */
-static double move_weight(const piece *c, size_t i, size_t j, double *b)
+/* Coordinate descent step for weight i of column j; returns the change. */
+static double update_weight(const component *c, size_t i, size_t j, double *b)
 {
     double own = c->w[i * c->k + i], old = b[i];
-    double next = shrink(c->s[j * c->k + i] - c->fit[i] + own * old, c->rho) / own;
+    double next = soft_threshold(c->s[j * c->k + i] - c->fit[i] + own * old, c->rho) / own;
     if (next == old)
         return 0;
     b[i] = next;
@@ -65,29 +63,29 @@ static double move_weight(const piece *c, size_t i, size_t j, double *b)
     return fabs(next - old);
 }
 
-static double move_all(const piece *c, size_t j, double *b, bool active_only)
+static double sweep_weights(const component *c, size_t j, double *b, bool active_only)
 {
     double most = 0;
     for (size_t i = 0; i < c->k; i++)
         if (i != j && (!active_only || b[i] != 0))
-            most = fmax(most, move_weight(c, i, j, b));
+            most = fmax(most, update_weight(c, i, j, b));
     return most;
 }
 
-static void fit_column(const piece *c, size_t j, double settled)
+static void fit_column(const component *c, size_t j, double tolerance)
 {
     double *b = c->b + j * c->k;
     memset(c->fit, 0, c->k * sizeof(*c->fit));
     for (size_t i = 0; i < c->k; i++)
         if (b[i] != 0)
             cblas_daxpy((int)c->k, b[i], c->w + i * c->k, 1, c->fit, 1);
-    for (int round = 0; round < MOST_SWEEPS && move_all(c, j, b, false) > settled; round++)
-        for (int again = 0; again < MOST_SWEEPS && move_all(c, j, b, true) > settled; again++)
+    for (int round = 0; round < MAX_SWEEPS && sweep_weights(c, j, b, false) > tolerance; round++)
+        for (int again = 0; again < MAX_SWEEPS && sweep_weights(c, j, b, true) > tolerance; again++)
             ;
 }
 
-/* Column j becomes what its weights add up to; returns how much moved. */
-static double take_column(const piece *c, size_t j)
+/* Replaces column j of W by its fit; returns the change. */
+static double update_column(const component *c, size_t j)
 {
     double most = 0;
     for (size_t i = 0; i < c->k; i++) {
@@ -103,19 +101,19 @@ static double take_column(const piece *c, size_t j)
 
 /* ---- The gap --------------------------------------------------------------------------------- */
 
-/* NAN when the matrix is not positive definite. */
-static double log_det(const piece *c, const double *matrix)
+/* NAN if the matrix is not positive definite. */
+static double log_det(const component *c, const double *matrix)
 {
     double sum = 0;
-    memcpy(c->spare, matrix, c->k * c->k * sizeof(*matrix));
-    bool positive = vxs_cholesky(c->spare, c->k);
+    memcpy(c->scratch, matrix, c->k * c->k * sizeof(*matrix));
+    bool positive = vxs_cholesky(c->scratch, c->k);
     for (size_t j = 0; j < c->k; j++)
-        sum += 2 * log(c->spare[j * c->k + j]);
+        sum += 2 * log(c->scratch[j * c->k + j]);
     return positive ? sum : NAN;
 }
 
-/* An edge stands when both ends have a weight for the other. */
-static void make_t(piece *c)
+/* T_ij is nonzero if both b_ij and b_ji are. */
+static void symmetrize_weights(component *c)
 {
     size_t k = c->k;
     for (size_t j = 0; j < k; j++) {
@@ -133,11 +131,11 @@ static void make_t(piece *c)
         }
 }
 
-static bool look_at_gap(piece *c)
+static bool evaluate_gap(component *c)
 {
     size_t k = c->k;
     double sum = 0, size = 0;
-    make_t(c);
+    symmetrize_weights(c);
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++) {
             sum += c->s[j * k + i] * c->t[j * k + i];
@@ -145,14 +143,14 @@ static bool look_at_gap(piece *c)
         }
     c->primal = sum - log_det(c, c->t) + c->rho * size;
     c->dual = log_det(c, c->w) + (double)k;
-    c->converged = c->primal - c->dual <= c->tol * (double)k; /* NAN is not */
+    c->converged = c->primal - c->dual <= c->tol * (double)k; /* false for NAN */
     return c->converged;
 }
 
-/* ---- One piece ------------------------------------------------------------------------------- */
+/* ---- One connected component ----------------------------------------------------------------- */
 
-/* As far towards S as it must go. */
-static void make_feasible(piece *c)
+/* Moves W towards S by the smallest convex combination that is feasible. */
+static void make_feasible(component *c)
 {
     size_t k = c->k;
     double most = 0;
@@ -165,67 +163,67 @@ static void make_feasible(piece *c)
             c->b[j * k + i] = i == j ? 0 : -c->t[j * k + i] / c->t[j * k + j];
 }
 
-static vxs_status solve_piece(piece *c, vxs_error *err)
+static vxs_status solve_component(component *c, vxs_error *err)
 {
-    double moved = 1, look = FIRST_LOOK;
+    double moved = 1, look = FIRST_GAP_CHANGE;
     vxs_status status = VXS_OK;
     make_feasible(c);
-    while (c->sweeps < MOST_SWEEPS && !status) {
-        double settled = fmax(LEAST_MOVE, 0.01 * moved);
+    while (c->sweeps < MAX_SWEEPS && !status) {
+        double tolerance = fmax(MIN_CHANGE, 0.01 * moved);
         moved = 0;
         c->sweeps++;
         for (size_t j = 0; j < c->k && !status; j++) {
-            fit_column(c, j, settled);
-            moved = fmax(moved, take_column(c, j));
+            fit_column(c, j, tolerance);
+            moved = fmax(moved, update_column(c, j));
             status = vxs_check_interrupted(c->context, err);
         }
         if (status || moved > look)
             continue;
-        if (look_at_gap(c))
+        if (evaluate_gap(c))
             return VXS_OK;
         look = 0.25 * moved;
     }
     if (!status)
-        (void)look_at_gap(c);
+        (void)evaluate_gap(c);
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- All components -------------------------------------------------------------------------- */
 
 typedef struct {
     const double *s;
     size_t p;
     double rho;
-    size_t *parent, *members;
-} whole;
+    size_t *parent, *nodes;
+} covariance;
 
-/* Members of the piece that i is in, which ascend; none when it was seen before. */
-static size_t list_members(const whole *a, size_t i)
+/* Lists the nodes of the component of i, ascending; returns 0 if i is not its smallest node. */
+static size_t list_nodes(const covariance *a, size_t i)
 {
     size_t count = 0, name = vxs_union_find(a->parent, i);
-    if (name != i) /* the name is the smallest */
+    if (name != i) /* the root is the smallest node */
         return 0;
     for (size_t j = i; j < a->p; j++)
         if (vxs_union_find(a->parent, j) == name)
-            a->members[count++] = j;
+            a->nodes[count++] = j;
     return count;
 }
 
-static void move_in(const whole *a, const double *from, double *to, size_t k)
+static void gather(const covariance *a, const double *from, double *to, size_t k)
 {
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++)
-            to[j * k + i] = from[a->members[j] * a->p + a->members[i]];
+            to[j * k + i] = from[a->nodes[j] * a->p + a->nodes[i]];
 }
 
-static void move_out(const whole *a, const double *from, double *to, size_t k)
+static void scatter(const covariance *a, const double *from, double *to, size_t k)
 {
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++)
-            to[a->members[j] * a->p + a->members[i]] = from[j * k + i];
+            to[a->nodes[j] * a->p + a->nodes[i]] = from[j * k + i];
 }
 
-static void add_piece(const piece *c, vxs_precision *report)
+static void add_component(const component *c, vxs_precision *report)
 {
     report->primal += c->primal;
     report->dual += c->dual;
@@ -233,8 +231,8 @@ static void add_piece(const piece *c, vxs_precision *report)
     report->sweeps = c->sweeps > report->sweeps ? c->sweeps : report->sweeps;
 }
 
-/* A node alone: T = 1 / S. */
-static void do_single(const whole *a, size_t i, double *t, double *w, vxs_precision *report)
+/* An isolated node: T = 1 / S. */
+static void solve_single(const covariance *a, size_t i, double *t, double *w, vxs_precision *report)
 {
     double own = a->s[i * a->p + i];
     t[i * a->p + i] = 1 / own;
@@ -243,8 +241,9 @@ static void do_single(const whole *a, size_t i, double *t, double *w, vxs_precis
     report->dual += 1 + log(own);
 }
 
-static vxs_status do_piece(const whole *a, piece *c, double *t, double *w, double *new_t,
-                           double *new_w, vxs_precision *report, vxs_error *err)
+static vxs_status update_component(const covariance *a, component *c, double *t, double *w,
+                                   double *new_t, double *new_w, vxs_precision *report,
+                                   vxs_error *err)
 {
     double *room = vxs_alloc(5 * c->k + 1, vxs_times(c->k, sizeof(*room)), err);
     if (!room)
@@ -254,31 +253,32 @@ static vxs_status do_piece(const whole *a, piece *c, double *t, double *w, doubl
     c->w = room + size;
     c->t = room + 2 * size;
     c->b = room + 3 * size;
-    c->spare = room + 4 * size;
+    c->scratch = room + 4 * size;
     c->fit = room + 5 * size;
-    move_in(a, a->s, c->s, c->k);
-    move_in(a, w, c->w, c->k);
-    move_in(a, t, c->t, c->k);
-    vxs_status status = solve_piece(c, err);
-    move_out(a, c->t, new_t, c->k);
-    move_out(a, c->w, new_w, c->k);
-    add_piece(c, report);
+    gather(a, a->s, c->s, c->k);
+    gather(a, w, c->w, c->k);
+    gather(a, t, c->t, c->k);
+    vxs_status status = solve_component(c, err);
+    scatter(a, c->t, new_t, c->k);
+    scatter(a, c->w, new_w, c->k);
+    add_component(c, report);
     free(room);
     return status;
 }
 
-static vxs_status do_all(const vxs_context *context, const whole *a, double tol, double *t,
-                         double *w, double *room, vxs_precision *report, vxs_error *err)
+static vxs_status solve_components(const vxs_context *context, const covariance *a, double tol,
+                                   double *t, double *w, double *room, vxs_precision *report,
+                                   vxs_error *err)
 {
     size_t size = a->p * a->p;
     vxs_status status = VXS_OK;
     for (size_t i = 0; i < a->p && !status; i++) {
-        size_t count = list_members(a, i);
-        piece c = { .context = context, .k = count, .rho = a->rho, .tol = tol };
+        size_t count = list_nodes(a, i);
+        component c = { .context = context, .k = count, .rho = a->rho, .tol = tol };
         if (count == 1)
-            do_single(a, i, room, room + size, report);
+            solve_single(a, i, room, room + size, report);
         else if (count > 1)
-            status = do_piece(a, &c, t, w, room, room + size, report, err);
+            status = update_component(a, &c, t, w, room, room + size, report, err);
     }
     memcpy(t, room, size * sizeof(*t));
     memcpy(w, room + size, size * sizeof(*w));
@@ -293,9 +293,9 @@ vxs_status vxs_glasso(const vxs_context *context, const double *s, size_t p, dou
                       double *t, double *w, vxs_precision *report, vxs_error *err)
 {
     *report = (vxs_precision){ .rho = rho, .converged = true };
-    whole a = { .s = s, .p = p, .rho = rho, .parent = vxs_union_new(p, err) };
-    a.members = a.parent ? vxs_alloc(p, sizeof(*a.members), err) : NULL;
-    double *room = a.members ? vxs_alloc(vxs_times(2, p), vxs_times(p, sizeof(*room)), err) : NULL;
+    covariance a = { .s = s, .p = p, .rho = rho, .parent = vxs_union_new(p, err) };
+    a.nodes = a.parent ? vxs_alloc(p, sizeof(*a.nodes), err) : NULL;
+    double *room = a.nodes ? vxs_alloc(vxs_times(2, p), vxs_times(p, sizeof(*room)), err) : NULL;
     vxs_status status = room ? vxs_blas_start(1, err) : VXS_FAILED;
     for (size_t j = 0; j < p && !status; j++) {
         if (!(s[j * p + j] > 0))
@@ -303,15 +303,15 @@ vxs_status vxs_glasso(const vxs_context *context, const double *s, size_t p, dou
         for (size_t i = 0; i < j; i++)
             if (fabs(s[j * p + i]) > rho)
                 vxs_union_join(a.parent, i, j);
-        if (t[j * p + j] == 0) { /* nothing to begin with */
+        if (t[j * p + j] == 0) { /* no warm start */
             t[j * p + j] = 1 / s[j * p + j];
             w[j * p + j] = s[j * p + j];
         }
     }
     if (!status)
-        status = do_all(context, &a, tol, t, w, room, report, err);
+        status = solve_components(context, &a, tol, t, w, room, report, err);
     free(a.parent);
-    free(a.members);
+    free(a.nodes);
     free(room);
     return status;
 }

@@ -1,4 +1,4 @@
-/* graph.c - edges, loops, and the cheapest trees. */
+/* graph.c - edge lists, cycles, minimum spanning forests. */
 #include "voxsift/internal/graph.h"
 
 #include "core/union.h"
@@ -57,7 +57,7 @@ vxs_status vxs_graph_append(vxs_graph *g, const vxs_graph *more, vxs_error *err)
     return VXS_OK;
 }
 
-vxs_status vxs_graph_loop(const vxs_graph *g, size_t *edge, vxs_error *err)
+vxs_status vxs_graph_find_cycle(const vxs_graph *g, size_t *edge, vxs_error *err)
 {
     size_t *parent = vxs_union_new(g->nodes, err);
     if (!parent)
@@ -72,38 +72,39 @@ vxs_status vxs_graph_loop(const vxs_graph *g, size_t *edge, vxs_error *err)
 typedef struct {
     double cost;
     size_t edge;
-} priced;
+} weighted_edge;
 
-static int cheaper_first(const void *a, const void *b)
+static int compare_cost(const void *a, const void *b)
 {
-    const priced *left = a, *right = b;
+    const weighted_edge *left = a, *right = b;
     if (left->cost != right->cost)
         return left->cost < right->cost ? -1 : 1;
     return (left->edge > right->edge) - (left->edge < right->edge);
 }
 
-/* Edges of the trees to the front of `list`, the cheapest first; returns how many. */
-static size_t choose_edges(const vxs_graph *g, size_t *parent, priced *list)
+/* Moves the edges of the minimum spanning forest to the front of `list` by increasing cost; returns
+ * their number. */
+static size_t select_edges(const vxs_graph *g, size_t *parent, weighted_edge *list)
 {
     size_t chosen = 0;
-    qsort(list, g->count, sizeof(*list), cheaper_first);
+    qsort(list, g->count, sizeof(*list), compare_cost);
     for (size_t k = 0; k < g->count; k++)
         if (vxs_union_join(parent, g->from[list[k].edge], g->to[list[k].edge]))
             list[chosen++] = list[k];
     return chosen;
 }
 
-vxs_status vxs_graph_spanning(const vxs_graph *g, const double *cost, vxs_graph *forest,
-                              vxs_error *err)
+vxs_status vxs_graph_spanning_forest(const vxs_graph *g, const double *cost, vxs_graph *forest,
+                                     vxs_error *err)
 {
     *forest = (vxs_graph){ .nodes = 0 };
     size_t *parent = vxs_union_new(g->nodes, err);
-    priced *list = parent ? vxs_alloc(g->count, sizeof(*list), err) : NULL;
+    weighted_edge *list = parent ? vxs_alloc(g->count, sizeof(*list), err) : NULL;
     vxs_status status = list ? VXS_OK : VXS_FAILED;
     for (size_t e = 0; list && e < g->count; e++)
-        list[e] = (priced){ .cost = cost[e], .edge = e };
+        list[e] = (weighted_edge){ .cost = cost[e], .edge = e };
     if (!status) {
-        size_t chosen = choose_edges(g, parent, list);
+        size_t chosen = select_edges(g, parent, list);
         status = vxs_graph_new(g->nodes, chosen, forest, err);
     }
     for (size_t k = 0; k < forest->count; k++) {

@@ -1,4 +1,4 @@
-/* groups.c - sets of nodes: spheres around voxels, the cells of an octree, beginnings of paths. */
+/* groups.c - groups of nodes: spheres around voxels, cells of an octree, prefixes of paths. */
 #include "voxsift/internal/graph.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ vxs_status vxs_groups_overlap(const vxs_groups *g, bool *overlap, vxs_error *err
 
 /* ---- Trees ----------------------------------------------------------------------------------- */
 
-/* Room for a tree of at most so many groups, of which there are none yet. */
+/* Allocates an empty tree of at most `most` groups. */
 static vxs_status start_tree(size_t nodes, size_t most, size_t members, vxs_groups *g,
                              vxs_error *err)
 {
@@ -63,7 +63,8 @@ static vxs_status start_tree(size_t nodes, size_t most, size_t members, vxs_grou
     return g->names ? VXS_OK : VXS_FAILED;
 }
 
-/* A group inside `parent` whose run begins at a place; the name is taken over. */
+/* Appends a group inside `parent`, with its members from `begin` to `end`; takes ownership of the
+ * name. */
 static vxs_status add_group(vxs_groups *g, size_t parent, size_t begin, size_t end, char *name)
 {
     if (!name)
@@ -75,20 +76,20 @@ static vxs_status add_group(vxs_groups *g, size_t parent, size_t begin, size_t e
     return VXS_OK;
 }
 
-/* ---- Octrees: in Morton order the voxels of any cell are one run ----------------------------- */
+/* ---- Octrees: in Morton order the voxels of each cell are contiguous ------------------------- */
 
-#define MOST_LEVELS 21 /* three indices of so many bits make one number */
+#define MAX_LEVELS 21 /* three indices of 21 bits fit in 64 bits */
 
 typedef struct {
     uint64_t code;
     size_t node;
-} coded;
+} morton_entry;
 
 typedef struct {
     const size_t *shape, *voxels;
     size_t count;
-    unsigned depth; /* level at which a cell is a voxel */
-    coded *list;
+    unsigned depth; /* level at which cells are voxels */
+    morton_entry *list;
 } octree;
 
 static uint64_t morton_code(const size_t shape[3], size_t voxel, unsigned depth)
@@ -102,28 +103,28 @@ static uint64_t morton_code(const size_t shape[3], size_t voxel, unsigned depth)
     return code;
 }
 
-static int by_code(const void *a, const void *b)
+static int compare_code(const void *a, const void *b)
 {
-    const coded *left = a, *right = b;
+    const morton_entry *left = a, *right = b;
     return (left->code > right->code) - (left->code < right->code);
 }
 
-static vxs_status order_voxels(octree *o, vxs_error *err)
+static vxs_status sort_voxels(octree *o, vxs_error *err)
 {
     for (size_t axis = 0; axis < 3; axis++)
-        while (o->depth <= MOST_LEVELS && o->shape[axis] > (size_t)1 << o->depth)
+        while (o->depth <= MAX_LEVELS && o->shape[axis] > (size_t)1 << o->depth)
             o->depth++;
-    if (o->depth > MOST_LEVELS)
+    if (o->depth > MAX_LEVELS)
         return vxs_fail(err, VXS_FAILED,
                         "octrees of grids with more than 2^%d voxels along an axis are not "
                         "supported",
-                        MOST_LEVELS);
+                        MAX_LEVELS);
     o->list = vxs_alloc(o->count, sizeof(*o->list), err);
     if (!o->list)
         return VXS_FAILED;
     for (size_t k = 0; k < o->count; k++)
-        o->list[k] = (coded){ morton_code(o->shape, o->voxels[k], o->depth), k };
-    qsort(o->list, o->count, sizeof(*o->list), by_code);
+        o->list[k] = (morton_entry){ morton_code(o->shape, o->voxels[k], o->depth), k };
+    qsort(o->list, o->count, sizeof(*o->list), compare_code);
     return VXS_OK;
 }
 
@@ -132,7 +133,7 @@ static uint64_t cell_of(const octree *o, size_t place, unsigned level)
     return o->list[place].code >> 3 * (o->depth - level);
 }
 
-/* Behind the last place of the cell of `place`, which is at most `end`. */
+/* The end of the cell that contains `place`, at most `end`. */
 static size_t cell_end(const octree *o, size_t place, size_t end, unsigned level)
 {
     size_t inside = place;
@@ -154,7 +155,7 @@ static char *name_cell(const octree *o, size_t place, unsigned level, vxs_error 
                       line % o->shape[1] >> shift, line / o->shape[1] >> shift);
 }
 
-/* The cells whose first voxel stands at a place, larger ones first; `top` is the last group. */
+/* Adds the cells whose first voxel is at `place`, largest first; `top` is the last group. */
 static vxs_status add_cells(const octree *o, size_t place, size_t *top, vxs_groups *g,
                             vxs_error *err)
 {
@@ -177,8 +178,8 @@ vxs_status vxs_groups_octree(const size_t shape[3], const size_t *voxels, size_t
     octree o = { .shape = shape, .voxels = voxels, .count = count };
     size_t top = NONE;
     *g = (vxs_groups){ .nodes = 0 };
-    vxs_status status = order_voxels(&o, err);
-    if (!status) /* every group that is no voxel has two others inside, or more */
+    vxs_status status = sort_voxels(&o, err);
+    if (!status) /* each group that is not a voxel contains at least two others */
         status = start_tree(count, 2 * count, count, g, err);
     for (size_t k = 0; k < count && !status; k++) {
         g->member[k] = o.list[k].node;
@@ -192,96 +193,96 @@ vxs_status vxs_groups_octree(const size_t shape[3], const size_t *voxels, size_t
     return status;
 }
 
-/* ---- Paths: in the order of their parts the nodes below any beginning are one run ------------ */
+/* ---- Paths: sorted by components, the nodes below each prefix are contiguous ----------------- */
 
 typedef struct {
     const char *path;
     size_t node;
-} placed;
+} path_entry;
 
-/* The end of a path comes first, then the end of a part, so that what is in a group itself stands
- * before what is in groups inside it. */
-static int rank_of(char letter)
+/* Orders the end of a path before the end of a component, so that the nodes of a group itself
+ * precede those of its subgroups. */
+static int rank_letter(char letter)
 {
     return letter == '\0' ? 0 : letter == '/' ? 1 : 2 + (unsigned char)letter;
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_path(const void *a, const void *b)
 {
-    const placed *left = a, *right = b;
+    const path_entry *left = a, *right = b;
     const char *x = left->path, *y = right->path;
     for (; *x && *x == *y; x++)
         y++;
-    int order = rank_of(*x) - rank_of(*y);
+    int order = rank_letter(*x) - rank_letter(*y);
     return order != 0 ? order : (left->node > right->node) - (left->node < right->node);
 }
 
-static bool ends_part(char letter)
+static bool ends_component(char letter)
 {
     return letter == '\0' || letter == '/';
 }
 
-/* How many parts two paths begin with together. */
-static size_t count_shared(const char *a, const char *b)
+/* The number of leading components that two paths share. */
+static size_t count_common_components(const char *a, const char *b)
 {
-    size_t parts = 0;
+    size_t components = 0;
     for (; *a && *a == *b; a++) {
-        parts += *a == '/';
+        components += *a == '/';
         b++;
     }
-    return parts + (ends_part(*a) && ends_part(*b));
+    return components + (ends_component(*a) && ends_component(*b));
 }
 
-static size_t count_parts(const char *path)
+static size_t count_components(const char *path)
 {
-    return count_shared(path, path);
+    return count_common_components(path, path);
 }
 
-/* The length of the first parts of a path that has as many. */
-static int length_of(const char *path, size_t parts)
+/* The length of the first `components` components of a path. */
+static int prefix_length(const char *path, size_t components)
 {
     const char *at = path;
     for (; *at; at++)
-        if (*at == '/' && --parts == 0)
+        if (*at == '/' && --components == 0)
             break;
     return (int)(at - path);
 }
 
-static vxs_status add_paths(const placed *list, size_t count, vxs_groups *g, vxs_error *err)
+static vxs_status add_paths(const path_entry *list, size_t count, vxs_groups *g, vxs_error *err)
 {
     size_t top = NONE, level = 0;
     vxs_status status = VXS_OK;
     for (size_t k = 0; k < count && !status; k++) {
         const char *path = list[k].path;
-        size_t shared = k > 0 ? count_shared(list[k - 1].path, path) : 0;
+        size_t shared = k > 0 ? count_common_components(list[k - 1].path, path) : 0;
         g->member[k] = list[k].node;
         for (; level > shared; level--) {
             g->end[top] = k;
             top = g->parent[top];
         }
-        for (size_t parts = count_parts(path); level < parts && !status; level++) {
-            char *name = vxs_format(err, "%.*s", length_of(path, level + 1), path);
+        for (size_t components = count_components(path); level < components && !status; level++) {
+            char *name = vxs_format(err, "%.*s", prefix_length(path, level + 1), path);
             status = add_group(g, top, k, count, name);
             top = g->count - 1;
         }
     }
-    return status; /* groups that are still open end where the nodes do */
+    return status; /* open groups end with the nodes */
 }
 
 vxs_status vxs_groups_by_path(const char *const *paths, size_t nodes, vxs_groups *g, vxs_error *err)
 {
     size_t count = 0, most = 0;
     *g = (vxs_groups){ .nodes = 0 };
-    placed *list = vxs_alloc(nodes, sizeof(*list), err);
+    path_entry *list = vxs_alloc(nodes, sizeof(*list), err);
     if (!list)
         return VXS_FAILED;
     for (size_t k = 0; k < nodes; k++)
         if (paths[k])
-            list[count++] = (placed){ paths[k], k };
-    qsort(list, count, sizeof(*list), by_path);
+            list[count++] = (path_entry){ paths[k], k };
+    qsort(list, count, sizeof(*list), compare_path);
     for (size_t k = 0; k < count; k++)
-        most +=
-            count_parts(list[k].path) - (k > 0 ? count_shared(list[k - 1].path, list[k].path) : 0);
+        most += count_components(list[k].path) -
+                (k > 0 ? count_common_components(list[k - 1].path, list[k].path) : 0);
     vxs_status status = start_tree(nodes, most, count, g, err);
     if (!status)
         status = add_paths(list, count, g, err);
@@ -293,30 +294,31 @@ vxs_status vxs_groups_by_path(const char *const *paths, size_t nodes, vxs_groups
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
-/* In all spheres together, 34 GB: a radius that asks for more was not meant so, and is told before
- * all is counted. */
-#define MOST_MEMBERS ((size_t)1 << 32)
+/* In all spheres together, 34 GB: a larger radius is an input error, reported before everything is
+ * counted. */
+#define MAX_MEMBERS ((size_t)1 << 32)
 
-/* Affines are floats in files: voxels of 0.8 mm are not 0.8 mm apart to the last digit. */
-#define SLACK 1e-6
+/* Affines are stored as floats: voxels of 0.8 mm are 0.8 mm apart up to rounding error only. */
+#define RADIUS_TOLERANCE 1e-6
 
-/* Along the first axis a sphere is one stretch of cells, and its voxels one run of nodes. */
+/* Along the first axis a sphere is one interval of cells, and its voxels are one run of nodes. */
 typedef struct {
-    ptrdiff_t first, last, y, z; /* steps from the centre */
-} stretch;
+    ptrdiff_t first, last, y, z; /* offsets from the center */
+} interval;
 
 typedef struct {
     const size_t *shape;
     const double (*step)[3];
     double radius;
-    ptrdiff_t reach[3]; /* along an axis, in voxels */
-    stretch *list;
+    ptrdiff_t extent[3]; /* along each axis, in voxels */
+    interval *list;
     size_t count;
-    uint32_t *before; /* nodes before a cell */
+    uint32_t *nodes_before; /* number of nodes before a cell */
 } sphere;
 
-/* How far the sphere goes along each axis: over the distance between two planes of voxels. */
-static vxs_status find_reach(sphere *s, vxs_error *err)
+/* The extent of the sphere along each axis: the radius over the distance of two planes of
+ * voxels. */
+static vxs_status find_extent(sphere *s, vxs_error *err)
 {
     for (size_t d = 0; d < 3; d++) {
         const double *a = s->step[d], *b = s->step[(d + 1) % 3], *c = s->step[(d + 2) % 3];
@@ -324,18 +326,18 @@ static vxs_status find_reach(sphere *s, vxs_error *err)
                                   b[0] * c[1] - b[1] * c[0] };
         double area = sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
         double volume = fabs(a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]);
-        double reach = s->radius / volume * area * (1 + SLACK);
-        if (!(volume > 0) || isnan(reach))
+        double extent = s->radius / volume * area * (1 + RADIUS_TOLERANCE);
+        if (!(volume > 0) || isnan(extent))
             return vxs_fail(err, VXS_BAD_DATA,
                             "there are no spheres on a grid with a singular affine");
-        s->reach[d] = (ptrdiff_t)fmin(reach, (double)s->shape[d]);
+        s->extent[d] = (ptrdiff_t)fmin(extent, (double)s->shape[d]);
     }
     return VXS_OK;
 }
 
 static bool is_inside(const sphere *s, ptrdiff_t x, ptrdiff_t y, ptrdiff_t z)
 {
-    double sum = 0, radius = s->radius * (1 + SLACK);
+    double sum = 0, radius = s->radius * (1 + RADIUS_TOLERANCE);
     for (size_t d = 0; d < 3; d++) {
         double along =
             (double)x * s->step[0][d] + (double)y * s->step[1][d] + (double)z * s->step[2][d];
@@ -344,61 +346,62 @@ static bool is_inside(const sphere *s, ptrdiff_t x, ptrdiff_t y, ptrdiff_t z)
     return sum <= radius * radius;
 }
 
-static vxs_status list_stretches(sphere *s, vxs_error *err)
+static vxs_status list_intervals(sphere *s, vxs_error *err)
 {
-    const ptrdiff_t *reach = s->reach;
+    const ptrdiff_t *extent = s->extent;
     s->list =
-        vxs_alloc(2 * (size_t)reach[1] + 1, (2 * (size_t)reach[2] + 1) * sizeof(*s->list), err);
+        vxs_alloc(2 * (size_t)extent[1] + 1, (2 * (size_t)extent[2] + 1) * sizeof(*s->list), err);
     if (!s->list)
         return VXS_FAILED;
-    for (ptrdiff_t z = -reach[2]; z <= reach[2]; z++)
-        for (ptrdiff_t y = -reach[1]; y <= reach[1]; y++) {
-            ptrdiff_t first = -reach[0], last = reach[0];
+    for (ptrdiff_t z = -extent[2]; z <= extent[2]; z++)
+        for (ptrdiff_t y = -extent[1]; y <= extent[1]; y++) {
+            ptrdiff_t first = -extent[0], last = extent[0];
             while (first <= last && !is_inside(s, first, y, z))
                 first++;
             while (last >= first && !is_inside(s, last, y, z))
                 last--;
             if (first <= last)
-                s->list[s->count++] = (stretch){ first, last, y, z };
+                s->list[s->count++] = (interval){ first, last, y, z };
         }
     return VXS_OK;
 }
 
-static vxs_status count_before(sphere *s, const size_t *voxels, size_t count, vxs_error *err)
+static vxs_status count_nodes_before(sphere *s, const size_t *voxels, size_t count, vxs_error *err)
 {
     size_t cells = s->shape[0] * s->shape[1] * s->shape[2], node = 0;
     if (cells >= UINT32_MAX)
         return vxs_fail(err, VXS_FAILED,
                         "spheres on grids of more than 2^32 voxels are not supported");
-    s->before = vxs_alloc(cells + 1, sizeof(*s->before), err);
-    if (!s->before)
+    s->nodes_before = vxs_alloc(cells + 1, sizeof(*s->nodes_before), err);
+    if (!s->nodes_before)
         return VXS_FAILED;
     for (size_t cell = 0; cell <= cells; cell++) {
-        s->before[cell] = (uint32_t)node;
+        s->nodes_before[cell] = (uint32_t)node;
         node += node < count && voxels[node] == cell;
     }
     return VXS_OK;
 }
 
-static ptrdiff_t within(ptrdiff_t index, size_t size)
+static ptrdiff_t clamp_index(ptrdiff_t index, size_t size)
 {
     return index < 0 ? 0 : index >= (ptrdiff_t)size ? (ptrdiff_t)size - 1 : index;
 }
 
-/* Returns how many; member may be NULL. */
+/* Returns the number of members; member may be NULL. */
 static size_t list_members(const sphere *s, size_t voxel, size_t *member)
 {
     const size_t *shape = s->shape, line = voxel / shape[0];
     ptrdiff_t x = (ptrdiff_t)(voxel % shape[0]), y = (ptrdiff_t)(line % shape[1]);
     ptrdiff_t z = (ptrdiff_t)(line / shape[1]);
     size_t count = 0;
-    for (const stretch *t = s->list; t < s->list + s->count; t++) {
-        if (y + t->y != within(y + t->y, shape[1]) || z + t->z != within(z + t->z, shape[2]) ||
-            x + t->last < 0 || x + t->first >= (ptrdiff_t)shape[0])
+    for (const interval *t = s->list; t < s->list + s->count; t++) {
+        if (y + t->y != clamp_index(y + t->y, shape[1]) ||
+            z + t->z != clamp_index(z + t->z, shape[2]) || x + t->last < 0 ||
+            x + t->first >= (ptrdiff_t)shape[0])
             continue;
         size_t row = ((size_t)(z + t->z) * shape[1] + (size_t)(y + t->y)) * shape[0];
-        size_t from = s->before[row + (size_t)within(x + t->first, shape[0])];
-        size_t to = s->before[row + (size_t)within(x + t->last, shape[0]) + 1];
+        size_t from = s->nodes_before[row + (size_t)clamp_index(x + t->first, shape[0])];
+        size_t to = s->nodes_before[row + (size_t)clamp_index(x + t->last, shape[0]) + 1];
         for (size_t node = from; member && node < to; node++)
             member[count + node - from] = node;
         count += to - from;
@@ -406,7 +409,7 @@ static size_t list_members(const sphere *s, size_t voxel, size_t *member)
     return count;
 }
 
-vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels, size_t count,
+vxs_status vxs_groups_spheres(const size_t shape[3], const size_t *voxels, size_t count,
                               const double step[3][3], double radius, vxs_groups *g, vxs_error *err)
 {
     sphere s = { .shape = shape, .step = step, .radius = radius };
@@ -417,17 +420,17 @@ vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels, size_
                         radius);
     vxs_status status = vxs_voxels_check(shape, voxels, count, err);
     if (!status)
-        status = find_reach(&s, err);
+        status = find_extent(&s, err);
     if (!status)
-        status = count_before(&s, voxels, count, err);
+        status = count_nodes_before(&s, voxels, count, err);
     if (!status)
-        status = list_stretches(&s, err);
-    for (size_t k = 0; k < count && !status && members <= MOST_MEMBERS; k++)
+        status = list_intervals(&s, err);
+    for (size_t k = 0; k < count && !status && members <= MAX_MEMBERS; k++)
         members += list_members(&s, voxels[k], NULL);
-    if (!status && members > MOST_MEMBERS)
+    if (!status && members > MAX_MEMBERS)
         status = vxs_fail(err, VXS_MISUSE,
                           "spheres of %g mm around %zu voxels have more than 2^32 voxels in all; a "
-                          "smaller radius is wanted",
+                          "smaller radius is required",
                           radius, count);
     if (!status)
         status = vxs_groups_new(count, count, members, g, err);
@@ -436,6 +439,6 @@ vxs_status vxs_groups_patches(const size_t shape[3], const size_t *voxels, size_
         g->end[k] = g->begin[k] + list_members(&s, voxels[k], g->member + g->begin[k]);
     }
     free(s.list);
-    free(s.before);
+    free(s.nodes_before);
     return status;
 }

@@ -1,5 +1,5 @@
-/* learned.c - graphs of the pairs that go together: by a matrix of correlations itself, or by what
- * is left of them when all other columns are held (glasso.c). */
+/* learned.c - graphs estimated from data: by thresholded correlations, or by the graphical lasso
+ * (glasso.c). */
 #include "voxsift/internal/graph.h"
 
 #include "core/union.h"
@@ -7,21 +7,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_STEPS 40
-#define STEP_DOWN  0.8  /* of rho, while there are too few edges */
-#define LEAST_RHO  1e-3 /* of that without edges: below, hardly anything is sparse */
-#define NEAR       200  /* a count of edges is right when it is off by a 200th */
+#define MAX_STEPS       40
+#define STEP_DOWN       0.8 /* factor of rho while T has too few edges */
+#define MIN_RHO         1e-3 /* relative to the smallest rho without edges: below that T is hardly sparse */
+#define EDGES_TOLERANCE 200 /* tolerance of the number of edges: 1 / 200 */
 
 /* ---- The strongest --------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
+static int compare_decreasing(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
 }
 
-/* The size of the pair that is `wanted`-th from the top, of at least so many; -1: no memory. */
-static double find_size(const double *s, size_t p, size_t wanted, vxs_error *err)
+/* The `target`-th largest |S_ij|; -1 when out of memory. */
+static double find_nth_largest(const double *s, size_t p, size_t target, vxs_error *err)
 {
     size_t pairs = p * (p - 1) / 2, count = 0;
     double *sizes = vxs_alloc(pairs, sizeof(*sizes), err);
@@ -30,8 +30,8 @@ static double find_size(const double *s, size_t p, size_t wanted, vxs_error *err
     for (size_t j = 0; j < p; j++)
         for (size_t i = 0; i < j; i++)
             sizes[count++] = fabs(s[j * p + i]);
-    qsort(sizes, pairs, sizeof(*sizes), by_size);
-    double size = sizes[pairs - wanted];
+    qsort(sizes, pairs, sizeof(*sizes), compare_decreasing);
+    double size = sizes[pairs - target];
     free(sizes);
     return size;
 }
@@ -42,8 +42,7 @@ static void add_edge(vxs_graph *g, size_t *count, size_t i, size_t j)
     g->to[(*count)++] = j;
 }
 
-/* All pairs above that size, and of those that are equal to it the first for which there is room.
- */
+/* Lists all pairs with |S_ij| > least, then pairs equal to it as long as there is room. */
 static void list_pairs(const double *s, vxs_graph *g, double least)
 {
     size_t p = g->nodes, above = 0, count = 0;
@@ -69,7 +68,7 @@ vxs_status vxs_graph_strongest(const double *s, size_t p, size_t edges, vxs_grap
     vxs_status status = vxs_graph_new(p, edges, g, err);
     if (status || edges == 0)
         return status;
-    double least = find_size(s, p, edges, err);
+    double least = find_nth_largest(s, p, edges, err);
     if (least < 0) {
         vxs_graph_release(g);
         return VXS_FAILED;
@@ -78,74 +77,75 @@ vxs_status vxs_graph_strongest(const double *s, size_t p, size_t edges, vxs_grap
     return VXS_OK;
 }
 
-/* ---- Links ----------------------------------------------------------------------------------- */
+/* ---- Links between components ---------------------------------------------------------------- */
 
 typedef struct {
     const double *s;
     size_t p;
     size_t *parent;
-    double *best; /* of the ways from what is in */
+    double *best_correlation; /* largest correlation of a node with the tree */
     size_t *from;
-    bool *in;
+    bool *connected;
     vxs_graph links;
-} linker;
+} connector;
 
-/* A node comes in, together with its piece; those that are not in look whether it is nearer. */
-static void take_in(linker *l, size_t node)
+/* Adds the component of a node to the tree and updates best correlations of the other nodes. */
+static void add_to_tree(connector *l, size_t node)
 {
-    size_t piece = vxs_union_find(l->parent, node);
+    size_t component = vxs_union_find(l->parent, node);
     for (size_t j = 0; j < l->p; j++) {
-        if (l->in[j] || vxs_union_find(l->parent, j) != piece)
+        if (l->connected[j] || vxs_union_find(l->parent, j) != component)
             continue;
-        l->in[j] = true;
+        l->connected[j] = true;
         for (size_t k = 0; k < l->p; k++)
-            if (!l->in[k] && fabs(l->s[j * l->p + k]) > l->best[k]) {
-                l->best[k] = fabs(l->s[j * l->p + k]);
+            if (!l->connected[k] && fabs(l->s[j * l->p + k]) > l->best_correlation[k]) {
+                l->best_correlation[k] = fabs(l->s[j * l->p + k]);
                 l->from[k] = j;
             }
     }
 }
 
-/* Prim's algorithm, on pieces. */
-static void grow(linker *l)
+/* Prim's algorithm on connected components. */
+static void run_prim(connector *l)
 {
-    take_in(l, 0);
+    add_to_tree(l, 0);
     while (true) {
         size_t next = l->p;
         for (size_t k = 0; k < l->p; k++)
-            if (!l->in[k] && (next == l->p || l->best[k] > l->best[next]))
+            if (!l->connected[k] &&
+                (next == l->p || l->best_correlation[k] > l->best_correlation[next]))
                 next = k;
         if (next == l->p)
             return;
         add_edge(&l->links, &l->links.count, l->from[next], next);
-        take_in(l, next);
+        add_to_tree(l, next);
     }
 }
 
-vxs_status vxs_graph_link(const double *s, vxs_graph *g, vxs_error *err)
+vxs_status vxs_graph_connect(const double *s, vxs_graph *g, vxs_error *err)
 {
-    size_t p = g->nodes, pieces = p;
-    linker l = { .s = s, .p = p, .parent = vxs_union_new(p, err) };
-    l.best = l.parent ? vxs_alloc(p, sizeof(*l.best), err) : NULL;
-    l.from = l.best ? vxs_alloc(p, sizeof(*l.from), err) : NULL;
-    l.in = l.from ? vxs_alloc(p, sizeof(*l.in), err) : NULL;
-    vxs_status status = l.in ? VXS_OK : VXS_FAILED;
+    size_t p = g->nodes, components = p;
+    connector l = { .s = s, .p = p, .parent = vxs_union_new(p, err) };
+    l.best_correlation = l.parent ? vxs_alloc(p, sizeof(*l.best_correlation), err) : NULL;
+    l.from = l.best_correlation ? vxs_alloc(p, sizeof(*l.from), err) : NULL;
+    l.connected = l.from ? vxs_alloc(p, sizeof(*l.connected), err) : NULL;
+    vxs_status status = l.connected ? VXS_OK : VXS_FAILED;
     for (size_t e = 0; e < g->count && !status; e++)
-        pieces -= vxs_union_join(l.parent, g->from[e], g->to[e]);
-    if (!status && pieces > 1)
-        status = vxs_graph_new(p, pieces - 1, &l.links, err);
-    if (!status && pieces > 1) {
+        components -= vxs_union_join(l.parent, g->from[e], g->to[e]);
+    if (!status && components > 1)
+        status = vxs_graph_new(p, components - 1, &l.links, err);
+    if (!status && components > 1) {
         l.links.count = 0;
         for (size_t k = 0; k < p; k++)
-            l.best[k] = -1; /* less than no correlation */
-        grow(&l);
+            l.best_correlation[k] = -1; /* less than any correlation */
+        run_prim(&l);
         status = vxs_graph_append(g, &l.links, err);
     }
     vxs_graph_release(&l.links);
     free(l.parent);
-    free(l.best);
+    free(l.best_correlation);
     free(l.from);
-    free(l.in);
+    free(l.connected);
     return status;
 }
 
@@ -153,31 +153,31 @@ vxs_status vxs_graph_link(const double *s, vxs_graph *g, vxs_error *err)
 
 typedef struct {
     const double *s;
-    size_t p, wanted;
+    size_t p, target;
     double *t, *w, *best_t;
     vxs_precision best;
-    double low, high; /* of rho: with enough edges, or 0; with too few */
-    double most;      /* |S_ij| */
+    double low, high; /* bracket of rho: with enough edges, or 0; with too few */
+    double largest;   /* max |S_ij| */
 } search;
 
 static size_t distance(const search *q, size_t edges)
 {
-    return edges > q->wanted ? edges - q->wanted : q->wanted - edges;
+    return edges > q->target ? edges - q->target : q->target - edges;
 }
 
 /* The next rho, or 0 when there is none. */
 static double next_rho(const search *q, double rho)
 {
-    if (distance(q, q->best.edges) <= q->wanted / NEAR)
+    if (distance(q, q->best.edges) <= q->target / EDGES_TOLERANCE)
         return 0;
     double next = q->low > 0 ? (q->low + q->high) / 2 : STEP_DOWN * rho;
-    bool over = q->low > 0 ? q->high - q->low <= 1e-6 * q->high : next < LEAST_RHO * q->most;
+    bool over = q->low > 0 ? q->high - q->low <= 1e-6 * q->high : next < MIN_RHO * q->largest;
     return over ? 0 : next;
 }
 
-static void take(search *q, const vxs_precision *found)
+static void record_result(search *q, const vxs_precision *found)
 {
-    if (found->edges >= q->wanted)
+    if (found->edges >= q->target)
         q->low = fmax(q->low, found->rho);
     else
         q->high = fmin(q->high, found->rho);
@@ -194,17 +194,17 @@ static vxs_status run_search(const vxs_context *context, search *q, double first
     vxs_progress progress;
     vxs_status status = VXS_OK;
     uint64_t step = 0;
-    vxs_progress_start(&progress, context, "learning the graph", "penalties", MOST_STEPS);
-    for (double rho = first; rho > 0 && step + 1 < MOST_STEPS && !status; step++) {
+    vxs_progress_start(&progress, context, "learning the graph", "penalties", MAX_STEPS);
+    for (double rho = first; rho > 0 && step + 1 < MAX_STEPS && !status; step++) {
         vxs_precision found;
         status = vxs_glasso(context, q->s, q->p, rho, tol, q->t, q->w, &found, err);
         if (!status) {
-            take(q, &found);
+            record_result(q, &found);
             rho = next_rho(q, rho);
             status = vxs_progress_step(&progress, 1, err);
         }
     }
-    return status ? status : vxs_progress_step(&progress, MOST_STEPS - step, err);
+    return status ? status : vxs_progress_step(&progress, MAX_STEPS - step, err);
 }
 
 static vxs_status list_edges(const search *q, vxs_graph *g, vxs_error *err)
@@ -222,20 +222,20 @@ vxs_status vxs_graph_precision(const vxs_context *context, const double *s, size
                                double tol, vxs_graph *g, vxs_precision *report, vxs_error *err)
 {
     size_t pairs = p > 1 ? p * (p - 1) / 2 : 0;
-    search q = { .s = s, .p = p, .wanted = edges < pairs ? edges : pairs };
+    search q = { .s = s, .p = p, .target = edges < pairs ? edges : pairs };
     *g = (vxs_graph){ .nodes = 0 };
     *report = (vxs_precision){ .converged = true };
-    if (q.wanted == 0)
+    if (q.target == 0)
         return vxs_graph_new(p, 0, g, err);
-    q.most = q.high = find_size(s, p, 1, err);
-    double first = q.most < 0 ? -1 : find_size(s, p, q.wanted, err);
+    q.largest = q.high = find_nth_largest(s, p, 1, err);
+    double first = q.largest < 0 ? -1 : find_nth_largest(s, p, q.target, err);
     double *room = first < 0 ? NULL : vxs_alloc(vxs_times(3, p), vxs_times(p, sizeof(*room)), err);
     if (!room)
         return VXS_FAILED;
     q.t = room;
     q.w = room + p * p;
     q.best_t = room + 2 * p * p;
-    vxs_status status = run_search(context, &q, fmax(first, LEAST_RHO * q.most), tol, err);
+    vxs_status status = run_search(context, &q, fmax(first, MIN_RHO * q.largest), tol, err);
     if (!status)
         status = list_edges(&q, g, err);
     *report = q.best;

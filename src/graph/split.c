@@ -1,126 +1,128 @@
-/* split.c - what maximal flows tell of a penalty on differences: its proximal step, and its dual
- * norm.
+/* split.c - proximal operator and dual norm of a graph penalty by maximum flows.
  *
- * Prox      w is constant on parts. A part's nodes with w above its mean are the set that is in the
- *           way of a flow that would carry off what its values are more than the mean (Hochbaum
- *           2001; Goldfarb and Yin 2009): parts are split until nothing is in the way, all of them
- *           at once, each flow from that of the parts before
- * Norm      rho = v(S) / cut(S) of the set that is in the way at the last rho, until none is
- *           (Dinkelbach 1967); a few flows, each from the one before */
+ *  Prox      w is constant on regions. The nodes of a region with w above its mean are the source side
+ *            of a minimum cut, with the values' deviation from the mean as excess (Hochbaum 2001;
+ *            Goldfarb and Yin 2009): regions are split until every flow is feasible, all at once, each
+ *            flow warm-started
+ *  Norm      rho = v(S) / cut(S) of the source side S at the last rho, until it is empty (Dinkelbach
+ *            1967); a few flows, each warm-started */
 #include "graph/flow.h"
 
 #include <math.h>
 #include <string.h>
 
-#define FINE 1e-12 /* a larger norm by less than that is rounding */
+#define FINE 1e-12 /* smaller relative increases of the norm are rounding error */
 
 /* ---- Splits ---------------------------------------------------------------------------------- */
 
-/* Means of parts, of which flows between them have been taken; that of the ground is 0. */
-static void find_levels(vxs_flow *f, const double *value, size_t parts, size_t count)
+/* Computes the means of regions net of the flows between them, and the excess; the reference node
+ * has value 0. */
+static void find_region_means(vxs_flow *f, const double *value, size_t regions, size_t count)
 {
-    memset(f->level, 0, parts * sizeof(*f->level));
-    memset(f->size, 0, parts * sizeof(*f->size));
-    memset(f->above, 0, parts * sizeof(*f->above));
+    memset(f->region_mean, 0, regions * sizeof(*f->region_mean));
+    memset(f->region_size, 0, regions * sizeof(*f->region_size));
+    memset(f->upper_label, 0, regions * sizeof(*f->upper_label));
     for (size_t i = 0; i < count; i++) {
-        uint32_t k = f->list[i], part = f->at[k].part;
-        double rest = value[k] - vxs_flow_out(f, k);
-        f->at[k].excess = rest;
-        f->level[part] += rest;
-        f->size[part]++;
+        uint32_t k = f->active[i], region = f->node[k].region;
+        double net = value[k] - vxs_flow_out(f, k);
+        f->node[k].excess = net;
+        f->region_mean[region] += net;
+        f->region_size[region]++;
     }
-    for (size_t part = 0; part < parts; part++)
-        f->level[part] = f->size[part] > 0 ? f->level[part] / f->size[part] : 0;
+    for (size_t region = 0; region < regions; region++)
+        f->region_mean[region] =
+            f->region_size[region] > 0 ? f->region_mean[region] / f->region_size[region] : 0;
     for (size_t i = 0; i < count; i++)
-        f->at[f->list[i]].excess -= f->level[f->at[f->list[i]].part];
+        f->node[f->active[i]].excess -= f->region_mean[f->node[f->active[i]].region];
 }
 
-/* Parts that have something in the way, and are not all of it by rounding, get a second name. */
-static size_t name_parts(vxs_flow *f, size_t parts, size_t count)
+/* Labels the source sides of regions that split into two nonempty parts. */
+static size_t label_regions(vxs_flow *f, size_t regions, size_t count)
 {
-    size_t first = parts;
+    size_t first = regions;
     for (size_t i = 0; i < count; i++)
-        f->size[f->at[f->list[i]].part] -= f->up[f->list[i]];
+        f->region_size[f->node[f->active[i]].region] -= f->in_source[f->active[i]];
     for (size_t i = 0; i < count; i++) {
-        uint32_t part = f->at[f->list[i]].part;
-        if (f->up[f->list[i]] && f->above[part] == 0 && f->size[part] > 0)
-            f->above[part] = (uint32_t)parts++;
+        uint32_t region = f->node[f->active[i]].region;
+        if (f->in_source[f->active[i]] && f->upper_label[region] == 0 && f->region_size[region] > 0)
+            f->upper_label[region] = (uint32_t)regions++;
     }
-    for (size_t k = first; k < parts; k++)
-        f->above[k] = 0;
-    return parts;
+    for (size_t k = first; k < regions; k++)
+        f->upper_label[k] = 0;
+    return regions;
 }
 
-size_t vxs_flow_split(vxs_flow *f, const double *value, size_t parts, size_t *count, double *risen)
+size_t vxs_flow_split(vxs_flow *f, const double *value, size_t regions, size_t *count,
+                      double *violation)
 {
-    size_t kept = 0;
-    find_levels(f, value, parts, *count);
-    *risen = vxs_flow_push(f, *count);
-    parts = name_parts(f, parts, *count);
+    size_t remaining = 0;
+    find_region_means(f, value, regions, *count);
+    *violation = vxs_flow_maximize(f, *count);
+    regions = label_regions(f, regions, *count);
     for (size_t i = 0; i < *count; i++) {
-        uint32_t k = f->list[i], rises = f->above[f->at[k].part];
-        f->mean[k] = f->level[f->at[k].part];
-        if (rises == 0)
+        uint32_t k = f->active[i], upper = f->upper_label[f->node[k].region];
+        f->node_mean[k] = f->region_mean[f->node[k].region];
+        if (upper == 0)
             continue;
-        f->list[kept++] = k;
-        f->at[k].part = f->up[k] ? rises : f->at[k].part;
+        f->active[remaining++] = k;
+        f->node[k].region = f->in_source[k] ? upper : f->node[k].region;
     }
-    *count = kept;
-    return parts;
+    *count = remaining;
+    return regions;
 }
 
 /* ---- The proximal step ----------------------------------------------------------------------- */
 
-/* The ground is a part of its own, to which nothing flows. */
-static void leave_ground_out(vxs_flow *f)
+/* Makes the reference node a region of its own, without flow. */
+static void isolate_reference(vxs_flow *f)
 {
-    for (size_t a = f->starts[f->nodes]; f->grounded && a < f->starts[f->nodes + 1]; a++)
-        f->arcs[a].sent = f->arcs[f->arcs[a].mate].sent = 0;
-    if (f->grounded)
-        f->at[f->nodes].part = (uint32_t)f->nodes;
+    for (size_t a = f->starts[f->nodes]; f->has_reference && a < f->starts[f->nodes + 1]; a++)
+        f->arcs[a].flow = f->arcs[f->arcs[a].mate].flow = 0;
+    if (f->has_reference)
+        f->node[f->nodes].region = (uint32_t)f->nodes;
 }
 
 void vxs_flow_prox(vxs_flow *f, const double *v, double tau, double *w)
 {
-    size_t parts = 1, count = f->nodes;
-    double risen, small = tau * f->sparsity;
-    vxs_flow_join(f, tau);
-    vxs_flow_tolerate(f, v);
-    leave_ground_out(f);
+    size_t regions = 1, count = f->nodes;
+    double violation, threshold = tau * f->sparsity;
+    vxs_flow_merge_regions(f, tau);
+    vxs_flow_set_tolerance(f, v);
+    isolate_reference(f);
     while (count > 0)
-        parts = vxs_flow_split(f, v, parts, &count, &risen);
+        regions = vxs_flow_split(f, v, regions, &count, &violation);
     for (size_t k = 0; k < f->nodes; k++)
-        w[k] = copysign(fmax(0, fabs(f->mean[k]) - small), f->mean[k]);
+        w[k] = copysign(fmax(0, fabs(f->node_mean[k]) - threshold), f->node_mean[k]);
 }
 
 /* ---- The dual norm --------------------------------------------------------------------------- */
 
-/* |v(S)| / cut(S) of the set that is up, the ground being in it or not. */
-static double cut_ratio(const vxs_flow *f, const double *v, double ground)
+/* |v(S)| / cut(S) for the source side S of the minimum cut. */
+static double cut_ratio(const vxs_flow *f, const double *v, double reference)
 {
     double sum = 0, cut = 0;
     for (size_t k = 0; k < vxs_flow_nodes(f); k++) {
-        if (!f->up[k])
+        if (!f->in_source[k])
             continue;
-        sum += k < f->nodes ? v[k] : ground;
+        sum += k < f->nodes ? v[k] : reference;
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            cut += f->up[f->arcs[a].head] ? 0 : f->arcs[a].weight;
+            cut += f->in_source[f->arcs[a].head] ? 0 : f->arcs[a].weight;
     }
     return cut > 0 ? sum / cut : 0;
 }
 
 double vxs_flow_norm(vxs_flow *f, const double *v, double least)
 {
-    double norm = least, ground = 0;
+    double norm = least, reference = 0;
     for (size_t k = 0; k < f->nodes; k++)
-        ground -= v[k];
-    vxs_flow_tolerate(f, v);
+        reference -= v[k];
+    vxs_flow_set_tolerance(f, v);
     for (;;) {
-        vxs_flow_join(f, norm);
+        vxs_flow_merge_regions(f, norm);
         for (size_t k = 0; k < vxs_flow_nodes(f); k++)
-            f->at[k].excess = (k < f->nodes ? v[k] : ground) - vxs_flow_out(f, k);
-        double risen = vxs_flow_push(f, vxs_flow_nodes(f));
-        double ratio = risen > 0 ? cut_ratio(f, v, ground) : 0;
+            f->node[k].excess = (k < f->nodes ? v[k] : reference) - vxs_flow_out(f, k);
+        double violation = vxs_flow_maximize(f, vxs_flow_nodes(f));
+        double ratio = violation > 0 ? cut_ratio(f, v, reference) : 0;
         if (!(ratio > norm * (1 + FINE)))
             return norm;
         norm = ratio;

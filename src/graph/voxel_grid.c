@@ -1,7 +1,8 @@
-/* voxel_grid.c - voxels that are neighbours, and links between pieces that touch no others.
+/* voxel_grid.c - graphs of neighboring voxels, and links between their connected components.
  *
- * Pieces grow at the same speed until they fill the box; where two of them meet they are nearest to
- * each other, or nearly so. The shortest such meetings that hang all together become links. */
+ * A breadth-first search from all components at once fills the box; adjacent cells of two
+ * components lie approximately halfway on a shortest link. A minimum spanning tree of these
+ * candidates connects all components. */
 #include "voxsift/internal/graph.h"
 
 #include "core/union.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOBODY UINT32_MAX
+#define NO_NODE UINT32_MAX
 
 typedef struct {
     const size_t *shape;
@@ -17,7 +18,7 @@ typedef struct {
     uint32_t *owner;    /* of a cell: the node that reached it first */
     uint32_t *distance; /* in steps */
     uint32_t *queue;
-} grower;
+} region_growing;
 
 static const size_t axes = 3;
 
@@ -26,7 +27,7 @@ static size_t step_along(const size_t shape[3], size_t axis)
     return axis == 0 ? 1 : axis == 1 ? shape[0] : shape[0] * shape[1];
 }
 
-/* Whether the cell has another behind it along the axis. */
+/* Tests whether the cell has a next one along the axis. */
 static bool has_next(const size_t shape[3], size_t cell, size_t axis)
 {
     return cell / step_along(shape, axis) % shape[axis] + 1 < shape[axis];
@@ -37,7 +38,7 @@ static bool has_previous(const size_t shape[3], size_t cell, size_t axis)
     return cell / step_along(shape, axis) % shape[axis] > 0;
 }
 
-/* ---- Grids and voxels that are none ---------------------------------------------------------- */
+/* ---- Checks of grids and voxels -------------------------------------------------------------- */
 
 vxs_status vxs_voxels_check(const size_t shape[3], const size_t *voxels, size_t count,
                             vxs_error *err)
@@ -48,13 +49,13 @@ vxs_status vxs_voxels_check(const size_t shape[3], const size_t *voxels, size_t 
                         "a grid of %zu x %zu x %zu voxels has none, or more than have numbers",
                         shape[0], shape[1], shape[2]);
     if (count > 0 && !voxels)
-        return vxs_fail(err, VXS_MISUSE, "%zu voxels without their places", count);
+        return vxs_fail(err, VXS_MISUSE, "%zu voxels without indices", count);
     for (size_t k = 0; k < count; k++) {
         if (voxels[k] >= cells)
             return vxs_fail(err, VXS_MISUSE, "voxel %zu is off the grid of %zu x %zu x %zu voxels",
                             voxels[k], shape[0], shape[1], shape[2]);
         if (k > 0 && voxels[k] <= voxels[k - 1])
-            return vxs_fail(err, VXS_MISUSE, "voxel %zu stands behind voxel %zu; they must ascend",
+            return vxs_fail(err, VXS_MISUSE, "voxel %zu follows voxel %zu; they must ascend",
                             voxels[k], voxels[k - 1]);
     }
     return VXS_OK;
@@ -62,58 +63,61 @@ vxs_status vxs_voxels_check(const size_t shape[3], const size_t *voxels, size_t 
 
 /* ---- Links ----------------------------------------------------------------------------------- */
 
-static void reach(const grower *w, size_t cell, size_t from, size_t *waiting)
+static void visit(const region_growing *w, size_t cell, size_t from, size_t *queued)
 {
-    if (w->owner[cell] != NOBODY)
+    if (w->owner[cell] != NO_NODE)
         return;
     w->owner[cell] = w->owner[from];
     w->distance[cell] = w->distance[from] + 1;
-    w->queue[(*waiting)++] = (uint32_t)cell;
+    w->queue[(*queued)++] = (uint32_t)cell;
 }
 
-static void grow(const grower *w)
+static void grow_regions(const region_growing *w)
 {
-    size_t waiting = 0;
+    size_t queued = 0;
     for (size_t cell = 0; cell < w->cells; cell++)
-        if (w->owner[cell] != NOBODY)
-            w->queue[waiting++] = (uint32_t)cell;
-    for (size_t next = 0; next < waiting; next++) {
+        if (w->owner[cell] != NO_NODE)
+            w->queue[queued++] = (uint32_t)cell;
+    for (size_t next = 0; next < queued; next++) {
         size_t cell = w->queue[next];
         for (size_t axis = 0; axis < axes; axis++) {
             size_t step = step_along(w->shape, axis);
             if (has_previous(w->shape, cell, axis))
-                reach(w, cell - step, cell, &waiting);
+                visit(w, cell - step, cell, &queued);
             if (has_next(w->shape, cell, axis))
-                reach(w, cell + step, cell, &waiting);
+                visit(w, cell + step, cell, &queued);
         }
     }
 }
 
-/* Where cells of two pieces meet; with graph == NULL they are counted only. */
-static size_t list_meetings(const grower *w, size_t *piece, vxs_graph *g, double *cost)
+/* Lists adjacent cells of two components as candidate links; with graph == NULL only counts
+ * them. */
+static size_t list_candidates(const region_growing *w, size_t *component, vxs_graph *g,
+                              double *cost)
 {
     size_t count = 0;
     for (size_t cell = 0; cell < w->cells; cell++)
         for (size_t axis = 0; axis < axes; axis++) {
-            if (!has_next(w->shape, cell, axis) || w->owner[cell] == NOBODY)
-                continue; /* all cells have an owner, or none has */
+            if (!has_next(w->shape, cell, axis) || w->owner[cell] == NO_NODE)
+                continue; /* either all cells have an owner or none */
             size_t other = cell + step_along(w->shape, axis);
             size_t a = w->owner[cell], b = w->owner[other];
-            if (vxs_union_find(piece, a) == vxs_union_find(piece, b))
+            if (vxs_union_find(component, a) == vxs_union_find(component, b))
                 continue;
             if (g) {
-                g->from[count] = vxs_union_find(piece, a);
-                g->to[count] = vxs_union_find(piece, b);
+                g->from[count] = vxs_union_find(component, a);
+                g->to[count] = vxs_union_find(component, b);
                 cost[count] = (double)w->distance[cell] + (double)w->distance[other];
-                g->weight[count] = (double)cell * (double)axes + (double)axis; /* where */
+                /* the position, for set_endpoints */
+                g->weight[count] = (double)cell * (double)axes + (double)axis;
             }
             count++;
         }
     return count;
 }
 
-/* From pieces to the voxels that met. */
-static void name_ends(const grower *w, vxs_graph *links)
+/* Replaces the ends of the links by the owners of the cells. */
+static void set_endpoints(const region_growing *w, vxs_graph *links)
 {
     for (size_t e = 0; e < links->count; e++) {
         size_t place = (size_t)links->weight[e], cell = place / axes;
@@ -123,29 +127,30 @@ static void name_ends(const grower *w, vxs_graph *links)
     }
 }
 
-static vxs_status link_pieces(const grower *w, size_t *piece, vxs_graph *g, vxs_error *err)
+static vxs_status connect_components(const region_growing *w, size_t *component, vxs_graph *g,
+                                     vxs_error *err)
 {
-    vxs_graph meetings = { .nodes = 0 }, links = { .nodes = 0 };
-    grow(w);
-    size_t count = list_meetings(w, piece, NULL, NULL);
+    vxs_graph candidates = { .nodes = 0 }, links = { .nodes = 0 };
+    grow_regions(w);
+    size_t count = list_candidates(w, component, NULL, NULL);
     double *cost = vxs_alloc(count, sizeof(*cost), err);
-    vxs_status status = cost ? vxs_graph_new(g->nodes, count, &meetings, err) : VXS_FAILED;
+    vxs_status status = cost ? vxs_graph_new(g->nodes, count, &candidates, err) : VXS_FAILED;
     if (!status) {
-        list_meetings(w, piece, &meetings, cost);
-        status = vxs_graph_spanning(&meetings, cost, &links, err);
+        list_candidates(w, component, &candidates, cost);
+        status = vxs_graph_spanning_forest(&candidates, cost, &links, err);
     }
     if (!status) {
-        name_ends(w, &links);
+        set_endpoints(w, &links);
         status = vxs_graph_append(g, &links, err);
     }
-    vxs_graph_release(&meetings);
+    vxs_graph_release(&candidates);
     vxs_graph_release(&links);
     free(cost);
     return status;
 }
 
-/* The grower's work space; its owners are those of `node`. */
-static vxs_status start_growing(grower *w, const uint32_t *node, vxs_error *err)
+/* Allocates the workspace; the owners are those of `node`. */
+static vxs_status init_growing(region_growing *w, const uint32_t *node, vxs_error *err)
 {
     w->owner = vxs_alloc(w->cells, sizeof(*w->owner), err);
     w->distance = vxs_alloc(w->cells, sizeof(*w->distance), err);
@@ -156,30 +161,30 @@ static vxs_status start_growing(grower *w, const uint32_t *node, vxs_error *err)
     return VXS_OK;
 }
 
-vxs_status vxs_graph_link_cells(const size_t shape[3], const uint32_t *node, vxs_graph *g,
-                                vxs_error *err)
+vxs_status vxs_graph_connect_cells(const size_t shape[3], const uint32_t *node, vxs_graph *g,
+                                   vxs_error *err)
 {
-    grower w = { .shape = shape, .cells = shape[0] * shape[1] * shape[2] };
-    size_t *piece = vxs_union_new(g->nodes, err), pieces = g->nodes;
-    vxs_status status = piece ? VXS_OK : VXS_FAILED;
+    region_growing w = { .shape = shape, .cells = shape[0] * shape[1] * shape[2] };
+    size_t *component = vxs_union_new(g->nodes, err), components = g->nodes;
+    vxs_status status = component ? VXS_OK : VXS_FAILED;
     for (size_t e = 0; !status && e < g->count; e++)
-        pieces -= vxs_union_join(piece, g->from[e], g->to[e]);
-    if (!status && pieces > 1) {
-        status = start_growing(&w, node, err);
+        components -= vxs_union_join(component, g->from[e], g->to[e]);
+    if (!status && components > 1) {
+        status = init_growing(&w, node, err);
         if (!status)
-            status = link_pieces(&w, piece, g, err);
+            status = connect_components(&w, component, g, err);
     }
     free(w.owner);
     free(w.distance);
     free(w.queue);
-    free(piece);
+    free(component);
     return status;
 }
 
-/* ---- Neighbours ------------------------------------------------------------------------------ */
+/* ---- Neighbors ------------------------------------------------------------------------------- */
 
-/* The half of the neighbours that lie behind, in the order of cells, with their steps. */
-static int list_steps(int connectivity, int steps[13][3])
+/* Lists the offsets of the half of the neighbors that precede a cell. */
+static int list_offsets(int connectivity, int steps[13][3])
 {
     int count = 0;
     for (int z = 0; z <= 1; z++)
@@ -196,28 +201,28 @@ static int list_steps(int connectivity, int steps[13][3])
     return count;
 }
 
-/* The node at that step from a cell, or NOBODY. */
+/* The node at an offset from a cell, or NO_NODE. */
 static uint32_t node_at(const size_t shape[3], const uint32_t *node, size_t cell, const int step[3])
 {
     size_t at = 0;
     for (size_t axis = 3; axis-- > 0;) {
         size_t here = cell / step_along(shape, axis) % shape[axis] + (size_t)step[axis];
-        if (here >= shape[axis]) /* below 0 as well */
-            return NOBODY;
+        if (here >= shape[axis]) /* true for negative positions, too */
+            return NO_NODE;
         at += here * step_along(shape, axis);
     }
     return node[at];
 }
 
-static size_t list_neighbours(const size_t shape[3], const size_t *voxels, size_t nodes,
-                              int connectivity, const uint32_t *node, vxs_graph *g)
+static size_t list_neighbors(const size_t shape[3], const size_t *voxels, size_t nodes,
+                             int connectivity, const uint32_t *node, vxs_graph *g)
 {
-    int steps[13][3], kinds = list_steps(connectivity, steps);
+    int steps[13][3], kinds = list_offsets(connectivity, steps);
     size_t count = 0;
     for (size_t k = 0; k < nodes; k++)
         for (int s = 0; s < kinds; s++) {
             uint32_t other = node_at(shape, node, voxels[k], steps[s]);
-            if (other == NOBODY)
+            if (other == NO_NODE)
                 continue;
             if (g) {
                 g->from[count] = k;
@@ -228,13 +233,13 @@ static size_t list_neighbours(const size_t shape[3], const size_t *voxels, size_
     return count;
 }
 
-/* The node of every cell. */
-static vxs_status number_cells(const size_t shape[3], const size_t *voxels, size_t count,
-                               uint32_t **node, vxs_error *err)
+/* Maps every cell to its node. */
+static vxs_status map_cells(const size_t shape[3], const size_t *voxels, size_t count,
+                            uint32_t **node, vxs_error *err)
 {
     size_t cells = shape[0] * shape[1] * shape[2];
     *node = NULL;
-    if (cells >= NOBODY)
+    if (cells >= NO_NODE)
         return vxs_fail(err, VXS_FAILED,
                         "graphs of grids of more than 2^32 voxels are not supported");
     *node = vxs_alloc(cells, sizeof(**node), err);
@@ -246,8 +251,8 @@ static vxs_status number_cells(const size_t shape[3], const size_t *voxels, size
     return VXS_OK;
 }
 
-static vxs_status make(const size_t shape[3], const size_t *voxels, size_t count, int connectivity,
-                       bool linked, vxs_graph *g, vxs_error *err)
+static vxs_status build_graph(const size_t shape[3], const size_t *voxels, size_t count,
+                              int connectivity, bool linked, vxs_graph *g, vxs_error *err)
 {
     uint32_t *node = NULL;
     *g = (vxs_graph){ .nodes = 0 };
@@ -255,14 +260,14 @@ static vxs_status make(const size_t shape[3], const size_t *voxels, size_t count
         return vxs_fail(err, VXS_MISUSE, "connectivity is 6, 18 or 26, not %d", connectivity);
     vxs_status status = vxs_voxels_check(shape, voxels, count, err);
     if (!status)
-        status = number_cells(shape, voxels, count, &node, err);
+        status = map_cells(shape, voxels, count, &node, err);
     if (!status) {
-        size_t edges = list_neighbours(shape, voxels, count, connectivity, node, NULL);
+        size_t edges = list_neighbors(shape, voxels, count, connectivity, node, NULL);
         status = vxs_graph_new(count, edges, g, err);
     }
     if (!status) {
-        list_neighbours(shape, voxels, count, connectivity, node, g);
-        status = linked ? vxs_graph_link_cells(shape, node, g, err) : VXS_OK;
+        list_neighbors(shape, voxels, count, connectivity, node, g);
+        status = linked ? vxs_graph_connect_cells(shape, node, g, err) : VXS_OK;
     }
     free(node);
     if (status)
@@ -273,11 +278,11 @@ static vxs_status make(const size_t shape[3], const size_t *voxels, size_t count
 vxs_status vxs_graph_grid(const size_t shape[3], const size_t *voxels, size_t count,
                           int connectivity, vxs_graph *g, vxs_error *err)
 {
-    return make(shape, voxels, count, connectivity, true, g, err);
+    return build_graph(shape, voxels, count, connectivity, true, g, err);
 }
 
-vxs_status vxs_graph_neighbours(const size_t shape[3], const size_t *voxels, size_t count,
-                                int connectivity, vxs_graph *g, vxs_error *err)
+vxs_status vxs_graph_neighbors(const size_t shape[3], const size_t *voxels, size_t count,
+                               int connectivity, vxs_graph *g, vxs_error *err)
 {
-    return make(shape, voxels, count, connectivity, false, g, err);
+    return build_graph(shape, voxels, count, connectivity, false, g, err);
 }

@@ -1,4 +1,4 @@
-/* cholesky.c - systems of small dense symmetric matrices. */
+/* cholesky.c - Cholesky factorization of small dense symmetric matrices. */
 #include "linalg/cholesky.h"
 #include "linalg/lapack.h"
 
@@ -14,12 +14,12 @@ bool vxs_cholesky(double *a, size_t n)
 
 void vxs_cholesky_solve(const double *l, size_t n, double *x, size_t columns)
 {
-    int size = (int)n, many = (int)columns, info = 0;
+    int size = (int)n, right_sides = (int)columns, info = 0;
     if (n > 0 && columns > 0)
-        dpotrs_("L", &size, &many, l, &size, x, &size, &info);
+        dpotrs_("L", &size, &right_sides, l, &size, x, &size, &info);
 }
 
-void vxs_cholesky_of_rank(double *a, size_t q, double flat)
+void vxs_cholesky_semidefinite(double *a, size_t q, double tolerance)
 {
     double largest = 0;
     for (size_t k = 0; k < q; k++)
@@ -27,17 +27,17 @@ void vxs_cholesky_of_rank(double *a, size_t q, double flat)
     for (size_t k = 0; k < q; k++) {
         for (size_t m = 0; m < k; m++)
             a[k * q + k] -= a[k * q + m] * a[k * q + m];
-        bool is_flat = !(a[k * q + k] > flat * largest);
-        a[k * q + k] = is_flat ? INFINITY : sqrt(a[k * q + k]);
+        bool is_singular = !(a[k * q + k] > tolerance * largest);
+        a[k * q + k] = is_singular ? INFINITY : sqrt(a[k * q + k]);
         for (size_t r = k + 1; r < q; r++) {
             for (size_t m = 0; m < k; m++)
                 a[r * q + k] -= a[r * q + m] * a[k * q + m];
-            a[r * q + k] = is_flat ? 0 : a[r * q + k] / a[k * q + k];
+            a[r * q + k] = is_singular ? 0 : a[r * q + k] / a[k * q + k];
         }
     }
 }
 
-void vxs_cholesky_of_rank_solve(const double *l, size_t q, double *v)
+void vxs_cholesky_semidefinite_solve(const double *l, size_t q, double *v)
 {
     for (size_t k = 0; k < q; k++) {
         for (size_t m = 0; m < k; m++)

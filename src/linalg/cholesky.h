@@ -1,19 +1,20 @@
-/* cholesky.h - systems of small dense symmetric matrices; private. By column, of which the lower
- * triangle counts and becomes the factor L of LL'. */
+/* cholesky.h - Cholesky factorization of small dense symmetric matrices; private. Matrices are n x
+ * n, column-major; the factorization reads the lower triangle and replaces it with the factor L of
+ * LL'. */
 #ifndef VXS_LINALG_CHOLESKY_H
 #define VXS_LINALG_CHOLESKY_H
 
 #include "voxsift/core.h"
 
-/* False where it is not positive definite. */
+/* Returns false when the matrix is not positive definite. */
 VXS_MUST_CHECK bool vxs_cholesky(double *a, size_t n);
-/* x = (LL')^-1 x, of each of so many columns */
+/* x = (LL')^-1 x; x is n x columns, column-major */
 void vxs_cholesky_solve(const double *l, size_t n, double *x, size_t columns);
 
-/* Of a matrix that may be singular: a direction whose pivot is no more than `flat` times the
- * largest diagonal is left out, and so are the numbers of x there. Of a few columns: without BLAS.
- * The upper triangle counts. */
-void vxs_cholesky_of_rank(double *a, size_t n, double flat);
-void vxs_cholesky_of_rank_solve(const double *l, size_t n, double *x);
+/* Positive semidefinite variant for a few columns, without BLAS: the factorization skips a
+ * direction whose pivot is at most `tolerance` times the largest diagonal entry, and the solution
+ * is 0 there. It reads the upper triangle. */
+void vxs_cholesky_semidefinite(double *a, size_t n, double tolerance);
+void vxs_cholesky_semidefinite_solve(const double *l, size_t n, double *x);
 
 #endif

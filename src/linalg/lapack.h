@@ -1,4 +1,5 @@
-/* lapack.h - the LAPACK routines that are used: matrices by column, the result in `info`. */
+/* lapack.h - declarations of the LAPACK routines in use: matrices are column-major, `info` holds
+ * the return code. */
 #ifndef VXS_LINALG_LAPACK_H
 #define VXS_LINALG_LAPACK_H
 

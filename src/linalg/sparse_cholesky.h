@@ -1,49 +1,53 @@
-/* sparse_cholesky.h - D'SD for sparse rows D and positive weights S, factored; private. */
+/* sparse_cholesky.h - sparse Cholesky factorization of D'SD, D sparse and S a positive diagonal;
+ * private. */
 #ifndef VXS_LINALG_SPARSE_CHOLESKY_H
 #define VXS_LINALG_SPARSE_CHOLESKY_H
 
 #include "voxsift/internal/core.h"
 
-/* A sparse matrix row by row: row k has value[starts[k]] ... in the columns index[starts[k]] ... */
+/* Compressed sparse rows: the values of row k begin at value[starts[k]], their columns at
+ * index[starts[k]]. */
 typedef struct {
     size_t columns, count;
     const size_t *starts, *index;
     const double *value;
 } vxs_sparse_rows;
 
-/* P (D'SD) P' = L V L', V diagonal, L with ones on its diagonal, in an order P that fills little.
- * Where entries stand is found once; weights may change. The last places, among which L is nearly
- * full, make a square of their own. */
+/* P (D'SD) P' = L V L', V diagonal, L unit lower triangular, P a fill-reducing permutation. The
+ * symbolic factorization runs once; S may change. The trailing block of L that is nearly dense is
+ * stored as a dense matrix. */
 typedef struct {
-    vxs_sparse_rows d;      /* its arrays must stay */
-    bool made;              /* even of no variables */
-    size_t count;           /* variables */
-    size_t *order, *at;     /* the variable of a place, the place of a variable */
-    size_t *starts, *rows;  /* of the matrix's upper triangle, column by column */
-    double *value;          /* of it */
-    size_t *put;            /* where the product of each pair of a term's factors goes */
-    size_t *parent;         /* of a column of L: the first row below the diagonal, or `count` */
-    size_t *below, *filled; /* where its entries stand, and how many do by now */
-    size_t *row;            /* of L's entries */
-    double *entry, *pivot;  /* L, V */
-    size_t thin, full;      /* places before the square, and in it */
-    double *square;         /* full x full: L there, below the diagonal */
-    double *panel;          /* full x a block of its columns */
-    double *work;           /* of `count` numbers */
-    size_t *mark, *path;    /* likewise */
+    vxs_sparse_rows d;             /* borrowed arrays */
+    bool initialized;              /* true after vxs_factor_new, even with 0 variables */
+    size_t count;                  /* variables */
+    size_t *permutation, *inverse; /* permutation and its inverse */
+    size_t *starts, *rows;         /* upper triangle of the matrix, compressed columns */
+    double *value;                 /* values of the upper triangle */
+    size_t *product_entry;         /* for each pair of a row's values: its nonzero of the matrix */
+    /* elimination tree: first nonzero below the diagonal of a column of L, or `count` */
+    size_t *etree;
+    size_t *column_starts, *column_filled; /* column starts of L, and nonzeros filled so far */
+    size_t *row;                           /* row indices of L */
+    double *entry, *pivot;                 /* values of L, diagonal of V */
+    size_t sparse_count, dense_count;      /* columns in the sparse part and in the dense block */
+    double *dense;          /* dense_count x dense_count: strict lower triangle of L */
+    double *panel;          /* dense_count x block: scaled columns */
+    double *work;           /* count: workspace */
+    size_t *visited, *path; /* count each: workspace of the graph search */
 } vxs_factor;
 
-/* The columns of D must not depend on each other. */
+/* The columns of D must be linearly independent. */
 VXS_MUST_CHECK vxs_status vxs_factor_new(vxs_sparse_rows d, vxs_factor *factor, vxs_error *err);
 void vxs_factor_release(vxs_factor *factor);
 void vxs_factor_make(vxs_factor *factor, const double *weight);
 /* x = (D'SD)^-1 x */
 void vxs_factor_solve(const vxs_factor *factor, double *x);
-/* The same in two halves: out = V^(-1/2) L^-1 P x, and out = P' L^-T V^(-1/2) x. */
-void vxs_factor_half(const vxs_factor *factor, const double *x, double *out);
-void vxs_factor_other_half(const vxs_factor *factor, const double *x, double *out);
-/* out = V^(-1/2) L^-1 P in, for `width` right sides at once: those of a variable stand side by
- * side. So in'(D'SD)^-1 in is out'out. */
-void vxs_factor_halve(const vxs_factor *factor, const double *in, size_t width, double *out);
+/* The two halves of the solve: out = V^(-1/2) L^-1 P x, and out = P' L^-T V^(-1/2) x. */
+void vxs_factor_solve_lower(const vxs_factor *factor, const double *x, double *out);
+void vxs_factor_solve_upper(const vxs_factor *factor, const double *x, double *out);
+/* out = V^(-1/2) L^-1 P in for `width` right-hand sides at once, row-major (the values of one
+ * variable are contiguous). Thus in'(D'SD)^-1 in = out'out. */
+void vxs_factor_solve_lower_many(const vxs_factor *factor, const double *in, size_t width,
+                                 double *out);
 
 #endif

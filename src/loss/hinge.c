@@ -1,6 +1,6 @@
-/* hinge.c - max(0, y - z), where y is a margin and the design knows the classes: of one algorithm,
- * which is an interior point and needs no gradient. */
-#include "loss/edges.h"
+/* hinge.c - max(0, y - z), where y is a margin and the design includes the class labels. Only the
+ * interior-point algorithm of skfs uses it, which needs no gradient. */
+#include "loss/conjugate_domain.h"
 
 static bool is_margin(const vxs_loss *loss, double y)
 {

@@ -1,5 +1,5 @@
 /* logistic.c - log(1 + exp(-y z)), y being -1 or 1. */
-#include "loss/edges.h"
+#include "loss/conjugate_domain.h"
 
 static double value(double z, double y, double threshold)
 {
@@ -8,7 +8,7 @@ static double value(double z, double y, double threshold)
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-/* 1 / (1 + exp(m)), without overflow and without loss near 0 */
+/* 1 / (1 + exp(m)), without overflow and without cancellation near 0 */
 static double sigmoid_of_minus(double margin)
 {
     double e = exp(-fabs(margin));
@@ -32,12 +32,12 @@ static double entropy(double t)
     return t > 0 ? t * log(t) : 0;
 }
 
-/* Rounding may carry a point a little over the edge of the domain. */
+/* Rounding may move a point slightly over the boundary of the domain. */
 static double conjugate(double s, double y, double threshold)
 {
     (void)threshold;
     double t = -y * s;
-    if (t < -VXS_EDGE_ROUNDING || t > 1 + VXS_EDGE_ROUNDING)
+    if (t < -VXS_DOMAIN_TOLERANCE || t > 1 + VXS_DOMAIN_TOLERANCE)
         return INFINITY;
     return entropy(t) + entropy(1 - t);
 }
@@ -45,7 +45,7 @@ static double conjugate(double s, double y, double threshold)
 static double outside(double s, double inside, double y, double threshold)
 {
     (void)threshold;
-    return vxs_way_back(-y * s, -y * inside, 0, 1);
+    return vxs_distance_to_interval(-y * s, -y * inside, 0, 1);
 }
 
 static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, outside };

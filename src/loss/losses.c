@@ -1,5 +1,5 @@
 /* losses.c - the table of losses, and sums over samples. */
-#include "loss/edges.h"
+#include "loss/conjugate_domain.h"
 
 const vxs_loss_kind *const vxs_loss_kinds[] = { &vxs_squared_loss,
                                                 &vxs_logistic_loss,
@@ -38,7 +38,7 @@ void vxs_loss_curvature(const vxs_loss *l, const double *z, double *curvature)
         curvature[i] = vxs_loss_weight(l, i) * f->curvature(z[i], l->y[i], l->threshold);
 }
 
-/* Where u is 0, s is as well, as it comes from u f'. */
+/* u = 0 implies s = 0, since s is a multiple of u f'. */
 double vxs_loss_conjugate(const vxs_loss *l, const double *s)
 {
     const vxs_sample_loss *f = l->kind->sample;

@@ -1,10 +1,10 @@
-/* multinomial.c - log sum over classes c of exp(z_c), less z_y: y is the number of a class. */
-#include "loss/edges.h"
+/* multinomial.c - log sum over classes c of exp(z_c) - z_y, where y is the index of the class. */
+#include "loss/conjugate_domain.h"
 
 /* ---- One sample ------------------------------------------------------------------------------ */
 
-/* log sum exp(z), less z of its own class: what is small beside 1 is not lost. */
-static double value_of(const double *z, size_t classes, size_t n, size_t y)
+/* log sum exp(z) - z_y; log1p keeps terms that are small relative to 1. */
+static double sample_value(const double *z, size_t classes, size_t n, size_t y)
 {
     size_t top = 0;
     double others = 0;
@@ -15,32 +15,33 @@ static double value_of(const double *z, size_t classes, size_t n, size_t y)
     return z[top * n] - z[y * n] + log1p(others);
 }
 
-/* exp(z) / sum exp(z) */
-static void find_shares(const double *z, size_t classes, size_t n, double *share)
+/* softmax: exp(z) / sum exp(z) */
+static void softmax(const double *z, size_t classes, size_t n, double *probability)
 {
-    double most = z[0], sum = 0;
+    double largest = z[0], sum = 0;
     for (size_t c = 1; c < classes; c++)
-        most = fmax(most, z[c * n]);
+        largest = fmax(largest, z[c * n]);
     for (size_t c = 0; c < classes; c++) {
-        share[c * n] = exp(z[c * n] - most);
-        sum += share[c * n];
+        probability[c * n] = exp(z[c * n] - largest);
+        sum += probability[c * n];
     }
     for (size_t c = 0; c < classes; c++)
-        share[c * n] /= sum;
+        probability[c * n] /= sum;
 }
 
-/* sum t log t, t = s / u + 1 for its own class. */
-static double entropy_of(const double *s, size_t classes, size_t n, size_t y, double u)
+/* Negative entropy sum t log t, where t = s / u + 1 for the class of the sample and s / u for the
+ * others. */
+static double sample_entropy(const double *s, size_t classes, size_t n, size_t y, double u)
 {
-    double sum = 0, whole = 0;
+    double sum = 0, total = 0;
     for (size_t c = 0; c < classes; c++) {
         double t = s[c * n] / u + (c == y);
-        if (t < -VXS_EDGE_ROUNDING || t > 1 + VXS_EDGE_ROUNDING)
+        if (t < -VXS_DOMAIN_TOLERANCE || t > 1 + VXS_DOMAIN_TOLERANCE)
             return INFINITY;
         sum += t > 0 ? t * log(t) : 0;
-        whole += t;
+        total += t;
     }
-    return fabs(whole - 1) <= VXS_EDGE_ROUNDING * (double)classes ? u * sum : INFINITY;
+    return fabs(total - 1) <= VXS_DOMAIN_TOLERANCE * (double)classes ? u * sum : INFINITY;
 }
 
 /* ---- All samples ----------------------------------------------------------------------------- */
@@ -49,17 +50,18 @@ static double value(const vxs_loss *l, const double *z)
 {
     double sum = 0;
     for (size_t i = 0; i < l->n; i++)
-        sum += vxs_loss_weight(l, i) * value_of(z + i, l->k, l->n, (size_t)l->y[i]);
+        sum += vxs_loss_weight(l, i) * sample_value(z + i, l->k, l->n, (size_t)l->y[i]);
     return sum;
 }
 
-static void curvature(const vxs_loss *l, const double *z, double *share)
+static void curvature(const vxs_loss *l, const double *z, double *probability)
 {
     for (size_t i = 0; i < l->n; i++)
-        find_shares(z + i, l->k, l->n, share + i);
+        softmax(z + i, l->k, l->n, probability + i);
 }
 
-/* That of the own class is not share - 1, which loses what is small. */
+/* The gradient at the class of the sample is the negative sum of the others: p_y - 1 would
+ * cancel. */
 static void gradient(const vxs_loss *l, const double *z, double *out)
 {
     curvature(l, z, out);
@@ -78,23 +80,24 @@ static double conjugate(const vxs_loss *l, const double *s)
     double sum = 0;
     for (size_t i = 0; i < l->n; i++) {
         double u = vxs_loss_weight(l, i);
-        sum += u == 0 ? 0 : entropy_of(s + i, l->k, l->n, (size_t)l->y[i], u);
+        sum += u == 0 ? 0 : sample_entropy(s + i, l->k, l->n, (size_t)l->y[i], u);
     }
     return sum;
 }
 
 static double outside(const vxs_loss *l, const double *s, const double *inside)
 {
-    double share = 0;
+    double fraction = 0;
     for (size_t i = 0; i < l->n; i++) {
         double u = vxs_loss_weight(l, i);
         for (size_t c = 0; c < l->k && u > 0; c++) {
             double own = l->y[i] == (double)c;
-            share = fmax(share, vxs_way_back(s[c * l->n + i] / u + own,
-                                             inside[c * l->n + i] / u + own, 0, 1));
+            fraction =
+                fmax(fraction, vxs_distance_to_interval(s[c * l->n + i] / u + own,
+                                                        inside[c * l->n + i] / u + own, 0, 1));
         }
     }
-    return fmin(share, 1);
+    return fmin(fraction, 1);
 }
 
 static bool is_class(const vxs_loss *l, double y)

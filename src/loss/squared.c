@@ -1,5 +1,5 @@
 /* squared.c - (y - z)^2 / 2. */
-#include "loss/edges.h"
+#include "loss/conjugate_domain.h"
 
 static double value(double z, double y, double threshold)
 {

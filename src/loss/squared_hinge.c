@@ -1,5 +1,5 @@
 /* squared_hinge.c - max(0, 1 - y z)^2 / 2, y being -1 or 1. */
-#include "loss/edges.h"
+#include "loss/conjugate_domain.h"
 
 static double value(double z, double y, double threshold)
 {
@@ -24,13 +24,13 @@ static double conjugate(double s, double y, double threshold)
 {
     (void)threshold;
     double t = -y * s;
-    return t < -VXS_EDGE_ROUNDING ? INFINITY : t * t / 2 - t;
+    return t < -VXS_DOMAIN_TOLERANCE ? INFINITY : t * t / 2 - t;
 }
 
 static double outside(double s, double inside, double y, double threshold)
 {
     (void)threshold;
-    return vxs_way_back(-y * s, -y * inside, 0, INFINITY);
+    return vxs_distance_to_interval(-y * s, -y * inside, 0, INFINITY);
 }
 
 static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, outside };

@@ -6,7 +6,7 @@
  * subjects, which is the average of the levels that were learned, as often as each was seen. Where
  * the level is the first one, whose columns are all 0, or another, changes nothing. */
 #include "model/covariates.h"
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -209,7 +209,7 @@ vxs_status vxs_covariates_warn(const vxs_context *context, const vxs_task *t, vx
     for (size_t k = 0; k < t->free_count; k++) {
         double *v = basis + rank * n, length = cblas_dnrm2((int)n, t->free + k * n, 1);
         memcpy(v, t->free + k * n, n * sizeof(*v));
-        if (vxs_span_join(basis, n, rank, VXS_INDEPENDENT_COVARIATE, 0, NULL))
+        if (vxs_gram_schmidt_append(basis, n, rank, VXS_INDEPENDENT_COVARIATE, 0, NULL))
             rank++;
         else if (cblas_dnrm2((int)n, v, 1) > EXACT * length)
             vxs_log(context, VXS_LOG_WARNING,

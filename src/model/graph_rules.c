@@ -66,9 +66,8 @@ static vxs_status make_grid(vxs_task *t, const rule *r, bool linked, vxs_error *
     if (c->kind != VXS_FEATURES_VOXELS)
         return vxs_fail(err, VXS_MISUSE, "'--graph %s' is of voxels; the features are not",
                         r->name);
-    return (linked ? vxs_graph_grid : vxs_graph_neighbours)(c->grid.shape, c->voxels,
-                                                            c->voxel_count, r->connectivity,
-                                                            &t->graph, err);
+    return (linked ? vxs_graph_grid : vxs_graph_neighbors)(c->grid.shape, c->voxels, c->voxel_count,
+                                                           r->connectivity, &t->graph, err);
 }
 
 static vxs_status make_regions(vxs_task *t, bool linked, vxs_error *err)
@@ -152,7 +151,7 @@ static vxs_status make_counted(const vxs_context *context, vxs_task *t, const ru
         status = vxs_graph_strongest(correlations, p, edges, &t->graph, err);
     size_t learned = t->graph.count;
     if (!status)
-        status = vxs_graph_link(correlations, &t->graph, err);
+        status = vxs_graph_connect(correlations, &t->graph, err);
     if (!status && precision)
         tell(context, &found, t->graph.count - learned);
     free(correlations);

@@ -157,7 +157,7 @@ static vxs_status make_patches(const vxs_context *context, const vxs_cohort *c, 
     const double step[3][3] = { { a[0][0], a[1][0], a[2][0] },
                                 { a[0][1], a[1][1], a[2][1] },
                                 { a[0][2], a[1][2], a[2][2] } };
-    vxs_status status = vxs_groups_patches(c->grid.shape, c->voxels, c->p, step, radius, g, err);
+    vxs_status status = vxs_groups_spheres(c->grid.shape, c->voxels, c->p, step, radius, g, err);
     if (!status)
         vxs_log(context, VXS_LOG_DEBUG, "spheres of %g mm have %.1f voxels on average", radius,
                 (double)g->members / (double)g->count);

@@ -98,8 +98,7 @@ static vxs_status make_kernels(const vxs_context *context, vxs_task *t, size_t o
                : make_scores(context, t, k, bandwidth, err);
 }
 
-/* ---- Values of training subjects
- * ---------------------------------------------------------------------------- */
+/* ---- Values of training subjects ------------------------------------------------------------- */
 
 void vxs_support_free(void *support)
 {

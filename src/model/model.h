@@ -186,7 +186,7 @@ void vxs_graph_write(const vxs_graph *graph, const vxs_cohort *cohort, FILE *str
 VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalty, vxs_error *err);
 /* From a file. */
 bool vxs_terms_are_given(const char *penalty);
-void vxs_terms_write(const vxs_terms *terms, const vxs_cohort *cohort, FILE *stream);
+void vxs_terms_write(const vxs_analysis *terms, const vxs_cohort *cohort, FILE *stream);
 /* What a fit without a choice is asked for. */
 VXS_MUST_CHECK vxs_status vxs_settle_number(const vxs_method_settings *settings,
                                             vxs_path_point *point, vxs_error *err);

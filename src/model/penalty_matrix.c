@@ -59,7 +59,7 @@ static int by_term(const void *a, const void *b)
     return (left->feature > right->feature) - (left->feature < right->feature);
 }
 
-static vxs_status write_terms(const factors *t, factor *list, vxs_terms *terms, vxs_error *err)
+static vxs_status write_terms(const factors *t, factor *list, vxs_analysis *terms, vxs_error *err)
 {
     size_t made = 0;
     qsort(list, t->count, sizeof(*list), by_name);
@@ -67,7 +67,7 @@ static vxs_status write_terms(const factors *t, factor *list, vxs_terms *terms, 
         list[k].first =
             k > 0 && strcmp(list[k].name, list[k - 1].name) == 0 ? list[k - 1].first : list[k].row;
     qsort(list, t->count, sizeof(*list), by_term);
-    vxs_status status = vxs_terms_new(t->names->cohort->p, t->count, t->count, terms, err);
+    vxs_status status = vxs_analysis_new(t->names->cohort->p, t->count, t->count, terms, err);
     for (size_t k = 0; k < t->count && !status; k++) {
         bool same = k > 0 && list[k].first == list[k - 1].first;
         if (same && list[k].feature == list[k - 1].feature)
@@ -83,7 +83,7 @@ static vxs_status write_terms(const factors *t, factor *list, vxs_terms *terms, 
     return status;
 }
 
-static vxs_status read_rows(factors *t, vxs_terms *terms, vxs_error *err)
+static vxs_status read_rows(factors *t, vxs_analysis *terms, vxs_error *err)
 {
     vxs_status status = vxs_table_find(t->table, "term", &t->term, err);
     if (!status)
@@ -104,7 +104,7 @@ static vxs_status read_rows(factors *t, vxs_terms *terms, vxs_error *err)
     return status;
 }
 
-static vxs_status read_table(const char *path, const vxs_cohort *c, vxs_terms *terms,
+static vxs_status read_table(const char *path, const vxs_cohort *c, vxs_analysis *terms,
                              vxs_error *err)
 {
     vxs_table *table = NULL;
@@ -140,10 +140,10 @@ vxs_status vxs_task_make_terms(vxs_task *t, const char *penalty, vxs_error *err)
                         penalty);
     if (t->cohort->p < 3)
         return vxs_fail(err, VXS_BAD_DATA, "'--penalty trend' needs three features or more");
-    return vxs_terms_trend(t->cohort->p, &t->terms, err);
+    return vxs_analysis_trend(t->cohort->p, &t->terms, err);
 }
 
-void vxs_terms_write(const vxs_terms *terms, const vxs_cohort *c, FILE *stream)
+void vxs_terms_write(const vxs_analysis *terms, const vxs_cohort *c, FILE *stream)
 {
     vxs_tsv_writer w;
     char name[32];

@@ -57,7 +57,7 @@ static vxs_status link_pieces(const toucher *t, vxs_graph *g, vxs_error *err)
         size_t region = vxs_cohort_region_at(&t->regions, v);
         node[v] = region == VXS_NO_REGION ? UINT32_MAX : (uint32_t)region;
     }
-    vxs_status status = vxs_graph_link_cells(t->regions.labels.grid.shape, node, g, err);
+    vxs_status status = vxs_graph_connect_cells(t->regions.labels.grid.shape, node, g, err);
     free(node);
     return status;
 }

@@ -62,7 +62,7 @@ static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *er
 void vxs_task_drop_ties(vxs_task *t)
 {
     vxs_graph_release(&t->graph);
-    vxs_terms_release(&t->terms);
+    vxs_analysis_release(&t->terms);
     if (!t->groups_lent)
         vxs_groups_release(&t->groups);
 }

@@ -1,5 +1,5 @@
-/* budget.c - the penalty of feature generating machines: a budget of units, among which weights are
- * divided. Its value is a problem of its own, which the solver and the checker each solve. */
+/* budget.c - the penalty of feature generating machines (FGM): a budget of feature blocks. Its
+ * value is an optimization problem, which the solver and the checker each solve. */
 #include "voxsift/internal/penalty.h"
 
 static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bool some,

@@ -1,5 +1,5 @@
-/* differences.c - the fused penalty: differences of weights over the edges of a graph, and the
- * weights themselves. */
+/* differences.c - the fused penalty: total variation of the weights over the edges of a graph, plus
+ * their l1 norm. */
 #include "voxsift/internal/penalty.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* generalized.c - the generalized lasso's penalty: the sizes of any sums of weights. */
+/* generalized.c - the penalty of the generalized lasso: |Dw|_1. */
 #include "voxsift/internal/penalty.h"
 
 #include <math.h>
 
-vxs_generalized vxs_generalized_of(const vxs_terms *terms)
+vxs_generalized vxs_generalized_of(const vxs_analysis *terms)
 {
     return (vxs_generalized){ { &vxs_generalized_penalty }, terms };
 }
@@ -11,29 +11,33 @@ vxs_generalized vxs_generalized_of(const vxs_terms *terms)
 static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bool some,
                         vxs_error *err)
 {
-    const vxs_terms *t = vxs_as_generalized(penalty)->terms;
+    const vxs_analysis *t = vxs_as_generalized(penalty)->terms;
     size_t p = vxs_design_columns(design);
     if (!t)
-        return vxs_fail(err, VXS_MISUSE, "the generalized penalty has no terms");
+        return vxs_fail(err, VXS_MISUSE, "the generalized penalty has no analysis operator");
     if (t->columns != p)
-        return vxs_fail(err, VXS_MISUSE, "the terms are of %zu features, not %zu", t->columns, p);
+        return vxs_fail(err, VXS_MISUSE, "the analysis operator has %zu columns, the design %zu",
+                        t->columns, p);
     if (t->count > 0 && (!t->starts || !t->index || !t->value))
-        return vxs_fail(err, VXS_MISUSE, "%zu terms have no features or factors", t->count);
+        return vxs_fail(err, VXS_MISUSE, "the analysis operator has %zu rows, but no values",
+                        t->count);
     if (some && t->count == 0)
-        return vxs_fail(err, VXS_BAD_DATA, "there are no terms");
+        return vxs_fail(err, VXS_BAD_DATA, "the analysis operator has no rows");
     for (size_t k = 0; k < t->count; k++)
         if (t->starts[k] > t->starts[k + 1])
-            return vxs_fail(err, VXS_MISUSE, "term %zu ends before it begins", k);
+            return vxs_fail(err, VXS_MISUSE,
+                            "row %zu of the analysis operator ends before it begins", k);
     for (size_t e = t->starts[0]; e < t->starts[t->count]; e++)
         if (t->index[e] >= p || !(fabs(t->value[e]) <= VXS_LARGEST))
-            return vxs_fail(err, VXS_BAD_DATA, "the terms have a factor %g of feature %zu of %zu",
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "the analysis operator has the value %g in column %zu of %zu",
                             t->value[e], t->index[e], p);
     return VXS_OK;
 }
 
 static double value(const vxs_penalty *penalty, const double *w, size_t p)
 {
-    const vxs_terms *t = vxs_as_generalized(penalty)->terms;
+    const vxs_analysis *t = vxs_as_generalized(penalty)->terms;
     double all = 0;
     (void)p;
     for (size_t k = 0; k < t->count; k++) {

@@ -1,4 +1,4 @@
-/* l1.c - the sum of the sizes of weights. */
+/* l1.c - the l1 norm of the weights. */
 #include "voxsift/internal/penalty.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* quadratics.c - quadratic forms of the weights, and what all penalties have in common. */
+/* quadratics.c - quadratic forms of the weights, and functions common to all penalties. */
 #include "voxsift/internal/penalty.h"
 
 static double value_of_ridge(const vxs_quadratic *q, const double *w, size_t p)

@@ -6,7 +6,7 @@
  * with any basis of their span; C = QR gives the weights of the covariates themselves. Where they
  * do not come near each other the covariates are left as they are. */
 #include "solver/conditioned.h"
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -42,7 +42,8 @@ static bool span(vxs_conditioned *c, const vxs_problem *problem)
             v[i] = vxs_loss_weight(&problem->loss, i) > 0 ? problem->covariates[k * c->n + i] : 0;
             square += v[i] * v[i];
         }
-        if (!vxs_span_join(c->basis, c->n, c->rank, VXS_INDEPENDENT_COVARIATE, 0, share)) {
+        if (!vxs_gram_schmidt_append(c->basis, c->n, c->rank, VXS_INDEPENDENT_COVARIATE, 0,
+                                     share)) {
             double rest = cblas_dnrm2((int)c->n, v, 1);
             near = near || rest > VXS_INDEPENDENT * sqrt(square);
             continue;

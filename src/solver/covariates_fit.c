@@ -8,7 +8,7 @@
  *          problem rests (C'alpha = 0). */
 #include "solver/covariates_fit.h"
 #include "linalg/cholesky.h"
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -29,8 +29,8 @@ static void span(vxs_shift *s)
         for (size_t i = 0; i < s->n; i++)
             v[i] = vxs_loss_weight(&s->problem->loss, i) > 0 ? s->problem->covariates[k * s->n + i]
                                                              : 0;
-        if (vxs_span_join(s->basis, s->n, s->rank, VXS_INDEPENDENT_COVARIATE, 0,
-                          s->share + k * s->columns))
+        if (vxs_gram_schmidt_append(s->basis, s->n, s->rank, VXS_INDEPENDENT_COVARIATE, 0,
+                                    s->share + k * s->columns))
             s->from[s->rank++] = k;
     }
 }
@@ -77,7 +77,7 @@ void vxs_shift_factor(vxs_shift *s, const double *curve)
         for (size_t k = 0; k <= r; k++)
             s->gram[r * q + k] = cblas_ddot((int)n, s->bent, 1, s->basis + k * n, 1);
     }
-    vxs_cholesky_of_rank(s->gram, q, FLAT);
+    vxs_cholesky_semidefinite(s->gram, q, FLAT);
 }
 
 void vxs_shift_project(vxs_shift *s, const double *curve, double *v)
@@ -88,7 +88,7 @@ void vxs_shift_project(vxs_shift *s, const double *curve, double *v)
         for (size_t i = 0; i < n; i++)
             s->trial[r] += curve[i] * s->basis[r * n + i] * v[i];
     }
-    vxs_cholesky_of_rank_solve(s->gram, s->rank, s->trial);
+    vxs_cholesky_semidefinite_solve(s->gram, s->rank, s->trial);
     for (size_t r = 0; r < s->rank; r++)
         cblas_daxpy((int)n, -s->trial[r], s->basis + r * n, 1, v, 1);
 }
@@ -98,7 +98,7 @@ void vxs_shift_balance(vxs_shift *s, const double *curve, double *v)
     size_t n = s->n;
     for (size_t r = 0; r < s->rank; r++)
         s->trial[r] = cblas_ddot((int)n, s->basis + r * n, 1, v, 1);
-    vxs_cholesky_of_rank_solve(s->gram, s->rank, s->trial);
+    vxs_cholesky_semidefinite_solve(s->gram, s->rank, s->trial);
     for (size_t r = 0; r < s->rank; r++)
         for (size_t i = 0; i < n; i++)
             v[i] -= s->trial[r] * curve[i] * s->basis[r * n + i];
@@ -135,7 +135,7 @@ static double step_down(vxs_shift *s, const double *z, double most, double *shif
     size_t rank = s->rank;
     double *down = s->gram + rank * rank, *step = down + rank;
     memcpy(step, down, rank * sizeof(*step));
-    vxs_cholesky_of_rank_solve(s->gram, rank, step);
+    vxs_cholesky_semidefinite_solve(s->gram, rank, step);
     double promise = cblas_ddot((int)rank, down, 1, step, 1);
     for (double share = 1; share > 1e-9; share /= 2) {
         for (size_t r = 0; r < s->rank; r++)

@@ -67,7 +67,7 @@ extern const vxs_solver_kind vxs_tree_kind, vxs_cuts_kind, vxs_bp_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
     vxs_mslr_params[], vxs_graphnet_params[];
 
-/* Columns without penalty that are no covariates (linalg/span.h), such as sums over components. */
+/* Columns without penalty that are no covariates (linalg/gram_schmidt.h), such as sums over components. */
 #define VXS_INDEPENDENT 1e-10
 
 /* What rounding in double may leave of a sum of columns that is 0, at most; once measured. */

@@ -47,7 +47,7 @@ double vxs_least_sum(const vxs_design *design)
 
 /* ---- The null space -------------------------------------------------------------------------- */
 
-static vxs_status find_components(const vxs_graph *g, vxs_terms *null, vxs_error *err)
+static vxs_status find_components(const vxs_graph *g, vxs_analysis *null, vxs_error *err)
 {
     size_t *parent = vxs_union_new(g->nodes, err), count = 0;
     vxs_status status = parent ? VXS_OK : VXS_FAILED;
@@ -56,7 +56,7 @@ static vxs_status find_components(const vxs_graph *g, vxs_terms *null, vxs_error
     for (size_t k = 0; k < g->nodes && !status; k++)
         count += vxs_union_find(parent, k) == k;
     if (!status)
-        status = vxs_terms_new(count, g->nodes, g->nodes, null, err);
+        status = vxs_analysis_new(count, g->nodes, g->nodes, null, err);
     count = 0;
     for (size_t k = 0; k < g->nodes && !status; k++) {
         size_t first = vxs_union_find(parent, k); /* the smallest, which has its number */
@@ -68,7 +68,7 @@ static vxs_status find_components(const vxs_graph *g, vxs_terms *null, vxs_error
     return status;
 }
 
-static vxs_status find_null_space(const vxs_terms *terms, vxs_terms *null, vxs_error *err)
+static vxs_status find_null_space(const vxs_analysis *terms, vxs_analysis *null, vxs_error *err)
 {
     vxs_left left = { .survivor = NULL };
     bool *zero = vxs_alloc(terms->count, sizeof(*zero), err);
@@ -79,16 +79,16 @@ static vxs_status find_null_space(const vxs_terms *terms, vxs_terms *null, vxs_e
         status = vxs_left_new(terms, zero, &left, err);
     if (!status) {
         *null = left.back;
-        left.back = (vxs_terms){ .columns = 0 };
+        left.back = (vxs_analysis){ .columns = 0 };
     }
     vxs_left_release(&left);
     free(zero);
     return status;
 }
 
-vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_terms *null, vxs_error *err)
+vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_analysis *null, vxs_error *err)
 {
-    *null = (vxs_terms){ .columns = 0 };
+    *null = (vxs_analysis){ .columns = 0 };
     const vxs_generalized *sums = vxs_as_generalized(problem->penalty);
     const vxs_fused *fused = vxs_as_fused(problem->penalty);
     if (sums)
@@ -96,7 +96,7 @@ vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_terms *null, vxs_erro
     return fused && fused->sparsity == 0 ? find_components(fused->graph, null, err) : VXS_OK;
 }
 
-vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_terms *null, double **columns,
+vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_analysis *null, double **columns,
                                    vxs_error *err)
 {
     size_t set[BLOCK], n = vxs_design_rows(design), p = vxs_design_columns(design);
@@ -119,7 +119,7 @@ vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_terms *null, do
 /* ---- The rank test --------------------------------------------------------------------------- */
 
 typedef struct {
-    const vxs_terms *null;
+    const vxs_analysis *null;
     size_t n, count;
     double *scaled;   /* n x count: PXN R^-1 */
     double *rounding; /* count x count: R', lower, R'R of the rounding of XN */
@@ -155,7 +155,7 @@ static vxs_status take_room(rank_test *t, vxs_error *err)
 /* N'N, N'S^2 N and the column sums of |SN|, S being the sizes of stored columns. */
 static void add_up(rank_test *t, const double *stored)
 {
-    const vxs_terms *null = t->null;
+    const vxs_analysis *null = t->null;
     for (size_t j = 0; j < null->count; j++)
         for (size_t a = null->starts[j]; a < null->starts[j + 1]; a++) {
             t->sum[null->index[a]] += fabs(null->value[a]) * stored[j];
@@ -316,7 +316,7 @@ static vxs_status find(rank_test *t, const vxs_problem *problem, const double *c
     return carry(t, columns, u, err);
 }
 
-vxs_status vxs_unidentified_find(const vxs_problem *problem, const vxs_terms *null,
+vxs_status vxs_unidentified_find(const vxs_problem *problem, const vxs_analysis *null,
                                  const double *columns, vxs_unidentified *u, vxs_error *err)
 {
     rank_test t = { .null = null, .n = vxs_design_rows(problem->design), .count = null->columns };
@@ -340,7 +340,7 @@ void vxs_unidentified_release(vxs_unidentified *u)
 }
 
 /* basis' N'w is V'w, and V V'w = N basis V'w. */
-void vxs_unidentified_take_off(const vxs_unidentified *u, const vxs_terms *null, double *along,
+void vxs_unidentified_take_off(const vxs_unidentified *u, const vxs_analysis *null, double *along,
                                double *w)
 {
     size_t c = null->columns;

@@ -15,18 +15,18 @@ typedef struct {
 
 /* Weights that have no penalty, p x count: those that a graph's components have in common, or of
  * which all terms are 0. No columns where the penalty leaves none. */
-VXS_MUST_CHECK vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_terms *null,
+VXS_MUST_CHECK vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_analysis *null,
                                           vxs_error *err);
 /* X null, n x null->columns, to be freed. */
-VXS_MUST_CHECK vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_terms *null,
+VXS_MUST_CHECK vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_analysis *null,
                                                   double **columns, vxs_error *err);
 /* The rank test; `columns` is X null. */
-VXS_MUST_CHECK vxs_status vxs_unidentified_find(const vxs_problem *problem, const vxs_terms *null,
-                                                const double *columns,
+VXS_MUST_CHECK vxs_status vxs_unidentified_find(const vxs_problem *problem,
+                                                const vxs_analysis *null, const double *columns,
                                                 vxs_unidentified *unidentified, vxs_error *err);
 void vxs_unidentified_release(vxs_unidentified *unidentified);
 /* w - VV'w, p; `along` has room for null->columns. */
-void vxs_unidentified_take_off(const vxs_unidentified *unidentified, const vxs_terms *null,
+void vxs_unidentified_take_off(const vxs_unidentified *unidentified, const vxs_analysis *null,
                                double *along, double *w);
 
 #endif

@@ -21,12 +21,12 @@
 typedef struct {
     const vxs_problem *problem;
     const vxs_fused *fused;         /* its penalty, if it is one; */
-    const vxs_terms *terms;         /* of a generalized one; */
+    const vxs_analysis *terms;      /* of a generalized one; */
     double ridge;                   /* and its quadratic: one of these */
     const vxs_quadratic *laplacian; /* or NULL */
     size_t n, p, classes;
     vxs_check_levels levels;
-    vxs_terms null;                /* the same */
+    vxs_analysis null;             /* the same */
     vxs_unidentified unidentified; /* of these */
     double *free;                  /* n x (free columns and levels) */
     double *block;                 /* n x BLOCK */
@@ -53,7 +53,7 @@ static double penalty_of_graph(const vxs_fused *fused, const double *w)
     return sum;
 }
 
-static double term_of(const vxs_terms *terms, size_t t, const double *w)
+static double term_of(const vxs_analysis *terms, size_t t, const double *w)
 {
     double sum = 0;
     for (size_t e = terms->starts[t]; e < terms->starts[t + 1]; e++)
@@ -76,7 +76,7 @@ static double penalty(const check *c, const double *w)
 /* Columns without what is unidentified. */
 static void fetch(const check *c, const size_t *set, size_t count)
 {
-    const vxs_terms *null = &c->null;
+    const vxs_analysis *null = &c->null;
     vxs_design_fetch(c->problem->design, set, count, c->block);
     for (size_t k = 0; k < count && c->unidentified.held > 0; k++)
         for (size_t e = null->starts[set[k]]; e < null->starts[set[k] + 1]; e++)
@@ -252,7 +252,7 @@ static double rounding_of(const check *c, const double *theta)
 }
 
 /* Takes D'u from X'theta; whether no more is left than rounding. */
-static bool is_balanced(double *value, const vxs_terms *terms, const double *u, double rounding)
+static bool is_balanced(double *value, const vxs_analysis *terms, const double *u, double rounding)
 {
     double most = 0, left = 0;
     for (size_t j = 0; j < terms->columns; j++)
@@ -269,7 +269,7 @@ static bool is_balanced(double *value, const vxs_terms *terms, const double *u, 
  * that no w is worth more than the sum of |u_t| |D_t w|. -INFINITY when they do not show it. */
 static double bound_by_terms(check *c, const vxs_solution *s)
 {
-    const vxs_terms *terms = c->terms;
+    const vxs_analysis *terms = c->terms;
     const vxs_bound *bound = s->bound;
     double most = 0;
     if (!bound || !bound->theta || !bound->u || bound->terms != c->classes * terms->count)
@@ -367,7 +367,7 @@ static vxs_status take_unidentified_out(check *c, vxs_error *err)
 {
     const vxs_check_levels *l = &c->levels;
     double *columns = c->free + c->n * c->problem->covariate_count;
-    c->null = (vxs_terms){ l->count, c->p, l->starts, l->level, l->factor };
+    c->null = (vxs_analysis){ l->count, c->p, l->starts, l->level, l->factor };
     vxs_status status = vxs_unidentified_find(c->problem, &c->null, columns, &c->unidentified, err);
     if (status || c->unidentified.held == 0)
         return status;

@@ -122,7 +122,7 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_check_pieces(const vxs_graph *graph, vxs_check_levels *levels,
                                            vxs_error *err);
 /* Weights of which all terms are 0. */
-VXS_MUST_CHECK vxs_status vxs_check_without(const vxs_terms *terms, vxs_check_levels *levels,
+VXS_MUST_CHECK vxs_status vxs_check_without(const vxs_analysis *terms, vxs_check_levels *levels,
                                             vxs_error *err);
 void vxs_check_levels_release(vxs_check_levels *levels);
 

@@ -3,7 +3,7 @@
  * It works on directions of length 1 that they span, so that columns may be of any size. With
  * several classes a prediction that all of them share changes nothing: the second derivatives are
  * singular, and elimination leaves out what depends on what it has. */
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
 #include "verify/check.h"
 

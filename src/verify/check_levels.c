@@ -139,7 +139,7 @@ static vxs_status replace(elimination *e, size_t feature, const sum *by, vxs_err
 }
 
 /* The term is 0, which tells a feature by others, unless that was known. */
-static vxs_status use_term(elimination *e, const vxs_terms *terms, size_t t, vxs_error *err)
+static vxs_status use_term(elimination *e, const vxs_analysis *terms, size_t t, vxs_error *err)
 {
     sum told = { .count = 0 };
     double most = 0;
@@ -209,7 +209,7 @@ static vxs_status number_levels(elimination *e, vxs_check_levels *l, vxs_error *
     return status;
 }
 
-vxs_status vxs_check_without(const vxs_terms *terms, vxs_check_levels *l, vxs_error *err)
+vxs_status vxs_check_without(const vxs_analysis *terms, vxs_check_levels *l, vxs_error *err)
 {
     elimination e = { .p = terms->columns };
     *l = (vxs_check_levels){ .count = 0 };

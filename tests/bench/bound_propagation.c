@@ -103,7 +103,7 @@ typedef struct {
     const setting *s;
     uint64_t seed;
     vxs_graph graph;
-    vxs_terms terms;
+    vxs_analysis terms;
     vxs_design *design;
     float *x;
     double *y, *ones;
@@ -124,7 +124,7 @@ static void make(const setting *s, uint64_t seed, example *e)
     for (size_t i = 0; i < s->n; i++)
         e->ones[i] = 1;
     if (vxs_dense_new(e->x, s->n, s->p, 1, &e->design, &err) ||
-        vxs_terms_edges(&e->graph, s->sparsity, &e->terms, &err))
+        vxs_analysis_edges(&e->graph, s->sparsity, &e->terms, &err))
         exit(1);
     e->fused = vxs_fused_on(&e->graph, s->sparsity);
     e->problem = (vxs_problem){ .design = e->design,
@@ -138,7 +138,7 @@ static void make(const setting *s, uint64_t seed, example *e)
 
 static void release(example *e)
 {
-    vxs_terms_release(&e->terms);
+    vxs_analysis_release(&e->terms);
     vxs_design_free(e->design);
     vxs_graph_release(&e->graph);
     free(e->x);
@@ -174,7 +174,7 @@ static void weights_of(const example *e, const vxs_solution *fit, double *w)
         w[fit->index[k]] = fit->weight[k];
 }
 
-static double term_of(const vxs_terms *d, size_t term, const double *w)
+static double term_of(const vxs_analysis *d, size_t term, const double *w)
 {
     double sum = 0;
     for (size_t a = d->starts[term]; a < d->starts[term + 1]; a++)

@@ -108,8 +108,8 @@ static void build(grid *g)
     size_t *voxels = get(g->p, sizeof(*voxels));
     for (size_t j = 0; j < g->p; j++)
         voxels[j] = j;
-    must(vxs_graph_neighbours((size_t[]){ g->side, g->side, g->side }, voxels, g->p, 6, &g->graph,
-                              &err),
+    must(vxs_graph_neighbors((size_t[]){ g->side, g->side, g->side }, voxels, g->p, 6, &g->graph,
+                             &err),
          &err);
     must(vxs_dense_new(g->x, g->n, g->p, 1, &g->design, &err), &err);
     free(voxels);

@@ -63,7 +63,7 @@ Test(graph, spanning_trees_are_the_cheapest)
             if (count_pieces(&g, set, name) == pieces)
                 least = fmin(least, total);
         }
-        WORKS(vxs_graph_spanning(&g, cost, &tree, &err), err);
+        WORKS(vxs_graph_spanning_forest(&g, cost, &tree, &err), err);
         for (size_t e = 0; e < tree.count; e++) {
             size_t edge = (size_t)tree.weight[e]; /* weights stay with their edges */
             cr_assert(tree.from[e] == g.from[edge] && tree.to[e] == g.to[edge]);
@@ -72,9 +72,9 @@ Test(graph, spanning_trees_are_the_cheapest)
         cr_assert(tree.count == nodes - pieces && count_pieces(&tree, ~0U, name) == pieces);
         cr_assert(sum == least, "trial %d: %g, not %g", (int)trial, sum, least);
         size_t edge;
-        WORKS(vxs_graph_loop(&tree, &edge, &err), err);
+        WORKS(vxs_graph_find_cycle(&tree, &edge, &err), err);
         cr_assert(edge == tree.count);
-        WORKS(vxs_graph_loop(&g, &edge, &err), err);
+        WORKS(vxs_graph_find_cycle(&g, &edge, &err), err);
         cr_assert((edge == g.count) == (count == nodes - pieces));
         vxs_graph_release(&g);
         vxs_graph_release(&tree);
@@ -139,9 +139,9 @@ Test(graph, grids_have_faces_and_the_shortest_links)
             cr_assert(e >= faces || cost[e] == 1, "faces first");
             cr_assert(e < faces || cost[e] > 1, "links behind");
         }
-        WORKS(vxs_graph_spanning(&g, cost, &tree, &err), err);
+        WORKS(vxs_graph_spanning_forest(&g, cost, &tree, &err), err);
         cr_assert(tree.count == count - 1, "it hangs together");
-        WORKS(vxs_graph_loop(&tree, &loop, &err), err);
+        WORKS(vxs_graph_find_cycle(&tree, &loop, &err), err);
         cr_assert(loop == tree.count);
         for (size_t e = 0; e < tree.count; e++)
             total += steps_between(shape, voxels[tree.from[e]], voxels[tree.to[e]]);
@@ -181,7 +181,7 @@ Test(graph, edges_and_corners_have_links_as_well)
         vxs_graph g, plain, links;
         int connectivity = most == 1 ? 6 : most == 2 ? 18 : 26;
         WORKS(vxs_graph_grid(shape, voxels, count, connectivity, &g, &err), err);
-        WORKS(vxs_graph_neighbours(shape, voxels, count, connectivity, &plain, &err), err);
+        WORKS(vxs_graph_neighbors(shape, voxels, count, connectivity, &plain, &err), err);
         cr_assert(plain.count == pairs && g.count >= pairs);
         for (size_t e = 0; e < pairs; e++)
             cr_assert(g.from[e] == plain.from[e] && g.to[e] == plain.to[e] &&
@@ -191,9 +191,9 @@ Test(graph, edges_and_corners_have_links_as_well)
             cost[e] = e < pairs ? 0 : 1;
             cr_assert(g.weight[e] == 1);
         }
-        WORKS(vxs_graph_spanning(&g, cost, &links, &err), err);
+        WORKS(vxs_graph_spanning_forest(&g, cost, &links, &err), err);
         cr_assert(links.count == count - 1, "it hangs together");
-        WORKS(vxs_graph_loop(&links, &loop, &err), err);
+        WORKS(vxs_graph_find_cycle(&links, &loop, &err), err);
         double used = 0;
         for (size_t e = 0; e < g.count; e++)
             used += cost[e];
@@ -249,7 +249,7 @@ Test(graph, forests_number_subtrees_in_runs)
         double *cost = calloc(3 * nodes, sizeof(*cost));
         vxs_graph g = random_graph(&random, nodes + 1, 3 * nodes), tree;
         vxs_forest f;
-        WORKS(vxs_graph_spanning(&g, cost, &tree, &err), err);
+        WORKS(vxs_graph_spanning_forest(&g, cost, &tree, &err), err);
         tree.count -= trial % 3 < tree.count ? trial % 3 : 0; /* several trees */
         WORKS(vxs_forest_new(&tree, &f, &err), err);
         cr_assert(f.trees == f.nodes - tree.count);
@@ -290,7 +290,7 @@ static vxs_status make_all(vxs_error *err)
     double cost[16] = { 0 };
     vxs_status status = vxs_graph_grid(shape, voxels, 5, 6, &g, err);
     if (!status)
-        status = vxs_graph_spanning(&g, cost, &tree, err);
+        status = vxs_graph_spanning_forest(&g, cost, &tree, err);
     if (!status)
         status = vxs_forest_new(&tree, &f, err);
     vxs_graph_release(&g);
@@ -317,8 +317,8 @@ Test(graph, grids_that_are_none_are_refused)
         { { half, half, 1 }, fine, "a grid of 4294967296 x 4294967296 x 1 voxels" },
         { { 3, 3, 3 }, off, "voxel 27 is off the grid of 3 x 3 x 3 voxels" },
         { { 3, 3, 3 }, farther, "voxel 400000000 is off the grid" },
-        { { 3, 3, 3 }, down, "voxel 2 stands behind voxel 5; they must ascend" },
-        { { 3, 3, 3 }, twice, "voxel 1 stands behind voxel 1; they must ascend" },
+        { { 3, 3, 3 }, down, "voxel 2 follows voxel 5; they must ascend" },
+        { { 3, 3, 3 }, twice, "voxel 1 follows voxel 1; they must ascend" },
         { { 3, 3, 3 }, NULL, "4 voxels without their places" },
     };
     const double step[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
@@ -328,9 +328,8 @@ Test(graph, grids_that_are_none_are_refused)
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         const size_t *shape = cases[k].shape, *voxels = cases[k].voxels;
         REFUSES(vxs_graph_grid(shape, voxels, 4, 6, &g, &err), err, VXS_MISUSE, cases[k].part);
-        REFUSES(vxs_graph_neighbours(shape, voxels, 4, 6, &g, &err), err, VXS_MISUSE,
-                cases[k].part);
-        REFUSES(vxs_groups_patches(shape, voxels, 4, step, 1, &groups, &err), err, VXS_MISUSE,
+        REFUSES(vxs_graph_neighbors(shape, voxels, 4, 6, &g, &err), err, VXS_MISUSE, cases[k].part);
+        REFUSES(vxs_groups_spheres(shape, voxels, 4, step, 1, &groups, &err), err, VXS_MISUSE,
                 cases[k].part);
         cr_assert(!g.from && !groups.begin);
     }

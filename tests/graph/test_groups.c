@@ -93,7 +93,7 @@ Test(groups, patches_are_all_voxels_within_the_radius)
         const steps step = random_steps(&random, trial);
         double radius = trial % 5 == 4 ? 1000 : (double)(trial % 5);
         vxs_groups g;
-        WORKS(vxs_groups_patches(shape, voxels, count, step.at, radius, &g, &err), err);
+        WORKS(vxs_groups_spheres(shape, voxels, count, step.at, radius, &g, &err), err);
         cr_assert(g.nodes == count && g.count == count && !g.parent && !g.names);
         for (size_t k = 0; k < count; k++) {
             bool in[MOST];
@@ -119,7 +119,7 @@ Test(groups, patches_forgive_that_affines_are_floats)
     const size_t shape[3] = { 9, 1, 1 }, voxels[9] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
     const double step[3][3] = { { (double)0.8F, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
     vxs_groups g;
-    WORKS(vxs_groups_patches(shape, voxels, 9, step, 2.4, &g, &err), err);
+    WORKS(vxs_groups_spheres(shape, voxels, 9, step, 2.4, &g, &err), err);
     cr_assert(g.begin[4] + 7 == g.end[4] && g.member[g.begin[4]] == 1);
     vxs_groups_release(&g);
 }
@@ -131,16 +131,16 @@ Test(groups, patches_want_a_radius_and_a_grid)
     const double flat[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 } };
     const double step[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
     vxs_groups g;
-    REFUSES(vxs_groups_patches(shape, voxels, 1, flat, 2, &g, &err), err, VXS_BAD_DATA, "singular");
-    REFUSES(vxs_groups_patches(shape, voxels, 1, step, -1, &g, &err), err, VXS_MISUSE, "-1 mm");
-    REFUSES(vxs_groups_patches(shape, voxels, 1, step, NAN, &g, &err), err, VXS_MISUSE, "radius");
+    REFUSES(vxs_groups_spheres(shape, voxels, 1, flat, 2, &g, &err), err, VXS_BAD_DATA, "singular");
+    REFUSES(vxs_groups_spheres(shape, voxels, 1, step, -1, &g, &err), err, VXS_MISUSE, "-1 mm");
+    REFUSES(vxs_groups_spheres(shape, voxels, 1, step, NAN, &g, &err), err, VXS_MISUSE, "radius");
     cr_assert(g.count == 0 && !g.member);
     enum { SIDE = 42 }; /* 74,088 voxels, whose square is above 2^32 */
     const size_t cube[3] = { SIDE, SIDE, SIDE };
     size_t *all = malloc((size_t)SIDE * SIDE * SIDE * sizeof(*all));
     for (size_t v = 0; v < (size_t)SIDE * SIDE * SIDE; v++)
         all[v] = v;
-    REFUSES(vxs_groups_patches(cube, all, (size_t)SIDE * SIDE * SIDE, step, 100, &g, &err), err,
+    REFUSES(vxs_groups_spheres(cube, all, (size_t)SIDE * SIDE * SIDE, step, 100, &g, &err), err,
             VXS_MISUSE, "spheres of 100 mm around 74088 voxels");
     free(all);
 }
@@ -364,7 +364,7 @@ static vxs_status make_all(vxs_error *err)
     static const char *const paths[] = { "a/b", "a/c", NULL, "d" };
     vxs_groups patches, octree = { .nodes = 0 }, tree = { .nodes = 0 };
     bool overlap = false;
-    vxs_status status = vxs_groups_patches(shape, voxels, 5, step, 3, &patches, err);
+    vxs_status status = vxs_groups_spheres(shape, voxels, 5, step, 3, &patches, err);
     if (!status)
         status = vxs_groups_octree(shape, voxels, 5, &octree, err);
     if (!status)

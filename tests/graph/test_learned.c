@@ -237,16 +237,16 @@ Test(learned, links_are_the_strongest)
               err);
         size_t before = g.count;
         double wanted = strength_of_links(s, &g);
-        WORKS(vxs_graph_link(s, &g, &err), err);
+        WORKS(vxs_graph_connect(s, &g, &err), err);
         for (size_t e = before; e < g.count; e++) {
             sum += fabs(s[g.from[e] * p + g.to[e]]);
             cr_assert(g.weight[e] == 1);
         }
         cr_assert(fabs(sum - wanted) < 1e-12, "%g, not %g", sum, wanted);
         double *cost = calloc(g.count + 1, sizeof(*cost));
-        WORKS(vxs_graph_spanning(&g, cost, &tree, &err), err);
+        WORKS(vxs_graph_spanning_forest(&g, cost, &tree, &err), err);
         cr_assert(tree.count == p - 1, "it hangs together");
-        WORKS(vxs_graph_loop(&g, &loop, &err), err);
+        WORKS(vxs_graph_find_cycle(&g, &loop, &err), err);
         cr_assert(before > 0 || loop == g.count, "a tree");
         free(cost);
         vxs_graph_release(&g);
@@ -263,7 +263,7 @@ static vxs_status learn_all(vxs_error *err)
     vxs_precision said;
     vxs_status status = vxs_graph_precision(NULL, s, 8, 4, 1e-6, &g, &said, err);
     if (!status)
-        status = vxs_graph_link(s, &g, err);
+        status = vxs_graph_connect(s, &g, err);
     if (!status)
         status = vxs_graph_strongest(s, 8, 9, &strongest, err);
     vxs_graph_release(&g);

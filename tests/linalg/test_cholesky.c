@@ -47,8 +47,8 @@ Test(cholesky, systems_are_solved)
         cr_assert(left(a, x, right) < 1e-9 && left(a, x + N, right + N) < 1e-9);
         memcpy(l, a, sizeof(a));
         memcpy(x, right, sizeof(x));
-        vxs_cholesky_of_rank(l, N, 1e-12);
-        vxs_cholesky_of_rank_solve(l, N, x);
+        vxs_cholesky_semidefinite(l, N, 1e-12);
+        vxs_cholesky_semidefinite_solve(l, N, x);
         cr_assert(left(a, x, right) < 1e-9);
     }
 }
@@ -80,8 +80,8 @@ Test(cholesky, directions_without_a_pivot_are_left_out)
                 right[j] += a[j * N + k] * (double)(k % 3);
         memcpy(l, a, sizeof(a));
         memcpy(x, right, sizeof(x));
-        vxs_cholesky_of_rank(l, N, 1e-10);
-        vxs_cholesky_of_rank_solve(l, N, x);
+        vxs_cholesky_semidefinite(l, N, 1e-10);
+        vxs_cholesky_semidefinite_solve(l, N, x);
         for (size_t k = 0; k < N; k++)
             out += x[k] == 0;
         cr_assert(out == N - 7, "%zu left out", out);

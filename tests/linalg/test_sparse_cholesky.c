@@ -5,7 +5,7 @@
 typedef struct {
     size_t nodes;
     vxs_graph graph;
-    vxs_terms terms;
+    vxs_analysis terms;
     double *weight, *matrix; /* D'SD */
 } example;
 
@@ -24,7 +24,7 @@ static example make(uint64_t number)
         if (e.graph.from[k] == e.graph.to[k])
             e.graph.to[k] = (e.graph.to[k] + 1) % e.nodes;
     }
-    WORKS(vxs_terms_edges(&e.graph, 0.3, &e.terms, &err), err);
+    WORKS(vxs_analysis_edges(&e.graph, 0.3, &e.terms, &err), err);
     e.weight = malloc(e.terms.count * sizeof(*e.weight));
     e.matrix = calloc(e.nodes * e.nodes, sizeof(*e.matrix));
     for (size_t t = 0; t < e.terms.count; t++) {
@@ -40,7 +40,7 @@ static example make(uint64_t number)
 static void release(example *e)
 {
     vxs_graph_release(&e->graph);
-    vxs_terms_release(&e->terms);
+    vxs_analysis_release(&e->terms);
     free(e->weight);
     free(e->matrix);
 }
@@ -79,15 +79,15 @@ Test(factor, solves_and_halves_with_and_without_a_square)
             b[2 * j + 1] = 0;
         }
         vxs_factor_solve(&f, x);
-        vxs_factor_halve(&f, b, 2, half);
+        vxs_factor_solve_lower_many(&f, b, 2, half);
         for (size_t j = 0; j < e.nodes; j++) {
             along += b[2 * j] * x[j];
             square += half[2 * j] * half[2 * j];
             cr_assert(half[2 * j + 1] == 0);
             b[j] = b[2 * j];
         }
-        vxs_factor_half(&f, b, half);
-        vxs_factor_other_half(&f, half, half);
+        vxs_factor_solve_lower(&f, b, half);
+        vxs_factor_solve_upper(&f, half, half);
         for (size_t j = 0; j < e.nodes; j++)
             cr_assert(fabs(half[j] - x[j]) <= 1e-9 * (1 + fabs(x[j])),
                       "problem %d: %.15g, not %.15g", (int)number, half[j], x[j]);
@@ -95,8 +95,8 @@ Test(factor, solves_and_halves_with_and_without_a_square)
         cr_assert(left < 1e-12, "problem %d: %g is left", (int)number, left);
         cr_assert(fabs(square - along) <= 1e-9 * along, "problem %d: %.15g, not %.15g", (int)number,
                   square, along);
-        squares += f.full > 48;
-        thin += f.full == 0;
+        squares += f.dense_count > 48;
+        thin += f.dense_count == 0;
         vxs_factor_release(&f);
         release(&e);
     }

@@ -13,7 +13,7 @@ typedef struct {
     double y[N], u[N], covariates[2 * N];
     vxs_design *design;
     vxs_graph graph;
-    vxs_terms edges, trend; /* the first are the graph's */
+    vxs_analysis edges, trend; /* the first are the graph's */
     vxs_fused fused;
     vxs_generalized by_edges, by_trend;
 } example;
@@ -42,8 +42,8 @@ static void make(example *e, uint64_t number)
     }
     e->fused = vxs_fused_on(&e->graph, number % 2 ? 0.5 : 0);
     WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
-    WORKS(vxs_terms_edges(&e->graph, e->fused.sparsity, &e->edges, &err), err);
-    WORKS(vxs_terms_trend(P, &e->trend, &err), err);
+    WORKS(vxs_analysis_edges(&e->graph, e->fused.sparsity, &e->edges, &err), err);
+    WORKS(vxs_analysis_trend(P, &e->trend, &err), err);
     e->by_edges = vxs_generalized_of(&e->edges);
     e->by_trend = vxs_generalized_of(&e->trend);
 }
@@ -52,8 +52,8 @@ static void release(example *e)
 {
     vxs_design_free(e->design);
     vxs_graph_release(&e->graph);
-    vxs_terms_release(&e->edges);
-    vxs_terms_release(&e->trend);
+    vxs_analysis_release(&e->edges);
+    vxs_analysis_release(&e->trend);
 }
 
 static double value(const vxs_penalty *penalty, const double *w)

@@ -13,7 +13,7 @@ typedef struct {
     double *y, *weights, *free;
     vxs_design *design;
     vxs_graph graph;
-    vxs_terms terms; /* D, of every kind */
+    vxs_analysis terms; /* D, of every kind */
     vxs_fused fused;
     vxs_generalized sums;
     vxs_problem problem;
@@ -71,7 +71,7 @@ static void make_terms(example *e, const vxs_random *random, uint64_t *at)
 {
     vxs_error err = VXS_ERROR_INIT;
     size_t count = e->p / 2 + 1 + vxs_random_below(random, (*at)++, e->p), next = 0;
-    WORKS(vxs_terms_new(e->p, count, 3 * count, &e->terms, &err), err);
+    WORKS(vxs_analysis_new(e->p, count, 3 * count, &e->terms, &err), err);
     for (size_t t = 0; t < count; t++) {
         size_t first = vxs_random_below(random, (*at)++, e->p - 2);
         size_t size = 1 + vxs_random_below(random, (*at)++, 3);
@@ -108,9 +108,9 @@ static example make(uint64_t number)
     if (kind <= SPARSE) {
         make_graph(&e, &random, &at, kind != TREE);
         e.fused.sparsity = kind == SPARSE ? 0.2 + vxs_random_uniform(&random, at++) : 0;
-        WORKS(vxs_terms_edges(&e.graph, e.fused.sparsity, &e.terms, &err), err);
+        WORKS(vxs_analysis_edges(&e.graph, e.fused.sparsity, &e.terms, &err), err);
     } else if (kind == TREND) {
-        WORKS(vxs_terms_trend(e.p, &e.terms, &err), err);
+        WORKS(vxs_analysis_trend(e.p, &e.terms, &err), err);
     } else {
         make_terms(&e, &random, &at);
     }
@@ -120,7 +120,7 @@ static example make(uint64_t number)
 static void release(example *e)
 {
     vxs_graph_release(&e->graph);
-    vxs_terms_release(&e->terms);
+    vxs_analysis_release(&e->terms);
     vxs_design_free(e->design);
     free(e->x);
     free(e->y);

@@ -10,7 +10,7 @@ typedef struct {
     vxs_design *design;
     vxs_units *units;
     vxs_graph chain;
-    vxs_terms trend;
+    vxs_analysis trend;
     vxs_fused fused;
     vxs_generalized sums;
     vxs_budget budget;
@@ -54,7 +54,7 @@ static example *make(int method)
     draw(&e);
     WORKS(vxs_dense_new(e.x, N, P, 1, &e.design, &err), err);
     WORKS(vxs_graph_chain(P, &e.chain, &err), err);
-    WORKS(vxs_terms_trend(P, &e.trend, &err), err);
+    WORKS(vxs_analysis_trend(P, &e.trend, &err), err);
     WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
     e.problem.design = e.design;
     e.problem.loss.n = N;
@@ -80,7 +80,7 @@ static example *make(int method)
 static void release(example *e)
 {
     vxs_units_free(e->units);
-    vxs_terms_release(&e->trend);
+    vxs_analysis_release(&e->trend);
     vxs_graph_release(&e->chain);
     vxs_design_free(e->design);
 }
@@ -145,7 +145,7 @@ Test(misuse, a_part_is_missing)
     e = make(VXS_METHOD_FUSED);
     e->sums.terms = NULL;
     e->problem.penalty = &e->sums.penalty;
-    REFUSED(e, VXS_MISUSE, "the generalized penalty has no terms");
+    REFUSED(e, VXS_MISUSE, "the generalized penalty has no analysis operator");
     e = make(VXS_METHOD_FGM);
     e->budget.units = NULL;
     REFUSED(e, VXS_MISUSE, "the budget is of no units");
@@ -256,7 +256,7 @@ Test(misuse, shapes_that_do_not_fit)
     e = make(VXS_METHOD_FUSED);
     e->problem.penalty = &e->sums.penalty;
     e->trend.index[4] = P;
-    REFUSED(e, VXS_BAD_DATA, "of feature 8 of 8");
+    REFUSED(e, VXS_BAD_DATA, "in column 8 of 8");
     e = make(VXS_METHOD_FUSED);
     e->problem.loss.kind = &vxs_multinomial_loss;
     REFUSED(e, VXS_MISUSE, "multinomial loss does not go with 0 classes");
@@ -733,10 +733,10 @@ Test(misuse, counts_without_arrays_and_methods_of_no_table)
     e->fused.graph = &bare;
     REFUSED(e, VXS_MISUSE, "edges without ends or weights");
     e = make(VXS_METHOD_FUSED);
-    vxs_terms terms = { .count = 2, .columns = P };
+    vxs_analysis terms = { .count = 2, .columns = P };
     e->sums.terms = &terms;
     e->problem.penalty = &e->sums.penalty;
-    REFUSED(e, VXS_MISUSE, "2 terms have no features or factors");
+    REFUSED(e, VXS_MISUSE, "the analysis operator has 2 rows, but no values");
     e = make(VXS_METHOD_LASSO);
     vxs_method copy = *e->method;
     e->method = &copy;

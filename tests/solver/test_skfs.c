@@ -30,8 +30,8 @@ static void make_graph(example *e, uint64_t number)
     else if (number % 3 == 1)
         WORKS(vxs_graph_chain(e->p, &e->graph, &err), err);
     else
-        WORKS(vxs_graph_neighbours(shape, voxels, e->p, connectivity[number / 3 % 3], &e->graph,
-                                   &err),
+        WORKS(vxs_graph_neighbors(shape, voxels, e->p, connectivity[number / 3 % 3], &e->graph,
+                                  &err),
               err);
     for (size_t k = 0; k < e->graph.count; k++)
         e->graph.weight[k] = 1 + (double)(k % 4) / 3;

@@ -20,7 +20,7 @@ typedef struct {
     float x[P * N];
     double y[N], free[2 * N];
     vxs_graph graph;
-    vxs_terms terms;
+    vxs_analysis terms;
     vxs_design *base, *view;
     vxs_fused fused;
     vxs_generalized sums;
@@ -139,7 +139,7 @@ static void make(example *e, int kind, int way, const vxs_loss_kind *loss)
                                 .penalty = &e->fused.penalty,
                                 .loss.k = loss == &vxs_multinomial_loss ? CLASSES : 0 };
     if (way == TREND) {
-        WORKS(vxs_terms_trend(P, &e->terms, &err), err);
+        WORKS(vxs_analysis_trend(P, &e->terms, &err), err);
         e->sums = vxs_generalized_of(&e->terms);
         e->problem.penalty = &e->sums.penalty;
     }
@@ -150,7 +150,7 @@ static void release(example *e)
 {
     vxs_design_free(e->view);
     vxs_graph_release(&e->graph);
-    vxs_terms_release(&e->terms);
+    vxs_analysis_release(&e->terms);
 }
 
 static void solve_to(example *e, int way, double tol, vxs_solution *s)

@@ -116,7 +116,7 @@ Test(check, the_dual_norm_is_right_on_a_grid)
     vxs_graph g;
     for (size_t k = 0; k < VOXELS; k++)
         voxels[k] = k;
-    WORKS(vxs_graph_neighbours(shape, voxels, VOXELS, 6, &g, &err), err);
+    WORKS(vxs_graph_neighbors(shape, voxels, VOXELS, 6, &g, &err), err);
     for (int trial = 0; trial < 12; trial++) {
         chance c = { .random = { 24, (uint64_t)trial } };
         double sparsity = trial % 2 ? 0.3 : 0, mean = 0, tau = 0.05 * (1 + trial / 4);
@@ -426,7 +426,7 @@ Test(check, lambda_max_is_where_the_model_becomes_empty)
 /* ---- Terms ----------------------------------------------------------------------------------- */
 
 /* w = (y x - lambda D'u) / x^2, feature by feature. */
-static void weights_of(example *e, const vxs_terms *terms, const double *u, double lambda)
+static void weights_of(example *e, const vxs_analysis *terms, const double *u, double lambda)
 {
     for (size_t j = 0; j < e->p; j++)
         e->w[j] = e->y[j] * (double)e->x[j * SAMPLES + j];
@@ -439,7 +439,7 @@ static void weights_of(example *e, const vxs_terms *terms, const double *u, doub
 
 /* Each feature has a subject of its own, so that multipliers tell the weights; those of the optimum
  * are found by projected gradients. */
-static void solve_terms(example *e, const vxs_terms *terms, double lambda, double *u, int steps)
+static void solve_terms(example *e, const vxs_analysis *terms, double lambda, double *u, int steps)
 {
     for (int step = 0; step < steps; step++) {
         weights_of(e, terms, u, lambda);
@@ -453,7 +453,7 @@ static void solve_terms(example *e, const vxs_terms *terms, double lambda, doubl
     weights_of(e, terms, u, lambda);
 }
 
-static vxs_certificate ask_terms(example *e, const vxs_terms *terms, double lambda, double *u)
+static vxs_certificate ask_terms(example *e, const vxs_analysis *terms, double lambda, double *u)
 {
     double theta[SAMPLES] = { 0 };
     vxs_error err = VXS_ERROR_INIT;
@@ -477,13 +477,13 @@ Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
     vxs_error err = VXS_ERROR_INIT;
     for (uint64_t number = 0; number < 60; number++) {
         chance c = { .random = { 29, number } };
-        vxs_terms terms;
+        vxs_analysis terms;
         example *e = make(3 * number);
         double u[4 * MOST] = { 0 }, lambda = 0.05 + draw(&c);
         if (number % 2)
-            WORKS(vxs_terms_trend(e->p, &terms, &err), err);
+            WORKS(vxs_analysis_trend(e->p, &terms, &err), err);
         else
-            WORKS(vxs_terms_edges(&e->graph, 0.3, &terms, &err), err);
+            WORKS(vxs_analysis_edges(&e->graph, 0.3, &terms, &err), err);
         e->problem.loss.u = NULL;
         e->problem.covariate_count = 0;
         vxs_generalized sums = vxs_generalized_of(&terms);
@@ -504,7 +504,7 @@ Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
         cr_assert(ask_terms(e, &terms, lambda, u).gap >= -1e-12);
         e->w[0] += 0.01; /* theta follows w, and u does not */
         cr_assert(isinf(ask_terms(e, &terms, lambda, u).gap));
-        vxs_terms_release(&terms);
+        vxs_analysis_release(&terms);
         release(e);
     }
 }
@@ -518,16 +518,16 @@ Test(check, levels_are_what_terms_leave_free)
         chance c = { .random = { 30, number } };
         size_t p = 2 + draw_below(&c, MOST - 1), wanted = 0;
         vxs_graph g = draw_graph(&c, p, number % 2);
-        vxs_terms terms;
+        vxs_analysis terms;
         vxs_check_levels levels, pieces;
         WORKS(vxs_check_pieces(&g, &pieces, &err), err);
         wanted = number % 3 == 0 ? pieces.count : number % 3 == 1 ? 2 : 1;
         if (number % 3 == 0)
-            WORKS(vxs_terms_edges(&g, 0, &terms, &err), err);
+            WORKS(vxs_analysis_edges(&g, 0, &terms, &err), err);
         else if (number % 3 == 1)
-            WORKS(vxs_terms_trend(p, &terms, &err), err);
+            WORKS(vxs_analysis_trend(p, &terms, &err), err);
         else
-            WORKS(vxs_terms_new(p, 2 * p, 2 * p * p, &terms, &err), err);
+            WORKS(vxs_analysis_new(p, 2 * p, 2 * p * p, &terms, &err), err);
         for (size_t k = 0; k < 2 * p * p && number % 3 == 2; k++) { /* all but one feature's */
             double scale = (double)(k / p + 1);
             terms.starts[k / p + 1] = (k / p + 1) * p;
@@ -554,7 +554,7 @@ Test(check, levels_are_what_terms_leave_free)
         }
         vxs_check_levels_release(&levels);
         vxs_check_levels_release(&pieces);
-        vxs_terms_release(&terms);
+        vxs_analysis_release(&terms);
         vxs_graph_release(&g);
     }
 }
@@ -573,14 +573,14 @@ static vxs_status check_one(vxs_error *err)
 
 static vxs_status find_levels(vxs_error *err)
 {
-    vxs_terms terms;
+    vxs_analysis terms;
     vxs_check_levels levels;
-    vxs_status status = vxs_terms_trend(6, &terms, err);
+    vxs_status status = vxs_analysis_trend(6, &terms, err);
     if (status)
         return status;
     status = vxs_check_without(&terms, &levels, err);
     vxs_check_levels_release(&levels);
-    vxs_terms_release(&terms);
+    vxs_analysis_release(&terms);
     return status;
 }
 

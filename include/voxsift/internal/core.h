@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* ---- Status and error ----------------------------------------------------------------------- */
+/* ---- Status and error ------------------------------------------------------------------------ */
 
 /* One row a status: what help, the man pages and docs say of it. Ends with meaning == NULL. */
 typedef struct {
@@ -23,7 +23,7 @@ extern const vxs_status_row vxs_status_rows[];
 vxs_status vxs_failv(vxs_error *err, vxs_status status, const char *format, va_list args)
     VXS_PRINTF(3, 0);
 
-/* ---- Memory and text ------------------------------------------------------------------------ */
+/* ---- Memory and text ------------------------------------------------------------------------- */
 
 /* Zeroed memory for count * size bytes, at least one; NULL (and err) when it is not to be had or
  * the product does not fit. Freed with free(). */

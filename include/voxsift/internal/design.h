@@ -34,7 +34,7 @@ uint64_t vxs_design_read(const vxs_design *design);
 
 /* Columns less what they share: column j loses the sum over the entries of row j of `null` of value
  * times column `index` of `vectors`, n x null->columns. The base is shared; all three must stay. */
-VXS_MUST_CHECK vxs_status vxs_deflated_new(vxs_design *base, const vxs_terms *null,
+VXS_MUST_CHECK vxs_status vxs_deflated_new(vxs_design *base, const vxs_analysis *null,
                                            const double *vectors, vxs_design **design,
                                            vxs_error *err);
 

@@ -1,4 +1,4 @@
-/* voxsift/internal/loss.h - sums of losses; for the library's rooms and the command line, not
+/* voxsift/internal/loss.h - sums of losses; internal to the library and the command line, not
  * installed. */
 #ifndef VOXSIFT_INTERNAL_LOSS_H
 #define VOXSIFT_INTERNAL_LOSS_H
@@ -10,14 +10,14 @@
 extern "C" {
 #endif
 
-extern const vxs_loss_kind *const vxs_loss_kinds[]; /* ends with NULL */
+extern const vxs_loss_kind *const vxs_loss_kinds[]; /* NULL-terminated */
 void vxs_loss_gradient(const vxs_loss *loss, const double *z, double *gradient);
-/* n: u f''; of the multinomial loss the probabilities p, n x k: f'' = diag(p) - p p'. */
+/* n: u f''; for the multinomial loss n x k: the probabilities p, where f'' = diag(p) - p p'. */
 void vxs_loss_curvature(const vxs_loss *loss, const double *z, double *curvature);
 /* sum (u f)*(s); infinite outside its domain */
 double vxs_loss_conjugate(const vxs_loss *loss, const double *s);
-/* How far s is outside the domain, at the worst sample: the share of the way to `inside`, which is
- * in it, that brings it back; 0 of what is in it. */
+/* Distance of s from the domain at the worst sample: the fraction of the segment to `inside`, a
+ * point of the domain, after which s is in it; 0 if s is in the domain. */
 double vxs_loss_outside(const vxs_loss *loss, const double *s, const double *inside);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* voxsift/internal/penalty.h - what kinds of penalties and quadratics are; for the library's rooms
- * and the command line, not installed. */
+/* voxsift/internal/penalty.h - kinds of penalties and quadratics; internal to the library and the
+ * command line, not installed. */
 #ifndef VOXSIFT_INTERNAL_PENALTY_H
 #define VOXSIFT_INTERNAL_PENALTY_H
 
@@ -12,27 +12,29 @@ extern "C" {
 #endif
 
 struct vxs_penalty_kind {
-    const char *name; /* with its article */
-    /* Whether it is one of this design's columns; `some`: it must penalise something. */
+    const char *name; /* with article */
+    /* Checks the penalty against the columns of the design; `some`: the penalty must have a
+     * term. */
     vxs_status (*check)(const vxs_penalty *penalty, const vxs_design *design, bool some,
                         vxs_error *err);
-    /* Of the weights w of all columns, for one output; NULL: a problem of its own. */
+    /* Value at the weights w of all columns, for one output; NULL: the value is an optimization
+     * problem. */
     double (*value)(const vxs_penalty *penalty, const double *w, size_t p);
 };
 
 struct vxs_quadratic_kind {
-    const char *name;   /* with its article */
-    const char *weight; /* what its weight is called */
+    const char *name;   /* with article */
+    const char *weight; /* name of the weight in messages */
     bool needs_graph;
     double (*value)(const vxs_quadratic *quadratic, const double *w, size_t p); /* or NULL */
 };
 
-/* The penalty that a problem has: l1 where it says nothing. */
+/* The kind of the penalty of a problem: l1 if NULL. */
 static inline const vxs_penalty_kind *vxs_penalty_kind_of(const vxs_penalty *penalty)
 {
     return penalty ? penalty->kind : &vxs_l1_penalty;
 }
-/* As what it is, or NULL where it is something else. */
+/* Downcasts; NULL if the kind differs. */
 static inline const vxs_fused *vxs_as_fused(const vxs_penalty *penalty)
 {
     return penalty && penalty->kind == &vxs_fused_penalty ? (const vxs_fused *)penalty : NULL;
@@ -46,7 +48,7 @@ static inline const vxs_budget *vxs_as_budget(const vxs_penalty *penalty)
 {
     return penalty && penalty->kind == &vxs_budget_penalty ? (const vxs_budget *)penalty : NULL;
 }
-/* The weight of a quadratic if it is of this kind, or 0. */
+/* The weight of a quadratic of this kind, or 0. */
 static inline double vxs_quadratic_weight(const vxs_quadratic *quadratic,
                                           const vxs_quadratic_kind *kind)
 {
@@ -57,7 +59,7 @@ VXS_MUST_CHECK vxs_status vxs_penalty_check(const vxs_penalty *penalty, const vx
                                             bool some, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_quadratic_check(const vxs_quadratic *quadratic,
                                               const vxs_design *design, vxs_error *err);
-/* Whether a graph is one of so many nodes; `some`: with edges. */
+/* Checks that a graph has so many nodes and valid edges; `some`: at least one edge. */
 VXS_MUST_CHECK vxs_status vxs_graph_check(const vxs_graph *graph, size_t nodes, bool some,
                                           vxs_error *err);
 

@@ -286,7 +286,7 @@ static bool factor_span(vxs_inside *s)
 static bool factor_dense(vxs_inside *s)
 {
     const vxs_rest *r = s->rest;
-    const vxs_terms *d = &r->solid;
+    const vxs_analysis *d = &r->solid;
     inner *o = s->room;
     size_t n = r->n, all = s->m + r->rank;
     int rows = (int)n, size = (int)all;
@@ -333,7 +333,8 @@ static bool factor(vxs_inside *s)
         for (size_t i = 0; i < r->n; i++)
             o->half[k * r->n + i] = by * r->x[k * r->n + i];
     }
-    vxs_factor_halve(&r->factor, r->x + r->singles * r->n, r->n, o->half + r->singles * r->n);
+    vxs_factor_solve_lower_many(&r->factor, r->x + r->singles * r->n, r->n,
+                                o->half + r->singles * r->n);
     memset(o->system, 0, r->n * r->n * sizeof(*o->system));
     if (m > 0)
         cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, m, 1, o->half, n, 0, o->system, n);

@@ -36,7 +36,7 @@ typedef struct {
     vxs_solver solver;
     vxs_problem problem;
     vxs_method_settings settings;
-    vxs_terms edges; /* of a graph */
+    vxs_analysis edges; /* of a graph */
     vxs_path path;
     vxs_flow *flow;             /* of a graph */
     size_t *sample;             /* rows with a weight */
@@ -56,7 +56,7 @@ static void release(vxs_solver *solver)
         vxs_bounds_release(&p->bounds);
     vxs_rest_release(&p->base);
     vxs_dome_release(&p->dome);
-    vxs_terms_release(&b->edges);
+    vxs_analysis_release(&b->edges);
     vxs_flow_free(b->flow);
     free(p->whole.x);
     free(p->whole.free);
@@ -163,7 +163,7 @@ static vxs_status find_terms(bp *b, vxs_error *err)
     w->terms = sums ? sums->terms : &b->edges;
     if (sums)
         return VXS_OK;
-    vxs_status status = vxs_terms_edges(fused->graph, fused->sparsity, &b->edges, err);
+    vxs_status status = vxs_analysis_edges(fused->graph, fused->sparsity, &b->edges, err);
     if (!status)
         status = vxs_flow_new(fused->graph, fused->sparsity, &b->flow, err);
     return status;
@@ -338,7 +338,7 @@ static vxs_status certify(bp *b, double lambda, verdict *v, vxs_error *err)
 {
     vxs_path *p = &b->path;
     const vxs_whole *w = &p->whole;
-    const vxs_terms *d = w->terms;
+    const vxs_analysis *d = w->terms;
     double norm = 0;
     int n = (int)w->n;
     cblas_dgemv(CblasColMajor, CblasNoTrans, n, (int)w->p, 1, w->x, n, p->w, 1, 0, p->z, 1);
@@ -446,7 +446,7 @@ static vxs_status count_pieces(const bp *b, size_t nonzero, size_t *pieces, vxs_
             same.from[same.count] = g->from[e];
             same.to[same.count++] = g->to[e];
         }
-    status = vxs_graph_spanning(&same, same.weight, &forest, err);
+    status = vxs_graph_spanning_forest(&same, same.weight, &forest, err);
     if (!status)
         *pieces = nonzero - forest.count;
     vxs_graph_release(&forest);

@@ -20,7 +20,7 @@ typedef struct {
     double *y, *root;   /* n: as given; of u */
     double least;       /* of a sum of columns: no more is rounding */
     const double *away; /* n: xi of the empty model, or NULL: inside the dual's domain */
-    const vxs_terms *terms;
+    const vxs_analysis *terms;
 } vxs_whole;
 
 /* Sum of losses at predictions, f* likewise, and minus the slope. */
@@ -37,12 +37,12 @@ double vxs_whole_scale(const vxs_whole *whole, const double *xi, double most);
  * features that survive; the terms that are left are those of `terms`, of which equal ones have
  * become one. */
 typedef struct {
-    vxs_terms back, terms;
+    vxs_analysis back, terms;
     size_t *survivor; /* the feature a variable was */
     size_t *group;    /* of each term of the whole problem: the term it is in, or SIZE_MAX */
     double *share;    /* it is so many times that one */
 } vxs_left;
-VXS_MUST_CHECK vxs_status vxs_left_new(const vxs_terms *terms, const bool *zero, vxs_left *left,
+VXS_MUST_CHECK vxs_status vxs_left_new(const vxs_analysis *terms, const bool *zero, vxs_left *left,
                                        vxs_error *err);
 void vxs_left_release(vxs_left *left);
 
@@ -64,13 +64,13 @@ typedef struct {
     size_t *number;              /* of a term in left.terms */
     size_t *of_free;             /* variables without a term */
     size_t free_count;
-    vxs_terms inner;  /* the core's terms, of all its places */
-    vxs_terms solid;  /* and of the first mr */
-    vxs_terms null;   /* the core's places of what the ground spans */
-    double *x;        /* n x (singles + core), columns */
-    double *span;     /* n x rank, orthonormal: what is free */
-    double *triangle; /* rank x rank, upper: the free columns `kept` are span times it */
-    size_t *kept;     /* of q, of_free, ground */
+    vxs_analysis inner; /* the core's terms, of all its places */
+    vxs_analysis solid; /* and of the first mr */
+    vxs_analysis null;  /* the core's places of what the ground spans */
+    double *x;          /* n x (singles + core), columns */
+    double *span;       /* n x rank, orthonormal: what is free */
+    double *triangle;   /* rank x rank, upper: the free columns `kept` are span times it */
+    size_t *kept;       /* of q, of_free, ground */
     size_t rank, frees;
     vxs_factor factor;
 } vxs_rest;

@@ -155,7 +155,7 @@ static size_t members(const vxs_bounds *b, size_t sum)
 /* The column at the other end of a core term, if it goes on from there. */
 static size_t next_link(const walk *w, size_t term, size_t column)
 {
-    const vxs_terms *d = &w->r->inner;
+    const vxs_analysis *d = &w->r->inner;
     size_t first = d->starts[term - w->r->singles];
     if (d->starts[term - w->r->singles + 1] - first != 2)
         return SIZE_MAX;

@@ -28,7 +28,7 @@ typedef struct {
 } pool;
 
 typedef struct {
-    const vxs_terms *terms;
+    const vxs_analysis *terms;
     size_t gone_count;
     size_t *order; /* variables, as they went */
     bool *gone;
@@ -166,7 +166,7 @@ static size_t clean(sum *s, double largest)
     return best;
 }
 
-static double add_term(sum *s, const vxs_terms *d, size_t term)
+static double add_term(sum *s, const vxs_analysis *d, size_t term)
 {
     double largest = 0;
     for (size_t a = d->starts[term]; a < d->starts[term + 1]; a++) {
@@ -263,7 +263,7 @@ static vxs_status write_back(const elimination *e, const pool *rows, const size_
             name[j] = m++;
         }
     if (!status)
-        status = vxs_terms_new(m, p, rows->count + m, &left->back, err);
+        status = vxs_analysis_new(m, p, rows->count + m, &left->back, err);
     for (size_t j = 0; j < p && !status; j++) {
         if (!e->gone[j]) {
             left->back.index[next] = name[j];
@@ -279,7 +279,7 @@ static vxs_status write_back(const elimination *e, const pool *rows, const size_
     return status;
 }
 
-static vxs_status find_back(const vxs_terms *terms, const bool *zero, vxs_left *left,
+static vxs_status find_back(const vxs_analysis *terms, const bool *zero, vxs_left *left,
                             vxs_error *err)
 {
     size_t p = terms->columns;
@@ -330,7 +330,7 @@ static int by_direction_and_name(const void *a, const void *b)
 }
 
 /* D T, term by term; those of which nothing is left get no row. */
-static vxs_status multiply(const vxs_terms *terms, const bool *zero, const vxs_terms *back,
+static vxs_status multiply(const vxs_analysis *terms, const bool *zero, const vxs_analysis *back,
                            pool *store, row *rows, size_t *count, vxs_error *err)
 {
     sum s = { .count = 0 };
@@ -359,7 +359,8 @@ static vxs_status merge(vxs_left *left, row *rows, size_t count, const pool *sto
 {
     size_t made = 0, next = 0;
     qsort(rows, count, sizeof(*rows), by_direction_and_name);
-    vxs_status status = vxs_terms_new(left->back.columns, count, store->count, &left->terms, err);
+    vxs_status status =
+        vxs_analysis_new(left->back.columns, count, store->count, &left->terms, err);
     for (size_t k = 0; k < count && !status; made++) {
         const row *head = &rows[k];
         const double *first = store->value + head->start;
@@ -383,15 +384,15 @@ static vxs_status merge(vxs_left *left, row *rows, size_t count, const pool *sto
 
 void vxs_left_release(vxs_left *left)
 {
-    vxs_terms_release(&left->back);
-    vxs_terms_release(&left->terms);
+    vxs_analysis_release(&left->back);
+    vxs_analysis_release(&left->terms);
     free(left->survivor);
     free(left->group);
     free(left->share);
     *left = (vxs_left){ .survivor = NULL };
 }
 
-vxs_status vxs_left_new(const vxs_terms *terms, const bool *zero, vxs_left *left, vxs_error *err)
+vxs_status vxs_left_new(const vxs_analysis *terms, const bool *zero, vxs_left *left, vxs_error *err)
 {
     pool store = { .count = 0 };
     size_t count = 0;

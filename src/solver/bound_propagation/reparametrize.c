@@ -5,7 +5,7 @@
  * every edge is alone and the columns are sums over subtrees, on second differences until they are
  * cumulative sums of cumulative sums; of a graph with loops the core is left, without what hangs
  * on it. */
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "solver/bound_propagation/bound_propagation.h"
 #include "solver/solver.h"
 
@@ -40,7 +40,7 @@ static void free_peeling(peeling *e)
 
 static vxs_status start_peeling(peeling *e, vxs_error *err)
 {
-    const vxs_terms *d = &e->rest->left.terms;
+    const vxs_analysis *d = &e->rest->left.terms;
     size_t all = d->starts[d->count];
     e->m = d->columns;
     e->degree = vxs_alloc(e->m, sizeof(*e->degree), err);
@@ -65,7 +65,7 @@ static vxs_status start_peeling(peeling *e, vxs_error *err)
 /* Columns of variables: sums of features' columns. */
 static void add_columns(peeling *e)
 {
-    const vxs_terms *back = &e->rest->left.back;
+    const vxs_analysis *back = &e->rest->left.back;
     size_t n = e->rest->n;
     for (size_t j = 0; j < back->count; j++)
         for (size_t a = back->starts[j]; a < back->starts[j + 1]; a++)
@@ -74,7 +74,7 @@ static void add_columns(peeling *e)
 }
 
 /* The factor of a variable in a term, or 0 when it is too small to be divided by. */
-static double pivot_of(const vxs_terms *d, size_t term, size_t variable)
+static double pivot_of(const vxs_analysis *d, size_t term, size_t variable)
 {
     double largest = 0, own = 0;
     for (size_t a = d->starts[term]; a < d->starts[term + 1]; a++) {
@@ -87,7 +87,7 @@ static double pivot_of(const vxs_terms *d, size_t term, size_t variable)
 static void take_off(peeling *e, size_t j)
 {
     vxs_rest *r = e->rest;
-    const vxs_terms *d = &r->left.terms;
+    const vxs_analysis *d = &r->left.terms;
     size_t use = e->starts[j], n = r->n;
     while (e->done[e->uses[use]])
         use++;
@@ -139,11 +139,11 @@ static void sort_term(size_t *index, double *value, size_t count)
 
 /* Terms that are not singles', of the places in `place` that are below `columns`. */
 static vxs_status write_core(const peeling *e, const size_t *place, size_t columns, size_t count,
-                             vxs_terms *out, vxs_error *err)
+                             vxs_analysis *out, vxs_error *err)
 {
-    const vxs_terms *d = &e->rest->left.terms;
+    const vxs_analysis *d = &e->rest->left.terms;
     size_t made = 0, next = 0;
-    vxs_status status = vxs_terms_new(columns, count, d->starts[d->count], out, err);
+    vxs_status status = vxs_analysis_new(columns, count, d->starts[d->count], out, err);
     for (size_t t = 0; t < d->count && !status; t++) {
         if (e->done[t])
             continue;
@@ -182,7 +182,7 @@ static vxs_status place_ground(peeling *e, size_t *place, const vxs_left *ground
         }
     next = 0;
     if (!status)
-        status = vxs_terms_new(levels, r->core, ground->back.starts[r->core], &r->null, err);
+        status = vxs_analysis_new(levels, r->core, ground->back.starts[r->core], &r->null, err);
     for (size_t k = 0; k < r->core && !status; k++) {
         for (size_t a = ground->back.starts[was[k]]; a < ground->back.starts[was[k] + 1]; a++) {
             r->null.index[next] = ground->back.index[a];
@@ -201,7 +201,7 @@ static vxs_status find_core(peeling *e, vxs_error *err)
     size_t terms = r->left.terms.count, count = terms - r->singles;
     size_t *place = vxs_alloc(e->m, sizeof(*place), err);
     bool *all = vxs_alloc(count, sizeof(*all), err);
-    vxs_terms core = { .columns = 0 };
+    vxs_analysis core = { .columns = 0 };
     vxs_left ground = { .survivor = NULL };
     vxs_status status = place && all ? VXS_OK : VXS_FAILED;
     for (size_t j = 0; j < e->m && !status; j++) {
@@ -222,7 +222,7 @@ static vxs_status find_core(peeling *e, vxs_error *err)
     if (!status)
         status = write_core(e, place, r->mr, count, &r->solid, err);
     vxs_left_release(&ground);
-    vxs_terms_release(&core);
+    vxs_analysis_release(&core);
     free(place);
     free(all);
     r->terms = terms;
@@ -266,8 +266,8 @@ static void orthogonalise(vxs_rest *r, const double *columns)
         double *b = r->span + r->rank * r->n, *up = r->triangle + r->rank * r->frees;
         memcpy(b, columns + k * r->n, r->n * sizeof(*b));
         memset(up, 0, r->frees * sizeof(*up));
-        if (!vxs_span_join(r->span, r->n, r->rank, VXS_INDEPENDENT,
-                           k < r->whole->q ? 0 : r->whole->least, up))
+        if (!vxs_gram_schmidt_append(r->span, r->n, r->rank, VXS_INDEPENDENT,
+                                     k < r->whole->q ? 0 : r->whole->least, up))
             continue;
         r->kept[r->rank++] = k;
     }
@@ -296,9 +296,9 @@ static vxs_status find_span(peeling *e, vxs_error *err)
 void vxs_rest_release(vxs_rest *r)
 {
     vxs_left_release(&r->left);
-    vxs_terms_release(&r->inner);
-    vxs_terms_release(&r->solid);
-    vxs_terms_release(&r->null);
+    vxs_analysis_release(&r->inner);
+    vxs_analysis_release(&r->solid);
+    vxs_analysis_release(&r->null);
     vxs_factor_release(&r->factor);
     free(r->single);
     free(r->of_single);
@@ -355,9 +355,9 @@ vxs_status vxs_rest_new(const vxs_whole *whole, const bool *zero, bool transform
 
 vxs_status vxs_rest_factor(vxs_rest *r, vxs_error *err)
 {
-    const vxs_terms *d = &r->solid;
+    const vxs_analysis *d = &r->solid;
     vxs_sparse_rows rows = { d->columns, d->count, d->starts, d->index, d->value };
-    return r->factor.made ? VXS_OK : vxs_factor_new(rows, &r->factor, err);
+    return r->factor.initialized ? VXS_OK : vxs_factor_new(rows, &r->factor, err);
 }
 
 /* ---- There and back -------------------------------------------------------------------------- */
@@ -399,7 +399,7 @@ void vxs_rest_expand(const vxs_rest *r, const double *x, const double *b, double
                      double *free_weights)
 {
     size_t q = r->whole->q;
-    const vxs_terms *back = &r->left.back, *d = &r->left.terms;
+    const vxs_analysis *back = &r->left.back, *d = &r->left.terms;
     double *weight = work, *value = work + r->frees, *levels = weight + q + r->free_count;
     solve_triangle(r, b, weight);
     memcpy(free_weights, weight, q * sizeof(*weight));

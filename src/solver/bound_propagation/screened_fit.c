@@ -288,7 +288,7 @@ static void gather_variables(const run *r)
     for (size_t j = 0; j < e->left.back.columns; j++)
         value[j] = p->w[e->left.survivor[j]];
     for (size_t k = 0; k < e->singles; k++) {
-        const vxs_terms *d = &e->left.terms;
+        const vxs_analysis *d = &e->left.terms;
         for (size_t a = d->starts[e->of_single[k]]; a < d->starts[e->of_single[k] + 1]; a++)
             x[k] += d->value[a] * value[d->index[a]];
     }

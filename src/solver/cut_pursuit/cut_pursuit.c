@@ -17,7 +17,7 @@
  *           steps of the number of pieces; what is cut is what the answer shows
  * Source    cut pursuit: Landrieu and Obozinski 2017; the gap of the full problem is not there */
 #include "solver/cut_pursuit/cut_pursuit.h"
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -66,7 +66,8 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
         double *b = c->basis + c->rank * n;
         for (size_t i = 0; i < n; i++)
             b[i] = vxs_loss_weight(&c->problem.loss, i) > 0 ? s->x[k * n + i] : 0;
-        if (!vxs_span_join(c->basis, n, c->rank, VXS_INDEPENDENT, k < c->q ? 0 : c->least, NULL))
+        if (!vxs_gram_schmidt_append(c->basis, n, c->rank, VXS_INDEPENDENT, k < c->q ? 0 : c->least,
+                                     NULL))
             continue;
         c->rank++;
         vxs_reach_add(&c->reach, s->x + k * n);
@@ -84,7 +85,7 @@ static void find_dual(vxs_cuts *c)
     if (!vxs_reach_project(&c->reach, c->curvature, c->dual)) {
         memcpy(c->dual, c->slope, size * sizeof(*c->dual));
         for (size_t k = 0; k < c->classes; k++)
-            vxs_span_take(c->basis, c->n, c->rank, c->dual + k * c->n, NULL);
+            vxs_gram_schmidt_project(c->basis, c->n, c->rank, c->dual + k * c->n, NULL);
     }
     double share = c->empty > 0 ? vxs_loss_outside(&c->problem.loss, c->dual, c->inside) : 0;
     for (size_t i = 0; i < size && share > 0; i++)
@@ -152,10 +153,10 @@ static double cut(vxs_cuts *c, bool *parted)
         vxs_flow *f = s->flow;
         size_t count = vxs_flow_nodes(f), parts = s->count;
         double risen = 0;
-        vxs_flow_tolerate(f, s->value);
-        vxs_flow_join(f, 1);
+        vxs_flow_set_tolerance(f, s->value);
+        vxs_flow_merge_regions(f, 1);
         for (size_t j = 0; j < count; j++)
-            f->at[j].part = s->piece[j];
+            f->node[j].region = s->piece[j];
         vxs_side_close(c, s);
         parts = vxs_flow_split(f, s->value, parts, &count, &risen);
         *parted = *parted || parts > s->count;

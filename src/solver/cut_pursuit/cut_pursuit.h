@@ -74,7 +74,7 @@ static inline size_t vxs_side_columns(const vxs_cuts *c, const vxs_side *s)
 
 static inline bool vxs_side_grounded(const vxs_side *s)
 {
-    return s->flow->grounded > 0;
+    return s->flow->has_reference > 0;
 }
 
 /* A piece's column that is no more than rounding is 0. */

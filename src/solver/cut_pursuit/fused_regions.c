@@ -79,7 +79,7 @@ static vxs_status make_division(const vxs_side *s, division *d, vxs_error *err)
     d->piece = vxs_alloc(nodes, sizeof(*d->piece), err);
     if (!d->piece)
         return VXS_FAILED;
-    d->count = vxs_flow_name(s->flow, d->piece);
+    d->count = vxs_flow_components(s->flow, d->piece);
     d->parent = vxs_alloc(d->count, sizeof(*d->parent), err);
     d->size = vxs_alloc(d->count, sizeof(*d->size), err);
     d->rate = vxs_alloc(d->count, sizeof(*d->rate), err);
@@ -152,7 +152,7 @@ static vxs_status choose_pieces(const vxs_cuts *c, vxs_side *s, vxs_error *err)
         for (size_t k = 0; k < most; k++)
             d.rest[top.heap[k].unit] = false;
         for (size_t k = 0; k < vxs_flow_nodes(f); k++)
-            f->at[k].part = d.rest[d.piece[k]] ? s->piece[k] : (uint32_t)s->count + d.piece[k];
+            f->node[k].region = d.rest[d.piece[k]] ? s->piece[k] : (uint32_t)s->count + d.piece[k];
     }
     vxs_top_release(&top);
     release_division(&d);
@@ -284,7 +284,7 @@ void vxs_side_close(const vxs_cuts *c, vxs_side *s)
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             double here = w[s->piece[k]], there = w[s->piece[f->arcs[a].head]];
             if (here != there)
-                f->arcs[a].sent = here > there ? f->arcs[a].weight : -f->arcs[a].weight;
+                f->arcs[a].flow = here > there ? f->arcs[a].weight : -f->arcs[a].weight;
         }
 }
 
@@ -301,8 +301,8 @@ vxs_status vxs_side_begin(const vxs_cuts *c, vxs_side *s, vxs_error *err)
     s->value = vxs_alloc(nodes, sizeof(*s->value), err);
     if (!s->piece || !s->value)
         return VXS_FAILED;
-    vxs_flow_join(s->flow, 1);
-    s->count = vxs_flow_name(s->flow, s->piece);
+    vxs_flow_merge_regions(s->flow, 1);
+    s->count = vxs_flow_components(s->flow, s->piece);
     bool *skip = vxs_alloc(s->count, sizeof(*skip), err);
     s->x = vxs_alloc(q + s->count, n * sizeof(*s->x), err);
     s->w = vxs_alloc(q + s->count, sizeof(*s->w), err);

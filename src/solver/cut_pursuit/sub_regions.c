@@ -74,7 +74,7 @@ static void close_borders(const vxs_cuts *c, const vxs_side *s)
             vxs_arc *arc = &a->flow->arcs[i];
             double here = w[a->now[k]], there = w[a->now[arc->head]];
             if (here != there)
-                arc->sent = here > there ? arc->weight : -arc->weight;
+                arc->flow = here > there ? arc->weight : -arc->weight;
         }
 }
 
@@ -82,9 +82,9 @@ static void close_borders(const vxs_cuts *c, const vxs_side *s)
 static void divide(const vxs_cuts *c, vxs_side *s)
 {
     vxs_atoms *a = &s->atoms;
-    size_t n = c->n, q = c->q, count = vxs_flow_name(a->flow, a->next);
-    double *w = a->flow->mean; /* of an atom */
-    double *size = a->flow->level;
+    size_t n = c->n, q = c->q, count = vxs_flow_components(a->flow, a->next);
+    double *w = a->flow->node_mean; /* of an atom */
+    double *size = a->flow->region_mean;
     for (size_t k = 0; k < a->count; k++)
         w[k] = s->w[q + a->now[k]];
     memset(s->x + q * n, 0, count * n * sizeof(*s->x));
@@ -122,10 +122,10 @@ double vxs_atoms_part(const vxs_cuts *c, vxs_side *s, double lambda, double leas
     if (s->count == a->count)
         return 0;
     find_values(c, s, lambda);
-    vxs_flow_tolerate(a->flow, a->value);
-    vxs_flow_join(a->flow, 1);
+    vxs_flow_set_tolerance(a->flow, a->value);
+    vxs_flow_merge_regions(a->flow, 1);
     for (size_t k = 0; k < count; k++)
-        a->flow->at[k].part = a->now[k];
+        a->flow->node[k].region = a->now[k];
     close_borders(c, s);
     parts = vxs_flow_split(a->flow, a->value, parts, &count, &risen);
     if (parts == s->count || risen <= least)

@@ -51,7 +51,7 @@ static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
 {
     const vxs_graph *g = vxs_as_fused(problem->penalty)->graph;
     size_t loop = 0;
-    vxs_status status = vxs_graph_loop(g, &loop, err);
+    vxs_status status = vxs_graph_find_cycle(g, &loop, err);
     if (!status && loop < g->count)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--solver saif' is for trees; the edge between features %zu and %zu of "
@@ -77,7 +77,7 @@ static vxs_status is_tree(const vxs_problem *problem, bool *tree, vxs_error *err
 {
     const vxs_fused *on = vxs_as_fused(problem->penalty);
     size_t loop = 0;
-    vxs_status status = vxs_graph_loop(on->graph, &loop, err);
+    vxs_status status = vxs_graph_find_cycle(on->graph, &loop, err);
     *tree = loop == on->graph->count && on->sparsity == 0 && !problem->loss.kind->joint;
     return status;
 }
@@ -114,7 +114,7 @@ static vxs_status choose_way(const vxs_problem *problem, const vxs_method_settin
 typedef struct {
     vxs_solver solver;
     size_t p, classes;
-    vxs_terms null;
+    vxs_analysis null;
     vxs_unidentified unidentified;
     vxs_design *design; /* without what is unidentified; NULL: that of the problem */
     vxs_solver *inner;
@@ -127,7 +127,7 @@ static void release(vxs_solver *solver)
     vxs_solver_free(f->inner);
     vxs_design_free(f->design);
     vxs_unidentified_release(&f->unidentified);
-    vxs_terms_release(&f->null);
+    vxs_analysis_release(&f->null);
     free(f);
 }
 

@@ -20,7 +20,7 @@
  * Source    Woodbury 1950; projected Newton: Bertsekas 1982; semismooth Newton steps for the
  *           lasso: Li, Sun and Toh 2018 */
 #include "linalg/cholesky.h"
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "solver/saif/working_set.h"
 #include "solver/solver.h"
 
@@ -129,7 +129,7 @@ static void span_covariates(vxs_newton *t, const vxs_newton_system *s)
         memset(share, 0, (q + 1) * sizeof(*share));
         for (size_t i = 0; i < n; i++)
             v[i] = t->root[i] * s->x[c * n + i];
-        if (vxs_span_join(t->basis, n, t->rank, VXS_INDEPENDENT, 0, share))
+        if (vxs_gram_schmidt_append(t->basis, n, t->rank, VXS_INDEPENDENT, 0, share))
             t->independent[t->rank++] = c;
     }
 }
@@ -160,7 +160,7 @@ static void multiply(vxs_newton *t, const vxs_newton_system *s, const double *w,
     combine(s, w, t->part);
     for (size_t i = 0; i < s->n; i++)
         t->part[i] *= t->root[i];
-    vxs_span_take(t->basis, s->n, t->rank, t->part, NULL);
+    vxs_gram_schmidt_project(t->basis, s->n, t->rank, t->part, NULL);
     for (size_t i = 0; i < s->n; i++)
         t->part[i] *= t->root[i];
     for (size_t k = 0; k < s->count; k++)
@@ -218,7 +218,7 @@ static void scale_columns(const vxs_newton *t, const vxs_newton_system *s, doubl
         const double *from = s->x + s->column[k] * s->n;
         for (size_t i = 0; i < s->n; i++)
             to[i] = t->root[i] * from[i];
-        vxs_span_take(t->basis, s->n, t->rank, to, NULL);
+        vxs_gram_schmidt_project(t->basis, s->n, t->rank, to, NULL);
     }
 }
 
@@ -231,7 +231,7 @@ static vxs_status make_small(vxs_newton *t, const vxs_newton_system *s, bool *de
     if (!columns)
         return VXS_FAILED;
     scale_columns(t, s, columns);
-    vxs_factor_halve(&t->factor, columns, s->n, t->half);
+    vxs_factor_solve_lower_many(&t->factor, columns, s->n, t->half);
     free(columns);
     memset(t->small, 0, s->n * s->n * sizeof(*t->small));
     for (size_t i = 0; i < s->n; i++)
@@ -259,8 +259,8 @@ static vxs_status make_factor(vxs_newton *t, const vxs_newton_system *s, const d
     vxs_status status = vxs_factor_new(rows, &t->factor, &own);
     if (status == VXS_FAILED)
         return vxs_fail(err, VXS_FAILED, "%s", own.message);
-    size_t full = t->factor.full;
-    if (status || t->factor.below[t->factor.count] + full * full / 2 > MOST) {
+    size_t full = t->factor.dense_count;
+    if (status || t->factor.column_starts[t->factor.count] + full * full / 2 > MOST) {
         vxs_factor_release(&t->factor);
         t->refused = s->count;
     }
@@ -280,7 +280,7 @@ static vxs_status make_preconditioner(vxs_newton *t, const vxs_newton_system *s,
     for (size_t k = 0; k < s->count; k++)
         t->place[t->list[k]] = k + 1;
     status = make_factor(t, s, diagonals, err);
-    if (!status && t->factor.made) {
+    if (!status && t->factor.initialized) {
         vxs_factor_make(&t->factor, t->weight);
         status = make_small(t, s, &definite, err);
     }
@@ -295,11 +295,11 @@ static vxs_status make_preconditioner(vxs_newton *t, const vxs_newton_system *s,
 static void apply_woodbury(vxs_newton *t, size_t rows, double *inside, double *scratch)
 {
     int n = (int)rows, m = (int)t->count;
-    vxs_factor_half(&t->factor, inside, scratch);
+    vxs_factor_solve_lower(&t->factor, inside, scratch);
     cblas_dgemv(CblasColMajor, CblasNoTrans, n, m, 1, t->half, n, scratch, 1, 0, t->part, 1);
     vxs_cholesky_solve(t->small, rows, t->part, 1);
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, -1, t->half, n, t->part, 1, 1, scratch, 1);
-    vxs_factor_other_half(&t->factor, scratch, inside);
+    vxs_factor_solve_upper(&t->factor, scratch, inside);
 }
 
 /* z = M^-1 r; features that are not in the preconditioner have their diagonal. `inside` has twice

@@ -5,7 +5,7 @@
  * exceeds lambda.
  * Large sets take rounds of coordinate descent, or, beside a Laplacian, projected Newton steps. */
 #include "solver/saif/working_set.h"
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -124,7 +124,7 @@ static void make_basis(vxs_active *a)
         double *b = a->basis + a->rank * n;
         for (size_t i = 0; i < n; i++)
             b[i] = vxs_loss_weight(&a->problem->loss, i) > 0 ? a->x[c * n + i] : 0;
-        if (!vxs_span_join(a->basis, n, a->rank, VXS_INDEPENDENT, 0, NULL))
+        if (!vxs_gram_schmidt_append(a->basis, n, a->rank, VXS_INDEPENDENT, 0, NULL))
             continue;
         a->rank++;
         vxs_reach_add(&a->reach, a->x + c * n);
@@ -259,7 +259,7 @@ static double ridge_value(const vxs_active *a)
 
 void vxs_active_project(const vxs_active *a, double *v)
 {
-    vxs_span_take(a->basis, a->n, a->rank, v, NULL);
+    vxs_gram_schmidt_project(a->basis, a->n, a->rank, v, NULL);
 }
 
 /* The share of the way to half of the empty model's point that brings sample i back over the edge

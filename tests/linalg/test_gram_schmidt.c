@@ -1,5 +1,5 @@
 /* Orthonormal bases: what they are made of, and what is left out. */
-#include "linalg/span.h"
+#include "linalg/gram_schmidt.h"
 #include "tests/core/check.h"
 #include "voxsift/internal/core.h"
 
@@ -20,7 +20,7 @@ Test(span, columns_are_made_of_an_orthonormal_basis)
                 columns[k * N + i] = sum ? size * (columns[(k - 1) * N + i] + columns[i])
                                          : size * vxs_random_normal(&random, k * N + i);
             memcpy(basis + rank * N, columns + k * N, N * sizeof(double));
-            bool joined = vxs_span_join(basis, N, rank, 1e-9, 0, share[k]);
+            bool joined = vxs_gram_schmidt_append(basis, N, rank, 1e-9, 0, share[k]);
             rank += joined;
             dependent += !joined;
             cr_assert(joined != sum, "%d: column %zu", (int)number, k);
@@ -54,9 +54,9 @@ Test(span, nothing_is_left_of_what_it_spans)
             basis[k * N + i] = vxs_random_normal(&random, k * N + i);
             v[i] += (double)(k + 1) * basis[k * N + i];
         }
-        rank += vxs_span_join(basis, N, rank, 1e-9, 0, NULL);
+        rank += vxs_gram_schmidt_append(basis, N, rank, 1e-9, 0, NULL);
     }
-    vxs_span_take(basis, N, rank, v, NULL);
+    vxs_gram_schmidt_project(basis, N, rank, v, NULL);
     for (size_t i = 0; i < N; i++)
         size += v[i] * v[i];
     cr_assert(size < 1e-26, "%g", size);
@@ -65,11 +65,11 @@ Test(span, nothing_is_left_of_what_it_spans)
 Test(span, what_is_too_little_does_not_join)
 {
     double basis[4] = { 1, 0, 3, 1e-4 };
-    cr_assert(!vxs_span_join(basis, 2, 1, 1e-3, 0, NULL));
+    cr_assert(!vxs_gram_schmidt_append(basis, 2, 1, 1e-3, 0, NULL));
     basis[2] = 3;
     basis[3] = 1e-4;
-    cr_assert(!vxs_span_join(basis, 2, 1, 1e-9, 1e-3, NULL));
+    cr_assert(!vxs_gram_schmidt_append(basis, 2, 1, 1e-9, 1e-3, NULL));
     basis[2] = 3;
     basis[3] = 1e-4;
-    cr_assert(vxs_span_join(basis, 2, 1, 1e-9, 1e-6, NULL));
+    cr_assert(vxs_gram_schmidt_append(basis, 2, 1, 1e-9, 1e-6, NULL));
 }

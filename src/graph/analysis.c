@@ -1,34 +1,35 @@
-/* terms.c - sums of features, of which a penalty takes the sizes: second differences, edges. */
+/* analysis.c - analysis operators D of generalized lasso penalties |Dw|_1: second differences,
+ * edges. */
 #include "voxsift/internal/graph.h"
 
 #include <stdlib.h>
 
-vxs_status vxs_terms_new(size_t columns, size_t count, size_t factors, vxs_terms *terms,
-                         vxs_error *err)
+vxs_status vxs_analysis_new(size_t columns, size_t count, size_t factors, vxs_analysis *terms,
+                            vxs_error *err)
 {
-    *terms = (vxs_terms){ .columns = columns, .count = count };
+    *terms = (vxs_analysis){ .columns = columns, .count = count };
     terms->starts = vxs_alloc(count + 1, sizeof(*terms->starts), err);
     terms->index = vxs_alloc(factors, sizeof(*terms->index), err);
     terms->value = vxs_alloc(factors, sizeof(*terms->value), err);
     if (terms->starts && terms->index && terms->value)
         return VXS_OK;
-    vxs_terms_release(terms);
+    vxs_analysis_release(terms);
     return VXS_FAILED;
 }
 
-void vxs_terms_release(vxs_terms *terms)
+void vxs_analysis_release(vxs_analysis *terms)
 {
     free(terms->starts);
     free(terms->index);
     free(terms->value);
-    *terms = (vxs_terms){ .columns = 0 };
+    *terms = (vxs_analysis){ .columns = 0 };
 }
 
-vxs_status vxs_terms_trend(size_t columns, vxs_terms *terms, vxs_error *err)
+vxs_status vxs_analysis_trend(size_t columns, vxs_analysis *terms, vxs_error *err)
 {
     static const double factors[] = { 1, -2, 1 };
     size_t count = columns > 2 ? columns - 2 : 0;
-    vxs_status status = vxs_terms_new(columns, count, 3 * count, terms, err);
+    vxs_status status = vxs_analysis_new(columns, count, 3 * count, terms, err);
     for (size_t e = 0; e < 3 * count && !status; e++) {
         terms->starts[e / 3 + 1] = e + 1;
         terms->index[e] = e / 3 + e % 3;
@@ -37,11 +38,12 @@ vxs_status vxs_terms_trend(size_t columns, vxs_terms *terms, vxs_error *err)
     return status;
 }
 
-vxs_status vxs_terms_edges(const vxs_graph *graph, double sparsity, vxs_terms *terms,
-                           vxs_error *err)
+vxs_status vxs_analysis_edges(const vxs_graph *graph, double sparsity, vxs_analysis *terms,
+                              vxs_error *err)
 {
     size_t edges = graph->count, alone = sparsity > 0 ? graph->nodes : 0;
-    vxs_status status = vxs_terms_new(graph->nodes, edges + alone, 2 * edges + alone, terms, err);
+    vxs_status status =
+        vxs_analysis_new(graph->nodes, edges + alone, 2 * edges + alone, terms, err);
     if (status)
         return status;
     for (size_t e = 0; e < edges; e++) {
