@@ -70,18 +70,18 @@ static vxs_status find_components(const vxs_graph *g, vxs_analysis *null, vxs_er
 
 static vxs_status find_null_space(const vxs_analysis *terms, vxs_analysis *null, vxs_error *err)
 {
-    vxs_left left = { .survivor = NULL };
+    vxs_presolved presolved = { .feature = NULL };
     bool *zero = vxs_alloc(terms->count, sizeof(*zero), err);
     vxs_status status = zero ? VXS_OK : VXS_FAILED;
     for (size_t t = 0; t < terms->count && !status; t++)
         zero[t] = true;
     if (!status)
-        status = vxs_left_new(terms, zero, &left, err);
+        status = vxs_presolved_new(terms, zero, &presolved, err);
     if (!status) {
-        *null = left.back;
-        left.back = (vxs_analysis){ .columns = 0 };
+        *null = presolved.expansion;
+        presolved.expansion = (vxs_analysis){ .columns = 0 };
     }
-    vxs_left_release(&left);
+    vxs_presolved_release(&presolved);
     free(zero);
     return status;
 }

@@ -286,49 +286,49 @@ static void open_path(const example *e, vxs_path *p)
     vxs_error err = VXS_ERROR_INIT;
     size_t n = e->s->n, features = e->s->p, terms = e->terms.count;
     *p = (vxs_path){ .transform = true, .dynamic = true, .empty = INFINITY };
-    p->whole = (vxs_whole){ .loss = e->problem.loss.kind,
-                            .n = n,
-                            .p = features,
-                            .q = 1,
-                            .x = get(n * features, sizeof(double)),
-                            .free = e->ones,
-                            .y = e->y,
-                            .root = e->ones,
-                            .terms = &e->terms };
+    p->data = (vxs_bp_data){ .loss = e->problem.loss.kind,
+                             .n = n,
+                             .p = features,
+                             .q = 1,
+                             .x = get(n * features, sizeof(double)),
+                             .covariates = e->ones,
+                             .y = e->y,
+                             .root = e->ones,
+                             .terms = &e->terms };
     for (size_t k = 0; k < n * features; k++)
-        p->whole.x[k] = (double)e->x[k];
+        p->data.x[k] = (double)e->x[k];
     p->w = get(features, sizeof(double));
-    p->free = get(1, sizeof(double));
+    p->coefficients = get(1, sizeof(double));
     p->z = get(n, sizeof(double));
     p->xi = get(n, sizeof(double));
     p->work = get(2 * features + 1, sizeof(double));
     p->zero = get(terms, sizeof(bool));
     p->found = get(terms, sizeof(bool));
     p->term = get(3 * terms, sizeof(double));
-    p->witness.z = get(n, sizeof(double));
-    p->witness.theta = get(n, sizeof(double));
+    p->reference.z = get(n, sizeof(double));
+    p->reference.theta = get(n, sizeof(double));
     for (size_t t = 0; t < terms; t++)
         p->zero[t] = true;
     if (vxs_dome_new(n, &p->dome, &err) || vxs_path_empty(p, &err))
         exit(1);
-    p->empty = vxs_whole_loss(&p->whole, p->z);
+    p->empty = vxs_bp_loss(&p->data, p->z);
     memset(p->zero, 0, terms * sizeof(bool));
-    if (vxs_rest_new(&p->whole, p->zero, true, &p->base, &err) ||
+    if (vxs_reparametrized_new(&p->data, p->zero, true, &p->base, &err) ||
         vxs_bounds_new(&p->base, true, &p->bounds, &err))
         exit(1);
 }
 
 static void close_path(vxs_path *p)
 {
-    double *all[] = { p->whole.x, p->w,         p->free,          p->z, p->xi, p->work,
-                      p->term,    p->witness.z, p->witness.theta, NULL };
+    double *all[] = { p->data.x, p->w,           p->coefficients,    p->z, p->xi, p->work,
+                      p->term,   p->reference.z, p->reference.theta, NULL };
     for (size_t k = 0; k < COUNT(all); k++)
         free(all[k]);
     free(p->zero);
     free(p->found);
     vxs_dome_release(&p->dome);
     vxs_bounds_release(&p->bounds);
-    vxs_rest_release(&p->base);
+    vxs_reparametrized_release(&p->base);
 }
 
 static FILE *open_file(const char *folder, const setting *s, const char *what)
@@ -353,11 +353,12 @@ static void write_system(const vxs_bounds *b, FILE *file)
 static void write_bounds(const vxs_path *p, int k, const vxs_bound *fit, FILE *sums, FILE *terms)
 {
     const vxs_bounds *b = &p->bounds;
-    const vxs_left *left = &p->base.left;
+    const vxs_presolved *presolved = &p->base.presolved;
     double *u = get(b->terms, sizeof(*u));
-    for (size_t t = 0; t < p->whole.terms->count; t++)
-        if (left->group[t] != SIZE_MAX)
-            u[p->base.number[left->group[t]]] = copysign(1, left->share[t]) * fit->u[t];
+    for (size_t t = 0; t < p->data.terms->count; t++)
+        if (presolved->merged_row[t] != SIZE_MAX)
+            u[p->base.number[presolved->merged_row[t]]] =
+                copysign(1, presolved->share[t]) * fit->u[t];
     for (size_t s = 0; s < b->count; s++)
         fprintf(sums, "%d\t%zu\t%.17g\t%.17g\n", k, s, b->low[s], b->high[s]);
     for (size_t t = 0; t < b->terms; t++)
@@ -365,14 +366,14 @@ static void write_bounds(const vxs_path *p, int k, const vxs_bound *fit, FILE *s
     free(u);
 }
 
-static void take_witness(const example *e, const vxs_solution *fit, vxs_path *p)
+static void fill_reference(const example *e, const vxs_solution *fit, vxs_path *p)
 {
-    const vxs_whole *w = &p->whole;
-    vxs_witness *known = &p->witness;
+    const vxs_bp_data *w = &p->data;
+    vxs_reference *known = &p->reference;
     weights_of(e, fit, p->w);
-    known->size = 0;
+    known->penalty = 0;
     for (size_t t = 0; t < e->terms.count; t++)
-        known->size += fabs(term_of(&e->terms, t, p->w));
+        known->penalty += fabs(term_of(&e->terms, t, p->w));
     for (size_t i = 0; i < w->n; i++) {
         known->z[i] = fit->free[0];
         for (size_t j = 0; j < w->p; j++)
@@ -403,15 +404,15 @@ static void write_programmes(const setting *s, uint64_t seed, const char *folder
         solve(solver, lambda, &fit);
         double solving = processor_seconds() - began;
         if (k > 1) {
-            vxs_path_region(&p, lambda, &p.witness);
+            vxs_path_dual_region(&p, lambda, &p.reference);
             double start = processor_seconds();
-            size_t found = vxs_bounds_find(&p.bounds, &p.dome, lambda, p.found);
+            size_t found = vxs_bounds_propagate(&p.bounds, &p.dome, lambda, p.found);
             double bounding = processor_seconds() - start;
             write_bounds(&p, k, fit.bound, sum_file, terms);
             printf("lp\t%zu\t%zu\t%zu\t%d\t%g\t%zu\t%zu\t%.6f\t%.6f\n", s->n, s->p, s->edges, k,
                    share, p.bounds.terms, found, bounding, solving);
         }
-        take_witness(&e, &fit, &p);
+        fill_reference(&e, &fit, &p);
         vxs_solution_release(&fit);
     }
     vxs_solver_free(solver);

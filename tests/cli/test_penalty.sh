@@ -42,7 +42,7 @@ penalty 65 "'terms.tsv' line 2: the term has no name" matrix:terms.tsv
 terms "a	x0	1" "b	x1	1" "a	x0	2"
 penalty 65 "'terms.tsv' line 4: term 'a' has that feature already" matrix:terms.tsv
 terms "a	x0	1"
-penalty 65 "are not penalised, which 30 subjects cannot tell apart" matrix:terms.tsv
+penalty 65 "are not penalized, which 30 subjects do not identify" matrix:terms.tsv
 printf 'term\tname\tvalue\na\tx0\t1\n' > terms.tsv
 penalty 65 "'terms.tsv' has no column 'feature'" matrix:terms.tsv
 [ -e x ] && fail "a refused fit left its output" || pass

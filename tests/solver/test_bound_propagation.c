@@ -1,6 +1,5 @@
-/* Bound propagation: what it screens away is 0, its values are those without screening, and its
- * certificates hold when somebody else computes them: all sets of nodes one by one for graphs, the
- * multipliers that came along for other terms. */
+/* Bound propagation: screened rows are 0 at the optimum, solutions equal unscreened ones, and
+ * certificates are confirmed by brute force. */
 #include "solver/bound_propagation/bound_propagation.h"
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
@@ -10,16 +9,16 @@ enum { LOOPS, TREE, SPARSE, TREND, ANY, KINDS };
 typedef struct {
     size_t n, p;
     float *x;
-    double *y, *weights, *free;
+    double *y, *weights, *covariates;
     vxs_design *design;
     vxs_graph graph;
-    vxs_analysis terms; /* D, of every kind */
+    vxs_analysis terms; /* D of every penalty */
     vxs_fused fused;
     vxs_generalized sums;
     vxs_problem problem;
 } example;
 
-/* Columns with copies among them. */
+/* Columns, some of them duplicated. */
 static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
 {
     for (size_t j = 0; j < e->p; j++) {
@@ -39,8 +38,8 @@ static void fill_samples(example *e, const vxs_random *random, uint64_t *at, boo
         double weight = 0.2 + fabs(vxs_random_normal(random, (*at)++));
         e->y[i] = logistic ? (score > 0 ? 1 : -1) : score + 3;
         e->weights[i] = vxs_random_uniform(random, (*at)++) < 0.1 ? 0 : weight;
-        e->free[i] = 1;
-        e->free[e->n + i] = vxs_random_normal(random, (*at)++);
+        e->covariates[i] = 1;
+        e->covariates[e->n + i] = vxs_random_normal(random, (*at)++);
     }
     for (size_t i = 0; i < 4; i++) {
         e->y[i] = logistic ? (i % 2 ? 1 : -1) : e->y[i];
@@ -66,7 +65,7 @@ static void make_graph(example *e, const vxs_random *random, uint64_t *at, bool 
     e->graph.count = edges;
 }
 
-/* Terms of one to three features with whole factors, so that some depend on others. */
+/* Rows with one to three integer entries, some linearly dependent. */
 static void make_terms(example *e, const vxs_random *random, uint64_t *at)
 {
     vxs_error err = VXS_ERROR_INIT;
@@ -94,7 +93,7 @@ static example make(uint64_t number)
     e.x = malloc(e.n * e.p * sizeof(*e.x));
     e.y = malloc(e.n * sizeof(*e.y));
     e.weights = malloc(e.n * sizeof(*e.weights));
-    e.free = malloc(2 * e.n * sizeof(*e.free));
+    e.covariates = malloc(2 * e.n * sizeof(*e.covariates));
     fill_columns(&e, &random, &at);
     fill_samples(&e, &random, &at, logistic);
     WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
@@ -103,7 +102,7 @@ static example make(uint64_t number)
                                .loss.n = e.n,
                                .loss.y = e.y,
                                .loss.u = number / 10 % 3 == 0 ? e.weights : NULL,
-                               .covariates = e.free,
+                               .covariates = e.covariates,
                                .covariate_count = number / 30 % 3 };
     if (kind <= SPARSE) {
         make_graph(&e, &random, &at, kind != TREE);
@@ -125,18 +124,18 @@ static void release(example *e)
     free(e->x);
     free(e->y);
     free(e->weights);
-    free(e->free);
+    free(e->covariates);
 }
 
-/* What e.problem points to must not move with e. */
-static void point(example *e, uint64_t number)
+/* Sets the pointers of e.problem; e must not move afterwards. */
+static void set_pointers(example *e, uint64_t number)
 {
     e->fused = vxs_fused_on(&e->graph, e->fused.sparsity);
     e->sums = vxs_generalized_of(&e->terms);
     e->problem.penalty = number % KINDS <= SPARSE ? &e->fused.penalty : &e->sums.penalty;
 }
 
-/* ---- Certificates, computed anew ------------------------------------------------------------- */
+/* ---- Certificates recomputed ----------------------------------------------------------------- */
 
 static double u_of(const example *e, size_t i)
 {
@@ -174,7 +173,7 @@ static void predict(const example *e, const vxs_solution *s, double *w, double *
         for (size_t j = 0; j < e->p; j++)
             z[i] += w[j] * (double)e->x[j * e->n + i];
         for (size_t k = 0; k < e->problem.covariate_count; k++)
-            z[i] += s->free[k] * e->free[k * e->n + i];
+            z[i] += s->free[k] * e->covariates[k * e->n + i];
     }
 }
 
@@ -197,8 +196,8 @@ static double primal(const example *e, const vxs_solution *s)
     return sum;
 }
 
-/* With terms: u and theta must go together, and what they bound is the dual value. */
-static void confirm_bound(const example *e, const vxs_solution *s, uint64_t number)
+/* Generalized lasso: X'theta = D'u, |u|_inf <= 1, and the dual value is that of theta. */
+static void check_dual_point(const example *e, const vxs_solution *s, uint64_t number)
 {
     const vxs_bound *b = s->bound;
     double sum = 0, largest = 0;
@@ -218,7 +217,7 @@ static void confirm_bound(const example *e, const vxs_solution *s, uint64_t numb
     for (size_t k = 0; k < e->problem.covariate_count; k++) {
         double along = 0;
         for (size_t i = 0; i < e->n; i++)
-            along += e->free[k * e->n + i] * b->theta[i];
+            along += e->covariates[k * e->n + i] * b->theta[i];
         cr_assert(fabs(along) < 1e-9, "problem %d: theta is not free of column %zu", (int)number,
                   k);
     }
@@ -242,8 +241,8 @@ static vxs_solver *begin(const example *e, int way, int screen, bool untransform
     return solver;
 }
 
-/* Whether levels leave something to tell apart. */
-static bool is_possible(const example *e)
+/* True if covariates and region values are identified. */
+static bool is_identified(const example *e)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_method_settings settings = { .fused.solver = VXS_FUSED_BP, .tol = 1e-9 };
@@ -283,7 +282,7 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
         cr_assert(fabs(value - c->primal) <= 1e-9 * value,
                   "problem %d, way %zu: primal %.15g, %.15g", (int)number, way, value, c->primal);
         if (e->problem.penalty == &e->sums.penalty)
-            confirm_bound(e, &s, number);
+            check_dual_point(e, &s, number);
         primals[k] = way == 0 ? value : primals[k];
         cr_assert(fabs(value - primals[k]) <= 1e-8 * primals[0],
                   "problem %d, way %zu, ratio %g: %.15g, not %.15g", (int)number, way, ratios[k],
@@ -295,15 +294,15 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
     vxs_solver_free(solver);
 }
 
-/* On the way down, and where lambda jumps. */
+/* A path of decreasing lambda, and single values out of order. */
 Test(bp, screened_and_unscreened_agree)
 {
     size_t screened[WAYS] = { 0 }, solved = 0;
     for (uint64_t number = 0; number < 600; number++) {
         example e = make(number);
         double primals[RATIOS];
-        point(&e, number);
-        if (is_possible(&e)) {
+        set_pointers(&e, number);
+        if (is_identified(&e)) {
             solved++;
             for (size_t way = 0; way < WAYS; way++)
                 solve_one_way(&e, number, way, primals, &screened[way]);
@@ -315,16 +314,16 @@ Test(bp, screened_and_unscreened_agree)
               screened[1], screened[2], screened[3]);
 }
 
-/* ---- Rules alone ----------------------------------------------------------------------------- */
+/* ---- Screening rules ------------------------------------------------------------------------- */
 
-/* The same problem as the solver sees it; what it points to is freed by release_whole. */
-static vxs_whole whole_of(const example *e)
+/* The data as the solver stores them; free with release_data. */
+static vxs_bp_data load_data(const example *e)
 {
-    vxs_whole w = {
+    vxs_bp_data w = {
         .loss = e->problem.loss.kind, .p = e->p, .q = e->problem.covariate_count, .terms = &e->terms
     };
     w.x = malloc(e->n * e->p * sizeof(*w.x));
-    w.free = malloc(e->n * 2 * sizeof(*w.free));
+    w.covariates = malloc(e->n * 2 * sizeof(*w.covariates));
     w.y = malloc(e->n * sizeof(*w.y));
     w.root = malloc(e->n * sizeof(*w.root));
     for (size_t i = 0; i < e->n; i++)
@@ -337,95 +336,96 @@ static vxs_whole whole_of(const example *e)
         for (size_t j = 0; j < e->p; j++)
             w.x[j * w.n + at] = w.root[at] * (double)e->x[j * e->n + i];
         for (size_t k = 0; k < w.q; k++)
-            w.free[k * w.n + at] = w.root[at] * e->free[k * e->n + i];
+            w.covariates[k * w.n + at] = w.root[at] * e->covariates[k * e->n + i];
         at++;
     }
     return w;
 }
 
-static void release_whole(vxs_whole *w)
+static void release_data(vxs_bp_data *w)
 {
     free(w->x);
-    free(w->free);
+    free(w->covariates);
     free(w->y);
     free(w->root);
 }
 
-/* A ball with the optimum on its edge, in a direction of chance that the dual can move in. */
-static void place_ball(const example *e, const vxs_whole *w, const vxs_rest *rest,
+/* A ball with the optimum on its boundary, centered in a random direction of the dual's affine
+ * hull. */
+static void place_ball(const example *e, const vxs_bp_data *w, const vxs_reparametrized *r,
                        const vxs_solution *s, double radius, const vxs_random *random,
                        vxs_dome *dome)
 {
-    double weights[64], z[64], *away = dome->along;
+    double weights[64], z[64], *normal = dome->normal;
     predict(e, s, weights, z);
     for (size_t i = 0, at = 0; i < e->n; i++)
         if (u_of(e, i) > 0) {
-            dome->centre[at] = -w->root[at] * w->loss->sample->gradient(z[i], e->y[i], 0);
-            away[at++] = vxs_random_normal(random, i);
+            dome->center[at] = -w->root[at] * w->loss->sample->gradient(z[i], e->y[i], 0);
+            normal[at++] = vxs_random_normal(random, i);
         }
-    for (size_t k = 0; k < 2 * rest->rank; k++) {
-        const double *b = rest->span + k % rest->rank * w->n;
-        double along = 0, off = 0;
+    for (size_t k = 0; k < 2 * r->rank; k++) {
+        const double *b = r->span + k % r->rank * w->n;
+        double along = 0, product = 0;
         for (size_t i = 0; i < w->n; i++) {
-            along += b[i] * away[i];
-            off += b[i] * dome->centre[i];
+            along += b[i] * normal[i];
+            product += b[i] * dome->center[i];
         }
         for (size_t i = 0; i < w->n; i++) {
-            away[i] -= along * b[i];
-            dome->centre[i] -= off * b[i];
+            normal[i] -= along * b[i];
+            dome->center[i] -= product * b[i];
         }
     }
     double length = 0;
     for (size_t i = 0; i < w->n; i++)
-        length += away[i] * away[i];
+        length += normal[i] * normal[i];
     for (size_t i = 0; i < w->n && length > 0; i++)
-        dome->centre[i] += radius * away[i] / sqrt(length);
+        dome->center[i] += radius * normal[i] / sqrt(length);
     dome->cut = false;
 }
 
-/* How many terms are said to be 0 that are not, the ball being so much of what it should be. */
+/* Number of rows screened wrongly, with `share` times the safe radius. */
 static size_t count_wrong(const example *e, uint64_t number, const vxs_solution *s, double share,
                           bool transform, size_t *found)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_random random = { .seed = 32, .stream = number };
-    vxs_whole w = whole_of(e);
-    vxs_rest rest;
+    vxs_bp_data w = load_data(e);
+    vxs_reparametrized r;
     vxs_bounds bounds;
     vxs_dome dome;
     double weights[64], z[64];
     bool none[256] = { false }, zero[256];
     size_t wrong = 0;
-    WORKS(vxs_rest_new(&w, none, transform, &rest, &err), err);
-    WORKS(vxs_bounds_new(&rest, transform, &bounds, &err), err);
+    WORKS(vxs_reparametrized_new(&w, none, transform, &r, &err), err);
+    WORKS(vxs_bounds_new(&r, transform, &bounds, &err), err);
     WORKS(vxs_dome_new(w.n, &dome, &err), err);
     double radius = s->certificate.lambda * 0.05 * vxs_random_uniform(&random, 1000);
-    place_ball(e, &w, &rest, s, radius, &random, &dome);
+    place_ball(e, &w, &r, s, radius, &random, &dome);
     dome.radius = share * radius * (1 + 1e-9) + 1e-6;
-    *found += vxs_bounds_find(&bounds, &dome, s->certificate.lambda, zero);
+    *found += vxs_bounds_propagate(&bounds, &dome, s->certificate.lambda, zero);
     predict(e, s, weights, z);
     for (size_t t = 0; t < e->terms.count; t++) {
-        size_t group = rest.left.group[t];
-        bool said = group == SIZE_MAX || zero[rest.number[group]];
-        wrong += said && fabs(term(e, t, weights)) > 1e-6;
+        size_t row = r.presolved.merged_row[t];
+        bool screened = row == SIZE_MAX || zero[r.number[row]];
+        wrong += screened && fabs(term(e, t, weights)) > 1e-6;
     }
     vxs_dome_release(&dome);
     vxs_bounds_release(&bounds);
-    vxs_rest_release(&rest);
-    release_whole(&w);
+    vxs_reparametrized_release(&r);
+    release_data(&w);
     return wrong;
 }
 
-/* Whatever a ball with the optimum in it says is true; one that is too small does say what is
- * false, so this test can fail. */
+/* Screening with a ball that contains the optimum is safe; with one that is too small it is not, so
+ * this test can fail. */
 Test(bp, no_term_is_screened_that_is_not_zero)
 {
     size_t found = 0, wrong_when_small = 0, ignored = 0;
     for (uint64_t number = 0; number < 600; number++) {
         vxs_error err = VXS_ERROR_INIT;
         example e = make(number);
-        point(&e, number);
-        if (!is_possible(&e)) {
+        set_pointers(&e, number);
+        if (!is_identified(&e)) {
             release(&e);
             continue;
         }
@@ -450,15 +450,15 @@ Test(bp, no_term_is_screened_that_is_not_zero)
 
 /* ---- Other solvers and norms ----------------------------------------------------------------- */
 
-/* On trees it is the same problem as the lasso that saif solves. */
+/* On trees the problem is a lasso, solved by SAIF. */
 Test(bp, trees_have_the_answers_of_saif)
 {
     size_t compared = 0;
     for (uint64_t number = TREE; number < 400; number += KINDS) {
         vxs_error err = VXS_ERROR_INIT;
         example e = make(number);
-        point(&e, number);
-        if (is_possible(&e)) {
+        set_pointers(&e, number);
+        if (is_identified(&e)) {
             vxs_solver *bp = begin(&e, VXS_FUSED_BP, VXS_SCREEN_SAIF, false);
             vxs_solver *saif = begin(&e, VXS_FUSED_SAIF, VXS_SCREEN_SAIF, false);
             double most = vxs_solver_lambda_max(saif);
@@ -481,7 +481,7 @@ Test(bp, trees_have_the_answers_of_saif)
     cr_assert(compared > 200, "%zu", compared);
 }
 
-/* The largest of |v(S)| / (cut(S) + sparsity |S|), set by set. */
+/* max |v(S)| / (cut(S) + sparsity |S|) by enumeration of sets. */
 static double norm_by_sets(const example *e, const double *v)
 {
     double largest = 0;
@@ -499,7 +499,7 @@ static double norm_by_sets(const example *e, const double *v)
     return largest;
 }
 
-/* With the optimum's residuals, the linear programme has the norm 1 of all sets of nodes. */
+/* At the optimum the linear program's dual norm equals the maximum over all node sets. */
 Test(bp, dual_norms_are_those_of_all_sets)
 {
     size_t checked = 0;
@@ -509,32 +509,32 @@ Test(bp, dual_norms_are_those_of_all_sets)
         example e = make(number);
         bool none[256] = { false };
         if (number % KINDS <= SPARSE && e.p <= 10 && e.terms.count > 0) {
-            vxs_whole w = whole_of(&e);
-            vxs_rest rest;
+            vxs_bp_data w = load_data(&e);
+            vxs_reparametrized r;
             vxs_dome dome;
             double v[64] = { 0 }, u[256], norm;
             vxs_solution empty = { .free = (double[]){ 0, 0 } };
-            WORKS(vxs_rest_new(&w, none, number % 2, &rest, &err), err);
+            WORKS(vxs_reparametrized_new(&w, none, number % 2, &r, &err), err);
             WORKS(vxs_dome_new(w.n, &dome, &err), err);
-            place_ball(&e, &w, &rest, &empty, 1, &random, &dome);
+            place_ball(&e, &w, &r, &empty, 1, &random, &dome);
             for (size_t j = 0; j < e.p; j++)
                 for (size_t i = 0; i < w.n; i++)
-                    v[j] += w.x[j * w.n + i] * dome.centre[i];
-            WORKS(vxs_rest_norm(&rest, dome.centre, u, &norm, &err), err);
+                    v[j] += w.x[j * w.n + i] * dome.center[i];
+            WORKS(vxs_reparametrized_dual_norm(&r, dome.center, u, &norm, &err), err);
             double truth = norm_by_sets(&e, v);
             cr_assert(fabs(norm - truth) <= 1e-9 * truth + 1e-12, "problem %d: %.15g, not %.15g",
                       (int)number, norm, truth);
             checked++;
             vxs_dome_release(&dome);
-            vxs_rest_release(&rest);
-            release_whole(&w);
+            vxs_reparametrized_release(&r);
+            release_data(&w);
         }
         release(&e);
     }
     cr_assert(checked > 100, "%zu", checked);
 }
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Refused input --------------------------------------------------------------------------- */
 
 Test(bp, what_it_cannot_do_is_refused)
 {
@@ -542,7 +542,7 @@ Test(bp, what_it_cannot_do_is_refused)
     vxs_method_settings settings = { .fused.solver = VXS_FUSED_BP, .tol = 1e-6 };
     vxs_solver *solver;
     example e = make(0);
-    point(&e, 0);
+    set_pointers(&e, 0);
     vxs_problem problem = e.problem;
     problem.loss.kind = &vxs_multinomial_loss;
     REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
@@ -560,7 +560,7 @@ Test(bp, what_it_cannot_do_is_refused)
     release(&e);
 }
 
-/* ---- Without memory -------------------------------------------------------------------------- */
+/* ---- Allocation failures --------------------------------------------------------------------- */
 
 static const example *fault_example;
 
@@ -588,9 +588,9 @@ Test(bp, every_request_for_memory_may_fail)
 {
     for (uint64_t number = 0; number < 2 * KINDS; number++) {
         example e = make(number);
-        point(&e, number);
+        set_pointers(&e, number);
         fault_example = &e;
-        if (is_possible(&e))
+        if (is_identified(&e))
             cr_assert(fail_each_request(solve_some) > 50);
         release(&e);
     }

@@ -32,7 +32,7 @@ static void draw_classes(example *e, const vxs_random *random, uint64_t *at)
     }
 }
 
-/* Columns that go with their neighbours; copies, and one of zeros. */
+/* Correlated neighbors, duplicated columns, and a column of zeros. */
 static example make(uint64_t number, size_t n, size_t p)
 {
     vxs_random random = { .seed = 29, .stream = number };
@@ -83,7 +83,7 @@ static void release(example *e)
     free(e->free);
 }
 
-/* Its budget lies where the example does. */
+/* The budget is a member of the example. */
 static vxs_problem problem_of(const example *e)
 {
     vxs_problem problem = e->problem;
@@ -125,7 +125,7 @@ static vxs_certificate check(const example *e, const vxs_solution *solution)
     return c;
 }
 
-/* The checker's penalty may be smaller, since it divides weights among units in the best way. */
+/* The checker's penalty may be smaller: it finds the optimal weights among blocks. */
 static void confirm(const example *e, const vxs_solution *solution, uint64_t number)
 {
     vxs_certificate mine = check(e, solution);
@@ -140,7 +140,7 @@ static void confirm(const example *e, const vxs_solution *solution, uint64_t num
               mine.gap, theirs->gap);
 }
 
-Test(generation, certificates_hold)
+Test(cutting_plane, certificates_hold)
 {
     for (uint64_t number = 0; number < 300; number++) {
         example e = make(number, 12 + number % 30, 10 + number * 7 % 90);
@@ -157,8 +157,8 @@ Test(generation, certificates_hold)
     }
 }
 
-/* After any number of rounds the certificate says how far away the answer is. */
-Test(generation, rounds_are_certified)
+/* After any number of iterations the gap bounds the distance to the optimum. */
+Test(cutting_plane, every_iteration_is_certified)
 {
     for (uint64_t number = 0; number < 100; number++) {
         example e = make(number, 20 + number % 30, 40 + number * 7 % 90);
@@ -181,7 +181,7 @@ Test(generation, rounds_are_certified)
     }
 }
 
-Test(generation, as_many_as_are_to_be_selected)
+Test(cutting_plane, as_many_as_are_to_be_selected)
 {
     for (uint64_t number = 0; number < 100; number++) {
         example e = make(number, 30, 60);
@@ -198,15 +198,15 @@ Test(generation, as_many_as_are_to_be_selected)
     }
 }
 
-/* Method mslr solves the logistic problem without shift, by gradients or from its dual. */
-Test(generation, both_methods_agree)
+/* mslr solves the logistic problem without intercept, by gradients or from its dual. */
+Test(cutting_plane, both_methods_agree)
 {
     for (uint64_t number = 1; number < 80; number += 2) {
         example e = make(number, 15 + number % 20, 20 + number % 40);
         bool descent = number < 40;
         double tol = descent ? 1e-2 : 1e-7;
         e.budget.only_refit = true;
-        if (descent) /* which takes long where errors cost much */
+        if (descent) /* slow for large C */
             e.budget.cost = number % 3 ? 0.2 : 0.03;
         vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ROUNDS);
         vxs_solution two = solve_by(&e, "mslr", descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS,
@@ -224,9 +224,8 @@ Test(generation, both_methods_agree)
     }
 }
 
-/* With B = 1 the penalty is (sum |w|)^2 / 2: the answer is the lasso's with lambda = sum |w| / C.
- */
-Test(generation, one_a_round_is_the_lasso)
+/* B = 1: the penalty is (sum |w|)^2 / 2, the solution the lasso's with lambda = sum |w| / C. */
+Test(cutting_plane, budget_one_is_the_lasso)
 {
     for (uint64_t number = 1; number < 40; number += 4) {
         vxs_error err = VXS_ERROR_INIT;
@@ -257,9 +256,9 @@ Test(generation, one_a_round_is_the_lasso)
     }
 }
 
-/* Free columns see nothing of the slope, on grids of margins that are just met, where whole steps
- * of Newton's method may go to and fro. */
-Test(generation, free_columns_to_the_end)
+/* Covariates are orthogonal to the gradient, also where margins are just met and full Newton steps
+ * may cycle. */
+Test(cutting_plane, covariates_are_orthogonal_to_the_gradient)
 {
     for (uint64_t number = 0; number < 2000; number++) {
         vxs_error err = VXS_ERROR_INIT;
@@ -285,21 +284,20 @@ Test(generation, free_columns_to_the_end)
     }
 }
 
-/* The example of the paper's figure 2, where Newton's method alone leaves the interval at q = 100.
- */
-Test(generation, newton_and_bisection)
+/* The example of the paper's figure 2, where Newton's method leaves the interval at q = 100. */
+Test(cutting_plane, newton_agrees_with_bisection)
 {
     const double half[] = { 2406.148 / 2, 2403.345 / 2 }, a[] = { 0.015, 0.040 },
                  b[] = { -2.433, 1.380 };
     for (double q = 1e-2; q < 1e7; q *= 10) {
-        vxs_newton line = {
-            .count = 2, .half = half, .a = a, .b = b, .q = q, .close = 1e-13, .c1 = 0.09, .c2 = 0.99
+        vxs_coordinate_problem problem = {
+            .count = 2, .half = half, .a = a, .b = b, .q = q, .tol = 1e-13, .c1 = 0.09, .c2 = 0.99
         };
         bool upper;
-        double distance = vxs_newton_bisection(&line, &upper);
-        double z = upper ? line.c2 - distance : distance - line.c1;
-        double low = -line.c1, high = line.c2;
-        for (int k = 0; k < 200; k++) { /* by halving alone */
+        double distance = vxs_safeguarded_newton(&problem, &upper);
+        double z = upper ? problem.c2 - distance : distance - problem.c1;
+        double low = -problem.c1, high = problem.c2;
+        for (int k = 0; k < 200; k++) { /* bisection alone */
             double middle = (low + high) / 2, top = -INFINITY, sum = 0, mean = 0;
             for (int t = 0; t < 2; t++)
                 top = fmax(top, half[t] + (a[t] * middle / 2 + b[t]) * middle);
@@ -308,16 +306,15 @@ Test(generation, newton_and_bisection)
                 sum += e;
                 mean += e * (a[t] * middle + b[t]);
             }
-            double slope = log((line.c1 + middle) / (line.c2 - middle)) + mean / sum;
+            double slope = log((problem.c1 + middle) / (problem.c2 - middle)) + mean / sum;
             *(slope < 0 ? &low : &high) = middle;
         }
         cr_assert(fabs(z - low) <= 1e-9, "q %g: %.12g and %.12g", q, z, low);
     }
 }
 
-/* Weights that are learned anew are at the least of their own problem, which the checker looks at.
- */
-Test(generation, weights_learned_anew)
+/* Refitted weights minimize their own problem, as the checker confirms. */
+Test(cutting_plane, refit_is_optimal)
 {
     for (uint64_t number = 0; number < 60; number++) {
         example e = make(number, 30, 40);
@@ -334,9 +331,9 @@ Test(generation, weights_learned_anew)
     }
 }
 
-/* Covariates that are almost the same get large weights, by whose rounding predictions move: where
- * it is more than a certificate bears, the later one adds nothing. */
-Test(generation, covariates_that_are_almost_the_same)
+/* Nearly collinear covariates have large coefficients, whose rounding moves predictions: beyond
+ * what a certificate allows, the later covariate adds nothing. */
+Test(cutting_plane, covariates_that_are_almost_the_same)
 {
     for (uint64_t number = 0; number < 60; number++) {
         example e = make(number, 40, 40);
@@ -361,8 +358,8 @@ Test(generation, covariates_that_are_almost_the_same)
     }
 }
 
-/* Wrong answers are found out. */
-Test(generation, wrong_answers)
+/* Wrong solutions are refused. */
+Test(cutting_plane, wrong_answers)
 {
     example e = make(4, 40, 50);
     vxs_solution s = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ROUNDS);
@@ -372,7 +369,7 @@ Test(generation, wrong_answers)
     release(&e);
 }
 
-/* ---- Units of other kinds -------------------------------------------------------------------- */
+/* ---- Other feature blocks -------------------------------------------------------------------- */
 
 static void solve_units(example *e, const vxs_map *map, const vxs_groups *groups, bool by_size,
                         uint64_t number)
@@ -395,7 +392,7 @@ static void solve_units(example *e, const vxs_map *map, const vxs_groups *groups
     }
 }
 
-Test(generation, maps_and_groups)
+Test(cutting_plane, maps_and_groups)
 {
     for (uint64_t number = 0; number < 40; number++) {
         vxs_error err = VXS_ERROR_INIT;
@@ -404,7 +401,7 @@ Test(generation, maps_and_groups)
         vxs_groups groups;
         e.budget.cost = 0.05 + (double)(number % 4) / 3;
         WORKS(vxs_groups_new(e.p, 7, 28, &groups, &err), err);
-        for (size_t g = 0; g < 7; g++) { /* four each, which overlap */
+        for (size_t g = 0; g < 7; g++) { /* four each, overlapping */
             groups.begin[g] = 4 * g;
             groups.end[g] = 4 * g + 4;
             size_t first = vxs_random_below(&random, g, e.p);
@@ -421,8 +418,8 @@ Test(generation, maps_and_groups)
     }
 }
 
-/* These are folded into as many columns as there are samples; the checker has all of them. */
-Test(generation, groups_wider_than_samples)
+/* These are replaced by their LQ factors of n columns; the checker uses all columns. */
+Test(cutting_plane, groups_wider_than_samples)
 {
     for (uint64_t number = 0; number < 60; number++) {
         vxs_error err = VXS_ERROR_INIT;
@@ -447,12 +444,12 @@ Test(generation, groups_wider_than_samples)
     }
 }
 
-/* ---- Without memory -------------------------------------------------------------------------- */
+/* ---- Allocation failures --------------------------------------------------------------------- */
 
 static example hard;
 static const char *hard_method;
 
-/* Rounds, an interior point, weights learned anew, and the checker. */
+/* Iterations, interior point, refit, and the checker. */
 static vxs_status solve_hard(vxs_error *err)
 {
     const vxs_problem problem = problem_of(&hard);
@@ -474,9 +471,8 @@ static vxs_status solve_hard(vxs_error *err)
     return status;
 }
 
-/* Where there is room to meet all margins and the cost makes it worth it, most of the samples are
- * at the edge of the hinge. */
-Test(generation, margins_that_are_met)
+/* Where all margins can be met and C is large, most samples are at the kink of the hinge. */
+Test(cutting_plane, margins_that_are_met)
 {
     for (uint64_t number = 0; number < 40; number += 4) {
         example e = make(number + 2, 32 + number, 110 + 5 * number);
@@ -493,7 +489,7 @@ Test(generation, margins_that_are_met)
     }
 }
 
-Test(generation, memory_that_fails)
+Test(cutting_plane, memory_that_fails)
 {
     for (int k = 0; k < 3; k++) {
         vxs_error err = VXS_ERROR_INIT;
@@ -503,7 +499,7 @@ Test(generation, memory_that_fails)
         hard.budget.only_refit = k == 1;
         hard.budget.cost = 0.1;
         hard_method = k == 1 ? "mslr" : "fgm";
-        if (k == 2) { /* one group of all, wider than samples */
+        if (k == 2) { /* one group of all features, wider than n */
             WORKS(vxs_groups_new(hard.p, 1, hard.p, &whole, &err), err);
             whole.end[0] = hard.p;
             for (size_t j = 0; j < hard.p; j++)
@@ -518,8 +514,8 @@ Test(generation, memory_that_fails)
     }
 }
 
-/* Less than there is: from the beginning, and as if nothing had been asked before. */
-Test(generation, fewer_rounds_after_more)
+/* A smaller model after a larger one: the same as a cold start. */
+Test(cutting_plane, fewer_iterations_after_more)
 {
     vxs_error err = VXS_ERROR_INIT;
     example e = make(10, 40, 60);

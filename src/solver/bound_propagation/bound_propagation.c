@@ -1,17 +1,20 @@
-/* bound_propagation.c - any penalty |D w|_1: bound propagation over an interior point method.
+/* bound_propagation.c - generalized lasso: bound propagation over an interior-point method.
  *
- * Problem   sum u f(x'w + c'b) + lambda |D w|_1, over w and b; D sparse, of any kind
- * Dual      -sum u f*(-lambda theta / u) over X'theta = D'u, |u|_inf <= 1, c'theta = 0
- * Way       Terms that are 0 for certain are taken out before the solver begins and between its
- *           iterations (screened_fit.c, bounds.c), which leaves a smaller problem (presolve.c,
- *           reparametrize.c) to analysis_interior.c. At last terms that look like 0 are 0 and the
- *           rest is solved again: if the gap agrees, that is the answer, with differences that are
- *           0 and not small
- * Stop      the gap over all terms: theta is what the residuals say, without what c and X times
- *           the null space of D span, divided by the true dual norm of X'theta. With graphs that
- *           is the largest cut ratio (graph/split.c), else a linear programme (dual_norm.c)
- * Cost      n x p doubles of memory, twice; see analysis_interior.c
- * Source    dissertation 3.2 and 3.3, with what spec and comments here correct */
+ * Problem   min over w, b: sum_i u_i f(x_i'w + z_i'b, y_i) + lambda |D w|_1, D any sparse matrix
+ * Dual      max -sum_i u_i f*(-lambda theta_i / u_i) over X'theta = D'u, |u|_inf <= 1, Z'theta = 0
+ * Optimal   theta = -f'/lambda, u_k = sign(D_k w) where D_k w is not 0
+ * Method    Screening (screened_fit.c, bounds.c) finds rows with |u_k| < 1 at the optimum, hence
+ *           D_k w = 0, before the first iteration and between iterations; presolve.c and
+ *           reparametrize.c remove them, analysis_interior.c solves the reduced problem. Polishing
+ *           fixes rows that are nearly 0 to 0 and solves again: with a gap below the tolerance,
+ *           that is the solution, with exact zeros
+ * Stops     duality gap over all rows: the residual projected onto the complement of Z and X N, N
+ *           the null space of D, over the dual norm of X'theta. For graphs the dual norm is the
+ *           maximum cut ratio (graph/split.c), else a linear program (dual_norm.c)
+ * Cost      memory: twice n x p doubles; time: analysis_interior.c
+ * Threads   those of BLAS
+ * Source    dissertation 3.2 and 3.3: Table 3.1, (3.37) to (3.48), Algorithm 3; corrected in
+ *           spec/fused.md: the dual norm instead of Theorem 8, no slack in (3.56) */
 #include "solver/bound_propagation/bound_propagation.h"
 
 #include "solver/solver.h"
@@ -21,29 +24,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK  64
-#define LEAST  1e-14 /* of the sum of lengths: what rounding leaves of a sum that is 0 */
-#define INSIDE 0.1   /* of the gap that is asked for: the solver's, before the true norm is known */
+#define BLOCK        64
+#define SUM_ROUNDING 1e-14 /* of the sum of column norms: error bound of a sum */
+#define INSIDE       0.1   /* of the target gap: the solver's, before the dual norm is known */
 #define FINER                                                                                      \
-    1e-3 /* of that, when it is polished: where a term is 0 and its u is 1 the norm feels what     \
-            theta is off, and the gap only its square */
+    1e-3 /* of that for polishing: an error in theta is first order in the norm, second in the gap */
 #define ROUNDING  1e-15
-#define NONE      1e-13 /* of columns and target: a lambda that is none */
-#define UNSOLVED  1e-9  /* of the square of the slope: what the free columns still have of it */
-#define EXPLAINED 1e-9  /* what is left of the slope, as a share of it */
+#define NO_LAMBDA 1e-13 /* of column norm x target norm: lambda_max is 0 */
+#define UNSOLVED  1e-9  /* of the squared gradient: its part in the span after Newton */
+#define EXPLAINED 1e-9  /* of the gradient: rounding, the covariates fit exactly */
 
 typedef struct {
     vxs_solver solver;
     vxs_problem problem;
     vxs_method_settings settings;
-    vxs_analysis edges; /* of a graph */
+    vxs_analysis edges; /* D of a graph */
     vxs_path path;
-    vxs_flow *flow;             /* of a graph */
-    size_t *sample;             /* rows with a weight */
-    double *away;               /* n */
-    double *value;              /* p: X'theta */
-    double *u;                  /* terms of the base */
-    double *spare, *spare_free; /* p, q: another answer */
+    vxs_flow *flow; /* maximum flow on a graph */
+    size_t *sample; /* rows with weight > 0 */
+    double *xi_empty;
+    double *value;                      /* p: X'theta */
+    double *u;                          /* rows of the base problem */
+    double *spare, *spare_coefficients; /* p, q: second solution */
     double lambda_max;
     vxs_costs costs;
 } bp;
@@ -54,18 +56,18 @@ static void release(vxs_solver *solver)
     vxs_path *p = &b->path;
     if (p->has_bounds)
         vxs_bounds_release(&p->bounds);
-    vxs_rest_release(&p->base);
+    vxs_reparametrized_release(&p->base);
     vxs_dome_release(&p->dome);
     vxs_analysis_release(&b->edges);
     vxs_flow_free(b->flow);
-    free(p->whole.x);
-    free(p->whole.free);
-    free(p->whole.y);
-    free(p->whole.root);
-    free(p->witness.z);
-    free(p->witness.theta);
+    free(p->data.x);
+    free(p->data.covariates);
+    free(p->data.y);
+    free(p->data.root);
+    free(p->reference.z);
+    free(p->reference.theta);
     free(p->w);
-    free(p->free);
+    free(p->coefficients);
     free(p->z);
     free(p->xi);
     free(p->work);
@@ -73,11 +75,11 @@ static void release(vxs_solver *solver)
     free(p->found);
     free(p->term);
     free(b->sample);
-    free(b->away);
+    free(b->xi_empty);
     free(b->value);
     free(b->u);
     free(b->spare);
-    free(b->spare_free);
+    free(b->spare_coefficients);
     free(b);
 }
 
@@ -88,10 +90,10 @@ static double lambda_max(const vxs_solver *solver)
 
 /* ---- The data -------------------------------------------------------------------------------- */
 
-/* Rows that count, times the roots of their weights. */
+/* Rows with weight > 0, multiplied by sqrt(u). */
 static void scale_rows(const bp *b, const double *from, size_t columns, double *to)
 {
-    const vxs_whole *w = &b->path.whole;
+    const vxs_bp_data *w = &b->path.data;
     size_t n = vxs_design_rows(b->problem.design);
     for (size_t j = 0; j < columns; j++)
         for (size_t i = 0; i < w->n; i++)
@@ -100,7 +102,7 @@ static void scale_rows(const bp *b, const double *from, size_t columns, double *
 
 static vxs_status find_samples(bp *b, vxs_error *err)
 {
-    vxs_whole *w = &b->path.whole;
+    vxs_bp_data *w = &b->path.data;
     size_t n = vxs_design_rows(b->problem.design);
     b->sample = vxs_alloc(n, sizeof(*b->sample), err);
     w->root = vxs_alloc(n, sizeof(*w->root), err);
@@ -118,46 +120,46 @@ static vxs_status find_samples(bp *b, vxs_error *err)
     return VXS_OK;
 }
 
-/* Lengths as before anything was taken out of columns, whose rounding stays in what is left. */
-static void add_lengths(bp *b)
+/* Error bound of sums of columns, from their norms before standardization and regression. */
+static void bound_rounding(bp *b)
 {
-    vxs_whole *w = &b->path.whole;
+    vxs_bp_data *w = &b->path.data;
     const double *norms = vxs_design_norms(b->problem.design);
     const double *stored = vxs_design_stored(b->problem.design);
     for (size_t j = 0; j < w->p; j++) {
-        double before = norms[j] > 0 ? fmax(1, stored[j] / norms[j]) : 1;
-        w->least += LEAST * before * cblas_dnrm2((int)w->n, w->x + j * w->n, 1);
+        double stored_ratio = norms[j] > 0 ? fmax(1, stored[j] / norms[j]) : 1;
+        w->rounding += SUM_ROUNDING * stored_ratio * cblas_dnrm2((int)w->n, w->x + j * w->n, 1);
     }
 }
 
 static vxs_status load(bp *b, vxs_error *err)
 {
-    vxs_whole *w = &b->path.whole;
+    vxs_bp_data *w = &b->path.data;
     size_t set[BLOCK], n = vxs_design_rows(b->problem.design);
     vxs_status status = find_samples(b, err);
     if (status)
         return status;
     double *block = vxs_alloc(BLOCK * n, sizeof(*block), err);
     w->x = vxs_alloc(w->p, w->n * sizeof(*w->x), err);
-    w->free = vxs_alloc(w->q, w->n * sizeof(*w->free), err);
-    for (size_t first = 0; block && w->x && w->free && first < w->p; first += BLOCK) {
+    w->covariates = vxs_alloc(w->q, w->n * sizeof(*w->covariates), err);
+    for (size_t first = 0; block && w->x && w->covariates && first < w->p; first += BLOCK) {
         size_t count = w->p - first < BLOCK ? w->p - first : BLOCK;
         for (size_t k = 0; k < count; k++)
             set[k] = first + k;
         vxs_design_fetch(b->problem.design, set, count, block);
         scale_rows(b, block, count, w->x + first * w->n);
     }
-    if (w->free && w->q > 0)
-        scale_rows(b, b->problem.covariates, w->q, w->free);
+    if (w->covariates && w->q > 0)
+        scale_rows(b, b->problem.covariates, w->q, w->covariates);
     if (w->x)
-        add_lengths(b);
+        bound_rounding(b);
     free(block);
-    return block && w->x && w->free ? VXS_OK : VXS_FAILED;
+    return block && w->x && w->covariates ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status find_terms(bp *b, vxs_error *err)
 {
-    vxs_whole *w = &b->path.whole;
+    vxs_bp_data *w = &b->path.data;
     const vxs_generalized *sums = vxs_as_generalized(b->problem.penalty);
     const vxs_fused *fused = vxs_as_fused(b->problem.penalty);
     w->terms = sums ? sums->terms : &b->edges;
@@ -169,48 +171,48 @@ static vxs_status find_terms(bp *b, vxs_error *err)
     return status;
 }
 
-static vxs_status make_room(bp *b, vxs_error *err)
+static vxs_status allocate(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
-    size_t n = p->whole.n, features = p->whole.p, q = p->whole.q, terms = p->whole.terms->count;
+    size_t n = p->data.n, features = p->data.p, q = p->data.q, terms = p->data.terms->count;
     p->w = vxs_alloc(features, sizeof(*p->w), err);
-    p->free = vxs_alloc(q, sizeof(*p->free), err);
+    p->coefficients = vxs_alloc(q, sizeof(*p->coefficients), err);
     p->z = vxs_alloc(n, sizeof(*p->z), err);
     p->xi = vxs_alloc(n, sizeof(*p->xi), err);
     p->work = vxs_alloc(2 * features + q, sizeof(*p->work), err);
     p->zero = vxs_alloc(terms, sizeof(*p->zero), err);
     p->found = vxs_alloc(terms, sizeof(*p->found), err);
     p->term = vxs_alloc(terms, 3 * sizeof(*p->term), err);
-    p->witness.z = vxs_alloc(n, sizeof(*p->witness.z), err);
-    p->witness.theta = vxs_alloc(n, sizeof(*p->witness.theta), err);
-    b->away = vxs_alloc(n, sizeof(*b->away), err);
+    p->reference.z = vxs_alloc(n, sizeof(*p->reference.z), err);
+    p->reference.theta = vxs_alloc(n, sizeof(*p->reference.theta), err);
+    b->xi_empty = vxs_alloc(n, sizeof(*b->xi_empty), err);
     b->value = vxs_alloc(features, sizeof(*b->value), err);
     b->u = vxs_alloc(terms, sizeof(*b->u), err);
     b->spare = vxs_alloc(features, sizeof(*b->spare), err);
-    b->spare_free = vxs_alloc(q, sizeof(*b->spare_free), err);
-    return p->w && p->free && p->z && p->xi && p->work && p->zero && p->found && p->term &&
-                   p->witness.z && p->witness.theta && b->away && b->value && b->u && b->spare &&
-                   b->spare_free
+    b->spare_coefficients = vxs_alloc(q, sizeof(*b->spare_coefficients), err);
+    return p->w && p->coefficients && p->z && p->xi && p->work && p->zero && p->found && p->term &&
+                   p->reference.z && p->reference.theta && b->xi_empty && b->value && b->u &&
+                   b->spare && b->spare_coefficients
                ? vxs_dome_new(n, &p->dome, err)
                : VXS_FAILED;
 }
 
-/* ---- What can be solved ---------------------------------------------------------------------- */
+/* ---- Identifiability ------------------------------------------------------------------------- */
 
-static vxs_status check_levels(const bp *b, vxs_error *err)
+static vxs_status check_identified(const bp *b, vxs_error *err)
 {
-    const vxs_rest *base = &b->path.base;
-    if (base->rank < b->path.whole.n)
+    const vxs_reparametrized *base = &b->path.base;
+    if (base->rank < b->path.data.n)
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
-                    "%zu levels and free columns are not penalised, which %zu subjects cannot tell "
-                    "apart",
-                    base->frees, b->path.whole.n);
+                    "%zu region values and covariates are not penalized, which %zu subjects do not "
+                    "identify",
+                    base->unpenalized_columns, b->path.data.n);
 }
 
 /* ---- The empty model ------------------------------------------------------------------------- */
 
-static void take_span_out(const vxs_rest *r, double *x)
+static void project_onto_complement(const vxs_reparametrized *r, double *x)
 {
     for (size_t k = 0; k < 2 * r->rank; k++) {
         const double *s = r->span + k % r->rank * r->n;
@@ -218,33 +220,34 @@ static void take_span_out(const vxs_rest *r, double *x)
     }
 }
 
-/* X'theta's norm, and u where that is not left to flows. */
-static vxs_status find_norm(bp *b, const double *theta, double least, double *norm, vxs_error *err)
+/* The dual norm of X'theta, and u unless a maximum flow computes it. */
+static vxs_status find_dual_norm(bp *b, const double *theta, double least, double *norm,
+                                 vxs_error *err)
 {
-    const vxs_whole *w = &b->path.whole;
+    const vxs_bp_data *w = &b->path.data;
     if (!b->flow)
-        return vxs_rest_norm(&b->path.base, theta, b->u, norm, err);
+        return vxs_reparametrized_dual_norm(&b->path.base, theta, b->u, norm, err);
     cblas_dgemv(CblasColMajor, CblasTrans, (int)w->n, (int)w->p, 1, w->x, (int)w->n, theta, 1, 0,
                 b->value, 1);
     *norm = vxs_flow_norm(b->flow, b->value, least);
     return VXS_OK;
 }
 
-/* What rounding leaves of a target that the free columns explain is not to be fitted; nor is one
- * whose classes they separate, of which Newton's method finds no end. */
+/* True if covariates fit the target up to rounding, or separate the classes, where Newton's method
+ * diverges. */
 static bool is_explained(const bp *b, double along)
 {
-    const vxs_whole *w = &b->path.whole;
+    const vxs_bp_data *w = &b->path.data;
     double *xi = b->path.xi, left = 0;
     memset(b->path.z, 0, w->n * sizeof(double));
-    vxs_whole_slope(w, b->path.z, xi);
+    vxs_bp_negative_gradient(w, b->path.z, xi);
     for (size_t i = 0; i < w->n; i++)
-        left += b->away[i] * b->away[i];
+        left += b->xi_empty[i] * b->xi_empty[i];
     double whole = cblas_ddot((int)w->n, xi, 1, xi, 1);
     return !(left > EXPLAINED * EXPLAINED * whole) || !(along < UNSOLVED * left);
 }
 
-static double longest_column(const vxs_whole *w)
+static double longest_column(const vxs_bp_data *w)
 {
     double most = 0;
     for (size_t j = 0; j < w->p; j++)
@@ -252,42 +255,42 @@ static double longest_column(const vxs_whole *w)
     return most;
 }
 
-static vxs_status solve_empty(bp *b, vxs_error *err)
+static vxs_status fit_empty(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
-    size_t n = p->whole.n;
-    for (size_t t = 0; t < p->whole.terms->count; t++)
+    size_t n = p->data.n;
+    for (size_t t = 0; t < p->data.terms->count; t++)
         p->zero[t] = true;
-    p->empty = vxs_whole_loss(&p->whole, p->z);
+    p->empty = vxs_bp_loss(&p->data, p->z);
     vxs_status status = vxs_path_empty(p, err);
     if (status)
         return status;
-    p->empty = vxs_whole_loss(&p->whole, p->z);
-    memcpy(p->witness.z, p->z, n * sizeof(*p->z));
-    vxs_whole_slope(&p->whole, p->z, b->away);
-    double along = cblas_ddot((int)n, b->away, 1, b->away, 1);
-    take_span_out(&p->base, b->away);
-    along -= cblas_ddot((int)n, b->away, 1, b->away, 1);
-    p->whole.away = b->away;
-    status = find_norm(b, b->away, 0, &b->lambda_max, err);
-    double most = NONE * longest_column(&p->whole) * cblas_dnrm2((int)n, b->away, 1);
+    p->empty = vxs_bp_loss(&p->data, p->z);
+    memcpy(p->reference.z, p->z, n * sizeof(*p->z));
+    vxs_bp_negative_gradient(&p->data, p->z, b->xi_empty);
+    double along = cblas_ddot((int)n, b->xi_empty, 1, b->xi_empty, 1);
+    project_onto_complement(&p->base, b->xi_empty);
+    along -= cblas_ddot((int)n, b->xi_empty, 1, b->xi_empty, 1);
+    p->data.xi_empty = b->xi_empty;
+    status = find_dual_norm(b, b->xi_empty, 0, &b->lambda_max, err);
+    double most = NO_LAMBDA * longest_column(&p->data) * cblas_dnrm2((int)n, b->xi_empty, 1);
     if (is_explained(b, along) || b->lambda_max <= most)
         b->lambda_max = 0;
     for (size_t i = 0; i < n && b->lambda_max > 0; i++)
-        p->witness.theta[i] = b->away[i] / b->lambda_max;
-    p->witness.known = b->lambda_max > 0;
+        p->reference.theta[i] = b->xi_empty[i] / b->lambda_max;
+    p->reference.known = b->lambda_max > 0;
     return status;
 }
 
-/* ---- The beginning --------------------------------------------------------------------------- */
+/* ---- Initialization -------------------------------------------------------------------------- */
 
-static vxs_status set_up(bp *b, vxs_error *err)
+static vxs_status prepare(bp *b, vxs_error *err)
 {
     vxs_path *p = &b->path;
-    p->whole.loss = b->problem.loss.kind;
-    p->whole.threshold = b->problem.loss.threshold;
-    p->whole.p = vxs_design_columns(b->problem.design);
-    p->whole.q = b->problem.covariate_count;
+    p->data.loss = b->problem.loss.kind;
+    p->data.threshold = b->problem.loss.threshold;
+    p->data.p = vxs_design_columns(b->problem.design);
+    p->data.q = b->problem.covariate_count;
     p->transform = !b->settings.fused.untransformed;
     p->dynamic = b->settings.saif.screen != VXS_SCREEN_NONE;
     p->sequential = p->dynamic && b->settings.saif.screen != VXS_SCREEN_DYNAMIC;
@@ -297,14 +300,14 @@ static vxs_status set_up(bp *b, vxs_error *err)
     if (!status)
         status = find_terms(b, err);
     if (!status)
-        status = make_room(b, err);
+        status = allocate(b, err);
     if (!status)
-        status = vxs_rest_new(&p->whole, p->zero, p->transform, &p->base, err);
+        status = vxs_reparametrized_new(&p->data, p->zero, p->transform, &p->base, err);
     if (!status)
-        status = vxs_rest_factor(&p->base, err);
+        status = vxs_reparametrized_factor(&p->base, err);
     if (!status)
-        status = check_levels(b, err);
-    return status ? status : solve_empty(b, err);
+        status = check_identified(b, err);
+    return status ? status : fit_empty(b, err);
 }
 
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
@@ -318,7 +321,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     b->costs = vxs_costs_begin(problem->design);
     b->problem = *problem;
     b->settings = *settings;
-    vxs_status status = set_up(b, err);
+    vxs_status status = prepare(b, err);
     if (status) {
         release(&b->solver);
         return status;
@@ -330,75 +333,75 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 /* ---- The certificate ------------------------------------------------------------------------- */
 
 typedef struct {
-    double primal, dual, gap, size;
-} verdict;
+    double primal, dual, gap, penalty;
+} values;
 
-/* Of the path's w and free; theta goes to xi, predictions to z. */
-static vxs_status certify(bp *b, double lambda, verdict *v, vxs_error *err)
+/* Primal and dual value at the path's w and coefficients; writes theta to xi, predictions to z. */
+static vxs_status certify(bp *b, double lambda, values *v, vxs_error *err)
 {
     vxs_path *p = &b->path;
-    const vxs_whole *w = &p->whole;
+    const vxs_bp_data *w = &p->data;
     const vxs_analysis *d = w->terms;
     double norm = 0;
     int n = (int)w->n;
     cblas_dgemv(CblasColMajor, CblasNoTrans, n, (int)w->p, 1, w->x, n, p->w, 1, 0, p->z, 1);
     if (w->q > 0)
-        cblas_dgemv(CblasColMajor, CblasNoTrans, n, (int)w->q, 1, w->free, n, p->free, 1, 1, p->z,
-                    1);
-    v->size = 0;
+        cblas_dgemv(CblasColMajor, CblasNoTrans, n, (int)w->q, 1, w->covariates, n, p->coefficients,
+                    1, 1, p->z, 1);
+    v->penalty = 0;
     for (size_t t = 0; t < d->count; t++) {
         double sum = 0;
         for (size_t a = d->starts[t]; a < d->starts[t + 1]; a++)
             sum += d->value[a] * p->w[d->index[a]];
-        v->size += fabs(sum);
+        v->penalty += fabs(sum);
     }
-    vxs_whole_slope(w, p->z, p->xi);
-    take_span_out(&p->base, p->xi);
-    vxs_whole_bring_inside(w, p->xi);
+    vxs_bp_negative_gradient(w, p->z, p->xi);
+    project_onto_complement(&p->base, p->xi);
+    vxs_bp_into_domain(w, p->xi);
     cblas_dscal(n, 1 / lambda, p->xi, 1);
-    vxs_status status = find_norm(b, p->xi, 0.5, &norm, err);
+    vxs_status status = find_dual_norm(b, p->xi, 0.5, &norm, err);
     cblas_dscal(n, lambda, p->xi, 1);
-    double scale = vxs_whole_scale(w, p->xi, norm > 0 ? 1 / norm : INFINITY);
-    v->primal = vxs_whole_loss(w, p->z) + lambda * v->size;
-    v->dual = vxs_whole_dual(w, p->xi, scale);
+    double scale = vxs_bp_best_scale(w, p->xi, norm > 0 ? 1 / norm : INFINITY);
+    v->primal = vxs_bp_loss(w, p->z) + lambda * v->penalty;
+    v->dual = vxs_bp_dual_value(w, p->xi, scale);
     v->gap = v->primal - v->dual;
     cblas_dscal(n, scale / lambda, p->xi, 1);
     cblas_dscal((int)p->base.terms, scale, b->u, 1);
     return status;
 }
 
-/* The answer and the other one change places. */
+/* Exchanges the solution with the second one. */
 static void swap(bp *b)
 {
-    double *w = b->path.w, *f = b->path.free;
+    double *w = b->path.w, *f = b->path.coefficients;
     b->path.w = b->spare;
-    b->path.free = b->spare_free;
+    b->path.coefficients = b->spare_coefficients;
     b->spare = w;
-    b->spare_free = f;
+    b->spare_coefficients = f;
 }
 
-/* From lambda_max on nothing is penalised. */
-static vxs_status solve_without_terms(bp *b, double lambda, verdict *v, vxs_error *err)
+/* From lambda_max on D w = 0. */
+static vxs_status solve_empty_model(bp *b, double lambda, values *v, vxs_error *err)
 {
     vxs_path *p = &b->path;
-    for (size_t t = 0; t < p->whole.terms->count; t++)
+    for (size_t t = 0; t < p->data.terms->count; t++)
         p->zero[t] = true;
     vxs_status status = vxs_path_empty(p, err);
-    p->before = p->after = p->whole.terms->count;
+    p->before = p->after = p->data.terms->count;
     return status ? status : certify(b, lambda > 0 ? lambda : 1, v, err);
 }
 
-/* The polished answer, unless the other one has the smaller gap. */
-static vxs_status solve_to(bp *b, double lambda, double target, bool screen, verdict *v,
+/* The polished solution, unless the other one has the smaller gap. */
+static vxs_status solve_to(bp *b, double lambda, double target, bool screen, values *v,
                            vxs_error *err)
 {
     vxs_path *p = &b->path;
-    verdict first;
+    values first;
     vxs_status status = vxs_path_solve(p, lambda, target, screen, err);
     if (status)
         return status;
-    memcpy(b->spare, p->w, p->whole.p * sizeof(*p->w));
-    memcpy(b->spare_free, p->free, p->whole.q * sizeof(*p->free));
+    memcpy(b->spare, p->w, p->data.p * sizeof(*p->w));
+    memcpy(b->spare_coefficients, p->coefficients, p->data.q * sizeof(*p->coefficients));
     status = vxs_path_polish(p, lambda, fmax(FINER * target, ROUNDING * p->empty), err);
     if (!status)
         status = certify(b, lambda, v, err);
@@ -414,12 +417,12 @@ static vxs_status solve_to(bp *b, double lambda, double target, bool screen, ver
     return status ? status : certify(b, lambda, v, err);
 }
 
-/* One lambda. The true norm may be a little larger than the solver's, which then goes on. */
-static vxs_status solve(bp *b, double lambda, bool screen, verdict *v, vxs_error *err)
+/* Solves one lambda; again with a smaller target if the dual norm leaves the gap above tol. */
+static vxs_status solve(bp *b, double lambda, bool screen, values *v, vxs_error *err)
 {
     double enough = b->settings.tol * b->path.empty;
     if (screen && lambda >= b->lambda_max)
-        return solve_without_terms(b, lambda, v, err);
+        return solve_empty_model(b, lambda, v, err);
     vxs_status status = solve_to(b, lambda, INSIDE * enough, screen, v, err);
     if (!status && !(v->gap <= enough))
         status = solve_to(b, lambda, INSIDE * FINER * enough, screen, v, err);
@@ -428,7 +431,7 @@ static vxs_status solve(bp *b, double lambda, bool screen, verdict *v, vxs_error
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* Pieces of equal weight along the edges of a graph, but for those whose weight is 0. */
+/* Counts fused regions: connected sets of features with equal weight other than 0. */
 static vxs_status count_pieces(const bp *b, size_t nonzero, size_t *pieces, vxs_error *err)
 {
     const vxs_fused *fused = vxs_as_fused(b->problem.penalty);
@@ -454,73 +457,74 @@ static vxs_status count_pieces(const bp *b, size_t nonzero, size_t *pieces, vxs_
     return status;
 }
 
-/* theta of samples as they were given, and u of terms. */
-static vxs_status take_bound(const bp *b, vxs_solution *solution, vxs_error *err)
+/* theta of the samples as given, and u of the rows of D. */
+static vxs_status write_dual(const bp *b, vxs_solution *solution, vxs_error *err)
 {
     const vxs_path *p = &b->path;
-    const vxs_rest *base = &p->base;
-    size_t terms = p->whole.terms->count;
+    const vxs_reparametrized *base = &p->base;
+    size_t terms = p->data.terms->count;
     if (b->flow)
         return VXS_OK;
     solution->bound = vxs_bound_of_terms(vxs_design_rows(b->problem.design), terms, err);
     if (!solution->bound)
         return VXS_FAILED;
-    for (size_t i = 0; i < p->whole.n; i++)
-        solution->bound->theta[b->sample[i]] = p->witness.theta[i] * p->whole.root[i];
+    for (size_t i = 0; i < p->data.n; i++)
+        solution->bound->theta[b->sample[i]] = p->reference.theta[i] * p->data.root[i];
     for (size_t t = 0; t < terms; t++) {
-        size_t group = base->left.group[t];
+        size_t group = base->presolved.merged_row[t];
         if (group != SIZE_MAX)
-            solution->bound->u[t] = copysign(1, base->left.share[t]) * b->u[base->number[group]];
+            solution->bound->u[t] =
+                copysign(1, base->presolved.share[t]) * b->u[base->number[group]];
     }
     return VXS_OK;
 }
 
-static vxs_status take_solution(bp *b, vxs_solution *solution, vxs_error *err)
+static vxs_status write_solution(bp *b, vxs_solution *solution, vxs_error *err)
 {
     const vxs_path *p = &b->path;
     size_t count = 0;
-    for (size_t j = 0; j < p->whole.p; j++)
+    for (size_t j = 0; j < p->data.p; j++)
         count += p->w[j] != 0;
     solution->index = vxs_alloc(count, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(count, sizeof(*solution->weight), err);
-    solution->free = vxs_alloc(p->whole.q, sizeof(*solution->free), err);
+    solution->free = vxs_alloc(p->data.q, sizeof(*solution->free), err);
     if (!solution->index || !solution->weight || !solution->free)
         return VXS_FAILED;
-    memcpy(solution->free, p->free, p->whole.q * sizeof(*p->free));
-    for (size_t j = 0; j < p->whole.p; j++)
+    memcpy(solution->free, p->coefficients, p->data.q * sizeof(*p->coefficients));
+    for (size_t j = 0; j < p->data.p; j++)
         if (p->w[j] != 0) {
             solution->index[solution->count] = j;
             solution->weight[solution->count++] = p->w[j];
         }
     solution->certificate.nonzero = count;
     vxs_status status = count_pieces(b, count, &solution->certificate.pieces, err);
-    return status ? status : take_bound(b, solution, err);
+    return status ? status : write_dual(b, solution, err);
 }
 
-/* The next lambda's screening begins here. */
-static void remember(bp *b, const verdict *v)
+/* The reference point of sequential screening at the next lambda. */
+static void set_reference(bp *b, const values *v)
 {
-    vxs_witness *w = &b->path.witness;
-    memcpy(w->z, b->path.z, b->path.whole.n * sizeof(*w->z));
-    memcpy(w->theta, b->path.xi, b->path.whole.n * sizeof(*w->theta));
-    w->size = v->size;
+    vxs_reference *w = &b->path.reference;
+    memcpy(w->z, b->path.z, b->path.data.n * sizeof(*w->z));
+    memcpy(w->theta, b->path.xi, b->path.data.n * sizeof(*w->theta));
+    w->penalty = v->penalty;
     w->known = true;
 }
 
-/* The same without screening; the answer stays the one with it. */
+/* Time and primal value without screening; keeps the screened solution. */
 static vxs_status compare(bp *b, double lambda, vxs_screening *s, double primal, vxs_error *err)
 {
     double start = vxs_seconds();
-    verdict v;
-    double *w = b->path.w, *f = b->path.free;
-    double *other = vxs_alloc(b->path.whole.p + b->path.whole.q, sizeof(*other), err);
+    values v;
+    double *w = b->path.w, *f = b->path.coefficients;
+    double *other = vxs_alloc(b->path.data.p + b->path.data.q, sizeof(*other), err);
     if (!other)
         return VXS_FAILED;
-    memcpy(other, w, b->path.whole.p * sizeof(*w));
-    memcpy(other + b->path.whole.p, f, b->path.whole.q * sizeof(*f));
+    memcpy(other, w, b->path.data.p * sizeof(*w));
+    memcpy(other + b->path.data.p, f, b->path.data.q * sizeof(*f));
     vxs_status status = solve(b, lambda, false, &v, err);
-    memcpy(b->path.w, other, b->path.whole.p * sizeof(*w));
-    memcpy(b->path.free, other + b->path.whole.p, b->path.whole.q * sizeof(*f));
+    memcpy(b->path.w, other, b->path.data.p * sizeof(*w));
+    memcpy(b->path.coefficients, other + b->path.data.p, b->path.data.q * sizeof(*f));
     free(other);
     s->compared = true;
     s->without = vxs_seconds() - start;
@@ -528,7 +532,7 @@ static vxs_status compare(bp *b, double lambda, vxs_screening *s, double primal,
     return status;
 }
 
-static void fill_certificate(bp *b, const verdict *v, vxs_certificate *c)
+static void fill_certificate(bp *b, const values *v, vxs_certificate *c)
 {
     const vxs_path *p = &b->path;
     c->primal = v->primal;
@@ -537,7 +541,7 @@ static void fill_certificate(bp *b, const verdict *v, vxs_certificate *c)
     c->converged = vxs_has_converged(c->gap, c->tol);
     c->iterations = p->iterations;
     vxs_costs_take(&b->costs, b->problem.design, c);
-    c->screening = (vxs_screening){ .terms = p->whole.terms->count,
+    c->screening = (vxs_screening){ .terms = p->data.terms->count,
                                     .before = p->before,
                                     .after = p->after,
                                     .screening = p->screening };
@@ -546,7 +550,7 @@ static void fill_certificate(bp *b, const verdict *v, vxs_certificate *c)
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
     bp *b = (bp *)solver;
-    verdict v;
+    values v;
     double start = vxs_seconds();
     *solution = (vxs_solution){
         .certificate = { .lambda = lambda, .lambda_max = b->lambda_max, .tol = b->settings.tol }
@@ -558,14 +562,14 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     if (!status) {
         fill_certificate(b, &v, c);
         c->screening.solving = vxs_seconds() - start - c->screening.screening;
-        remember(b, &v);
-        status = take_solution(b, solution, err);
+        set_reference(b, &v);
+        status = write_solution(b, solution, err);
     }
     if (!status && b->settings.fused.compare)
         status = compare(b, lambda, &c->screening, v.primal, err);
     if (status)
         vxs_solution_release(solution);
-    b->costs.began = vxs_seconds(); /* comparing is not of the next fit */
+    b->costs.began = vxs_seconds(); /* the comparison does not count for the next fit */
     return status;
 }
 

@@ -1,205 +1,212 @@
-/* bound_propagation.h - bound propagation and the general solver beneath it; private to the solver
- * room.
+/* bound_propagation.h - bound propagation and the interior-point method beneath it; private to the
+ * solver room.
  *
- * Samples are those with a weight u, times its root: columns, targets' slopes and predictions. Then
- * the weights are gone, and balls are round. */
+ * Only samples of weight u > 0 enter; their rows of X, predictions and gradients are multiplied by
+ * sqrt(u), so that regions of the dual are balls in the ordinary norm. A term k of the penalty is
+ * row D_k of the analysis operator D. */
 #ifndef VXS_SOLVER_BOUND_PROPAGATION_BOUND_PROPAGATION_H
 #define VXS_SOLVER_BOUND_PROPAGATION_BOUND_PROPAGATION_H
 
 #include "linalg/sparse_cholesky.h"
 #include "voxsift/internal/solver.h"
 
-/* ---- The whole problem ----------------------------------------------------------------------- */
+/* ---- The data -------------------------------------------------------------------------------- */
 
 typedef struct {
-    const vxs_loss_kind *loss; /* of one prediction a sample */
-    double threshold;          /* its own */
+    const vxs_loss_kind *loss; /* one prediction a sample */
+    double threshold;          /* parameter of the loss */
     size_t n, p, q;
-    double *x;          /* n x p by column */
-    double *free;       /* n x q */
-    double *y, *root;   /* n: as given; of u */
-    double least;       /* of a sum of columns: no more is rounding */
-    const double *away; /* n: xi of the empty model, or NULL: inside the dual's domain */
-    const vxs_analysis *terms;
-} vxs_whole;
+    double *x;              /* n x p, column-major */
+    double *covariates;     /* n x q, column-major: Z */
+    double *y, *root;       /* n: targets as given, sqrt(u) */
+    double rounding;        /* error bound of a sum of columns */
+    const double *xi_empty; /* n: xi of the empty model, interior to the dual domain; or NULL */
+    const vxs_analysis *terms; /* D */
+} vxs_bp_data;
 
-/* Sum of losses at predictions, f* likewise, and minus the slope. */
-double vxs_whole_loss(const vxs_whole *whole, const double *z);
-double vxs_whole_dual(const vxs_whole *whole, const double *xi, double scale);
-void vxs_whole_slope(const vxs_whole *whole, const double *z, double *xi);
-void vxs_whole_bring_inside(const vxs_whole *whole, double *xi);
-/* The scale with the best dual value, at most `most`. */
-double vxs_whole_scale(const vxs_whole *whole, const double *xi, double most);
+/* Loss at predictions z; -sum u f*(-scale xi / u); xi = minus the gradient of the loss at z. */
+double vxs_bp_loss(const vxs_bp_data *data, const double *z);
+double vxs_bp_dual_value(const vxs_bp_data *data, const double *xi, double scale);
+void vxs_bp_negative_gradient(const vxs_bp_data *data, const double *z, double *xi);
+void vxs_bp_into_domain(const vxs_bp_data *data, double *xi);
+/* The scale of xi with the largest dual value, in absolute value at most `bound`. */
+double vxs_bp_best_scale(const vxs_bp_data *data, const double *xi, double bound);
 
-/* ---- Terms that are known to be 0 ------------------------------------------------------------ */
+/* ---- Presolve -------------------------------------------------------------------------------- */
 
-/* w = T w': what is left when terms are 0. Feature j is term j of `back`, whose columns are the
- * features that survive; the terms that are left are those of `terms`, of which equal ones have
- * become one. */
+/* The problem in w' after presolve, w = T w', when some rows of D w are known to be 0. Row j of
+ * `expansion` is row j of T; columns of T are the remaining features. The rows of D T are those of
+ * `terms`, where parallel rows are merged. */
 typedef struct {
-    vxs_analysis back, terms;
-    size_t *survivor; /* the feature a variable was */
-    size_t *group;    /* of each term of the whole problem: the term it is in, or SIZE_MAX */
-    double *share;    /* it is so many times that one */
-} vxs_left;
-VXS_MUST_CHECK vxs_status vxs_left_new(const vxs_analysis *terms, const bool *zero, vxs_left *left,
-                                       vxs_error *err);
-void vxs_left_release(vxs_left *left);
+    vxs_analysis expansion, terms;
+    size_t *feature;    /* of a remaining variable */
+    size_t *merged_row; /* of a row of D: the row of `terms` that contains it, or SIZE_MAX */
+    double *share;      /* row of D T = share x merged row */
+} vxs_presolved;
+VXS_MUST_CHECK vxs_status vxs_presolved_new(const vxs_analysis *terms, const bool *zero,
+                                            vxs_presolved *presolved, vxs_error *err);
+void vxs_presolved_release(vxs_presolved *presolved);
 
-/* ---- The problem that is left ---------------------------------------------------------------- */
+/* ---- The reparametrized problem -------------------------------------------------------------- */
 
-/* Variables that are alone in a term, when those before them are gone, become that term's value
- * (`single`, in this order); those without a term are free; the others are the core, of which some
- * (`mr` on) can be expressed by what the null space of its terms spans, and are free too. A term's
- * number is its single's, or behind these its place in the core. */
+/* A leaf is a variable that is alone in a row of D once earlier leaves are removed: the value of
+ * that row replaces it. Variables in no row are unpenalized. The others are the core; its null
+ * space is spanned by one reference node a connected component (places `reduced` and on), whose
+ * values are unpenalized. Without the columns of the reference nodes the rows of the core have full
+ * column rank, as a reduced incidence matrix has. Rows are numbered: those of leaves, then those of
+ * the core. */
 typedef struct {
-    const vxs_whole *whole;
-    vxs_left left;
-    size_t n, singles, mr, core; /* mr of the core are not ground */
-    size_t terms;                /* singles and those of the core */
-    size_t *single;              /* the variable that went */
-    size_t *of_single;           /* its term in left.terms */
-    double *pivot;               /* its factor there */
-    size_t *of_core;             /* variable of a place in the core */
-    size_t *number;              /* of a term in left.terms */
-    size_t *of_free;             /* variables without a term */
-    size_t free_count;
-    vxs_analysis inner; /* the core's terms, of all its places */
-    vxs_analysis solid; /* and of the first mr */
-    vxs_analysis null;  /* the core's places of what the ground spans */
-    double *x;          /* n x (singles + core), columns */
-    double *span;       /* n x rank, orthonormal: what is free */
-    double *triangle;   /* rank x rank, upper: the free columns `kept` are span times it */
-    size_t *kept;       /* of q, of_free, ground */
-    size_t rank, frees;
+    const vxs_bp_data *data;
+    vxs_presolved presolved;
+    size_t n, leaves, reduced, core; /* core - reduced reference nodes */
+    size_t terms;                    /* rows, of leaves and core */
+    size_t *leaf;                    /* variable of a leaf, in the order of removal */
+    size_t *leaf_row;                /* its row in presolved.terms */
+    double *pivot;                   /* its entry there */
+    size_t *core_variable;           /* variable at a place of the core */
+    size_t *number;                  /* of a row of presolved.terms */
+    size_t *unpenalized;             /* variables in no row */
+    size_t unpenalized_count;
+    vxs_analysis core_rows;    /* rows of the core, all columns */
+    vxs_analysis reduced_rows; /* without the columns of reference nodes */
+    vxs_analysis null_space;   /* core x reference nodes */
+    double *x;              /* n x (leaves + core), column-major */
+    double *span;           /* n x rank: orthonormal basis of the unpenalized columns */
+    double *triangle;       /* rank x rank, upper: columns `independent` = span x triangle */
+    size_t *independent;    /* numbered as covariates, unpenalized variables, reference nodes */
+    size_t rank, unpenalized_columns;
     vxs_factor factor;
-} vxs_rest;
-VXS_MUST_CHECK vxs_status vxs_rest_new(const vxs_whole *whole, const bool *zero, bool transform,
-                                       vxs_rest *rest, vxs_error *err);
-void vxs_rest_release(vxs_rest *rest);
-/* Where the entries of its factor stand, which the solver and the norm need: once is enough. */
-VXS_MUST_CHECK vxs_status vxs_rest_factor(vxs_rest *rest, vxs_error *err);
-/* Features and free columns from the solver's variables and what it has along the span. */
-void vxs_rest_expand(const vxs_rest *rest, const double *x, const double *b, double *work,
-                     double *w, double *free);
-/* out = E x over all terms, x the solver's variables; x += E'v */
-void vxs_rest_terms(const vxs_rest *rest, const double *x, double *out);
-void vxs_rest_turned(const vxs_rest *rest, const double *v, double *x);
+} vxs_reparametrized;
+VXS_MUST_CHECK vxs_status vxs_reparametrized_new(const vxs_bp_data *data, const bool *zero,
+                                                 bool transform, vxs_reparametrized *r,
+                                                 vxs_error *err);
+void vxs_reparametrized_release(vxs_reparametrized *r);
+/* Symbolic Cholesky factorization, needed by the solver and the dual norm; done once. */
+VXS_MUST_CHECK vxs_status vxs_reparametrized_factor(vxs_reparametrized *r, vxs_error *err);
+/* Weights w and coefficients of covariates from the solver's variables x and coordinates b in the
+ * span. */
+void vxs_reparametrized_expand(const vxs_reparametrized *r, const double *x, const double *b,
+                               double *work, double *w, double *coefficients);
+/* out = E x, E the rows of leaves and core, x the solver's variables; x += E'v */
+void vxs_reparametrized_multiply(const vxs_reparametrized *r, const double *x, double *out);
+void vxs_reparametrized_transpose(const vxs_reparametrized *r, const double *v, double *x);
 
-/* ---- The solver ------------------------------------------------------------------------------ */
+/* ---- The interior-point iterate -------------------------------------------------------------- */
 
-/* Variables x and b, one v, g = 1 - v, h = 1 + v and two slacks up - down = E x a term. */
+/* Primal x and b, dual v with g = 1 - v and h = 1 + v, and the slacks up - down = E x. */
 typedef struct {
-    const vxs_rest *rest;
+    const vxs_reparametrized *problem;
     double lambda;
-    size_t m, k; /* x and terms */
+    size_t m, k; /* sizes of x and of v */
     double *x, *b, *v, *g, *h, *up, *down;
-    double *z, *xi, *theta; /* n: theta = xi / lambda without what the span holds */
-    double *u;              /* terms: E'u = X'theta */
+    double *z, *xi, *theta; /* n: theta = xi / lambda projected onto the complement of the span */
+    double *u;              /* k: E'u = X'theta */
     double primal, dual, gap;
-    double off;    /* what u is from where it should be */
-    double enough; /* products that are no larger will do */
-    double norm;   /* of u, |u|_inf */
-    double least;  /* gap so far */
-    int slow;      /* iterations since then */
-    struct vxs_inner *room;
-} vxs_inside;
-VXS_MUST_CHECK vxs_status vxs_inside_new(const vxs_rest *rest, double lambda, vxs_inside *inside,
-                                         vxs_error *err);
-void vxs_inside_release(vxs_inside *inside);
-/* From x, b and v as they are: predictions, and slacks with up - down = E x that are at least
- * `least`. */
-void vxs_inside_begin(vxs_inside *inside, double least);
-/* One iteration; false when it gets nowhere. Then gap, theta and u are of the new point. */
-bool vxs_inside_step(vxs_inside *inside);
+    double residual;            /* |E'u - X'theta|, relative */
+    double min_complementarity; /* lower bound of the target of up g and down h */
+    double norm;                /* |u|_inf */
+    double best_gap;
+    int slow; /* iterations since then */
+    struct vxs_iterate_workspace *workspace;
+} vxs_iterate;
+VXS_MUST_CHECK vxs_status vxs_iterate_new(const vxs_reparametrized *problem, double lambda,
+                                          vxs_iterate *iterate, vxs_error *err);
+void vxs_iterate_release(vxs_iterate *iterate);
+/* Predictions from x, b and v; slacks up - down = E x of at least `min_slack`. */
+void vxs_iterate_start(vxs_iterate *iterate, double min_slack);
+/* One iteration; false when the step length vanishes. Then gap, theta and u are of the new point.
+ */
+bool vxs_iterate_step(vxs_iterate *iterate);
 
 /* ---- The dual norm --------------------------------------------------------------------------- */
 
-/* The least |u|_inf with D'u = value, and such a u; `below` is a bound from below. The columns of D
- * may not depend on each other: the factor is of them. */
-VXS_MUST_CHECK vxs_status vxs_terms_norm(vxs_factor *factor, const double *value, double *u,
-                                         double *norm, double *below, vxs_error *err);
-/* The same of X'theta, for the terms of a rest: theta is without what its span holds. */
-VXS_MUST_CHECK vxs_status vxs_rest_norm(vxs_rest *rest, const double *theta, double *u,
-                                        double *norm, vxs_error *err);
+/* Dual norm of |D w|_1 at `value`: min |u|_inf over D'u = value, and a minimizer u; `below` is a
+ * lower bound. D must have full column rank: the factor is that of D'SD. */
+VXS_MUST_CHECK vxs_status vxs_analysis_dual_norm(vxs_factor *factor, const double *value, double *u,
+                                                 double *norm, double *below, vxs_error *err);
+/* The dual norm of X'theta in the reparametrized problem, theta orthogonal to its span. */
+VXS_MUST_CHECK vxs_status vxs_reparametrized_dual_norm(vxs_reparametrized *r, const double *theta,
+                                                       double *u, double *norm, vxs_error *err);
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* Where the dual optimum is for certain: |xi - centre| <= radius, and with `cut`
- * along'(xi - centre) <= room, |along| = 1. */
+/* A region that contains the dual optimum: the ball |xi - center| <= radius and, with `cut`, the
+ * half space normal'(xi - center) <= offset, |normal| = 1. */
 typedef struct {
     size_t n;
-    double *centre, *along;
-    double radius, room;
+    double *center, *normal;
+    double radius, offset;
     bool cut;
 } vxs_dome;
 VXS_MUST_CHECK vxs_status vxs_dome_new(size_t n, vxs_dome *dome, vxs_error *err);
 void vxs_dome_release(vxs_dome *dome);
 
-/* Inequalities on u: sums of it are between bounds. Sums after the first `columns` are those of
- * columns that were added up along paths. */
+/* Linear inequalities low <= sum of factor x u <= high. The first `columns` sums belong to columns
+ * of X, later ones to sums of columns along paths. */
 typedef struct {
-    size_t terms, columns, count, room;
-    size_t *starts, *term; /* of a sum's factors */
+    size_t terms, columns, count, capacity;
+    size_t *starts, *term; /* the entries of a sum */
     double *factor;
-    size_t factors_room;
-    double *norm;       /* of its column, without what is free */
-    size_t *base, *add; /* it is sum `base` and `share` times column `add` */
+    size_t factor_capacity;
+    double *norm;       /* of the column, projected onto the complement of the span */
+    size_t *base, *add; /* sum = sum `base` + `share` x column `add` */
     double *share;
-    size_t *uses_starts, *uses; /* the sums that a term is in */
-    double *low, *high;         /* of sums */
-    double *from, *to;          /* of u */
-    double *mid, *slant;        /* x'centre, x'along of sums */
-    double *x;                  /* n x columns, without what is free */
+    size_t *uses_starts, *uses;       /* the sums that contain u_k: the transpose */
+    double *low, *high;               /* bounds of sums */
+    double *from, *to;                /* the box around u */
+    double *at_center, *along_normal; /* x'center, x'normal of sums */
+    double *x;                        /* n x columns, projected likewise */
     size_t n;
     size_t *queue;
-    bool *waits;
+    bool *queued;
 } vxs_bounds;
-VXS_MUST_CHECK vxs_status vxs_bounds_new(const vxs_rest *rest, bool transform, vxs_bounds *bounds,
-                                         vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_bounds_new(const vxs_reparametrized *r, bool transform,
+                                         vxs_bounds *bounds, vxs_error *err);
 void vxs_bounds_release(vxs_bounds *bounds);
-/* How many columns have bounds so close together that one term alone could be told to be 0. Where
- * there are few of them, no more terms can be hoped for. */
-size_t vxs_bounds_narrow(const vxs_bounds *bounds, const vxs_dome *dome, double lambda);
-/* The box around u, and which terms are 0 for certain. Returns how many of them. */
-size_t vxs_bounds_find(vxs_bounds *bounds, const vxs_dome *dome, double lambda, bool *zero);
+/* The number of columns whose bounds are narrow enough to show that a row alone in them is 0. With
+ * few of them propagation finds no more. */
+size_t vxs_bounds_promising(const vxs_bounds *bounds, const vxs_dome *dome, double lambda);
+/* Bound propagation: the box around u, and the rows that are 0 for every u in it. Returns their
+ * number. */
+size_t vxs_bounds_propagate(vxs_bounds *bounds, const vxs_dome *dome, double lambda, bool *zero);
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* What is known of a solution: predictions, |D w|_1, and a theta with |u|_inf <= 1. */
+/* A primal point and a dual feasible point of some lambda: predictions, |D w|_1, and theta with
+ * |u|_inf <= 1. */
 typedef struct {
     double *z, *theta;
-    double size;
+    double penalty;
     bool known;
-} vxs_witness;
+} vxs_reference;
 
-/* A problem being solved at one lambda after the other. */
+/* The path of problems in lambda. */
 typedef struct {
-    vxs_whole whole;
-    vxs_rest base;     /* nothing is 0 yet */
-    vxs_bounds bounds; /* its; made when they are first asked for */
+    vxs_bp_data data;
+    vxs_reparametrized base; /* no row known to be 0 */
+    vxs_bounds bounds;       /* of `base`; built when first needed */
     bool has_bounds;
     bool transform, sequential, dynamic;
-    vxs_witness witness; /* the last lambda's, or of the empty model at lambda_max */
+    vxs_reference reference; /* of the last lambda, or of the empty model at lambda_max */
     vxs_dome dome;
-    double empty;         /* primal value of the empty model */
-    double *w, *free;     /* p, q: the answer */
-    double *z, *xi;       /* n */
-    double *work;         /* p + q + n, to expand */
-    bool *zero, *found;   /* terms: of the whole problem, of a rest */
-    double *term;         /* 3 x terms: v, up, down */
-    size_t before, after; /* terms that screening found to be 0: before the solver began, in all */
+    double empty;             /* primal value of the empty model */
+    double *w, *coefficients; /* p, q: the solution */
+    double *z, *xi;           /* n */
+    double *work;             /* p + q + n */
+    bool *zero, *found;       /* rows of D, rows of a reparametrized problem */
+    double *term;             /* 3 x rows of D: v, up, down */
+    size_t before, after;     /* rows screened out: before the first iteration, in all */
     uint64_t iterations;
     double screening; /* seconds */
     const vxs_context *context;
 } vxs_path;
-/* Into the dome, what a witness says of the dual optimum at some lambda. */
-void vxs_path_region(vxs_path *path, double lambda, const vxs_witness *witness);
+/* Into the dome, the region of the dual optimum at lambda that a reference point gives. */
+void vxs_path_dual_region(vxs_path *path, double lambda, const vxs_reference *reference);
 VXS_MUST_CHECK vxs_status vxs_path_solve(vxs_path *path, double lambda, double target, bool screen,
                                          vxs_error *err);
-/* With all terms 0, as they are marked. */
+/* The empty model: every row of D w is 0, as marked in `zero`. */
 VXS_MUST_CHECK vxs_status vxs_path_empty(vxs_path *path, vxs_error *err);
-/* Again, with terms 0 that look like it, from what vxs_path_solve has left. */
+/* Solves again with the rows fixed to 0 that nearly are, from the state of vxs_path_solve. */
 VXS_MUST_CHECK vxs_status vxs_path_polish(vxs_path *path, double lambda, double target,
                                           vxs_error *err);
 

@@ -1,12 +1,16 @@
-/* dual_norm.c - the dual norm of |D w|_1: the least |u|_inf with D'u = v.
+/* dual_norm.c - the dual norm of |D w|_1: min |u|_inf over D'u = v.
  *
  * Problem   min tau over D'u = v, g = tau - u >= 0, h = tau + u >= 0
- * Dual      max v'w over |D w|_1 <= 1; with up, down >= 0 for g and h, D w = up - down and their
- *           sums are 1
- * Way       Mehrotra's predictor and corrector, as in analysis_interior.c. From each iterate u is
- * moved to where D'u = v holds by what costs least in the weights, so that |u|_inf is a bound from
- *           above, and v'w / |D w|_1 is one from below: both hold whatever rounding did
- * Cost      some twenty sparse factors */
+ * Dual      max v'w over |D w|_1 <= 1; multipliers up, down >= 0 of g and h: D w = up - down,
+ *           sum(up + down) = 1
+ * Optimal   up g = 0, down h = 0
+ * Method    Mehrotra's predictor-corrector. At each iterate u is projected onto D'u = v in the norm
+ *           of its weights: |u|_inf is an upper bound, v'w / |D w|_1 a lower bound, both
+ *           independent of rounding
+ * Stops     bounds agree to TOLERANCE
+ * Cost      about twenty sparse Cholesky factorizations
+ * Threads   1
+ * Source    Mehrotra 1992; spec/fused.md, correction 1 to Theorem 8 */
 #include "solver/bound_propagation/bound_propagation.h"
 
 #include <cblas.h>
@@ -14,15 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST    80    /* iterations */
-#define CLOSE   1e-12 /* of the norm: bounds no further apart are one; u no further off is right */
-#define SHORTEN 0.995
-#define TINY    1e-300
-#define ROUNDS  8     /* of moving u */
-#define EXACT   1e-15 /* of the largest value: u need not be moved closer */
-#define NEAR    1e-7  /* this share of the largest value can be mended */
-#define LEAST   1e-12 /* a step that is no longer gets nowhere */
-#define DONE    1e-15 /* products that small, of the norm, are rounding */
+#define MAX_ITERATIONS  80    /* iterations */
+#define TOLERANCE       1e-12 /* of the norm: gap of the bounds, residual of D'u = v */
+#define SHORTEN         0.995
+#define TINY            1e-300
+#define MAX_REFINEMENTS 8     /* steps of iterative refinement */
+#define EXACT           1e-15 /* residual, of max |v|: refinement ends */
+#define NEAR            1e-7 /* residual, of max |v|, that a projection with equal weights still corrects */
+#define MIN_STEP        1e-12 /* shorter steps end the iterations */
+#define DONE            1e-15 /* of the norm: complementarity below this is rounding */
 
 typedef struct {
     vxs_factor *factor;
@@ -30,19 +34,20 @@ typedef struct {
     size_t m, k;
     const double *value;
     double *best, norm, below;
-    double least; /* that of a u which is only near where it should be */
+    double near_norm; /* norm of the best u with residual below NEAR */
     double tau, dtau;
     double *u, *g, *h, *up, *down, *du, *dup, *ddown; /* k */
-    double *sigma, *e, *kappa, *to_up, *to_down, *dw_terms, *trial, *slope, *near;
+    double *sigma, *e, *kappa, *to_up, *to_down, *dw_terms, *trial, *gradient, *near;
     double *w, *dw, *along, *right; /* m */
     double *memory;
-} point;
+} iterate;
 
-static vxs_status make_room(point *t, vxs_error *err)
+static vxs_status allocate(iterate *t, vxs_error *err)
 {
-    double **const of_k[] = { &t->u,       &t->g,        &t->h,     &t->up,    &t->down,  &t->du,
-                              &t->dup,     &t->ddown,    &t->sigma, &t->e,     &t->kappa, &t->to_up,
-                              &t->to_down, &t->dw_terms, &t->trial, &t->slope, &t->near };
+    double **const of_k[] = { &t->u,        &t->g,     &t->h,       &t->up,       &t->down,
+                              &t->du,       &t->dup,   &t->ddown,   &t->sigma,    &t->e,
+                              &t->kappa,    &t->to_up, &t->to_down, &t->dw_terms, &t->trial,
+                              &t->gradient, &t->near };
     double **const of_m[] = { &t->w, &t->dw, &t->along, &t->right };
     size_t ks = sizeof(of_k) / sizeof(of_k[0]), ms = sizeof(of_m) / sizeof(of_m[0]);
     double *next = t->memory = vxs_alloc(ks * t->k + ms * t->m, sizeof(*next), err);
@@ -55,7 +60,7 @@ static vxs_status make_room(point *t, vxs_error *err)
     return VXS_OK;
 }
 
-static void times_terms(const vxs_sparse_rows *d, const double *w, double *out)
+static void multiply(const vxs_sparse_rows *d, const double *w, double *out)
 {
     for (size_t t = 0; t < d->count; t++) {
         double sum = 0;
@@ -65,7 +70,7 @@ static void times_terms(const vxs_sparse_rows *d, const double *w, double *out)
     }
 }
 
-static void add_turned(const vxs_sparse_rows *d, double factor, const double *u, double *out)
+static void add_transposed(const vxs_sparse_rows *d, double factor, const double *u, double *out)
 {
     for (size_t t = 0; t < d->count; t++)
         for (size_t a = d->starts[t]; a < d->starts[t + 1]; a++)
@@ -76,110 +81,110 @@ static void add_turned(const vxs_sparse_rows *d, double factor, const double *u,
 
 static double largest(const double *u, size_t count)
 {
-    double most = 0;
+    double max = 0;
     for (size_t k = 0; k < count; k++)
-        most = fmax(most, fabs(u[k]));
-    return most;
+        max = fmax(max, fabs(u[k]));
+    return max;
 }
 
-/* The factors are those of `weight`. Returns what is left of the equations, as a share of the
- * largest value. */
-static double correct(point *t, const double *weight, double *u)
+/* Iterative refinement of D'u = v with the factor of D' diag(weight) D. Returns the residual as a
+ * share of max |v|. */
+static double refine(iterate *t, const double *weight, double *u)
 {
-    double before = INFINITY, off = 0, size = largest(t->value, t->m);
-    for (int round = 0; round < ROUNDS; round++) {
+    double previous = INFINITY, residual = 0, size = largest(t->value, t->m);
+    for (int iteration = 0; iteration < MAX_REFINEMENTS; iteration++) {
         memcpy(t->right, t->value, t->m * sizeof(*t->right));
-        add_turned(t->d, -1, u, t->right);
-        off = largest(t->right, t->m) / (size + TINY);
-        if (!(off < 0.5 * before) || off <= EXACT)
+        add_transposed(t->d, -1, u, t->right);
+        residual = largest(t->right, t->m) / (size + TINY);
+        if (!(residual < 0.5 * previous) || residual <= EXACT)
             break;
-        before = off;
+        previous = residual;
         vxs_factor_solve(t->factor, t->right);
-        times_terms(t->d, t->right, t->slope);
+        multiply(t->d, t->right, t->gradient);
         for (size_t k = 0; k < t->k; k++)
-            u[k] += weight[k] * t->slope[k];
+            u[k] += weight[k] * t->gradient[k];
     }
-    return off;
+    return residual;
 }
 
-static void look(point *t)
+static void evaluate_bounds(iterate *t)
 {
     memcpy(t->trial, t->u, t->k * sizeof(*t->trial));
-    double off = correct(t, t->sigma, t->trial), norm = largest(t->trial, t->k), size = 0;
-    if (norm < t->norm && off < CLOSE) {
+    double residual = refine(t, t->sigma, t->trial), norm = largest(t->trial, t->k), size = 0;
+    if (norm < t->norm && residual < TOLERANCE) {
         t->norm = norm;
         memcpy(t->best, t->trial, t->k * sizeof(*t->best));
-    } else if (norm < t->norm && norm < t->least && off < NEAR) {
-        t->least = norm;
+    } else if (norm < t->norm && norm < t->near_norm && residual < NEAR) {
+        t->near_norm = norm;
         memcpy(t->near, t->trial, t->k * sizeof(*t->near));
     }
-    times_terms(t->d, t->w, t->slope);
+    multiply(t->d, t->w, t->gradient);
     for (size_t k = 0; k < t->k; k++)
-        size += fabs(t->slope[k]);
+        size += fabs(t->gradient[k]);
     if (size > 0)
         t->below = fmax(t->below, cblas_ddot((int)t->m, t->value, 1, t->w, 1) / size);
 }
 
-/* ---- A step ---------------------------------------------------------------------------------- */
+/* ---- The step -------------------------------------------------------------------------------- */
 
-static void find_step(point *t, double aim, double bend)
+static void find_step(iterate *t, double mu, double corrector)
 {
-    double sums = 1, slope = 0, start = 0;
-    times_terms(t->d, t->w, t->dw_terms);
+    double sums = 1, gradient = 0, offset = 0;
+    multiply(t->d, t->w, t->dw_terms);
     memcpy(t->dw, t->value, t->m * sizeof(*t->dw));
-    add_turned(t->d, -1, t->u, t->dw);
+    add_transposed(t->d, -1, t->u, t->dw);
     memset(t->along, 0, t->m * sizeof(*t->along));
     for (size_t k = 0; k < t->k; k++) {
-        t->to_up[k] = aim - t->up[k] * t->g[k] - bend * t->dup[k] * (t->dtau - t->du[k]);
-        t->to_down[k] = aim - t->down[k] * t->h[k] - bend * t->ddown[k] * (t->dtau + t->du[k]);
+        t->to_up[k] = mu - t->up[k] * t->g[k] - corrector * t->dup[k] * (t->dtau - t->du[k]);
+        t->to_down[k] = mu - t->down[k] * t->h[k] - corrector * t->ddown[k] * (t->dtau + t->du[k]);
         t->kappa[k] = t->up[k] / t->g[k] - t->down[k] / t->h[k];
         t->e[k] = t->dw_terms[k] - t->up[k] + t->down[k] - t->to_up[k] / t->g[k] +
                   t->to_down[k] / t->h[k];
-        t->slope[k] = t->sigma[k] * t->e[k];
+        t->gradient[k] = t->sigma[k] * t->e[k];
         t->trial[k] = t->sigma[k] * t->kappa[k];
         sums -= t->up[k] + t->down[k] + t->to_up[k] / t->g[k] + t->to_down[k] / t->h[k];
     }
-    add_turned(t->d, -1, t->slope, t->dw);
-    add_turned(t->d, 1, t->trial, t->along);
+    add_transposed(t->d, -1, t->gradient, t->dw);
+    add_transposed(t->d, 1, t->trial, t->along);
     vxs_factor_solve(t->factor, t->dw);
     vxs_factor_solve(t->factor, t->along);
-    times_terms(t->d, t->dw, t->du);
-    times_terms(t->d, t->along, t->trial);
+    multiply(t->d, t->dw, t->du);
+    multiply(t->d, t->along, t->trial);
     for (size_t k = 0; k < t->k; k++) {
         t->du[k] = t->sigma[k] * (t->du[k] + t->e[k]);
-        t->slope[k] = t->sigma[k] * (t->kappa[k] - t->trial[k]);
-        start += t->kappa[k] * t->du[k];
-        slope += t->kappa[k] * t->slope[k] - 1 / t->sigma[k];
+        t->gradient[k] = t->sigma[k] * (t->kappa[k] - t->trial[k]);
+        offset += t->kappa[k] * t->du[k];
+        gradient += t->kappa[k] * t->gradient[k] - 1 / t->sigma[k];
     }
-    t->dtau = (sums - start) / slope;
+    t->dtau = (sums - offset) / gradient;
     cblas_daxpy((int)t->m, -t->dtau, t->along, 1, t->dw, 1);
     for (size_t k = 0; k < t->k; k++) {
-        t->du[k] += t->dtau * t->slope[k];
+        t->du[k] += t->dtau * t->gradient[k];
         t->dup[k] = (t->to_up[k] - t->up[k] * (t->dtau - t->du[k])) / t->g[k];
         t->ddown[k] = (t->to_down[k] - t->down[k] * (t->dtau + t->du[k])) / t->h[k];
     }
 }
 
-static double reach(double most, double value, double change)
+static double step_to_boundary(double max, double value, double change)
 {
-    return change * most < -value ? -value / change : most;
+    return change * max < -value ? -value / change : max;
 }
 
-/* How far u and tau, and how far w and its slacks, may go. */
-static void find_lengths(const point *t, double *primal, double *dual)
+/* Step lengths of (u, tau) and of (w, up, down). */
+static void find_lengths(const iterate *t, double *primal, double *dual)
 {
     *primal = *dual = 1 / SHORTEN;
     for (size_t k = 0; k < t->k; k++) {
-        *primal = reach(*primal, t->g[k], t->dtau - t->du[k]);
-        *primal = reach(*primal, t->h[k], t->dtau + t->du[k]);
-        *dual = reach(*dual, t->up[k], t->dup[k]);
-        *dual = reach(*dual, t->down[k], t->ddown[k]);
+        *primal = step_to_boundary(*primal, t->g[k], t->dtau - t->du[k]);
+        *primal = step_to_boundary(*primal, t->h[k], t->dtau + t->du[k]);
+        *dual = step_to_boundary(*dual, t->up[k], t->dup[k]);
+        *dual = step_to_boundary(*dual, t->down[k], t->ddown[k]);
     }
     *primal = fmin(1, SHORTEN * *primal);
     *dual = fmin(1, SHORTEN * *dual);
 }
 
-static double complement(const point *t, double primal, double dual)
+static double complementarity(const iterate *t, double primal, double dual)
 {
     double sum = 0;
     for (size_t k = 0; k < t->k; k++)
@@ -188,7 +193,7 @@ static double complement(const point *t, double primal, double dual)
     return sum / (2 * (double)t->k);
 }
 
-static void advance(point *t, double primal, double dual)
+static void advance(iterate *t, double primal, double dual)
 {
     t->tau += primal * t->dtau;
     cblas_daxpy((int)t->m, dual, t->dw, 1, t->w, 1);
@@ -201,37 +206,37 @@ static void advance(point *t, double primal, double dual)
     }
 }
 
-static bool step(point *t)
+static bool step(iterate *t)
 {
     double primal, dual;
     for (size_t k = 0; k < t->k; k++)
         t->sigma[k] = 1 / (t->up[k] / t->g[k] + t->down[k] / t->h[k]);
     vxs_factor_make(t->factor, t->sigma);
-    double now = complement(t, 0, 0);
+    double now = complementarity(t, 0, 0);
     find_step(t, 0, 0);
     find_lengths(t, &primal, &dual);
-    double share = complement(t, primal, dual) / now;
+    double share = complementarity(t, primal, dual) / now;
     find_step(t, share * share * share * now, 1);
     find_lengths(t, &primal, &dual);
-    if ((!(primal > LEAST) && !(dual > LEAST)) || !(now > DONE * t->norm))
+    if ((!(primal > MIN_STEP) && !(dual > MIN_STEP)) || !(now > DONE * t->norm))
         return false;
     advance(t, primal, dual);
-    look(t);
+    evaluate_bounds(t);
     return true;
 }
 
 /* ---- The norm -------------------------------------------------------------------------------- */
 
-/* The shortest u, which is the only one when D is square. */
-static void begin(point *t)
+/* Least squares u, the only feasible one if D is square. */
+static void start(iterate *t)
 {
     for (size_t k = 0; k < t->k; k++)
         t->sigma[k] = 1;
     vxs_factor_make(t->factor, t->sigma);
-    correct(t, t->sigma, t->u);
+    refine(t, t->sigma, t->u);
     memcpy(t->best, t->u, t->k * sizeof(*t->u));
     t->norm = largest(t->u, t->k);
-    t->least = INFINITY;
+    t->near_norm = INFINITY;
     t->tau = 2 * t->norm;
     for (size_t k = 0; k < t->k; k++) {
         t->g[k] = t->tau - t->u[k];
@@ -240,58 +245,62 @@ static void begin(point *t)
     }
 }
 
-/* Weights far apart may leave a smaller u a little off; equal ones mend that by as little. */
-static void end(point *t)
+/* Ill-conditioned weights may leave a residual: corrects the best such u with equal weights. */
+static void correct_near(iterate *t)
 {
-    if (!(t->least < t->norm))
+    if (!(t->near_norm < t->norm))
         return;
     for (size_t k = 0; k < t->k; k++)
         t->sigma[k] = 1;
     vxs_factor_make(t->factor, t->sigma);
-    double off = correct(t, t->sigma, t->near), norm = largest(t->near, t->k);
-    if (!(norm < t->norm && off < CLOSE))
+    double residual = refine(t, t->sigma, t->near), norm = largest(t->near, t->k);
+    if (!(norm < t->norm && residual < TOLERANCE))
         return;
     t->norm = norm;
     memcpy(t->best, t->near, t->k * sizeof(*t->best));
 }
 
-vxs_status vxs_terms_norm(vxs_factor *factor, const double *value, double *u, double *norm,
-                          double *below, vxs_error *err)
+vxs_status vxs_analysis_dual_norm(vxs_factor *factor, const double *value, double *u, double *norm,
+                                  double *below, vxs_error *err)
 {
-    point t = { .factor = factor, .d = &factor->d, .value = value, .best = u };
+    iterate t = { .factor = factor, .d = &factor->d, .value = value, .best = u };
     t.m = t.d->columns;
     t.k = t.d->count;
     *norm = *below = 0;
     if (t.k == 0)
         return VXS_OK;
-    vxs_status status = make_room(&t, err);
+    vxs_status status = allocate(&t, err);
     if (status)
         return status;
-    begin(&t);
+    start(&t);
     t.below = t.m == t.k ? t.norm : 0;
-    for (int round = 0; round < MOST && t.norm > 0 && t.norm - t.below > CLOSE * t.norm; round++)
+    for (int iteration = 0;
+         iteration < MAX_ITERATIONS && t.norm > 0 && t.norm - t.below > TOLERANCE * t.norm;
+         iteration++)
         if (!step(&t))
             break;
-    end(&t);
+    correct_near(&t);
     *norm = t.norm;
     *below = t.below;
     free(t.memory);
     return VXS_OK;
 }
 
-vxs_status vxs_rest_norm(vxs_rest *r, const double *theta, double *u, double *norm, vxs_error *err)
+vxs_status vxs_reparametrized_dual_norm(vxs_reparametrized *r, const double *theta, double *u,
+                                        double *norm, vxs_error *err)
 {
-    vxs_status status = vxs_rest_factor(r, err);
-    double below, *value = vxs_alloc(r->singles + r->mr, sizeof(*value), err);
+    vxs_status status = vxs_reparametrized_factor(r, err);
+    double below, *value = vxs_alloc(r->leaves + r->reduced, sizeof(*value), err);
     if (!value || status) {
         free(value);
         return status ? status : VXS_FAILED;
     }
-    cblas_dgemv(CblasColMajor, CblasTrans, (int)r->n, (int)(r->singles + r->mr), 1, r->x, (int)r->n,
-                theta, 1, 0, value, 1);
-    memcpy(u, value, r->singles * sizeof(*u));
-    status = vxs_terms_norm(&r->factor, value + r->singles, u + r->singles, norm, &below, err);
-    for (size_t k = 0; k < r->singles; k++)
+    cblas_dgemv(CblasColMajor, CblasTrans, (int)r->n, (int)(r->leaves + r->reduced), 1, r->x,
+                (int)r->n, theta, 1, 0, value, 1);
+    memcpy(u, value, r->leaves * sizeof(*u));
+    status =
+        vxs_analysis_dual_norm(&r->factor, value + r->leaves, u + r->leaves, norm, &below, err);
+    for (size_t k = 0; k < r->leaves; k++)
         *norm = fmax(*norm, fabs(u[k]));
     free(value);
     return status;

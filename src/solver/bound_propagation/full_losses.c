@@ -1,10 +1,10 @@
-/* full_losses.c - losses and their conjugates over all samples. */
+/* full_losses.c - loss, conjugate and gradient over all samples. */
 #include "solver/bound_propagation/bound_propagation.h"
 
 #include <cblas.h>
 #include <math.h>
 
-double vxs_whole_loss(const vxs_whole *w, const double *z)
+double vxs_bp_loss(const vxs_bp_data *w, const double *z)
 {
     double sum = 0;
     for (size_t i = 0; i < w->n; i++)
@@ -13,7 +13,7 @@ double vxs_whole_loss(const vxs_whole *w, const double *z)
     return sum;
 }
 
-double vxs_whole_dual(const vxs_whole *w, const double *xi, double scale)
+double vxs_bp_dual_value(const vxs_bp_data *w, const double *xi, double scale)
 {
     double sum = 0;
     for (size_t i = 0; i < w->n; i++)
@@ -22,33 +22,34 @@ double vxs_whole_dual(const vxs_whole *w, const double *xi, double scale)
     return sum;
 }
 
-void vxs_whole_slope(const vxs_whole *w, const double *z, double *xi)
+void vxs_bp_negative_gradient(const vxs_bp_data *w, const double *z, double *xi)
 {
     for (size_t i = 0; i < w->n; i++)
         xi[i] = -w->root[i] * w->loss->sample->gradient(z[i] / w->root[i], w->y[i], w->threshold);
 }
 
-double vxs_whole_scale(const vxs_whole *w, const double *xi, double most)
+double vxs_bp_best_scale(const vxs_bp_data *w, const double *xi, double bound)
 {
-    double along = 0, square = cblas_ddot((int)w->n, xi, 1, xi, 1);
+    double product = 0, square = cblas_ddot((int)w->n, xi, 1, xi, 1);
     if (!w->loss->squared)
-        return fmin(1, most);
+        return fmin(1, bound);
     for (size_t i = 0; i < w->n; i++)
-        along += xi[i] * w->root[i] * w->y[i];
-    return square > 0 ? fmax(-most, fmin(most, along / square)) : 1;
+        product += xi[i] * w->root[i] * w->y[i];
+    return square > 0 ? fmax(-bound, fmin(bound, product / square)) : 1;
 }
 
-/* Taking out what the free columns span may leave the domain by a little; a share of the empty
- * model's point, which is inside, brings it back. */
-void vxs_whole_bring_inside(const vxs_whole *w, double *xi)
+/* The projection may leave the domain of the conjugate slightly: moves xi towards that of the empty
+ * model, an interior point, until it is inside. */
+void vxs_bp_into_domain(const vxs_bp_data *w, double *xi)
 {
     double share = 0;
-    if (!w->loss->sample->outside || !w->away)
+    if (!w->loss->sample->outside || !w->xi_empty)
         return;
     for (size_t i = 0; i < w->n; i++)
-        share = fmax(share, w->loss->sample->outside(-xi[i] / w->root[i], -w->away[i] / w->root[i],
-                                                     w->y[i], w->threshold));
+        share =
+            fmax(share, w->loss->sample->outside(-xi[i] / w->root[i], -w->xi_empty[i] / w->root[i],
+                                                 w->y[i], w->threshold));
     share = fmin(share, 1);
     for (size_t i = 0; i < w->n; i++)
-        xi[i] += share * (w->away[i] - xi[i]);
+        xi[i] += share * (w->xi_empty[i] - xi[i]);
 }

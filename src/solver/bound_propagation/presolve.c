@@ -1,45 +1,47 @@
-/* presolve.c - what is left of a problem when some of its terms are 0.
+/* presolve.c - the problem without the variables that rows of D w = 0 determine.
  *
- * Each such term is an equation: its variable with the largest factor is expressed by the others,
- * in which those that went before have been replaced (Gaussian elimination, a row at a time). For
- * the edges of a graph that joins their ends, for a single feature it takes it out. */
+ * Method    Gaussian elimination, one row at a time: the variable with the largest entry is
+ *           expressed by the others, after substitution of those eliminated before. For an edge of
+ *           a graph this merges its two nodes (aggregation), for a single feature it removes it
+ *           (elimination)
+ * Cost      the entries of D, with fill-in
+ * Threads   1
+ * Source    dissertation 3.3.2 */
 #include "solver/bound_propagation/bound_propagation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDING                                                                                   \
-    1e-11 /* of a term's largest factor: what replacing leaves below that is nothing               \
-           */
+#define ROUNDING 1e-11 /* of a row's largest entry: smaller ones are rounding of cancellation */
 
-/* A sum that is being made up, and lists of sums one after the other. */
+/* A sparse vector under construction, and a store of finished ones. */
 typedef struct {
     size_t count;
     size_t *list;
     double *value;
     bool *in;
-} sum;
+} sparse_vector;
 
 typedef struct {
-    size_t count, room;
+    size_t count, capacity;
     size_t *index;
     double *value;
-} pool;
+} vector_store;
 
 typedef struct {
     const vxs_analysis *terms;
-    size_t gone_count;
-    size_t *order; /* variables, as they went */
-    bool *gone;
-    size_t *start, *length; /* of the sum that one is */
-    pool pool;
-    sum sum;
+    size_t eliminated_count;
+    size_t *order; /* eliminated variables, in order */
+    bool *eliminated;
+    size_t *start, *length; /* of the expression of an eliminated variable */
+    vector_store store;
+    sparse_vector sum;
 } elimination;
 
-/* ---- Sums ------------------------------------------------------------------------------------ */
+/* ---- Sparse vectors -------------------------------------------------------------------------- */
 
-static vxs_status make_sum(sum *s, size_t size, vxs_error *err)
+static vxs_status new_vector(sparse_vector *s, size_t size, vxs_error *err)
 {
     s->list = vxs_alloc(size, sizeof(*s->list), err);
     s->value = vxs_alloc(size, sizeof(*s->value), err);
@@ -47,14 +49,14 @@ static vxs_status make_sum(sum *s, size_t size, vxs_error *err)
     return s->list && s->value && s->in ? VXS_OK : VXS_FAILED;
 }
 
-static void free_sum(sum *s)
+static void free_vector(sparse_vector *s)
 {
     free(s->list);
     free(s->value);
     free(s->in);
 }
 
-static void add(sum *s, size_t index, double value)
+static void add(sparse_vector *s, size_t index, double value)
 {
     if (!s->in[index]) {
         s->in[index] = true;
@@ -64,27 +66,27 @@ static void add(sum *s, size_t index, double value)
     s->value[index] += value;
 }
 
-static void clear(sum *s)
+static void clear(sparse_vector *s)
 {
     for (size_t k = 0; k < s->count; k++)
         s->in[s->list[k]] = false;
     s->count = 0;
 }
 
-static vxs_status grow(pool *p, size_t more, vxs_error *err)
+static vxs_status reserve(vector_store *p, size_t more, vxs_error *err)
 {
-    if (p->count + more <= p->room)
+    if (p->count + more <= p->capacity)
         return VXS_OK;
-    size_t room = 2 * (p->count + more);
-    size_t *index = vxs_resize(p->index, room, sizeof(*index), err);
+    size_t capacity = 2 * (p->count + more);
+    size_t *index = vxs_resize(p->index, capacity, sizeof(*index), err);
     p->index = index ? index : p->index;
-    double *value = index ? vxs_resize(p->value, room, sizeof(*value), err) : NULL;
+    double *value = index ? vxs_resize(p->value, capacity, sizeof(*value), err) : NULL;
     p->value = value ? value : p->value;
-    p->room = value ? room : p->room;
+    p->capacity = value ? capacity : p->capacity;
     return value ? VXS_OK : VXS_FAILED;
 }
 
-static void free_pool(pool *p)
+static void free_store(vector_store *p)
 {
     free(p->index);
     free(p->value);
@@ -92,14 +94,14 @@ static void free_pool(pool *p)
 
 static int ascending(const void *a, const void *b)
 {
-    size_t left = *(const size_t *)a, right = *(const size_t *)b;
-    return (left > right) - (left < right);
+    size_t first = *(const size_t *)a, second = *(const size_t *)b;
+    return (first > second) - (first < second);
 }
 
-/* To the end of a pool, the smallest index first. */
-static vxs_status keep(sum *s, pool *p, vxs_error *err)
+/* Appends to the store, indices ascending. */
+static vxs_status append(sparse_vector *s, vector_store *p, vxs_error *err)
 {
-    vxs_status status = grow(p, s->count, err);
+    vxs_status status = reserve(p, s->count, err);
     if (status)
         return status;
     qsort(s->list, s->count, sizeof(*s->list), ascending);
@@ -113,42 +115,42 @@ static vxs_status keep(sum *s, pool *p, vxs_error *err)
 
 /* ---- Elimination ----------------------------------------------------------------------------- */
 
-/* Of a variable that is a multiple of another one that went: of what that one is. */
-static void shorten(elimination *e, size_t j)
+/* Path compression: if j is a multiple of an eliminated variable, substitutes its expression. */
+static void compress_path(elimination *e, size_t j)
 {
     while (e->length[j] == 1) {
-        size_t at = e->start[j], i = e->pool.index[at];
-        if (!e->gone[i] || e->length[i] > 1)
+        size_t at = e->start[j], i = e->store.index[at];
+        if (!e->eliminated[i] || e->length[i] > 1)
             return;
         e->length[j] = e->length[i];
         if (e->length[i] == 1) {
-            e->pool.index[at] = e->pool.index[e->start[i]];
-            e->pool.value[at] *= e->pool.value[e->start[i]];
+            e->store.index[at] = e->store.index[e->start[i]];
+            e->store.value[at] *= e->store.value[e->start[i]];
         }
     }
 }
 
-/* Replaces what went. */
-static void replace(elimination *e)
+/* Substitutes eliminated variables. */
+static void substitute(elimination *e)
 {
-    sum *s = &e->sum;
+    sparse_vector *s = &e->sum;
     for (size_t k = 0; k < s->count;) {
         size_t j = s->list[k];
-        if (!e->gone[j]) {
+        if (!e->eliminated[j]) {
             k++;
             continue;
         }
-        double times = s->value[j];
+        double factor = s->value[j];
         s->in[j] = false;
         s->list[k] = s->list[--s->count];
-        shorten(e, j);
+        compress_path(e, j);
         for (size_t a = e->start[j]; a < e->start[j] + e->length[j]; a++)
-            add(s, e->pool.index[a], times * e->pool.value[a]);
+            add(s, e->store.index[a], factor * e->store.value[a]);
     }
 }
 
-/* Takes out what is no more than rounding; returns the index with the largest factor. */
-static size_t clean(sum *s, double largest)
+/* Removes entries that are rounding; returns the index of the largest (the pivot). */
+static size_t drop_rounding(sparse_vector *s, double largest)
 {
     size_t best = SIZE_MAX;
     for (size_t k = 0; k < s->count;) {
@@ -166,7 +168,7 @@ static size_t clean(sum *s, double largest)
     return best;
 }
 
-static double add_term(sum *s, const vxs_analysis *d, size_t term)
+static double add_term(sparse_vector *s, const vxs_analysis *d, size_t term)
 {
     double largest = 0;
     for (size_t a = d->starts[term]; a < d->starts[term + 1]; a++) {
@@ -178,24 +180,24 @@ static double add_term(sum *s, const vxs_analysis *d, size_t term)
 
 static vxs_status eliminate(elimination *e, size_t term, vxs_error *err)
 {
-    sum *s = &e->sum;
+    sparse_vector *s = &e->sum;
     double largest = add_term(s, e->terms, term);
-    replace(e);
-    size_t j = clean(s, largest);
-    vxs_status status = j == SIZE_MAX ? VXS_OK : grow(&e->pool, s->count, err);
+    substitute(e);
+    size_t j = drop_rounding(s, largest);
+    vxs_status status = j == SIZE_MAX ? VXS_OK : reserve(&e->store, s->count, err);
     if (status || j == SIZE_MAX) {
         clear(s);
         return status;
     }
-    e->start[j] = e->pool.count;
+    e->start[j] = e->store.count;
     for (size_t k = 0; k < s->count; k++)
         if (s->list[k] != j) {
-            e->pool.index[e->pool.count] = s->list[k];
-            e->pool.value[e->pool.count++] = -s->value[s->list[k]] / s->value[j];
+            e->store.index[e->store.count] = s->list[k];
+            e->store.value[e->store.count++] = -s->value[s->list[k]] / s->value[j];
         }
-    e->length[j] = e->pool.count - e->start[j];
-    e->gone[j] = true;
-    e->order[e->gone_count++] = j;
+    e->length[j] = e->store.count - e->start[j];
+    e->eliminated[j] = true;
+    e->order[e->eliminated_count++] = j;
     clear(s);
     return VXS_OK;
 }
@@ -204,12 +206,12 @@ static vxs_status eliminate_all(elimination *e, const bool *zero, vxs_error *err
 {
     size_t p = e->terms->columns;
     e->order = vxs_alloc(p, sizeof(*e->order), err);
-    e->gone = vxs_alloc(p, sizeof(*e->gone), err);
+    e->eliminated = vxs_alloc(p, sizeof(*e->eliminated), err);
     e->start = vxs_alloc(p, sizeof(*e->start), err);
     e->length = vxs_alloc(p, sizeof(*e->length), err);
-    vxs_status status = e->order && e->gone && e->start && e->length ? VXS_OK : VXS_FAILED;
+    vxs_status status = e->order && e->eliminated && e->start && e->length ? VXS_OK : VXS_FAILED;
     if (!status)
-        status = make_sum(&e->sum, p, err);
+        status = new_vector(&e->sum, p, err);
     for (size_t t = 0; t < e->terms->count && !status; t++)
         if (zero[t])
             status = eliminate(e, t, err);
@@ -219,100 +221,102 @@ static vxs_status eliminate_all(elimination *e, const bool *zero, vxs_error *err
 static void free_elimination(elimination *e)
 {
     free(e->order);
-    free(e->gone);
+    free(e->eliminated);
     free(e->start);
     free(e->length);
-    free_pool(&e->pool);
-    free_sum(&e->sum);
+    free_store(&e->store);
+    free_vector(&e->sum);
 }
 
-/* ---- The way back ---------------------------------------------------------------------------- */
+/* ---- Back substitution ----------------------------------------------------------------------- */
 
-/* Sums of survivors, those that went last first, as they are in those of others. */
-static vxs_status resolve(elimination *e, pool *rows, size_t *start, size_t *length, vxs_error *err)
+/* Rows of T: expressions in remaining variables, the variable eliminated last first. */
+static vxs_status resolve(elimination *e, vector_store *rows, size_t *start, size_t *length,
+                          vxs_error *err)
 {
-    sum *s = &e->sum;
+    sparse_vector *s = &e->sum;
     vxs_status status = VXS_OK;
-    for (size_t k = e->gone_count; k-- > 0 && !status;) {
+    for (size_t k = e->eliminated_count; k-- > 0 && !status;) {
         size_t j = e->order[k];
         for (size_t a = e->start[j]; a < e->start[j] + e->length[j]; a++) {
-            size_t i = e->pool.index[a];
-            double times = e->pool.value[a];
-            if (!e->gone[i])
-                add(s, i, times);
-            for (size_t b = start[i]; e->gone[i] && b < start[i] + length[i]; b++)
-                add(s, rows->index[b], times * rows->value[b]);
+            size_t i = e->store.index[a];
+            double factor = e->store.value[a];
+            if (!e->eliminated[i])
+                add(s, i, factor);
+            for (size_t b = start[i]; e->eliminated[i] && b < start[i] + length[i]; b++)
+                add(s, rows->index[b], factor * rows->value[b]);
         }
         start[j] = rows->count;
         length[j] = s->count;
-        status = keep(s, rows, err);
+        status = append(s, rows, err);
     }
     return status;
 }
 
-static vxs_status write_back(const elimination *e, const pool *rows, const size_t *start,
-                             const size_t *length, vxs_left *left, vxs_error *err)
+static vxs_status write_expansion(const elimination *e, const vector_store *rows,
+                                  const size_t *start, const size_t *length,
+                                  vxs_presolved *presolved, vxs_error *err)
 {
     size_t p = e->terms->columns, next = 0, m = 0;
     size_t *name = vxs_alloc(p, sizeof(*name), err);
-    left->survivor = vxs_alloc(p, sizeof(*left->survivor), err);
-    vxs_status status = name && left->survivor ? VXS_OK : VXS_FAILED;
+    presolved->feature = vxs_alloc(p, sizeof(*presolved->feature), err);
+    vxs_status status = name && presolved->feature ? VXS_OK : VXS_FAILED;
     for (size_t j = 0; j < p && !status; j++)
-        if (!e->gone[j]) {
-            left->survivor[m] = j;
+        if (!e->eliminated[j]) {
+            presolved->feature[m] = j;
             name[j] = m++;
         }
     if (!status)
-        status = vxs_analysis_new(m, p, rows->count + m, &left->back, err);
+        status = vxs_analysis_new(m, p, rows->count + m, &presolved->expansion, err);
     for (size_t j = 0; j < p && !status; j++) {
-        if (!e->gone[j]) {
-            left->back.index[next] = name[j];
-            left->back.value[next++] = 1;
+        if (!e->eliminated[j]) {
+            presolved->expansion.index[next] = name[j];
+            presolved->expansion.value[next++] = 1;
         }
-        for (size_t a = start[j]; e->gone[j] && a < start[j] + length[j]; a++) {
-            left->back.index[next] = name[rows->index[a]];
-            left->back.value[next++] = rows->value[a];
+        for (size_t a = start[j]; e->eliminated[j] && a < start[j] + length[j]; a++) {
+            presolved->expansion.index[next] = name[rows->index[a]];
+            presolved->expansion.value[next++] = rows->value[a];
         }
-        left->back.starts[j + 1] = next;
+        presolved->expansion.starts[j + 1] = next;
     }
     free(name);
     return status;
 }
 
-static vxs_status find_back(const vxs_analysis *terms, const bool *zero, vxs_left *left,
-                            vxs_error *err)
+static vxs_status find_expansion(const vxs_analysis *terms, const bool *zero, vxs_presolved *presolved,
+                                 vxs_error *err)
 {
     size_t p = terms->columns;
     elimination e = { .terms = terms };
-    pool rows = { .count = 0 };
+    vector_store rows = { .count = 0 };
     size_t *start = vxs_alloc(p, sizeof(*start), err), *length = vxs_alloc(p, sizeof(*length), err);
     vxs_status status = start && length ? eliminate_all(&e, zero, err) : VXS_FAILED;
     if (!status)
         status = resolve(&e, &rows, start, length, err);
     if (!status)
-        status = write_back(&e, &rows, start, length, left, err);
+        status = write_expansion(&e, &rows, start, length, presolved, err);
     free(start);
     free(length);
-    free_pool(&rows);
+    free_store(&rows);
     free_elimination(&e);
     return status;
 }
 
-/* ---- Terms that are left --------------------------------------------------------------------- */
+/* ---- Remaining rows -------------------------------------------------------------------------- */
 
 typedef struct {
-    const pool *pool;
+    const vector_store *store;
     size_t term, start, length;
 } row;
 
-/* Those that are multiples of each other stand together. */
+/* Orders rows so that parallel ones are adjacent. */
 static int by_direction(const void *a, const void *b)
 {
     const row *l = a, *r = b;
     if (l->length != r->length)
         return l->length < r->length ? -1 : 1;
-    const size_t *li = l->pool->index + l->start, *ri = r->pool->index + r->start;
-    const double *lv = l->pool->value + l->start, *rv = r->pool->value + r->start;
+    const size_t *li = l->store->index + l->start, *ri = r->store->index + r->start;
+    const double *lv = l->store->value + l->start, *rv = r->store->value + r->start;
     for (size_t k = 0; k < l->length; k++)
         if (li[k] != ri[k])
             return li[k] < ri[k] ? -1 : 1;
@@ -324,44 +328,45 @@ static int by_direction(const void *a, const void *b)
 
 static int by_direction_and_name(const void *a, const void *b)
 {
-    int way = by_direction(a, b);
-    size_t left = ((const row *)a)->term, right = ((const row *)b)->term;
-    return way != 0 ? way : (left > right) - (left < right);
+    int order = by_direction(a, b);
+    size_t first = ((const row *)a)->term, second = ((const row *)b)->term;
+    return order != 0 ? order : (first > second) - (first < second);
 }
 
-/* D T, term by term; those of which nothing is left get no row. */
-static vxs_status multiply(const vxs_analysis *terms, const bool *zero, const vxs_analysis *back,
-                           pool *store, row *rows, size_t *count, vxs_error *err)
+/* Rows of D T; rows that vanish are dropped. */
+static vxs_status multiply(const vxs_analysis *terms, const bool *zero, const vxs_analysis *expansion,
+                           vector_store *store, row *rows, size_t *count, vxs_error *err)
 {
-    sum s = { .count = 0 };
-    vxs_status status = make_sum(&s, back->columns, err);
+    sparse_vector s = { .count = 0 };
+    vxs_status status = new_vector(&s, expansion->columns, err);
     for (size_t t = 0; t < terms->count && !status; t++) {
         double largest = 0;
         for (size_t a = terms->starts[t]; a < terms->starts[t + 1] && !zero[t]; a++) {
             size_t j = terms->index[a];
             largest = fmax(largest, fabs(terms->value[a]));
-            for (size_t b = back->starts[j]; b < back->starts[j + 1]; b++)
-                add(&s, back->index[b], terms->value[a] * back->value[b]);
+            for (size_t b = expansion->starts[j]; b < expansion->starts[j + 1]; b++)
+                add(&s, expansion->index[b], terms->value[a] * expansion->value[b]);
         }
-        clean(&s, largest);
+        drop_rounding(&s, largest);
         if (s.count == 0)
             continue;
-        rows[*count] = (row){ .pool = store, .term = t, .start = store->count, .length = s.count };
+        rows[*count] = (row){ .store = store, .term = t, .start = store->count, .length = s.count };
         (*count)++;
-        status = keep(&s, store, err);
+        status = append(&s, store, err);
     }
-    free_sum(&s);
+    free_vector(&s);
     return status;
 }
 
-/* One term for each direction, as large as its members together. */
-static vxs_status merge(vxs_left *left, row *rows, size_t count, const pool *store, vxs_error *err)
+/* Merges parallel rows: one row a direction, its norm the sum of theirs. */
+static vxs_status merge(vxs_presolved *presolved, row *rows, size_t count,
+                        const vector_store *store, vxs_error *err)
 {
-    size_t made = 0, next = 0;
+    size_t merged = 0, next = 0;
     qsort(rows, count, sizeof(*rows), by_direction_and_name);
     vxs_status status =
-        vxs_analysis_new(left->back.columns, count, store->count, &left->terms, err);
-    for (size_t k = 0; k < count && !status; made++) {
+        vxs_analysis_new(presolved->expansion.columns, count, store->count, &presolved->terms, err);
+    for (size_t k = 0; k < count && !status; merged++) {
         const row *head = &rows[k];
         const double *first = store->value + head->start;
         size_t end = k;
@@ -369,48 +374,50 @@ static vxs_status merge(vxs_left *left, row *rows, size_t count, const pool *sto
         for (; end < count && by_direction(head, &rows[end]) == 0; end++)
             total += fabs(store->value[rows[end].start] / first[0]);
         for (size_t a = 0; a < head->length; a++) {
-            left->terms.index[next] = store->index[head->start + a];
-            left->terms.value[next++] = total * first[a];
+            presolved->terms.index[next] = store->index[head->start + a];
+            presolved->terms.value[next++] = total * first[a];
         }
         for (; k < end; k++) {
-            left->group[rows[k].term] = made;
-            left->share[rows[k].term] = store->value[rows[k].start] / (first[0] * total);
+            presolved->merged_row[rows[k].term] = merged;
+            presolved->share[rows[k].term] = store->value[rows[k].start] / (first[0] * total);
         }
-        left->terms.starts[made + 1] = next;
+        presolved->terms.starts[merged + 1] = next;
     }
-    left->terms.count = status ? 0 : made;
+    presolved->terms.count = status ? 0 : merged;
     return status;
 }
 
-void vxs_left_release(vxs_left *left)
+void vxs_presolved_release(vxs_presolved *presolved)
 {
-    vxs_analysis_release(&left->back);
-    vxs_analysis_release(&left->terms);
-    free(left->survivor);
-    free(left->group);
-    free(left->share);
-    *left = (vxs_left){ .survivor = NULL };
+    vxs_analysis_release(&presolved->expansion);
+    vxs_analysis_release(&presolved->terms);
+    free(presolved->feature);
+    free(presolved->merged_row);
+    free(presolved->share);
+    *presolved = (vxs_presolved){ .feature = NULL };
 }
 
-vxs_status vxs_left_new(const vxs_analysis *terms, const bool *zero, vxs_left *left, vxs_error *err)
+vxs_status vxs_presolved_new(const vxs_analysis *terms, const bool *zero, vxs_presolved *presolved,
+                             vxs_error *err)
 {
-    pool store = { .count = 0 };
+    vector_store store = { .count = 0 };
     size_t count = 0;
-    *left = (vxs_left){ .survivor = NULL };
+    *presolved = (vxs_presolved){ .feature = NULL };
     row *rows = vxs_alloc(terms->count, sizeof(*rows), err);
-    left->group = vxs_alloc(terms->count, sizeof(*left->group), err);
-    left->share = vxs_alloc(terms->count, sizeof(*left->share), err);
-    vxs_status status =
-        rows && left->group && left->share ? find_back(terms, zero, left, err) : VXS_FAILED;
+    presolved->merged_row = vxs_alloc(terms->count, sizeof(*presolved->merged_row), err);
+    presolved->share = vxs_alloc(terms->count, sizeof(*presolved->share), err);
+    vxs_status status = rows && presolved->merged_row && presolved->share
+                            ? find_expansion(terms, zero, presolved, err)
+                            : VXS_FAILED;
     for (size_t t = 0; t < terms->count && !status; t++)
-        left->group[t] = SIZE_MAX;
+        presolved->merged_row[t] = SIZE_MAX;
     if (!status)
-        status = multiply(terms, zero, &left->back, &store, rows, &count, err);
+        status = multiply(terms, zero, &presolved->expansion, &store, rows, &count, err);
     if (!status)
-        status = merge(left, rows, count, &store, err);
+        status = merge(presolved, rows, count, &store, err);
     free(rows);
-    free_pool(&store);
+    free_store(&store);
     if (status)
-        vxs_left_release(left);
+        vxs_presolved_release(presolved);
     return status;
 }

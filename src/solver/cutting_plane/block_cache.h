@@ -1,30 +1,33 @@
-/* block_cache.h - units that were fetched; private to the solver room. */
+/* block_cache.h - the columns of the feature blocks in cuts; private to the solver capacity. */
 #ifndef VXS_SOLVER_CUTTING_PLANE_BLOCK_CACHE_H
 #define VXS_SOLVER_CUTTING_PLANE_BLOCK_CACHE_H
 
 #include "voxsift/internal/design.h"
 
-/* The columns of place k are x + start[k] * n ... They are the unit's, or n that stand for them. */
+/* The columns of place k: x + start[k] * n, those of the block or the n of its factor L. */
 typedef struct {
     vxs_units *units;
-    size_t n, count, room, column_room;
-    size_t *unit, *start;
+    size_t n, count, capacity, column_capacity;
+    size_t *block, *start;
     double *x;
-    double *gradient; /* room for a number a column */
-    double **rows;    /* of place k: NULL, or what makes n columns the unit's */
-} vxs_pool;
+    double *gradient; /* a number a column: X'gradient */
+    double **rows;    /* of place k: Q (n x width), or NULL */
+} vxs_block_cache;
 
-VXS_MUST_CHECK vxs_status vxs_pool_init(vxs_pool *p, vxs_units *units, size_t n, vxs_error *err);
-void vxs_pool_release(vxs_pool *p);
-/* Nothing is in it. */
-void vxs_pool_clear(vxs_pool *p);
-/* Where a unit stands; it is fetched when it is not there. */
-VXS_MUST_CHECK vxs_status vxs_pool_place(vxs_pool *p, size_t unit, size_t *place, vxs_error *err);
-/* p->count when it is not there. */
-size_t vxs_pool_find(const vxs_pool *p, size_t unit);
-size_t vxs_pool_columns(const vxs_pool *p);
-size_t vxs_pool_width(const vxs_pool *p, size_t place);
-/* Weights of a unit's own columns from those of the columns that are here. */
-void vxs_pool_unfold(const vxs_pool *p, size_t place, const double *here, double *own);
+VXS_MUST_CHECK vxs_status vxs_block_cache_init(vxs_block_cache *p, vxs_units *units, size_t n,
+                                               vxs_error *err);
+void vxs_block_cache_release(vxs_block_cache *p);
+
+void vxs_block_cache_clear(vxs_block_cache *p);
+/* The place of a block; fetches its columns if they are not cached. */
+VXS_MUST_CHECK vxs_status vxs_block_cache_fetch(vxs_block_cache *p, size_t block, size_t *place,
+                                                vxs_error *err);
+/* The place of a block; p->count if it is not cached. */
+size_t vxs_block_cache_find(const vxs_block_cache *p, size_t block);
+size_t vxs_block_cache_columns(const vxs_block_cache *p);
+size_t vxs_block_cache_width(const vxs_block_cache *p, size_t place);
+/* Weights of the block's own columns from weights of the cached ones. */
+void vxs_block_cache_expand(const vxs_block_cache *p, size_t place, const double *cached,
+                            double *own);
 
 #endif

@@ -1,20 +1,23 @@
-/* cutting_plane.c - feature generation: rounds of the best units, and the problem on all of them.
+/* cutting_plane.c - the cutting-plane algorithm of the feature generating machine (FGM, MSLR).
  *
- * Problem   minimise over w, b  |w|_B^2 / 2 + C sum_i u_i f(z_i, y_i), z = sum_g Z_g w_g + c'b.
- *           |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d_g <= 1, sum d_g <= B: with B or
- *           fewer units it is |w|^2, with many of like size (sum |w_g|)^2 / B.
- * Dual      maximise over alpha, C'(alpha y) = 0,  -1/2 (sum of the B largest |Z_g'(alpha y)|^2)
- *           - G(alpha); G of the squared hinge is sum alpha^2 / (2 C u) - alpha, alpha >= 0, of the
- *           logistic loss C u (t log t + (1 - t) log(1 - t)), t = alpha / (C u).
- * Rounds    alpha follows from predictions, alpha = -C u y f'. The B units with the largest scores
- *           are the next round; the problem on the rounds, 1/2 (sum over rounds |omega|)^2 + C sum
- *           u f, is solved by the method (proximal_gradient.c, smoothing.c). Rounds without weight
- *           are dropped: the value falls strictly, so that none comes back for ever.
- * Stop      the gap is below the tolerance. The same scan gives the bound: any predictions with
- *           the best b give an alpha of the dual's domain, and so is any part of it.
- * Cost      a round: a scan of X, and the problem on the columns of the rounds.
+ * Problem   min over w, b: |w|_B^2 / 2 + C sum_i u_i f(x_i'w + z_i'b, y_i), w in feature blocks
+ *           w_g; |w|_B^2 = min sum |w_g|^2 / d_g over 0 <= d_g <= 1, sum d_g <= B: |w|^2 for B or
+ *           fewer blocks, (sum |w_g|)^2 / B for many of similar norm
+ * Dual      max over alpha, Z'(alpha y) = 0: -1/2 (sum of the B largest |X_g'(alpha y)|^2) -
+ *           G(alpha); squared hinge: G = sum alpha^2 / (2 C u) - alpha, alpha >= 0; logistic: G =
+ *           sum C u (t log t + (1 - t) log(1 - t)), t = alpha / (C u)
+ * Optimal   the blocks of positive weight have the B largest scores |X_g'(alpha y)|^2
+ * Method    alpha = -C u y f'. Each iteration adds the most violated constraint, the B blocks with
+ *           the largest scores (a cut), and solves the restricted problem 1/2 (sum over cuts
+ *           |omega_h|)^2 + C sum u f (proximal_gradient.c, smoothing.c), warm started. Cuts without
+ *           weight are dropped; the value decreases strictly, hence no cycles
+ * Stops     duplicate cut with the restricted problem solved, or a duality gap below the tolerance:
+ *           the scan for the next cut also bounds the primal value, as t alpha is dual feasible for
+ *           every 0 <= t <= 1 when b is optimal
+ * Cost      an iteration: one pass over X, and the restricted problem
+ * Threads   those of the scan and of BLAS
  * Source    Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data,
- *           algorithms 1 and 2; the gap is not there. */
+ *           algorithms 1 and 2; the gap is spec/fgm.md's, not theirs */
 #include "solver/cutting_plane/cutting_plane.h"
 
 #include <cblas.h>
@@ -22,261 +25,263 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROUNDS 100000
-#define FLOOR       1e-13 /* relative gap that inner methods are asked for at least */
-#define SHRINKS     28    /* steps to the best multiple of alpha */
-#define LOOSE       0.3   /* of the gap over all units: nothing looser is of use */
-#define EXPLAINED   1e-9  /* what is left of slopes, as a share */
-#define IDLE        2     /* problems in a row that lead nowhere: rounding is in the way */
-#define LOWER       1e-13 /* of the empty model's value: what a problem must lower the value by; */
-#define USELESS     0.1   /* or, where its own gap is left larger than this, */
-#define MUCH        1e-3  /* so much of the value itself */
-#define CACHED      32768 /* values that stay near the processor while others pass */
+#define MAX_ITERATIONS     100000
+#define FLOOR              1e-13 /* lower bound of the restricted target, relative */
+#define SHRINKS            28    /* iterations of the search for the best multiple of alpha */
+#define TARGET_SHARE       0.3   /* of the gap: target of the restricted problem */
+#define EXPLAINED          1e-9  /* of the gradient: rounding, the covariates fit exactly */
+#define MAX_STALLED        2 /* consecutive restricted problems without progress: rounding dominates */
+#define MIN_DECREASE       1e-13 /* of the empty model's value: progress; */
+#define LOOSE_GAP          0.1   /* with a restricted gap above this, */
+#define MIN_DECREASE_LOOSE 1e-3  /* this share of the value is */
+#define CHUNK              32768 /* doubles that fit the cache while others stream */
 
-/* ---- Room ------------------------------------------------------------------------------------ */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-static void release_round(vxs_round *h)
+static void release_cut(vxs_cut *h)
 {
     free(h->place);
     free(h->omega);
 }
 
-void vxs_generation_release(vxs_solver *solver)
+void vxs_cutting_plane_release(vxs_solver *solver)
 {
-    vxs_generation *g = (vxs_generation *)solver;
+    vxs_cutting_plane *g = (vxs_cutting_plane *)solver;
     for (size_t h = 0; h < g->count; h++)
-        release_round(&g->rounds[h]);
+        release_cut(&g->cuts[h]);
     vxs_shift_release(&g->shift);
-    vxs_pool_release(&g->pool);
-    void *const all[] = { g->rounds, g->z, g->shifted, g->slope, g->best, g->own, g };
+    vxs_block_cache_release(&g->cache);
+    void *const all[] = { g->cuts, g->z, g->prediction, g->gradient, g->best, g->dual_gradient, g };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
 
-/* No unit has a score, or nothing is left for one to explain. */
-bool vxs_generation_is_empty(const vxs_solver *solver)
+/* True if no block has a positive score, or the covariates fit the target. */
+bool vxs_cutting_plane_is_empty(const vxs_solver *solver)
 {
-    const vxs_generation *g = (const vxs_generation *)solver;
+    const vxs_cutting_plane *g = (const vxs_cutting_plane *)solver;
     return g->explained || g->best_count == 0 || !(g->best[0].score > 0);
 }
 
-/* ---- Where predictions are ------------------------------------------------------------------- */
+/* ---- Value and gradient ---------------------------------------------------------------------- */
 
-double vxs_generation_penalty(const vxs_generation *g)
+double vxs_cutting_plane_penalty(const vxs_cutting_plane *g)
 {
     double sum = 0;
     for (size_t h = 0; h < g->count; h++)
-        sum += g->rounds[h].norm;
+        sum += g->cuts[h].norm;
     return sum * sum / 2;
 }
 
-double vxs_generation_bound(const vxs_generation *g, const double *slope, double t)
+double vxs_cutting_plane_conjugate(const vxs_cutting_plane *g, const double *gradient, double t)
 {
     double cost = g->budget.cost, sum = 0;
     const vxs_sample_loss *loss = g->problem.loss.kind->sample;
     for (size_t i = 0; i < g->n; i++) {
         double u = cost * vxs_loss_weight(&g->problem.loss, i);
-        sum -= u > 0 ? u * loss->conjugate(t * slope[i] / u, g->problem.loss.y[i],
+        sum -= u > 0 ? u * loss->conjugate(t * gradient[i] / u, g->problem.loss.y[i],
                                            g->problem.loss.threshold)
                      : 0;
     }
     return sum;
 }
 
-/* X'slope of the pool's columns from one place to before another. */
-static void correlate(vxs_generation *g, const double *slope, size_t place, size_t end)
+/* X'gradient of the cached columns of places [place, end). */
+static void block_gradients(vxs_cutting_plane *g, const double *gradient, size_t place, size_t end)
 {
-    const vxs_pool *p = &g->pool;
+    const vxs_block_cache *p = &g->cache;
     size_t first = p->start[place], columns = p->start[end] - first;
     if (columns > 0)
         cblas_dgemv(CblasColMajor, CblasTrans, (int)g->n, (int)columns, 1, p->x + first * g->n,
-                    (int)g->n, slope, 1, 0, p->gradient + first, 1);
+                    (int)g->n, gradient, 1, 0, p->gradient + first, 1);
 }
 
-/* From z: shifted, slope and the value. */
-static void find_slope(vxs_generation *g)
+/* From z: prediction, value and gradient. */
+static void find_gradient(vxs_cutting_plane *g)
 {
-    g->value = g->budget.cost * vxs_shift_fit(&g->shift, g->z, g->shifted);
-    vxs_loss_gradient(&g->problem.loss, g->shifted, g->slope);
-    cblas_dscal((int)g->n, g->budget.cost, g->slope, 1);
+    g->value = g->budget.cost * vxs_shift_fit(&g->shift, g->z, g->prediction);
+    vxs_loss_gradient(&g->problem.loss, g->prediction, g->gradient);
+    cblas_dscal((int)g->n, g->budget.cost, g->gradient, 1);
 }
 
-void vxs_generation_look(vxs_generation *g)
+void vxs_cutting_plane_evaluate(vxs_cutting_plane *g)
 {
-    find_slope(g);
-    correlate(g, g->slope, 0, g->pool.count);
+    find_gradient(g);
+    block_gradients(g, g->gradient, 0, g->cache.count);
 }
 
-/* Units that follow each other in the pool, and are before a place there, are one matrix. */
-static size_t run_of(const vxs_generation *g, const vxs_round *h, size_t k, size_t before,
-                     size_t *columns)
+/* Adjacent blocks of a cut, before a place of the cache, are one matrix: the end of the run. */
+static size_t contiguous_run(const vxs_cutting_plane *g, const vxs_cut *h, size_t k, size_t before,
+                             size_t *columns)
 {
     size_t end = k + 1;
     while (end < h->count && h->place[end] == h->place[end - 1] + 1 && h->place[end] < before)
         end++;
-    *columns = g->pool.start[h->place[end - 1] + 1] - g->pool.start[h->place[k]];
+    *columns = g->cache.start[h->place[end - 1] + 1] - g->cache.start[h->place[k]];
     return end;
 }
 
-void vxs_round_predict(const vxs_generation *g, const vxs_round *h, const double *w, double *out)
+void vxs_cut_predict(const vxs_cutting_plane *g, const vxs_cut *h, const double *w, double *out)
 {
     size_t columns = 0;
     memset(out, 0, g->n * sizeof(*out));
     for (size_t k = 0; k < h->count;) {
-        const double *x = g->pool.x + g->pool.start[h->place[k]] * g->n;
-        k = run_of(g, h, k, SIZE_MAX, &columns);
+        const double *x = g->cache.x + g->cache.start[h->place[k]] * g->n;
+        k = contiguous_run(g, h, k, SIZE_MAX, &columns);
         cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1, x, (int)g->n, w, 1, 1,
                     out, 1);
         w += columns;
     }
 }
 
-void vxs_round_gather(const vxs_generation *g, const vxs_round *h, const double *pool, double *out)
+void vxs_cut_gather(const vxs_cutting_plane *g, const vxs_cut *h, const double *pool, double *out)
 {
     size_t columns = 0;
     for (size_t k = 0; k < h->count; out += columns) {
-        const double *from = pool + g->pool.start[h->place[k]];
-        k = run_of(g, h, k, SIZE_MAX, &columns);
+        const double *from = pool + g->cache.start[h->place[k]];
+        k = contiguous_run(g, h, k, SIZE_MAX, &columns);
         memcpy(out, from, columns * sizeof(*out));
     }
 }
 
-/* Adds X_h gradient over the units from `*k` on that are before a place of the pool. */
-static void add_down(const vxs_generation *g, const vxs_round *h, size_t before, size_t *k,
-                     double *down)
+/* Adds X_h gradient over the blocks from `*k` on that lie before a place of the cache. */
+static void add_products(const vxs_cutting_plane *g, const vxs_cut *h, size_t before, size_t *k,
+                         double *products)
 {
     size_t columns = 0;
     while (*k < h->count && h->place[*k] < before) {
-        size_t first = g->pool.start[h->place[*k]];
-        *k = run_of(g, h, *k, before, &columns);
+        size_t first = g->cache.start[h->place[*k]];
+        *k = contiguous_run(g, h, *k, before, &columns);
         cblas_dgemv(CblasColMajor, CblasNoTrans, (int)g->n, (int)columns, 1,
-                    g->pool.x + first * g->n, (int)g->n, g->pool.gradient + first, 1, 1, down, 1);
+                    g->cache.x + first * g->n, (int)g->n, g->cache.gradient + first, 1, 1, products,
+                    1);
     }
 }
 
-/* Before which place columns from `place` on are more than stay near the processor. */
-static size_t end_of_cached(const vxs_pool *p, size_t place)
+/* The end of the columns from `place` on that fit the processor's cache. */
+static size_t end_of_chunk(const vxs_block_cache *p, size_t place)
 {
     size_t end = place + 1;
-    while (end < p->count && (p->start[end + 1] - p->start[place]) * p->n <= CACHED)
+    while (end < p->count && (p->start[end + 1] - p->start[place]) * p->n <= CHUNK)
         end++;
     return end;
 }
 
-void vxs_generation_look_down(vxs_generation *g, size_t *seen, double *down)
+void vxs_cutting_plane_evaluate_products(vxs_cutting_plane *g, size_t *seen, double *products)
 {
-    find_slope(g);
+    find_gradient(g);
     memset(seen, 0, g->count * sizeof(*seen));
-    memset(down, 0, g->n * g->count * sizeof(*down));
-    for (size_t place = 0, end = 0; place < g->pool.count; place = end) {
-        end = end_of_cached(&g->pool, place);
-        correlate(g, g->slope, place, end);
+    memset(products, 0, g->n * g->count * sizeof(*products));
+    for (size_t place = 0, end = 0; place < g->cache.count; place = end) {
+        end = end_of_chunk(&g->cache, place);
+        block_gradients(g, g->gradient, place, end);
         for (size_t h = 0; h < g->count; h++)
-            add_down(g, &g->rounds[h], end, &seen[h], down + h * g->n);
+            add_products(g, &g->cuts[h], end, &seen[h], products + h * g->n);
     }
 }
 
-/* The bound by the best t alpha, 0 <= t <= 1: all of these are in the dual's domain, and far from
- * the answer the scores of alpha itself are too large to say anything. By thirds: it is concave in
- * t. */
-static double best_bound(const vxs_generation *g, const double *slope, double scores)
+/* max over 0 <= t <= 1 of the dual value at t alpha, by ternary search: it is concave in t, every
+ * t alpha is feasible, and far from the optimum t = 1 is poor. */
+static double best_dual_value(const vxs_cutting_plane *g, const double *gradient, double scores)
 {
     double low = 0, high = 1;
     for (int k = 0; k < SHRINKS; k++) {
         double a = low + (high - low) / 3, b = high - (high - low) / 3;
-        double at_a = vxs_generation_bound(g, slope, a) - a * a * scores / 2;
-        double at_b = vxs_generation_bound(g, slope, b) - b * b * scores / 2;
+        double at_a = vxs_cutting_plane_conjugate(g, gradient, a) - a * a * scores / 2;
+        double at_b = vxs_cutting_plane_conjugate(g, gradient, b) - b * b * scores / 2;
         *(at_a < at_b ? &low : &high) = at_a < at_b ? a : b;
     }
     double t = (low + high) / 2;
-    double inner = vxs_generation_bound(g, slope, t) - t * t * scores / 2;
-    return fmax(0, fmax(inner, vxs_generation_bound(g, slope, 1) - scores / 2)); /* t = 0: 0 */
+    double inner = vxs_cutting_plane_conjugate(g, gradient, t) - t * t * scores / 2;
+    return fmax(0, fmax(inner,
+                        vxs_cutting_plane_conjugate(g, gradient, 1) - scores / 2)); /* t = 0: 0 */
 }
 
-/* The gap over all units, as a share of the empty model's value. */
-static vxs_status certify(vxs_generation *g, vxs_error *err)
+/* Duality gap over all blocks, relative to the empty model's value. */
+static vxs_status certify(vxs_cutting_plane *g, vxs_error *err)
 {
     double sum = 0;
-    vxs_generation_look(g);
-    const double *slope = g->own ? g->own : g->slope;
-    g->primal = vxs_generation_penalty(g) + g->value;
+    vxs_cutting_plane_evaluate(g);
+    const double *gradient = g->dual_gradient ? g->dual_gradient : g->gradient;
+    g->primal = vxs_cutting_plane_penalty(g) + g->value;
     vxs_status status =
-        vxs_units_best(g->budget.units, slope, g->budget.budget, g->best, &g->best_count, err);
+        vxs_units_best(g->budget.units, gradient, g->budget.budget, g->best, &g->best_count, err);
     for (size_t k = 0; k < g->best_count && !status; k++)
         sum += g->best[k].score;
-    if (g->own)
-        correlate(g, slope, 0, g->pool.count);
-    g->dual = best_bound(g, slope, sum);
+    if (g->dual_gradient)
+        block_gradients(g, gradient, 0, g->cache.count);
+    g->dual = best_dual_value(g, gradient, sum);
     g->gap = vxs_relative_gap(g->primal - g->dual, g->empty);
     g->scanned = true;
     return status;
 }
 
-/* ---- Rounds ---------------------------------------------------------------------------------- */
+/* ---- Cuts ------------------------------------------------------------------------------------ */
 
 static int by_place(const void *a, const void *b)
 {
-    size_t left = *(const size_t *)a, right = *(const size_t *)b;
-    return (left > right) - (left < right);
+    size_t first = *(const size_t *)a, second = *(const size_t *)b;
+    return (first > second) - (first < second);
 }
 
-static bool is_in(const vxs_round *h, size_t place)
+static bool is_in(const vxs_cut *h, size_t place)
 {
     return h->count > 0 && bsearch(&place, h->place, h->count, sizeof(*h->place), by_place);
 }
 
-bool vxs_rounds_have(const vxs_generation *g, size_t place)
+bool vxs_cuts_contain(const vxs_cutting_plane *g, size_t place)
 {
     for (size_t h = 0; h < g->count; h++)
-        if (is_in(&g->rounds[h], place))
+        if (is_in(&g->cuts[h], place))
             return true;
     return false;
 }
 
-/* Units of all rounds. */
-static size_t count_selected(const vxs_generation *g)
+/* The number of blocks in cuts. */
+static size_t count_selected(const vxs_cutting_plane *g)
 {
     size_t count = 0;
-    for (size_t k = 0; k < g->pool.count; k++)
-        count += vxs_rounds_have(g, k);
+    for (size_t k = 0; k < g->cache.count; k++)
+        count += vxs_cuts_contain(g, k);
     return count;
 }
 
-/* The squared size of X'slope over a unit of the pool. */
-static double score_of(const vxs_generation *g, size_t place)
+/* |X_g'gradient|^2 of a cached block. */
+static double score_of(const vxs_cutting_plane *g, size_t place)
 {
     double sum = 0;
-    for (size_t c = g->pool.start[place]; c < g->pool.start[place + 1]; c++)
-        sum += g->pool.gradient[c] * g->pool.gradient[c];
+    for (size_t c = g->cache.start[place]; c < g->cache.start[place + 1]; c++)
+        sum += g->cache.gradient[c] * g->cache.gradient[c];
     return sum;
 }
 
-/* The best units, of which at most so many are new; selected ones take the places of others. */
-static vxs_status offer_candidates(vxs_generation *g, size_t most_new, vxs_top *top, vxs_error *err)
+/* The B largest scores: new blocks (at most max_new of them) and those of earlier cuts. */
+static vxs_status offer_candidates(vxs_cutting_plane *g, size_t max_new, vxs_top *top,
+                                   vxs_error *err)
 {
-    size_t added = 0, pooled = g->pool.count;
+    size_t added = 0, pooled = g->cache.count;
     vxs_status status = VXS_OK;
-    for (size_t k = 0; k < g->best_count && !status && added < most_new; k++) {
-        size_t place = vxs_pool_find(&g->pool, g->best[k].unit);
-        if (!(g->best[k].score > 0) || (place < pooled && vxs_rounds_have(g, place)))
+    for (size_t k = 0; k < g->best_count && !status && added < max_new; k++) {
+        size_t place = vxs_block_cache_find(&g->cache, g->best[k].unit);
+        if (!(g->best[k].score > 0) || (place < pooled && vxs_cuts_contain(g, place)))
             continue;
-        status = vxs_pool_place(&g->pool, g->best[k].unit, &place, err);
+        status = vxs_block_cache_fetch(&g->cache, g->best[k].unit, &place, err);
         (void)vxs_top_offer(top, place, g->best[k].score);
         added++;
     }
     for (size_t place = 0; place < pooled && !status; place++)
-        if (vxs_rounds_have(g, place) && score_of(g, place) > 0)
+        if (vxs_cuts_contain(g, place) && score_of(g, place) > 0)
             (void)vxs_top_offer(top, place, score_of(g, place));
     return status;
 }
 
-static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h, vxs_error *err)
+static vxs_status choose_blocks(vxs_cutting_plane *g, size_t max_new, vxs_cut *h, vxs_error *err)
 {
     vxs_top top;
     vxs_status status = vxs_top_init(&top, g->budget.budget, err);
     h->place = vxs_alloc(g->budget.budget, sizeof(*h->place), err);
     if (!status)
-        status = h->place ? offer_candidates(g, most_new, &top, err) : VXS_FAILED;
+        status = h->place ? offer_candidates(g, max_new, &top, err) : VXS_FAILED;
     for (size_t k = 0; k < top.count && !status; k++)
         h->place[h->count++] = top.heap[k].unit;
     if (h->count > 0)
@@ -285,151 +290,153 @@ static vxs_status choose_units(vxs_generation *g, size_t most_new, vxs_round *h,
     return status;
 }
 
-static bool is_known(const vxs_generation *g, const vxs_round *h)
+static bool is_duplicate(const vxs_cutting_plane *g, const vxs_cut *h)
 {
     for (size_t k = 0; k < g->count; k++)
-        if (g->rounds[k].count == h->count &&
+        if (g->cuts[k].count == h->count &&
             (h->count == 0 ||
-             memcmp(g->rounds[k].place, h->place, h->count * sizeof(*h->place)) == 0))
+             memcmp(g->cuts[k].place, h->place, h->count * sizeof(*h->place)) == 0))
             return true;
     return false;
 }
 
-static vxs_status make_round_room(vxs_generation *g, vxs_error *err)
+static vxs_status reserve_cut(vxs_cutting_plane *g, vxs_error *err)
 {
-    if (g->count < g->room)
+    if (g->count < g->capacity)
         return VXS_OK;
-    size_t room = 2 * g->room + 8;
-    vxs_round *rounds = vxs_resize(g->rounds, room, sizeof(*rounds), err);
-    g->rounds = rounds ? rounds : g->rounds;
-    g->room = rounds ? room : g->room;
-    return rounds ? VXS_OK : VXS_FAILED;
+    size_t capacity = 2 * g->capacity + 8;
+    vxs_cut *cuts = vxs_resize(g->cuts, capacity, sizeof(*cuts), err);
+    g->cuts = cuts ? cuts : g->cuts;
+    g->capacity = cuts ? capacity : g->capacity;
+    return cuts ? VXS_OK : VXS_FAILED;
 }
 
-/* Adds the next round; `known` when it is one that there is. */
-static vxs_status add_round(vxs_generation *g, size_t most_new, bool *known, vxs_error *err)
+/* Adds the most violated constraint; `duplicate` if it is already there. */
+static vxs_status add_cut(vxs_cutting_plane *g, size_t max_new, bool *duplicate, vxs_error *err)
 {
-    vxs_round h = { .count = 0 };
-    vxs_status status = make_round_room(g, err);
+    vxs_cut h = { .count = 0 };
+    vxs_status status = reserve_cut(g, err);
     if (!status)
-        status = choose_units(g, most_new, &h, err);
+        status = choose_blocks(g, max_new, &h, err);
     for (size_t k = 0; k < h.count; k++)
-        h.width += vxs_pool_width(&g->pool, h.place[k]);
+        h.width += vxs_block_cache_width(&g->cache, h.place[k]);
     h.omega = status ? NULL : vxs_alloc(h.width, sizeof(*h.omega), err);
     if (!h.omega) {
-        release_round(&h);
+        release_cut(&h);
         return status ? status : VXS_FAILED;
     }
-    *known = h.count == 0 || is_known(g, &h);
-    if (*known)
-        release_round(&h);
+    *duplicate = h.count == 0 || is_duplicate(g, &h);
+    if (*duplicate)
+        release_cut(&h);
     else
-        g->rounds[g->count++] = h;
+        g->cuts[g->count++] = h;
     return VXS_OK;
 }
 
-static void drop_empty_rounds(vxs_generation *g)
+static void drop_empty_cuts(vxs_cutting_plane *g)
 {
-    size_t kept = 0;
+    size_t remaining = 0;
     for (size_t h = 0; h < g->count; h++) {
-        if (g->rounds[h].norm > 0)
-            g->rounds[kept++] = g->rounds[h];
+        if (g->cuts[h].norm > 0)
+            g->cuts[remaining++] = g->cuts[h];
         else
-            release_round(&g->rounds[h]);
+            release_cut(&g->cuts[h]);
     }
-    g->count = kept;
+    g->count = remaining;
 }
 
-/* Predictions of all rounds, anew. */
-static vxs_status predict(vxs_generation *g, vxs_error *err)
+/* Predictions from the weights of all cuts, without accumulated rounding. */
+static vxs_status predict(vxs_cutting_plane *g, vxs_error *err)
 {
-    double *part = vxs_alloc(g->n, sizeof(*part), err);
-    if (!part)
+    double *contribution = vxs_alloc(g->n, sizeof(*contribution), err);
+    if (!contribution)
         return VXS_FAILED;
     memset(g->z, 0, g->n * sizeof(*g->z));
     for (size_t h = 0; h < g->count; h++) {
-        vxs_round_predict(g, &g->rounds[h], g->rounds[h].omega, part);
-        cblas_daxpy((int)g->n, 1, part, 1, g->z, 1);
+        vxs_cut_predict(g, &g->cuts[h], g->cuts[h].omega, contribution);
+        cblas_daxpy((int)g->n, 1, contribution, 1, g->z, 1);
     }
-    free(part);
+    free(contribution);
     return VXS_OK;
 }
 
-/* Solves the problem on the rounds, and looks at all units again. */
-static vxs_status solve_round(vxs_generation *g, vxs_error *err)
+/* Solves the restricted problem, then scans all blocks. */
+static vxs_status solve_restricted(vxs_cutting_plane *g, vxs_error *err)
 {
-    g->last = g->primal;
+    g->previous_primal = g->primal;
     vxs_status status = g->solve(g, err);
-    if (!status) /* or what it has may be half solved */
+    if (!status) /* the subproblem solver returns early when interrupted */
         status = vxs_check_interrupted(g->context, err);
     if (status)
         return status;
-    drop_empty_rounds(g);
+    drop_empty_cuts(g);
     status = predict(g, err);
     if (!status)
         status = certify(g, err);
-    double least = g->restricted <= USELESS ? LOWER * g->empty : MUCH * g->last;
-    bool leads = g->last - g->primal > least;
-    g->idle = leads ? 0 : g->idle + 1;
+    double min_decrease = g->restricted_gap <= LOOSE_GAP ? MIN_DECREASE * g->empty
+                                                         : MIN_DECREASE_LOOSE * g->previous_primal;
+    bool progress = g->previous_primal - g->primal > min_decrease;
+    g->stalled = progress ? 0 : g->stalled + 1;
     return status;
 }
 
-/* ---- The beginning --------------------------------------------------------------------------- */
+/* ---- Initialization -------------------------------------------------------------------------- */
 
-/* What rounding leaves of slopes that the free columns explain is not to be fitted. */
-static bool is_explained(const vxs_generation *g)
+/* True if the gradient after fitting covariates is rounding. */
+static bool is_explained(const vxs_cutting_plane *g)
 {
     int n = (int)g->n;
     vxs_loss_gradient(&g->problem.loss, g->z, g->shift.slope);
-    double whole = cblas_dnrm2(n, g->shift.slope, 1);
-    return !(cblas_dnrm2(n, g->slope, 1) > EXPLAINED * g->budget.cost * whole);
+    double norm = cblas_dnrm2(n, g->shift.slope, 1);
+    return !(cblas_dnrm2(n, g->gradient, 1) > EXPLAINED * g->budget.cost * norm);
 }
 
-static vxs_status look_at_empty(vxs_generation *g, vxs_error *err)
+static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
 {
     g->empty = 1;
     for (size_t h = 0; h < g->count; h++)
-        release_round(&g->rounds[h]);
-    vxs_pool_clear(&g->pool);
+        release_cut(&g->cuts[h]);
+    vxs_block_cache_clear(&g->cache);
     g->count = 0;
     g->target = g->settings.blocks.inner_tol;
-    g->generated = 0;
-    g->idle = 0;
+    g->iterations = 0;
+    g->stalled = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->shift.b, 0, g->shift.rank * sizeof(*g->shift.b));
-    vxs_generation_look(g);
+    vxs_cutting_plane_evaluate(g);
     g->explained = is_explained(g);
-    if (g->own)
-        memcpy(g->own, g->slope, g->n * sizeof(*g->own));
+    if (g->dual_gradient)
+        memcpy(g->dual_gradient, g->gradient, g->n * sizeof(*g->dual_gradient));
     vxs_status status = certify(g, err);
     g->empty = g->primal;
     g->gap = vxs_relative_gap(g->primal - g->dual, g->empty);
-    g->last = g->primal;
+    g->previous_primal = g->primal;
     return status;
 }
 
-static vxs_status make_room(vxs_generation *g, vxs_error *err)
+static vxs_status allocate(vxs_cutting_plane *g, vxs_error *err)
 {
-    size_t n = g->n, units = vxs_units_count(g->budget.units);
-    g->budget.budget = g->budget.budget < units ? g->budget.budget : units;
+    size_t n = g->n, blocks = vxs_units_count(g->budget.units);
+    g->budget.budget = g->budget.budget < blocks ? g->budget.budget : blocks;
     g->z = vxs_alloc(n, sizeof(*g->z), err);
-    g->shifted = vxs_alloc(n, sizeof(*g->shifted), err);
-    g->slope = vxs_alloc(n, sizeof(*g->slope), err);
+    g->prediction = vxs_alloc(n, sizeof(*g->prediction), err);
+    g->gradient = vxs_alloc(n, sizeof(*g->gradient), err);
     g->best = vxs_alloc(g->budget.budget, sizeof(*g->best), err);
     bool dual = g->solve == vxs_smoothing_solve;
-    g->own = dual ? vxs_alloc(n, sizeof(*g->own), err) : NULL;
-    bool fine = (g->own || !dual) && g->z && g->shifted && g->slope && g->best;
+    g->dual_gradient = dual ? vxs_alloc(n, sizeof(*g->dual_gradient), err) : NULL;
+    bool fine = (g->dual_gradient || !dual) && g->z && g->prediction && g->gradient && g->best;
     size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
-    vxs_status status = fine ? vxs_pool_init(&g->pool, g->budget.units, n, err) : VXS_FAILED;
+    vxs_status status =
+        fine ? vxs_block_cache_init(&g->cache, g->budget.units, n, err) : VXS_FAILED;
     return status ? status : vxs_shift_init(&g->problem, columns, &g->shift, err);
 }
 
-vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *problem,
-                                const vxs_method_settings *settings, const vxs_solver_kind *kind,
-                                vxs_status (*solve)(vxs_generation *, vxs_error *),
-                                vxs_solver **solver, vxs_error *err)
+vxs_status vxs_cutting_plane_begin(const vxs_context *context, const vxs_problem *problem,
+                                   const vxs_method_settings *settings, const vxs_solver_kind *kind,
+                                   vxs_status (*solve)(vxs_cutting_plane *, vxs_error *),
+                                   vxs_solver **solver, vxs_error *err)
 {
-    vxs_generation *g = vxs_alloc(1, sizeof(*g), err);
+    vxs_cutting_plane *g = vxs_alloc(1, sizeof(*g), err);
     if (!g)
         return VXS_FAILED;
     g->solver.kind = kind;
@@ -441,71 +448,71 @@ vxs_status vxs_generation_begin(const vxs_context *context, const vxs_problem *p
     g->settings = *settings;
     g->n = vxs_design_rows(problem->design);
     g->worked = vxs_units_worked(g->budget.units);
-    vxs_status status = make_room(g, err);
+    vxs_status status = allocate(g, err);
     if (!status)
-        status = look_at_empty(g, err);
+        status = fit_empty_model(g, err);
     if (status) {
-        vxs_generation_release(&g->solver);
+        vxs_cutting_plane_release(&g->solver);
         return status;
     }
     *solver = &g->solver;
     return VXS_OK;
 }
 
-/* ---- Rounds ---------------------------------------------------------------------------------- */
+/* ---- Iterations ------------------------------------------------------------------------------ */
 
-/* Whether to go on, and how many new units the next round may have. */
-static bool goes_on(const vxs_generation *g, vxs_path_point end, size_t *most_new)
+/* Whether another iteration follows, and how many new blocks it may add. */
+static bool should_continue(const vxs_cutting_plane *g, vxs_path_point end, size_t *max_new)
 {
     const vxs_method_settings *s = &g->settings;
     size_t selected = end.by == VXS_BY_NUMBER ? count_selected(g) : 0;
-    *most_new = SIZE_MAX;
-    if (g->gap <= s->tol || g->generated >= MOST_ROUNDS)
+    *max_new = SIZE_MAX;
+    if (g->gap <= s->tol || g->iterations >= MAX_ITERATIONS)
         return false;
-    if (s->blocks.change > 0 && g->generated > 0 &&
-        g->last - g->primal <= s->blocks.change * g->empty)
+    if (s->blocks.change > 0 && g->iterations > 0 &&
+        g->previous_primal - g->primal <= s->blocks.change * g->empty)
         return false;
     if (end.by == VXS_BY_ROUNDS)
-        return (double)g->generated < end.value;
-    *most_new = (double)selected < end.value ? (size_t)end.value - selected : 0;
-    return *most_new > 0;
+        return (double)g->iterations < end.value;
+    *max_new = (double)selected < end.value ? (size_t)end.value - selected : 0;
+    return *max_new > 0;
 }
 
-/* The problem on the rounds is to be solved further than it is; false when it cannot be: where it
- * was not solved as far as it was to be, and again is no better, a smaller gap is not to be had. */
-static bool look_closer(vxs_generation *g)
+/* Lowers the target of the restricted problem; false at its floor or if the solver stalls above its
+ * target. */
+static bool tighten_target(vxs_cutting_plane *g)
 {
-    bool stuck = g->idle >= IDLE && !(g->restricted <= g->target);
+    bool stuck = g->stalled >= MAX_STALLED && !(g->restricted_gap <= g->target);
     if (g->target <= FLOOR || stuck)
         return false;
-    g->target = fmax(FLOOR, fmin(g->target, g->restricted) / 10);
+    g->target = fmax(FLOOR, fmin(g->target, g->restricted_gap) / 10);
     return true;
 }
 
-static vxs_status generate(vxs_generation *g, vxs_path_point end, vxs_error *err)
+static vxs_status generate(vxs_cutting_plane *g, vxs_path_point end, vxs_error *err)
 {
-    size_t most_new = 0;
+    size_t max_new = 0;
     vxs_status status = VXS_OK;
-    while (!status && goes_on(g, end, &most_new)) {
-        bool known = false;
-        g->target = fmax(FLOOR, fmin(g->target, LOOSE * g->gap));
-        status = add_round(g, most_new, &known, err);
+    while (!status && should_continue(g, end, &max_new)) {
+        bool duplicate = false;
+        g->target = fmax(FLOOR, fmin(g->target, TARGET_SHARE * g->gap));
+        status = add_cut(g, max_new, &duplicate, err);
         if (status)
             return status;
-        /* a round that gets no weight is dropped, and would come back for ever */
-        if ((known || g->idle >= IDLE) && !look_closer(g))
+        /* a duplicate, or cuts dropped again and again: solve more accurately */
+        if ((duplicate || g->stalled >= MAX_STALLED) && !tighten_target(g))
             return VXS_OK;
-        g->generated += !known;
+        g->iterations += !duplicate;
         status = vxs_check_interrupted(g->context, err);
         if (!status)
-            status = solve_round(g, err);
+            status = solve_restricted(g, err);
     }
     return status;
 }
 
-/* ---- The answer ------------------------------------------------------------------------------ */
+/* ---- The solution ---------------------------------------------------------------------------- */
 
-static void take_certificate(vxs_generation *g, vxs_certificate *c)
+static void write_certificate(vxs_cutting_plane *g, vxs_certificate *c)
 {
     vxs_units_work work = vxs_units_worked(g->budget.units);
     double now = vxs_seconds();
@@ -515,58 +522,60 @@ static void take_certificate(vxs_generation *g, vxs_certificate *c)
     c->dual = g->dual;
     c->gap = g->gap;
     c->tol = g->settings.tol;
-    c->iterations = g->iterations;
+    c->iterations = g->inner_iterations;
     c->passes = work.passes - g->worked.passes;
     c->seconds = now - g->began;
     g->worked.passes = work.passes;
     g->began = now;
-    g->iterations = 0;
+    g->inner_iterations = 0;
 }
 
-/* The certificate is of the weights that are given: those of covariates that are almost the same
- * are large, and predict what was found but for their rounding. */
-static void settle_primal(vxs_generation *g, const double *weights, vxs_certificate *c)
+/* Primal value at the reported coefficients: those of nearly collinear covariates are large, and
+ * predictions from them carry their rounding. */
+static void evaluate_primal(vxs_cutting_plane *g, const double *weights, vxs_certificate *c)
 {
     size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
-    memcpy(g->shifted, g->z, g->n * sizeof(*g->shifted));
+    memcpy(g->prediction, g->z, g->n * sizeof(*g->prediction));
     for (size_t k = 0; k < columns; k++)
-        cblas_daxpy((int)g->n, weights[k], g->problem.covariates + k * g->n, 1, g->shifted, 1);
-    c->primal =
-        vxs_generation_penalty(g) + g->budget.cost * vxs_loss_value(&g->problem.loss, g->shifted);
+        cblas_daxpy((int)g->n, weights[k], g->problem.covariates + k * g->n, 1, g->prediction, 1);
+    c->primal = vxs_cutting_plane_penalty(g) +
+                g->budget.cost * vxs_loss_value(&g->problem.loss, g->prediction);
     c->gap = vxs_relative_gap(c->primal - c->dual, g->empty);
 }
 
-/* All rounds or units are there, or the gap is closed; and the problem on the rounds is solved. */
-static bool is_done(const vxs_generation *g, double gap, vxs_path_point end)
+/* Converged, or the iterations asked for are done and the restricted problem is solved. */
+static bool has_converged(const vxs_cutting_plane *g, double gap, vxs_path_point end)
 {
-    size_t most_new;
+    size_t max_new;
     bool solved =
-        g->count == 0 || g->restricted <= fmax(g->settings.blocks.inner_tol, g->settings.tol);
-    bool closed = g->gap <= g->settings.tol, enough = !closed && !goes_on(g, end, &most_new);
+        g->count == 0 || g->restricted_gap <= fmax(g->settings.blocks.inner_tol, g->settings.tol);
+    bool closed = g->gap <= g->settings.tol,
+         finished = !closed && !should_continue(g, end, &max_new);
     return vxs_has_converged(gap, g->settings.tol) ||
-           (vxs_gap_bounds(gap, g->settings.tol) && solved && enough);
+           (vxs_gap_bounds(gap, g->settings.tol) && solved && finished);
 }
 
-vxs_status vxs_generation_fit(vxs_solver *solver, vxs_path_point end, vxs_solution *solution,
-                              vxs_error *err)
+vxs_status vxs_cutting_plane_fit(vxs_solver *solver, vxs_path_point end, vxs_solution *solution,
+                                 vxs_error *err)
 {
-    vxs_generation *g = (vxs_generation *)solver;
+    vxs_cutting_plane *g = (vxs_cutting_plane *)solver;
     *solution = (vxs_solution){ .count = 0 };
     vxs_status status = VXS_OK;
-    bool beyond = end.value < (double)(end.by == VXS_BY_NUMBER ? count_selected(g) : g->generated);
-    if (beyond) /* less than there is: from the beginning */
-        status = look_at_empty(g, err);
+    bool smaller =
+        end.value < (double)(end.by == VXS_BY_NUMBER ? count_selected(g) : g->iterations);
+    if (smaller) /* a smaller model than the current one: cold start */
+        status = fit_empty_model(g, err);
     if (!status)
         status = generate(g, end, err);
-    take_certificate(g, &solution->certificate);
+    write_certificate(g, &solution->certificate);
     if (!status)
-        status = vxs_generation_answer(g, solution, err);
+        status = vxs_cutting_plane_solution(g, solution, err);
     const vxs_selected *s = solution->selected;
-    /* half of it is for who looks again */
+    /* half the tolerance, for the checker */
     bool refit = !s || !s->retrained || vxs_has_converged(s->refit, VXS_REFIT_GAP / 2);
     if (!status)
-        settle_primal(g, s->free, &solution->certificate);
-    solution->certificate.converged = is_done(g, solution->certificate.gap, end) && refit;
+        evaluate_primal(g, s->free, &solution->certificate);
+    solution->certificate.converged = has_converged(g, solution->certificate.gap, end) && refit;
     solution->certificate.nonzero = solution->count;
     if (status)
         vxs_solution_release(solution);

@@ -1,4 +1,4 @@
-/* fgm.c - methods fgm and mslr: their options, and which inner method solves them. */
+/* fgm.c - methods fgm and mslr: options, and the solver of the restricted problem. */
 #include "solver/cutting_plane/cutting_plane.h"
 
 static const char *const ways[] = { "gradients", "descent", NULL };
@@ -94,8 +94,8 @@ static vxs_status begin_fgm(const vxs_context *context, const vxs_problem *probl
                             const vxs_method_settings *settings, vxs_solver **solver,
                             vxs_error *err)
 {
-    return vxs_generation_begin(context, problem, settings, &vxs_fgm_kind, vxs_proximal_solve,
-                                solver, err);
+    return vxs_cutting_plane_begin(context, problem, settings, &vxs_fgm_kind,
+                                   vxs_proximal_gradient_solve, solver, err);
 }
 
 static vxs_status begin_mslr(const vxs_context *context, const vxs_problem *problem,
@@ -103,8 +103,9 @@ static vxs_status begin_mslr(const vxs_context *context, const vxs_problem *prob
                              vxs_error *err)
 {
     bool descent = settings->blocks.solver == VXS_SOLVER_DESCENT;
-    return vxs_generation_begin(context, problem, settings, &vxs_mslr_kind,
-                                descent ? vxs_smoothing_solve : vxs_proximal_solve, solver, err);
+    return vxs_cutting_plane_begin(context, problem, settings, &vxs_mslr_kind,
+                                   descent ? vxs_smoothing_solve : vxs_proximal_gradient_solve,
+                                   solver, err);
 }
 
 static const vxs_accepts *accepts_fgm(const vxs_method_settings *settings)
@@ -126,15 +127,15 @@ static const vxs_accepts *accepts_mslr(const vxs_method_settings *settings)
 const vxs_solver_kind vxs_fgm_kind = {
     .accepts = accepts_fgm,
     .begin = begin_fgm,
-    .is_empty = vxs_generation_is_empty,
-    .select = vxs_generation_fit,
-    .release = vxs_generation_release,
+    .is_empty = vxs_cutting_plane_is_empty,
+    .select = vxs_cutting_plane_fit,
+    .release = vxs_cutting_plane_release,
 };
 
 const vxs_solver_kind vxs_mslr_kind = {
     .accepts = accepts_mslr,
     .begin = begin_mslr,
-    .is_empty = vxs_generation_is_empty,
-    .select = vxs_generation_fit,
-    .release = vxs_generation_release,
+    .is_empty = vxs_cutting_plane_is_empty,
+    .select = vxs_cutting_plane_fit,
+    .release = vxs_cutting_plane_release,
 };

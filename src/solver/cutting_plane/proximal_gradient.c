@@ -1,17 +1,18 @@
-/* proximal_gradient.c - methods fgm and mslr: the problem on the rounds by accelerated proximal
- * gradients.
+/* proximal_gradient.c - the restricted problem of fgm and mslr by accelerated proximal gradients
+ * (APG).
  *
- * Problem   minimise over omega  (sum_h |omega_h|)^2 / 2 + phi(omega), phi the least over b of
- *           C sum u f: what the penalty's projection asks for is known in closed form
- *           (algorithm 3), and b is found to the end in every step, so that each step has a
- *           point of the dual.
- * Step      omega = S(v - phi'(v) / L) from v, which goes on in the direction of the last step;
- *           the direction is forgotten when the value rises.
- * Caches    X_h v_h and X_h phi'_h (section 5.5): omega_h is a sum of v_h and phi'_h, so that a
- *           try of another L costs n for each round, and no column is read.
- * Gap       each step's slope is a point of the dual: with the largest |X_h'slope| it bounds
- *           the value from below.
- * Source    Tan, Tsang, Wang, algorithms 3 and 4; there b takes a step of its own. */
+ * Problem   min over omega: (sum_h |omega_h|)^2 / 2 + phi(omega), phi = min over b of C sum u f:
+ *           the proximal operator of the penalty has a closed form (algorithm 3); b is optimal at
+ *           every point, hence every gradient is dual feasible
+ * Dual      -G(alpha) - max_h |X_h'gradient|^2 / 2
+ * Method    omega = prox(v - phi'(v) / L), v the extrapolation of omega; backtracking on L; the
+ *           momentum restarts when the value increases. X_h v_h and X_h phi'_h are cached (section
+ *           5.5): omega_h is a combination of v_h and phi'_h, hence another L costs n a cut and
+ *           reads no column
+ * Stops     the gap, to g->target; PATIENCE steps without progress
+ * Cost      a step: 2 n x columns of cuts, and n a cut for each L
+ * Threads   those of BLAS
+ * Source    Tan, Tsang, Wang, algorithms 3 and 4, where b takes a gradient step of its own */
 #include "solver/cutting_plane/cutting_plane.h"
 
 #include <cblas.h>
@@ -19,66 +20,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST    60 /* steps before an interior point is asked, and half of what it factors */
-#define STEPS    1000
-#define SHIFTS   20   /* steps of intercept and confounds for each of these; 6 are usual */
-#define PATIENCE 50   /* steps in which neither value nor bound gets better */
-#define SMALLER  0.95 /* of the last L, to begin with */
-#define LARGER   1.6
+#define FIRST_STEPS                                                                                \
+    60 /* steps before the interior-point method, plus half the order of its system */
+#define STEPS           1000
+#define COVARIATE_STEPS 20   /* covariate steps for each of these; 6 are usual */
+#define PATIENCE        50   /* steps without a smaller gap */
+#define DECREASE_L      0.95 /* of the last L: the first trial */
+#define INCREASE_L      1.6
 
 typedef struct {
-    vxs_generation *g;
-    size_t n, count, width;             /* rounds, and all their columns */
-    double *omega, *before, *v, *slope; /* width */
-    double *at, *was, *along, *down;    /* n x count: X_h of these four */
-    double *next_z;                     /* n */
-    double *vv, *vs, *ss;               /* count: inner products of v and slope */
-    double *norm, *scale;               /* |u_h|, and what u_h is multiplied with */
+    vxs_cutting_plane *g;
+    size_t n, count, width;                          /* cuts, their columns */
+    double *omega, *previous, *v, *gradient;         /* width */
+    double *x_omega, *x_previous, *x_v, *x_gradient; /* n x count: X_h of these four */
+    double *prediction;                              /* n */
+    double *vv, *vs, *ss; /* count: inner products of v and the gradient */
+    double *norm, *scale; /* |u_h| before the proximal operator, and the factor of
+                                         * u_h */
     double *sorted;
     size_t *seen;
     double step, momentum;   /* L */
-    double value, best_dual; /* of omega; the best bound so far */
+    double value, best_dual; /* of omega; best lower bound */
     double phi_v;
 } proximal;
 
-static vxs_status take_room(proximal *a, vxs_error *err)
+static vxs_status allocate(proximal *a, vxs_error *err)
 {
-    double **const wide[] = { &a->omega, &a->before, &a->v, &a->slope };
-    double **const long_[] = { &a->at, &a->was, &a->along, &a->down };
-    double **const few[] = { &a->vv, &a->vs, &a->ss, &a->norm, &a->scale, &a->sorted };
+    double **const of_width[] = { &a->omega, &a->previous, &a->v, &a->gradient };
+    double **const of_products[] = { &a->x_omega, &a->x_previous, &a->x_v, &a->x_gradient };
+    double **const of_cuts[] = { &a->vv, &a->vs, &a->ss, &a->norm, &a->scale, &a->sorted };
     bool fine = true;
     for (size_t k = 0; k < 4; k++) {
-        *wide[k] = vxs_alloc(a->width, sizeof(double), err);
-        *long_[k] = vxs_alloc(a->n, a->count * sizeof(double), err);
-        fine = fine && *wide[k] && *long_[k];
+        *of_width[k] = vxs_alloc(a->width, sizeof(double), err);
+        *of_products[k] = vxs_alloc(a->n, a->count * sizeof(double), err);
+        fine = fine && *of_width[k] && *of_products[k];
     }
     for (size_t k = 0; k < 6; k++) {
-        *few[k] = vxs_alloc(a->count, sizeof(double), err);
-        fine = fine && *few[k];
+        *of_cuts[k] = vxs_alloc(a->count, sizeof(double), err);
+        fine = fine && *of_cuts[k];
     }
-    a->next_z = vxs_alloc(a->n, sizeof(double), err);
+    a->prediction = vxs_alloc(a->n, sizeof(double), err);
     a->seen = vxs_alloc(a->count, sizeof(*a->seen), err);
-    return fine && a->next_z && a->seen ? VXS_OK : VXS_FAILED;
+    return fine && a->prediction && a->seen ? VXS_OK : VXS_FAILED;
 }
 
 static void release(proximal *a)
 {
-    void *const all[] = { a->omega, a->before, a->v,      a->slope, a->at, a->was,
-                          a->along, a->down,   a->vv,     a->vs,    a->ss, a->norm,
-                          a->scale, a->sorted, a->next_z, a->seen };
+    void *const all[] = { a->omega,   a->previous,   a->v,          a->gradient,
+                          a->x_omega, a->x_previous, a->x_v,        a->x_gradient,
+                          a->vv,      a->vs,         a->ss,         a->norm,
+                          a->scale,   a->sorted,     a->prediction, a->seen };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
 
-/* ---- Moreau's projection --------------------------------------------------------------------- */
+/* ---- The proximal operator ------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
 {
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left < right) - (left > right);
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first < second) - (first > second);
 }
 
-/* What each norm is lowered by, s being 1 / L. */
+/* The decrease of each norm by the proximal operator, s = 1 / L (Moreau's projection). */
 static double threshold(const double *norm, size_t count, double s, double *sorted)
 {
     double sum = 0, result = 0;
@@ -94,68 +98,69 @@ static double threshold(const double *norm, size_t count, double s, double *sort
     return result;
 }
 
-/* ---- One step -------------------------------------------------------------------------------- */
+/* ---- The step -------------------------------------------------------------------------------- */
 
-/* v = omega + m (omega - before), and its predictions. */
-static void go_on(proximal *a, double m)
+/* Extrapolation: v = omega + m (omega - previous), and its predictions. */
+static void extrapolate(proximal *a, double m)
 {
     for (size_t k = 0; k < a->width; k++)
-        a->v[k] = a->omega[k] + m * (a->omega[k] - a->before[k]);
+        a->v[k] = a->omega[k] + m * (a->omega[k] - a->previous[k]);
     for (size_t k = 0; k < a->n * a->count; k++)
-        a->along[k] = a->at[k] + m * (a->at[k] - a->was[k]);
+        a->x_v[k] = a->x_omega[k] + m * (a->x_omega[k] - a->x_previous[k]);
     memset(a->g->z, 0, a->n * sizeof(double));
     for (size_t h = 0; h < a->count; h++)
-        cblas_daxpy((int)a->n, 1, a->along + h * a->n, 1, a->g->z, 1);
+        cblas_daxpy((int)a->n, 1, a->x_v + h * a->n, 1, a->g->z, 1);
 }
 
-/* Slope and products at v, and the bound that follows. */
-static void look(proximal *a)
+/* Gradient and its products at v, and the dual value. */
+static void evaluate(proximal *a)
 {
-    vxs_generation *g = a->g;
-    double steepest = 0;
-    vxs_generation_look_down(g, a->seen, a->down);
+    vxs_cutting_plane *g = a->g;
+    double max_score = 0;
+    vxs_cutting_plane_evaluate_products(g, a->seen, a->x_gradient);
     a->phi_v = g->value;
     size_t at = 0;
     for (size_t h = 0; h < a->count; h++) {
-        const vxs_round *round = &g->rounds[h];
-        double *v = a->v + at, *slope = a->slope + at;
-        vxs_round_gather(g, round, g->pool.gradient, slope);
-        a->vv[h] = cblas_ddot((int)round->width, v, 1, v, 1);
-        a->vs[h] = cblas_ddot((int)round->width, v, 1, slope, 1);
-        a->ss[h] = cblas_ddot((int)round->width, slope, 1, slope, 1);
-        steepest = fmax(steepest, a->ss[h]);
-        at += round->width;
+        const vxs_cut *cut = &g->cuts[h];
+        double *v = a->v + at, *gradient = a->gradient + at;
+        vxs_cut_gather(g, cut, g->cache.gradient, gradient);
+        a->vv[h] = cblas_ddot((int)cut->width, v, 1, v, 1);
+        a->vs[h] = cblas_ddot((int)cut->width, v, 1, gradient, 1);
+        a->ss[h] = cblas_ddot((int)cut->width, gradient, 1, gradient, 1);
+        max_score = fmax(max_score, a->ss[h]);
+        at += cut->width;
     }
-    a->best_dual = fmax(a->best_dual, vxs_generation_bound(g, g->slope, 1) - steepest / 2);
+    a->best_dual =
+        fmax(a->best_dual, vxs_cutting_plane_conjugate(g, g->gradient, 1) - max_score / 2);
 }
 
-/* omega_h = scale_h (v_h - slope_h / L) for a try of L: its predictions, and the value there. */
+/* omega_h = scale_h (v_h - gradient_h / L) for a trial L: predictions and phi there. */
 static double try_step(proximal *a, double l, double *penalty)
 {
     double sum = 0;
     for (size_t h = 0; h < a->count; h++)
         a->norm[h] = sqrt(fmax(0, a->vv[h] - 2 * a->vs[h] / l + a->ss[h] / (l * l)));
-    double lower = threshold(a->norm, a->count, 1 / l, a->sorted);
+    double decrease = threshold(a->norm, a->count, 1 / l, a->sorted);
     memset(a->g->z, 0, a->n * sizeof(double));
     for (size_t h = 0; h < a->count; h++) {
-        double left = fmax(0, a->norm[h] - lower);
-        a->scale[h] = left > 0 ? left / a->norm[h] : 0;
-        sum += left;
-        if (left <= 0)
+        double norm = fmax(0, a->norm[h] - decrease);
+        a->scale[h] = norm > 0 ? norm / a->norm[h] : 0;
+        sum += norm;
+        if (norm <= 0)
             continue;
-        cblas_daxpy((int)a->n, a->scale[h], a->along + h * a->n, 1, a->g->z, 1);
-        cblas_daxpy((int)a->n, -a->scale[h] / l, a->down + h * a->n, 1, a->g->z, 1);
+        cblas_daxpy((int)a->n, a->scale[h], a->x_v + h * a->n, 1, a->g->z, 1);
+        cblas_daxpy((int)a->n, -a->scale[h] / l, a->x_gradient + h * a->n, 1, a->g->z, 1);
     }
     *penalty = sum * sum / 2;
-    return a->g->budget.cost * vxs_shift_fit(&a->g->shift, a->g->z, a->next_z);
+    return a->g->budget.cost * vxs_shift_fit(&a->g->shift, a->g->z, a->prediction);
 }
 
-/* Whether phi is below its model at v with L. */
-static bool is_below(const proximal *a, double l, double phi)
+/* Sufficient decrease: phi is at most its quadratic model at v. */
+static bool is_sufficient(const proximal *a, double l, double phi)
 {
     double model = a->phi_v, size = fabs(a->phi_v);
     for (size_t h = 0; h < a->count; h++) {
-        double dv = a->scale[h] - 1, ds = -a->scale[h] / l; /* omega - v = dv v + ds slope */
+        double dv = a->scale[h] - 1, ds = -a->scale[h] / l; /* omega - v = dv v + ds gradient */
         double linear = dv * a->vs[h] + ds * a->ss[h];
         double square = dv * dv * a->vv[h] + 2 * dv * ds * a->vs[h] + ds * ds * a->ss[h];
         model += linear + l / 2 * fmax(0, square);
@@ -164,83 +169,83 @@ static bool is_below(const proximal *a, double l, double phi)
     return phi <= model + 1e-14 * size;
 }
 
-/* The tried step is taken: omega and its predictions. */
-static void take_step(proximal *a, double l)
+/* Accepts the trial: omega and its predictions. */
+static void accept_step(proximal *a, double l)
 {
-    double *spare = a->before, *other = a->was;
-    a->before = a->omega;
-    a->was = a->at;
+    double *spare = a->previous, *spare_x = a->x_previous;
+    a->previous = a->omega;
+    a->x_previous = a->x_omega;
     a->omega = spare;
-    a->at = other;
+    a->x_omega = spare_x;
     size_t at = 0;
     for (size_t h = 0; h < a->count; h++) {
         double s = a->scale[h];
-        for (size_t k = 0; k < a->g->rounds[h].width; k++, at++)
-            a->omega[at] = s * (a->v[at] - a->slope[at] / l);
+        for (size_t k = 0; k < a->g->cuts[h].width; k++, at++)
+            a->omega[at] = s * (a->v[at] - a->gradient[at] / l);
         for (size_t i = 0; i < a->n; i++)
-            a->at[h * a->n + i] = s * (a->along[h * a->n + i] - a->down[h * a->n + i] / l);
+            a->x_omega[h * a->n + i] = s * (a->x_v[h * a->n + i] - a->x_gradient[h * a->n + i] / l);
     }
 }
 
-/* Whether the value fell; if not the step is not taken, unless it hardly rose. */
+/* One step; false if the value does not decrease: then the momentum restarts. */
 static bool step(proximal *a)
 {
     double penalty = 0, phi = 0;
     double next = (1 + sqrt(1 + 4 * a->momentum * a->momentum)) / 2;
-    go_on(a, (a->momentum - 1) / next);
-    look(a);
-    a->step *= SMALLER;
+    extrapolate(a, (a->momentum - 1) / next);
+    evaluate(a);
+    a->step *= DECREASE_L;
     for (int tries = 0; tries < 200; tries++) {
         phi = try_step(a, a->step, &penalty);
-        if (is_below(a, a->step, phi))
+        if (is_sufficient(a, a->step, phi))
             break;
-        a->step *= LARGER;
+        a->step *= INCREASE_L;
     }
-    bool falls = penalty + phi < a->value;
+    bool decreases = penalty + phi < a->value;
     bool plain = a->momentum == 1;
-    if (!falls) { /* forget the direction */
+    if (!decreases) { /* restart */
         a->momentum = 1;
         if (!plain)
             return false;
     }
-    if (falls) {
-        take_step(a, a->step);
+    if (decreases) {
+        accept_step(a, a->step);
         a->value = penalty + phi;
         a->momentum = next;
     }
-    return falls;
+    return decreases;
 }
 
-/* ---- The problem ----------------------------------------------------------------------------- */
+/* ---- The restricted problem ------------------------------------------------------------------ */
 
-/* Omega as it is, with its predictions and value. */
+/* Warm start from the omega of the cuts. */
 static void start(proximal *a)
 {
-    vxs_generation *g = a->g;
+    vxs_cutting_plane *g = a->g;
     size_t at = 0;
     memset(g->z, 0, a->n * sizeof(double));
     for (size_t h = 0; h < a->count; h++) {
-        memcpy(a->omega + at, g->rounds[h].omega, g->rounds[h].width * sizeof(double));
-        vxs_round_predict(g, &g->rounds[h], a->omega + at, a->at + h * a->n);
-        cblas_daxpy((int)a->n, 1, a->at + h * a->n, 1, g->z, 1);
-        at += g->rounds[h].width;
+        memcpy(a->omega + at, g->cuts[h].omega, g->cuts[h].width * sizeof(double));
+        vxs_cut_predict(g, &g->cuts[h], a->omega + at, a->x_omega + h * a->n);
+        cblas_daxpy((int)a->n, 1, a->x_omega + h * a->n, 1, g->z, 1);
+        at += g->cuts[h].width;
     }
-    memcpy(a->before, a->omega, a->width * sizeof(double));
-    memcpy(a->was, a->at, a->n * a->count * sizeof(double));
-    a->value =
-        vxs_generation_penalty(g) + g->budget.cost * vxs_shift_fit(&g->shift, g->z, a->next_z);
+    memcpy(a->previous, a->omega, a->width * sizeof(double));
+    memcpy(a->x_previous, a->x_omega, a->n * a->count * sizeof(double));
+    a->value = vxs_cutting_plane_penalty(g) +
+               g->budget.cost * vxs_shift_fit(&g->shift, g->z, a->prediction);
     a->best_dual = -INFINITY;
     a->momentum = 1;
 }
 
-static void hand_back(const proximal *a)
+static void write_omega(const proximal *a)
 {
     size_t at = 0;
     for (size_t h = 0; h < a->count; h++) {
-        vxs_round *round = &a->g->rounds[h];
-        memcpy(round->omega, a->omega + at, round->width * sizeof(double));
-        round->norm = cblas_dnrm2((int)round->width, round->omega, 1);
-        at += round->width;
+        vxs_cut *cut = &a->g->cuts[h];
+        memcpy(cut->omega, a->omega + at, cut->width * sizeof(double));
+        cut->norm = cblas_dnrm2((int)cut->width, cut->omega, 1);
+        at += cut->width;
     }
 }
 
@@ -249,51 +254,52 @@ static double gap_of(const proximal *a)
     return (a->value - a->best_dual) / a->g->empty;
 }
 
-static void iterate(proximal *a, int steps)
+static void run_apg(proximal *a, int steps)
 {
     double best = INFINITY;
-    vxs_generation *g = a->g;
-    uint64_t most = g->shift.steps + SHIFTS * (uint64_t)steps;
-    for (int k = 0, stuck = 0; k < steps && stuck < PATIENCE && g->shift.steps < most; k++) {
+    vxs_cutting_plane *g = a->g;
+    uint64_t max_covariate_steps = g->shift.steps + COVARIATE_STEPS * (uint64_t)steps;
+    for (int k = 0, stalled = 0;
+         k < steps && stalled < PATIENCE && g->shift.steps < max_covariate_steps; k++) {
         if (vxs_check_interrupted(g->context, NULL))
-            break; /* the caller polls too */
-        bool fell = step(a);
+            break; /* the caller checks for interruption, too */
+        bool decreased = step(a);
         double gap = gap_of(a);
-        g->iterations++;
-        stuck = fell && gap < best ? 0 : stuck + 1;
+        g->inner_iterations++;
+        stalled = decreased && gap < best ? 0 : stalled + 1;
         best = fmin(best, gap);
         if (gap <= g->target)
             break;
     }
     double gap = gap_of(a);
-    g->restricted = isnan(gap) ? INFINITY : fmax(0, gap);
+    g->restricted_gap = isnan(gap) ? INFINITY : fmax(0, gap);
 }
 
-static vxs_status descend(vxs_generation *g, int steps, vxs_error *err)
+static vxs_status run_steps(vxs_cutting_plane *g, int steps, vxs_error *err)
 {
     proximal a = {
         .g = g, .n = g->n, .count = g->count, .step = 0.01 * (double)g->n * g->budget.cost
     };
     for (size_t h = 0; h < g->count; h++)
-        a.width += g->rounds[h].width;
-    vxs_status status = take_room(&a, err);
+        a.width += g->cuts[h].width;
+    vxs_status status = allocate(&a, err);
     if (!status) {
         start(&a);
-        iterate(&a, steps);
-        hand_back(&a);
+        run_apg(&a, steps);
+        write_omega(&a);
     }
     release(&a);
     return status;
 }
 
-/* Few problems need more than some steps; those that do are brought near their answer by an
- * interior point, from where steps make rounds empty that have no part in it. */
-vxs_status vxs_proximal_solve(vxs_generation *g, vxs_error *err)
+/* Most problems need of_cuts steps; for the others the interior-point method approaches the
+ * solution, from where proximal steps set the norms of inactive cuts to 0. */
+vxs_status vxs_proximal_gradient_solve(vxs_cutting_plane *g, vxs_error *err)
 {
-    size_t columns = vxs_pool_columns(&g->pool), least = columns < g->n ? columns : g->n;
-    vxs_status status = descend(g, FIRST + (int)(least / 2), err);
-    if (status || g->restricted <= g->target)
+    size_t columns = vxs_block_cache_columns(&g->cache), order = columns < g->n ? columns : g->n;
+    vxs_status status = run_steps(g, FIRST_STEPS + (int)(order / 2), err);
+    if (status || g->restricted_gap <= g->target)
         return status;
-    status = vxs_central_solve(g, err);
-    return status ? status : descend(g, STEPS, err);
+    status = vxs_budget_interior_solve(g, err);
+    return status ? status : run_steps(g, STEPS, err);
 }

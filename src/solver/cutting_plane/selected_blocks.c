@@ -1,5 +1,5 @@
-/* selected_blocks.c - what rounds selected, as an answer: weights of units, learned anew where that
- * is asked for, and of the features that they are made of. */
+/* selected_blocks.c - the solution of a cutting-plane fit: weights of the selected blocks, refitted
+ * if asked for, and of their features. */
 #include "solver/cutting_plane/cutting_plane.h"
 
 #include <math.h>
@@ -38,60 +38,61 @@ vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count, 
 }
 
 typedef struct {
-    size_t unit, place;
-} chosen;
+    size_t block, place;
+} selected_block;
 
-static int by_unit(const void *a, const void *b)
+static int by_block(const void *a, const void *b)
 {
-    const chosen *left = a, *right = b;
-    return (left->unit > right->unit) - (left->unit < right->unit);
+    const selected_block *first = a, *second = b;
+    return (first->block > second->block) - (first->block < second->block);
 }
 
-/* What rounds give a unit, for the columns that the pool has of it. */
-static void add_weights(const vxs_generation *g, const vxs_round *h, size_t place, double *weight)
+/* Adds a cut's weights of a cached block. */
+static void add_weights(const vxs_cutting_plane *g, const vxs_cut *h, size_t place, double *weight)
 {
     const double *from = h->omega;
     for (size_t k = 0; k < h->count; k++) {
-        size_t width = vxs_pool_width(&g->pool, h->place[k]);
+        size_t width = vxs_block_cache_width(&g->cache, h->place[k]);
         for (size_t c = 0; c < width && h->place[k] == place; c++)
             weight[c] += from[c];
         from += width;
     }
 }
 
-static vxs_status gather_weights(const vxs_generation *g, const chosen *order, vxs_selected *s,
-                                 vxs_error *err)
+static vxs_status gather_weights(const vxs_cutting_plane *g, const selected_block *order,
+                                 vxs_selected *s, vxs_error *err)
 {
-    double *here = vxs_alloc(vxs_pool_columns(&g->pool), sizeof(*here), err);
-    if (!here)
+    double *cached = vxs_alloc(vxs_block_cache_columns(&g->cache), sizeof(*cached), err);
+    if (!cached)
         return VXS_FAILED;
     for (size_t k = 0; k < s->count; k++) {
         size_t place = order[k].place;
-        memset(here, 0, vxs_pool_width(&g->pool, place) * sizeof(*here));
+        memset(cached, 0, vxs_block_cache_width(&g->cache, place) * sizeof(*cached));
         for (size_t h = 0; h < g->count; h++)
-            add_weights(g, &g->rounds[h], place, here);
-        s->unit[k] = order[k].unit;
-        s->start[k + 1] = s->start[k] + vxs_units_width(g->budget.units, order[k].unit);
-        vxs_pool_unfold(&g->pool, place, here, s->weight + s->start[k]);
+            add_weights(g, &g->cuts[h], place, cached);
+        s->unit[k] = order[k].block;
+        s->start[k + 1] = s->start[k] + vxs_units_width(g->budget.units, order[k].block);
+        vxs_block_cache_expand(&g->cache, place, cached, s->weight + s->start[k]);
     }
-    free(here);
+    free(cached);
     return VXS_OK;
 }
 
-/* Units in ascending order, with the sums of what rounds give them. */
-static vxs_status gather_selected(const vxs_generation *g, vxs_selected **selected, vxs_error *err)
+/* Selected blocks ascending, each with the sum of its weights over cuts. */
+static vxs_status gather_selected(const vxs_cutting_plane *g, vxs_selected **selected,
+                                  vxs_error *err)
 {
     size_t count = 0, columns = 0;
-    chosen *order = vxs_alloc(g->pool.count, sizeof(*order), err);
+    selected_block *order = vxs_alloc(g->cache.count, sizeof(*order), err);
     if (!order)
         return VXS_FAILED;
-    for (size_t k = 0; k < g->pool.count; k++)
-        if (vxs_rounds_have(g, k)) {
-            columns += vxs_units_width(g->budget.units, g->pool.unit[k]);
-            order[count++] = (chosen){ g->pool.unit[k], k };
+    for (size_t k = 0; k < g->cache.count; k++)
+        if (vxs_cuts_contain(g, k)) {
+            columns += vxs_units_width(g->budget.units, g->cache.block[k]);
+            order[count++] = (selected_block){ g->cache.block[k], k };
         }
     if (count > 0)
-        qsort(order, count, sizeof(*order), by_unit);
+        qsort(order, count, sizeof(*order), by_block);
     vxs_selected *s = *selected = vxs_selected_new(count, columns, g->problem.covariate_count,
                                                    g->budget.refit_cost > 0 && count > 0, err);
     vxs_status status = s ? gather_weights(g, order, s, err) : VXS_FAILED;
@@ -99,40 +100,41 @@ static vxs_status gather_selected(const vxs_generation *g, vxs_selected **select
     return status;
 }
 
-/* Of the columns that the pool has, from where each unit's are unfolded. */
-static vxs_status retrain(const vxs_generation *g, vxs_selected *s, double *free_weights,
-                          vxs_error *err)
+/* Refits on the cached columns, then expands the weights of factored blocks. */
+static vxs_status refit(const vxs_cutting_plane *g, vxs_selected *s, double *covariate_coefficients,
+                        vxs_error *err)
 {
     size_t columns = 0, at = 0;
     for (size_t k = 0; k < s->count; k++)
-        columns += vxs_pool_width(&g->pool, vxs_pool_find(&g->pool, s->unit[k]));
+        columns += vxs_block_cache_width(&g->cache, vxs_block_cache_find(&g->cache, s->unit[k]));
     double *x = vxs_alloc(columns, g->n * sizeof(*x), err);
     double *weight = vxs_alloc(columns, sizeof(*weight), err);
     vxs_status status = x && weight ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < s->count && !status; k++) {
-        size_t place = vxs_pool_find(&g->pool, s->unit[k]), width = vxs_pool_width(&g->pool, place);
-        memcpy(x + at * g->n, g->pool.x + g->pool.start[place] * g->n, width * g->n * sizeof(*x));
+        size_t place = vxs_block_cache_find(&g->cache, s->unit[k]),
+               width = vxs_block_cache_width(&g->cache, place);
+        memcpy(x + at * g->n, g->cache.x + g->cache.start[place] * g->n, width * g->n * sizeof(*x));
         at += width;
     }
     if (!status)
-        status = vxs_retrain(&g->problem, g->budget.refit_cost, x, columns, weight, free_weights,
-                             &s->refit, err);
+        status = vxs_refit(&g->problem, g->budget.refit_cost, x, columns, weight,
+                           covariate_coefficients, &s->refit, err);
     s->refit *= g->empty > 0 ? g->budget.cost / (g->empty * g->budget.refit_cost) : 0;
     at = 0;
     for (size_t k = 0; k < s->count && !status; k++) {
-        size_t place = vxs_pool_find(&g->pool, s->unit[k]);
-        vxs_pool_unfold(&g->pool, place, weight + at, s->retrained + s->start[k]);
-        at += vxs_pool_width(&g->pool, place);
+        size_t place = vxs_block_cache_find(&g->cache, s->unit[k]);
+        vxs_block_cache_expand(&g->cache, place, weight + at, s->retrained + s->start[k]);
+        at += vxs_block_cache_width(&g->cache, place);
     }
     free(x);
     free(weight);
     return status;
 }
 
-/* Weights of features: their sum over units, or the size of what a map that is not linear makes of
- * them. */
-static void spread(const vxs_generation *g, const vxs_selected *s, const double *weight,
-                   double *feature)
+/* Weights of features: sums over blocks, or with a nonlinear feature map the norm of the weights of
+ * the mapped features that involve them. */
+static void feature_weights(const vxs_cutting_plane *g, const vxs_selected *s, const double *weight,
+                            double *feature)
 {
     const vxs_map *map = &g->budget.map;
     size_t p = vxs_design_columns(g->problem.design);
@@ -156,14 +158,14 @@ static void spread(const vxs_generation *g, const vxs_selected *s, const double 
         feature[j] = sqrt(feature[j]);
 }
 
-static vxs_status take_features(const vxs_generation *g, vxs_solution *solution, vxs_error *err)
+static vxs_status write_features(const vxs_cutting_plane *g, vxs_solution *solution, vxs_error *err)
 {
     size_t p = vxs_design_columns(g->problem.design), count = 0;
     const vxs_selected *s = solution->selected;
     double *feature = vxs_alloc(p, sizeof(*feature), err);
     if (!feature)
         return VXS_FAILED;
-    spread(g, s, s->retrained ? s->retrained : s->weight, feature);
+    feature_weights(g, s, s->retrained ? s->retrained : s->weight, feature);
     for (size_t j = 0; j < p; j++)
         count += feature[j] != 0;
     solution->index = vxs_alloc(count, sizeof(*solution->index), err);
@@ -177,18 +179,19 @@ static vxs_status take_features(const vxs_generation *g, vxs_solution *solution,
     return solution->index && solution->weight ? VXS_OK : VXS_FAILED;
 }
 
-/* Of minimax, whose descent has one that does not follow from the answer. */
-static vxs_status keep_alpha(const vxs_generation *g, vxs_selected *s, vxs_error *err)
+/* The dual point of the smoothed dual, which predictions do not determine. */
+static vxs_status copy_alpha(const vxs_cutting_plane *g, vxs_selected *s, vxs_error *err)
 {
     s->alpha_count = g->n;
     s->alpha = vxs_alloc(g->n, sizeof(*s->alpha), err);
-    const double *slope = g->own ? g->own : g->slope;
+    const double *gradient = g->dual_gradient ? g->dual_gradient : g->gradient;
     for (size_t i = 0; i < g->n && s->alpha; i++)
-        s->alpha[i] = -g->problem.loss.y[i] * slope[i];
+        s->alpha[i] = -g->problem.loss.y[i] * gradient[i];
     return s->alpha ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_generation_answer(const vxs_generation *g, vxs_solution *solution, vxs_error *err)
+vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *solution,
+                                      vxs_error *err)
 {
     vxs_status status = gather_selected(g, &solution->selected, err);
     vxs_selected *s = solution->selected;
@@ -198,14 +201,15 @@ vxs_status vxs_generation_answer(const vxs_generation *g, vxs_solution *solution
         return status ? status : VXS_FAILED;
     vxs_shift_weights(&g->shift, s->free);
     s->map = g->budget.map;
-    status = g->budget.only_refit ? keep_alpha(g, s, err) : VXS_OK;
+    status = g->budget.only_refit ? copy_alpha(g, s, err) : VXS_OK;
     memcpy(solution->free, s->free, g->problem.covariate_count * sizeof(*solution->free));
     if (!status && s->retrained)
-        status = retrain(g, s, solution->free, err);
+        status = refit(g, s, solution->free, err);
     vxs_units_work work = vxs_units_worked(g->budget.units);
-    s->rounds = g->generated;
+    s->rounds = g->iterations;
     s->visited = work.visited - g->worked.visited;
     s->pruned = work.pruned - g->worked.pruned;
-    s->restricted = fmin(g->restricted, g->gap); /* what bounds all units bounds these */
-    return status ? status : take_features(g, solution, err);
+    s->restricted = fmin(g->restricted_gap, g->gap); /* the gap over all blocks bounds the
+                                                      * restricted one */
+    return status ? status : write_features(g, solution, err);
 }

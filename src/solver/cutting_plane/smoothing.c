@@ -1,22 +1,20 @@
-/* smoothing.c - method mslr --solver descent: the problem on the rounds, smoothed, by coordinate
- * descent on alpha.
+/* smoothing.c - mslr with coordinate descent: the restricted problem from its smoothed dual.
  *
- * Problem   minimise over alpha  max over rounds t of  f_t = |w_t|^2 / 2 + G(alpha),
- *           w_t = X_t'(alpha y), G(alpha) = sum alpha log alpha + (C u - alpha) log(C u -
- *           alpha), 0 < alpha < C u.
- * Smooth    f(alpha, q) = log(sum_t exp(q f_t)) / q, at most log(T) / q above; q rises by 5/3
- *           whenever that is what the gap mostly consists of.
- * Descent   one alpha_i at a time: p'(z) = log((c1 + z) / (c2 - z)) + sum_t l_t (a_t z + b_t),
- *           l_t the shares of exp(q f_t), is 0 at one place. Newton's method in Z1 = c1 + z or
- *           Z2 = c2 - z, whichever is smaller at the answer, so that neither is lost in a
- *           difference; bounds close in with each step, and their middle is taken where Newton
- *           leaves them (algorithm 3: with q = 100 Newton alone does not converge on the
- *           example of figure 2). Samples are taken in an order of chance.
- * Answer    omega_t = l_t w_t; its gap on the rounds is what descent stops by. alpha is the
- *           point of the dual that the bound over all units rests on: it is nearer than the
- *           one that follows from predictions.
- * Source    Tan, Tsang, Wang: Minimax sparse logistic regression. It is the problem of method
- *           fgm with the logistic loss and without shift, from its dual. */
+ * Problem   min over alpha, 0 < alpha < C u: max over cuts t of f_t = |w_t|^2 / 2 + G(alpha), w_t =
+ *           X_t'(alpha y), G(alpha) = sum alpha log alpha + (C u - alpha) log(C u - alpha)
+ * Smooth    f(alpha, q) = log(sum_t exp(q f_t)) / q <= max f_t + log(T) / q; q increases by 5/3
+ *           while the smoothing error dominates the gap
+ * Method    coordinate descent: p'(z) = log((c1 + z) / (c2 - z)) + sum_t l_t (a_t z + b_t), l the
+ *           softmax of q f_t, has one root. Newton's method in Z1 = c1 + z or Z2 = c2 - z, the
+ *           smaller at the root, to avoid cancellation; safeguarded by bisection (algorithm 3: with
+ *           q = 100 Newton alone does not converge on the example of figure 2). Samples in random
+ *           order
+ * Stops     the gap of omega_t = l_t w_t, to g->target; PATIENCE sweeps without progress
+ * Cost      a sweep: n x columns of cuts
+ * Threads   those of BLAS
+ * Source    Tan, Tsang, Wang: Minimax sparse logistic regression, algorithms 2 and 3: fgm's problem
+ *           with the logistic loss and without intercept. alpha is the dual point of the bound over
+ *           all blocks: it is closer to the optimum than the one that follows from predictions */
 #include "solver/cutting_plane/smoothing.h"
 
 #include <cblas.h>
@@ -24,79 +22,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SWEEPS   2000
-#define PATIENCE 100  /* sweeps without a better gap */
-#define FIRST_Q  0.01 /* q_0 */
-#define FASTER   (5.0 / 3)
-#define EDGE     1e-12 /* of C u: alpha begins no nearer to its ends */
-#define SEED     1     /* samples are taken in an order of chance, another in each sweep */
-#define NEWTON   200
-#define NEARER   1e-3 /* than what is known to be too far */
-#define CLOSE    1e-2 /* of alpha: no sweep profits from more */
+#define SWEEPS         2000
+#define PATIENCE       100  /* sweeps without a smaller gap */
+#define FIRST_Q        0.01 /* q_0 */
+#define Q_FACTOR       (5.0 / 3)
+#define MARGIN         1e-12 /* of C u: distance of the initial alpha from the bounds */
+#define SEED           1     /* of the random order, a stream for each sweep */
+#define MAX_NEWTON     200
+#define SHRINK         1e-3 /* factor of the upper bound while the lower one is 0 */
+#define COORDINATE_TOL 1e-2 /* relative tolerance of alpha; smaller ones do not save sweeps */
 
 typedef struct {
-    vxs_generation *g;
+    vxs_cutting_plane *g;
     size_t n, count, width;
-    double *row;            /* n x width: samples as rows, times y; rounds beside each other */
-    double *norm;           /* n x count: |x_it|^2 */
-    double *w;              /* width: w_t */
-    double *half;           /* count: |w_t|^2 / 2 */
-    double *share;          /* count: l_t */
-    double *along, *square; /* count: b_t, a_t */
-    double *alpha;          /* n */
-    size_t *first;          /* count + 1: where w_t begins */
-    size_t *order;          /* n: of a sweep */
+    double *row;             /* n x width, row-major: y x X, cuts side by side */
+    double *norm;            /* n x count: |x_it|^2 */
+    double *w;               /* width: w_t */
+    double *half;            /* count: |w_t|^2 / 2 */
+    double *softmax;         /* count: l_t, softmax weights */
+    double *linear, *square; /* count: b_t, a_t */
+    double *alpha;           /* n */
+    size_t *first;           /* count + 1: first entry of w_t */
+    size_t *order;           /* n: order of a sweep */
     double q;
 } smoothing;
 
-/* ---- One alpha ------------------------------------------------------------------------------- */
+/* ---- One coordinate -------------------------------------------------------------------------- */
 
-/* Shares of exp(q (f_t + change_t)), and the slope of the smooth maximum by z with its second
- * derivative. */
-static double slope_at(const vxs_newton *s, double z, double *curve)
+/* First and second derivative of the smoothed maximum by z. */
+static double derivative_at(const vxs_coordinate_problem *s, double z, double *second)
 {
-    double top = -INFINITY, sum = 0, mean = 0, square = 0, bend = 0;
+    double max = -INFINITY, sum = 0, mean = 0, square = 0, curvature = 0;
     for (size_t t = 0; t < s->count; t++)
-        top = fmax(top, s->half[t] + (s->a[t] * z / 2 + s->b[t]) * z);
+        max = fmax(max, s->half[t] + (s->a[t] * z / 2 + s->b[t]) * z);
     for (size_t t = 0; t < s->count; t++) {
         double h = s->half[t] + (s->a[t] * z / 2 + s->b[t]) * z;
-        double e = exp(s->q * (h - top)), d = s->a[t] * z + s->b[t];
+        double e = exp(s->q * (h - max)), d = s->a[t] * z + s->b[t];
         sum += e;
         mean += e * d;
         square += e * d * d;
-        bend += e * s->a[t];
+        curvature += e * s->a[t];
     }
     mean /= sum;
-    *curve = bend / sum + s->q * fmax(0, square / sum - mean * mean);
+    *second = curvature / sum + s->q * fmax(0, square / sum - mean * mean);
     return mean;
 }
 
-/* p'(Z - c1), or with `upper` -p'(c2 - Z), of which Z is the distance from the end. */
-static double slope_from_end(const vxs_newton *s, bool upper, double distance, double *curve)
+/* p'(Z - c1), or with `upper` -p'(c2 - Z): Z is the distance from the bound. */
+static double derivative_from_bound(const vxs_coordinate_problem *s, bool upper, double distance,
+                                    double *second)
 {
-    double whole = s->c1 + s->c2;
+    double length = s->c1 + s->c2;
     double z = upper ? s->c2 - distance : distance - s->c1;
-    double slope = slope_at(s, z, curve);
-    *curve += whole / (distance * (whole - distance));
-    return log(distance / (whole - distance)) + (upper ? -slope : slope);
+    double derivative = derivative_at(s, z, second);
+    *second += length / (distance * (length - distance));
+    return log(distance / (length - distance)) + (upper ? -derivative : derivative);
 }
 
-double vxs_newton_bisection(const vxs_newton *s, bool *upper)
+double vxs_safeguarded_newton(const vxs_coordinate_problem *s, bool *upper)
 {
-    double whole = s->c1 + s->c2, low = 0, high = whole / 2, curve;
+    double length = s->c1 + s->c2, low = 0, high = length / 2, second;
     double middle = (s->c2 - s->c1) / 2;
-    /* the answer is in the lower half when p' is not negative in the middle */
-    *upper = slope_at(s, middle, &curve) < 0;
+    /* the root is in the lower half if p' >= 0 at the middle */
+    *upper = derivative_at(s, middle, &second) < 0;
     double at = fmin(*upper ? s->c2 : s->c1, high);
     at = at > 0 ? at : high / 2;
-    for (int k = 0; k < NEWTON; k++) {
-        double slope = slope_from_end(s, *upper, at, &curve), next = at - slope / curve;
-        if (slope == 0)
+    for (int k = 0; k < MAX_NEWTON; k++) {
+        double derivative = derivative_from_bound(s, *upper, at, &second),
+               next = at - derivative / second;
+        if (derivative == 0)
             break;
-        *(slope < 0 ? &low : &high) = at;
+        *(derivative < 0 ? &low : &high) = at;
         if (!(next > low && next < high))
-            next = low > 0 ? sqrt(low) * sqrt(high) : high * NEARER; /* it may be of any size */
-        if (fabs(next - at) <= s->close * at || next == low || next == high)
+            next = low > 0 ? sqrt(low) * sqrt(high) : high * SHRINK; /* geometric bisection: the
+                                                                      * root may be of any
+                                                                      * magnitude */
+        if (fabs(next - at) <= s->tol * at || next == low || next == high)
             return next;
         at = next;
     }
@@ -105,44 +106,44 @@ double vxs_newton_bisection(const vxs_newton *s, bool *upper)
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
-static void find_shares(smoothing *s)
+static void update_softmax(smoothing *s)
 {
-    double top = s->half[cblas_idamax((int)s->count, s->half, 1)], sum = 0;
+    double max = s->half[cblas_idamax((int)s->count, s->half, 1)], sum = 0;
     for (size_t t = 0; t < s->count; t++)
-        sum += s->share[t] = exp(s->q * (s->half[t] - top));
+        sum += s->softmax[t] = exp(s->q * (s->half[t] - max));
     for (size_t t = 0; t < s->count; t++)
-        s->share[t] /= sum;
+        s->softmax[t] /= sum;
 }
 
-static void descend(smoothing *s, size_t i)
+static void update_coordinate(smoothing *s, size_t i)
 {
     const double *x = s->row + i * s->width;
-    double most = s->g->budget.cost * vxs_loss_weight(&s->g->problem.loss, i);
-    if (!(most > 0))
+    double bound = s->g->budget.cost * vxs_loss_weight(&s->g->problem.loss, i);
+    if (!(bound > 0))
         return;
     for (size_t t = 0; t < s->count; t++)
-        s->along[t] = cblas_ddot((int)(s->first[t + 1] - s->first[t]), x + s->first[t], 1,
-                                 s->w + s->first[t], 1);
-    vxs_newton line = { .count = s->count,
-                        .half = s->half,
-                        .a = s->norm + i * s->count,
-                        .b = s->along,
-                        .q = s->q,
-                        .close = CLOSE,
-                        .c1 = s->alpha[i],
-                        .c2 = most - s->alpha[i] };
+        s->linear[t] = cblas_ddot((int)(s->first[t + 1] - s->first[t]), x + s->first[t], 1,
+                                  s->w + s->first[t], 1);
+    vxs_coordinate_problem problem = { .count = s->count,
+                                       .half = s->half,
+                                       .a = s->norm + i * s->count,
+                                       .b = s->linear,
+                                       .q = s->q,
+                                       .tol = COORDINATE_TOL,
+                                       .c1 = s->alpha[i],
+                                       .c2 = bound - s->alpha[i] };
     bool upper;
-    double distance = vxs_newton_bisection(&line, &upper);
-    double next = upper ? most - distance : distance;
-    next = fmin(fmax(next, EDGE * most), most - EDGE * most);
+    double distance = vxs_safeguarded_newton(&problem, &upper);
+    double next = upper ? bound - distance : distance;
+    next = fmin(fmax(next, MARGIN * bound), bound - MARGIN * bound);
     double z = next - s->alpha[i];
     s->alpha[i] = next;
     cblas_daxpy((int)s->width, z, x, 1, s->w, 1);
     for (size_t t = 0; t < s->count; t++)
-        s->half[t] += (s->along[t] + z * line.a[t] / 2) * z;
+        s->half[t] += (s->linear[t] + z * problem.a[t] / 2) * z;
 }
 
-/* w_t and |w_t|^2 from alpha, without what rounding left. */
+/* w_t and |w_t|^2 from alpha, without accumulated rounding. */
 static void refresh(smoothing *s)
 {
     memset(s->w, 0, s->width * sizeof(*s->w));
@@ -155,143 +156,143 @@ static void refresh(smoothing *s)
     }
 }
 
-/* Answer and gap on the rounds: omega_t = l_t w_t. */
+/* Primal point omega_t = l_t w_t, and the gap of the restricted problem. */
 static double find_gap(smoothing *s)
 {
-    vxs_generation *g = s->g;
-    double sum = 0, steepest = 0;
+    vxs_cutting_plane *g = s->g;
+    double sum = 0, max_half = 0;
     refresh(s);
-    find_shares(s);
+    update_softmax(s);
     for (size_t i = 0; i < s->n; i++) {
         const double *x = s->row + i * s->width;
         g->z[i] = 0;
         for (size_t t = 0; t < s->count; t++)
-            g->z[i] += s->share[t] * cblas_ddot((int)(s->first[t + 1] - s->first[t]),
-                                                x + s->first[t], 1, s->w + s->first[t], 1);
+            g->z[i] += s->softmax[t] * cblas_ddot((int)(s->first[t + 1] - s->first[t]),
+                                                  x + s->first[t], 1, s->w + s->first[t], 1);
         g->z[i] *= g->problem.loss.y[i];
-        g->slope[i] = -g->problem.loss.y[i] * s->alpha[i];
+        g->gradient[i] = -g->problem.loss.y[i] * s->alpha[i];
     }
     for (size_t t = 0; t < s->count; t++) {
-        sum += s->share[t] * sqrt(2 * s->half[t]);
-        steepest = fmax(steepest, s->half[t]);
+        sum += s->softmax[t] * sqrt(2 * s->half[t]);
+        max_half = fmax(max_half, s->half[t]);
     }
     double primal = sum * sum / 2 + g->budget.cost * vxs_loss_value(&g->problem.loss, g->z);
-    return (primal - (vxs_generation_bound(g, g->slope, 1) - steepest)) / g->empty;
+    return (primal - (vxs_cutting_plane_conjugate(g, g->gradient, 1) - max_half)) / g->empty;
 }
 
-static void keep(const smoothing *s)
+static void write_omega(const smoothing *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        s->g->own[i] = -s->g->problem.loss.y[i] * s->alpha[i];
+        s->g->dual_gradient[i] = -s->g->problem.loss.y[i] * s->alpha[i];
     for (size_t t = 0; t < s->count; t++) {
-        vxs_round *round = &s->g->rounds[t];
-        for (size_t k = 0; k < round->width; k++)
-            round->omega[k] = s->share[t] * s->w[s->first[t] + k];
-        round->norm = s->share[t] * sqrt(2 * s->half[t]);
+        vxs_cut *cut = &s->g->cuts[t];
+        for (size_t k = 0; k < cut->width; k++)
+            cut->omega[k] = s->softmax[t] * s->w[s->first[t] + k];
+        cut->norm = s->softmax[t] * sqrt(2 * s->half[t]);
     }
 }
 
-/* What the smooth maximum adds at most, as a share of the empty model's value. */
-static double smoothness(const smoothing *s)
+/* Bound of the smoothing error, relative to the empty model's value. */
+static double smoothing_error(const smoothing *s)
 {
     return log((double)s->count) / s->q / s->g->empty;
 }
 
-static void iterate(smoothing *s)
+static void descend_coordinates(smoothing *s)
 {
-    vxs_generation *g = s->g;
+    vxs_cutting_plane *g = s->g;
     double best = INFINITY;
-    for (int sweep = 0, stuck = 0; sweep < SWEEPS && stuck < PATIENCE; sweep++) {
+    for (int sweep = 0, stalled = 0; sweep < SWEEPS && stalled < PATIENCE; sweep++) {
         if (vxs_check_interrupted(g->context, NULL))
-            break; /* the caller polls too */
+            break; /* the caller checks for interruption, too */
         vxs_random random = { .seed = SEED, .stream = (uint64_t)sweep };
         vxs_random_permutation(&random, s->order, s->n);
         for (size_t k = 0; k < s->n; k++)
-            descend(s, s->order[k]);
-        g->iterations++;
+            update_coordinate(s, s->order[k]);
+        g->inner_iterations++;
         double gap = find_gap(s);
-        stuck = gap < 0.999 * best ? 0 : stuck + 1;
+        stalled = gap < 0.999 * best ? 0 : stalled + 1;
         if (gap < best) {
             best = gap;
-            keep(s);
+            write_omega(s);
         }
         if (gap <= g->target)
             break;
-        for (int k = 0; k < 3 && smoothness(s) > gap / 4; k++)
-            s->q *= FASTER;
+        for (int k = 0; k < 3 && smoothing_error(s) > gap / 4; k++)
+            s->q *= Q_FACTOR;
     }
-    g->restricted = fmax(0, best);
+    g->restricted_gap = fmax(0, best);
 }
 
-/* ---- The problem ----------------------------------------------------------------------------- */
+/* ---- The restricted problem ------------------------------------------------------------------ */
 
-static vxs_status take_room(smoothing *s, vxs_error *err)
+static vxs_status allocate(smoothing *s, vxs_error *err)
 {
     s->row = vxs_alloc(s->n, s->width * sizeof(*s->row), err);
     s->norm = vxs_alloc(s->n, s->count * sizeof(*s->norm), err);
     s->w = vxs_alloc(s->width, sizeof(*s->w), err);
     s->half = vxs_alloc(s->count, sizeof(*s->half), err);
-    s->share = vxs_alloc(s->count, sizeof(*s->share), err);
-    s->along = vxs_alloc(s->count, sizeof(*s->along), err);
+    s->softmax = vxs_alloc(s->count, sizeof(*s->softmax), err);
+    s->linear = vxs_alloc(s->count, sizeof(*s->linear), err);
     s->alpha = vxs_alloc(s->n, sizeof(*s->alpha), err);
     s->first = vxs_alloc(s->count + 1, sizeof(*s->first), err);
     s->order = vxs_alloc(s->n, sizeof(*s->order), err);
-    return s->row && s->norm && s->w && s->half && s->share && s->along && s->alpha && s->first &&
-                   s->order
+    return s->row && s->norm && s->w && s->half && s->softmax && s->linear && s->alpha &&
+                   s->first && s->order
                ? VXS_OK
                : VXS_FAILED;
 }
 
 static void release(smoothing *s)
 {
-    void *const all[] = { s->row,   s->norm,  s->w,     s->half, s->share,
-                          s->along, s->alpha, s->first, s->order };
+    void *const all[] = { s->row,    s->norm,  s->w,     s->half, s->softmax,
+                          s->linear, s->alpha, s->first, s->order };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
 
-/* Columns of a round as parts of rows. */
-static void turn(smoothing *s, size_t t)
+/* Copies the columns of a cut to rows. */
+static void transpose_cut(smoothing *s, size_t t)
 {
-    const vxs_generation *g = s->g;
-    const vxs_round *round = &g->rounds[t];
+    const vxs_cutting_plane *g = s->g;
+    const vxs_cut *cut = &g->cuts[t];
     size_t at = s->first[t];
-    for (size_t k = 0; k < round->count; k++)
-        for (size_t c = g->pool.start[round->place[k]]; c < g->pool.start[round->place[k] + 1];
+    for (size_t k = 0; k < cut->count; k++)
+        for (size_t c = g->cache.start[cut->place[k]]; c < g->cache.start[cut->place[k] + 1];
              c++, at++)
             for (size_t i = 0; i < s->n; i++)
-                s->row[i * s->width + at] = g->problem.loss.y[i] * g->pool.x[c * s->n + i];
+                s->row[i * s->width + at] = g->problem.loss.y[i] * g->cache.x[c * s->n + i];
     for (size_t i = 0; i < s->n; i++) {
         const double *x = s->row + i * s->width + s->first[t];
-        s->norm[i * s->count + t] = cblas_ddot((int)round->width, x, 1, x, 1);
+        s->norm[i * s->count + t] = cblas_ddot((int)cut->width, x, 1, x, 1);
     }
 }
 
-/* alpha where the last problem ended. */
+/* Warm start from the last alpha. */
 static void start(smoothing *s)
 {
-    vxs_generation *g = s->g;
+    vxs_cutting_plane *g = s->g;
     for (size_t t = 0; t < s->count; t++)
-        turn(s, t);
+        transpose_cut(s, t);
     for (size_t i = 0; i < s->n; i++) {
-        double most = g->budget.cost * vxs_loss_weight(&g->problem.loss, i);
-        double alpha = -g->problem.loss.y[i] * g->own[i];
-        s->alpha[i] = fmin(fmax(alpha, EDGE * most), most - EDGE * most);
+        double bound = g->budget.cost * vxs_loss_weight(&g->problem.loss, i);
+        double alpha = -g->problem.loss.y[i] * g->dual_gradient[i];
+        s->alpha[i] = fmin(fmax(alpha, MARGIN * bound), bound - MARGIN * bound);
     }
     refresh(s);
 }
 
-vxs_status vxs_smoothing_solve(vxs_generation *g, vxs_error *err)
+vxs_status vxs_smoothing_solve(vxs_cutting_plane *g, vxs_error *err)
 {
     smoothing s = { .g = g, .n = g->n, .count = g->count, .q = FIRST_Q };
     for (size_t t = 0; t < g->count; t++)
-        s.width += g->rounds[t].width;
-    vxs_status status = take_room(&s, err);
+        s.width += g->cuts[t].width;
+    vxs_status status = allocate(&s, err);
     for (size_t t = 0; t < g->count && !status; t++)
-        s.first[t + 1] = s.first[t] + g->rounds[t].width;
+        s.first[t + 1] = s.first[t] + g->cuts[t].width;
     if (!status) {
         start(&s);
-        iterate(&s);
+        descend_coordinates(&s);
     }
     release(&s);
     return status;
