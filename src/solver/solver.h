@@ -63,7 +63,7 @@ VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t fre
 extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind, vxs_fgm_kind,
     vxs_mslr_kind;
 /* The fused lasso's solvers, which fused.c chooses among. */
-extern const vxs_solver_kind vxs_tree_kind, vxs_cuts_kind, vxs_bp_kind;
+extern const vxs_solver_kind vxs_tree_kind, vxs_cut_pursuit_kind, vxs_bound_propagation_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
     vxs_mslr_params[], vxs_graphnet_params[];
 

@@ -39,7 +39,7 @@ fused 65 "'edges.tsv' has no column 'to'" --graph edges.tsv
 edges
 fused 65 "the graph has no edges" --graph edges.tsv
 edges "roi 1	roi 2	1"
-refuses 65 "the graph is in 24 pieces; each has a level that is not penalised, which 20 subjects cannot tell apart" \
+refuses 65 "the mean weights of 24 connected components of the graph are not penalized, and 20 subjects do not identify them" \
     voxsift fit small --target score --method fused -o x --graph edges.tsv
 [ -e x ] && fail "a refused fit left its output" || pass
 rm -rf b && cp -r m b && rm b/graph.tsv

@@ -1,6 +1,5 @@
-/* The fused lasso on any graph: gaps that are computed anew with dual norms by brute force over all
- * sets of features, on graphs with loops, ties and several pieces, for every loss; and the same
- * answers as the lasso on trees. */
+/* Cut pursuit on graphs with loops, ties and several components, for every loss: gaps recomputed
+ * with dual norms by enumeration of feature sets; on trees the lasso's solutions. */
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 #include "tests/loss/losses.h"
@@ -9,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_P = 9, MOST_N = 24, MOST_CLASSES = 4, MOST_FREE = 3 };
+enum { MOST_P = 9, MAX_N = 24, MOST_CLASSES = 4, MAX_COVARIATES = 3 };
 
 typedef struct {
     vxs_random random;
     uint64_t drawn;
     size_t n, p, classes;
-    float x[MOST_N * MOST_P];
-    double y[MOST_N], weights[MOST_N], free[MOST_N * MOST_FREE];
+    float x[MAX_N * MOST_P];
+    double y[MAX_N], weights[MAX_N], covariates[MAX_N * MAX_COVARIATES];
     vxs_graph graph;
     vxs_design *design;
     vxs_fused fused;
@@ -38,16 +37,16 @@ static size_t draw_below(example *e, size_t limit)
     return (size_t)(draw(e) * (double)limit);
 }
 
-/* In one piece, it begins with a tree. */
-static void make_graph(example *e, bool tree, bool one_piece)
+/* A connected graph starts from a tree. */
+static void make_graph(example *e, bool tree, bool connected)
 {
     vxs_error err = VXS_ERROR_INIT;
-    size_t first = tree || one_piece ? e->p - 1 : 1;
+    size_t first = tree || connected ? e->p - 1 : 1;
     size_t count = tree ? first : first + draw_below(e, 2 * e->p);
     bool whole = draw(e) < 0.5;
     WORKS(vxs_graph_new(e->p, count, &e->graph, &err), err);
     for (size_t k = 0; k < count; k++) {
-        bool hangs = (tree || one_piece) && k < first;
+        bool hangs = (tree || connected) && k < first;
         e->graph.from[k] = hangs ? k + 1 : draw_below(e, e->p);
         e->graph.to[k] = hangs ? draw_below(e, k + 1) : draw_below(e, e->p);
         e->graph.weight[k] = whole ? 1 : 0.1 + draw(e);
@@ -80,9 +79,9 @@ static void make_targets(example *e, const vxs_loss_kind *loss)
                       ? (score > 0 ? 1 : -1)
                       : (double)(i < e->classes ? i : draw_below(e, e->classes));
         e->weights[i] = draw(e) < 0.1 ? 0 : 0.2 + draw(e);
-        e->free[i] = 1;
-        e->free[e->n + i] = draw_normal(e);
-        e->free[2 * e->n + i] = 2 - e->free[e->n + i]; /* depends on the two before */
+        e->covariates[i] = 1;
+        e->covariates[e->n + i] = draw_normal(e);
+        e->covariates[2 * e->n + i] = 2 - e->covariates[e->n + i]; /* dependent */
     }
     for (size_t i = 0; i < 2 && loss == &vxs_logistic_loss; i++) {
         e->y[i] = i == 0 ? 1 : -1;
@@ -94,10 +93,11 @@ static void make(example *e, uint64_t number, const vxs_loss_kind *loss, bool tr
 {
     vxs_error err = VXS_ERROR_INIT;
     *e = (example){ .random = { 23, 10 * number + number_of_loss(loss) } };
-    e->n = 14 + draw_below(e, MOST_N - 13);
+    e->n = 14 + draw_below(e, MAX_N - 13);
     e->p = 2 + draw_below(e, MOST_P - 1);
     e->classes = loss == &vxs_multinomial_loss ? 2 + draw_below(e, MOST_CLASSES - 1) : 1;
-    make_graph(e, tree, loss == &vxs_multinomial_loss); /* whose levels separate classes easily */
+    make_graph(e, tree, loss == &vxs_multinomial_loss); /* the component means separate classes
+                                                         * easily */
     make_columns(e);
     make_targets(e, loss);
     WORKS(vxs_dense_new(e->x, e->n, e->p, 1, &e->design, &err), err);
@@ -108,9 +108,9 @@ static void make(example *e, uint64_t number, const vxs_loss_kind *loss, bool tr
                        .loss.n = e->n,
                        .loss.y = e->y,
                        .loss.u = draw(e) < 0.3 ? e->weights : NULL,
-                       .covariates = e->free,
+                       .covariates = e->covariates,
                        .covariate_count =
-                           draw_below(e, loss == &vxs_multinomial_loss ? 2 : MOST_FREE + 1),
+                           draw_below(e, loss == &vxs_multinomial_loss ? 2 : MAX_COVARIATES + 1),
                        .loss.k = e->classes };
     e->fused = vxs_fused_on(&e->graph, tree || draw(e) < 0.4 ? 0 : 0.2 + draw(e));
 }
@@ -121,14 +121,14 @@ static void release(example *e)
     vxs_graph_release(&e->graph);
 }
 
-/* ---- The gap, anew --------------------------------------------------------------------------- */
+/* ---- The gap, recomputed --------------------------------------------------------------------- */
 
 static double u_of(const example *e, size_t i)
 {
     return e->problem.loss.u ? e->problem.loss.u[i] : 1;
 }
 
-/* Loss of one sample and its slope; z is of all classes. */
+/* Loss of one sample and its gradient; z holds all classes. */
 static double loss_of(const example *e, size_t i, const double *z, double *slope)
 {
     double y = e->y[i], sum = 0, most = z[0];
@@ -172,7 +172,7 @@ static double cut_of(const example *e, unsigned set)
     return cut + e->fused.sparsity * (double)__builtin_popcount(set);
 }
 
-/* Largest |v(S)| / cut(S), and of sets without a cut the largest |v(S)|, which should be none. */
+/* max |v(S)| / cut(S) by enumeration, and max |v(S)| over sets without a cut, which must be 0. */
 static double norm_of(const example *e, const double *v, double *loose)
 {
     double most = 0;
@@ -198,10 +198,11 @@ static double penalty_of(const example *e, const double *w)
     return sum;
 }
 
-/* Of a solution as it stands: what is not orthogonal to what is free goes into `loose`. */
+/* Primal and dual value of a solution; `loose` is the part of theta in the span of covariates and
+ * component sums. */
 static double gap_of(const example *e, const vxs_solution *s, double *primal, double *loose)
 {
-    double w[MOST_P * MOST_CLASSES] = { 0 }, slope[MOST_N][MOST_CLASSES], norm = 1;
+    double w[MOST_P * MOST_CLASSES] = { 0 }, slope[MAX_N][MOST_CLASSES], norm = 1;
     double lambda = s->certificate.lambda, dual = 0;
     *primal = *loose = 0;
     for (size_t k = 0; k < s->count; k++)
@@ -212,7 +213,7 @@ static double gap_of(const example *e, const vxs_solution *s, double *primal, do
             for (size_t j = 0; j < e->p; j++)
                 z[c] += (double)e->x[j * e->n + i] * w[c * e->p + j];
             for (size_t k = 0; k < e->problem.covariate_count; k++)
-                z[c] += e->free[k * e->n + i] * s->free[c * e->problem.covariate_count + k];
+                z[c] += e->covariates[k * e->n + i] * s->free[c * e->problem.covariate_count + k];
         }
         *primal += u_of(e, i) * loss_of(e, i, z, slope[i]);
     }
@@ -226,7 +227,7 @@ static double gap_of(const example *e, const vxs_solution *s, double *primal, do
         for (size_t k = 0; k < e->problem.covariate_count; k++) {
             double sum = 0;
             for (size_t i = 0; i < e->n; i++)
-                sum += u_of(e, i) * slope[i][c] * e->free[k * e->n + i];
+                sum += u_of(e, i) * slope[i][c] * e->covariates[k * e->n + i];
             *loose = fmax(*loose, fabs(sum));
         }
     }
@@ -246,7 +247,7 @@ static vxs_status begin(const example *e, int way, double tol, vxs_solver **solv
     return vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, solver, err);
 }
 
-/* The checker, which has flows of its own, sees the same. */
+/* The checker, with flows of its own, agrees. */
 static void confirm(const example *e, const vxs_solution *s, uint64_t number)
 {
     vxs_error err = VXS_ERROR_INIT;
@@ -258,8 +259,8 @@ static void confirm(const example *e, const vxs_solution *s, uint64_t number)
               again.gap, s->certificate.gap);
 }
 
-/* What classes have in common is in none of them. */
-static void confirm_centre(const example *e, const vxs_solution *s)
+/* The mean over classes is 0. */
+static void confirm_center(const example *e, const vxs_solution *s)
 {
     double sum = 0, size = 0;
     for (size_t k = 0; k < e->problem.covariate_count; k++)
@@ -274,20 +275,20 @@ static void confirm_centre(const example *e, const vxs_solution *s)
     cr_assert(fabs(sum) <= 1e-9 * size, "%g of %g", sum, size);
 }
 
-/* A graph whose pieces have more levels than there are samples to tell them apart is refused. */
+/* Refused: more connected components than n identifies. */
 static bool try_path(const example *e, uint64_t number)
 {
     static const double ratios[] = { 1, 0.7, 0.1, 0.3, 0.02, 0.4, 0.01 }; /* up again */
     vxs_error err = VXS_ERROR_INIT;
     vxs_solver *solver = NULL;
     if (begin(e, VXS_FUSED_CUTS, 1e-9, &solver, &err)) {
-        cr_assert(strstr(err.message, "cannot tell apart"), "%s", err.message);
+        cr_assert(strstr(err.message, "do not identify"), "%s", err.message);
         err = (vxs_error)VXS_ERROR_INIT;
         return false;
     }
     double most = vxs_solver_lambda_max(solver), empty = 0;
     if (most == 0 &&
-        e->problem.loss.kind != &vxs_squared_loss) { /* what is free tells classes apart */
+        e->problem.loss.kind != &vxs_squared_loss) { /* covariates separate the classes */
         vxs_solver_free(solver);
         return false;
     }
@@ -306,7 +307,7 @@ static bool try_path(const example *e, uint64_t number)
         cr_assert(gap >= -small && gap <= small, "%d at %g: gap %g", (int)number, ratios[k], gap);
         confirm(e, &s, number);
         if (e->classes > 1)
-            confirm_centre(e, &s);
+            confirm_center(e, &s);
         vxs_solution_release(&s);
     }
     vxs_solver_free(solver);
@@ -391,7 +392,7 @@ Test(cuts, the_same_as_the_interior_point)
     cr_assert(tried > 800, "%zu", tried);
 }
 
-/* ---- Without memory -------------------------------------------------------------------------- */
+/* ---- Allocation failures --------------------------------------------------------------------- */
 
 static const example *fault_example;
 

@@ -32,7 +32,7 @@
 #define ARMIJO             1e-4  /* Armijo: share of the predicted decrease */
 #define BARRIER_ROUNDING   1e-13 /* rounding of the barrier, relative */
 #define HALVINGS           30
-#define SLOW               4 /* iterations without a smaller gap, by FASTER: near the boundary; then */
+#define SLOW               4 /* iterations without a gap smaller by FASTER: then */
 #define FASTER             0.99
 #define CENTERING          0.3 /* the centering is at least this */
 #define NEWTON_REFINEMENTS 3   /* steps of iterative refinement of the Newton system */

@@ -28,7 +28,7 @@
 #define SUM_ROUNDING 1e-14 /* of the sum of column norms: error bound of a sum */
 #define INSIDE       0.1   /* of the target gap: the solver's, before the dual norm is known */
 #define FINER                                                                                      \
-    1e-3 /* of that for polishing: an error in theta is first order in the norm, second in the gap */
+    1e-3 /* of that for polishing: errors are first order in the norm, second in the gap */
 #define ROUNDING  1e-15
 #define NO_LAMBDA 1e-13 /* of column norm x target norm: lambda_max is 0 */
 #define UNSOLVED  1e-9  /* of the squared gradient: its part in the span after Newton */
@@ -316,7 +316,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     bp *b = vxs_alloc(1, sizeof(*b), err);
     if (!b)
         return VXS_FAILED;
-    b->solver.kind = &vxs_bp_kind;
+    b->solver.kind = &vxs_bound_propagation_kind;
     b->path.context = context;
     b->costs = vxs_costs_begin(problem->design);
     b->problem = *problem;
@@ -573,7 +573,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     return status;
 }
 
-const vxs_solver_kind vxs_bp_kind = {
+const vxs_solver_kind vxs_bound_propagation_kind = {
     .begin = begin,
     .lambda_max = lambda_max,
     .fit = fit,

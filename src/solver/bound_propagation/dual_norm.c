@@ -24,7 +24,7 @@
 #define TINY            1e-300
 #define MAX_REFINEMENTS 8     /* steps of iterative refinement */
 #define EXACT           1e-15 /* residual, of max |v|: refinement ends */
-#define NEAR            1e-7 /* residual, of max |v|, that a projection with equal weights still corrects */
+#define NEAR            1e-7  /* residual, of max |v|, that equal weights still correct */
 #define MIN_STEP        1e-12 /* shorter steps end the iterations */
 #define DONE            1e-15 /* of the norm: complementarity below this is rounding */
 

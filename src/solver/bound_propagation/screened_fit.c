@@ -28,11 +28,11 @@
 #define STALL_GAP      1e-6 /* of the empty model's value: a larger gap may stall */
 #define MIN_FOUND                                                                                  \
     0.02 /* of the rows: with fewer found, screening before the first iteration ends */
-#define RESTART_COST    2   /* cost of a restart, in iterations */
-#define GAP_FACTOR      20  /* the gap's usual reduction an iteration, as a factor */
-#define RETRY           0.3 /* of the gap at the last screening: screening is tried again */
-#define BACKOFF         0.1 /* factor of that share after a screening that found too few */
-#define ACTIVE          1e-3 /* of the largest: rows with a smaller ratio of slack to distance count as 0 */
+#define RESTART_COST    2    /* cost of a restart, in iterations */
+#define GAP_FACTOR      20   /* the gap's usual reduction an iteration, as a factor */
+#define RETRY           0.3  /* of the gap at the last screening: screening is tried again */
+#define BACKOFF         0.1  /* factor of that share after a screening that found too few */
+#define ACTIVE          1e-3 /* of the largest: rows with a smaller slack / distance are 0 */
 #define COMPLEMENTARITY 0.1  /* of the target: complementarity's share of the gap at the end */
 #define INTERIOR        1e-9 /* distance of v from the boundary after rows are merged */
 

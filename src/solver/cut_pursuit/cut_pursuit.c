@@ -1,21 +1,23 @@
-/* cut_pursuit.c - the fused lasso on any graph: pieces of equal weight that are cut where the
- * gradient pulls them apart, until a certified gap.
+/* cut_pursuit.c - cut pursuit: the fused lasso on any graph, by fused regions that minimum cuts
+ * split, to a certified gap.
  *
- * Problem   sum u f(x'w + c'b) + lambda (sum over edges weight |w_from - w_to| + sparsity |w|_1),
- *           for the multinomial loss with such a penalty for each class
- * Dual      -sum (u f)*(-lambda theta) over x'theta of dual norm 1 at most (graph/split.c),
- *           c'theta = 0, and without sparsity sum over a piece of the graph of x_j'theta = 0
- * Levels    few pieces, each with one weight: Newton's method (region_values.c); pieces that meet
- *           are one
- * Cuts      at those weights x'theta, less what flows over borders, must be carried off within
- *           each piece by a flow of at most 1 over its edges. A set in the way of a maximal flow
- *           would lower the value by moving: it becomes a piece. Flows begin as the last round
- *           left them
- * Stop      theta over its dual norm is a dual point: the gap of the full problem is below the
- *           tolerance. The sparse penalty is one on differences to a ground of weight 0
- * Cost      a round: a scan of X, a flow, sums of the columns that leave their piece, and Newton
- *           steps of the number of pieces; what is cut is what the answer shows
- * Source    cut pursuit: Landrieu and Obozinski 2017; the gap of the full problem is not there */
+ * Problem   min over w, b: sum_i u_i f(x_i'w + z_i'b, y_i) + lambda (sum over edges weight |w_from
+ *           - w_to| + sparsity |w|_1); multinomial loss: this penalty for each class
+ * Dual      max -sum (u f)*(-lambda theta) over dual norm of X'theta <= 1 (max over node sets S of
+ *           |v(S)| / (cut(S) + sparsity |S|), graph/split.c), Z'theta = 0, and without sparsity the
+ *           sum of x_j'theta over each connected component = 0
+ * Optimal   theta = -f'/lambda; a flow of at max 1 on edges carries x_j'theta, at capacity on
+ *           boundaries of regions
+ * Method    Reduced problem: one value a region, Newton (region_values.c); regions of equal value
+ *           merge. Split: with flows at capacity on boundaries, a maximum flow inside each region;
+ *           if it does not carry x'theta, the minimum cut is a set whose value would change, a new
+ *           region. Flows are warm-started. |w|_1 is a difference to a reference node of value 0
+ * Stops     the gap of the full problem: theta over its dual norm is dual feasible
+ * Cost      an iteration: a pass over X, a maximum flow, columns of the regions that split, Newton
+ *           steps in as many variables as there are regions
+ * Threads   those of the scan and of BLAS; flows use 1
+ * Source    Landrieu and Obozinski 2017; the gap is spec/fused.md's, correction 2 to dissertation
+ *           3.3 */
 #include "solver/cut_pursuit/cut_pursuit.h"
 #include "linalg/gram_schmidt.h"
 
@@ -24,21 +26,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROUNDS  500
-#define ROUNDING     1e-13 /* of columns and target: a lambda that is none */
-#define EXPLAINED    1e-9  /* what is left, as a share of the target */
-#define STAGE        0.3   /* a fit goes on from a solution at lambda / STAGE */
-#define STAGE_ROUNDS 3
-#define NEAR         3 /* times the tolerance: from there it is worth a look */
+#define MAX_ITERATIONS   500
+#define ROUNDING         1e-13 /* of column norm x target norm: lambda_max is 0 */
+#define EXPLAINED        1e-9  /* of the gradient: rounding, the covariates fit exactly */
+#define STAGE            0.3   /* ratio of intermediate lambdas */
+#define STAGE_ITERATIONS 3
+#define NEAR             3 /* times the tolerance: the gap is computed from here on */
 
 static void release(vxs_solver *solver)
 {
-    vxs_cuts *c = (vxs_cuts *)solver;
-    for (size_t k = 0; k < c->classes && c->sides; k++)
-        vxs_side_release(&c->sides[k]);
-    vxs_levels_free(c->levels);
-    free(c->sides);
-    free(c->home);
+    vxs_cut_pursuit *c = (vxs_cut_pursuit *)solver;
+    for (size_t k = 0; k < c->classes && c->blocks; k++)
+        vxs_class_block_release(&c->blocks[k]);
+    vxs_region_values_free(c->workspace);
+    free(c->blocks);
+    free(c->component);
     free(c->z);
     free(c->basis);
     vxs_reach_release(&c->reach);
@@ -48,17 +50,17 @@ static void release(vxs_solver *solver)
 
 static double lambda_max(const vxs_solver *solver)
 {
-    return ((const vxs_cuts *)solver)->lambda_max;
+    return ((const vxs_cut_pursuit *)solver)->lambda_max;
 }
 
-/* ---- Dual points ----------------------------------------------------------------------------- */
+/* ---- Dual feasible points -------------------------------------------------------------------- */
 
-/* What is free: columns, and sums over pieces of the graph; those that depend on others add
- * nothing. */
-static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
+/* Orthonormal basis of covariates and, without sparsity, component sums; dependent ones are
+ * skipped. */
+static vxs_status build_unpenalized_basis(vxs_cut_pursuit *c, vxs_error *err)
 {
-    const vxs_side *s = &c->sides[0];
-    size_t columns = vxs_side_columns(c, s), n = c->n;
+    const vxs_class_block *s = &c->blocks[0];
+    size_t columns = vxs_class_block_columns(c, s), n = c->n;
     c->basis = vxs_alloc(columns, n * sizeof(*c->basis), err);
     if (!c->basis || vxs_reach_init(&c->problem, columns, &c->reach, err))
         return VXS_FAILED;
@@ -66,8 +68,7 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
         double *b = c->basis + c->rank * n;
         for (size_t i = 0; i < n; i++)
             b[i] = vxs_loss_weight(&c->problem.loss, i) > 0 ? s->x[k * n + i] : 0;
-        if (!vxs_gram_schmidt_append(c->basis, n, c->rank, VXS_INDEPENDENT, k < c->q ? 0 : c->least,
-                                     NULL))
+        if (!vxs_gram_schmidt_append(c->basis, n, c->rank, VXS_INDEPENDENT, k < c->q ? 0 : c->rounding, NULL))
             continue;
         c->rank++;
         vxs_reach_add(&c->reach, s->x + k * n);
@@ -75,174 +76,175 @@ static vxs_status make_basis(vxs_cuts *c, vxs_error *err)
     return VXS_OK;
 }
 
-/* f' where it is orthogonal to what is free, and in the domain of the conjugate: what rounding
- * carries outside nevertheless finds back towards the empty model's point. */
-static void find_dual(vxs_cuts *c)
+/* Projects f' onto the complement of the basis within the domain of the conjugate; if rounding
+ * leaves the domain, moves it towards that of the empty model. */
+static void find_dual(vxs_cut_pursuit *c)
 {
     size_t size = c->n * c->classes;
-    memcpy(c->dual, c->slope, size * sizeof(*c->dual));
+    memcpy(c->dual, c->gradient, size * sizeof(*c->dual));
     vxs_loss_curvature(&c->problem.loss, c->z, c->curvature);
     if (!vxs_reach_project(&c->reach, c->curvature, c->dual)) {
-        memcpy(c->dual, c->slope, size * sizeof(*c->dual));
+        memcpy(c->dual, c->gradient, size * sizeof(*c->dual));
         for (size_t k = 0; k < c->classes; k++)
             vxs_gram_schmidt_project(c->basis, c->n, c->rank, c->dual + k * c->n, NULL);
     }
-    double share = c->empty > 0 ? vxs_loss_outside(&c->problem.loss, c->dual, c->inside) : 0;
+    double share = c->empty > 0 ? vxs_loss_outside(&c->problem.loss, c->dual, c->dual_empty) : 0;
     for (size_t i = 0; i < size && share > 0; i++)
-        c->dual[i] += share * (c->inside[i] - c->dual[i]);
+        c->dual[i] += share * (c->dual_empty[i] - c->dual[i]);
 }
 
-/* What is to be carried off each node: -x_j'dual / lambda. The ground takes what others leave. */
-static void find_values(vxs_cuts *c, double lambda)
+/* supply of each node, -x_j'dual / lambda; the reference node balances it. */
+static void find_supplies(vxs_cut_pursuit *c, double lambda)
 {
     vxs_design_scan(c->problem.design, c->dual, c->classes, c->values);
     for (size_t k = 0; k < c->classes; k++) {
-        vxs_side *s = &c->sides[k];
+        vxs_class_block *s = &c->blocks[k];
         double sum = 0;
         for (size_t j = 0; j < c->p; j++) {
-            s->value[j] = -c->values[k * c->p + j] / lambda;
-            sum += s->value[j];
+            s->supply[j] = -c->values[k * c->p + j] / lambda;
+            sum += s->supply[j];
         }
-        if (vxs_side_grounded(s))
-            s->value[c->p] = -sum;
+        if (vxs_class_block_has_reference(s))
+            s->supply[c->p] = -sum;
     }
 }
 
-static double norm_of(vxs_cuts *c, double least)
+static double dual_norm(vxs_cut_pursuit *c, double lower_bound)
 {
-    double norm = least;
+    double norm = lower_bound;
     for (size_t k = 0; k < c->classes; k++)
-        norm = vxs_flow_norm(c->sides[k].flow, c->sides[k].value, norm);
+        norm = vxs_flow_norm(c->blocks[k].flow, c->blocks[k].supply, norm);
     return norm;
 }
 
-/* The best value along dual, which is in the domain when divided by its norm. */
-static double dual_value(const vxs_cuts *c, double norm)
+/* The largest dual value along dual / norm. */
+static double dual_value(const vxs_cut_pursuit *c, double norm)
 {
     size_t size = c->n * c->classes;
-    double scale = 1 / norm, along = 0, square = 0, *point = c->curvature;
+    double scale = 1 / norm, product = 0, square = 0, *point = c->curvature;
     for (size_t i = 0; i < c->n && c->problem.loss.kind->squared; i++) {
         double u = vxs_loss_weight(&c->problem.loss, i);
-        along -= c->dual[i] * c->problem.loss.y[i];
+        product -= c->dual[i] * c->problem.loss.y[i];
         square += u > 0 ? c->dual[i] * c->dual[i] / u : 0;
     }
     if (square > 0)
-        scale = fmax(-scale, fmin(scale, along / square));
+        scale = fmax(-scale, fmin(scale, product / square));
     for (size_t i = 0; i < size; i++)
         point[i] = scale * c->dual[i];
     return -vxs_loss_conjugate(&c->problem.loss, point);
 }
 
-static void certify(vxs_cuts *c, double lambda, vxs_certificate *r)
+static void certify(vxs_cut_pursuit *c, double lambda, vxs_certificate *r)
 {
-    r->primal = vxs_loss_value(&c->problem.loss, c->z) + lambda * vxs_levels_penalty(c);
-    r->dual = dual_value(c, norm_of(c, 1));
+    r->primal = vxs_loss_value(&c->problem.loss, c->z) + lambda * vxs_region_values_penalty(c);
+    r->dual = dual_value(c, dual_norm(c, 1));
     r->gap = vxs_relative_gap(r->primal - r->dual, c->empty);
     r->converged = vxs_has_converged(r->gap, r->tol);
 }
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 
-/* What flows cannot carry off within pieces parts from the rest; how much that is. */
-static double cut(vxs_cuts *c, bool *parted)
+/* Maximum flows inside regions; the excess that flows do not carry, and whether a region splits. */
+static double cut(vxs_cut_pursuit *c, bool *split)
 {
-    double all = 0;
-    *parted = false;
+    double total = 0;
+    *split = false;
     for (size_t k = 0; k < c->classes; k++) {
-        vxs_side *s = &c->sides[k];
+        vxs_class_block *s = &c->blocks[k];
         vxs_flow *f = s->flow;
-        size_t count = vxs_flow_nodes(f), parts = s->count;
-        double risen = 0;
-        vxs_flow_set_tolerance(f, s->value);
+        size_t count = vxs_flow_nodes(f), regions = s->count;
+        double excess = 0;
+        vxs_flow_set_tolerance(f, s->supply);
         vxs_flow_merge_regions(f, 1);
         for (size_t j = 0; j < count; j++)
-            f->node[j].region = s->piece[j];
-        vxs_side_close(c, s);
-        parts = vxs_flow_split(f, s->value, parts, &count, &risen);
-        *parted = *parted || parts > s->count;
-        all += risen;
+            f->node[j].region = s->region[j];
+        vxs_class_block_saturate(c, s);
+        regions = vxs_flow_split(f, s->supply, regions, &count, &excess);
+        *split = *split || regions > s->count;
+        total += excess;
     }
-    return all;
+    return total;
 }
 
-static vxs_status divide(vxs_cuts *c, vxs_error *err)
+static vxs_status split_regions(vxs_cut_pursuit *c, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     for (size_t k = 0; k < c->classes && !status; k++) {
-        status = vxs_side_divide(c, &c->sides[k], err);
+        status = vxs_class_block_split(c, &c->blocks[k], err);
         if (!status)
-            status = vxs_side_survey(c, &c->sides[k], err);
+            status = vxs_class_block_find_boundaries(c, &c->blocks[k], err);
     }
     return status;
 }
 
-static double range(const vxs_cuts *c)
+static double range(const vxs_cut_pursuit *c)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t k = 0; k < c->classes; k++)
-        for (size_t i = 0; i < c->sides[k].count; i++) {
-            low = fmin(low, c->sides[k].w[c->q + i]);
-            high = fmax(high, c->sides[k].w[c->q + i]);
+        for (size_t i = 0; i < c->blocks[k].count; i++) {
+            low = fmin(low, c->blocks[k].w[c->q + i]);
+            high = fmax(high, c->blocks[k].w[c->q + i]);
         }
     return high > low ? high - low : 0;
 }
 
-/* The best levels, and what is in the way of flows at them, which is `risen` and to be parted. */
-static vxs_status look_for_cuts(vxs_cuts *c, double lambda, double *risen, bool *parted,
-                                vxs_error *err)
+/* The reduced problem, then maximum flows at its solution. */
+static vxs_status find_cuts(vxs_cut_pursuit *c, double lambda, double *excess, bool *split,
+                            vxs_error *err)
 {
-    c->little = c->settings.tol * c->empty / fmax(range(c), 1e-300);
-    vxs_status status = vxs_levels_solve(c, lambda, err);
+    c->negligible_cut = c->settings.tol * c->empty / fmax(range(c), 1e-300);
+    vxs_status status = vxs_region_values_solve(c, lambda, err);
     if (status)
         return status;
     find_dual(c);
-    find_values(c, lambda);
-    *risen = cut(c, parted);
+    find_supplies(c, lambda);
+    *excess = cut(c, split);
     return VXS_OK;
 }
 
-/* Far below the last lambda the way leads over some between, with a few rounds each: cuts from far
- * away are of the wrong shape. */
-static vxs_status approach(vxs_cuts *c, double lambda, uint64_t *rounds, vxs_error *err)
+/* Warm start over intermediate lambdas, a few iterations each: cuts from a distant lambda give
+ * regions of the wrong shape. */
+static vxs_status follow_path(vxs_cut_pursuit *c, double lambda, uint64_t *iterations,
+                              vxs_error *err)
 {
     double from = c->last_lambda, stages = ceil(log(lambda / from) / log(STAGE));
     vxs_status status = VXS_OK;
     c->last_lambda = lambda;
     for (double k = 1; k < stages && from > 0; k++)
-        for (int round = 0; round < STAGE_ROUNDS && !status; round++, ++*rounds) {
-            bool parted;
-            double risen, at = from * pow(lambda / from, k / stages);
-            status = look_for_cuts(c, at, &risen, &parted, err);
-            if (!status && parted)
-                status = divide(c, err);
+        for (int iteration = 0; iteration < STAGE_ITERATIONS && !status;
+             iteration++, ++*iterations) {
+            bool split;
+            double excess, at = from * pow(lambda / from, k / stages);
+            status = find_cuts(c, at, &excess, &split, err);
+            if (!status && split)
+                status = split_regions(c, err);
         }
     return status;
 }
 
-/* Rounds, until the gap is small enough or nothing is left to cut. The gap takes flows over all of
- * the graph, and is looked at when what is in the way, moved over the range of weights, is about as
- * much. */
-static vxs_status solve(vxs_cuts *c, double lambda, vxs_certificate *r, vxs_error *err)
+/* Iterates until the gap is below the tolerance or no region splits. The gap needs flows over the
+ * whole graph: it is computed once the excess times the range of values is about the tolerance. */
+static vxs_status solve(vxs_cut_pursuit *c, double lambda, vxs_certificate *r, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     r->iterations = 0;
-    status = approach(c, lambda, &r->iterations, err);
+    status = follow_path(c, lambda, &r->iterations, err);
     if (status)
         return status;
-    for (size_t round = 0; round < MOST_ROUNDS; round++) {
+    for (size_t iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         r->iterations++;
-        bool parted;
-        double risen;
-        status = look_for_cuts(c, lambda, &risen, &parted, err);
+        bool split;
+        double excess;
+        status = find_cuts(c, lambda, &excess, &split, err);
         if (status)
             return status;
-        if (!parted || lambda * risen * range(c) <= NEAR * r->tol * c->empty) {
+        if (!split || lambda * excess * range(c) <= NEAR * r->tol * c->empty) {
             certify(c, lambda, r);
-            if (r->converged || !parted)
+            if (r->converged || !split)
                 return VXS_OK;
-            cut(c, &parted);
+            cut(c, &split);
         }
-        status = divide(c, err);
+        status = split_regions(c, err);
         if (status)
             return status;
     }
@@ -250,97 +252,98 @@ static vxs_status solve(vxs_cuts *c, double lambda, vxs_certificate *r, vxs_erro
     return VXS_OK;
 }
 
-/* ---- The beginning --------------------------------------------------------------------------- */
+/* ---- Initialization -------------------------------------------------------------------------- */
 
-static vxs_status check(const vxs_cuts *c, vxs_error *err)
+static vxs_status check(const vxs_cut_pursuit *c, vxs_error *err)
 {
     const vxs_problem *p = &c->problem;
-    const vxs_side *s = &c->sides[0];
-    size_t levels = s->count - vxs_side_grounded(s);
-    if (levels + p->covariate_count >= c->n)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "the graph is in %zu pieces; each has a level that is not penalised, which "
-                        "%zu subjects cannot tell apart",
-                        levels, c->n);
+    const vxs_class_block *s = &c->blocks[0];
+    size_t components = s->count - vxs_class_block_has_reference(s);
+    if (components + p->covariate_count >= c->n)
+        return vxs_fail(
+            err, VXS_BAD_DATA,
+            "the mean weights of %zu connected components of the graph are not penalized, "
+            "and %zu subjects do not identify them",
+            components, c->n);
     return VXS_OK;
 }
 
-static double largest_norm(const vxs_cuts *c)
+static double largest_norm(const vxs_cut_pursuit *c)
 {
     const double *norms = vxs_design_norms(c->problem.design);
-    double most = 0;
+    double max = 0;
     for (size_t j = 0; j < c->p; j++)
-        most = fmax(most, norms[j]);
-    return most;
+        max = fmax(max, norms[j]);
+    return max;
 }
 
-/* The empty model: what is free alone. What rounding leaves of a target that this explains is not
- * to be fitted. */
-static vxs_status solve_empty(vxs_cuts *c, vxs_error *err)
+/* The empty model: covariates and component means. A gradient that is rounding gives lambda_max
+ * 0. */
+static vxs_status solve_empty(vxs_cut_pursuit *c, vxs_error *err)
 {
     int size = (int)(c->n * c->classes);
-    double *nothing = c->dual;
-    vxs_loss_gradient(&c->problem.loss, nothing, c->slope);
-    double whole = cblas_dnrm2(size, c->slope, 1);
-    c->zero = vxs_loss_value(&c->problem.loss, nothing);
-    vxs_status status = vxs_levels_solve(c, 1, err);
+    double *zero = c->dual;
+    vxs_loss_gradient(&c->problem.loss, zero, c->gradient);
+    double norm = cblas_dnrm2(size, c->gradient, 1);
+    c->zero = vxs_loss_value(&c->problem.loss, zero);
+    vxs_status status = vxs_region_values_solve(c, 1, err);
     if (status)
         return status;
     find_dual(c);
     c->empty = vxs_loss_value(&c->problem.loss, c->z);
-    memcpy(c->inside, c->dual, (size_t)size * sizeof(*c->inside));
-    if (!(cblas_dnrm2(size, c->dual, 1) > EXPLAINED * whole))
+    memcpy(c->dual_empty, c->dual, (size_t)size * sizeof(*c->dual_empty));
+    if (!(cblas_dnrm2(size, c->dual, 1) > EXPLAINED * norm))
         return VXS_OK;
-    find_values(c, 1);
-    c->lambda_max = norm_of(c, 0);
+    find_supplies(c, 1);
+    c->lambda_max = dual_norm(c, 0);
     if (c->lambda_max <= ROUNDING * largest_norm(c) * cblas_dnrm2(size, c->dual, 1))
         c->lambda_max = 0;
     c->last_lambda = c->lambda_max;
     return VXS_OK;
 }
 
-/* Before anything is cut, pieces are those of the graph, named by their first nodes. */
-static void find_homes(vxs_cuts *c)
+/* Before any split regions are components; a component is named by its first node. */
+static void find_components(vxs_cut_pursuit *c)
 {
-    const vxs_side *s = &c->sides[0];
+    const vxs_class_block *s = &c->blocks[0];
     uint32_t *first = s->flow->order;
     for (size_t k = c->p; k-- > 0;)
-        first[s->piece[k]] = (uint32_t)k;
+        first[s->region[k]] = (uint32_t)k;
     for (size_t k = 0; k < c->p; k++)
-        c->home[k] = first[s->piece[k]];
+        c->component[k] = first[s->region[k]];
 }
 
-static vxs_status set_up(vxs_cuts *c, vxs_error *err)
+static vxs_status allocate(vxs_cut_pursuit *c, vxs_error *err)
 {
     size_t size = c->n * c->classes;
-    c->sides = vxs_alloc(c->classes, sizeof(*c->sides), err);
+    c->blocks = vxs_alloc(c->classes, sizeof(*c->blocks), err);
     c->z = vxs_alloc(5, size * sizeof(*c->z), err);
     c->values = vxs_alloc(c->p, c->classes * sizeof(*c->values), err);
-    c->home = vxs_alloc(c->p, sizeof(*c->home), err);
-    vxs_status status = c->sides && c->z && c->values && c->home ? VXS_OK : VXS_FAILED;
+    c->component = vxs_alloc(c->p, sizeof(*c->component), err);
+    vxs_status status = c->blocks && c->z && c->values && c->component ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < c->classes && !status; k++)
-        status = vxs_side_begin(c, &c->sides[k], err);
+        status = vxs_class_block_init(c, &c->blocks[k], err);
     if (!status)
         status = check(c, err);
     if (!status)
-        status = make_basis(c, err);
+        status = build_unpenalized_basis(c, err);
     if (status)
         return status;
-    find_homes(c);
-    c->slope = c->z + size;
-    c->curvature = c->slope + size;
+    find_components(c);
+    c->gradient = c->z + size;
+    c->curvature = c->gradient + size;
     c->dual = c->curvature + size;
-    c->inside = c->dual + size;
+    c->dual_empty = c->dual + size;
     return solve_empty(c, err);
 }
 
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
-    vxs_cuts *c = vxs_alloc(1, sizeof(*c), err);
+    vxs_cut_pursuit *c = vxs_alloc(1, sizeof(*c), err);
     if (!c)
         return VXS_FAILED;
-    c->solver.kind = &vxs_cuts_kind;
+    c->solver.kind = &vxs_cut_pursuit_kind;
     c->context = context;
     c->problem = *problem;
     c->settings = *settings;
@@ -351,9 +354,9 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     c->costs = vxs_costs_begin(problem->design);
     vxs_status status = vxs_design_measure(problem->design, err);
     if (!status)
-        c->least = vxs_least_sum(problem->design);
+        c->rounding = vxs_least_sum(problem->design);
     if (!status)
-        status = set_up(c, err);
+        status = allocate(c, err);
     if (status) {
         release(&c->solver);
         return status;
@@ -364,32 +367,32 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* What all classes have in common changes nothing: it is taken off, so that classes are told from
- * each other and not from a level of chance. `sum` has room for p. */
-static void center_classes(const vxs_cuts *c, double *w, double *free_columns, double *sum)
+/* Subtracts the mean over classes, which changes no prediction: without it, the multinomial
+ * solution is not unique. `sum` has p entries. */
+static void center_classes(const vxs_cut_pursuit *c, double *w, double *coefficients, double *sum)
 {
-    size_t p = c->p, all = c->classes;
+    size_t p = c->p, classes = c->classes;
     memset(sum, 0, p * sizeof(*sum));
     for (size_t k = 0; k < c->q; k++) {
         double mean = 0;
-        for (size_t class = 0; class < all; class ++)
-            mean += free_columns[class * c->q + k] / (double)all;
-        for (size_t class = 0; class < all; class ++)
-            free_columns[class * c->q + k] -= mean;
+        for (size_t class = 0; class < classes; class ++)
+            mean += coefficients[class * c->q + k] / (double)classes;
+        for (size_t class = 0; class < classes; class ++)
+            coefficients[class * c->q + k] -= mean;
     }
-    if (vxs_side_grounded(&c->sides[0]))
+    if (vxs_class_block_has_reference(&c->blocks[0]))
         return;
-    for (size_t j = 0; j < all * p; j++)
-        sum[c->home[j % p]] += w[j] / (double)all;
+    for (size_t j = 0; j < classes * p; j++)
+        sum[c->component[j % p]] += w[j] / (double)classes;
     for (size_t j = 0; j < p; j++)
-        c->sides[0].value[j] = 0; /* nodes of each piece of the graph */
+        c->blocks[0].supply[j] = 0; /* sizes of components */
     for (size_t j = 0; j < p; j++)
-        c->sides[0].value[c->home[j]]++;
-    for (size_t j = 0; j < all * p; j++)
-        w[j] -= sum[c->home[j % p]] / c->sides[0].value[c->home[j % p]];
+        c->blocks[0].supply[c->component[j]]++;
+    for (size_t j = 0; j < classes * p; j++)
+        w[j] -= sum[c->component[j % p]] / c->blocks[0].supply[c->component[j % p]];
 }
 
-static vxs_status take_solution(const vxs_cuts *c, vxs_solution *solution, vxs_error *err)
+static vxs_status write_solution(const vxs_cut_pursuit *c, vxs_solution *solution, vxs_error *err)
 {
     size_t p = c->p, q = c->q;
     double *w = vxs_alloc(p * c->classes, sizeof(*w), err);
@@ -399,13 +402,13 @@ static vxs_status take_solution(const vxs_cuts *c, vxs_solution *solution, vxs_e
     vxs_status status =
         w && solution->index && solution->weight && solution->free ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < c->classes && !status; k++) {
-        const vxs_side *s = &c->sides[k];
-        for (size_t piece = 0; piece < s->count; piece++)
-            solution->certificate.pieces += s->w[q + piece] != 0;
+        const vxs_class_block *s = &c->blocks[k];
+        for (size_t region = 0; region < s->count; region++)
+            solution->certificate.pieces += s->w[q + region] != 0;
         for (size_t i = 0; i < q; i++)
             solution->free[k * q + i] = s->w[i];
         for (size_t j = 0; j < p; j++)
-            w[k * p + j] = s->w[q + s->piece[j]];
+            w[k * p + j] = s->w[q + s->region[j]];
     }
     if (!status && c->classes > 1)
         center_classes(c, w, solution->free, c->values);
@@ -421,14 +424,14 @@ static vxs_status take_solution(const vxs_cuts *c, vxs_solution *solution, vxs_e
 
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
-    vxs_cuts *c = (vxs_cuts *)solver;
+    vxs_cut_pursuit *c = (vxs_cut_pursuit *)solver;
     *solution = (vxs_solution){
         .certificate = { .lambda = lambda, .lambda_max = c->lambda_max, .tol = c->settings.tol }
     };
     vxs_certificate *r = &solution->certificate;
     vxs_status status = solve(c, lambda, r, err);
     if (!status)
-        status = take_solution(c, solution, err);
+        status = write_solution(c, solution, err);
     if (status) {
         vxs_solution_release(solution);
         return status;
@@ -437,7 +440,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     return VXS_OK;
 }
 
-const vxs_solver_kind vxs_cuts_kind = {
+const vxs_solver_kind vxs_cut_pursuit_kind = {
     .begin = begin,
     .lambda_max = lambda_max,
     .fit = fit,

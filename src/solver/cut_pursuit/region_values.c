@@ -1,12 +1,18 @@
-/* region_values.c - the problem in which each piece has one weight: few variables, and a border's
- * difference wherever two pieces touch.
+/* region_values.c - the reduced problem of cut pursuit: one value a region, a difference a
+ * boundary.
  *
- * While pieces stay above and below each other as they are, the penalty is linear and Newton's
- * method solves the problem. Its direction is followed to the least value along it, past places
- * where two pieces change sides; where the least value is at such a place the two become one
- * piece. What is left of one piece when it should be two is for the next cuts to find. A direction
- * in which nothing curves is cured by a little of the diagonal, which leaves the solution as it
- * is: there the gradient is 0 whatever the matrix. */
+ * Problem   min over region values v and b: sum_i u_i f + lambda sum over boundaries weight
+ *           (v_upper - v_lower), v_upper >= v_lower
+ * Optimal   gradient 0 on every group of regions that can move without changing the order
+ * Method    While the order of adjacent regions is kept the penalty is linear: Newton. The line
+ *           search follows the direction past breakpoints, where two regions exchange their order,
+ *           to the minimum; if that is at a breakpoint the two regions merge. Wrong merges are
+ *           split by sub_regions.c. A ridge on the diagonal handles singular Hessians and leaves
+ *           the solution unchanged: there the gradient is 0
+ * Stops     PATIENCE steps whose predicted decrease is below a share of the tolerance
+ * Cost      a step: n m^2 / 2, m regions and covariates
+ * Threads   those of BLAS
+ * Source    Landrieu and Obozinski 2017 */
 #include "linalg/cholesky.h"
 #include "solver/cut_pursuit/cut_pursuit.h"
 
@@ -15,33 +21,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STEPS 5000
-#define AGAIN      10    /* times that pieces part again */
-#define PATIENCE   5     /* steps in which no pieces meet, and that promise as much as the last */
-#define NEGLIGIBLE 1e-4  /* of the tolerance: only steps that promise less count as idle */
-#define RIDGE      1e-8  /* of the diagonal: rounding, divided by it, is still nothing */
-#define FURTHEST   2     /* times the direction: beyond it there is only rounding to follow */
-#define NOTHING    1e-21 /* of the value: a step that promises no more is rounding */
+#define MAX_STEPS       5000
+#define MAX_SPLITS      10    /* splits of merged regions */
+#define PATIENCE        5     /* steps without a merge whose predicted decrease does not halve */
+#define NEGLIGIBLE      1e-4  /* of the tolerance: a smaller decrease is no progress */
+#define RIDGE           1e-8  /* of the diagonal */
+#define MAX_STEP        2     /* step length, at most: beyond is rounding */
+#define NEGLIGIBLE_STEP 1e-21 /* of the value: a smaller predicted decrease is rounding */
 
-/* LAPACK, which comes with OpenBLAS */
-
-/* Where along a direction two pieces change sides, and by how much the slope rises there. */
+/* A point on the line where two regions exchange their order, and the increase of the
+ * derivative there. */
 typedef struct {
-    double at, rise;
-    size_t side, border;
-} crossing;
+    double at, increase;
+    size_t class, boundary;
+} breakpoint;
 
-struct vxs_levels {
-    size_t columns; /* of all sides */
+struct vxs_region_values {
+    size_t columns; /* of all classes */
     double *system; /* columns x columns */
     double *scale, *step, *gradient;
     double *weighted;   /* n x columns */
     double *dz, *trial; /* n x classes */
-    crossing *crossings;
+    breakpoint *breakpoints;
     size_t count;
 };
 
-void vxs_levels_free(struct vxs_levels *l)
+void vxs_region_values_free(struct vxs_region_values *l)
 {
     if (!l)
         return;
@@ -52,19 +57,19 @@ void vxs_levels_free(struct vxs_levels *l)
     free(l->weighted);
     free(l->dz);
     free(l->trial);
-    free(l->crossings);
+    free(l->breakpoints);
     free(l);
 }
 
-static vxs_status take_room(vxs_cuts *c, vxs_error *err)
+static vxs_status allocate(vxs_cut_pursuit *c, vxs_error *err)
 {
-    size_t m = 0, borders = 0, n = c->n;
+    size_t m = 0, boundaries = 0, n = c->n;
     for (size_t k = 0; k < c->classes; k++) {
-        m += vxs_side_columns(c, &c->sides[k]);
-        borders += c->sides[k].border_count;
+        m += vxs_class_block_columns(c, &c->blocks[k]);
+        boundaries += c->blocks[k].boundary_count;
     }
-    vxs_levels_free(c->levels);
-    struct vxs_levels *l = c->levels = vxs_alloc(1, sizeof(*l), err);
+    vxs_region_values_free(c->workspace);
+    struct vxs_region_values *l = c->workspace = vxs_alloc(1, sizeof(*l), err);
     if (!l)
         return VXS_FAILED;
     l->columns = m;
@@ -75,32 +80,32 @@ static vxs_status take_room(vxs_cuts *c, vxs_error *err)
     l->weighted = vxs_alloc(m, n * sizeof(*l->weighted), err);
     l->dz = vxs_alloc(n, c->classes * sizeof(*l->dz), err);
     l->trial = vxs_alloc(n, c->classes * sizeof(*l->trial), err);
-    l->crossings = vxs_alloc(borders, sizeof(*l->crossings), err);
+    l->breakpoints = vxs_alloc(boundaries, sizeof(*l->breakpoints), err);
     return l->system && l->scale && l->step && l->gradient && l->weighted && l->dz && l->trial &&
-                   l->crossings
+                   l->breakpoints
                ? VXS_OK
                : VXS_FAILED;
 }
 
-/* ---- Value and slope ------------------------------------------------------------------------- */
+/* ---- Value and gradient ---------------------------------------------------------------------- */
 
-double vxs_levels_penalty(const vxs_cuts *c)
+double vxs_region_values_penalty(const vxs_cut_pursuit *c)
 {
     double sum = 0;
     for (size_t k = 0; k < c->classes; k++) {
-        const vxs_side *s = &c->sides[k];
-        for (size_t b = 0; b < s->border_count; b++)
-            sum += s->borders[b].weight *
-                   (s->w[c->q + s->borders[b].upper] - s->w[c->q + s->borders[b].lower]);
+        const vxs_class_block *s = &c->blocks[k];
+        for (size_t b = 0; b < s->boundary_count; b++)
+            sum += s->boundaries[b].weight *
+                   (s->w[c->q + s->boundaries[b].upper] - s->w[c->q + s->boundaries[b].lower]);
     }
     return sum;
 }
 
-static void predict(const vxs_cuts *c, double *z)
+static void predict(const vxs_cut_pursuit *c, double *z)
 {
     for (size_t k = 0; k < c->classes; k++) {
-        const vxs_side *s = &c->sides[k];
-        int m = (int)vxs_side_columns(c, s);
+        const vxs_class_block *s = &c->blocks[k];
+        int m = (int)vxs_class_block_columns(c, s);
         memset(z + k * c->n, 0, c->n * sizeof(*z));
         if (m > 0)
             cblas_dgemv(CblasColMajor, CblasNoTrans, (int)c->n, m, 1, s->x, (int)c->n, s->w, 1, 0,
@@ -108,59 +113,60 @@ static void predict(const vxs_cuts *c, double *z)
     }
 }
 
-/* Of the value, by all columns; that of the ground's piece stays 0. */
-static void find_gradient(const vxs_cuts *c, double lambda, double *gradient)
+/* Gradient of the value; that of the reference node's region is 0. */
+static void find_gradient(const vxs_cut_pursuit *c, double lambda, double *gradient)
 {
     for (size_t k = 0; k < c->classes; k++) {
-        const vxs_side *s = &c->sides[k];
-        int m = (int)vxs_side_columns(c, s);
+        const vxs_class_block *s = &c->blocks[k];
+        int m = (int)vxs_class_block_columns(c, s);
         if (m > 0)
             cblas_dgemv(CblasColMajor, CblasTrans, (int)c->n, m, 1, s->x, (int)c->n,
-                        c->slope + k * c->n, 1, 0, gradient, 1);
-        for (size_t b = 0; b < s->border_count; b++) {
-            gradient[c->q + s->borders[b].upper] += lambda * s->borders[b].weight;
-            gradient[c->q + s->borders[b].lower] -= lambda * s->borders[b].weight;
+                        c->gradient + k * c->n, 1, 0, gradient, 1);
+        for (size_t b = 0; b < s->boundary_count; b++) {
+            gradient[c->q + s->boundaries[b].upper] += lambda * s->boundaries[b].weight;
+            gradient[c->q + s->boundaries[b].lower] -= lambda * s->boundaries[b].weight;
         }
-        if (vxs_side_grounded(s))
+        if (vxs_class_block_has_reference(s))
             gradient[c->q] = 0;
         gradient += m;
     }
 }
 
-/* ---- Newton's direction ---------------------------------------------------------------------- */
+/* ---- The Newton direction -------------------------------------------------------------------- */
 
-/* Second derivatives. Of one class: x' diag(curvature) x. Of several, curvature being
- * probabilities: x' diag(u p) x within a class, less what the classes have in common. */
-static void weigh(const vxs_cuts *c, const vxs_side *s, const double *root, double *to)
+/* The Hessian. One class: X' diag(curvature) X. Multinomial, curvature holding probabilities:
+ * X' diag(u p) X within a class, minus the outer product between classes. */
+static void scale_rows(const vxs_cut_pursuit *c, const vxs_class_block *s, const double *root,
+                       double *to)
 {
-    for (size_t k = 0; k < vxs_side_columns(c, s); k++)
+    for (size_t k = 0; k < vxs_class_block_columns(c, s); k++)
         for (size_t i = 0; i < c->n; i++)
             to[k * c->n + i] = root[i] * s->x[k * c->n + i];
 }
 
-static void make_system(const vxs_cuts *c, struct vxs_levels *l)
+static void build_hessian(const vxs_cut_pursuit *c, struct vxs_region_values *l)
 {
     int n = (int)c->n, m = (int)l->columns;
     double *root = l->trial;
     size_t at = 0;
     memset(l->system, 0, (size_t)m * (size_t)m * sizeof(*l->system));
     if (c->classes > 1) {
-        for (size_t k = 0; k < c->classes; at += vxs_side_columns(c, &c->sides[k++])) {
+        for (size_t k = 0; k < c->classes; at += vxs_class_block_columns(c, &c->blocks[k++])) {
             for (size_t i = 0; i < c->n; i++)
                 root[i] = sqrt(vxs_loss_weight(&c->problem.loss, i)) * c->curvature[k * c->n + i];
-            weigh(c, &c->sides[k], root, l->weighted + at * c->n);
+            scale_rows(c, &c->blocks[k], root, l->weighted + at * c->n);
         }
         cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, m, n, -1, l->weighted, n, 0, l->system,
                     m);
     }
     at = 0;
     for (size_t k = 0; k < c->classes; k++) {
-        int columns = (int)vxs_side_columns(c, &c->sides[k]);
+        int columns = (int)vxs_class_block_columns(c, &c->blocks[k]);
         for (size_t i = 0; i < c->n; i++) {
             double u = c->classes > 1 ? vxs_loss_weight(&c->problem.loss, i) : 1;
             root[i] = sqrt(u * c->curvature[k * c->n + i]);
         }
-        weigh(c, &c->sides[k], root, l->weighted);
+        scale_rows(c, &c->blocks[k], root, l->weighted);
         if (columns > 0)
             cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, columns, n, 1, l->weighted, n, 1,
                         l->system + at * (size_t)m + at, m);
@@ -168,29 +174,29 @@ static void make_system(const vxs_cuts *c, struct vxs_levels *l)
     }
 }
 
-/* What all classes have in common does not change the multinomial loss, nor the penalty: what is
- * free of the first class stays. In units in which the diagonal is 1. */
-static void hold_first(const vxs_cuts *c, struct vxs_levels *l)
+/* The multinomial loss is invariant to a common change of all classes: fixes covariates and one
+ * region a component in the first class. The diagonal is scaled to 1. */
+static void fix_first_class(const vxs_cut_pursuit *c, struct vxs_region_values *l)
 {
     size_t m = l->columns;
-    const uint32_t *now = c->sides[0].atoms.now;
+    const uint32_t *region = c->blocks[0].sub_regions.region;
     for (size_t k = 0; k < c->q; k++)
         l->system[k * m + k] += 1;
-    for (size_t k = 0; k < c->p && !vxs_side_grounded(&c->sides[0]); k++)
-        if (c->home[k] == k) { /* a node of each piece of the graph */
-            size_t held = c->q + now[c->sides[0].piece[k]];
-            l->system[held * m + held] += 1;
+    for (size_t k = 0; k < c->p && !vxs_class_block_has_reference(&c->blocks[0]); k++)
+        if (c->component[k] == k) { /* first node of a component */
+            size_t fixed = c->q + region[c->blocks[0].region[k]];
+            l->system[fixed * m + fixed] += 1;
         }
 }
 
-/* step = -H^-1 gradient, in units in which the diagonal is 1. */
-static void find_step(const vxs_cuts *c, struct vxs_levels *l)
+/* step = -H^-1 gradient, with H scaled to a diagonal of 1. */
+static void find_step(const vxs_cut_pursuit *c, struct vxs_region_values *l)
 {
     size_t m = l->columns;
     bool positive = false;
     double ridge = RIDGE;
     for (; !positive && ridge < 1; ridge *= 100) {
-        make_system(c, l);
+        build_hessian(c, l);
         for (size_t k = 0; k < m; k++) {
             double square = l->system[k * m + k];
             l->scale[k] = square > 0 ? 1 / sqrt(square) : 1;
@@ -201,7 +207,7 @@ static void find_step(const vxs_cuts *c, struct vxs_levels *l)
             l->system[k * m + k] = 1 + ridge;
         }
         if (c->classes > 1)
-            hold_first(c, l);
+            fix_first_class(c, l);
         positive = vxs_cholesky(l->system, m);
     }
     for (size_t k = 0; k < m; k++)
@@ -212,84 +218,86 @@ static void find_step(const vxs_cuts *c, struct vxs_levels *l)
         l->step[k] *= l->scale[k];
 }
 
-/* ---- Along it -------------------------------------------------------------------------------- */
+/* ---- Line search ----------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
-    const crossing *left = a, *right = b;
-    if (left->at != right->at)
-        return left->at > right->at ? 1 : -1;
-    if (left->side != right->side)
-        return left->side > right->side ? 1 : -1;
-    return (left->border > right->border) - (left->border < right->border);
+    const breakpoint *first = a, *second = b;
+    if (first->at != second->at)
+        return first->at > second->at ? 1 : -1;
+    if (first->class != second->class)
+        return first->class > second->class ? 1 : -1;
+    return (first->boundary > second->boundary) - (first->boundary < second->boundary);
 }
 
-static void list_crossings(const vxs_cuts *c, struct vxs_levels *l, double lambda)
+static void list_breakpoints(const vxs_cut_pursuit *c, struct vxs_region_values *l, double lambda)
 {
     const double *step = l->step;
     l->count = 0;
-    for (size_t k = 0; k < c->classes; step += vxs_side_columns(c, &c->sides[k++])) {
-        const vxs_side *s = &c->sides[k];
-        for (size_t b = 0; b < s->border_count; b++) {
-            const vxs_border *e = &s->borders[b];
-            double apart = s->w[c->q + e->upper] - s->w[c->q + e->lower];
-            double nearer = step[c->q + e->lower] - step[c->q + e->upper];
-            if (nearer > 0)
-                l->crossings[l->count++] = (crossing){ apart > 0 ? apart / nearer : 0,
-                                                       2 * lambda * e->weight * nearer, k, b };
+    for (size_t k = 0; k < c->classes; step += vxs_class_block_columns(c, &c->blocks[k++])) {
+        const vxs_class_block *s = &c->blocks[k];
+        for (size_t b = 0; b < s->boundary_count; b++) {
+            const vxs_boundary *e = &s->boundaries[b];
+            double difference = s->w[c->q + e->upper] - s->w[c->q + e->lower];
+            double approach = step[c->q + e->lower] - step[c->q + e->upper];
+            if (approach > 0)
+                l->breakpoints[l->count++] =
+                    (breakpoint){ difference > 0 ? difference / approach : 0,
+                                  2 * lambda * e->weight * approach, k, b };
         }
     }
-    qsort(l->crossings, l->count, sizeof(*l->crossings), by_place);
+    qsort(l->breakpoints, l->count, sizeof(*l->breakpoints), by_position);
 }
 
-static void find_dz(const vxs_cuts *c, struct vxs_levels *l)
+static void find_dz(const vxs_cut_pursuit *c, struct vxs_region_values *l)
 {
     const double *step = l->step;
     for (size_t k = 0; k < c->classes; k++) {
-        const vxs_side *s = &c->sides[k];
-        int m = (int)vxs_side_columns(c, s);
+        const vxs_class_block *s = &c->blocks[k];
+        int m = (int)vxs_class_block_columns(c, s);
         cblas_dgemv(CblasColMajor, CblasNoTrans, (int)c->n, m, 1, s->x, (int)c->n, step, 1, 0,
                     l->dz + k * c->n, 1);
         step += m;
     }
 }
 
-/* The slope of the loss along the direction. */
-static double slope_at(const vxs_cuts *c, struct vxs_levels *l, double t)
+/* Derivative of the loss along the direction. */
+static double derivative_at(const vxs_cut_pursuit *c, struct vxs_region_values *l, double t)
 {
     int size = (int)(c->n * c->classes);
-    double *slope = c->curvature; /* made anew when it is wanted */
+    double *gradient = c->curvature; /* work space here */
     cblas_dcopy(size, c->z, 1, l->trial, 1);
     cblas_daxpy(size, t, l->dz, 1, l->trial, 1);
-    vxs_loss_gradient(&c->problem.loss, l->trial, slope);
-    return cblas_ddot(size, slope, 1, l->dz, 1);
+    vxs_loss_gradient(&c->problem.loss, l->trial, gradient);
+    return cblas_ddot(size, gradient, 1, l->dz, 1);
 }
 
-/* Where the slope, which grows, is `level` between two places; the upper one may be infinite. */
-static double find_place(const vxs_cuts *c, struct vxs_levels *l, double from, double to,
-                         double level)
+/* The t in [from, to], `to` possibly infinite, where the increasing derivative equals `target`. */
+static double find_root(const vxs_cut_pursuit *c, struct vxs_region_values *l, double from,
+                        double to, double target)
 {
     double low = from, high = to;
     if (c->problem.loss.kind->squared) {
-        double at = slope_at(c, l, from), more = slope_at(c, l, from + 1) - at;
-        double place = more > 0 ? from + (level - at) / more : to;
-        return fmin(fmax(place, from), to);
+        double at = derivative_at(c, l, from), increase = derivative_at(c, l, from + 1) - at;
+        double length = increase > 0 ? from + (target - at) / increase : to;
+        return fmin(fmax(length, from), to);
     }
-    for (high = fmin(high, from + 1); high < to && slope_at(c, l, high) < level;) {
+    for (high = fmin(high, from + 1); high < to && derivative_at(c, l, high) < target;) {
         low = high;
         high = fmin(to, from + 4 * (high - from));
         if (high > 1e15)
             return low;
     }
-    for (int k = 0; k < 100 && high - low > 1e-15 * high; k++) { /* of which few are needed */
-        double below = slope_at(c, l, low) - level, above = slope_at(c, l, high) - level;
+    for (int k = 0; k < 100 && high - low > 1e-15 * high; k++) { /* few are needed */
+        double below = derivative_at(c, l, low) - target,
+               above = derivative_at(c, l, high) - target;
         double middle = low + (high - low) * (below / (below - above)), width = high - low;
         if (k % 3 == 2 || !(middle > low && middle < high))
             middle = low + width / 2;
-        double here = slope_at(c, l, middle) - level;
-        if (fabs(here) <= 1e-13 * (fabs(below) + fabs(above)))
+        double value = derivative_at(c, l, middle) - target;
+        if (fabs(value) <= 1e-13 * (fabs(below) + fabs(above)))
             return middle;
-        if (here < 0)
+        if (value < 0)
             low = middle;
         else
             high = middle;
@@ -297,177 +305,184 @@ static double find_place(const vxs_cuts *c, struct vxs_levels *l, double from, d
     return low;
 }
 
-/* The place of the least value along the direction; `met` is the crossing that it is at, or
- * count. The slope of the penalty grows at crossings alone. */
-static double find_least(const vxs_cuts *c, struct vxs_levels *l, double slope, size_t *met)
+/* The minimizer along the direction; `stop` is the breakpoint it is at, or count. The derivative of
+ * the penalty increases at breakpoints only. */
+static double line_search(const vxs_cut_pursuit *c, struct vxs_region_values *l, double gradient,
+                          size_t *stop)
 {
-    double penalty = slope - slope_at(c, l, 0); /* when all crossings before `low` are passed */
+    double penalty = gradient - derivative_at(c, l, 0); /* with all breakpoints before `low`
+                                                         * passed */
     size_t low = 0, high = l->count;
-    while (low < high) { /* the first one behind which the slope is not below 0 */
+    while (low < high) { /* bisection: the first breakpoint after which the derivative
+                          * is not negative */
         size_t middle = low + (high - low) / 2;
-        double here = penalty;
+        double derivative = penalty;
         for (size_t k = low; k <= middle; k++)
-            here += l->crossings[k].rise;
-        if (slope_at(c, l, l->crossings[middle].at) + here < 0) {
-            penalty = here;
+            derivative += l->breakpoints[k].increase;
+        if (derivative_at(c, l, l->breakpoints[middle].at) + derivative < 0) {
+            penalty = derivative;
             low = middle + 1;
         } else
             high = middle;
     }
-    double from = low > 0 ? l->crossings[low - 1].at : 0;
-    double to = low < l->count ? l->crossings[low].at : INFINITY;
-    *met = low;
-    if (low < l->count && slope_at(c, l, to) + penalty < 0)
+    double from = low > 0 ? l->breakpoints[low - 1].at : 0;
+    double to = low < l->count ? l->breakpoints[low].at : INFINITY;
+    *stop = low;
+    if (low < l->count && derivative_at(c, l, to) + penalty < 0)
         return to;
-    *met = l->count;
-    return find_place(c, l, from, to, -penalty);
+    *stop = l->count;
+    return find_root(c, l, from, to, -penalty);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void turn_borders(vxs_cuts *c, const struct vxs_levels *l, double place, size_t met)
+static void flip_boundaries(vxs_cut_pursuit *c, const struct vxs_region_values *l, double length,
+                            size_t stop)
 {
-    for (size_t k = 0; k < l->count && l->crossings[k].at <= place; k++) {
-        vxs_border *e = &c->sides[l->crossings[k].side].borders[l->crossings[k].border];
-        vxs_border turned = { e->lower, e->upper, e->weight };
-        if (k < met)
-            *e = turned;
+    for (size_t k = 0; k < l->count && l->breakpoints[k].at <= length; k++) {
+        vxs_boundary *e =
+            &c->blocks[l->breakpoints[k].class].boundaries[l->breakpoints[k].boundary];
+        vxs_boundary flipped = { e->lower, e->upper, e->weight };
+        if (k < stop)
+            *e = flipped;
     }
 }
 
-/* A piece is gone, and the last one takes its name. */
-static uint32_t rename_piece(uint32_t piece, uint32_t keep, uint32_t gone, uint32_t last)
+/* Renames regions after a merge: the last one takes the number of the removed one. */
+static uint32_t renumber_region(uint32_t region, uint32_t keep, uint32_t gone, uint32_t last)
 {
-    if (piece == gone)
+    if (region == gone)
         return keep;
-    return piece == last ? gone : piece;
+    return region == last ? gone : region;
 }
 
-/* The two sides of a border become one piece, which takes the smaller name: the ground's keeps its
- * own. */
-static void merge(const vxs_cuts *c, vxs_side *s, size_t border)
+/* Merges the two regions of a boundary under the smaller number, which the reference node's
+ * keeps. */
+static void merge(const vxs_cut_pursuit *c, vxs_class_block *s, size_t boundary)
 {
     size_t n = c->n, q = c->q, count = 0;
-    uint32_t upper = s->borders[border].upper, lower = s->borders[border].lower;
+    uint32_t upper = s->boundaries[boundary].upper, lower = s->boundaries[boundary].lower;
     uint32_t keep = upper < lower ? upper : lower, gone = upper < lower ? lower : upper;
     uint32_t last = (uint32_t)s->count - 1;
     double *x = s->x + q * n;
-    if (!(vxs_side_grounded(s) && keep == 0))
+    if (!(vxs_class_block_has_reference(s) && keep == 0))
         cblas_daxpy((int)n, 1, x + gone * n, 1, x + keep * n, 1);
-    vxs_side_clean(c, x + keep * n);
+    vxs_class_block_zero_rounding(c, x + keep * n);
     memmove(x + gone * n, x + last * n, n * sizeof(*x));
     s->w[q + gone] = s->w[q + last];
     s->count--;
-    for (size_t k = 0; k < s->atoms.count; k++)
-        s->atoms.now[k] = rename_piece(s->atoms.now[k], keep, gone, last);
-    for (size_t b = 0; b < s->border_count; b++) {
-        vxs_border e = s->borders[b];
-        e.upper = rename_piece(e.upper, keep, gone, last);
-        e.lower = rename_piece(e.lower, keep, gone, last);
+    for (size_t k = 0; k < s->sub_regions.count; k++)
+        s->sub_regions.region[k] = renumber_region(s->sub_regions.region[k], keep, gone, last);
+    for (size_t b = 0; b < s->boundary_count; b++) {
+        vxs_boundary e = s->boundaries[b];
+        e.upper = renumber_region(e.upper, keep, gone, last);
+        e.lower = renumber_region(e.lower, keep, gone, last);
         if (e.upper != e.lower)
-            s->borders[count++] = e;
+            s->boundaries[count++] = e;
     }
-    s->border_count = count;
+    s->boundary_count = count;
 }
 
-static void move(vxs_cuts *c, const struct vxs_levels *l, double place)
+static void take_step(vxs_cut_pursuit *c, const struct vxs_region_values *l, double length)
 {
     const double *step = l->step;
     for (size_t k = 0; k < c->classes; k++) {
-        int m = (int)vxs_side_columns(c, &c->sides[k]);
-        cblas_daxpy(m, place, step, 1, c->sides[k].w, 1);
-        if (vxs_side_grounded(&c->sides[k]))
-            c->sides[k].w[c->q] = 0;
+        int m = (int)vxs_class_block_columns(c, &c->blocks[k]);
+        cblas_daxpy(m, length, step, 1, c->blocks[k].w, 1);
+        if (vxs_class_block_has_reference(&c->blocks[k]))
+            c->blocks[k].w[c->q] = 0;
         step += m;
     }
 }
 
-static void look(vxs_cuts *c)
+static void evaluate(vxs_cut_pursuit *c)
 {
     predict(c, c->z);
-    vxs_loss_gradient(&c->problem.loss, c->z, c->slope);
+    vxs_loss_gradient(&c->problem.loss, c->z, c->gradient);
 }
 
-/* One direction; how much it promised, 0 when nothing more is to be had. */
-static double descend(vxs_cuts *c, double lambda)
+/* One Newton step; returns the predicted decrease, 0 if it is rounding. */
+static double newton_step(vxs_cut_pursuit *c, double lambda)
 {
-    struct vxs_levels *l = c->levels;
-    size_t met;
+    struct vxs_region_values *l = c->workspace;
+    size_t stop;
     l->columns = 0;
     for (size_t k = 0; k < c->classes; k++)
-        l->columns += vxs_side_columns(c, &c->sides[k]);
+        l->columns += vxs_class_block_columns(c, &c->blocks[k]);
     find_gradient(c, lambda, l->gradient);
     vxs_loss_curvature(&c->problem.loss, c->z, c->curvature);
     find_step(c, l);
-    double slope = cblas_ddot((int)l->columns, l->gradient, 1, l->step, 1);
-    if (!(slope < -NOTHING * c->zero))
+    double gradient = cblas_ddot((int)l->columns, l->gradient, 1, l->step, 1);
+    if (!(gradient < -NEGLIGIBLE_STEP * c->zero))
         return 0;
     find_dz(c, l);
-    list_crossings(c, l, lambda);
-    double place = find_least(c, l, slope, &met);
-    if (place > FURTHEST) {
-        place = FURTHEST;
-        met = l->count;
+    list_breakpoints(c, l, lambda);
+    double length = line_search(c, l, gradient, &stop);
+    if (length > MAX_STEP) {
+        length = MAX_STEP;
+        stop = l->count;
     }
-    move(c, l, place);
-    turn_borders(c, l, place, met);
-    if (met < l->count) {
-        const crossing *at = &l->crossings[met];
-        vxs_side *s = &c->sides[at->side];
-        double *upper = &s->w[c->q + s->borders[at->border].upper];
-        double *lower = &s->w[c->q + s->borders[at->border].lower];
-        bool ground = vxs_side_grounded(s) && (upper == s->w + c->q || lower == s->w + c->q);
-        *upper = *lower = ground ? 0 : (*upper + *lower) / 2;
-        merge(c, s, at->border);
+    take_step(c, l, length);
+    flip_boundaries(c, l, length, stop);
+    if (stop < l->count) {
+        const breakpoint *at = &l->breakpoints[stop];
+        vxs_class_block *s = &c->blocks[at->class];
+        double *upper = &s->w[c->q + s->boundaries[at->boundary].upper];
+        double *lower = &s->w[c->q + s->boundaries[at->boundary].lower];
+        bool reference =
+            vxs_class_block_has_reference(s) && (upper == s->w + c->q || lower == s->w + c->q);
+        *upper = *lower = reference ? 0 : (*upper + *lower) / 2;
+        merge(c, s, at->boundary);
     }
-    look(c);
-    return -slope;
+    evaluate(c);
+    return -gradient;
 }
 
-static size_t count_pieces(const vxs_cuts *c)
+static size_t count_regions(const vxs_cut_pursuit *c)
 {
     size_t sum = 0;
     for (size_t k = 0; k < c->classes; k++)
-        sum += c->sides[k].count;
+        sum += c->blocks[k].count;
     return sum;
 }
 
-/* Until it is solved, to rounding. */
-static vxs_status descend_all(vxs_cuts *c, double lambda, vxs_error *err)
+/* Newton steps until they no longer decrease the value. */
+static vxs_status solve_newton(vxs_cut_pursuit *c, double lambda, vxs_error *err)
 {
     double last = INFINITY, value = c->empty > 0 ? c->empty : c->zero;
     double negligible = NEGLIGIBLE * c->settings.tol * value;
     vxs_status status = VXS_OK;
-    for (int step = 0, idle = 0; step < MOST_STEPS && idle < PATIENCE && !status; step++) {
-        size_t before = count_pieces(c);
+    for (int step = 0, no_progress = 0; step < MAX_STEPS && no_progress < PATIENCE && !status;
+         step++) {
+        size_t regions = count_regions(c);
         status = vxs_check_interrupted(c->context, err);
-        double promise = status ? 0 : descend(c, lambda);
-        if (promise == 0)
+        double decrease = status ? 0 : newton_step(c, lambda);
+        if (decrease == 0)
             break;
-        bool better = count_pieces(c) < before || promise > negligible || promise < last / 2;
-        idle = better ? 0 : idle + 1;
-        last = promise;
+        bool better = count_regions(c) < regions || decrease > negligible || decrease < last / 2;
+        no_progress = better ? 0 : no_progress + 1;
+        last = decrease;
     }
     return status;
 }
 
-/* What parts again along borders of atoms is solved again, while there is something to be had. */
-vxs_status vxs_levels_solve(vxs_cuts *c, double lambda, vxs_error *err)
+/* Alternates Newton steps and splits of merged regions. */
+vxs_status vxs_region_values_solve(vxs_cut_pursuit *c, double lambda, vxs_error *err)
 {
-    vxs_status status = take_room(c, err);
+    vxs_status status = allocate(c, err);
     for (size_t k = 0; k < c->classes && !status; k++)
-        status = vxs_atoms_begin(c, &c->sides[k], err);
+        status = vxs_sub_regions_init(c, &c->blocks[k], err);
     if (!status)
-        look(c);
-    for (int again = 0; again < AGAIN && !status; again++) {
-        double risen = 0;
-        status = descend_all(c, lambda, err);
+        evaluate(c);
+    for (int splits = 0; splits < MAX_SPLITS && !status; splits++) {
+        double excess = 0;
+        status = solve_newton(c, lambda, err);
         for (size_t k = 0; k < c->classes && !status; k++)
-            risen += vxs_atoms_part(c, &c->sides[k], lambda, c->little / lambda);
-        if (risen == 0)
+            excess += vxs_sub_regions_split(c, &c->blocks[k], lambda, c->negligible_cut / lambda);
+        if (excess == 0)
             break;
     }
     for (size_t k = 0; k < c->classes && !status; k++)
-        vxs_atoms_end(&c->sides[k]);
+        vxs_sub_regions_finish(&c->blocks[k]);
     return status;
 }

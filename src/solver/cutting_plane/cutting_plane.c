@@ -30,7 +30,7 @@
 #define SHRINKS            28    /* iterations of the search for the best multiple of alpha */
 #define TARGET_SHARE       0.3   /* of the gap: target of the restricted problem */
 #define EXPLAINED          1e-9  /* of the gradient: rounding, the covariates fit exactly */
-#define MAX_STALLED        2 /* consecutive restricted problems without progress: rounding dominates */
+#define MAX_STALLED        2     /* consecutive restricted problems without progress */
 #define MIN_DECREASE       1e-13 /* of the empty model's value: progress; */
 #define LOOSE_GAP          0.1   /* with a restricted gap above this, */
 #define MIN_DECREASE_LOOSE 1e-3  /* this share of the value is */

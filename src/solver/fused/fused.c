@@ -86,8 +86,8 @@ static vxs_status choose_way(const vxs_problem *problem, const vxs_method_settin
                              const vxs_solver_kind **kind, vxs_error *err)
 {
     static const vxs_solver_kind *const kinds[] = { [VXS_FUSED_SAIF] = &vxs_tree_kind,
-                                                    [VXS_FUSED_CUTS] = &vxs_cuts_kind,
-                                                    [VXS_FUSED_BP] = &vxs_bp_kind };
+                                                    [VXS_FUSED_CUTS] = &vxs_cut_pursuit_kind,
+                                                    [VXS_FUSED_BP] = &vxs_bound_propagation_kind };
     bool terms = vxs_as_generalized(problem->penalty);
     int way = settings->fused.solver;
     bool tree = false;
