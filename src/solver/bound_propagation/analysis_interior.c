@@ -337,7 +337,8 @@ static bool factorize(vxs_iterate *s)
         for (size_t i = 0; i < r->n; i++)
             o->half[k * r->n + i] = by * r->x[k * r->n + i];
     }
-    vxs_factor_solve_lower_many(&r->factor, r->x + r->leaves * r->n, r->n, o->half + r->leaves * r->n);
+    vxs_factor_solve_lower_many(&r->factor, r->x + r->leaves * r->n, r->n,
+                                o->half + r->leaves * r->n);
     memset(o->system, 0, r->n * r->n * sizeof(*o->system));
     if (m > 0)
         cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, m, 1, o->half, n, 0, o->system, n);

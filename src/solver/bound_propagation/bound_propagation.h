@@ -16,11 +16,11 @@ typedef struct {
     const vxs_loss_kind *loss; /* one prediction a sample */
     double threshold;          /* parameter of the loss */
     size_t n, p, q;
-    double *x;              /* n x p, column-major */
-    double *covariates;     /* n x q, column-major: Z */
-    double *y, *root;       /* n: targets as given, sqrt(u) */
-    double rounding;        /* error bound of a sum of columns */
-    const double *xi_empty; /* n: xi of the empty model, interior to the dual domain; or NULL */
+    double *x;                 /* n x p, column-major */
+    double *covariates;        /* n x q, column-major: Z */
+    double *y, *root;          /* n: targets as given, sqrt(u) */
+    double rounding;           /* error bound of a sum of columns */
+    const double *xi_empty;    /* n: xi of the empty model, interior to the dual domain; or NULL */
     const vxs_analysis *terms; /* D */
 } vxs_bp_data;
 
@@ -70,10 +70,10 @@ typedef struct {
     vxs_analysis core_rows;    /* rows of the core, all columns */
     vxs_analysis reduced_rows; /* without the columns of reference nodes */
     vxs_analysis null_space;   /* core x reference nodes */
-    double *x;              /* n x (leaves + core), column-major */
-    double *span;           /* n x rank: orthonormal basis of the unpenalized columns */
-    double *triangle;       /* rank x rank, upper: columns `independent` = span x triangle */
-    size_t *independent;    /* numbered as covariates, unpenalized variables, reference nodes */
+    double *x;                 /* n x (leaves + core), column-major */
+    double *span;              /* n x rank: orthonormal basis of the unpenalized columns */
+    double *triangle;          /* rank x rank, upper: columns `independent` = span x triangle */
+    size_t *independent;       /* numbered as covariates, unpenalized variables, reference nodes */
     size_t rank, unpenalized_columns;
     vxs_factor factor;
 } vxs_reparametrized;

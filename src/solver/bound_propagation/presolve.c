@@ -283,8 +283,8 @@ static vxs_status write_expansion(const elimination *e, const vector_store *rows
     return status;
 }
 
-static vxs_status find_expansion(const vxs_analysis *terms, const bool *zero, vxs_presolved *presolved,
-                                 vxs_error *err)
+static vxs_status find_expansion(const vxs_analysis *terms, const bool *zero,
+                                 vxs_presolved *presolved, vxs_error *err)
 {
     size_t p = terms->columns;
     elimination e = { .terms = terms };
@@ -334,8 +334,9 @@ static int by_direction_and_name(const void *a, const void *b)
 }
 
 /* Rows of D T; rows that vanish are dropped. */
-static vxs_status multiply(const vxs_analysis *terms, const bool *zero, const vxs_analysis *expansion,
-                           vector_store *store, row *rows, size_t *count, vxs_error *err)
+static vxs_status multiply(const vxs_analysis *terms, const bool *zero,
+                           const vxs_analysis *expansion, vector_store *store, row *rows,
+                           size_t *count, vxs_error *err)
 {
     sparse_vector s = { .count = 0 };
     vxs_status status = new_vector(&s, expansion->columns, err);

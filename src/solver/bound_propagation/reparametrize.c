@@ -190,7 +190,7 @@ static vxs_status order_core(leaf_elimination *e, size_t *place, const vxs_preso
     next = 0;
     if (!status)
         status = vxs_analysis_new(components, r->core, references->expansion.starts[r->core],
-                               &r->null_space, err);
+                                  &r->null_space, err);
     for (size_t k = 0; k < r->core && !status; k++) {
         for (size_t a = references->expansion.starts[was[k]];
              a < references->expansion.starts[was[k] + 1]; a++) {
@@ -275,7 +275,7 @@ static void orthogonalize(vxs_reparametrized *r, const double *columns)
         memcpy(q, columns + k * r->n, r->n * sizeof(*q));
         memset(up, 0, r->unpenalized_columns * sizeof(*up));
         if (!vxs_gram_schmidt_append(r->span, r->n, r->rank, VXS_INDEPENDENT,
-                           k < r->data->q ? 0 : r->data->rounding, up))
+                                     k < r->data->q ? 0 : r->data->rounding, up))
             continue;
         r->independent[r->rank++] = k;
     }

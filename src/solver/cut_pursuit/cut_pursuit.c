@@ -68,7 +68,8 @@ static vxs_status build_unpenalized_basis(vxs_cut_pursuit *c, vxs_error *err)
         double *b = c->basis + c->rank * n;
         for (size_t i = 0; i < n; i++)
             b[i] = vxs_loss_weight(&c->problem.loss, i) > 0 ? s->x[k * n + i] : 0;
-        if (!vxs_gram_schmidt_append(c->basis, n, c->rank, VXS_INDEPENDENT, k < c->q ? 0 : c->rounding, NULL))
+        if (!vxs_gram_schmidt_append(c->basis, n, c->rank, VXS_INDEPENDENT,
+                                     k < c->q ? 0 : c->rounding, NULL))
             continue;
         c->rank++;
         vxs_reach_add(&c->reach, s->x + k * n);
