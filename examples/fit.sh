@@ -16,6 +16,6 @@ voxsift predict pieces arc/kept.tsv --image-column t1w
 # Two kinds of aphasia by kernels of lesions: voxels at which people with like damage have the same kind.
 awk -F '\t' 'NR == 1 || $8 == "Broca" || $8 == "Anomic"' arc/participants.tsv > arc/kinds.tsv
 voxsift cohort arc/kinds.tsv --image-column lesion --mask-fraction 0.05 --smooth 8 -o kinds
-voxsift fit kinds --target wab_type --method skfs --smooth 0.1,1,10 --choose-lambda 5 --nlambda 10 --lambda-ratio 0.05 -o kind
+voxsift fit kinds --target wab_type --method skfs --laplacian 0.1,1,10 --choose-lambda 5 --nlambda 10 --lambda-ratio 0.05 -o kind
 voxsift check-model kind kinds
 voxsift report kind --atlas schaefer100 --underlay icbm152 -o kind.html

@@ -105,7 +105,6 @@ void vxs_solution_release(vxs_solution *solution);
 /* ---- Methods --------------------------------------------------------------------------------- */
 
 enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
-enum { VXS_PENALTY_LAPLACIAN, VXS_PENALTY_HSIC };
 enum { VXS_SOLVER_EXACT, VXS_SOLVER_DUAL_AVERAGE };
 enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
 enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
@@ -150,7 +149,7 @@ typedef struct {
 } vxs_fused_settings;
 
 typedef struct {
-    int penalty, solver;
+    int solver;
     const char *bandwidth;      /* a number or "median" */
     int64_t steps, sample_seed; /* of dual averages, as is */
     double gamma;
@@ -193,15 +192,17 @@ typedef struct {
     vxs_graph_use graph;                /* of features */
     vxs_path_kind path;                 /* VXS_BY_ROUNDS: round by round, or by number */
     vxs_standardize standardize;        /* what suits it when nothing is said */
+    bool classes_only;                  /* takes no scores as a target */
     const struct vxs_solver_kind *kind; /* private to the solver room */
 } vxs_method;
 enum {
     VXS_METHOD_LASSO,
+    VXS_METHOD_GRAPHNET,
     VXS_METHOD_FUSED,
     VXS_METHOD_SKFS,
+    VXS_METHOD_HSIC,
     VXS_METHOD_FGM,
     VXS_METHOD_MSLR,
-    VXS_METHOD_GRAPHNET,
     VXS_METHODS /* how many */
 };
 extern const vxs_method vxs_methods[];

@@ -4,7 +4,8 @@
 static const vxs_operand operands[] = {
     { .name = "SOURCE",
       .help = "a table with --image-column or --pattern, a folder, a list of images (.txt), a "
-              "pattern in quotes, images, or one 4D image with --rows; none with --features, --npy "
+              "pattern in quotes, images, or one 4D image with --rows; none with --feature-table, "
+              "--npy "
               "or --svmlight",
       .optional = true,
       .repeat = true },
@@ -154,7 +155,7 @@ const vxs_command vxs_cmd_cohort = {
         "cohort.json says "
         "which columns these are, and columns keep their names. cv, permute, stability and fit "
         "never split a person. Rows of svmlight text are persons each, unless --person qid says "
-        "that those of one qid are one. A column of persons in a table of --features is no "
+        "that those of one qid are one. A column of persons in a table of --feature-table is no "
         "feature.\n\n"
         "The cohort is a directory that other programs can read: features.npy (float32, voxels x "
         "subjects), participants.tsv, mask.nii.gz, coverage.nii.gz and cohort.json, which records "

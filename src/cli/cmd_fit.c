@@ -12,11 +12,11 @@ typedef struct {
 } fit_settings;
 
 static const vxs_param choose_params[] = {
-    VXS_WHOLE_ROW(
-        "choose-lambda", "K", offsetof(fit_settings, choose), 0, 0, 1000,
-        "choose lambda by K-fold cross-validation over --nlambda values down to "
-        "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to --T, "
-        "or one of --features; how good the model is, only 'voxsift cv' tells"),
+    VXS_WHOLE_ROW("choose-lambda", "K", offsetof(fit_settings, choose), 0, 0, 1000,
+                  "choose lambda by K-fold cross-validation over --nlambda values down to "
+                  "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to "
+                  "--iterations, "
+                  "or one of --nselect; how good the model is, only 'voxsift cv' tells"),
     VXS_WHOLE_ROW(
         "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
         "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
@@ -24,7 +24,7 @@ static const vxs_param choose_params[] = {
         "(methods skfs, fgm and mslr, squared-hinge loss) and there are enough persons and "
         "subjects of each class, else not at all"),
     VXS_CHOICE_ROW(
-        "select", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
+        "choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
         "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
         "or the largest that is not a standard error worse; of several smoothnesses the "
         "smoothest; likewise the fewest rounds"),
@@ -48,8 +48,9 @@ static const vxs_example examples[] = {
     { "voxsift fit t1w --target age --method fused --graph tree -o pieces",
       "find pieces of the brain whose voxels count alike" },
     { "voxsift fit t1w --target age --choose-lambda 10 -o age", "let ten folds choose lambda" },
-    { "voxsift fit pet --target diagnosis --method fgm --groups atlas:schaefer100 --by-size --B 2 "
-      "--features 5 -o regions",
+    { "voxsift fit pet --target diagnosis --method fgm --groups atlas:schaefer100 --by-size "
+      "--per-iteration 2 "
+      "--nselect 5 -o regions",
       "choose the five regions whose voxels tell a diagnosis best together" },
     { "voxsift fit pet --target diagnosis --confounds age,sex -o model --json",
       "classify beside age and sex, which are not penalised; for a script" },
@@ -387,15 +388,18 @@ const vxs_command vxs_cmd_fit = {
         "answer is few pieces of equal weight. With --sparsity it penalises both, and most pieces "
         "have the weight 0.\n\n"
         "Methods fgm and mslr have no lambda. They add features, groups of features (--groups) or "
-        "pairs (--map poly2), the best B or r in each round, until there are --features of them, "
-        "--T rounds are over, or no other choice could do better by more than --tol. When they end "
+        "pairs (--feature-map poly2), the best B or r in each round, until there are --nselect of "
+        "them, "
+        "--iterations rounds are over, or no other choice could do better by more than --tol. When "
+        "they end "
         "before that, the gap says how much lower the value could still fall.\n\n"
         "Features are standardised in the algebra, nothing is copied; weights are written for "
         "features as they stand in the cohort. The intercept and --confounds are not penalised. "
         "Text, or numbers of which there are two, are classes; of more than two classes each is "
         "told from the rest. Subjects without a value are left out and named.\n\n"
         "The exit code is 3 when the gap asked for by --tol was not reached (of rounds that ended "
-        "as --features or --T said: the one by --inner-tol); the model is written all the same, "
+        "as --nselect or --iterations said: the one by --subproblem-tol); the model is written all "
+        "the same, "
         "and marked.",
     .operands = operands,
     .params = vxs_task_params,

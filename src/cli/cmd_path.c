@@ -12,7 +12,7 @@ static const vxs_example examples[] = {
     { "voxsift path t1w --target age --lambda-ratio 0.05 --nlambda 30",
       "see how many voxels come in as lambda falls" },
     { "voxsift path sim --target score --json", "have a script read every certificate" },
-    { "voxsift path pet --target diagnosis --method fgm --B 2 --T 20",
+    { "voxsift path pet --target diagnosis --method fgm --per-iteration 2 --iterations 20",
       "see how rounds of two voxels approach the best value there is" },
     { NULL, NULL },
 };
@@ -179,8 +179,9 @@ const vxs_command vxs_cmd_path = {
         "Printed for each: lambda, how many features have a weight (fused: how many pieces of "
         "equal weight there are), the primal value, the relative gap over all features, and the "
         "passes over the data it took.\n\n"
-        "Methods fgm and mslr have rounds instead of lambdas: a point for each of the first --T "
-        "rounds, or for each number that --features lists. Printed are the rounds, how many "
+        "Methods fgm and mslr have rounds instead of lambdas: a point for each of the first "
+        "--iterations "
+        "rounds, or for each number that --nselect lists. Printed are the rounds, how many "
         "features, groups or pairs are selected, how many features these are made of, and then "
         "the same.",
     .operands = operands,

@@ -179,9 +179,10 @@ static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_
 {
     int tables = (s->features != NULL) + (s->npy != NULL) + (s->svmlight != NULL);
     if (tables + images != 1)
-        return vxs_fail(err, VXS_MISUSE,
-                        "one source is wanted: images or a table of them, --features, --npy or "
-                        "--svmlight");
+        return vxs_fail(
+            err, VXS_MISUSE,
+            "one source is wanted: images or a table of them, --feature-table, --npy or "
+            "--svmlight");
     if (s->rows && (s->features || s->svmlight))
         return vxs_fail(err, VXS_MISUSE, "--rows goes with --npy, or one image of four dimensions");
     if (s->npy && !s->rows)

@@ -95,7 +95,7 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
     return VXS_OK;
 }
 
-/* ---- --features ------------------------------------------------------------------------------ */
+/* ---- --feature-table ------------------------------------------------------------------------------ */
 
 typedef struct {
     vxs_name id;
@@ -272,7 +272,7 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
                         : s->npy    ? read_npy(build, m, err)
                                     : vxs_matrix_svmlight(build, m, err);
     if (!status && s->participants && build->table)
-        status = vxs_fail(err, VXS_MISUSE, "--participants goes with --features or images");
+        status = vxs_fail(err, VXS_MISUSE, "--participants goes with --feature-table or images");
     if (!status && s->participants)
         status = vxs_build_read_table(build, s->participants, err);
     if (!status && s->participants)

@@ -31,10 +31,10 @@ const vxs_param vxs_cv_params[] = {
     VXS_WHOLE_ROW(
         "inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
         "folds of the training subjects that choose lambda (methods fgm and mslr: the number of "
-        "rounds, or which of --features); 0: none, --lambda-ratio (--T, --features) is it; "
+        "rounds, or which of --nselect); 0: none, --lambda-ratio (--iterations, --nselect) is it; "
         "without it 5, or as many as the groups that each fold leaves"),
     VXS_CHOICE_ROW(
-        "select", "RULE", AT(select), 0, vxs_select_names,
+        "choose-rule", "RULE", AT(select), 0, vxs_select_names,
         "the lambda with the least inner loss, or the largest that is not a standard error "
         "worse; of several smoothnesses the smoothest; likewise the fewest rounds"),
     VXS_TEXT_ROW("prefilter", "RULE", AT(prefilter),

@@ -155,7 +155,7 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
         vxs_json_whole(w, "kept_back", (int64_t)f->test);
         vxs_json_real(w, vxs_path_words_of(cv->tries.by)->one, f->point);
         if (cv->tries.smooths)
-            vxs_json_real(w, "smooth", f->smooth);
+            vxs_json_real(w, "laplacian", f->smooth);
         vxs_json_open_array(w, "nonzero");
         for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)
             vxs_json_whole(w, NULL, (int64_t)f->fits[o].certificate.nonzero);

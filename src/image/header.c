@@ -219,7 +219,7 @@ static vxs_status check_cifti(const fields *f, const char *bytes, size_t length,
     return refuse(f,
                   "it is a CIFTI-2 file, a matrix of grayordinates and no volume; give its volume "
                   "('wb_command -cifti-separate' writes one), or its numbers with --npy or "
-                  "--features",
+                  "--feature-table",
                   err);
 }
 

@@ -214,10 +214,11 @@ vxs_status vxs_factor_new(vxs_sparse_rows d, vxs_factor *f, vxs_error *err)
     find_etree(f);
     size_t numbers = f->column_starts[f->count] + f->dense_count * (f->dense_count + 1) / 2;
     if (numbers > MAX_NONZEROS) {
-        status = vxs_fail(err, VXS_MISUSE,
-                          "the Cholesky factor of solver \'bp\' has %zu nonzeros for this penalty, "
-                          "more than %d; choose another solver",
-                          numbers, MAX_NONZEROS);
+        status = vxs_fail(
+            err, VXS_MISUSE,
+            "the Cholesky factor of solver 'bound-propagation' has %zu nonzeros for this penalty, "
+            "more than %d; choose another solver",
+            numbers, MAX_NONZEROS);
         vxs_factor_release(f);
         return status;
     }

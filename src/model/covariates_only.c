@@ -17,7 +17,8 @@ vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t c
         .design = design, .loss = *loss, .covariates = columns, .covariate_count = count
     };
     if (!status)
-        status = vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, err);
+        status =
+            vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_LASSO], &problem, &settings, &solver, err);
     if (!status)
         status = vxs_solver_fit(solver, 1, &fit, err);
     for (size_t k = 0; k < count && !status; k++)

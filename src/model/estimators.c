@@ -3,13 +3,24 @@
 #include "model/model.h"
 #include "model/words.h"
 
-static const vxs_loss_kind *loss_of_kernels(const vxs_task_settings *task,
-                                            const vxs_method_settings *method,
-                                            const vxs_loss_kind *of_target)
+static const vxs_loss_kind *hinge(const vxs_task_settings *task, const vxs_method_settings *method,
+                                  const vxs_loss_kind *of_target)
 {
     (void)of_target;
     (void)task;
-    return method->kernels.penalty == VXS_PENALTY_HSIC ? &vxs_squared_loss : &vxs_hinge_loss;
+    (void)method;
+    return &vxs_hinge_loss;
+}
+
+/* Of kernels against y y'. */
+static const vxs_loss_kind *squared(const vxs_task_settings *task,
+                                    const vxs_method_settings *method,
+                                    const vxs_loss_kind *of_target)
+{
+    (void)of_target;
+    (void)task;
+    (void)method;
+    return &vxs_squared_loss;
 }
 
 static const vxs_loss_kind *loss_of_margins(const vxs_task_settings *task,
@@ -47,8 +58,8 @@ static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_meth
 static const vxs_estimator estimators[] = {
     [VXS_METHOD_LASSO] = { &vxs_linear_encoder, vxs_prepare_l1, chosen, &vxs_lasso_words },
     [VXS_METHOD_FUSED] = { &vxs_linear_encoder, vxs_prepare_differences, NULL, &vxs_fused_words },
-    [VXS_METHOD_SKFS] = { &vxs_kernel_encoder, vxs_prepare_kernels, loss_of_kernels,
-                          &vxs_skfs_words },
+    [VXS_METHOD_SKFS] = { &vxs_kernel_encoder, vxs_prepare_kernels, hinge, &vxs_skfs_words },
+    [VXS_METHOD_HSIC] = { &vxs_kernel_encoder, vxs_prepare_kernels, squared, &vxs_hsic_words },
     [VXS_METHOD_FGM] = { &vxs_block_encoder, vxs_prepare_blocks, loss_of_margins, &vxs_fgm_words },
     [VXS_METHOD_MSLR] = { &vxs_block_encoder, vxs_prepare_minimax, logistic, &vxs_mslr_words },
     [VXS_METHOD_GRAPHNET] = { &vxs_linear_encoder, vxs_prepare_net, chosen, &vxs_graphnet_words },
@@ -86,7 +97,7 @@ const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settin
 
 bool vxs_task_has_logits(const vxs_task *t)
 {
-    return t->class_count > 0 && vxs_method_takes_loss(vxs_task_method(t), &vxs_squared_loss) &&
+    return t->class_count > 0 && !vxs_task_method(t)->classes_only &&
            vxs_chosen_loss(&t->settings) != &vxs_squared_hinge_loss;
 }
 
@@ -114,7 +125,7 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
                         "method '%s' tells each class from the rest; '--loss multinomial' goes "
                         "with '--method fused'",
                         method->name);
-    if (loss == &vxs_squared_loss && !vxs_method_takes_loss(method, loss))
+    if (loss == &vxs_squared_loss && method->classes_only)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' tells classes apart; '--loss squared' is of scores",
                         method->name);
@@ -126,18 +137,20 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
     if (method->graph == VXS_GRAPH_NONE && t->settings.graph)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--graph'", method->name);
     if (method->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)
-        return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--penalties'", method->name);
+        return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--penalty-factors'",
+                        method->name);
     if (vxs_task_encoder(t)->alone && t->settings.confounds &&
         t->settings.confounds_as != VXS_CONFOUNDS_OUT)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' has nothing beside its kernels: confounds are taken out of "
-                        "the features, with '--confounds-as out'",
+                        "the features, with '--confounds-as regress'",
                         method->name);
     if (method->graph == VXS_GRAPH_NEEDED && t->settings.penalties)
-        return vxs_fail(err, VXS_MISUSE,
-                        "method '%s' penalises differences, not features: instead of '--penalties' "
-                        "give the edges of '--graph' a column weight",
-                        method->name);
+        return vxs_fail(
+            err, VXS_MISUSE,
+            "method '%s' penalises differences, not features: instead of '--penalty-factors' "
+            "give the edges of '--graph' a column weight",
+            method->name);
     if (method->graph == VXS_GRAPH_NEEDED && t->settings.standardize == (int)VXS_STANDARDIZE_UNIT)
         return vxs_fail(err, VXS_MISUSE,
                         "'--standardize unit' does not go with method '%s', which compares the "

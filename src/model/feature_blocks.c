@@ -32,11 +32,11 @@ static vxs_status read_map(const vxs_method_settings *s, vxs_map *map, vxs_error
         !isfinite(map->bandwidth))
         return vxs_fail(err, VXS_MISUSE, "'--bandwidth' wants a number above 0, not '%s'", text);
     if (s->blocks.bandwidth && s->blocks.map != VXS_MAP_GAUSS)
-        return vxs_fail(err, VXS_MISUSE, "'--bandwidth' goes with '--map gauss'");
+        return vxs_fail(err, VXS_MISUSE, "'--bandwidth' goes with '--feature-map gauss'");
     if ((s->blocks.gamma != 1 || s->blocks.constant != 1) && s->blocks.map != VXS_MAP_POLY2)
-        return vxs_fail(err, VXS_MISUSE, "'--gamma' and '--constant' go with '--map poly2'");
+        return vxs_fail(err, VXS_MISUSE, "'--gamma' and '--coef0' go with '--feature-map poly2'");
     if (s->blocks.map != VXS_MAP_NONE && s->blocks.groups)
-        return vxs_fail(err, VXS_MISUSE, "'--groups' and '--map' exclude each other");
+        return vxs_fail(err, VXS_MISUSE, "'--groups' and '--feature-map' exclude each other");
     if (s->blocks.by_size && !s->blocks.groups)
         return vxs_fail(err, VXS_MISUSE, "'--by-size' goes with '--groups'");
     return VXS_OK;

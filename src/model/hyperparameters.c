@@ -26,7 +26,7 @@ vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[
         fine = smooths[k] >= 0;
     return fine ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
-                           "'--smooth' wants numbers that are not negative, at most %d, with "
+                           "'--laplacian' wants numbers that are not negative, at most %d, with "
                            "commas between, not '%s'",
                            VXS_MOST_SMOOTHS, settings->path.smooths);
 }
@@ -41,7 +41,7 @@ vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, v
         settings->path.smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
     if (!status && count > 1)
         status = vxs_fail(err, VXS_MISUSE,
-                          "'--smooth' has %zu values; one is wanted, unless folds choose "
+                          "'--laplacian' has %zu values; one is wanted, unless folds choose "
                           "(--choose-lambda)",
                           count);
     settings->path.smooth = smooths[0];
@@ -61,7 +61,7 @@ vxs_status vxs_settle_number(const vxs_method_settings *settings, vxs_path_point
                                                      : (double)settings->path.rounds };
     if (!status && count > 1 && !settings->path.chosen)
         status = vxs_fail(err, VXS_MISUSE,
-                          "'--features' has %zu values; one is wanted, unless folds choose "
+                          "'--nselect' has %zu values; one is wanted, unless folds choose "
                           "(--choose-lambda)",
                           count);
     return status;
@@ -124,9 +124,10 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
     vxs_status status =
         has_smooths(task) && m->path.smooths ? vxs_read_smooths(m, smooths, &count, err) : VXS_OK;
     if (!status && count > 1 && !path)
-        status = vxs_fail(err, VXS_MISUSE,
-                          "'--smooth' has %zu values, and there are no folds to choose one of them",
-                          count);
+        status =
+            vxs_fail(err, VXS_MISUSE,
+                     "'--laplacian' has %zu values, and there are no folds to choose one of them",
+                     count);
     if (status)
         return status;
     t->points = vxs_alloc(count, each * sizeof(*t->points), err);
@@ -187,7 +188,7 @@ void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds
         vxs_json_real(w, NULL, s->tries.points[k]);
     vxs_json_close_array(w);
     if (s->tries.smooths) {
-        vxs_json_open_array(w, "smooths");
+        vxs_json_open_array(w, "laplacians");
         for (size_t k = 0; k < s->tries.count; k++)
             vxs_json_real(w, NULL, s->tries.smooths[k]);
         vxs_json_close_array(w);
@@ -222,7 +223,7 @@ vxs_status vxs_selection_read(const vxs_record *r, vxs_selection *s, size_t *fol
 {
     const vxs_path_words *path = vxs_record_path(r);
     const vxs_json *points = vxs_json_get(r->about, path->key),
-                   *smooths = vxs_json_get(r->about, "smooths"),
+                   *smooths = vxs_json_get(r->about, "laplacians"),
                    *losses = vxs_json_get(r->about, "inner_losses");
     vxs_tries *t = &s->tries;
     *s = (vxs_selection){ .tries = { .by = path->by } };

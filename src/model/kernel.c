@@ -22,7 +22,7 @@ static vxs_status read_bandwidth(const vxs_method_settings *settings, bool weigh
     if (strcmp(text, "median") == 0 && weighted)
         return vxs_fail(err, VXS_MISUSE,
                         "'--bandwidth median' counts each subject once; it does not go with "
-                        "'--weights'");
+                        "'--subject-weights'");
     if (strcmp(text, "median") == 0)
         return VXS_OK;
     if (vxs_parse_real(text, bandwidth) && *bandwidth > 0 && isfinite(*bandwidth))
@@ -67,8 +67,8 @@ static vxs_status make_pairs(const vxs_task *t, kernels *k, double bandwidth, vx
     if (t->weights)
         return vxs_fail(
             err, VXS_MISUSE,
-            "'--penalty hsic-lasso' is of pairs of subjects, which have no weight; it does "
-            "not go with '--weights'");
+            "method 'hsic-lasso' fits pairs of subjects, which have no weight; it does not "
+            "go with '--subject-weights'");
     k->margin = vxs_alloc(t->n * (t->n + 1) / 2, sizeof(*k->margin), err);
     if (k->margin)
         vxs_kernels_pack(t->y, t->n, k->margin);
@@ -93,9 +93,8 @@ static vxs_status make_kernels(const vxs_context *context, vxs_task *t, size_t o
         return status ? status : VXS_FAILED;
     *k = (kernels){ .head = { release_kernels }, .output = output };
     t->prepared = &k->head;
-    return settings->kernels.penalty == VXS_PENALTY_HSIC
-               ? make_pairs(t, k, bandwidth, err)
-               : make_scores(context, t, k, bandwidth, err);
+    return t->settings.method == VXS_METHOD_HSIC ? make_pairs(t, k, bandwidth, err)
+                                                 : make_scores(context, t, k, bandwidth, err);
 }
 
 /* ---- Values of training subjects ------------------------------------------------------------- */
@@ -255,7 +254,7 @@ vxs_status vxs_prepare_kernels(const vxs_context *context, vxs_task *t, size_t o
     if (status)
         return status;
     const kernels *k = (const kernels *)t->prepared;
-    bool hsic = settings->kernels.penalty == VXS_PENALTY_HSIC;
+    bool hsic = t->settings.method == VXS_METHOD_HSIC;
     problem->design = k->design;
     problem->loss.n = vxs_design_rows(k->design);
     problem->loss.y = k->margin;

@@ -250,14 +250,20 @@ const struct vxs_method_words vxs_fused_words = { say_fused, solve_fused, weigh_
 
 static void say_skfs(const vxs_record *r, vxs_prose *p)
 {
-    bool hsic = r->settings.kernels.penalty == VXS_PENALTY_HSIC;
-    fputs(hsic ? "HSIC lasso, which fits the similarity of subjects' classes by Gaussian kernels "
-                 "of single features with weights that are not negative"
-               : "structured kernel feature selection, which weighs Gaussian kernels of single "
-                 "features by a hinge loss, with weights that are not negative, few, and alike "
-                 "among neighbours",
+    (void)r;
+    fputs("structured kernel feature selection, which weighs Gaussian kernels of single features "
+          "by a hinge loss, with weights that are not negative, few, and alike among neighbors",
           p->out);
-    vxs_cite(p, hsic ? of_hsic : of_skfs);
+    vxs_cite(p, of_skfs);
+}
+
+static void say_hsic(const vxs_record *r, vxs_prose *p)
+{
+    (void)r;
+    fputs("HSIC lasso, which fits the similarity of subjects' classes by Gaussian kernels of "
+          "single features with weights that are not negative",
+          p->out);
+    vxs_cite(p, of_hsic);
 }
 
 static void solve_skfs(const vxs_record *r, vxs_prose *p)
@@ -266,8 +272,12 @@ static void solve_skfs(const vxs_record *r, vxs_prose *p)
         fprintf(p->out, " by dual averages in voxsift %s.", vxs_json_get_text(r->about, "voxsift"));
         return;
     }
-    if (r->settings.kernels.penalty == VXS_PENALTY_HSIC)
-        say_saif(p);
+    say_gap(r, p);
+}
+
+static void solve_hsic(const vxs_record *r, vxs_prose *p)
+{
+    say_saif(p);
     say_gap(r, p);
 }
 
@@ -282,6 +292,9 @@ static const char *weigh_skfs(const vxs_record *r)
 
 const struct vxs_method_words vxs_skfs_words = { .say = say_skfs,
                                                  .solve = solve_skfs,
+                                                 .weigh = weigh_skfs };
+const struct vxs_method_words vxs_hsic_words = { .say = say_hsic,
+                                                 .solve = solve_hsic,
                                                  .weigh = weigh_skfs };
 
 /* ---- fgm and mslr ---------------------------------------------------------------------------- */
@@ -372,13 +385,12 @@ static const char *weigh_rounds(const vxs_record *r)
                : NULL;
 }
 
-static void tell_rounds(const vxs_record *r, const char *letter, FILE *out)
+static void tell_rounds(const vxs_record *r, FILE *out)
 {
     const vxs_method_settings *s = &r->settings;
     if (!s->path.numbers)
         say_number(out, "at most %s ", (double)s->path.rounds);
-    fprintf(out, "rounds of %s = ", letter);
-    say_number(out, "%s ", (double)s->blocks.budget);
+    say_number(out, "iterations of %s ", (double)s->blocks.budget);
     fputs(vxs_record_unit_name(r), out);
     if (s->path.numbers) {
         fputs(", until there are ", out);
@@ -389,10 +401,10 @@ static void tell_rounds(const vxs_record *r, const char *letter, FILE *out)
         say_number(out, "; then weights learned anew with C = %s", s->blocks.debias);
 }
 
-static void list_rounds(const vxs_record *r, const vxs_setting_rows *rows, const char *letter)
+static void list_rounds(const vxs_record *r, const vxs_setting_rows *rows)
 {
     const vxs_method_settings *s = &r->settings;
-    tell_rounds(r, letter, begin_row(rows, "Selection"));
+    tell_rounds(r, begin_row(rows, "Selection"));
     if (s->blocks.groups)
         fprintf(begin_row(rows, "Groups"), "%s%s", s->blocks.groups,
                 s->blocks.by_size ? "; features over the root of their group's size" : "");
@@ -408,19 +420,9 @@ static void list_rounds(const vxs_record *r, const vxs_setting_rows *rows, const
     }
 }
 
-static void list_fgm(const vxs_record *r, const vxs_setting_rows *rows)
-{
-    list_rounds(r, rows, "B");
-}
-
-static void list_mslr(const vxs_record *r, const vxs_setting_rows *rows)
-{
-    list_rounds(r, rows, "r");
-}
-
-const struct vxs_method_words vxs_fgm_words = { say_fgm, solve_rounds, weigh_rounds, list_fgm,
+const struct vxs_method_words vxs_fgm_words = { say_fgm, solve_rounds, weigh_rounds, list_rounds,
                                                 false };
-const struct vxs_method_words vxs_mslr_words = { say_mslr, solve_rounds, weigh_rounds, list_mslr,
+const struct vxs_method_words vxs_mslr_words = { say_mslr, solve_rounds, weigh_rounds, list_rounds,
                                                  false };
 
 /* ---- All ------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ static const vxs_loss_kind *const chosen_losses[] = { NULL,
 static const char *const losses[] = { "auto",          "squared", "logistic", "multinomial",
                                       "squared-hinge", "huber",   NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
-static const char *const confound_ways[] = { "beside", "out", NULL };
+static const char *const confound_ways[] = { "covariate", "regress", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
 
 const vxs_param vxs_task_params[] = {
@@ -50,16 +50,16 @@ const vxs_param vxs_task_params[] = {
         "is taken out of it, and they predict nothing"),
     VXS_TEXT_ROW(
         "regress-on", "COLUMN=VALUE", AT(regress_on),
-        "with --confounds-as out: learn what confounds explain on these subjects alone, such "
+        "with --confounds-as regress: learn what confounds explain on these subjects alone, such "
         "as controls"),
     VXS_TEXT_ROW(
-        "weights", "COLUMN", AT(weights),
+        "subject-weights", "COLUMN", AT(weights),
         "column with how many subjects each one counts for, in the loss and in what is "
         "learned of features (means, standard deviations, what confounds explain, "
         "correlations): a weight of 2 is the same subject twice, 0 is not there, and numbers "
         "need not be whole; class weights are in the loss alone"),
     VXS_PATH_ROW(
-        "penalties", "FILE", AT(penalties),
+        "penalty-factors", "FILE", AT(penalties),
         "how much of the penalty each feature bears: a table with the columns feature and "
         "penalty (1 for those it does not name), an image on the cohort's grid, or an array"),
     VXS_TEXT_ROW(
@@ -426,7 +426,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
     bool joint = chosen == &vxs_multinomial_loss;
     bool classes = chosen ? !chosen->of_scores : !summary.numeric || t->class_count == 2;
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
-    if (!classes && !vxs_method_takes_loss(vxs_task_method(t), &vxs_squared_loss))
+    if (!classes && vxs_task_method(t)->classes_only)
         return vxs_fail(err, VXS_BAD_DATA,
                         "method '%s' tells classes apart; column '%s' holds scores (or, with "
                         "--loss logistic, as many classes as values)",
@@ -461,7 +461,7 @@ static vxs_status read_learners(const maker *m, vxs_error *err)
     if (!t->settings.regress_on)
         return VXS_OK;
     if (t->settings.confounds_as != VXS_CONFOUNDS_OUT)
-        return vxs_fail(err, VXS_MISUSE, "'--regress-on' goes with '--confounds-as out'");
+        return vxs_fail(err, VXS_MISUSE, "'--regress-on' goes with '--confounds-as regress'");
     vxs_status status =
         find_condition(m, "regress-on", t->settings.regress_on, &column, &value, err);
     t->learn = status ? NULL : vxs_alloc(t->n, sizeof(*t->learn), err);
@@ -517,7 +517,7 @@ static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
                         "mean have an intercept in them");
     if (s->no_intercept && s->confounds_as == VXS_CONFOUNDS_OUT)
         return vxs_fail(err, VXS_MISUSE,
-                        "'--confounds-as out' takes the mean out as well; it does "
+                        "'--confounds-as regress' takes the mean out as well; it does "
                         "not go with '--no-intercept'");
     return VXS_OK;
 }

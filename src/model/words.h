@@ -94,7 +94,7 @@ struct vxs_method_words {
     bool pieces; /* neighbours along a graph have one weight */
 };
 extern const struct vxs_method_words vxs_lasso_words, vxs_graphnet_words, vxs_fused_words,
-    vxs_skfs_words, vxs_fgm_words, vxs_mslr_words;
+    vxs_skfs_words, vxs_hsic_words, vxs_fgm_words, vxs_mslr_words;
 void vxs_list_settings(const vxs_record *record, const vxs_setting_rows *rows);
 
 #endif

@@ -2,61 +2,74 @@
 #include "solver/conditioned.h"
 #include "solver/solver.h"
 
-const char *const vxs_method_names[] = {
-    "lasso", "fused", "skfs", "fgm", "mslr", "graphnet", NULL
-};
+const char *const vxs_method_names[] = { "lasso",      "graphnet", "fused", "skfs",
+                                         "hsic-lasso", "fgm",      "mslr",  NULL };
 
 const vxs_method vxs_methods[] = {
-    { .name = "lasso",
-      .summary = "few features with a weight, by safe active incremental features (SAIF); scores "
-                 "and classes",
-      .source = "Ren, Huang, Qian: scalable structured learning, chapter 2",
-      .params = vxs_lasso_params,
-      .standardize = VXS_STANDARDIZE_UNIT,
-      .kind = &vxs_lasso_kind },
-    { .name = "fused",
-      .summary =
-          "few pieces of equal weight along the edges of a graph: trees by SAIF on sums over "
-          "subtrees, others by cuts; scores and classes",
-      .source = "Ren, Huang, Qian: scalable structured learning, section 3.4",
-      .params = vxs_fused_params,
-      .graph = VXS_GRAPH_NEEDED,
-      .standardize = VXS_STANDARDIZE_CENTER,
-      .kind = &vxs_fused_kind },
-    { .name = "skfs",
-      .summary = "few voxels whose kernels tell classes apart, alike among neighbours (structured "
-                 "kernel feature selection); also where the relation is not linear; classes",
-      .source = "Ren, Huang, Qian: scalable structured learning, chapter 4",
-      .params = vxs_skfs_params,
-      .graph = VXS_GRAPH_OPTIONAL,
-      .standardize = VXS_STANDARDIZE_UNIT,
-      .kind = &vxs_skfs_kind },
-    { .name = "fgm",
-      .summary = "as many features, groups, pairs or curves of features as are wanted, the best "
-                 "few in each round (feature generating machine); classes",
-      .source = "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection for big data",
-      .params = vxs_fgm_params,
-      .path = VXS_BY_ROUNDS,
-      .standardize = VXS_STANDARDIZE_UNIT,
-      .kind = &vxs_fgm_kind },
-    { .name = "mslr",
-      .summary = "the same by minimax sparse logistic regression, which learns the weights of what "
-                 "it selected anew; classes",
-      .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
-      .params = vxs_mslr_params,
-      .path = VXS_BY_ROUNDS,
-      .standardize = VXS_STANDARDIZE_UNIT,
-      .kind = &vxs_mslr_kind },
-    { .name = "graphnet",
-      .summary = "few features with a weight, alike among neighbors (graph-net: an l1 penalty and "
-                 "squared differences); scores and classes",
-      .source = "Grosenick, Klingenberg, Katovich, Knutson, Taylor: Interpretable whole-brain "
-                "prediction analysis with GraphNet",
-      .params = vxs_graphnet_params,
-      .graph = VXS_GRAPH_OPTIONAL,
-      .standardize = VXS_STANDARDIZE_UNIT,
-      .kind = &vxs_lasso_kind },
-    { .name = NULL },
+    [VXS_METHOD_LASSO] = { .name = "lasso",
+                           .summary = "few voxels, each with a weight (safe active incremental "
+                                      "features, SAIF)",
+                           .source = "Ren, Huang, Qian: scalable structured learning, chapter 2",
+                           .params = vxs_lasso_params,
+                           .standardize = VXS_STANDARDIZE_UNIT,
+                           .kind = &vxs_lasso_kind },
+    [VXS_METHOD_GRAPHNET] = { .name = "graphnet",
+                              .summary = "few voxels with weights that vary smoothly between "
+                                         "neighbors (l1 penalty and squared differences)",
+                              .source = "Grosenick, Klingenberg, Katovich, Knutson, Taylor: "
+                                        "Interpretable whole-brain prediction analysis with "
+                                        "GraphNet",
+                              .params = vxs_graphnet_params,
+                              .graph = VXS_GRAPH_OPTIONAL,
+                              .standardize = VXS_STANDARDIZE_UNIT,
+                              .kind = &vxs_lasso_kind },
+    [VXS_METHOD_FUSED] = { .name = "fused",
+                           .summary = "few fused regions of equal weight along the edges of a "
+                                      "graph (total variation)",
+                           .source = "Ren, Huang, Qian: scalable structured learning, section 3.4",
+                           .params = vxs_fused_params,
+                           .graph = VXS_GRAPH_NEEDED,
+                           .standardize = VXS_STANDARDIZE_CENTER,
+                           .kind = &vxs_fused_kind },
+    [VXS_METHOD_SKFS] = { .name = "skfs",
+                          .summary = "few voxels whose Gaussian kernels separate classes, smooth "
+                                     "among neighbors (structured kernel feature selection)",
+                          .source = "Ren, Huang, Qian: scalable structured learning, chapter 4",
+                          .params = vxs_skfs_params,
+                          .graph = VXS_GRAPH_OPTIONAL,
+                          .standardize = VXS_STANDARDIZE_UNIT,
+                          .classes_only = true,
+                          .kind = &vxs_skfs_kind },
+    [VXS_METHOD_HSIC] = { .name = "hsic-lasso",
+                          .summary = "few voxels whose Gaussian kernels fit the classes and are "
+                                     "not redundant (HSIC lasso)",
+                          .source = "Yamada, Jitkrittum, Sigal, Xing, Sugiyama: High-dimensional "
+                                    "feature selection by feature-wise kernelized lasso",
+                          .params = vxs_hsic_params,
+                          .standardize = VXS_STANDARDIZE_UNIT,
+                          .classes_only = true,
+                          .kind = &vxs_hsic_kind },
+    [VXS_METHOD_FGM] = { .name = "fgm",
+                         .summary = "a given number of voxels, groups or pairs, the best few in "
+                                    "each iteration (feature generating machine)",
+                         .source =
+                             "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection "
+                             "for big data",
+                         .params = vxs_fgm_params,
+                         .path = VXS_BY_ROUNDS,
+                         .standardize = VXS_STANDARDIZE_UNIT,
+                         .classes_only = true,
+                         .kind = &vxs_fgm_kind },
+    [VXS_METHOD_MSLR] = { .name = "mslr",
+                          .summary = "the same with logistic loss, refitted on what it selected "
+                                     "(minimax sparse logistic regression)",
+                          .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
+                          .params = vxs_mslr_params,
+                          .path = VXS_BY_ROUNDS,
+                          .standardize = VXS_STANDARDIZE_UNIT,
+                          .classes_only = true,
+                          .kind = &vxs_mslr_kind },
+    [VXS_METHODS] = { .name = NULL },
 };
 
 bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss)

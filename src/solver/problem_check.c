@@ -150,7 +150,7 @@ vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[
                numbers[k] == floor(numbers[k]);
     return fine ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
-                           "'--features' takes whole numbers that rise, at most %d, with commas "
+                           "'--nselect' takes whole numbers that rise, at most %d, with commas "
                            "between, not '%s'",
                            VXS_MOST_NUMBERS, settings->path.numbers);
 }

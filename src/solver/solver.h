@@ -60,12 +60,12 @@ bool vxs_gap_bounds(double gap, double tol);
 /* Releases a solution without a finite value, or with a bound that is no number. */
 VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t free_count,
                                               vxs_error *err);
-extern const vxs_solver_kind vxs_lasso_kind, vxs_fused_kind, vxs_skfs_kind, vxs_fgm_kind,
-    vxs_mslr_kind;
+extern const vxs_solver_kind vxs_lasso_kind, vxs_hsic_kind, vxs_fused_kind, vxs_skfs_kind,
+    vxs_fgm_kind, vxs_mslr_kind;
 /* The fused lasso's solvers, which fused.c chooses among. */
 extern const vxs_solver_kind vxs_tree_kind, vxs_cut_pursuit_kind, vxs_bound_propagation_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
-    vxs_mslr_params[], vxs_graphnet_params[];
+    vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[];
 
 /* Columns without penalty that are no covariates (linalg/gram_schmidt.h), such as sums over components. */
 #define VXS_INDEPENDENT 1e-10
@@ -98,9 +98,14 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
                    "are there to be compared with: none, dynamic (gap balls), dpp (sequential, "   \
                    "squared loss) and strong (unsafe; what it throws away wrongly is counted and " \
                    "mended)"),                                                                     \
-        VXS_CHOICE_ROW("inner", "WAY", VXS_AT(saif.inner), 0, vxs_inner_names,                     \
+        VXS_CHOICE_ROW("subproblem", "WAY", VXS_AT(saif.inner), 0, vxs_inner_names,                \
                        "how the problem on the active set is solved: exact active-set steps, "     \
                        "coordinate descent, or what suits its size and goes on well; the other "   \
                        "screens begin with descent")
+
+#define VXS_KERNEL_WIDTH_ROW                                                                       \
+    VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),                                  \
+                 "width of the Gaussian kernel in standard deviations of a voxel, or median: the " \
+                 "median distance between subjects; default 1")
 
 #endif

@@ -155,7 +155,7 @@ static vxs_solver *begin(const vxs_problem *problem, double tol, int screen, boo
         .saif.screen = screen,
         .fused = { .solver = VXS_FUSED_BP, .untransformed = plain },
     };
-    if (vxs_solver_new(NULL, &vxs_methods[1], problem, &settings, &solver, &err))
+    if (vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], problem, &settings, &solver, &err))
         exit(1);
     return solver;
 }

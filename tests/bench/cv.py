@@ -252,7 +252,7 @@ def viewing(all_at_once=False):
 FUSED = ("--method", "fused", "--graph")
 KINDS = [("lasso", ()), ("fused, tree", (*FUSED, "tree")), ("fused, grid6", (*FUSED, "grid6")),
          ("fused, grid6, sparsity 1", (*FUSED, "grid6", "--sparsity", "1")),
-         ("skfs", ("--method", "skfs", "--smooth", "0.1,1,10", "--tol", "1e-4"))]
+         ("skfs", ("--method", "skfs", "--laplacian", "0.1,1,10", "--tol", "1e-4"))]
 FEW = ("--nlambda", "10", "--lambda-ratio", "0.05")
 QUESTIONS = [("Broca or Anomic, from lesions", "kinds", "wab_type", 3), ("older than the median, from T1w", "t1w", "older", 1),
              ("sex, from T1w", "t1w", "sex", 1), ("wab_aq, from lesions", "lesion", "wab_aq", 3),
@@ -352,13 +352,13 @@ def fused_slice():
 # Written down before any of them was run, and not changed after. Regions are those of an atlas; JHU's label image lies beside
 # the SOOP lesions, and that of ARC's grid in a folder arc beside SOOP's.
 FGM = ("--method", "fgm", "--C", "10")
-IN_REGIONS = ("--by-size", "--B", "2", "--T", "10")
-ROUNDS = [("lasso", FEW), ("fgm", (*FGM, "--B", "10", "--T", "10")),
+IN_REGIONS = ("--by-size", "--per-iteration", "2", "--iterations", "10")
+ROUNDS = [("lasso", FEW), ("fgm", (*FGM, "--per-iteration", "10", "--iterations", "10")),
           ("fgm, groups schaefer100", (*FGM, "--groups", "atlas:schaefer100", *IN_REGIONS)),
           ("fgm, groups jhu", (*FGM, "--groups", "atlas:{jhu}", *IN_REGIONS)),
-          ("fgm, gauss", (*FGM, "--map", "gauss", "--B", "5", "--T", "8")),
-          ("fgm, poly2 of regions", (*FGM, "--map", "poly2", "--B", "5", "--T", "8")),
-          ("mslr", ("--method", "mslr", "--r", "10", "--T", "10", "--C", "10", "--debias", "5")),
+          ("fgm, gauss", (*FGM, "--feature-map", "gauss", "--per-iteration", "5", "--iterations", "8")),
+          ("fgm, poly2 of regions", (*FGM, "--feature-map", "poly2", "--per-iteration", "5", "--iterations", "8")),
+          ("mslr", ("--method", "mslr", "--per-iteration", "10", "--iterations", "10", "--C", "10", "--refit", "5")),
           ("skfs", (*FEW, *KINDS[-1][1]))]
 KIND_OF_IMAGE = {"kinds": "lesion", "t1w": "t1w", "severe": "lesion"}
 ROUND_QUESTIONS = [("Broca or Anomic, from lesions", "kinds", "wab_type", 3), ("older than the median, from T1w", "t1w", "older", 1),

@@ -5,7 +5,7 @@ figures of what is there already. build/generation makes the data in memory, cal
 Settings, made before any result on these data was seen. Seed 1 everywhere; one thread; seconds of the processor, of
 liblinear those of train() alone, most of which go into turning its rows into columns (its first row here, C = 1e-9,
 selects nothing and takes just that). All features are N(0, 1) as float32, labels the sign of Xw. mslr is by
---solver gradients, and the same by --solver descent, which is the paper's, where the part says so.
+--solver proximal-gradient, and the same by --solver coordinate-descent, which is the paper's, where the part says so.
 
 small   FGM paper 8.2.2, Fig. 2: 4,096 x 4,096, 300 weights U(0, 1), 4,096 test rows; fgm with squared hinge and
         logistic loss, C = 10, T = 10, B = 2, 4 ... 60, inexact (inner tolerance 1e-3); retrained with C = 20
@@ -211,7 +211,7 @@ def make_leukemia(over_all):
 def predict_leukemia(over_all):
     """The best share and, less than 0, how few genes gave it, of mslr."""
     make_leukemia(over_all)
-    ways = [("mslr", ["--r", "2", "--T", str(t)], f"T = {t}") for t in range(1, 11)]
+    ways = [("mslr", ["--per-iteration", "2", "--iterations", str(t)], f"T = {t}") for t in range(1, 11)]
     ways += [("lasso", ["--lambda-ratio", f"{0.75 ** k:.4g}"], f"{0.75 ** k:.2g} of lambda_max") for k in range(1, 17, 2)]
     words, model, best = ["--standardize", "none"] if over_all else [], folder + "/leukemia_model", (0, 0)
     for method, own, setting in ways:

@@ -129,7 +129,8 @@ static vxs_solver *begin(const grid *g)
                             .covariate_count = 1,
                             .penalty = &g->fused.penalty };
     vxs_method_settings settings = { .tol = g->tol, .fused.solver = VXS_FUSED_CUTS };
-    must(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), &err);
+    must(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &problem, &settings, &solver, &err),
+         &err);
     return solver;
 }
 

@@ -51,7 +51,7 @@ def simulate(target):
 
 def way(name):
     screen, _, exact = name.partition(",")
-    return ["--screen", screen, "--inner", "exact" if exact else "descent"]
+    return ["--screen", screen, "--subproblem", "exact" if exact else "descent"]
 
 
 def heading(what, first, names):

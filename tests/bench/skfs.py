@@ -17,12 +17,12 @@ import numpy as np
 build, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
 SEEDS = int(os.environ.get("SKFS_SEEDS", "10"))
 MODELS = os.environ.get("SKFS_MODELS", "linear,additive,nonadditive").split(",")
-CHOOSE = ["--choose-lambda", "5", "--select", "1se", "--nlambda", "10", "--lambda-ratio", "0.05"]
+CHOOSE = ["--choose-lambda", "5", "--choose-rule", "1se", "--nlambda", "10", "--lambda-ratio", "0.05"]
 METHODS = {
-    "skfs": ["--method", "skfs", "--tol", "1e-4", "--smooth", "0.01,0.1,1,10"],
+    "skfs": ["--method", "skfs", "--tol", "1e-4", "--laplacian", "0.01,0.1,1,10"],
     "lasso": ["--method", "lasso"],
     "fused (tree)": ["--method", "fused"],
-    "hsic-lasso": ["--method", "skfs", "--penalty", "hsic-lasso"],
+    "hsic-lasso": ["--method", "hsic-lasso"],
 }
 
 

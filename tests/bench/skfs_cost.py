@@ -83,7 +83,7 @@ def row(subjects, voxels):
 
 
 if "voxels" in PARTS or "subjects" in PARTS:
-    print("A path of 10 lambdas down to 0.2 of lambda_max, --smooth 1, relative gap 1e-4:\n")
+    print("A path of 10 lambdas down to 0.2 of lambda_max, --laplacian 1, relative gap 1e-4:\n")
     print("| subjects | voxels | seconds in all | of these solving | peak MB | voxels with a weight | largest gap |\n| --- | --- | --- | --- | --- | --- | --- |")
 if "voxels" in PARTS:
     by_voxels = [(voxels, *row(100, voxels)) for voxels in (10_000, 30_000, 100_000, 200_000, 300_000, 1_000_000)]
@@ -94,7 +94,7 @@ if "voxels" in PARTS and "subjects" in PARTS:
          "seconds, and GB", ["seconds", "peak GB"], [curve("100 subjects", "voxels", by_voxels), curve("10,000 voxels", "subjects", by_subjects)], STYLES)
 if "choice" in PARTS:
     cohort(200, 200_000)
-    words = ["fit", "sim", "--target", "diagnosis", "--method", "skfs", "--nlambda", "10", "--lambda-ratio", "0.1", "--smooth", "0.01,0.1,1,10,100",
+    words = ["fit", "sim", "--target", "diagnosis", "--method", "skfs", "--nlambda", "10", "--lambda-ratio", "0.1", "--laplacian", "0.01,0.1,1,10,100",
              "--choose-lambda", "5", "--tol", "1e-4", "--force"]
     out, seconds = voxsift(*words, "-o", "m", "--json")
     print(f"\n200 subjects x 200,000 voxels, five folds choose among 10 lambdas x 5 smoothnesses: {seconds:.0f} s, peak {peak(*words, '-o', 'm'):.0f} MB, "
@@ -109,7 +109,7 @@ if "dual" in PARTS:
     for gamma in (300, 3000):
         above, below = [], []
         for steps in (300, 1000, 3000, 10_000, 30_000, 100_000):
-            out = json.loads(voxsift(*fit, "--solver", "dual-average", "--steps", steps, "--gamma", gamma)[0])
+            out = json.loads(voxsift(*fit, "--solver", "dual-averaging", "--steps", steps, "--averaging-gamma", gamma)[0])
             print(f"| {gamma:,} | {steps:,} | {(out['primal'] - best['primal']) / 100**2:.1e} | {(best['primal'] - out['dual']) / 100**2:.1e} | {out['seconds']:.2f} |", flush=True)
             above.append((steps, (out["primal"] - best["primal"]) / 100**2, True))
             below.append((steps, (best["primal"] - out["dual"]) / 100**2, True))
@@ -132,8 +132,8 @@ if "arc" in PARTS:
     for name, table, column, target, mask, repeats in (("Broca or Anomic, from lesions", "kinds.tsv", "lesion", "wab_type", ["--mask-fraction", "0.05"], 3),
                                                        ("older than the median, from T1w", "all.tsv", "t1w", "older", [], 1)):
         voxsift("cohort", table, "--image-column", column, "--smooth", 8, *mask, "-o", "arc", "--force")
-        for method, words in (("lasso", []), ("fused", ["--method", "fused"]), ("skfs", ["--method", "skfs", "--smooth", "0.1,1,10", "--tol", "1e-4"]),
-                              ("hsic-lasso", ["--method", "skfs", "--penalty", "hsic-lasso", "--tol", "1e-4"])):
+        for method, words in (("lasso", []), ("fused", ["--method", "fused"]), ("skfs", ["--method", "skfs", "--laplacian", "0.1,1,10", "--tol", "1e-4"]),
+                              ("hsic-lasso", ["--method", "hsic-lasso", "--tol", "1e-4"])):
             out, seconds = voxsift("cv", "arc", "--target", target, "--repeats", repeats, "--nlambda", 10, "--lambda-ratio", "0.05", *words, "-o", "v", "--force", "--json")
             said = json.loads(out)
             b, auc, volume = said["outer"]["balanced_accuracy"], said["outer"]["auc"], said["baseline"]["volume"]["balanced_accuracy"]

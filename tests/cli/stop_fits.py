@@ -9,17 +9,17 @@ TALL = ["voxsift", "fit", "tall", "--target", "score", "--lambda-ratio", "0.001"
 CLASSES = ["voxsift", "fit", "classes", "--target", "diagnosis"]
 FITS = [
     TALL + "--ridge 10".split(),
-    TALL + "--ridge 10 --inner descent".split(),
+    TALL + "--ridge 10 --subproblem descent".split(),
     TALL + "--screen dynamic".split(),
     TALL + "--method fused --penalty trend".split(),
     TALL + "--method fused --graph correlation:2".split(),
-    TALL + "--method fused --graph chain --solver bp".split(),
+    TALL + "--method fused --graph chain --solver bound-propagation".split(),
     CLASSES + "--lambda-ratio 0.001 --method fused --graph chain --loss multinomial".split(),
     CLASSES + "--lambda-ratio 0.001 --method skfs --graph chain".split(),
-    CLASSES + "--method skfs --graph chain --solver dual-average --steps 1000000000".split(),
-    CLASSES + "--method fgm --T 500 --B 100 --C 1000 --inner-tol 1e-12".split(),
-    CLASSES + "--method fgm --map poly2 --T 500 --B 100".split(),
-    CLASSES + "--method mslr --T 500 --r 100 --C 1000 --inner-tol 1e-12".split(),
+    CLASSES + "--method skfs --graph chain --solver dual-averaging --steps 1000000000".split(),
+    CLASSES + "--method fgm --iterations 500 --per-iteration 100 --C 1000 --subproblem-tol 1e-12".split(),
+    CLASSES + "--method fgm --feature-map poly2 --iterations 500 --per-iteration 100".split(),
+    CLASSES + "--method mslr --iterations 500 --per-iteration 100 --C 1000 --subproblem-tol 1e-12".split(),
 ]
 TOGETHER = 4
 PATIENCE = 2.0  # seconds

@@ -9,7 +9,7 @@ awk 'BEGIN {
         print "s" i "\t" k + 1 "\t" (k ? "PAT" : "ctl") > "codes.tsv"
         print "s" i "\t" k (i % 3 ? "" : ".0") "\t" (k ? "pat" : "ctl") > "mixed.tsv" } }'
 for name in t real codes mixed; do
-    voxsift cohort --features f.tsv --participants $name.tsv -o c_$name -q > /dev/null
+    voxsift cohort --feature-table f.tsv --participants $name.tsv -o c_$name -q > /dev/null
 done
 voxsift fit c_t --target k -o m -q > /dev/null
 voxsift fit c_t --target text -o mt -q > /dev/null

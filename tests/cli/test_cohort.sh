@@ -8,7 +8,7 @@ refuses 2 "'people.tsv' is a table: say where its images are" voxsift cohort peo
 refuses 2 "--regions goes with --atlas" voxsift cohort img --regions -o x
 refuses 2 "--scale suvr goes with --reference" voxsift cohort img --scale suvr -o x
 refuses 2 "--npy goes with --rows" voxsift cohort --npy x.npy -o x
-refuses 2 "a table has no voxels" voxsift cohort --features t.tsv --smooth 6 -o x
+refuses 2 "a table has no voxels" voxsift cohort --feature-table t.tsv --smooth 6 -o x
 refuses 2 "wants a size such as 500M or 2G, not '2GB'" voxsift cohort img --mem 2GB -o x
 refuses 65 "'people.tsv' has no column 'imag'; did you mean 'image'?" \
     voxsift cohort people.tsv --image-column imag -o x
@@ -25,7 +25,7 @@ refuses 1 "2 subjects with 300000000 features, 2 values of which are not 0, take
     voxsift cohort --svmlight bad.svm -o x
 # features need names of their own
 printf 'participant_id\ta\tb\ta\ns1\t1\t2\t3\ns2\t1\t3\t4\n' > bad.tsv
-refuses 65 "'bad.tsv' has two columns 'a', number 2 and 4" voxsift cohort --features bad.tsv -o x
+refuses 65 "'bad.tsv' has two columns 'a', number 2 and 4" voxsift cohort --feature-table bad.tsv -o x
 "$PYTHON" -c 'import numpy as np; np.save("bad.npy", np.array([1e308, 1e308]))'
 works "info on a sum that overflows" voxsift info bad.npy
 same "without a sum" "$(sed -n 2p "$work/out")" "  from 1e+308 to 1e+308"
@@ -43,7 +43,7 @@ same "its keys" "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1]))
     "19 True [12, 10, 9] 0"
 # an output that exists is noticed before anything is read
 refuses 73 "cannot write 'a': it exists" voxsift cohort nowhere.tsv --image-column image -o a
-refuses 73 "cannot write 'a': it exists" voxsift cohort --features nowhere.tsv -o a
+refuses 73 "cannot write 'a': it exists" voxsift cohort --feature-table nowhere.tsv -o a
 refuses 73 "cannot write 'a': it exists" voxsift cohort --svmlight nowhere.svm -o a
 refuses 2 "--rows goes with --npy" voxsift cohort --svmlight x.svm --rows r.tsv -o x
 # joins of many rows take n log n
@@ -52,7 +52,7 @@ import resource, subprocess
 n = 20000
 open("many.tsv", "w").write("participant_id\ta\n" + "".join(f"s{7919 * i % n:05}\t{i % 7}\n" for i in range(n)))
 open("who.tsv", "w").write("participant_id\ty\n" + "".join(f"s{i:05}\t{i % 13}\n" for i in range(n)))
-subprocess.run("voxsift cohort --features many.tsv --participants who.tsv -q -o many".split(), check=True, stdout=subprocess.DEVNULL)
+subprocess.run("voxsift cohort --feature-table many.tsv --participants who.tsv -q -o many".split(), check=True, stdout=subprocess.DEVNULL)
 quick = "--folds 2 --inner-folds 0 --lambda-ratio 0.9 --bootstraps 100 -q"
 for words in ("-o v1", "--folds-from v1/folds.tsv -o v2"):
     subprocess.run(f"voxsift cv many --target y {quick} {words}".split(), check=True, stdout=subprocess.DEVNULL)

@@ -49,7 +49,7 @@ with open("x.svm", "w") as f:
         f.write("%d" % rng.integers(0, 2) + "".join(" %d:%.5g" % (j + 1, v) for j, v in enumerate(row) if v) + "\n")
 END
 for name in x few short; do
-    voxsift cohort --features $name.tsv --participants people.tsv -o $name -q > /dev/null
+    voxsift cohort --feature-table $name.tsv --participants people.tsv -o $name -q > /dev/null
     run voxsift cv $name $few -o y-$name
     cp "$work/err" $name.err
 done

@@ -5,10 +5,10 @@ awk 'BEGIN { srand(3); print "participant_id\ta\tb\tc" > "f.tsv"
         printf "s%d\t%.6f\t%.6f\t%.6f\n", i, a, rand(), rand() > "f.tsv"
         printf "s%d\t%.6f\t%.6f\t%.6f\t%s\t3\t%s\t%.6f\t%s\t%s\n", i, a - z, z, 1e6 + z, i == 7 ? "4,2" : z,
             substr("ABCD", i % 4 + 1, 1), 2010 + z / 3 * 7, i == 9 ? "2B" : i % 5, i % 3 ? "x" : "y" > "t.tsv" } }'
-run voxsift cohort --features f.tsv --participants t.tsv -q -o c
+run voxsift cohort --feature-table f.tsv --participants t.tsv -q -o c
 same "a cohort" "$code" 0
 holds "whose codes may be persons, which -q does not hide" "pass --person code to 'voxsift cohort' if they are one" "$work/err"
-works "who say that they are not" voxsift cohort --features f.tsv --participants t.tsv --person participant_id -q -o c --force
+works "who say that they are not" voxsift cohort --feature-table f.tsv --participants t.tsv --person participant_id -q -o c --force
 set -- --target y --folds 10 --nlambda 5 -q -o x --force
 refuses 65 "column 'slip' holds numbers, but '4,2' in line 8; as text it has 60 levels, for 60 subjects" \
     voxsift cv c "$@" --confounds slip
@@ -16,12 +16,12 @@ run voxsift cv c --target y --nlambda 5 --confounds code -o x --force
 same "codes" "$code" 0
 holds "are taken for text, and that is said" "column 'code' holds numbers, but '2B' in line 10; it is taken for text with 6 levels" \
     "$work/err"
-for way in beside out; do
+for way in covariate regress; do
     refuses 65 "column 'far' varies by" voxsift cv c "$@" --confounds far --confounds-as $way
     works "a constant explains nothing, $way" voxsift cv c "$@" --confounds three --confounds-as $way
 done
-works "the same but for rounding" voxsift cv c "$@" --confounds z,like --confounds-as out
-works "the same twice" voxsift cv c "$@" --confounds z,z --confounds-as out
+works "the same but for rounding" voxsift cv c "$@" --confounds z,like --confounds-as regress
+works "the same twice" voxsift cv c "$@" --confounds z,z --confounds-as regress
 works "a header with =" voxsift fit c --target y --confounds g=h -q -o m
 run voxsift predict m c
 same "is found by predict" "$code" 0

@@ -35,7 +35,7 @@ awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "rare" : NR < 4 ? "few" : NR % 2 
     NR == 1 ? "four" : NR < 6 ? "few" : NR % 2 ? "x" : "y", NR == 1 ? "one" : NR == 2 ? "few" : NR % 2 ? "x" : "y",
     NR == 1 ? "w" : 3 <= NR && NR < 6 ? 0 : 1; }' people.tsv > rare.tsv
 awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "far" : sprintf("%.3f", 1e12 + $4); }' rare.tsv > far.tsv
-works "rare classes" voxsift cohort --features x.tsv --participants far.tsv -q -o rare
+works "rare classes" voxsift cohort --feature-table x.tsv --participants far.tsv -q -o rare
 of="whose 'rare' is 'few', of whom there are 2, and training needs two of each class; use"
 for words in "cv rare" "cv rare --folds 2 --inner-folds 0" "permute rare --permutations 2" "fit rare --choose-lambda 5" \
     "cv rare --chunk 2/2 --folds 2" "stability rare"; do
@@ -53,7 +53,7 @@ for words in "fit rare -o x" "cv rare -o x" "path rare" "stability rare -o x"; d
 done
 for words in "fit rare --method mslr" "cv rare"; do # who has the weight 0 is not there
     refuses 65 "there is one subject with a weight above 0 whose 'four' is 'few', and training needs two of each class" \
-        voxsift $words --target four --weights w -o x -q
+        voxsift $words --target four --subject-weights w -o x -q
 done
 refuses 65 "and training needs two of each class; use more or other folds, or leave" voxsift cv rare --target four --folds 3 -o x -q
 same "no checkpoint of what cannot go on" "$(ls -d x* | tr '\n' ' ')" "x.tsv "

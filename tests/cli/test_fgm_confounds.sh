@@ -5,7 +5,7 @@ awk 'BEGIN { FS = OFS = "\t" } { print $0, NR == 1 ? "age" : 40 + NR * 7 % 23, N
     sim/participants.tsv > aged.tsv
 mv aged.tsv sim/participants.tsv
 for method in fgm mslr; do
-    run voxsift fit sim --target diagnosis --method $method --T 3 --confounds age,site --confounds-as out -o $method
+    run voxsift fit sim --target diagnosis --method $method --iterations 3 --confounds age,site --confounds-as regress -o $method
     same "$method beside confounds" "$code" 0
     grep selection_unpenalised $method/model.json > free.txt
     holds "confounds have no part in what $method selected by" ", 0, 0, 0, 0, 0, 0, 0]," free.txt
@@ -17,12 +17,12 @@ awk 'BEGIN { FS = OFS = "\t" } { print $0, NR == 1 ? "pair" : "p" int(NR / 2) }'
 mv paired.tsv sim/participants.tsv
 for method in fgm mslr; do
     for fill in 85 170; do
-        MALLOC_PERTURB_=$fill run voxsift fit sim --target diagnosis --method $method --map poly2 --T 2 --confounds pair \
-            --confounds-as out -o map --force
+        MALLOC_PERTURB_=$fill run voxsift fit sim --target diagnosis --method $method --feature-map poly2 --iterations 2 --confounds pair \
+            --confounds-as regress -o map --force
         same "$method of pairs beside a confound of many levels" "$code" 0
         grep -A 3 unpenalised_weights map/model.json > $method-$fill.txt
-        MALLOC_PERTURB_=$fill run voxsift cv sim --target diagnosis --method $method --map poly2 --T 2 --confounds pair \
-            --confounds-as out --folds 3 --inner-folds 2 -o map-cv --force
+        MALLOC_PERTURB_=$fill run voxsift cv sim --target diagnosis --method $method --feature-map poly2 --iterations 2 --confounds pair \
+            --confounds-as regress --folds 3 --inner-folds 2 -o map-cv --force
         cat map-cv/predictions.tsv >> $method-$fill.txt
     done
     holds "$method of pairs: confounds have no weight" ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]" $method-85.txt

@@ -48,8 +48,8 @@ shutil.copytree("d", "d-bare")
 json.dump({**about}, open("d-bare/cohort.json", "w"))
 PY
 voxel="'v-nan/features.npy': feature 7, voxel (14, 7, 7) at (7.0, -7.0, -7.0) mm, is NaN in subject 'sub-000004'"
-for m in "lasso" "fused" "skfs" "skfs --bandwidth median" "skfs --penalty hsic-lasso" "fgm" "fgm --map poly2" \
-    "mslr" "fused --solver bp" "lasso --standardize none"; do
+for m in "lasso" "fused" "skfs" "skfs --bandwidth median" "hsic-lasso" "fgm" "fgm --feature-map poly2" \
+    "mslr" "fused --solver bound-propagation" "lasso --standardize none"; do
     # shellcheck disable=SC2086
     refuses 65 "$voxel" voxsift fit v-nan --target diagnosis --method $m -o x -q
 done
@@ -95,10 +95,10 @@ refuses 65 "its 'features_files' does not record 'features.npy'" voxsift fit d-m
 awk '{ print $0, NR == 1 ? "w" : NR % 3 ? 1 : 1e300 }' OFS='\t' v/participants.tsv > p.tsv && mv p.tsv v/participants.tsv
 for m in lasso fused skfs fgm mslr; do
     refuses 65 "column 'w': the weight of 'sub-000002' is 1e+300; weights are from 0 to 1e+100" \
-        voxsift fit v --target diagnosis --method $m --weights w -o x -q
+        voxsift fit v --target diagnosis --method $m --subject-weights w -o x -q
 done
 sed -i 's/1e+300/1e+90/' v/participants.tsv
-refuses 65 "weights of samples reach from 1 to 1e+90" voxsift fit v --target diagnosis --method fgm --weights w -o x -q
+refuses 65 "weights of samples reach from 1 to 1e+90" voxsift fit v --target diagnosis --method fgm --subject-weights w -o x -q
 refuses 2 "a sparsity goes with a graph, not with terms" \
     voxsift fit d --target score --method fused --penalty trend --sparsity 1 -o x -q
 [ -e x ] && fail "a refused run left its output" || pass
@@ -107,8 +107,8 @@ refuses 2 "a sparsity goes with a graph, not with terms" \
 awk 'BEGIN { OFS = "\t"; print "participant_id", "a", "b", "c", "d"
     for (i = 1; i <= 30; i++) print "s" i, sin(i), cos(3 * i), (i == 4 ? "1e20" : sin(5 * i)), cos(7 * i) }' > fill.tsv
 awk 'BEGIN { OFS = "\t"; print "participant_id", "score"; for (i = 1; i <= 30; i++) print "s" i, sin(i) + cos(11 * i) / 3 }' > who.tsv
-run voxsift cohort --features fill.tsv --participants who.tsv -o fill -q
-for way in saif cuts bp; do
+run voxsift cohort --feature-table fill.tsv --participants who.tsv -o fill -q
+for way in saif cut-pursuit bound-propagation; do
     refuses 65 "feature 'c' is too large beside the others: its values are up to about 1e+20" \
         voxsift fit fill --target score --method fused --graph chain --solver $way -o x -q
 done

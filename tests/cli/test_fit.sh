@@ -18,18 +18,18 @@ refuses 2 "exclude each other" voxsift fit c --target score --lambda 1 --lambda-
 refuses 2 "goes with '--standardize none'" voxsift fit c --target score --no-intercept -o x
 refuses 73 "it is an input of this run" voxsift fit c --target score --force -o ./c/
 printf 'feature\tpenalty\nroi 1\t0\n' > zero.tsv
-refuses 65 "the penalty of 'roi 1' is 0; it must be above 0" voxsift fit f --target score --penalties zero.tsv -o x
+refuses 65 "the penalty of 'roi 1' is 0; it must be above 0" voxsift fit f --target score --penalty-factors zero.tsv -o x
 printf 'feature\tpenalty\nroi 99\t2\n' > unknown.tsv
-refuses 65 "the cohort has no feature 'roi 99'" voxsift fit f --target score --penalties unknown.tsv -o x
-refuses 65 "one volume is wanted, for a cohort of voxels" voxsift fit f --target score --penalties img/sub-01.nii.gz -o x
-refuses 66 "cannot read 'none.npy'" voxsift fit f --target score --penalties none.npy -o x
+refuses 65 "the cohort has no feature 'roi 99'" voxsift fit f --target score --penalty-factors unknown.tsv -o x
+refuses 65 "one volume is wanted, for a cohort of voxels" voxsift fit f --target score --penalty-factors img/sub-01.nii.gz -o x
+refuses 66 "cannot read 'none.npy'" voxsift fit f --target score --penalty-factors none.npy -o x
 printf 'feature\tpenalty\nroi 1\t2\nroi 1\t3\n' > unknown.tsv
-refuses 65 "'unknown.tsv' line 3: feature 'roi 1' stands twice" voxsift fit f --target score --penalties unknown.tsv -o x
+refuses 65 "'unknown.tsv' line 3: feature 'roi 1' stands twice" voxsift fit f --target score --penalty-factors unknown.tsv -o x
 # a cohort that others made: which of two features is meant?
 cp -r f f2
 sed -i 's/^roi 2$/roi 1/' f2/features.tsv
 printf 'feature\tpenalty\nroi 1\t2\n' > unknown.tsv
-refuses 65 "'unknown.tsv' cannot be used: 'f2' has two features 'roi 1'" voxsift fit f2 --target score --penalties unknown.tsv -o x
+refuses 65 "'unknown.tsv' cannot be used: 'f2' has two features 'roi 1'" voxsift fit f2 --target score --penalty-factors unknown.tsv -o x
 for graph in tree chain; do
     refuses 65 "'f2' has two features 'roi 1', and the graph of the model names them" \
         voxsift fit f2 --target score --method fused --graph $graph -o x
@@ -72,7 +72,7 @@ refuses 65 "column 'half' is 'two' for all 10 subjects; there is nothing to pred
 refuses 65 "column 'dx' holds text; '--loss squared' is of numbers" \
     voxsift fit c --target dx --loss squared -o x
 refuses 65 "'c/participants.tsv' line 2, column 'site': 'York' is not a number" \
-    voxsift fit c --target score --weights site -o x
+    voxsift fit c --target score --subject-weights site -o x
 
 # cohorts that are none
 refuses 66 "cannot read 'nowhere/cohort.json': No such file or directory" \
@@ -243,10 +243,10 @@ refuses 65 "it was not made with the same --scale" voxsift predict prem c
 refuses 65 "cannot predict for 'f'" voxsift predict m f
 refuses 65 "cannot predict for 'c'" voxsift predict fm c
 sed '1s/roi/region/g' features.tsv > renamed.tsv
-works "other names" voxsift cohort --features renamed.tsv -q -o renamed
+works "other names" voxsift cohort --feature-table renamed.tsv -q -o renamed
 refuses 65 "is 'region" voxsift predict fm renamed
 cut -f 1-20 features.tsv > few.tsv
-works "fewer features" voxsift cohort --features few.tsv -q -o few
+works "fewer features" voxsift cohort --feature-table few.tsv -q -o few
 refuses 65 "cannot predict for 'few': it has 19 features, the model 25" voxsift predict fm few
 cut -f 1-4,6- people.tsv > no_age.tsv
 works "no age" voxsift cohort no_age.tsv --image-column image -q -o no_age

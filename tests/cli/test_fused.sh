@@ -10,7 +10,7 @@ fused 2 "method 'fused' has no option '--ridge'" --ridge 1
 fused 2 "method 'fused' has no option '--nonnegative'" --nonnegative
 fused 2 "'--standardize unit' does not go with method 'fused'" --standardize unit
 printf 'feature\tpenalty\nroi 1\t2\n' > penalties.tsv
-fused 2 "instead of '--penalties' give the edges of '--graph' a column weight" --penalties penalties.tsv
+fused 2 "instead of '--penalty-factors' give the edges of '--graph' a column weight" --penalty-factors penalties.tsv
 refuses 2 "method 'lasso' has no use for '--graph'" voxsift fit f --target score --graph chain -o x
 fused 66 "cannot read 'tre'" --graph tre
 edges() { printf '%s\n' "from	to	weight" "$@" > edges.tsv; }
@@ -122,18 +122,18 @@ bad 2 "'--graph regions' is of regions" --graph regions
 bad 2 "option '--sparsity' wants a number between 0 and 1000000, not 'much'" --graph grid6 --sparsity much
 bad 2 "'--solver saif' is for trees; the edge between features" --graph grid6 --solver saif
 bad 2 "'--solver saif' has neither" --graph chain --sparsity 1 --solver saif
-bad 2 "'--solver cuts' is for graphs, not for '--penalty'" --graph grid6 --solver cuts --penalty trend
+bad 2 "'--solver cut-pursuit' is for graphs, not for '--penalty'" --graph grid6 --solver cut-pursuit --penalty trend
 bad 2 "'--penalty matrix' is not known: give edges, trend or matrix:FILE" --graph grid6 --penalty matrix
 bad 66 "cannot read 'none.tsv'" --graph grid6 --penalty matrix:none.tsv
-bad 2 "option '--solver' wants one of auto, saif, cuts, bp, not 'flow'" --graph grid6 --solver flow
-bad 2 "'--compare' goes with '--solver bp'; here it is 'cuts'" --graph grid6 --compare
-bad 2 "'--untransformed' goes with '--solver bp'; here it is 'saif'" --graph chain --untransformed
-bad 2 "'--screen' does not go with '--solver cuts'" --graph grid6 --screen dynamic
-bad 2 "'--inner' does not go with '--solver cuts'" --graph grid6 --inner descent
-bad 2 "method 'fused' has no option '--smooth'" --graph grid6 --smooth 1
+bad 2 "option '--solver' wants one of auto, saif, cut-pursuit, bound-propagation, not 'flow'" --graph grid6 --solver flow
+bad 2 "'--compare' goes with '--solver bound-propagation'; here it is 'cut-pursuit'" --graph grid6 --compare
+bad 2 "'--untransformed' goes with '--solver bound-propagation'; here it is 'saif'" --graph chain --untransformed
+bad 2 "'--screen' does not go with '--solver cut-pursuit'" --graph grid6 --screen dynamic
+bad 2 "'--subproblem' does not go with '--solver cut-pursuit'" --graph grid6 --subproblem descent
+bad 2 "method 'fused' has no option '--laplacian'" --graph grid6 --laplacian 1
 bad 2 "lambda is 0" --graph grid6 --sparsity 1 --lambda 0
 refuses 2 "method 'lasso' has no option '--sparsity'" voxsift fit g --target score --sparsity 1 -o x
-refuses 2 "solver 'bp' knows squared and logistic loss only" voxsift fit g --target kind "${grid[@]}" --loss multinomial --solver bp -o x -q
+refuses 2 "solver 'bound-propagation' knows squared and logistic loss only" voxsift fit g --target kind "${grid[@]}" --loss multinomial --solver bound-propagation -o x -q
 refuses 2 "there is no selection to be stable without '--sparsity'" voxsift stability g --target score "${grid[@]}" -o x
 refuses 2 "'--prefilter' does not go with method 'fused'" voxsift cv g --target score "${grid[@]}" --prefilter 10 -o x
 for command in fit cv permute "stability --sparsity 1"; do

@@ -11,30 +11,28 @@ refuses 65 "method 'fgm' tells classes apart; column 'age' holds scores" voxsift
 gen 2 "method 'fgm' tells classes apart; '--loss squared' is of scores" fgm --loss squared
 gen 2 "method 'mslr' tells classes apart; '--loss squared' is of scores" mslr --loss squared
 gen 2 "method 'fgm' tells each class from the rest; '--loss multinomial' goes with" fgm --loss multinomial
-gen 2 "'--loss squared-hinge' goes with methods lasso, fgm, graphnet" mslr --loss squared-hinge
-gen 2 "'--loss squared-hinge' goes with methods lasso, fgm, graphnet" fused --loss squared-hinge
+gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet, fgm" mslr --loss squared-hinge
+gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet, fgm" fused --loss squared-hinge
 gen 2 "method 'fgm' has no option '--lambda'" fgm --lambda 1
 gen 2 "method 'mslr' has no option '--nlambda'" mslr --nlambda 3
-gen 2 "method 'mslr' has no option '--B'" mslr --B 3
-gen 2 "method 'fgm' has no option '--r'" fgm --r 3
-gen 2 "method 'lasso' has no option '--T'" lasso --T 3
+gen 2 "method 'lasso' has no option '--iterations'" lasso --iterations 3
 gen 2 "method 'fgm' has no use for '--graph'" fgm --graph chain
-gen 2 "'--groups' and '--map' exclude each other" fgm --groups file:groups.tsv --map poly2
+gen 2 "'--groups' and '--feature-map' exclude each other" fgm --groups file:groups.tsv --feature-map poly2
 gen 2 "'--by-size' goes with '--groups'" fgm --by-size
-gen 2 "'--bandwidth' goes with '--map gauss'" fgm --bandwidth 2 --map hik
-gen 2 "'--gamma' and '--constant' go with '--map poly2'" fgm --gamma 2
-gen 2 "'--gamma' and '--constant' go with '--map poly2'" fgm --constant 2 --map gauss
-gen 2 "'--bandwidth' wants a number above 0, not '0'" fgm --map gauss --bandwidth 0
-gen 2 "'--bandwidth' wants a number above 0, not 'median'" fgm --map gauss --bandwidth median
-gen 2 "option '--map' wants one of none, poly2, gauss, hik, not 'cubic'" fgm --map cubic
+gen 2 "'--bandwidth' goes with '--feature-map gauss'" fgm --bandwidth 2 --feature-map hik
+gen 2 "'--gamma' and '--coef0' go with '--feature-map poly2'" fgm --gamma 2
+gen 2 "'--gamma' and '--coef0' go with '--feature-map poly2'" fgm --coef0 2 --feature-map gauss
+gen 2 "'--bandwidth' wants a number above 0, not '0'" fgm --feature-map gauss --bandwidth 0
+gen 2 "'--bandwidth' wants a number above 0, not 'median'" fgm --feature-map gauss --bandwidth median
+gen 2 "option '--feature-map' wants one of none, poly2, gauss, hik, not 'cubic'" fgm --feature-map cubic
 gen 2 "option '--C' wants a number" fgm --C 0
-gen 2 "option '--B' wants a whole number" fgm --B 0
-gen 2 "option '--T' wants a whole number" mslr --T 0
+gen 2 "option '--per-iteration' wants a whole number" fgm --per-iteration 0
+gen 2 "option '--iterations' wants a whole number" mslr --iterations 0
 for list in 5,3 0 abc 2.5 -1 2, ,2 2,,4 3,3 1e10; do
-    gen 2 "'--features' takes whole numbers that rise, at most 64, with commas between, not '$list'" fgm --features "$list"
+    gen 2 "'--nselect' takes whole numbers that rise, at most 64, with commas between, not '$list'" fgm --nselect "$list"
 done
-gen 2 "'--features' has 2 values; one is wanted, unless folds choose (--choose-lambda)" mslr --features 2,4
-refuses 2 "'--features' has 2 values" voxsift cv c --target dx --method fgm --features 2,4 --inner-folds 0 -o x -q
+gen 2 "'--nselect' has 2 values; one is wanted, unless folds choose (--choose-lambda)" mslr --nselect 2,4
+refuses 2 "'--nselect' has 2 values" voxsift cv c --target dx --method fgm --nselect 2,4 --inner-folds 0 -o x -q
 gen 2 "'--no-intercept' goes with '--standardize none'" fgm --no-intercept
 
 gen 2 "'--groups regions' is not known: give atlas:NAME, file:FILE, patches:MM, tree:octree or tree:FILE" fgm --groups regions
@@ -64,9 +62,9 @@ groups "'g.tsv' line 2: the path is empty" tree 'path\tfeature' 'n/a\tf1'
 
 # ---- Models that are not whole -----------------------------------------------------------------------
 fits() { voxsift fit c --target dx -q -o "$@" > /dev/null; }
-fits pairs --method mslr --map poly2 --features 4
-fits some --method fgm --groups file:groups.tsv --B 2 --T 2 --debias 1
-fits waves --method fgm --map gauss --B 2 --T 1 --debias 2
+fits pairs --method mslr --feature-map poly2 --nselect 4
+fits some --method fgm --groups file:groups.tsv --per-iteration 2 --iterations 2 --refit 1
+fits waves --method fgm --feature-map gauss --per-iteration 2 --iterations 1 --refit 2
 broken() { # CODE PART MODEL SCRIPT: prediction
     rm -rf t && cp -r "$3" t && (cd t && eval "$4")
     refuses "$1" "$2" voxsift predict t c -q
@@ -108,11 +106,11 @@ claims 3 "another C" waves "sed -i 's/\"C\": 10/\"C\": 11/' model.json"
 rm -rf t
 
 # ---- What is said ------------------------------------------------------------------------------------
-works "a fit" voxsift fit c --target dx --method fgm --features 7 -o m -q
+works "a fit" voxsift fit c --target dx --method fgm --nselect 7 -o m -q
 holds "how many" "  7 features selected in 1 round, made of 7 of 14 features" "$work/out"
-works "as many as there are" voxsift fit c --target dx --method fgm --features 1000 --B 50 -o m --force -q
+works "as many as there are" voxsift fit c --target dx --method fgm --nselect 1000 --per-iteration 50 -o m --force -q
 holds "but the constant one" " selected in 1 round, made of 13 of 14 features" "$work/out"
-works "JSON" voxsift fit c --target dx --method mslr --features 3 -o m --force -q --json
+works "JSON" voxsift fit c --target dx --method mslr --nselect 3 -o m --force -q --json
 for key in '"selected": 3,' '"rounds": 1,' '"gap_of_selected": ' '"converged": true' '"method": "mslr"' '"loss": "logistic"'; do
     holds "its keys" "$key" "$work/out"
 done
@@ -120,23 +118,23 @@ works "info on pairs" voxsift info pairs
 holds "what was selected" " have a weight, of 4 features and pairs that were selected; relative gap" "$work/out"
 works "info as JSON" voxsift info some --json
 holds "what was selected" '"selected": ' "$work/out"
-works "a path" voxsift path c --target dx --method fgm --B 2 --T 3
+works "a path" voxsift path c --target dx --method fgm --per-iteration 2 --iterations 3
 same "its points" "$(cut -f 1,2 "$work/out" | tr '\t\n' '  ')" "rounds selected 1 2 2 4 3 6 "
-works "a path of numbers" voxsift path c --target dx --method mslr --features 2,4,8
+works "a path of numbers" voxsift path c --target dx --method mslr --nselect 2,4,8
 same "its points" "$(cut -f 2 "$work/out" | tr '\n' ' ')" "selected 2 4 8 "
-works "a path as JSON" voxsift path c --target dx --method mslr --map poly2 --features 2,4,8 --json
+works "a path as JSON" voxsift path c --target dx --method mslr --feature-map poly2 --nselect 2,4,8 --json
 same "its points" "$(grep -o '"selected": [0-9]*' "$work/out" | tr '\n' ' ')" '"selected": 2 "selected": 4 "selected": 8 '
-run voxsift path c --target dx --method mslr --solver descent --inner-tol 1e-11 --tol 1e-11 --T 2 --r 3
+run voxsift path c --target dx --method mslr --solver coordinate-descent --subproblem-tol 1e-11 --tol 1e-11 --iterations 2 --per-iteration 3
 same "what cannot be solved so far" "$code$(grep -c 'on what was selected: more than was asked for' "$work/err")" 31
-works "little to find" voxsift fit c --target dx --method fgm --map poly2 --C 1e-9 --tol 0.1 --debias 1 -o nothing -q
+works "little to find" voxsift fit c --target dx --method fgm --feature-map poly2 --C 1e-9 --tol 0.1 --refit 1 -o nothing -q
 holds "nothing is selected" " 0 features and pairs selected in 0 rounds, made of 0 of 14 features" "$work/out"
 works "which is a model" voxsift predict nothing new -q
 works "with a certificate" voxsift check-model nothing c
-works "nothing for the first class" voxsift fit c --target late --method fgm --C 0.01 --tol 0.1 --B 1 --debias 1 -o late -q
+works "nothing for the first class" voxsift fit c --target late --method fgm --C 0.01 --tol 0.1 --per-iteration 1 --refit 1 -o late -q
 same "but for others" "$(grep -o '[0-9] features* selected' "$work/out" | tr '\n' ' ')" "0 features selected 1 feature selected 1 feature selected "
 works "which is a model" voxsift predict late new -q
 works "with certificates" voxsift check-model late c
-works "folds choose" voxsift fit c --target dx --method fgm --features 2,4,8 --choose-lambda 3 -o m --force -q
+works "folds choose" voxsift fit c --target dx --method fgm --nselect 2,4,8 --choose-lambda 3 -o m --force -q
 grep -q '"wanted": \[2, 4, 8\]' m/model.json && pass || fail "numbers that folds chose among" "$(grep wanted m/model.json)"
 
 # ---- Every command -----------------------------------------------------------------------------------
@@ -153,29 +151,29 @@ alike() { # WHAT FILES COMMAND...: the same bits by one thread and by two
     rm -rf one two
 }
 folds="--folds 3 --inner-folds 2"
-alike "fit pairs" "weights.tsv selection.tsv mapped.tsv alpha.npy pairs.tsv" fit c --target dx --method mslr --map poly2 --features 5
-alike "fit groups" "weights.tsv selection.tsv selected.tsv groups.tsv" fit c --target kind --method fgm --groups tree:tree.tsv --B 2 --T 2 --debias 1
-alike "fit waves" "weights.tsv selection.tsv mapped.tsv" fit c --target dx --method fgm --map gauss --features 3
-alike "cv, numbers" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --method fgm --features 2,4,8 $folds
-alike "cv, rounds" "predictions.tsv weights.tsv scores.tsv" cv c --target kind --method mslr --r 2 --T 2 $folds
-alike "descent" "weights.tsv selection.tsv alpha.npy" fit c --target dx --method mslr --solver descent --r 2 --T 2
-alike "cv, pairs" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --method fgm --map poly2 --T 2 --confounds age $folds
-alike "permute" "null.tsv" permute c --target dx --method fgm --features 2,4 $folds --permutations 3
-alike "stability" "frequencies.tsv halves.tsv" stability c --target dx --method mslr --r 1 --T 3 --inner-tol 1e-2 --pairs 2 --select-features 4
-run voxsift cv c --target dx --method fgm --features 2,4,8 $folds -o v -q
+alike "fit pairs" "weights.tsv selection.tsv mapped.tsv alpha.npy pairs.tsv" fit c --target dx --method mslr --feature-map poly2 --nselect 5
+alike "fit groups" "weights.tsv selection.tsv selected.tsv groups.tsv" fit c --target kind --method fgm --groups tree:tree.tsv --per-iteration 2 --iterations 2 --refit 1
+alike "fit waves" "weights.tsv selection.tsv mapped.tsv" fit c --target dx --method fgm --feature-map gauss --nselect 3
+alike "cv, numbers" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --method fgm --nselect 2,4,8 $folds
+alike "cv, rounds" "predictions.tsv weights.tsv scores.tsv" cv c --target kind --method mslr --per-iteration 2 --iterations 2 $folds
+alike "descent" "weights.tsv selection.tsv alpha.npy" fit c --target dx --method mslr --solver coordinate-descent --per-iteration 2 --iterations 2
+alike "cv, pairs" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --method fgm --feature-map poly2 --iterations 2 --confounds age $folds
+alike "permute" "null.tsv" permute c --target dx --method fgm --nselect 2,4 $folds --permutations 3
+alike "stability" "frequencies.tsv halves.tsv" stability c --target dx --method mslr --per-iteration 1 --iterations 3 --subproblem-tol 1e-2 --pairs 2 --select-features 4
+run voxsift cv c --target dx --method fgm --nselect 2,4,8 $folds -o v -q
 holds "what folds chose" "how many to select chosen by 2 inner folds" "$work/out"
 grep -q '"wanted": \[2, 4, 8\]' v/cv.json && pass || fail "what was tried" "$(grep wanted v/cv.json)"
-run voxsift cv c --target dx --method fgm --B 2 --T 3 $folds -o r -q
+run voxsift cv c --target dx --method fgm --per-iteration 2 --iterations 3 $folds -o r -q
 holds "what folds chose" ", rounds chosen by 2 inner folds" "$work/out"
 grep -q '"rounds": \[1, 2, 3\]' r/cv.json && pass || fail "what was tried" "$(grep rounds r/cv.json)"
 
 # chunks are the whole, and what was stopped goes on
 for k in 1 2; do
-    run voxsift cv c --target dx --method fgm --features 2,4,8 $folds --chunk $k/2 -o part$k -q
+    run voxsift cv c --target dx --method fgm --nselect 2,4,8 $folds --chunk $k/2 -o part$k -q
 done
 works "merge" voxsift merge part1 part2 -o merged
 same "chunks are the whole" "$(cat merged/predictions.tsv)" "$(cat v/predictions.tsv)"
-many=(permute c --target dx --method fgm --map poly2 --features 2,4 $folds --permutations 8 -q)
+many=(permute c --target dx --method fgm --feature-map poly2 --nselect 2,4 $folds --permutations 8 -q)
 run voxsift "${many[@]}" -o whole
 stopped rest voxsift "${many[@]}"
 works "resume" voxsift "${many[@]}" -o rest --resume
@@ -190,20 +188,20 @@ rm -rf ./*
 awk -F '\t' '$8 == "Broca" || $8 == "Anomic" || NR == 1' "$top/examples/arc/participants.tsv" |
     sed "s#\tlesion/#\t$top/examples/arc/lesion/#" | awk -F '\t' 'NR == 1 || NR % 2' > people.tsv
 works "lesions" voxsift cohort people.tsv --image-column lesion --mask-fraction 0.1 --smooth 8 --voxel-size 8 -o c -q
-few=(--target wab_type --method fgm --B 2 --T 2 -q)
-for rule in atlas:schaefer100 patches:9 tree:octree "tree:octree --by-size" "atlas:schaefer100 --debias 1 --loss logistic"; do
+few=(--target wab_type --method fgm --per-iteration 2 --iterations 2 -q)
+for rule in atlas:schaefer100 patches:9 tree:octree "tree:octree --by-size" "atlas:schaefer100 --refit 1 --loss logistic"; do
     works "--groups $rule" voxsift fit c "${few[@]}" --groups $rule -o m --force
     grep -Eq "  [1-4] groups? selected in [12] rounds?, " "$work/out" && pass || fail "--groups $rule: groups" "$(cat "$work/out")"
     same "--groups $rule: as a table" "  $(($(wc -l < m/selected.tsv) - 1)) group" "$(grep -o '^  [1-4] group' "$work/out")"
     run voxsift check-model m c
     same "--groups $rule: holds" "$code" 0
 done
-alike "fit groups wider than subjects" "weights.tsv selection.tsv selected.tsv" fit c "${few[@]:0:8}" --groups tree:octree --debias 1
+alike "fit groups wider than subjects" "weights.tsv selection.tsv selected.tsv" fit c "${few[@]:0:8}" --groups tree:octree --refit 1
 same "rules are kept as rules" "$(voxsift fit c "${few[@]}" --groups patches:9 -o p > /dev/null && ls p | grep groups)" ""
 refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]}" --groups patches:0 -o x
 refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]}" --groups patches:big -o x
 refuses 66 "nowhere" voxsift fit c "${few[@]}" --groups atlas:nowhere -o x
-works "pairs of voxels" voxsift fit c --target wab_type --method mslr --map poly2 --features 3 -o pairs -q
+works "pairs of voxels" voxsift fit c --target wab_type --method mslr --feature-map poly2 --nselect 3 -o pairs -q
 same "pairs are lines between their places" "$(cut -f 1-9 pairs/edges.tsv | tail -n +2 | sort)" \
     "$(awk -F '\t' '$1 == "pair" { print $3 "\t" $10 "\t" $2 "\t" $7 "\t" $8 "\t" $9 "\t" $14 "\t" $15 "\t" $16 }' pairs/pairs.tsv | sort)"
 same "with their places" "$(head -n 1 pairs/pairs.tsv | tr '\t' ' ')" \
@@ -224,11 +222,11 @@ np.save("huge.npy", (x * 1e30).astype("f4"))
 EOP
 works "features of 1e30" voxsift cohort --npy huge.npy --rows sides.tsv --person participant_id -q -o huge
 for way in none; do
-    run voxsift fit huge --target dx --method fgm --map poly2 --T 2 --standardize $way -o h -q --force
+    run voxsift fit huge --target dx --method fgm --feature-map poly2 --iterations 2 --standardize $way -o h -q --force
     same "products of 1e60, $way" "$code" 3
     holds "are said to be too large, $way" "too large to be computed with; rescale the features, or pass --standardize unit" "$work/err"
 done
-run voxsift fit huge --target dx --method fgm --map poly2 --T 2 -o h -q --force
+run voxsift fit huge --target dx --method fgm --feature-map poly2 --iterations 2 -o h -q --force
 same "unit features" "$code" 0
 rm -rf ./*
 nothing_left "generation"

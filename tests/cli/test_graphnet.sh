@@ -25,7 +25,7 @@ holds "what it was told" "<tr><th>Laplacian</th><td>1</td></tr>" m.html
 run voxsift fit c --target score --method graphnet --laplacian 0 --lambda-ratio 0.3 -o zero -q
 run voxsift fit c --target score --method lasso --lambda-ratio 0.3 -o lasso -q
 same "without its weight it is the lasso" "$(cut -f 1,2 zero/weights.tsv)" "$(cut -f 1,2 lasso/weights.tsv)"
-refuses 2 "method 'graphnet' has no use for '--penalties'" voxsift fit c --target score --method graphnet --penalties x.tsv -o x
+refuses 2 "method 'graphnet' has no use for '--penalty-factors'" voxsift fit c --target score --method graphnet --penalty-factors x.tsv -o x
 refuses 2 "method 'graphnet' has no '--graph tree'" voxsift fit c --target score --method graphnet --graph tree -o x
 refuses 2 "method 'graphnet' has no option '--ridge'" voxsift fit c --target score --method graphnet --ridge 1 -o x
 refuses 2 "method 'lasso' has no option '--laplacian'" voxsift fit c --target score --laplacian 1 -o x
@@ -33,7 +33,7 @@ refuses 2 "method 'lasso' has no option '--laplacian'" voxsift fit c --target sc
 # a feature that is constant lies between two that count: no neighbor lends it a weight
 awk 'BEGIN { srand(3); print "id\ta\tb\tc\td" > "k.tsv"; print "id\ty" > "y.tsv"
     for (i = 1; i <= 40; i++) { a = rand(); c = rand(); print "s" i "\t" a "\t0.3\t" c "\t" rand() > "k.tsv"; print "s" i "\t" a + c + rand() / 9 > "y.tsv" } }'
-run voxsift cohort --features k.tsv --participants y.tsv --id-column id -q -o k
+run voxsift cohort --feature-table k.tsv --participants y.tsv --id-column id -q -o k
 for standardize in unit center; do
     run voxsift fit k --target y --method graphnet --graph chain --laplacian 5 --lambda-ratio 0.1 --standardize $standardize -q --force -o km
     same "a constant feature beside others ($standardize)" "$code" 0

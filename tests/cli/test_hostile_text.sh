@@ -71,7 +71,7 @@ keeps 0 voxsift merge part-1 part-2 -o whole
 keeps 0 voxsift cv base --target "$column" --folds-from $'si\u2029te' --nlambda 2 --inner-folds 2 -o sites
 keeps 0 voxsift report sites -o sites.html
 keeps 0 voxsift fit base --target "$column" --method skfs -o sk
-keeps 0 voxsift fit base --target "$column" --method fgm --groups atlas:parts.nii.gz --T 2 --B 1 -o fg
+keeps 0 voxsift fit base --target "$column" --method fgm --groups atlas:parts.nii.gz --iterations 2 --per-iteration 1 -o fg
 keeps 0 voxsift report fg -o fg.html
 keeps 0 voxsift regions base.fit/weights.nii.gz --threshold 1e-9 --atlas parts.nii.gz -o rg
 mv base.fit/weights.nii.gz "base.fit/$evil.nii.gz"

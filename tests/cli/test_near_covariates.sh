@@ -18,9 +18,9 @@ EOP
 works "a cohort" voxsift cohort --npy x.npy --rows who.tsv --person participant_id -q -o c
 scores() { voxsift predict "$1" c --training-too --json -q 2> /dev/null > "$1.json"; }
 for how in "y" "dx" "three" "dx --loss squared-hinge" "y --method fused --graph chain" "dx --method fused --graph chain" \
-    "dx --method fused --graph chain --sparsity 1" "dx --method fused --graph chain --solver bp" "y --method fused --graph chain --solver saif" \
+    "dx --method fused --graph chain --sparsity 1" "dx --method fused --graph chain --solver bound-propagation" "y --method fused --graph chain --solver saif" \
     "three --method fused --graph chain --sparsity 1 --loss multinomial" "dx --method graphnet --graph chain" \
-    "y --confounds-as out" "dx --method skfs --graph chain --confounds-as out" "dx --method fgm --T 2 --confounds-as out"; do
+    "y --confounds-as regress" "dx --method skfs --graph chain --confounds-as regress" "dx --method fgm --iterations 2 --confounds-as regress"; do
     share=$(case $how in *fgm*) ;; *) echo "--lambda-ratio 0.3" ;; esac)
     run voxsift fit c --target $how --confounds a,d $share -q -o far --force
     same "far from each other, $how" "$code" 0

@@ -51,7 +51,7 @@ silent="it says where it is, the images do not"
 refuses 65 "as atlas: $silent" voxsift cohort nowhere.tsv --image-column image --atlas mask.nii --regions -o x -q
 refuses 65 "as atlas: it does not say where it is" voxsift regions k/coverage.nii.gz --threshold 1 --atlas n/mask.nii.gz
 refuses 65 "as atlas: $silent" voxsift regions n/coverage.nii.gz --threshold 1 --atlas mask.nii
-refuses 65 "as penalties: $silent" voxsift fit n --target score --penalties mask.nii -o x -q
+refuses 65 "as penalties: $silent" voxsift fit n --target score --penalty-factors mask.nii -o x -q
 run voxsift fit n --target score -o m -q
 same "a model" "$code" 0
 refuses 65 "as atlas: $silent" voxsift report m --atlas mask.nii -o x.html

@@ -4,7 +4,7 @@ awk 'BEGIN { srand(1); print "participant_id\tx1\tx2\tx3" > "f.tsv"; print "part
     for (i = 1; i <= 30; i++) { u = 3.1 * (rand() - .5)
         printf "k%dz\t%.3f\t%.3f\t%.3f\n", i, rand(), rand(), rand() > "f.tsv"
         printf "k%dz\t%s\t%.3f\n", i, (i > 15 ? "A" : "B"), sin(u) / cos(u) > "r.tsv" } }'
-run voxsift cohort --features f.tsv --participants r.tsv -q -o c
+run voxsift cohort --feature-table f.tsv --participants r.tsv -q -o c
 same "a cohort" "$code" 0
 pooled() { "$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/cv.json"))["outer"][sys.argv[2]]["pooled"])' "$1" "$2"; }
 for loss in logistic squared-hinge; do

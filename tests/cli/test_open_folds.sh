@@ -40,11 +40,11 @@ same "merged as the whole" "$code" 0
 rm -r x x-1 x-2 m
 
 # fit: the folds that calibrate
-run voxsift fit c --target dx --group three --method fgm --T 2 -o x
+run voxsift fit c --target dx --group three --method fgm --iterations 2 -o x
 same "fit calibrates by three" "$code $(grep -c 'not calibrated' "$work/err")" "0 0"
 holds "and says so" "3 folds, not 5: so many groups of column 'three' are there" "$work/err"
 rm -r x
-run voxsift fit c --target dx --group one --method fgm --T 2 -o x
+run voxsift fit c --target dx --group one --method fgm --iterations 2 -o x
 same "one group calibrates nothing" "$code" 0
 holds "which is said" "probabilities are not calibrated, which --calibrate K does by K folds: '--calibrate' needs at least 2 groups of column 'one'; there is 1" "$work/err"
 rm -r x
@@ -72,7 +72,7 @@ nothing_left "open folds"
 awk 'BEGIN { srand(5); print "id\ta\tb\tc" > "u.tsv"; print "id\tsite\ty" > "v.tsv"; split("12 10 3 3 2 2 2", size)
     for (s = 1; s <= 7; s++) for (i = 1; i <= size[s]; i++) { k++
         printf "q%dx\t%.3f\t%.3f\t%.3f\n", k, rand(), rand(), rand() > "u.tsv"; printf "q%dx\tsite%d\t%d\n", k, s, int(4 * rand()) > "v.tsv" } }'
-run voxsift cohort --features u.tsv --participants v.tsv --id-column id -q -o unequal
+run voxsift cohort --feature-table u.tsv --participants v.tsv --id-column id -q -o unequal
 for seed in 1 2 3; do
     run voxsift permute unequal --target y --loss squared --group site --folds 3 --permutations 40 --nlambda 4 --seed $seed -q -o unequal$seed
     same "folds of permuted targets leave fewer groups (seed $seed)" "$code" 0

@@ -1,6 +1,6 @@
 # Penalties of terms, by bound propagation: what paths say of screening, what models keep, mistakes.
 voxsift simulate lasso --out f --subjects 30 --features 40 --seed 3 > /dev/null
-bp() { run voxsift path f --target score --method fused --solver bp --graph chain --nlambda 4 --json "$@"; }
+bp() { run voxsift path f --target score --method fused --solver bound-propagation --graph chain --nlambda 4 --json "$@"; }
 bp --compare
 same "a path by bound propagation" "$code" 0
 holds "what was screened" '"rejected_before"' "$work/out"

@@ -23,7 +23,7 @@ awk 'BEGIN { OFS = "\t"; print "participant_id", "site", "dx", "far";
         few = i == 1 || i == 2 || i == 21 || i == 35 || i == 43; far = i == 1 || i == 75 || i == 77 || i == 79;
         print "s" i, s, few ? "few" : "many", t (far ? "-few" : "-many"); } }' |
     awk -F '\t' -v OFS='\t' '{ split($4, far, "-"); print $1, $2, $3, NR == 1 ? "lone" : far[1], NR == 1 ? "far" : far[2]; }' > p.tsv
-works "a rare class" voxsift cohort --features x.tsv --participants p.tsv -q -o c
+works "a rare class" voxsift cohort --feature-table x.tsv --participants p.tsv -q -o c
 rare="c --target dx --folds-from site --nlambda 5 --permutations 30 --stop-at 0 -q"
 works "permutations of it" voxsift permute $rare -o p
 again=$(grep -o '"drawn_again": [0-9]*' p/permute.json)

@@ -33,7 +33,7 @@ change() { sed "$1" who.tsv > changed.tsv; sed "$1" images.tsv > pictures.tsv; }
 # usage: names WORDS: of a table changed.tsv or pictures.tsv, wherever it is given
 names() {
     refuses 65 "'changed.tsv' $1" voxsift predict m --npy x.npy --rows changed.tsv
-    refuses 65 "'changed.tsv' $1" voxsift predict m --features f.tsv --participants changed.tsv
+    refuses 65 "'changed.tsv' $1" voxsift predict m --feature-table f.tsv --participants changed.tsv
     refuses 65 "'pictures.tsv' $1" voxsift predict mi pictures.tsv --image-column image
     refuses 65 "'changed.tsv' $1" voxsift predict mi 'sub-*.nii.gz' --participants changed.tsv
 }
@@ -46,16 +46,16 @@ names "line 5, column 'score': 'much' is not a number"
 change '2{x;p;x;};s/\t45\t/\tforty\t/' # a line that is empty
 names "line 26, column 'age': 'forty' is not a number"
 { head -n 1 who.tsv; sed 1d who.tsv | sort -r; } | sed 's/\t45\t/\tforty\t/' > changed.tsv
-refuses 65 "'changed.tsv' line $(grep -n forty changed.tsv | cut -d : -f 1), column 'age': 'forty' is not" voxsift predict m --features f.tsv --participants changed.tsv
-refuses 65 "'f.tsv' has no column 'age'" voxsift predict m --features f.tsv
+refuses 65 "'changed.tsv' line $(grep -n forty changed.tsv | cut -d : -f 1), column 'age': 'forty' is not" voxsift predict m --feature-table f.tsv --participants changed.tsv
+refuses 65 "'f.tsv' has no column 'age'" voxsift predict m --feature-table f.tsv
 refuses 65 "'x.svm' has no column 'age'" voxsift predict m --svmlight x.svm
 refuses 65 "cannot predict for 'few.npy': it has 5 features, the model 6" voxsift predict m --npy few.npy --rows who.tsv
-refuses 65 "cannot predict for 'other.tsv': its feature 0 is 'x5', the model's 'x0'" voxsift predict m --features other.tsv --participants who.tsv
+refuses 65 "cannot predict for 'other.tsv': its feature 0 is 'x5', the model's 'x0'" voxsift predict m --feature-table other.tsv --participants who.tsv
 # the folder of temporary files itself
 refuses 73 "cannot write temporary files in '$PWD/nowhere': No such file" env TMPDIR="$PWD/nowhere" voxsift predict m --npy x.npy --rows who.tsv
 full() { (trap '' XFSZ; ulimit -f $blocks; "$@" 2>&1 > /dev/null) | cat > said; }
 mkdir tmp
-for blocks in 0 1; do for how in "m --npy x.npy --rows who.tsv" "m --features f.tsv --participants who.tsv" "mi images.tsv --image-column image"; do
+for blocks in 0 1; do for how in "m --npy x.npy --rows who.tsv" "m --feature-table f.tsv --participants who.tsv" "mi images.tsv --image-column image"; do
     full env TMPDIR="$PWD/tmp" voxsift predict $how
     holds "a full disk: $how" "temporary files in '$PWD/tmp': " said
     same "no file that is temporary" "$(grep -c "voxsift-" said)" 0

@@ -12,7 +12,7 @@ table_of() {
 says() {
     local what=$1 words=$2
     shift 2
-    run voxsift cohort --features c_f.tsv --participants c_t.tsv --id-column scan_id -o c --force "$@"
+    run voxsift cohort --feature-table c_f.tsv --participants c_t.tsv --id-column scan_id -o c --force "$@"
     same "$what" "$code" 0
     if [ -n "$words" ]; then holds "$what" "$words" "$work/err"; else same "$what: nothing is said" "$(cat "$work/err")" ""; fi
 }
@@ -112,14 +112,14 @@ table_of c score 'id = sprintf("OAS3%04d_MR_d%04d", p, v == 1 ? 1 : 757 + p);'
 for v in 0 1; do
     awk -v v=$v 'NR == 1 || NR % 2 == v' c_f.tsv > v${v}_f.tsv
     awk -v v=$v 'NR == 1 || NR % 2 == v' c_t.tsv > v${v}_t.tsv
-    works "visit $v" voxsift cohort --features v${v}_f.tsv --participants v${v}_t.tsv --id-column scan_id -o c$v -q
+    works "visit $v" voxsift cohort --feature-table v${v}_f.tsv --participants v${v}_t.tsv --id-column scan_id -o c$v -q
 done
 works "a model of the first" voxsift fit c0 --target y -q -o m --force
 run voxsift predict m c1
 same "the second is perhaps known" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" perhaps
 holds "and it is said" "20 of 20 subjects, such as 'OAS30001_MR_d0758', may be other scans of persons that the model was trained on" "$work/err"
 # whose row it is was passed for both: there is nothing to suppose
-person_of() { voxsift cohort --features v$1_f.tsv --participants v$1_t.tsv --id-column scan_id -o c$1 --force -q "${@:2}" > said 2>&1; }
+person_of() { voxsift cohort --feature-table v$1_f.tsv --participants v$1_t.tsv --id-column scan_id -o c$1 --force -q "${@:2}" > said 2>&1; }
 for said in 01 0 1; do
     for v in 0 1; do
         if [[ $said == *$v* ]]; then person_of $v --person scan_id; else person_of $v; fi
@@ -130,14 +130,14 @@ for said in 01 0 1; do
     [ "$said" = 01 ] && wanted=no
     same "--person said for $said" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" $wanted
 done
-works "the same subjects" voxsift cohort --features v0_f.tsv --participants v0_t.tsv --id-column scan_id --person scan_id -o c0 -q --force
+works "the same subjects" voxsift cohort --feature-table v0_f.tsv --participants v0_t.tsv --id-column scan_id --person scan_id -o c0 -q --force
 works "a model of them" voxsift fit c0 --target y -q -o m --force
 run voxsift predict m c0
 same "are known nevertheless" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" person
 person_of 0
 works "a model without" voxsift fit c0 --target y -q -o m --force
 sed -i -E 's/OAS3/OAS4/' v1_f.tsv v1_t.tsv
-works "others" voxsift cohort --features v1_f.tsv --participants v1_t.tsv --id-column scan_id -o c1 -q --force
+works "others" voxsift cohort --feature-table v1_f.tsv --participants v1_t.tsv --id-column scan_id -o c1 -q --force
 run voxsift predict m c1
 same "are not" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" no
 rm -rf ./*

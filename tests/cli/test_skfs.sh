@@ -6,22 +6,22 @@ same "kernel models agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
 skfs() { # CODE PART OPTIONS...
     refuses "$1" "$2" voxsift fit c --target dx --method skfs -o x "${@:3}"
 }
-skfs 2 "'--smooth' wants numbers that are not negative" --smooth 1,-2
-skfs 2 "'--smooth' wants numbers that are not negative" --smooth much
-skfs 2 "'--smooth' wants numbers that are not negative" --smooth 1,
-skfs 2 "'--smooth' has 2 values; one is wanted, unless folds choose (--choose-lambda)" --smooth 1,2
+skfs 2 "'--laplacian' wants numbers that are not negative" --laplacian 1,-2
+skfs 2 "'--laplacian' wants numbers that are not negative" --laplacian much
+skfs 2 "'--laplacian' wants numbers that are not negative" --laplacian 1,
+skfs 2 "'--laplacian' has 2 values; one is wanted, unless folds choose (--choose-lambda)" --laplacian 1,2
 skfs 2 "'--bandwidth' wants a number above 0, or median, not '0'" --bandwidth 0
 skfs 2 "'--bandwidth' wants a number above 0, or median, not 'wide'" --bandwidth wide
-skfs 2 "confounds are taken out of the features, with '--confounds-as out'" --confounds age
+skfs 2 "confounds are taken out of the features, with '--confounds-as regress'" --confounds age
 skfs 2 "method 'skfs' has no option '--ridge'" --ridge 1
-skfs 2 "method 'skfs' has no use for '--penalties'" --penalties people.tsv
+skfs 2 "method 'skfs' has no use for '--penalty-factors'" --penalty-factors people.tsv
 skfs 2 "'--graph grid18' is of voxels; the features are not" --graph grid18
 skfs 66 "cannot read 'tre'" --graph tre
 refuses 65 "method 'skfs' tells classes apart; column 'score' holds scores" voxsift fit c --target score --method skfs -o x
 refuses 2 "'--prefilter' does not go with method 'skfs'" voxsift cv c --target dx --method skfs --prefilter variance:0.5 -o x -q
-refuses 2 "'--smooth' has 2 values, and there are no folds to choose one of them" \
-    voxsift cv c --target dx --method skfs --smooth 1,2 --inner-folds 0 -o x -q
-refuses 2 "'--smooth' wants one value here" voxsift stability c --target dx --method skfs --smooth 1,2 -o x
+refuses 2 "'--laplacian' has 2 values, and there are no folds to choose one of them" \
+    voxsift cv c --target dx --method skfs --laplacian 1,2 --inner-folds 0 -o x -q
+refuses 2 "'--laplacian' wants one value here" voxsift stability c --target dx --method skfs --laplacian 1,2 -o x
 [ -e x ] && fail "a refused run left its output" || pass
 
 # a graph may have loops here, and goes with the model
@@ -53,7 +53,7 @@ open("edges.want", "w").write("".join(f"{p} {q}\n" for p, q in sorted(edges)))
 PY
 run voxsift cohort i.tsv --image-column image --regions --atlas atlas.nii.gz --mask-fraction 0.01 -o r -q
 same "regions" "$code" 0
-run voxsift fit r --target dx --method skfs --lambda-ratio 0.4 --smooth 2 -o rm --json -q
+run voxsift fit r --target dx --method skfs --lambda-ratio 0.4 --laplacian 2 -o rm --json -q
 same "regions that touch" "$code" 0
 run voxsift check-model rm r
 same "hold their certificate" "$code" 0
@@ -63,7 +63,7 @@ cp -r r odd && sed -i '$d' odd/regions.tsv
 refuses 65 "'odd/regions.tsv' has" voxsift fit odd --target dx --method skfs -o x -q
 # the same value as with these edges from a table
 awk -F '\t' 'BEGIN { print "from\tto" } NR == FNR { name[$2] = $1; next } { print name[$1] "\t" name[$2] }' r/regions.tsv FS=' ' edges.want > touching.tsv
-run voxsift fit r --target dx --method skfs --lambda-ratio 0.4 --smooth 2 --graph touching.tsv -o rt --json -q
+run voxsift fit r --target dx --method skfs --lambda-ratio 0.4 --laplacian 2 --graph touching.tsv -o rt --json -q
 same "as numpy finds them" "$(grep -o '"primal": [0-9.]*' rm/model.json)" "$(grep -o '"primal": [0-9.]*' rt/model.json)"
 
 # files of a model that were tampered with

@@ -30,8 +30,8 @@ a, b = json.load(open('$1'))['warnings'], json.load(open('printed'))['warnings']
 print(len(a) > 0 and set(a) <= set(b))")" True
 }
 few=(--target y --nlambda 3)
-warns 1 cohort --features f.tsv --participants t.tsv --id-column scan_id -o c
-warns 1 cohort --features f.tsv --participants t.tsv --id-column scan_id --dry-run
+warns 1 cohort --feature-table f.tsv --participants t.tsv --id-column scan_id -o c
+warns 1 cohort --feature-table f.tsv --participants t.tsv --id-column scan_id --dry-run
 warns 3 cv c "${few[@]}" --group site -o v # who has no value, persons, few groups
 kept v/cv.json
 run voxsift cv c "${few[@]}" --group site -o v -q --json --force
@@ -43,8 +43,8 @@ kept s/stability.json
 warns 2 fit c "${few[@]}" --choose-lambda 2 -o m
 kept m/model.json
 awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "rare" : NR < 4 ? "few" : "most" }' t.tsv > rare.tsv
-works "a rare class" voxsift cohort --features f.tsv --participants rare.tsv --id-column scan_id --person scan_id -q -o r
-warns 1 fit r --target rare --method fgm --T 1 -o f # not calibrated
+works "a rare class" voxsift cohort --feature-table f.tsv --participants rare.tsv --id-column scan_id --person scan_id -q -o r
+warns 1 fit r --target rare --method fgm --iterations 1 -o f # not calibrated
 warns 1 predict f r # trained on all
 warns 1 predict f r --training-too
 warns 1 path c "${few[@]}"

@@ -12,7 +12,7 @@ scans() {
 finds() {
     local what=$1 name=$2 words=$3
     shift 3
-    run voxsift cohort --features "$name"_f.tsv --participants "$name"_t.tsv --id-column scan_id -o "$name" --force "$@"
+    run voxsift cohort --feature-table "$name"_f.tsv --participants "$name"_t.tsv --id-column scan_id -o "$name" --force "$@"
     same "$what" "$code" 0
     holds "$what" "$words" "$work/out"
 }
@@ -35,7 +35,7 @@ finds "a letter and a number" c '24 subjects of 24 people (perhaps 12) with'
 holds "are said" "'P01_V1' and 'P01_V2' are taken for two persons" "$work/err"
 works "info" voxsift info c
 holds "info counts both" "people      24, perhaps 12: by column 'scan_id'" "$work/out"
-run voxsift cohort --features c_f.tsv --participants c_t.tsv --id-column scan_id -o c --force --json -q
+run voxsift cohort --feature-table c_f.tsv --participants c_t.tsv --id-column scan_id -o c --force --json -q
 holds "and so does JSON" '"people": 24,' "$work/out"
 holds "with the fewest" '"people_perhaps": 12,' "$work/out"
 finds "each a person, as said" c '24 subjects of 24 people with' --person scan_id
@@ -136,7 +136,7 @@ for pair in 'P0.05 P0.5' 'P60 P600' 'PA6 PB6'; do
     same "nothing is said of $pair" "$(cat "$work/err")" ""
 done
 typed c x60 X60
-run voxsift cohort --features c_f.tsv -o c --force --id-column scan_id
+run voxsift cohort --feature-table c_f.tsv -o c --force --id-column scan_id
 same "two rows of one id" "$code" 65
 holds "are both named" "cannot use 'X60': its id is that of 'x60' in 'c_f.tsv', written differently" "$work/err"
 # persons of a column, and images, which may be of one person
@@ -172,7 +172,7 @@ with open("c_f.tsv", "w") as f:
 with open("n", "w") as f:
     print(len(ids), file=f)
 END
-run voxsift cohort --features c_f.tsv --id-column scan_id --dry-run
+run voxsift cohort --feature-table c_f.tsv --id-column scan_id --dry-run
 holds "NFC and NFD" "$(cat n) subjects of $(cat n) people (perhaps $(($(cat n) / 2))) with" "$work/out"
 rm -rf img n
 # a column of numbers that has been one of reals has the same persons

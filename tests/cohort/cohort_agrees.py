@@ -254,10 +254,10 @@ table[2, 1] = np.nan
 with open("t.tsv", "w") as f:
     f.write("participant_id\tthick\tarea\tvol\n" + "".join(
         f"s{k}\t" + "\t".join("n/a" if np.isnan(v) else repr(v) for v in r) + "\n" for k, r in enumerate(table.tolist())))
-run("--features", "t.tsv", "-o", "p")
+run("--feature-table", "t.tsv", "-o", "p")
 check("features", np.allclose(load("p")[1], np.nan_to_num(table).T.astype("f4")))
 check("names", open("p/features.tsv").read() == "feature\nthick\narea\nvol\n")
-run("--features", "t.tsv", "--nan", "drop", "-o", "q")
+run("--feature-table", "t.tsv", "--nan", "drop", "-o", "q")
 check("features dropped", np.allclose(load("q")[1], table[:, [0, 2]].T.astype("f4")))
 np.save("x.npy", np.asfortranarray(rng.normal(size=(4, 6))))
 open("r.tsv", "w").write("participant_id\ty\n" + "".join(f"p{k}\t{k}\n" for k in range(4)))

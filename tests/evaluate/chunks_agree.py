@@ -18,7 +18,7 @@ people = {"participant_id": ids, "score": score, "dx": np.where(score > 0.6, "ye
           "site": np.repeat(["a", "b", "c", "d"], N // 4), "dice": rng.normal(size=N), "w": rng.uniform(0.5, 2, N)}
 write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
 write("people.tsv", people)
-run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
+run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
 # and images of as many people, so that there are maps
 os.mkdir("i")
 for k, name in enumerate(ids):
@@ -62,12 +62,12 @@ def regions(directory, maps):
 quick = ["--nlambda", "6", "--folds", "3", "--inner-folds", "3", "--bootstraps", "100"]
 chunks("cv", "c", "--target", "score", *quick)
 chunks("cv", "c", "--target", "score", "--confounds", "age,site", *quick, "--repeats", "3", "--group", "family", n=5)
-chunks("cv", "c", "--target", "dx", *quick, "--prefilter", "variance:0.5", "--select", "1se", "--weights", "w", n=2)
+chunks("cv", "c", "--target", "dx", *quick, "--prefilter", "variance:0.5", "--choose-rule", "1se", "--subject-weights", "w", n=2)
 chunks("cv", "c", "--target", "kind", *quick, "--class-weights", "balanced", "--seed", "9")
 chunks("cv", "c", "--target", "score", *quick, "--folds-from", "site", n=4)
 chunks("cv", "c", "--target", "score", *quick, "--method", "fused", "--graph", "chain")
-chunks("cv", "c", "--target", "dx", *quick, "--method", "skfs", "--graph", "chain", "--smooth", "0.1,1")
-chunks("cv", "v", "--target", "kind", *quick, "--method", "skfs", "--smooth", "1", "--tol", "1e-4")
+chunks("cv", "c", "--target", "dx", *quick, "--method", "skfs", "--graph", "chain", "--laplacian", "0.1,1")
+chunks("cv", "v", "--target", "kind", *quick, "--method", "skfs", "--laplacian", "1", "--tol", "1e-4")
 chunks("cv", "c", "--target", "score", "--folds", "4", "--inner-folds", "0", "--lambda-ratio", "0.123456789012345678", n=2)
 chunks("cv", "v", "--target", "score", *quick, "--confounds", "age")
 regions("whole", "weights_mean.nii.gz")

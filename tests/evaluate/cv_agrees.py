@@ -19,7 +19,7 @@ family = rng.integers(0, 25, N)
 write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
 people = {"participant_id": ids, "age": age, "site": site, "score": score, "dx": dx, "kind": kind, "family": family}
 write("people.tsv", people)
-run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
+run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
 X = np.load("c/features.npy").T.astype(float)
 
 

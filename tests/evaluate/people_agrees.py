@@ -39,7 +39,7 @@ def cohort(name, ids, people, *words, id_column="scan_id", code=0):
     write("x.tsv", {id_column: ids, **{f"f{j}": X[:, j] for j in range(P)}})
     order = rng.permutation(N)
     write("people.tsv", {k: np.asarray(v)[order] for k, v in {id_column: ids, **people}.items()})
-    return run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "--id-column", id_column, "-o", name, "--force",
+    return run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "--id-column", id_column, "-o", name, "--force",
                *words, code=code)
 
 
@@ -132,7 +132,7 @@ check("svmlight", said["people"] == PERSONS and said["outer"]["r"]["pooled"] < 0
 is_whole("svmlight", "v/folds.tsv", table(open("svm/participants.tsv"))["participant_id"], ["repeat"], "fold")
 # a column of persons among features is no feature
 write("wide.tsv", {"scan_id": plain, "RID": who + 1, **{f"f{j}": X[:, j] for j in range(P)}})
-_, err = run("cohort", "--features", "wide.tsv", "--id-column", "scan_id", "-o", "wide")
+_, err = run("cohort", "--feature-table", "wide.tsv", "--id-column", "scan_id", "-o", "wide")
 about = json.load(open("wide/cohort.json"))
 check("no feature", about["features"] == P and about["person_column"] == "RID" and about["people"] == 80
       and "column 'RID' of 'wide.tsv' says who is who" in err and list(table(open("wide/participants.tsv"))) == ["scan_id", "RID"], err)
@@ -148,7 +148,7 @@ t, f = table(open("img/participants.tsv")), table(open("v/folds.tsv"))
 check("images", len(set(zip(t["Patient-ID"], f["fold"]))) == 12 and t["scan"] == f["scan"] and len(set(f["fold"])) == 4)
 # two rows of one person that are written in two ways
 write("ways.tsv", {"scan": ["a", "b", "c", "d"], "participant_id": ["sub-01", "1", "SUB-2 ", "002"], "f": [1, 2, 3, 4]})
-run("cohort", "--features", "ways.tsv", "--id-column", "scan", "-q", "-o", "ways")
+run("cohort", "--feature-table", "ways.tsv", "--id-column", "scan", "-q", "-o", "ways")
 check("one person however written", json.load(open("ways/cohort.json"))["people"] == 2)
 
 # ---- What is unclear about persons ------------------------------------------------------------------
@@ -169,7 +169,7 @@ _, err = run("cohort", "--npy", "x.npy", "--rows", "two.tsv", "--id-column", "sc
 check("a column that stands twice", "'two.tsv'" in err and "'subject'" in err and err.count("\n") == 1, err)
 _, err = cohort("no", plain, columns, "--person", "participants", code=65)
 check("no such column", "has no column 'participants'; did you mean 'participant_id'?" in err, err)
-_, err = run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "--id-column", "participant_id", "-o", "no", code=65)
+_, err = run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "--id-column", "participant_id", "-o", "no", code=65)
 check("nothing half-made", not os.path.exists("no"))
 
 # ---- Intervals, halves, permutations ----------------------------------------------------------------

@@ -35,7 +35,7 @@ people = {"participant_id": ids, "score": score, "dx": np.where(score > 0.2, "ye
           "pair": np.arange(N) // 2, "odd": np.minimum(np.arange(N) // 3, 9), "tiny": np.where(np.arange(N) < 4, "yes", "no")}
 write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
 write("people.tsv", people)
-run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
+run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
 quick = ["--nlambda", "6", "--folds", "3", "--inner-folds", "3"]
 
 # ---- What is written --------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ FITS = {
     "cuts": "fit s --target score --method fused --graph chain --sparsity 1 --lambda-ratio 0.2",
     "bp": "fit s --target score --method fused --penalty trend --lambda-ratio 0.2",
     "skfs": "fit d --target diagnosis --method skfs --graph chain --lambda-ratio 0.3",
-    "fgm": "fit d --target diagnosis --method fgm --features 6",
-    "mslr": "fit d --target diagnosis --method mslr --features 6",
+    "fgm": "fit d --target diagnosis --method fgm --nselect 6",
+    "mslr": "fit d --target diagnosis --method mslr --nselect 6",
     "cv": "cv s --target score --folds 3 --nlambda 8 --bootstraps 100",
 }
 TYPES = ["Prescott", "Nehalem", "Haswell", "SkylakeX"]

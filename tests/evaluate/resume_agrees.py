@@ -18,7 +18,7 @@ people = {"participant_id": ids, "score": score, "kind": np.array(["x", "y", "z"
           "age": rng.uniform(20, 60, N), "site": np.repeat(["a", "b", "c", "d"], N // 4)}
 write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
 write("people.tsv", people)
-run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
+run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
 
 
 def units(text):

@@ -80,7 +80,7 @@ def raw_data(root):
 COHORTS = {
     "voxels": "{s}/raw/images.tsv --image-column image --mask {s}/raw/mask.nii.gz",
     "regions": "{s}/raw/images.tsv --image-column image --regions --atlas {s}/raw/atlas.nii.gz --atlas-names {s}/raw/names.tsv",
-    "columns": "--features {s}/raw/x.tsv --participants {s}/raw/people.tsv",
+    "columns": "--feature-table {s}/raw/x.tsv --participants {s}/raw/people.tsv",
     "sparse": "--svmlight {s}/raw/x.svm",
 }
 TARGETS = {"voxels": ("score", "dx"), "regions": ("score", "dx"), "columns": ("score", "dx"), "sparse": ("target", "target")}
@@ -88,10 +88,10 @@ TARGETS = {"voxels": ("score", "dx"), "regions": ("score", "dx"), "columns": ("s
 # name: cohort, options
 MODELS = {
     "lasso": ("voxels", "--target score --lambda-ratio 0.3 --confounds age,site"),
-    "lasso-classes": ("columns", "--target three --lambda-ratio 0.2 --penalties {s}/raw/penalties.tsv --weights cost"),
+    "lasso-classes": ("columns", "--target three --lambda-ratio 0.2 --penalty-factors {s}/raw/penalties.tsv --subject-weights cost"),
     "lasso-chosen": ("regions", "--target dx --choose-lambda 4 --nlambda 4 --ridge 0.1"),
     "lasso-sparse": ("sparse", "--target target --lambda-ratio 0.3"),
-    "lasso-out": ("columns", "--target score --lambda-ratio 0.2 --confounds age --confounds-as out --regress-on dx=control"),
+    "lasso-out": ("columns", "--target score --lambda-ratio 0.2 --confounds age --confounds-as regress --regress-on dx=control"),
     "lasso-plain": ("columns", "--target score --standardize none --lambda-ratio 0.2 --nonnegative"),
     "fused-tree": ("voxels", "--target score --method fused --sparsity 1 --lambda-ratio 0.2"),
     "fused-cuts": ("voxels", "--target dx --method fused --graph grid6 --lambda-ratio 0.3"),
@@ -100,22 +100,22 @@ MODELS = {
     "fused-learned": ("columns", "--target dx --method fused --graph correlation:1.2 --lambda-ratio 0.3"),
     "fused-terms": ("columns", "--target score --method fused --graph chain --penalty matrix:{s}/raw/terms.tsv --lambda-ratio 0.2"),
     "fused-trend": ("columns", "--target score --method fused --penalty trend --lambda-ratio 0.2"),
-    "skfs": ("voxels", "--target dx --method skfs --smooth 1 --lambda-ratio 0.4"),
-    "skfs-classes": ("columns", "--target three --method skfs --graph {s}/raw/edges.tsv --lambda-ratio 0.3 --confounds age --confounds-as out"),
-    "skfs-hsic": ("columns", "--target dx --method skfs --penalty hsic-lasso --bandwidth median --lambda-ratio 0.3"),
-    "fgm": ("columns", "--target dx --method fgm --groups file:{s}/raw/groups.tsv --B 1 --T 2 --debias 1 --by-size"),
-    "fgm-tree": ("columns", "--target dx --method fgm --groups tree:{s}/raw/tree.tsv --B 1 --T 2"),
-    "fgm-patches": ("voxels", "--target dx --method fgm --groups patches:6 --B 1 --T 2 --loss logistic"),
-    "fgm-pairs": ("columns", "--target three --method fgm --map poly2 --B 2 --T 2"),
-    "fgm-waves": ("columns", "--target dx --method fgm --map gauss --B 1 --T 1 --debias 2"),
-    "mslr": ("voxels", "--target dx --method mslr --features 3 --confounds age"),
-    "mslr-steps": ("columns", "--target dx --method mslr --map hik --r 2 --T 2"),
+    "skfs": ("voxels", "--target dx --method skfs --laplacian 1 --lambda-ratio 0.4"),
+    "skfs-classes": ("columns", "--target three --method skfs --graph {s}/raw/edges.tsv --lambda-ratio 0.3 --confounds age --confounds-as regress"),
+    "skfs-hsic": ("columns", "--target dx --method hsic-lasso --bandwidth median --lambda-ratio 0.3"),
+    "fgm": ("columns", "--target dx --method fgm --groups file:{s}/raw/groups.tsv --per-iteration 1 --iterations 2 --refit 1 --by-size"),
+    "fgm-tree": ("columns", "--target dx --method fgm --groups tree:{s}/raw/tree.tsv --per-iteration 1 --iterations 2"),
+    "fgm-patches": ("voxels", "--target dx --method fgm --groups patches:6 --per-iteration 1 --iterations 2 --loss logistic"),
+    "fgm-pairs": ("columns", "--target three --method fgm --feature-map poly2 --per-iteration 2 --iterations 2"),
+    "fgm-waves": ("columns", "--target dx --method fgm --feature-map gauss --per-iteration 1 --iterations 1 --refit 2"),
+    "mslr": ("voxels", "--target dx --method mslr --nselect 3 --confounds age"),
+    "mslr-steps": ("columns", "--target dx --method mslr --feature-map hik --per-iteration 2 --iterations 2"),
 }
 
 RUNS = {
     "cv": ("columns", "cv", "--target score --confounds age " + SMALL),
     "cv-classes": ("voxels", "cv", "--target dx --repeats 2 " + SMALL),
-    "cv-fgm": ("columns", "cv", "--target dx --method fgm --B 1 --T 2 --folds 2 --inner-folds 2 --bootstraps 100"),
+    "cv-fgm": ("columns", "cv", "--target dx --method fgm --per-iteration 1 --iterations 2 --folds 2 --inner-folds 2 --bootstraps 100"),
     "permute": ("columns", "permute", "--target score --permutations 6 --stop-at 0 " + SMALL),
     "stability": ("voxels", "stability", "--target score --pairs 2 --nlambda 4"),
     "stability-classes": ("columns", "stability", "--target three --pairs 2 --nlambda 4"),
@@ -134,22 +134,22 @@ def cohort_commands(name):
     out = ["info {d} --json", "info {d}", "path {d} --target %s --nlambda 3 --json" % score,
            "fit {d} --target %s --lambda-ratio 0.3 -o {o} --json" % score,
            "fit {d} --target %s --lambda-ratio 0.3 -o {o} --json" % dx,
-           "fit {d} --target %s --method fgm --B 1 --T 2 -o {o} --json" % dx,
+           "fit {d} --target %s --method fgm --per-iteration 1 --iterations 2 -o {o} --json" % dx,
            "cv {d} --target %s %s -o {o} --json" % (score, SMALL),
            "permute {d} --target %s --permutations 4 %s -o {o} --json" % (score, SMALL),
            "stability {d} --target %s --pairs 2 --nlambda 3 -o {o} --json" % score]
     if name != "sparse":
         out += ["fit {d} --target %s --method skfs --lambda-ratio 0.4 -o {o} --json" % dx,
                 "fit {d} --target %s --method fused --lambda-ratio 0.3 -o {o} --json" % score,
-                "fit {d} --target %s --confounds age,site --weights cost --lambda-ratio 0.3 -o {o} --json" % score,
+                "fit {d} --target %s --confounds age,site --subject-weights cost --lambda-ratio 0.3 -o {o} --json" % score,
                 "cv {d} --target %s --group site %s -o {o} --json" % (score, SMALL),
-                "fit {d} --target %s --method mslr --map poly2 --features 2 -o {o} --json" % dx]
+                "fit {d} --target %s --method mslr --feature-map poly2 --nselect 2 -o {o} --json" % dx]
     if voxels:
         out += ["fit {d} --target %s --method fused --graph %s --lambda-ratio 0.3 -o {o} --json"
                 % (score, "grid6" if name == "voxels" else "regions")]
     if name == "voxels":
-        out += ["regions {d}/coverage.nii.gz --threshold 1 -o {o}", "fit {d} --target dx --method fgm --groups patches:6 --B 1 --T 1 -o {o} --json",
-                "fit {d} --target dx --method fgm --groups tree:octree --B 1 --T 1 -o {o} --json"]
+        out += ["regions {d}/coverage.nii.gz --threshold 1 -o {o}", "fit {d} --target dx --method fgm --groups patches:6 --per-iteration 1 --iterations 1 -o {o} --json",
+                "fit {d} --target dx --method fgm --groups tree:octree --per-iteration 1 --iterations 1 -o {o} --json"]
     model = {"voxels": "lasso", "regions": "lasso-chosen", "columns": "fused-table", "sparse": "lasso-sparse"}[name]
     out += ["predict {s}/m-%s {d} --json" % model, "check-model {s}/m-%s {d} --json" % model]
     if name == "columns":
@@ -166,26 +166,26 @@ def model_commands(cohort):
 
 TABLES = {
     "edges.tsv": ["fit {s}/c-columns --target score --method fused --graph {d}/edges.tsv --lambda-ratio 0.3 -o {o} --json",
-                  "fit {s}/c-columns --target score --method fused --graph {d}/edges.tsv --sparsity 1 --solver bp --lambda-ratio 0.3 -o {o} --json",
+                  "fit {s}/c-columns --target score --method fused --graph {d}/edges.tsv --sparsity 1 --solver bound-propagation --lambda-ratio 0.3 -o {o} --json",
                   "fit {s}/c-columns --target dx --method skfs --graph {d}/edges.tsv --lambda-ratio 0.3 -o {o} --json"],
-    "penalties.tsv": ["fit {s}/c-columns --target score --penalties {d}/penalties.tsv --lambda-ratio 0.3 -o {o} --json",
-                      "cv {s}/c-columns --target dx --penalties {d}/penalties.tsv %s -o {o} --json" % SMALL],
-    "penalties.npy": ["fit {s}/c-columns --target score --penalties {d}/penalties.npy --lambda-ratio 0.3 -o {o} --json", "info {d}/penalties.npy --json"],
-    "penalties.nii.gz": ["fit {s}/c-voxels --target score --penalties {d}/penalties.nii.gz --lambda-ratio 0.3 -o {o} --json",
+    "penalties.tsv": ["fit {s}/c-columns --target score --penalty-factors {d}/penalties.tsv --lambda-ratio 0.3 -o {o} --json",
+                      "cv {s}/c-columns --target dx --penalty-factors {d}/penalties.tsv %s -o {o} --json" % SMALL],
+    "penalties.npy": ["fit {s}/c-columns --target score --penalty-factors {d}/penalties.npy --lambda-ratio 0.3 -o {o} --json", "info {d}/penalties.npy --json"],
+    "penalties.nii.gz": ["fit {s}/c-voxels --target score --penalty-factors {d}/penalties.nii.gz --lambda-ratio 0.3 -o {o} --json",
                          "regions {d}/penalties.nii.gz --threshold 1 --atlas {s}/raw/atlas.nii.gz -o {o}"],
     "folds.tsv": ["cv {s}/c-columns --target score --folds-from {d}/folds.tsv --nlambda 3 --inner-folds 2 --bootstraps 100 -o {o} --json"],
-    "groups.tsv": ["fit {s}/c-columns --target dx --method fgm --groups file:{d}/groups.tsv --B 1 --T 2 -o {o} --json",
-                   "fit {s}/c-columns --target dx --method mslr --groups file:{d}/groups.tsv --features 2 --by-size -o {o} --json"],
-    "tree.tsv": ["fit {s}/c-columns --target dx --method fgm --groups tree:{d}/tree.tsv --B 1 --T 2 -o {o} --json"],
+    "groups.tsv": ["fit {s}/c-columns --target dx --method fgm --groups file:{d}/groups.tsv --per-iteration 1 --iterations 2 -o {o} --json",
+                   "fit {s}/c-columns --target dx --method mslr --groups file:{d}/groups.tsv --nselect 2 --by-size -o {o} --json"],
+    "tree.tsv": ["fit {s}/c-columns --target dx --method fgm --groups tree:{d}/tree.tsv --per-iteration 1 --iterations 2 -o {o} --json"],
     "terms.tsv": ["fit {s}/c-columns --target score --method fused --graph chain --penalty matrix:{d}/terms.tsv --lambda-ratio 0.2 -o {o} --json"],
-    "people.tsv": ["info {d}/people.tsv --json", "cohort --features {s}/raw/x.tsv --participants {d}/people.tsv -o {o} --json",
+    "people.tsv": ["info {d}/people.tsv --json", "cohort --feature-table {s}/raw/x.tsv --participants {d}/people.tsv -o {o} --json",
                    "cohort --npy {s}/raw/x.npy --rows {d}/people.tsv -o {o} --json"],
-    "x.tsv": ["info {d}/x.tsv --json", "cohort --features {d}/x.tsv --participants {s}/raw/people.tsv -o {o} --json",
-              "predict {s}/m-fused-table --features {d}/x.tsv --participants {s}/raw/people.tsv --json"],
+    "x.tsv": ["info {d}/x.tsv --json", "cohort --feature-table {d}/x.tsv --participants {s}/raw/people.tsv -o {o} --json",
+              "predict {s}/m-fused-table --feature-table {d}/x.tsv --participants {s}/raw/people.tsv --json"],
     "x.npy": ["info {d}/x.npy --json", "cohort --npy {d}/x.npy --rows {s}/raw/people.tsv -o {o} --json"],
     "x.svm": ["cohort --svmlight {d}/x.svm -o {o} --json"],
     "atlas.nii.gz": ["cohort {s}/raw/images.tsv --image-column image --regions --atlas {d}/atlas.nii.gz -o {o} --json",
-                     "fit {s}/c-voxels --target dx --method fgm --groups atlas:{d}/atlas.nii.gz --B 1 --T 1 -o {o} --json",
+                     "fit {s}/c-voxels --target dx --method fgm --groups atlas:{d}/atlas.nii.gz --per-iteration 1 --iterations 1 -o {o} --json",
                      "regions {s}/m-lasso/weights.nii.gz --atlas {d}/atlas.nii.gz -o {o}", "info {d}/atlas.nii.gz --json"],
     "names.tsv": ["cohort {s}/raw/images.tsv --image-column image --regions --atlas {s}/raw/atlas.nii.gz --atlas-names {d}/names.tsv -o {o} --json",
                   "regions {s}/m-lasso/weights.nii.gz --atlas {s}/raw/atlas.nii.gz --atlas-names {d}/names.tsv -o {o}"],

@@ -73,8 +73,8 @@ def ends():
     call("cohort", "--npy", "x.npy", "--rows", "rows.tsv", "-o", "c", "-q")
     shutil.rmtree("m", ignore_errors=True)
     before = os.times().children_user
-    fit = subprocess.Popen(["voxsift", "fit", "c", "--target", "dx", "--weights", "w", "--confounds", "site",
-                            "--standardize", "center", "--method", "fgm", "--B", "5", "--T", "30", "--C", "1e3", "-o", "m",
+    fit = subprocess.Popen(["voxsift", "fit", "c", "--target", "dx", "--subject-weights", "w", "--confounds", "site",
+                            "--standardize", "center", "--method", "fgm", "--per-iteration", "5", "--iterations", "30", "--C", "1e3", "-o", "m",
                             "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         check("rounds that are hard to solve end", fit.wait(60) in (0, 3), fit.returncode)
@@ -104,25 +104,25 @@ def once_wrong():
     rng = np.random.default_rng(5)
     make(rng, scale=1e6)
     holds("large features", ["--target", "dx", "--method", "fgm", "--standardize", "none"], (0,))
-    holds("large features", ["--target", "dx", "--method", "fgm", "--standardize", "none", "--debias", "1"], (0, 3))
+    holds("large features", ["--target", "dx", "--method", "fgm", "--standardize", "none", "--refit", "1"], (0, 3))
     make(rng, n=40, weights="wide")
     for m in (["lasso"], ["fused", "--graph", "chain"], ["fused", "--graph", "correlation:2"],
-              ["fused", "--graph", "chain", "--solver", "bp"]):
-        holds("weights from 1e-8 to 1e8", ["--target", "dx", "--weights", "w", "--confounds", "site", "--method", *m])
+              ["fused", "--graph", "chain", "--solver", "bound-propagation"]):
+        holds("weights from 1e-8 to 1e8", ["--target", "dx", "--subject-weights", "w", "--confounds", "site", "--method", *m])
     make(rng, n=24, classes=3)
-    for m in ([], ["--map", "poly2"], ["--map", "gauss"]):
+    for m in ([], ["--feature-map", "poly2"], ["--feature-map", "gauss"]):
         holds("a level a subject", ["--target", "dx", "--confounds", "id", "--method", "mslr", *m], (0, 3))
     explained = ["--target", "dx", "--confounds", "id", "--method"]
     holds("explained", [*explained, "fgm"], (65,))
     holds("explained", [*explained, "fgm", "--loss", "logistic"], (65,))
     for m in (["lasso"], ["fused", "--graph", "chain"], ["fused", "--penalty", "trend"]):
-        out = ["--target", "score", "--confounds", "id", "--confounds-as", "out", "--method", *m]
+        out = ["--target", "score", "--confounds", "id", "--confounds-as", "regress", "--method", *m]
         holds("nothing left of features", out, (65,))
     make(np.random.default_rng(2), n=40, scale=1e3)  # the value is 1e-11 of the empty model's
     holds("a level two subjects", ["--target", "dx", "--confounds", "pair", "--method", "fgm", "--C", "10000",
                                    "--standardize", "none"], (0,))
     make(rng, n=24, classes=3)
-    for m in (["lasso"], ["fused", "--graph", "chain"], ["fgm", "--debias", "1", "--C", "0.01"], ["mslr"]):
+    for m in (["lasso"], ["fused", "--graph", "chain"], ["fgm", "--refit", "1", "--C", "0.01"], ["mslr"]):
         near = ["--target", "dx", "--confounds", "age,near", "--method", *m]
         holds("covariates that are almost one", near, (0,))
 
@@ -131,7 +131,7 @@ def least_lambda():
     """A lambda that rounding of slopes exceeds is refused, wherever it comes from."""
     make(np.random.default_rng(8), n=30)
     for m in (["lasso"], ["lasso", "--screen", "none"], ["fused", "--graph", "chain"],
-              ["fused", "--graph", "chain", "--solver", "cuts"], ["fused", "--penalty", "trend"]):
+              ["fused", "--graph", "chain", "--solver", "cut-pursuit"], ["fused", "--penalty", "trend"]):
         options = ["--target", "score", "--method", *m]
         for amount in (["--lambda", "5e-324"], ["--lambda", "1e-300"], ["--lambda-ratio", "1e-300"]):
             holds("a lambda that is almost 0", [*options, *amount], (2,))
@@ -168,18 +168,18 @@ def options_of(rng):
     options = ["--method", method, "--target", "dx" if method in ("fgm", "mslr", "skfs") else pick(["score", "dx"])]
     confounds = pick(CONFOUNDS) if method != "skfs" else ""
     options += ["--confounds", confounds] if confounds else []
-    options += ["--confounds-as", "out"] if confounds and method != "mslr" and rng.random() < 0.3 else []
+    options += ["--confounds-as", "regress"] if confounds and method != "mslr" and rng.random() < 0.3 else []
     options += ["--standardize", pick(["auto", "none", "center"])]
     if method in ("lasso", "fused", "skfs"):
         options += ["--lambda-ratio", pick(["0.9", "0.3", "0.1", "0.01"])]
     if method == "fused":
-        options += pick([["--graph", "tree"], ["--graph", "chain", "--solver", "cuts"], ["--penalty", "trend"],
-                         ["--graph", "correlation:2"], ["--graph", "chain", "--solver", "bp"]])
+        options += pick([["--graph", "tree"], ["--graph", "chain", "--solver", "cut-pursuit"], ["--penalty", "trend"],
+                         ["--graph", "correlation:2"], ["--graph", "chain", "--solver", "bound-propagation"]])
         options += ["--loss", "multinomial"] if options[3] == "dx" and rng.random() < 0.3 else []
     if method == "fgm":
-        options += ["--C", pick(["0.01", "1", "100"]), "--T", "3", "--loss", pick(["auto", "logistic"])]
+        options += ["--C", pick(["0.01", "1", "100"]), "--iterations", "3", "--loss", pick(["auto", "logistic"])]
     if method in ("fgm", "mslr"):
-        options += pick([[], [], ["--map", "poly2"], ["--map", "gauss"], ["--debias", "1"]])
+        options += pick([[], [], ["--feature-map", "poly2"], ["--feature-map", "gauss"], ["--refit", "1"]])
     return options
 
 
@@ -190,7 +190,7 @@ def random_ones(count):
         pick = lambda values: values[rng.integers(len(values))]
         kind, weights = pick(FEATURES), pick(WEIGHTS)
         make(rng, kind, pick([12, 20, 30]), pick([3, 8, 20]), pick(SCALES), weights, pick([2, 3]))
-        options = options_of(rng) + (["--weights", "w"] if weights != "none" else [])
+        options = options_of(rng) + (["--subject-weights", "w"] if weights != "none" else [])
         done += holds(f"problem {number}, {kind}, weights {weights}", options) == 0
     check("most can be certified", done > count / 2, done)
 

@@ -50,7 +50,7 @@ def certificate_alone(about):
 
 
 for name, words in {"lasso": ["--target", "score", "--confounds", "age,site", "--lambda-ratio", "0.3"],
-                    "fgm": ["--target", "dx", "--method", "fgm", "--B", "2", "--T", "2"],
+                    "fgm": ["--target", "dx", "--method", "fgm", "--per-iteration", "2", "--iterations", "2"],
                     "skfs": ["--target", "dx", "--method", "skfs", "--lambda-ratio", "0.5"]}.items():
     run("fit", "c", *words, "-o", "m", "--force", "-q")
     run("check-model", "m", "c")

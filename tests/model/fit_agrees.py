@@ -262,33 +262,33 @@ for name in ("m", "raw", "two", "three", "none"):
     check(f"certificate of {name}", said["holds"] is True and all(o["holds"] for o in said["outputs"]))
 names = [f"roi {k}" for k in range(25)]
 write("features.tsv", {"participant_id": ids, **{q: X[12 * k].astype("f4") for k, q in enumerate(names)}})
-run("cohort", "--features", "features.tsv", "--participants", "people.tsv", "-q", "-o", "f")
+run("cohort", "--feature-table", "features.tsv", "--participants", "people.tsv", "-q", "-o", "f")
 run("fit", "f", "--target", "score", "-q", "-o", "fm")
 t = table(open("fm/weights.tsv"))
 check("names of features", t["feature"] == [names[int(k)] for k in t["index"]] and "i" not in t)
 want = features("f").T @ weights("fm", 25) + about("fm")["outputs"][0]["intercept"]
-out, err = run("predict", "fm", "--features", "features.tsv")
+out, err = run("predict", "fm", "--feature-table", "features.tsv")
 check("features as a table", near(numbers(table(out.splitlines())["predicted"]), want))
 
 # ---- Penalties of features: the same as features that are divided by them ---------------------------
 c = rng.choice([0.25, 0.5, 2, 4], 25)
 write("divided.tsv", {"participant_id": ids, **{q: (features("f")[k] / c[k]).astype("f4") for k, q in enumerate(names)}})
-run("cohort", "--features", "divided.tsv", "--participants", "people.tsv", "-q", "-o", "divided")
+run("cohort", "--feature-table", "divided.tsv", "--participants", "people.tsv", "-q", "-o", "divided")
 write("penalties.tsv", {"feature": names[:20], "penalty": list(c[:20])})
 np.save("penalties.npy", c)
 words = ["--target", "score", "--standardize", "none", "--lambda", "3", "-q"]
 run("fit", "divided", *words, "-o", "dm")
-run("fit", "f", *words, "--penalties", "penalties.npy", "-o", "pm")
+run("fit", "f", *words, "--penalty-factors", "penalties.npy", "-o", "pm")
 check("penalties", near(weights("pm", 25), weights("dm", 25) / c), (weights("pm", 25), weights("dm", 25) / c))
 check("and their certificate", near(about("pm")["outputs"][0]["primal"], about("dm")["outputs"][0]["primal"]))
 os.remove("penalties.npy")
 run("check-model", "pm", "f")
-run("fit", "f", *words, "--penalties", "penalties.tsv", "-o", "tm")
+run("fit", "f", *words, "--penalty-factors", "penalties.tsv", "-o", "tm")
 c[20:] = 1
 check("a table of penalties", (np.load("tm/penalties.npy") == c).all())
 pen = np.where(np.indices(SHAPE)[0] > 6, 2, 1)
 nib.save(nib.Nifti1Image(pen.astype("u1"), AFFINE), "pen.nii.gz")
-run("fit", "c", "--target", "score", "--penalties", "pen.nii.gz", "-q", "-o", "im")
+run("fit", "c", "--target", "score", "--penalty-factors", "pen.nii.gz", "-q", "-o", "im")
 mask = np.asarray(nib.load("c/mask.nii.gz").dataobj) > 0
 check("an image of penalties", (np.load("im/penalties.npy") == pen.T[mask.T]).all())
 run("check-model", "im", "c")

@@ -138,16 +138,16 @@ p = 25
 small = rng.integers(-3, 4, (N, p)).astype(float)  # sums are exact in single precision
 names = [f"roi {k}" for k in range(p)]
 write("features.tsv", {"participant_id": ids, **{k: small[:, j] for j, k in enumerate(names)}})
-run("cohort", "--features", "features.tsv", "--participants", "people.tsv", "-q", "-o", "f")
+run("cohort", "--feature-table", "features.tsv", "--participants", "people.tsv", "-q", "-o", "f")
 os.makedirs("few")
 write("few/people.tsv", {k: v[:20] for k, v in table(open("people.tsv")).items()})
 write("few/features.tsv", {k: v[:20] for k, v in table(open("features.tsv")).items()})
-run("cohort", "--features", "few/features.tsv", "--participants", "few/people.tsv", "-q", "-o", "small")
+run("cohort", "--feature-table", "few/features.tsv", "--participants", "few/people.tsv", "-q", "-o", "small")
 sums = np.cumsum(small[:, ::-1], 1)[:, ::-1]  # of each column and all behind it
 write("sums.tsv", {"participant_id": ids, **{f"s{j}": sums[:, j] for j in range(1, p)}})
 t = table(open("people.tsv"))
 write("with_level.tsv", {**t, "level": sums[:, 0]})
-run("cohort", "--features", "sums.tsv", "--participants", "with_level.tsv", "-q", "-o", "s")
+run("cohort", "--feature-table", "sums.tsv", "--participants", "with_level.tsv", "-q", "-o", "s")
 for target in ("score", "dx"):
     words = ["--target", target, "--lambda", "2", "--tol", "1e-9", "-q", "--standardize", "none"]
     run("fit", "f", *words, "--method", "fused", "--graph", "chain", "-o", "fm", "--force")
@@ -163,7 +163,7 @@ for target in ("score", "dx"):
 c = rng.choice([0.25, 0.5, 2, 4], p - 1)
 write("edges.tsv", {"to": names[1:], "from": names[:-1], "weight": c})
 write("divided.tsv", {"participant_id": ids, **{f"s{j}": sums[:, j] / c[j - 1] for j in range(1, p)}})
-run("cohort", "--features", "divided.tsv", "--participants", "with_level.tsv", "-q", "-o", "d")
+run("cohort", "--feature-table", "divided.tsv", "--participants", "with_level.tsv", "-q", "-o", "d")
 words = ["--target", "score", "--lambda", "2", "--tol", "1e-9", "-q", "--standardize", "none"]
 run("fit", "f", *words, "--method", "fused", "--graph", "edges.tsv", "-o", "wm")
 run("fit", "d", *words, "--confounds", "level", "-o", "dm")
@@ -220,7 +220,7 @@ factors = np.kron(rng.normal(size=(N, 4)), np.ones(4))[:, :p]
 mixed = rng.normal(size=(N, p)) + 0.8 * factors * rng.choice([1, -1], p)
 mixed[:, 5] = 3  # a constant column goes together with nothing
 write("mixed.tsv", {"participant_id": ids, **{f"x {k}": mixed[:, k] for k in range(p)}})
-run("cohort", "--features", "mixed.tsv", "--participants", "people.tsv", "-q", "-o", "g")
+run("cohort", "--feature-table", "mixed.tsv", "--participants", "people.tsv", "-q", "-o", "g")
 mixed = np.load("g/features.npy").T.astype(float)
 learn = ["--target", "score", "--method", "fused", "--lambda-ratio", "0.3"]
 

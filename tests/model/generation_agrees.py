@@ -34,7 +34,7 @@ PATHS = ["b/l/f", "b/l/f", "b/l/o", "b/r", "b/r", "b/r/x", "b/r/x", "c/l", "c/l"
 def cohort(name, rows):
     write("x.tsv", {"participant_id": ids[rows], **{k: X[rows, j] for j, k in enumerate(names)}})
     write("people.tsv", {k: v[rows] for k, v in people.items()})
-    run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", name)
+    run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", name)
 
 
 cohort("new", slice(N, every))
@@ -89,13 +89,13 @@ def tree_groups():
 
 def units_of(p, S, model):
     """Columns of all units, by number; of trees by name."""
-    if p["map"] == "poly2":
-        g, r = p["gamma"], p["constant"]
+    if p["feature-map"] == "poly2":
+        g, r = p["gamma"], p["coef0"]
         return [np.sqrt(2 * g * r) * S[:, [j]] for j in range(P)] + [g * S[:, [j]] ** 2 for j in range(P)] + \
             [np.sqrt(2) * g * S[:, [a]] * S[:, [b]] for a, b in itertools.combinations(range(P), 2)]
-    if p["map"] == "gauss":
+    if p["feature-map"] == "gauss":
         return [waves(S[:, j], float(p["bandwidth"] or 1)) for j in range(P)]
-    if p["map"] == "hik":
+    if p["feature-map"] == "hik":
         return [steps(S[:, j]) for j in range(P)]
     if not p["groups"]:
         return [S[:, [j]] for j in range(P)]
@@ -179,16 +179,16 @@ def confirm(what, model, found, o):
     """One output of a model from its files and the table."""
     said, p, task = model["outputs"][o], model["parameters"], model["task"]
     logistic, mslr = said["loss"] == "logistic", model["method"] == "mslr"
-    B, cost = p["r" if mslr else "B"], p["C"]
+    B, cost = p["per-iteration"], p["C"]
     target = people[task["target"]]
     y = np.where(target == said["name"], 1.0, -1.0)
-    u = counts = people["much"][:N] if task["weights"] else np.ones(N)
+    u = counts = people["much"][:N] if task["subject-weights"] else np.ones(N)
     if task["class-weights"] == "balanced":
         u = u * np.where(y[:N] > 0, u.sum() / (2 * u[y[:N] > 0].sum()), u.sum() / (2 * u[y[:N] < 0].sum()))
     ones = np.ones((every, 0 if task["no-intercept"] else 1))
     C = np.column_stack([ones, *({"age": age, "sex": male.astype(float)}[k] for k in (task["confounds"] or "").split(",") if k)])
-    out = task["confounds-as"] == "out"
-    S = standardised(task["standardize"], C if out else None, task["penalties"], counts)
+    out = task["confounds-as"] == "regress"
+    S = standardised(task["standardize"], C if out else None, task["penalty-factors"], counts)
     units, rows = units_of(p, S, model), rows_of(table(open(f"{found}/selection.tsv")), o)
     free = C[:, :1] if out else C
     chosen, w = {}, number(rows["weight"])
@@ -219,10 +219,10 @@ def confirm(what, model, found, o):
 
     # weights that predict
     retrained = "learned_anew" in rows
-    check(what + ": learned anew where that is asked for", retrained == (p["debias"] > 0))
+    check(what + ": learned anew where that is asked for", retrained == (p["refit"] > 0))
     if retrained:
         w = number(rows["learned_anew"])
-    mapped = p["map"] != "none"
+    mapped = p["feature-map"] != "none"
     b = number(said["unpenalised_weights"])
     if mapped:
         score = Z @ w + C @ b
@@ -236,8 +236,8 @@ def confirm(what, model, found, o):
         check(what + ": weights of features", abs(rest).max() <= 1e-6 * abs(Z @ w).max(), abs(rest).max())
     if retrained:
         pull = u * y[:N] * descent(logistic, (y * score)[:N])
-        left = w - p["debias"] * Z[:N].T @ pull
-        full = p["debias"] * empty_value(logistic, y[:N], u, free[:N])
+        left = w - p["refit"] * Z[:N].T @ pull
+        full = p["refit"] * empty_value(logistic, y[:N], u, free[:N])
         check(what + ": learned to the end", left @ left / 2 <= 1e-8 * full and abs(free[:N].T @ pull).max() <= 1e-6 * (abs(free).max() + 1) * N,
               (left @ left / 2, full))
     return said, score, chosen, rows, w
@@ -259,9 +259,9 @@ def predicted(what, model, found, outputs):
 
 def files(what, model, found, parts):
     p = model["parameters"]
-    check(what + ": files", os.path.exists(found + "/pairs.tsv") == (p["map"] == "poly2") and os.path.exists(found + "/selected.tsv") == bool(p["groups"]) and
-          os.path.exists(found + "/mapped.tsv") == (p["map"] != "none") and os.path.exists(found + "/alpha.npy") == (model["method"] == "mslr"))
-    if p["map"] == "poly2":
+    check(what + ": files", os.path.exists(found + "/pairs.tsv") == (p["feature-map"] == "poly2") and os.path.exists(found + "/selected.tsv") == bool(p["groups"]) and
+          os.path.exists(found + "/mapped.tsv") == (p["feature-map"] != "none") and os.path.exists(found + "/alpha.npy") == (model["method"] == "mslr"))
+    if p["feature-map"] == "poly2":
         t, pairs = table(open(found + "/pairs.tsv")), list(itertools.combinations(range(P), 2))
         kinds, weights = [], []
         for said, score, chosen, rows, w in parts:
@@ -280,27 +280,27 @@ def files(what, model, found, parts):
 
 
 PROBLEMS = [
-    "--method fgm --loss squared-hinge --B 3 --T 3",
-    "--method fgm --loss logistic --confounds age,sex --B 2 --C 1",
-    "--method fgm --groups file:groups.tsv --by-size --debias 2 --B 1 --T 2",
-    "--method fgm --groups file:groups.tsv --B 9 --confounds age --loss logistic",
-    "--method fgm --groups tree:tree.tsv --B 2 --T 3 --C 0.5",
-    "--method fgm --map poly2 --confounds age --features 6 --gamma 0.5 --constant 0.3",
-    "--method fgm --map poly2 --confounds age,sex --confounds-as out --debias 3 --features 5",
-    "--method fgm --map gauss --bandwidth 0.7 --confounds sex --B 2 --T 2",
-    "--method fgm --map hik --debias 1 --B 2 --T 2",
-    "--method mslr --r 3 --T 2",
-    "--method mslr --r 3 --T 2 --solver descent",
-    "--method mslr --map poly2 --confounds age --features 4 --C 1",
-    "--method mslr --groups tree:tree.tsv --by-size --r 2 --T 2 --confounds age --confounds-as out",
-    "--method mslr --debias 0 --r 2 --T 2 --C 1",
-    "--method mslr --map hik --r 1 --T 2",
-    "--method fgm --target kind --class-weights balanced --B 2 --T 2 --debias 4",
-    "--method fgm --target kind --map poly2 --features 3 --weights much",
-    "--method fgm --penalties penalties.tsv --weights much --B 2 --T 3 --standardize center --C 0.01",
-    "--method fgm --map poly2 --penalties penalties.tsv --features 3",
-    "--method fgm --standardize none --no-intercept --loss logistic --B 2 --T 2 --C 0.001",
-    "--method fgm --B 500 --T 2",
+    "--method fgm --loss squared-hinge --per-iteration 3 --iterations 3",
+    "--method fgm --loss logistic --confounds age,sex --per-iteration 2 --C 1",
+    "--method fgm --groups file:groups.tsv --by-size --refit 2 --per-iteration 1 --iterations 2",
+    "--method fgm --groups file:groups.tsv --per-iteration 9 --confounds age --loss logistic",
+    "--method fgm --groups tree:tree.tsv --per-iteration 2 --iterations 3 --C 0.5",
+    "--method fgm --feature-map poly2 --confounds age --nselect 6 --gamma 0.5 --coef0 0.3",
+    "--method fgm --feature-map poly2 --confounds age,sex --confounds-as regress --refit 3 --nselect 5",
+    "--method fgm --feature-map gauss --bandwidth 0.7 --confounds sex --per-iteration 2 --iterations 2",
+    "--method fgm --feature-map hik --refit 1 --per-iteration 2 --iterations 2",
+    "--method mslr --per-iteration 3 --iterations 2",
+    "--method mslr --per-iteration 3 --iterations 2 --solver coordinate-descent",
+    "--method mslr --feature-map poly2 --confounds age --nselect 4 --C 1",
+    "--method mslr --groups tree:tree.tsv --by-size --per-iteration 2 --iterations 2 --confounds age --confounds-as regress",
+    "--method mslr --refit 0 --per-iteration 2 --iterations 2 --C 1",
+    "--method mslr --feature-map hik --per-iteration 1 --iterations 2",
+    "--method fgm --target kind --class-weights balanced --per-iteration 2 --iterations 2 --refit 4",
+    "--method fgm --target kind --feature-map poly2 --nselect 3 --subject-weights much",
+    "--method fgm --penalty-factors penalties.tsv --subject-weights much --per-iteration 2 --iterations 3 --standardize center --C 0.01",
+    "--method fgm --feature-map poly2 --penalty-factors penalties.tsv --nselect 3",
+    "--method fgm --standardize none --no-intercept --loss logistic --per-iteration 2 --iterations 2 --C 0.001",
+    "--method fgm --per-iteration 500 --iterations 2",
 ]
 for k, words in enumerate(PROBLEMS):
     words = words.split()
@@ -313,8 +313,8 @@ for k, words in enumerate(PROBLEMS):
     files(what, model, f"m{k}", parts)
 
 # ---- With B = 1 it is the lasso ------------------------------------------------------------------------------------
-exact = ["--T", "5000", "--tol", "1e-9", "--inner-tol", "1e-10", "-q"]
-run("fit", "c", "--target", "dx", "--method", "fgm", "--loss", "logistic", "--B", "1", "--C", "0.2", *exact, "-o", "one")
+exact = ["--iterations", "5000", "--tol", "1e-9", "--subproblem-tol", "1e-10", "-q"]
+run("fit", "c", "--target", "dx", "--method", "fgm", "--loss", "logistic", "--per-iteration", "1", "--C", "0.2", *exact, "-o", "one")
 w = number(table(open("one/selection.tsv"))["weight"])
 run("fit", "c", "--target", "dx", "--lambda", repr(abs(w).sum() / 0.2), "--tol", "1e-10", "-q", "-o", "lasso")
 a, b = ({int(i): float(v) for i, v in zip(*(table(open(m + "/weights.tsv"))[k] for k in ("index", "weight")))} for m in ("one", "lasso"))
@@ -324,12 +324,12 @@ check("and its value", near(json.load(open("one/model.json"))["outputs"][0]["pri
 
 # ---- poly2 is the same as a table of what it makes ------------------------------------------------------------------
 S = standardised("unit", None, False, np.ones(N))
-wide = np.hstack(units_of({"map": "poly2", "gamma": 1, "constant": 1}, S, None))
+wide = np.hstack(units_of({"feature-map": "poly2", "gamma": 1, "coef0": 1}, S, None))
 keep = wide[:N].std(0) > 0
 for name, part in (("wide", slice(N)), ("wide_new", slice(N, every))):
     write("x.tsv", {"participant_id": ids[part], **{f"u{j}": wide[part, j] for j in range(wide.shape[1])}})
     write("people.tsv", {k: v[part] for k, v in people.items()})
-    run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", name)
+    run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", name)
 
 
 def scores_of(found, cohort_name):
@@ -339,9 +339,9 @@ def scores_of(found, cohort_name):
     return (np.log(p) - np.log1p(-p) - said["calibration_offset"]) / said["calibration_slope"]
 
 
-for words in ("fgm --features 9 --B 3 --inner-tol 1e-8", "mslr --features 4 --r 2 --C 1", "fgm --loss logistic --B 4 --T 2 --confounds age --inner-tol 1e-8"):
+for words in ("fgm --nselect 9 --per-iteration 3 --subproblem-tol 1e-8", "mslr --nselect 4 --per-iteration 2 --C 1", "fgm --loss logistic --per-iteration 4 --iterations 2 --confounds age --subproblem-tol 1e-8"):
     words = [*words.split(), "--target", "dx", "-q"]
-    run("fit", "c", "--method", *words, "--map", "poly2", "-o", "narrow", "--force")
+    run("fit", "c", "--method", *words, "--feature-map", "poly2", "-o", "narrow", "--force")
     run("fit", "wide", "--method", *words, "--standardize", "none", "-o", "expanded", "--force")
     one, other = (table(open(m + "/selection.tsv")) for m in ("narrow", "expanded"))
     check(" ".join(words) + ": the same pairs", one["unit"] == other["unit"] and len(one["unit"]) > 3, (one["unit"], other["unit"]))

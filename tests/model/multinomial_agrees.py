@@ -16,7 +16,7 @@ age = np.round(60 + 8 * rng.normal(size=N), 2)
 ids = [f"s{k}" for k in range(N)]
 write("people.tsv", {"participant_id": ids, "dx": [NAMES[k] for k in y], "two": [NAMES[int(k > 0)] for k in y], "age": age})
 write("features.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
-run("cohort", "--features", "features.tsv", "--participants", "people.tsv", "-q", "-o", "c")
+run("cohort", "--feature-table", "features.tsv", "--participants", "people.tsv", "-q", "-o", "c")
 X = np.load("c/features.npy").T.astype(float)
 
 
@@ -64,7 +64,7 @@ confirm("classes", "m", ones, np.ones(N))
 check("a weight for each", (weights("m")[0, :7].mean() > weights("m")[1:, :7].mean(1) + 0.05).all())
 run("fit", *words, "-o", "beside", "--lambda-ratio", "0.1", "--confounds", "age", "--tol", "1e-9")
 confirm("a confound", "beside", np.column_stack([ones, age]), np.ones(N))
-run("fit", *words, "-o", "out", "--lambda-ratio", "0.1", "--confounds", "age", "--confounds-as", "out")
+run("fit", *words, "-o", "out", "--lambda-ratio", "0.1", "--confounds", "age", "--confounds-as", "regress")
 check("taken out", json.loads(run("check-model", "out", "c", "--json")[0])["holds"] is True)
 run("fit", *words, "-o", "b", "--lambda-ratio", "0.2", "--class-weights", "balanced", "--tol", "1e-9")
 confirm("balanced", "b", ones, (N / 3 / np.bincount(y))[y])

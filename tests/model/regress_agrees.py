@@ -15,7 +15,7 @@ score = X[:, 0] - X[:, 1] + 0.1 * age + rng.normal(size=N)
 people = {"participant_id": ids, "age": age, "site": site, "group": group, "score": score, "dx": np.where(score > np.median(score), "yes", "no")}
 write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
 write("people.tsv", people)
-run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
+run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
 C = np.column_stack([np.ones(N), age, site == "b"]).astype(float)
 
 
@@ -31,7 +31,7 @@ def lasso_gap(Z, y, w, b, lam):
 
 for way in ("unit", "center", "none"):
     for on in (None, "CN"):
-        words = ["--confounds", "age,site", "--confounds-as", "out", "--standardize", way, "--lambda-ratio", "0.2"]
+        words = ["--confounds", "age,site", "--confounds-as", "regress", "--standardize", way, "--lambda-ratio", "0.2"]
         learn = np.ones(N, bool) if on is None else group == on
         words += [] if on is None else ["--regress-on", "group=" + on]
         run("fit", "c", "--target", "score", *words, "-o", "m", "--force", "-q")
@@ -60,25 +60,25 @@ for f in os.listdir("m"):
 json.dump(about, open("bad/model.json", "w"))
 check("changed weights of confounds are seen", "is not what is taken out of its features" in run("check-model", "bad", "c", code=65)[1])
 for target, words in (("dx", []), ("score", ["--method", "fused", "--graph", "chain"])):
-    run("fit", "c", "--target", target, "--confounds", "age", "--confounds-as", "out", *words, "-o", "k", "--force", "-q")
+    run("fit", "c", "--target", target, "--confounds", "age", "--confounds-as", "regress", *words, "-o", "k", "--force", "-q")
     check("certificate of " + target, json.loads(run("check-model", "k", "c", "--json")[0])["holds"] is True)
-points = json.loads(run("path", "c", "--target", "score", "--confounds", "age", "--confounds-as", "out", "--nlambda", "5", "--json")[0])
+points = json.loads(run("path", "c", "--target", "score", "--confounds", "age", "--confounds-as", "regress", "--nlambda", "5", "--json")[0])
 check("a path", all(q["gap"] <= q["tol"] for q in points["outputs"][0]["points"]))
 
 # ---- In folds: learned from training subjects alone ------------------------------------------------------
-words = ["--confounds", "age,site", "--confounds-as", "out", "--regress-on", "group=CN"]
+words = ["--confounds", "age,site", "--confounds-as", "regress", "--regress-on", "group=CN"]
 said = json.loads(run("cv", "c", "--target", "score", *words, "--nlambda", "5", "--folds", "3", "-o", "v", "--json", "-q")[0])
 p, fold = table(open("v/predictions.tsv")), np.array(table(open("v/folds.tsv"))["fold"], int)
 for f in said["each_fold"]:
     train = fold != f["fold"]
-    run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", "part", "--force")
+    run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", "part", "--force")
     write("part/participants.tsv", {**people, "use": np.where(train, "yes", "no")})
     run("fit", "part", "--target", "score", "--only", "use=yes", *words, "--lambda", repr(f["lambda"][0]), "-o", "m", "--force", "-q")
     want = np.array(table(run("predict", "m", "part")[0].splitlines())["predicted"], float)
     check("a fold", near(np.array(p["predicted"], float)[~train], want[~train], 1e-5))
-for words, code, part in ((["--regress-on", "group=CN"], 2, "goes with '--confounds-as out'"),
-                          (["--confounds", "age", "--confounds-as", "out", "--regress-on", "group"], 2, "wants COLUMN=VALUE"),
-                          (["--confounds", "age", "--confounds-as", "out", "--regress-on", "group=MCI"], 65, "0 subjects are 'group=MCI'"),
-                          (["--confounds", "age", "--confounds-as", "out", "--standardize", "none", "--no-intercept"], 2, "takes the mean out as well")):
+for words, code, part in ((["--regress-on", "group=CN"], 2, "goes with '--confounds-as regress'"),
+                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group"], 2, "wants COLUMN=VALUE"),
+                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group=MCI"], 65, "0 subjects are 'group=MCI'"),
+                          (["--confounds", "age", "--confounds-as", "regress", "--standardize", "none", "--no-intercept"], 2, "takes the mean out as well")):
     check(part, part in run("fit", "c", "--target", "score", *words, "-o", "x", code=code)[1])
 finish()

@@ -22,7 +22,7 @@ people = {"participant_id": ids, "dx": np.where(sick, "yes", "no"), "age": age, 
 def cohort(name, X, keep=slice(None)):
     write("x.tsv", {"participant_id": np.array(ids)[keep], **{f"f{j}": X[keep, j] for j in range(P)}})
     write("people.tsv", {k: np.array(v)[keep] for k, v in people.items()})
-    run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", name, "--force")
+    run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", name, "--force")
 
 
 def kernel(a, b, width=1.0):
@@ -58,7 +58,7 @@ y, everybody = np.where(sick, 1.0, -1.0), np.ones(N, bool)
 S = standardised(X, everybody)
 yt = y - y.mean()
 Z = np.stack([yt * (kernel(S[:, j], S[:, j]) @ yt - (kernel(S[:, j], S[:, j]) @ yt).mean()) for j in range(P)], 1)
-out, _ = run("fit", "c", "--target", "dx", "--method", "skfs", "--graph", "chain", "--smooth", "0.3", "--lambda-ratio", "0.15",
+out, _ = run("fit", "c", "--target", "dx", "--method", "skfs", "--graph", "chain", "--laplacian", "0.3", "--lambda-ratio", "0.15",
              "--class-weights", "none", "-o", "m", "--json", "-q")
 said = json.loads(out)
 check("lambda_max is the largest sum of scores", near(said["lambda_max"], Z.sum(0).max(), 1e-5), (said["lambda_max"], Z.sum(0).max()))
@@ -98,7 +98,7 @@ check("files that do not go together", "broken/kernels.tsv' does not go with its
 
 # ---- What must not matter ----------------------------------------------------------------------------------------
 first = weights_of("m")
-words = ["--target", "dx", "--method", "skfs", "--graph", "chain", "--smooth", "0.3", "--lambda-ratio", "0.15", "--class-weights", "none", "-q"]
+words = ["--target", "dx", "--method", "skfs", "--graph", "chain", "--laplacian", "0.3", "--lambda-ratio", "0.15", "--class-weights", "none", "-q"]
 cohort("moved", X * rng.uniform(0.5, 9, P).astype("f4") + rng.normal(size=P).astype("f4"))
 run("fit", "moved", *words, "-o", "m2")
 other = weights_of("m2")
@@ -121,7 +121,7 @@ check("median distances", len(said_widths) > 0 and all(abs(said_widths[j] / widt
 want = scores_of(S, y, everybody, weights_of("b"), {**widths, **said_widths})
 p = table(run("predict", "b", "c", "-q")[0].splitlines())
 check("and predictions by them", p["predicted"] == list(np.where(want > 0, "yes", "no")))
-run("fit", "c", "--target", "dx", "--method", "skfs", "--confounds", "age", "--confounds-as", "out", "--lambda-ratio", "0.2", "--class-weights", "none", "-o", "o", "-q")
+run("fit", "c", "--target", "dx", "--method", "skfs", "--confounds", "age", "--confounds-as", "regress", "--lambda-ratio", "0.2", "--class-weights", "none", "-o", "o", "-q")
 C = np.column_stack([np.ones(N), age])
 want = scores_of(standardised(X, everybody, C), y, everybody, weights_of("o"))
 p = table(run("predict", "o", "c", "-q")[0].splitlines())
@@ -134,21 +134,21 @@ check("several classes", near(rows.sum(1), np.ones(N)) and "does NOT" not in run
 
 # ---- Folds: each is predicted by a model of the others ------------------------------------------------------------
 run("cv", "c", "--target", "dx", "--method", "skfs", "--folds-from", "fold", "--inner-folds", "2", "--nlambda", "4", "--lambda-ratio", "0.1",
-    "--smooth", "0.01,1", "--graph", "chain", "-o", "v", "-q", "--class-weights", "none")
+    "--laplacian", "0.01,1", "--graph", "chain", "-o", "v", "-q", "--class-weights", "none")
 told = json.load(open("v/cv.json"))
-check("tries", told["smooths"] == [0.01] * 4 + [1] * 4 and near(told["lambda_ratios"], list(0.1 ** (np.arange(4) / 3)) * 2))
+check("tries", told["laplacians"] == [0.01] * 4 + [1] * 4 and near(told["lambda_ratios"], list(0.1 ** (np.arange(4) / 3)) * 2))
 p = table(open("v/predictions.tsv"))
 got = np.array(p["score_yes"], float)
 for f in told["each_fold"]:
     train = (np.arange(N) % 4) != int(f["fold"])
     cohort("t", X, np.flatnonzero(train))
-    run("fit", "t", "--target", "dx", "--method", "skfs", "--graph", "chain", "--smooth", repr(f["smooth"]), "--lambda-ratio", repr(f["lambda_ratio"]),
+    run("fit", "t", "--target", "dx", "--method", "skfs", "--graph", "chain", "--laplacian", repr(f["laplacian"]), "--lambda-ratio", repr(f["lambda_ratio"]),
         "--class-weights", "none", "-o", "mt", "--force", "-q")
     want = scores_of(standardised(X, train), y, train, weights_of("mt"))
     check(f"fold {f['fold']}", near(got[~train], want[~train], 2e-3), abs(got - want)[~train].max() / abs(want).max())
 
 # ---- HSIC lasso against coordinate descent ------------------------------------------------------------------------
-out, _ = run("fit", "c", "--target", "dx", "--method", "skfs", "--penalty", "hsic-lasso", "--lambda-ratio", "0.2", "--class-weights", "none", "-o", "h", "--json", "-q", "--tol", "1e-9")
+out, _ = run("fit", "c", "--target", "dx", "--method", "hsic-lasso", "--lambda-ratio", "0.2", "--class-weights", "none", "-o", "h", "--json", "-q", "--tol", "1e-9")
 said = json.loads(out)
 S, H = standardised(X, everybody), np.eye(N) - 1 / N
 K = np.stack([(H @ kernel(S[:, j], S[:, j]) @ H).ravel() for j in range(P)], 1)
@@ -165,7 +165,7 @@ check("HSIC lasso: weights", near([w.get(j, 0) for j in range(P)], b, 1e-3), (w,
 check("HSIC lasso: certificate", "holds" in run("check-model", "h", "c")[0])
 
 # ---- Dual averages: repeatable, and above the bound ------------------------------------------------------------------
-dual = ["fit", "c", "--target", "dx", "--method", "skfs", "--solver", "dual-average", "--steps", "3000", "--lambda-ratio", "0.15", "--class-weights", "none", "-q", "--json"]
+dual = ["fit", "c", "--target", "dx", "--method", "skfs", "--solver", "dual-averaging", "--steps", "3000", "--lambda-ratio", "0.15", "--class-weights", "none", "-q", "--json"]
 one = json.loads(run(*dual, "-o", "d1", code=3)[0])
 two = json.loads(run(*dual, "-o", "d2", code=3)[0])
 check("the same steps", one["primal"] == two["primal"] and open("d1/weights.tsv").read() == open("d2/weights.tsv").read())

@@ -1,4 +1,4 @@
-"""A subject of weight 2 is two subjects: fits with whole --weights against fits on rows that are repeated (and left out
+"""A subject of weight 2 is two subjects: fits with whole --subject-weights against fits on rows that are repeated (and left out
 where the weight is 0), for every method, standardisation and way of confounds. Runs in an empty directory."""
 import itertools
 import json
@@ -24,7 +24,7 @@ def cohort(name, rows):
     write("x.tsv", {"participant_id": names, **{f"f{j}": X[rows, j] for j in range(P)}})
     write("people.tsv", {"participant_id": names, "u": u[rows], "age": age[rows], "site": site[rows], "score": score[rows], "kind": kind[rows],
                          "dx": np.where(noisy > np.median(noisy), "yes", "no")[rows], "group": learn[rows]})
-    run("cohort", "--features", "x.tsv", "--participants", "people.tsv", "-q", "-o", name)
+    run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", name)
 
 
 cohort("once", np.arange(N))
@@ -52,15 +52,15 @@ methods = {
     "logistic": ["--target", "dx", "--lambda-ratio", "0.1", "--tol", "1e-11"],
     "fused": ["--target", "score", "--method", "fused", "--lambda-ratio", "0.05", "--tol", "1e-11"],
     "multinomial": ["--target", "kind", "--method", "fused", "--loss", "multinomial", "--graph", "correlation:2", "--lambda-ratio", "0.1", "--tol", "1e-10"],
-    "fgm": ["--target", "dx", "--method", "fgm", "--B", "2", "--T", "3", "--inner-tol", "1e-11"],
-    "mslr": ["--target", "dx", "--method", "mslr", "--T", "3", "--inner-tol", "1e-11"],
-    "gauss": ["--target", "dx", "--method", "fgm", "--map", "gauss", "--B", "2", "--T", "2", "--inner-tol", "1e-11"],
-    "hik": ["--target", "dx", "--method", "fgm", "--map", "hik", "--B", "2", "--T", "2", "--inner-tol", "1e-11"],
+    "fgm": ["--target", "dx", "--method", "fgm", "--per-iteration", "2", "--iterations", "3", "--subproblem-tol", "1e-11"],
+    "mslr": ["--target", "dx", "--method", "mslr", "--iterations", "3", "--subproblem-tol", "1e-11"],
+    "gauss": ["--target", "dx", "--method", "fgm", "--feature-map", "gauss", "--per-iteration", "2", "--iterations", "2", "--subproblem-tol", "1e-11"],
+    "hik": ["--target", "dx", "--method", "fgm", "--feature-map", "hik", "--per-iteration", "2", "--iterations", "2", "--subproblem-tol", "1e-11"],
     "skfs": ["--target", "dx", "--method", "skfs", "--tol", "1e-11"],
     "balanced": ["--target", "dx", "--class-weights", "balanced", "--lambda-ratio", "0.1", "--tol", "1e-11"],
 }
-confounds = [[], ["--confounds", "age,site"], ["--confounds", "age,site", "--confounds-as", "out"],
-             ["--confounds", "age,site", "--confounds-as", "out", "--regress-on", "group=CN"]]
+confounds = [[], ["--confounds", "age,site"], ["--confounds", "age,site", "--confounds-as", "regress"],
+             ["--confounds", "age,site", "--confounds-as", "regress", "--regress-on", "group=CN"]]
 for (name, method), way, beside in itertools.product(methods.items(), ("none", "center", "unit"), range(4)):
     if (name in ("fused", "multinomial") and way == "unit") or (name == "skfs" and beside == 1):
         continue  # these are refused
@@ -70,9 +70,9 @@ for (name, method), way, beside in itertools.product(methods.items(), ("none", "
         continue  # steps of what confounds leave: a rounding at the end of the range is a step
     words = [*method, "--standardize", way, *confounds[beside]]
     what = f"{name}, {way}, {confounds[beside]}: "
-    one, W, p, holds = fit("once", *words, "--weights", "u")
+    one, W, p, holds = fit("once", *words, "--subject-weights", "u")
     two, V, q, same = fit("again", *words)
-    rel = 1e-4 if name in ("fgm", "mslr", "gauss", "hik") else 1e-5  # weights of rounds are found to --inner-tol
+    rel = 1e-4 if name in ("fgm", "mslr", "gauss", "hik") else 1e-5  # weights of rounds are found to --subproblem-tol
     check(what + "certificate", holds and same)
     for a, b in zip(one["outputs"], two["outputs"]):
         for key in ("lambda", "primal", "dual"):
@@ -82,7 +82,7 @@ for (name, method), way, beside in itertools.product(methods.items(), ("none", "
     check(what + "means", near(one["unpenalised_means"], two["unpenalised_means"], 1e-12))
 
 # ---- By hand: the weighted mean and standard deviation of one feature, and the weighted regression --------------
-run("fit", "once", "--target", "score", "--weights", "u", "--confounds", "age", "--confounds-as", "out", "--standardize", "unit", "-o", "m", "--force", "-q")
+run("fit", "once", "--target", "score", "--subject-weights", "u", "--confounds", "age", "--confounds-as", "regress", "--standardize", "unit", "-o", "m", "--force", "-q")
 about, t, w = json.load(open("m/model.json"))["outputs"][0], table(open("m/weights.tsv")), np.zeros(P)
 w[[int(i) for i in t["index"]]] = [float(v) for v in t["weight"]]
 C, root = np.column_stack([np.ones(N), age]), np.sqrt(u)[:, None]
@@ -95,7 +95,7 @@ r = score - X @ w - C @ np.array(b)
 check("by hand: primal", near(about["primal"], (u * r * r).sum() / 2 + about["lambda"] * abs(w * sd).sum(), 1e-9))
 
 # ---- What has no weights ----------------------------------------------------------------------------------------
-base = ["fit", "once", "--target", "dx", "--method", "skfs", "--weights", "u", "-o", "x"]
-check("hsic", "not go with '--weights'" in run(*base, "--penalty", "hsic-lasso", code=2)[1])
-check("median", "not go with '--weights'" in run(*base, "--bandwidth", "median", code=2)[1])
+base = ["fit", "once", "--target", "dx", "--subject-weights", "u", "-o", "x"]
+check("hsic", "not go with '--subject-weights'" in run(*base, "--method", "hsic-lasso", code=2)[1])
+check("median", "not go with '--subject-weights'" in run(*base, "--method", "skfs", "--bandwidth", "median", code=2)[1])
 finish()

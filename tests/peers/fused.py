@@ -59,14 +59,14 @@ for seed in range(250):
     free = np.stack([np.ones(n)] + ([] if s > 0 else [X.astype(float).sum(1) - X.astype(float).sum(1).mean()]), 1)
     S = X.astype(float) - X.astype(float).mean(0)
     left = y - free @ np.linalg.lstsq(free, y, rcond=None)[0]
-    first = fit(*sparse, "--solver", "cuts", "--lambda-ratio", "0.3")
+    first = fit(*sparse, "--solver", "cut-pursuit", "--lambda-ratio", "0.3")
     lp, norms = smallest_flow(S.T @ left, ends, c, s), norms + 1
     if abs(lp - first["lambda_max"]) > 1e-7 * lp:
         bad += 1
         print(f"DIFFERENT seed {seed}: lambda_max {first['lambda_max']:.12g}, HiGHS {lp:.12g}")
     for ratio in (0.3, 0.05):
         found = {way: fit(*sparse, "--solver", way, "--lambda", repr(ratio * first["lambda_max"]))["primal"]
-                 for way in ("cuts", "bp") + (("saif",) if tree else ())}
+                 for way in ("cut-pursuit", "bound-propagation") + (("saif",) if tree else ())}
         values += 1
         if max(found.values()) - min(found.values()) > 1e-8 * max(found.values()):
             bad += 1

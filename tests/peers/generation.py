@@ -25,7 +25,7 @@ def run(*words):
 
 def solve(*words):
     """As many units as there are, until the gap is closed."""
-    return json.loads(run("path", "c", *words, "--features", "100000", "--json"))["outputs"][0]["points"][0]
+    return json.loads(run("path", "c", *words, "--nselect", "100000", "--json"))["outputs"][0]["points"][0]
 
 
 def losses(logistic, m):
@@ -95,9 +95,9 @@ for seed in range(48):
         Z, groups = np.hstack([Z[:, m] / s for m, s in zip(members, size)]), np.repeat(np.arange(len(members)), [len(m) for m in members])
     free = np.column_stack([np.ones(n), age][:2 if seed % 5 == 0 else 1]) if shift else np.zeros((n, 0))
     words += ([] if shift else ["--no-intercept"]) + (["--confounds", "age"] if free.shape[1] == 2 else [])
-    words += ["--weights", "weight"] if weighted else []
+    words += ["--subject-weights", "weight"] if weighted else []
     u = cost * (weight if weighted else np.ones(n))
-    said = solve("--method", "fgm", *words, "--B", str(B), "--tol", "1e-7", "--loss", "logistic" if logistic else "squared-hinge")
+    said = solve("--method", "fgm", *words, "--per-iteration", str(B), "--tol", "1e-7", "--loss", "logistic" if logistic else "squared-hinge")
     value = least(Z, groups, y, u, free, logistic, B)
     apart = abs(said["primal"] - value) / value
     furthest, count = max(furthest, apart), count + 1
@@ -107,8 +107,8 @@ for seed in range(48):
               f"logistic {logistic}, shift {shift}, groups {grouped}")
     if logistic and seed % 3 == 0:  # without shift, and only so near as its bound says
         value = least(Z, groups, y, u, free[:, :0], True, B)
-        for way, tol in (("gradients", 1e-7), ("descent", 1e-3)):
-            said = solve("--method", "mslr", "--solver", way, *words, "--r", str(B), "--tol", str(tol))
+        for way, tol in (("proximal-gradient", 1e-7), ("coordinate-descent", 1e-3)):
+            said = solve("--method", "mslr", "--solver", way, *words, "--per-iteration", str(B), "--tol", str(tol))
             count += 1
             if not said["dual"] <= value * (1 + 1e-9) or not value * (1 - 1e-9) <= said["primal"] or said["primal"] > value + 2 * tol * u.sum():
                 bad += 1

@@ -28,7 +28,7 @@ for seed in range(12):
     g = np.stack([np.exp(-((S[:, j][:, None] - S[:, j][None]) ** 2) / 2) @ yt for j in range(p)], 1)
     Z = yt[:, None] * (g - g.mean(0))
     for ratio in (0.5, 0.2, 0.05):
-        said = json.loads(run("fit", "c", "--target", "dx", "--method", "skfs", "--smooth", "0", "--lambda-ratio", str(ratio), "--class-weights", "none",
+        said = json.loads(run("fit", "c", "--target", "dx", "--method", "skfs", "--laplacian", "0", "--lambda-ratio", str(ratio), "--class-weights", "none",
                               "--tol", "1e-8", "-o", "m", "--force", "--json"))
         # a and slack: n - Za <= slack
         lp = linprog(np.concatenate([np.full(p, said["lambda"]), np.ones(n)]), A_ub=np.hstack([-Z, -np.eye(n)]), b_ub=np.full(n, -n), method="highs")

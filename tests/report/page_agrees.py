@@ -176,7 +176,7 @@ run("fit", "ras-c", "--target", "dx", "--lambda-ratio", "2", "-q", "-o", "empty"
 run("report", "empty", "-o", "empty.html")
 check("an empty model", "Nothing is there" in Page("empty.html").text)
 write("x.tsv", {"participant_id": ids, **{f"{EVIL} {j}": rng.normal(size=n) for j in range(5)}})
-run("cohort", "--features", "x.tsv", "--participants", "ras.tsv", "-q", "-o", "t")
+run("cohort", "--feature-table", "x.tsv", "--participants", "ras.tsv", "-q", "-o", "t")
 run("cv", "t", "--target", "score", "--inner-folds", "0", "-q", "-o", "t-cv")
 run("report", "t-cv", "-o", "t.html")
 check("a table has no maps", not Page("t.html").loads)
@@ -241,7 +241,7 @@ def generated(name, cohort, *words, cites, report=()):
 
 
 def pairs(name, cohort, *words, places=None, **more):
-    page, about = generated(name, cohort, *words, "--map", "poly2", **more)
+    page, about = generated(name, cohort, *words, "--feature-map", "poly2", **more)
     part, shown = rows_after(page, "Which pairs")
     columns = table(open(name + "/pairs.tsv"))
     check(name + ": as many as the model says", len(columns["kind"]) == sum(o["selected"] for o in about["outputs"]))
@@ -280,10 +280,10 @@ def pairs(name, cohort, *words, places=None, **more):
 
 
 JMLR, TNNLS = "Towards ultrahigh dimensional feature selection", "Minimax sparse logistic regression for very"
-_, about = pairs("las-pairs", "las-c", "--target", "dx", "--method", "fgm", "--B", "3", "--T", "4", cites=JMLR, report=("--underlay", "none"))
-page, _ = pairs("kind-pairs", "las-c", "--target", "kind", "--method", "mslr", "--r", "3", "--T", "2", cites=TNNLS, report=("--atlas", "schaefer100"))
+_, about = pairs("las-pairs", "las-c", "--target", "dx", "--method", "fgm", "--per-iteration", "3", "--iterations", "4", cites=JMLR, report=("--underlay", "none"))
+page, _ = pairs("kind-pairs", "las-c", "--target", "kind", "--method", "mslr", "--per-iteration", "3", "--iterations", "2", cites=TNNLS, report=("--atlas", "schaefer100"))
 check("weights have no sign, and were learned anew", "without sign" in page.text and "learned anew with C = 5" in page.text)
-page, _ = pairs("t-pairs", "t", "--target", "dx", "--method", "fgm", "--B", "8", "--T", "1", cites=JMLR)
+page, _ = pairs("t-pairs", "t", "--target", "dx", "--method", "fgm", "--per-iteration", "8", "--iterations", "1", cites=JMLR)
 check("names of pairs are text", EVIL + " " in page.text and EVIL not in page.source and not page.loads + page.drawn)
 octants = (at > 0) @ [1, 2, 4] + 1  # of the last one, which is ras
 image = nib.Nifti1Image(octants.reshape(shape).astype("i4"), affine)
@@ -292,23 +292,23 @@ run("cohort", "ras.tsv", "--image-column", "image", "--regions", "--atlas", "oct
 inside = np.asarray(nib.load("ras-c/mask.nii.gz").dataobj).ravel() > 0
 regions = table(open("regions-c/regions.tsv"))
 centre = {f: at[(octants == int(i)) & inside].mean(0) for f, i in zip(regions["feature"], regions["index"])}
-pairs("region-pairs", "regions-c", "--target", "dx", "--method", "fgm", "--B", "12", "--T", "2", cites=JMLR, places=centre)
+pairs("region-pairs", "regions-c", "--target", "dx", "--method", "fgm", "--per-iteration", "12", "--iterations", "2", cites=JMLR, places=centre)
 for target, words in (("dx", []), ("kind", ["--by-size"])):
     name = target + "-groups"
-    page, about = generated(name, "ras-c", "--target", target, "--method", "fgm", "--groups", "tree:octree", "--B", "2", "--features", "3", *words, cites=JMLR)
+    page, about = generated(name, "ras-c", "--target", target, "--method", "fgm", "--groups", "tree:octree", "--per-iteration", "2", "--nselect", "3", *words, cites=JMLR)
     columns, (_, shown) = table(open(name + "/selected.tsv")), rows_after(page, "Which groups")
     wanted = [[columns["group"][k], columns["features"][k], g(float(columns["weight"][k])), tenths(100 * float(columns["share"][k])) + " %"]
               for c in (about["classes"] if target == "kind" else [None])
               for k in sorted((k for k in range(len(columns["group"])) if c is None or columns["class"][k] == c), key=lambda k: -float(columns["weight"][k]))]
     check(name + ": its table is that of the file", shown == wanted and len(wanted) == sum(o["selected"] for o in about["outputs"]), (shown, wanted))
     check(name + ": by size or not", ("root of their group's size" in page.text) == bool(words))
-for name, words, label, points in (("rounds", ["--T", "4"], "rounds", [1, 2, 3, 4]), ("wanted", ["--features", "2,4,8"], "features wanted", [2, 4, 8])):
-    page, about = generated(name, "ras-c", "--target", "dx", "--method", "fgm", "--B", "2", "--choose-lambda", "3", *words, cites=JMLR)
+for name, words, label, points in (("rounds", ["--iterations", "4"], "rounds", [1, 2, 3, 4]), ("wanted", ["--nselect", "2,4,8"], "features wanted", [2, 4, 8])):
+    page, about = generated(name, "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--choose-lambda", "3", *words, cites=JMLR)
     lines = [np.array([[float(v) for v in p.split(" ")] for p in d.split("L")]) for d in
              re.findall(r'<path fill="none" stroke="[^"]*" stroke-width="1.6" d="M(.*?)"', page.source)]
     check(name + ": figures are of what was tried", f">{label}</text>" in page.source and about[name] == points and len(lines) == 2 and
           all(np.allclose(page.axis("v4")(line[:, 0]), points, atol=0.02) for line in lines), lines)
-run("cv", "ras-c", "--target", "dx", "--method", "fgm", "--B", "2", "--T", "3", "--folds", "3", "-q", "-o", "rounds-cv")
+run("cv", "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--iterations", "3", "--folds", "3", "-q", "-o", "rounds-cv")
 run("report", "rounds-cv", "-o", "rounds-cv.html")
 page = Page("rounds-cv.html")
 check("rounds of a cross-validation", "the number of rounds chosen by 5 inner folds" in page.text and "lambda" not in page.text and

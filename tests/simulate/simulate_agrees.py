@@ -370,12 +370,12 @@ def pairs_that_count():
     check("pairs: another seed, other pairs", table(open("again/truth.tsv"))["first"] != truth["first"])
     make("pairs", "many", "--features", "2000")
     truth, words = table(open("many/truth.tsv")), ["fit", "many", "--target", "diagnosis", "-q", "--force", "-o", "model", "--method"]
-    run(*words, "fgm", "--map", "poly2", "--B", "5", "--T", "4")
+    run(*words, "fgm", "--feature-map", "poly2", "--per-iteration", "5", "--iterations", "4")
     found = table(open("model/pairs.tsv"))
     first = sorted(zip(found["kind"], found["first"], found["second"], map(float, found["weight"])), key=lambda r: -abs(r[3]))[:3]
     check("pairs: fgm finds them, with their signs", sorted((*r[:3], np.sign(r[3])) for r in first) ==
           sorted(("pair", *r, float(w)) for *r, w in zip(truth["first"], truth["second"], truth["weight"])), first)
-    for linear in ["fgm", "--B", "10"], ["lasso", "--lambda-ratio", "0.3"]:
+    for linear in ["fgm", "--per-iteration", "10"], ["lasso", "--lambda-ratio", "0.3"]:
         run(*words, *linear)
         known = set(table(open("model/weights.tsv"))["feature"]) & {*truth["first"], *truth["second"]}
         check("pairs: but no linear method", len(known) < 3, known)

@@ -237,7 +237,9 @@ static vxs_solver *begin(const example *e, int way, int screen, bool untransform
                                      .tol = 1e-9,
                                      .fused.untransformed = untransformed };
     vxs_solver *solver;
-    WORKS(vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, &solver, &err), err);
+    WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &e->problem, &settings, &solver,
+                         &err),
+          err);
     return solver;
 }
 
@@ -248,7 +250,7 @@ static bool is_identified(const example *e)
     vxs_method_settings settings = { .fused.solver = VXS_FUSED_BP, .tol = 1e-9 };
     vxs_solver *solver;
     if (e->terms.count == 0 ||
-        vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, &solver, &err))
+        vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &e->problem, &settings, &solver, &err))
         return false;
     bool possible = vxs_solver_lambda_max(solver) > 1e-4;
     vxs_solver_free(solver);
@@ -545,18 +547,21 @@ Test(bp, what_it_cannot_do_is_refused)
     set_pointers(&e, 0);
     vxs_problem problem = e.problem;
     problem.loss.kind = &vxs_multinomial_loss;
-    REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
-            VXS_MISUSE, "squared and logistic");
+    REFUSES(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &problem, &settings, &solver,
+                           &err),
+            err, VXS_MISUSE, "squared and logistic");
     problem = e.problem;
     problem.quadratic = (vxs_quadratic){ &vxs_ridge, 1, NULL };
-    REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
-            VXS_MISUSE, "ridge");
+    REFUSES(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &problem, &settings, &solver,
+                           &err),
+            err, VXS_MISUSE, "ridge");
     vxs_graph other = { .nodes = e.p + 1, .count = 1 };
     problem = e.problem;
     const vxs_fused far = vxs_fused_on(&other, 0);
     problem.penalty = &far.penalty;
-    REFUSES(vxs_solver_new(NULL, &vxs_methods[1], &problem, &settings, &solver, &err), err,
-            VXS_MISUSE, "nodes");
+    REFUSES(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &problem, &settings, &solver,
+                           &err),
+            err, VXS_MISUSE, "nodes");
     release(&e);
 }
 
@@ -570,8 +575,8 @@ static vxs_status solve_some(vxs_error *err)
                                      .tol = 1e-6,
                                      .fused.compare = true };
     vxs_solver *solver;
-    vxs_status status =
-        vxs_solver_new(NULL, &vxs_methods[1], &fault_example->problem, &settings, &solver, err);
+    vxs_status status = vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED],
+                                       &fault_example->problem, &settings, &solver, err);
     if (status)
         return status;
     for (size_t k = 1; k < 4 && !status; k++) {

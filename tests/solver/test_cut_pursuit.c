@@ -244,7 +244,8 @@ static double gap_of(const example *e, const vxs_solution *s, double *primal, do
 static vxs_status begin(const example *e, int way, double tol, vxs_solver **solver, vxs_error *err)
 {
     vxs_method_settings settings = { .tol = tol, .fused.solver = way };
-    return vxs_solver_new(NULL, &vxs_methods[1], &e->problem, &settings, solver, err);
+    return vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FUSED], &e->problem, &settings, solver,
+                          err);
 }
 
 /* The checker, with flows of its own, agrees. */

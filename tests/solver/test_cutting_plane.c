@@ -242,7 +242,9 @@ Test(cutting_plane, budget_one_is_the_lasso)
         vxs_problem problem = e.problem;
         vxs_method_settings settings = { .tol = 1e-11 };
         problem.penalty = &vxs_l1;
-        WORKS(vxs_solver_new(NULL, &vxs_methods[0], &problem, &settings, &solver, &err), err);
+        WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_LASSO], &problem, &settings, &solver,
+                             &err),
+              err);
         double lambda = sum / e.budget.cost;
         WORKS(vxs_solver_fit(solver, lambda, &lasso, &err), err);
         cr_assert(fabs(lasso.certificate.primal - (loss + lambda * sum)) <=

@@ -170,7 +170,8 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
     const vxs_fused *fused = vxs_as_fused(e->problem.penalty);
     const vxs_graph *g = fused ? fused->graph : NULL;
     vxs_solver *solver;
-    WORKS(vxs_solver_new(NULL, &vxs_methods[g ? 1 : 0], &e->problem, &settings, &solver, &err),
+    WORKS(vxs_solver_new(NULL, &vxs_methods[g ? VXS_METHOD_FUSED : VXS_METHOD_LASSO], &e->problem,
+                         &settings, &solver, &err),
           err);
     double most = vxs_solver_lambda_max(solver);
     for (size_t k = 0; k < RATIOS && most > 1e-4; k++) {

@@ -23,6 +23,7 @@ static const vxs_problem problems[] = {
     [VXS_METHOD_LASSO] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_FUSED] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_SKFS] = { .loss.kind = &vxs_hinge_loss, .nonnegative = true },
+    [VXS_METHOD_HSIC] = { .loss.kind = &vxs_squared_loss, .nonnegative = true },
     [VXS_METHOD_FGM] = { .loss.kind = &vxs_squared_hinge_loss },
     [VXS_METHOD_MSLR] = { .loss.kind = &vxs_logistic_loss },
     [VXS_METHOD_GRAPHNET] = { .loss.kind = &vxs_squared_loss },
@@ -370,7 +371,7 @@ Test(misuse, penalties_and_tolerances)
         REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number 5");
         e = make(others[k]);
         e->settings.saif.inner = -3;
-        REFUSED(e, VXS_MISUSE, "setting 'inner' has no choice number -3");
+        REFUSED(e, VXS_MISUSE, "setting 'subproblem' has no choice number -3");
     }
     e = make(VXS_METHOD_FGM);
     e->budget.map.kind = 9;
@@ -379,11 +380,11 @@ Test(misuse, penalties_and_tolerances)
     for (size_t k = 0; k < 5; k++) {
         e = make(VXS_METHOD_FGM);
         e->settings.path.numbers = lists[k];
-        REFUSED(e, VXS_MISUSE, "'--features' takes whole numbers that rise");
+        REFUSED(e, VXS_MISUSE, "'--nselect' takes whole numbers that rise");
     }
     e = make(VXS_METHOD_FGM);
     e->settings.blocks.inner_tol = NAN;
-    REFUSED(e, VXS_MISUSE, "setting 'inner-tol' is nan");
+    REFUSED(e, VXS_MISUSE, "setting 'subproblem-tol' is nan");
 }
 
 Test(misuse, lambda)

@@ -96,8 +96,8 @@ static bool fit(const float *x, const double *y, bool fused, int threads, vxs_so
                             .covariate_count = 1 };
     vxs_fused on = vxs_fused_on(&chain, 0);
     problem.penalty = fused ? &on.penalty : NULL;
-    bool fine =
-        vxs_solver_new(NULL, &vxs_methods[fused], &problem, &settings, &solver, NULL) == VXS_OK;
+    bool fine = vxs_solver_new(NULL, &vxs_methods[fused ? VXS_METHOD_FUSED : VXS_METHOD_LASSO],
+                               &problem, &settings, &solver, NULL) == VXS_OK;
     for (int k = 1; k <= 4 && fine; k++) {
         vxs_solution_release(s);
         fine = vxs_solver_fit(solver, vxs_solver_lambda_max(solver) / (2 * k), s, NULL) == VXS_OK &&

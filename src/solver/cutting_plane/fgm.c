@@ -1,7 +1,7 @@
 /* fgm.c - methods fgm and mslr: options, and the solver of the restricted problem. */
 #include "solver/cutting_plane/cutting_plane.h"
 
-static const char *const ways[] = { "gradients", "descent", NULL };
+static const char *const ways[] = { "proximal-gradient", "coordinate-descent", NULL };
 static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 #define COST_ROW                                                                                   \
@@ -9,26 +9,26 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
         "C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12,                                             \
         "what errors on training subjects cost beside the size of weights: larger ones fit "       \
         "these more closely")
-#define BUDGET_ROW(letter, before)                                                                 \
+#define BUDGET_ROW(before)                                                                         \
     VXS_WHOLE_ROW(                                                                                 \
-        (letter), "N", VXS_AT(blocks.budget), (before), 1, 1e6,                                    \
+        "per-iteration", "N", VXS_AT(blocks.budget), (before), 1, 1e6,                             \
         "how many features (or groups, pairs) a round adds, and over how many the weights "        \
         "are to spread: small ones choose with care, large ones need fewer rounds")
 #define COMMON_ROWS                                                                                \
     VXS_WHOLE_ROW(                                                                                 \
-        "T", "N", VXS_AT(path.rounds), 10, 1, 100000,                                              \
-        "rounds at most, unless --features says how many are wanted; a path has a point for "      \
+        "iterations", "N", VXS_AT(path.rounds), 10, 1, 100000,                                     \
+        "rounds at most, unless --nselect says how many are wanted; a path has a point for "       \
         "each, and folds choose among them"),                                                      \
         VXS_TEXT_ROW(                                                                              \
-            "features", "LIST", VXS_AT(path.numbers),                                              \
+            "nselect", "LIST", VXS_AT(path.numbers),                                               \
             "how many features (or groups, pairs) are wanted: exactly so many are selected, "      \
             "unless fewer already close the gap; several with commas between for a path, or "      \
             "where folds choose"),                                                                 \
         VXS_REAL_ROW(                                                                              \
             "tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1,                                             \
             "duality gap over everything that could be selected, as a share of the loss of "       \
-            "the empty model, at which rounds end before T or --features"),                        \
-        VXS_REAL_ROW("change", "X", VXS_AT(blocks.change), 0, 0, 1,                                \
+            "the empty model, at which rounds end before T or --nselect"),                         \
+        VXS_REAL_ROW("min-improvement", "X", VXS_AT(blocks.change), 0, 0, 1,                       \
                      "end when a round lowers the value by no more than this share of the empty "  \
                      "model's; 0: never"),                                                         \
         VXS_TEXT_ROW(                                                                              \
@@ -42,31 +42,31 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
             "divide features by the square root of their group's size, so that large groups "      \
             "are not ahead for being large"),                                                      \
         VXS_CHOICE_ROW(                                                                            \
-            "map", "MAP", VXS_AT(blocks.map), 0, maps,                                             \
+            "feature-map", "MAP", VXS_AT(blocks.map), 0, maps,                                     \
             "what features become before they are selected: poly2 (themselves, squares, "          \
             "and products of all pairs), gauss (11 waves each, which act as a Gaussian "           \
             "kernel), hik (100 steps each: histogram intersection); none of it is stored but "     \
             "what is selected")
 #define MAP_ROWS                                                                                   \
     VXS_REAL_ROW("gamma", "G", VXS_AT(blocks.gamma), 1, 1e-9, 1e9,                                 \
-                 "of --map poly2, which acts as the kernel (G x'z + R)^2"),                        \
-        VXS_REAL_ROW("constant", "R", VXS_AT(blocks.constant), 1, 0, 1e9,                          \
-                     "of --map poly2: R of that kernel; 0: no features by themselves"),            \
-        VXS_TEXT_ROW(                                                                              \
-            "bandwidth", "WIDTH", VXS_AT(blocks.bandwidth),                                        \
-            "of --map gauss: standard deviation of the kernel, in standard deviations of a "       \
-            "feature; without it 1")
+                 "of --feature-map poly2, which acts as the kernel (G x'z + R)^2"),                \
+        VXS_REAL_ROW("coef0", "R", VXS_AT(blocks.constant), 1, 0, 1e9,                             \
+                     "of --feature-map poly2: R of that kernel; 0: no features by themselves"),    \
+        VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(blocks.bandwidth),                               \
+                     "of --feature-map gauss: standard deviation of the kernel, in standard "      \
+                     "deviations of a "                                                            \
+                     "feature; without it 1")
 
 #define INNER_ROW                                                                                  \
-    VXS_REAL_ROW("inner-tol", "X", VXS_AT(blocks.inner_tol), 1e-3, 1e-12, 0.1,                     \
+    VXS_REAL_ROW("subproblem-tol", "X", VXS_AT(blocks.inner_tol), 1e-3, 1e-12, 0.1,                \
                  "gap to which each round's problem is solved, over what was selected so far; "    \
                  "smaller ones (1e-6: exact) take longer and select nearly the same")
 #define DEBIAS_ROW(before, words)                                                                  \
-    VXS_REAL_ROW("debias", "C", VXS_AT(blocks.debias), (before), 0, 1e12, (words))
+    VXS_REAL_ROW("refit", "C", VXS_AT(blocks.debias), (before), 0, 1e12, (words))
 
 const vxs_param vxs_fgm_params[] = {
     COST_ROW,
-    BUDGET_ROW("B", 10),
+    BUDGET_ROW(10),
     COMMON_ROWS,
     MAP_ROWS,
     INNER_ROW,
@@ -77,7 +77,7 @@ const vxs_param vxs_fgm_params[] = {
 
 const vxs_param vxs_mslr_params[] = {
     COST_ROW,
-    BUDGET_ROW("r", 10),
+    BUDGET_ROW(10),
     COMMON_ROWS,
     MAP_ROWS,
     VXS_CHOICE_ROW(

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-static const char *const ways[] = { "auto", "saif", "cuts", "bp", NULL };
+static const char *const ways[] = { "auto", "saif", "cut-pursuit", "bound-propagation", NULL };
 
 const vxs_param vxs_fused_params[] = {
     VXS_LAMBDA_ROWS,
@@ -36,12 +36,13 @@ const vxs_param vxs_fused_params[] = {
         "edges (the default): differences over the graph; trend: second differences "
         "of features in their order; matrix:FILE: sums of features, from a table with columns "
         "term, feature and value"),
-    VXS_FLAG_ROW(
-        "compare", VXS_AT(fused.compare),
-        "with --solver bp: solves without screening as well, and says how much longer that "
-        "took and how far apart the values are"),
+    VXS_FLAG_ROW("compare", VXS_AT(fused.compare),
+                 "with --solver bound-propagation: solves without screening as well, and says how "
+                 "much longer that "
+                 "took and how far apart the values are"),
     VXS_FLAG_ROW("untransformed", VXS_AT(fused.untransformed),
-                 "with --solver bp: screens without adding up columns over trees and along paths, "
+                 "with --solver bound-propagation: screens without adding up columns over trees "
+                 "and along paths, "
                  "which is there to be compared with"),
     VXS_SCREEN_ROWS,
     { .name = NULL },
@@ -55,7 +56,7 @@ static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
     if (!status && loop < g->count)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--solver saif' is for trees; the edge between features %zu and %zu of "
-                          "the graph closes a loop, see '--solver cuts'",
+                          "the graph closes a loop, see '--solver cut-pursuit'",
                           g->from[loop], g->to[loop]);
     return status;
 }
@@ -64,11 +65,12 @@ static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
 static vxs_status check_options(const vxs_method_settings *s, int way, vxs_error *err)
 {
     if (way != VXS_FUSED_BP && (s->fused.compare || s->fused.untransformed))
-        return vxs_fail(err, VXS_MISUSE, "'--%s' goes with '--solver bp'; here it is '%s'",
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--%s' goes with '--solver bound-propagation'; here it is '%s'",
                         s->fused.compare ? "compare" : "untransformed", ways[way]);
     if (way == VXS_FUSED_CUTS && (s->saif.screen != 0 || s->saif.inner != 0))
-        return vxs_fail(err, VXS_MISUSE, "'--%s' does not go with '--solver cuts'",
-                        s->saif.screen != 0 ? "screen" : "inner");
+        return vxs_fail(err, VXS_MISUSE, "'--%s' does not go with '--solver cut-pursuit'",
+                        s->saif.screen != 0 ? "screen" : "subproblem");
     return VXS_OK;
 }
 
@@ -252,9 +254,10 @@ static vxs_status check(const vxs_problem *q, const vxs_method_settings *s, vxs_
     const vxs_fused *on = vxs_as_fused(q->penalty);
     bool bp = s->fused.solver == VXS_FUSED_BP || (s->fused.solver == VXS_FUSED_AUTO && !on);
     if (bp && q->loss.kind->joint)
-        return vxs_fail(err, VXS_MISUSE,
-                        "solver 'bp' knows squared and logistic loss only: with several classes "
-                        "use another one");
+        return vxs_fail(
+            err, VXS_MISUSE,
+            "solver 'bound-propagation' knows squared and logistic loss only: with several classes "
+            "use another one");
     if (s->fused.solver == VXS_FUSED_SAIF && (q->loss.kind->joint || (on && on->sparsity > 0)))
         return vxs_fail(err, VXS_MISUSE,
                         "'--solver saif' has neither all classes at once nor a penalty on weights");

@@ -25,30 +25,23 @@
 #define INNER    0.2  /* of the gap that is wanted, for the problem on the members */
 #define FIRST    1e-3 /* gap of the first round, whatever is wanted */
 
-static const char *const penalties[] = { "laplacian", "hsic-lasso", NULL };
-static const char *const solvers[] = { "exact", "dual-average", NULL };
+static const char *const solvers[] = { "interior-point", "dual-averaging", NULL };
 
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_TEXT_ROW(
-        "smooth", "LIST", VXS_AT(path.smooths),
+        "laplacian", "LIST", VXS_AT(path.smooths),
         "weight of squared differences between neighbours, in units that do not depend on "
         "the data: lambda2 = S lambda_max^2 / n^2; several with commas between where folds "
         "choose; without it 1"),
-    VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),
-                 "standard deviation of the Gaussian kernel, in standard deviations of a voxel; or "
-                 "median: the median distance between two subjects, for each voxel; without it 1"),
-    VXS_CHOICE_ROW(
-        "penalty", "KIND", VXS_AT(kernels.penalty), 0, penalties,
-        "laplacian: neighbours alike; hsic-lasso: no neighbours, and voxels that say the same "
-        "as others are left out (squared loss on kernels, solved by SAIF)"),
+    VXS_KERNEL_WIDTH_ROW,
     VXS_CHOICE_ROW(
         "solver", "WAY", VXS_AT(kernels.solver), 0, solvers,
         "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
         "to be compared with"),
     VXS_WHOLE_ROW("steps", "N", VXS_AT(kernels.steps), 100000, 1, 1e12,
                   "of dual-average, a random subject each"),
-    VXS_REAL_ROW("gamma", "G", VXS_AT(kernels.gamma), 100, 1e-9, 1e12,
+    VXS_REAL_ROW("averaging-gamma", "G", VXS_AT(kernels.gamma), 100, 1e-9, 1e12,
                  "of dual-average: larger ones begin more slowly and end more quietly"),
     VXS_WHOLE_ROW("sample-seed", "N", VXS_AT(kernels.sample_seed), 1, 0, 1e15,
                   "of the subjects that dual-average draws"),
@@ -163,8 +156,6 @@ static vxs_status look_at_empty(vxs_skfs *s, vxs_error *err)
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
-    if (settings->kernels.penalty == VXS_PENALTY_HSIC)
-        return vxs_lasso_kind.begin(context, problem, settings, solver, err);
     vxs_skfs *s = vxs_alloc(1, sizeof(*s), err);
     if (!s)
         return VXS_FAILED;
@@ -378,10 +369,8 @@ static const vxs_accepts *accepts(const vxs_method_settings *settings)
                                          .penalties = { &vxs_l1_penalty },
                                          .quadratics = { &vxs_relative_laplacian },
                                          .weights = VXS_NONNEGATIVE };
-    static const vxs_accepts hsic = { .losses = { &vxs_squared_loss },
-                                      .penalties = { &vxs_l1_penalty },
-                                      .weights = VXS_NONNEGATIVE };
-    return settings && settings->kernels.penalty == VXS_PENALTY_HSIC ? &hsic : &kernels;
+    (void)settings;
+    return &kernels;
 }
 
 const vxs_solver_kind vxs_skfs_kind = {

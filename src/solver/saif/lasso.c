@@ -37,6 +37,13 @@ const vxs_param vxs_graphnet_params[] = {
     { .name = NULL },
 };
 
+/* HSIC lasso: columns are kernels (vxs_kernels_new), the target y y'. */
+const vxs_param vxs_hsic_params[] = {
+    VXS_LAMBDA_ROWS,
+    VXS_KERNEL_WIDTH_ROW,
+    { .name = NULL },
+};
+
 void vxs_bound_free(vxs_bound *bound)
 {
     if (!bound)
@@ -347,8 +354,25 @@ static const vxs_accepts *accepts(const vxs_method_settings *settings)
     return &all;
 }
 
+static const vxs_accepts *accepts_kernels(const vxs_method_settings *settings)
+{
+    static const vxs_accepts hsic = { .losses = { &vxs_squared_loss },
+                                      .penalties = { &vxs_l1_penalty },
+                                      .weights = VXS_NONNEGATIVE };
+    (void)settings;
+    return &hsic;
+}
+
 const vxs_solver_kind vxs_lasso_kind = {
     .accepts = accepts,
+    .begin = begin,
+    .lambda_max = lambda_max,
+    .fit = fit,
+    .release = release,
+};
+
+const vxs_solver_kind vxs_hsic_kind = {
+    .accepts = accepts_kernels,
     .begin = begin,
     .lambda_max = lambda_max,
     .fit = fit,
