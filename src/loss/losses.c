@@ -20,6 +20,19 @@ double vxs_loss_value(const vxs_loss *l, const double *z)
     return sum;
 }
 
+double vxs_loss_eased(const vxs_loss *l, const double *z, double before)
+{
+    double farthest = 0, next = before / 4;
+    if (!l->kind->has_threshold)
+        return 0;
+    for (size_t i = 0; i < l->n && !(before > 0); i++)
+        if (vxs_loss_weight(l, i) > 0)
+            farthest = fmax(farthest, fabs((z ? z[i] : 0) - l->y[i]));
+    if (!(before > 0))
+        next = farthest;
+    return next > l->threshold && isfinite(next) ? next : 0;
+}
+
 void vxs_loss_gradient(const vxs_loss *l, const double *z, double *gradient)
 {
     const vxs_sample_loss *f = l->kind->sample;

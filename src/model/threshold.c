@@ -7,9 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EFFICIENT 1.345
-/* Of thresholds: from further away steps do not reach the constant of the empty model. */
-#define FAR        50
+#define EFFICIENT  1.345
 #define OF_NORMALS 1.4826 /* standard deviation over median absolute deviation */
 
 typedef struct {
@@ -57,11 +55,6 @@ vxs_status vxs_task_threshold(const vxs_task *t, const size_t *which, size_t n, 
     if (!(*threshold > 0))
         *threshold = count > 0 ? EFFICIENT * OF_NORMALS * median(list, count) : 0;
     free(list);
-    if (*threshold > 0 && fabs(middle) > FAR * *threshold)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "the median of column '%s' is %g, too far from 0 beside the threshold %g "
-                        "of Huber's loss; subtract about that from the column",
-                        t->settings.target, middle, *threshold);
     return *threshold > 0
                ? VXS_OK
                : vxs_fail(err, VXS_BAD_DATA,

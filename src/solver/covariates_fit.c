@@ -160,7 +160,7 @@ static double slack_of(const vxs_shift *s, const double *shifted, double value)
     return ROUNDING * sum;
 }
 
-double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
+static double newton(vxs_shift *s, const double *z, double *shifted)
 {
     double value = value_at(s, z, s->b, shifted);
     for (int step = 0, flat = 0; step < STEPS && s->rank > 0 && flat < 4; step++) {
@@ -175,6 +175,20 @@ double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
         value = next;
     }
     return value;
+}
+
+double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
+{
+    const vxs_problem *problem = s->problem;
+    vxs_problem eased = *problem;
+    double threshold = 0;
+    while ((threshold = vxs_loss_eased(&problem->loss, z, threshold)) > 0) {
+        eased.loss.threshold = threshold;
+        s->problem = &eased;
+        (void)newton(s, z, shifted);
+    }
+    s->problem = problem;
+    return newton(s, z, shifted);
 }
 
 void vxs_shift_weights(const vxs_shift *s, double *free)

@@ -240,8 +240,8 @@ static bool is_free_of(const check *c, const double *theta)
     return most <= RESIDUAL * size;
 }
 
-/* What rounding may make of X'theta: where means are far larger than spreads, theta is orthogonal to
- * most of each column, and inner products are small beside what they are a sum of. */
+/* Rounding of X'theta: where means are far larger than spreads, theta is orthogonal to most of
+ * each column, and inner products are small beside the terms that they sum. */
 static double rounding_of(const check *c, const double *theta)
 {
     const double *stored = vxs_design_stored(c->problem->design);

@@ -68,8 +68,8 @@ typedef struct {
     double *b, *trial, *slope;
     bool *used;
 } vxs_check_empty;
-/* The best predictions by `columns` columns, which follow each other in `free`, the covariates of the
- * problem first; one that depends on those before it (VXS_INDEPENDENT) adds nothing. */
+/* The best predictions by `columns` columns, which follow each other in `free`, the covariates of
+ * the problem first; one that depends on those before it (VXS_INDEPENDENT) adds nothing. */
 VXS_MUST_CHECK vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free,
                                               size_t columns, vxs_check_empty *empty,
                                               vxs_error *err);

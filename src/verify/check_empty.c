@@ -154,7 +154,7 @@ static double newton_step(const vxs_check_empty *e, double most)
 
 /* Until the value no longer falls, and some steps more: slopes still get better where the value
  * cannot. */
-static void fit(vxs_check_empty *e)
+static void descend(vxs_check_empty *e)
 {
     e->value = value_of(e, e->b);
     for (int step = 0, flat = 0; step < 100 && e->rank > 0 && flat < 4; step++) {
@@ -162,6 +162,25 @@ static void fit(vxs_check_empty *e)
         flat += !(next < e->value);
         e->value = next;
     }
+}
+
+/* Where all residuals are beyond the threshold of a loss, second derivatives say nothing: a
+ * threshold that none exceeds comes first, and halves of it until that of the loss. */
+static void fit(vxs_check_empty *e)
+{
+    const vxs_problem *problem = e->problem;
+    vxs_problem wide = *problem;
+    double threshold = problem->loss.threshold, farthest = 0;
+    for (size_t i = 0; i < e->n && problem->loss.kind->has_threshold; i++)
+        if (vxs_check_u(problem, i) > 0)
+            farthest = fmax(farthest, fabs(problem->loss.y[i]));
+    e->problem = &wide;
+    for (double t = farthest; t > threshold && isfinite(t); t /= 2) {
+        wide.loss.threshold = t;
+        descend(e);
+    }
+    e->problem = problem;
+    descend(e);
 }
 
 void vxs_check_empty_release(vxs_check_empty *e)

@@ -44,7 +44,22 @@ refuses 2 "'--loss huber' goes with methods lasso, graphnet" voxsift fit c --tar
 refuses 2 "'--huber-threshold'" voxsift fit c --target dirty --loss huber --huber-threshold -1 -o x
 refuses 65 "have 5 in column 'same', so that its median absolute deviation is 0" voxsift fit c --target same --loss huber -o x
 refuses 65 "'--loss huber' is of numbers" voxsift fit c --target participant_id --loss huber -o x
-awk -F'\t' 'NR == 1 { print $0 "\tfar"; next } { print $0 "\t" $2 + 1e6 }' c/participants.tsv > t.tsv
+awk -F'\t' 'NR == 1 { print $0 "\tfar"; next } { printf "%s\t%.17g\n", $0, $3 + 1e5 }' c/participants.tsv > t.tsv
 mv t.tsv c/participants.tsv
-refuses 65 "too far from 0 beside the threshold" voxsift fit c --target far --loss huber -o x
-refuses 65 "too far from 0 beside the threshold" voxsift cv c --target far --loss huber --huber-threshold 2 -o x
+run voxsift fit c --target dirty --loss huber --lambda-ratio 0.1 -q -o near
+run voxsift fit c --target far --loss huber --lambda-ratio 0.1 -q -o far
+same "a target far from 0" "$code" 0
+run voxsift check-model far c -q
+same "its certificate" "$code" 0
+for m in near far; do voxsift predict $m c --training-too --json -q > $m.json 2> /dev/null; done
+same "its predictions are shifted alike" "$("$PYTHON" -c "
+import json
+near, far = ([s['predicted'] for s in json.load(open(f))['subjects']] for f in ('near.json', 'far.json'))
+print(max(abs(f - 1e5 - n) for n, f in zip(near, far)) < 1e-3)")" True
+for t in dirty far; do voxsift cv c --target $t --loss huber --huber-threshold 2 --nlambda 10 --folds 3 --bootstraps 100 --json -q -o v-$t 2> /dev/null > v-$t.json; done
+same "its cross-validation" "$("$PYTHON" -c "
+import json
+def scores(file):
+    d = json.load(open(file))
+    return [d['outer']['r']['pooled']]
+print(abs(scores('v-dirty.json')[0] - scores('v-far.json')[0]) < 1e-3)")" True

@@ -11,6 +11,10 @@ extern "C" {
 #endif
 
 extern const vxs_loss_kind *const vxs_loss_kinds[]; /* NULL-terminated */
+/* For a loss with a threshold, thresholds that fall to it by quarters: the first, before being 0,
+ * exceeds all residuals at z (NULL: 0). 0 when the loss's own is reached, and for losses without.
+ * Newton's method is slow where all residuals are beyond the threshold; by this way it is not. */
+double vxs_loss_eased(const vxs_loss *loss, const double *z, double before);
 void vxs_loss_gradient(const vxs_loss *loss, const double *z, double *gradient);
 /* n: u f''; for the multinomial loss n x k: the probabilities p, where f'' = diag(p) - p p'. */
 void vxs_loss_curvature(const vxs_loss *loss, const double *z, double *curvature);

@@ -159,13 +159,31 @@ static void look_at_first_scan(vxs_lasso *l)
     l->median = count > 0 ? (sizes[(count - 1) / 2] + sizes[count / 2]) / 2 : 0;
 }
 
-/* The empty model: the free columns alone. */
+/* The empty model of a loss with a threshold, by falling thresholds. */
+static vxs_status ease(vxs_lasso *l, vxs_error *err)
+{
+    vxs_problem eased = l->problem;
+    vxs_state state;
+    vxs_status status = VXS_OK;
+    double threshold = 0;
+    while (!status && (threshold = vxs_loss_eased(&l->problem.loss, NULL, threshold)) > 0) {
+        eased.loss.threshold = threshold;
+        l->active.problem = &eased;
+        status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);
+    }
+    l->active.problem = &l->problem;
+    return status;
+}
+
+/* The empty model: the covariates alone. */
 static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
 {
     vxs_state state;
     vxs_status status = vxs_active_init(&l->active, &l->problem, err);
     l->active.context = l->context;
     l->active.inner = VXS_INNER_EXACT; /* the empty model is small */
+    if (!status)
+        status = ease(l, err);
     if (!status)
         status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);
     if (status)
