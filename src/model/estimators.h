@@ -18,7 +18,7 @@ typedef vxs_status vxs_prepare(const vxs_context *context, vxs_task *task, size_
                                vxs_error *err);
 /* problem.c: ridge; Laplacian; differences along a graph, or other sums of features. */
 vxs_prepare vxs_prepare_l1, vxs_prepare_net, vxs_prepare_differences;
-vxs_prepare vxs_prepare_kernels; /* kernel.c */
+vxs_prepare vxs_prepare_kernels, vxs_prepare_pairs; /* kernel.c */
 /* feature_blocks.c: a budget of blocks, of minimax with covariates in refitted weights alone. */
 vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
 

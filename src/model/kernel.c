@@ -62,8 +62,10 @@ static vxs_status make_scores(const vxs_context *context, const vxs_task *t, ker
 }
 
 /* HSIC lasso: the centred classes' y y' from the voxels' centred kernels. */
-static vxs_status make_pairs(const vxs_task *t, kernels *k, double bandwidth, vxs_error *err)
+static vxs_status make_pairs(const vxs_context *context, const vxs_task *t, kernels *k,
+                             double bandwidth, vxs_error *err)
 {
+    (void)context;
     if (t->weights)
         return vxs_fail(
             err, VXS_MISUSE,
@@ -78,8 +80,11 @@ static vxs_status make_pairs(const vxs_task *t, kernels *k, double bandwidth, vx
     return status;
 }
 
-/* Made once an output, whatever is tried on it. */
-static vxs_status make_kernels(const vxs_context *context, vxs_task *t, size_t output,
+typedef vxs_status make(const vxs_context *context, const vxs_task *t, kernels *k, double bandwidth,
+                        vxs_error *err);
+
+/* Once for each output, for all hyperparameters. */
+static vxs_status make_kernels(const vxs_context *context, vxs_task *t, size_t output, make *design,
                                const vxs_method_settings *settings, vxs_error *err)
 {
     double bandwidth = 0;
@@ -93,8 +98,7 @@ static vxs_status make_kernels(const vxs_context *context, vxs_task *t, size_t o
         return status ? status : VXS_FAILED;
     *k = (kernels){ .head = { release_kernels }, .output = output };
     t->prepared = &k->head;
-    return t->settings.method == VXS_METHOD_HSIC ? make_pairs(t, k, bandwidth, err)
-                                                 : make_scores(context, t, k, bandwidth, err);
+    return design(context, t, k, bandwidth, err);
 }
 
 /* ---- Values of training subjects ------------------------------------------------------------- */
@@ -245,26 +249,42 @@ static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
     return VXS_OK;
 }
 
+static vxs_status prepare(const vxs_context *context, vxs_task *t, size_t output, make *design,
+                          const vxs_method_settings *settings, vxs_problem *problem, vxs_error *err)
+{
+    vxs_status status = make_kernels(context, t, output, design, settings, err);
+    if (status)
+        return status;
+    const kernels *k = (const kernels *)t->prepared;
+    problem->design = k->design;
+    problem->loss.n = vxs_design_rows(k->design);
+    problem->loss.y = k->margin;
+    problem->covariate_count = 0;
+    problem->nonnegative = true;
+    return VXS_OK;
+}
+
 /* The classes are in the kernel scores, which are to reach a margin. */
 vxs_status vxs_prepare_kernels(const vxs_context *context, vxs_task *t, size_t output,
                                const vxs_method_settings *settings, vxs_problem *problem,
                                vxs_error *err)
 {
-    vxs_status status = make_kernels(context, t, output, settings, err);
-    if (status)
-        return status;
-    const kernels *k = (const kernels *)t->prepared;
-    bool hsic = t->settings.method == VXS_METHOD_HSIC;
-    problem->design = k->design;
-    problem->loss.n = vxs_design_rows(k->design);
-    problem->loss.y = k->margin;
-    problem->loss.u = hsic ? NULL : problem->loss.u; /* pairs have none */
-    problem->covariate_count = 0;
-    problem->nonnegative = true;
-    if (!hsic && t->graph.count > 0)
+    vxs_status status = prepare(context, t, output, make_scores, settings, problem, err);
+    if (!status && t->graph.count > 0)
         problem->quadratic =
             (vxs_quadratic){ &vxs_relative_laplacian, settings->path.smooth, &t->graph };
-    return VXS_OK;
+    return status;
+}
+
+/* The rows are pairs of subjects, which have no weight. */
+vxs_status vxs_prepare_pairs(const vxs_context *context, vxs_task *t, size_t output,
+                             const vxs_method_settings *settings, vxs_problem *problem,
+                             vxs_error *err)
+{
+    vxs_status status = prepare(context, t, output, make_pairs, settings, problem, err);
+    if (!status)
+        problem->loss.u = NULL;
+    return status;
 }
 
 const vxs_encoder vxs_kernel_encoder = { .alone = true,
