@@ -1,5 +1,5 @@
-/* Random hinge problems: certificates that the checker confirms, tiny ones by brute force, and what
- * must not matter. */
+/* Random SKFS problems: certificates that the checker confirms, brute force on tiny ones,
+ * invariances. */
 #include "tests/core/check.h"
 
 typedef struct {
@@ -16,7 +16,7 @@ static double normal(const vxs_random *random, uint64_t *at)
     return vxs_random_normal(random, (*at)++);
 }
 
-/* A chain, a grid with holes, or nothing. */
+/* A chain, a grid with holes, or no edges. */
 static void make_graph(example *e, uint64_t number)
 {
     vxs_error err = VXS_ERROR_INIT;
@@ -52,7 +52,7 @@ static example make(uint64_t number, size_t n, size_t p)
             double near = j > 0 ? (double)e.x[(j - 1) * n + i] : 0;
             e.x[j * n + i] = (float)(0.6 * near + normal(&random, &at) + shift);
         }
-        if (j % 17 == 5 && j > 5) /* copies, and columns of zeros */
+        if (j % 17 == 5 && j > 5) /* duplicated columns, and columns of zeros */
             memcpy(e.x + j * n, e.x + (j - 5) * n, n * sizeof(*e.x));
         if (j % 19 == 3)
             memset(e.x + j * n, 0, n * sizeof(*e.x));
@@ -84,7 +84,7 @@ static void release(example *e)
     free(e->u);
 }
 
-/* The graph lies where the example does. */
+/* The graph is a member of the example. */
 static const vxs_problem *problem_of(example *e)
 {
     e->problem.quadratic.graph = &e->graph;
@@ -108,7 +108,7 @@ static vxs_solver *begin(example *e, double tol)
     return solver;
 }
 
-/* The value of any weights, from the columns. */
+/* The objective at given weights, from the columns. */
 static double value(const example *e, double lambda, double lambda_max, const double *w)
 {
     double sum = 0, margins = 0;
@@ -138,7 +138,8 @@ static void spread(const vxs_solution *s, double *w, size_t p)
 
 /* ---- Certificates ---------------------------------------------------------------------------- */
 
-/* Along a path: the checker confirms what the solver says, and nobody is below its bound. */
+/* Along a path: the checker confirms the solver's certificate, and no other weights are below its
+ * dual value. */
 static void follow(uint64_t number)
 {
     vxs_random random = { .seed = 12, .stream = number };
@@ -162,7 +163,7 @@ static void follow(uint64_t number)
         cr_assert(ratio < 1 || s.count == 0);
         spread(&s, w, e.p);
         cr_assert(fabs(value(&e, most * ratio, most, w) - c.primal) < 1e-9 * (1 + c.primal));
-        for (int k = 0; k < 3; k++) { /* others are no better than the bound */
+        for (int k = 0; k < 3; k++) { /* other weights are above the dual value */
             size_t j = vxs_random_below(&random, at++, e.p);
             w[j] = fmax(0, w[j] + 0.1 * normal(&random, &at));
             cr_assert(value(&e, most * ratio, most, w) >= c.dual - 1e-12);
@@ -206,7 +207,7 @@ Test(skfs, lies_are_found)
 
 /* ---- Brute force ----------------------------------------------------------------------------- */
 
-/* Solves a k x k system by elimination; false when it is singular. */
+/* Gaussian elimination of a k x k system; false if it is singular. */
 static bool solve(double *a, double *b, size_t k)
 {
     for (size_t c = 0; c < k; c++) {
@@ -235,8 +236,8 @@ static bool solve(double *a, double *b, size_t k)
     return true;
 }
 
-/* Without differences the value is linear between planes a_j = 0 and margins met: the least is
- * where p of these planes meet. */
+/* Without the Laplacian the objective is piecewise linear: its minimum is a vertex, where p of the
+ * hyperplanes a_j = 0 and margin = 1 meet. */
 static double least_corner(const example *e, double lambda, double lambda_max)
 {
     double least = INFINITY, a[16], b[4];
@@ -264,7 +265,7 @@ static double least_corner(const example *e, double lambda, double lambda_max)
 Test(skfs, corners)
 {
     for (uint64_t number = 0; number < 200; number++) {
-        example e = make(5 * number, 7, 1 + number % 4); /* smooth is 0 */
+        example e = make(5 * number, 7, 1 + number % 4); /* without the Laplacian */
         vxs_solver *solver = begin(&e, 1e-9);
         vxs_error err = VXS_ERROR_INIT;
         double most = vxs_solver_lambda_max(solver);
@@ -282,9 +283,9 @@ Test(skfs, corners)
     }
 }
 
-/* ---- What must not matter -------------------------------------------------------------------- */
+/* ---- Invariances ----------------------------------------------------------------------------- */
 
-/* Samples in another order; and the path that led there. */
+/* Another order of samples; another path to the same lambda. */
 Test(skfs, order_and_path)
 {
     for (uint64_t number = 1; number < 60; number += 2) {
@@ -315,7 +316,8 @@ Test(skfs, order_and_path)
     }
 }
 
-/* Dual averages come near the optimum with their steps, and never below its bound. */
+/* Dual averaging approaches the optimum with the number of iterations, never below the dual
+ * value. */
 Test(skfs, dual_averages)
 {
     static const int64_t steps[] = { 300, 3000, 100000 };

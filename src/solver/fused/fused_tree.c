@@ -1,14 +1,17 @@
-/* fused_tree.c - the fused lasso on trees: few differences over the edges of a forest.
+/* fused_tree.c - the fused lasso on forests, as a lasso.
  *
- * Problem   sum u f(x'w + c'b) + lambda sum over edges of weight |w_from - w_to|, over w and b
- * Way       w = T s: a level for each tree, and a step for each edge that all below it take. In s
- *           it is a lasso on the sums over subtrees (design/subtree_sums.c), with a column that is
- *           not penalised for each tree's level, and is solved as one
- * Dual      -sum u f*(-lambda theta / u) over |sum below e of x_j'theta| <= weight of e,
- *           c'theta = 0 and sum over a tree of x_j'theta = 0
- * Stop      the lasso's: the gap over all edges is below the tolerance
- * Cost      the lasso's, and one reading for norms
- * Source    dissertation section 3.4 */
+ * Problem   min over w, b: sum_i u_i f(x_i'w + z_i'b, y_i) + lambda sum over edges weight |w_from -
+ *           w_to|
+ * Dual      max -sum u f*(-lambda theta / u) over |sum below e of x_j'theta| <= weight of e,
+ *           Z'theta = 0, sum over each tree of x_j'theta = 0
+ * Optimal   w_from = w_to where the inequality of the edge is strict
+ * Method    w = T s: a root value for each tree, a difference for each edge. In s it is a lasso on
+ *           sums over subtrees (design/subtree_sums.c); the root values are unpenalized columns
+ *           beside the covariates. Solved by SAIF
+ * Stops     SAIF's: the gap over all edges is below the tolerance
+ * Cost      SAIF's, and one pass for norms
+ * Threads   SAIF's
+ * Source    dissertation 3.4 */
 #include "solver/solver.h"
 
 #include <cblas.h>
@@ -18,71 +21,72 @@
 
 typedef struct {
     vxs_solver solver;
-    vxs_problem problem; /* as it was given */
+    vxs_problem problem; /* as given */
     vxs_forest forest;
     vxs_design *tree;
-    double *free;   /* the problem's free columns, and behind them the trees' levels */
-    double *length; /* of each level, which is divided by it */
+    double *covariates; /* covariates, then sums over trees */
+    double *length;     /* norms of these sums, which are scaled to 1 */
     vxs_solver *lasso;
-    double seconds, passes; /* before the lasso began; the first fit pays for it */
-} fused;
+    double seconds, passes; /* before the lasso began; counted for the first fit */
+} fused_tree;
 
 static void release(vxs_solver *solver)
 {
-    fused *f = (fused *)solver;
+    fused_tree *f = (fused_tree *)solver;
     vxs_solver_free(f->lasso);
     vxs_design_free(f->tree);
     vxs_forest_release(&f->forest);
-    free(f->free);
+    free(f->covariates);
     free(f->length);
     free(f);
 }
 
 static double lambda_max(const vxs_solver *solver)
 {
-    return vxs_solver_lambda_max(((const fused *)solver)->lasso);
+    return vxs_solver_lambda_max(((const fused_tree *)solver)->lasso);
 }
 
-/* ---- The beginning --------------------------------------------------------------------------- */
+/* ---- Initialization -------------------------------------------------------------------------- */
 
-static vxs_status check_forest(const fused *f, vxs_error *err)
+static vxs_status check_forest(const fused_tree *f, vxs_error *err)
 {
     size_t n = vxs_design_rows(f->problem.design);
     if (f->forest.trees + f->problem.covariate_count >= n)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "the graph is in %zu pieces; each has a level that is not penalised, which "
-                        "%zu subjects cannot tell apart",
-                        f->forest.trees, n);
+        return vxs_fail(
+            err, VXS_BAD_DATA,
+            "the mean weights of %zu connected components of the graph are not penalized, "
+            "and %zu subjects do not identify them",
+            f->forest.trees, n);
     return VXS_OK;
 }
 
-/* Levels of length 1, so that they are no larger than other free columns; what rounding leaves of a
- * sum that is 0 is 0. */
-static vxs_status add_levels(fused *f, vxs_error *err)
+/* Sums over trees, scaled to norm 1, comparable with covariates; rounding of a sum that is 0 is set
+ * to 0. */
+static vxs_status add_root_columns(fused_tree *f, vxs_error *err)
 {
     size_t n = vxs_design_rows(f->tree), q = f->problem.covariate_count, trees = f->forest.trees;
-    f->free = vxs_alloc(q + trees, n * sizeof(*f->free), err);
+    f->covariates = vxs_alloc(q + trees, n * sizeof(*f->covariates), err);
     f->length = vxs_alloc(trees, sizeof(*f->length), err);
-    if (!f->free || !f->length)
+    if (!f->covariates || !f->length)
         return VXS_FAILED;
     if (q > 0)
-        memcpy(f->free, f->problem.covariates, q * n * sizeof(*f->free));
-    memcpy(f->free + q * n, vxs_tree_levels(f->tree), trees * n * sizeof(*f->free));
-    double least = vxs_least_sum(f->problem.design);
+        memcpy(f->covariates, f->problem.covariates, q * n * sizeof(*f->covariates));
+    memcpy(f->covariates + q * n, vxs_tree_levels(f->tree), trees * n * sizeof(*f->covariates));
+    double rounding = vxs_least_sum(f->problem.design);
     for (size_t k = 0; k < trees; k++) {
-        double *level = f->free + (q + k) * n, length = cblas_dnrm2((int)n, level, 1);
-        f->length[k] = length > least ? length : 1;
-        cblas_dscal((int)n, length > least ? 1 / length : 0, level, 1);
+        double *column = f->covariates + (q + k) * n, length = cblas_dnrm2((int)n, column, 1);
+        f->length[k] = length > rounding ? length : 1;
+        cblas_dscal((int)n, length > rounding ? 1 / length : 0, column, 1);
     }
     return VXS_OK;
 }
 
-static vxs_status set_up(fused *f, const vxs_context *context, const vxs_method_settings *settings,
-                         vxs_error *err)
+static vxs_status initialize(fused_tree *f, const vxs_context *context,
+                             const vxs_method_settings *settings, vxs_error *err)
 {
     double start = vxs_seconds();
     uint64_t read = vxs_design_read(f->problem.design);
-    vxs_problem steps = f->problem;
+    vxs_problem lasso = f->problem;
     vxs_status status = vxs_forest_new(vxs_as_fused(f->problem.penalty)->graph, &f->forest, err);
     if (!status)
         status = check_forest(f, err);
@@ -91,28 +95,28 @@ static vxs_status set_up(fused *f, const vxs_context *context, const vxs_method_
     if (!status)
         status = vxs_design_measure(f->tree, err);
     if (!status)
-        status = add_levels(f, err);
+        status = add_root_columns(f, err);
     if (status)
         return status;
     f->seconds = vxs_seconds() - start;
     f->passes = (double)(vxs_design_read(f->problem.design) - read) /
                 (double)vxs_design_columns(f->problem.design);
-    steps.design = f->tree;
-    steps.covariates = f->free;
-    steps.covariate_count += f->forest.trees;
-    steps.penalty = &vxs_l1;
-    return vxs_lasso_kind.begin(context, &steps, settings, &f->lasso, err);
+    lasso.design = f->tree;
+    lasso.covariates = f->covariates;
+    lasso.covariate_count += f->forest.trees;
+    lasso.penalty = &vxs_l1;
+    return vxs_lasso_kind.begin(context, &lasso, settings, &f->lasso, err);
 }
 
 static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
-    fused *f = vxs_alloc(1, sizeof(*f), err);
+    fused_tree *f = vxs_alloc(1, sizeof(*f), err);
     if (!f)
         return VXS_FAILED;
     f->solver.kind = &vxs_tree_kind;
     f->problem = *problem;
-    vxs_status status = set_up(f, context, settings, err);
+    vxs_status status = initialize(f, context, settings, err);
     if (status) {
         release(&f->solver);
         return status;
@@ -123,31 +127,31 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* Weights by place: those of parents come first. Returns how many pieces they make. */
-static size_t add_steps(const fused *f, const vxs_solution *steps, double *w)
+/* Weights in topological order, parents first. Returns the number of fused regions. */
+static size_t add_differences(const fused_tree *f, const vxs_solution *differences, double *w)
 {
-    size_t column = 0, next = 0, tree = 0, pieces = 0;
-    const double *levels = steps->free + f->problem.covariate_count;
+    size_t column = 0, next = 0, tree = 0, regions = 0;
+    const double *roots = differences->free + f->problem.covariate_count;
     for (size_t k = 0; k < f->forest.nodes; k++) {
         if (f->forest.parent[k] == k) {
-            w[k] = levels[tree] / f->length[tree];
+            w[k] = roots[tree] / f->length[tree];
             tree++;
-            pieces++;
+            regions++;
             continue;
         }
         w[k] = w[f->forest.parent[k]];
-        if (next < steps->count && steps->index[next] == column) {
-            w[k] += steps->weight[next++] / f->forest.weight[k];
-            pieces++;
+        if (next < differences->count && differences->index[next] == column) {
+            w[k] += differences->weight[next++] / f->forest.weight[k];
+            regions++;
         }
         column++;
     }
-    return pieces;
+    return regions;
 }
 
-/* From steps over edges to weights of features. */
-static vxs_status expand(const fused *f, const vxs_solution *steps, vxs_solution *solution,
-                         vxs_error *err)
+/* Weights of features from differences over edges. */
+static vxs_status expand(const fused_tree *f, const vxs_solution *differences,
+                         vxs_solution *solution, vxs_error *err)
 {
     size_t p = f->forest.nodes, q = f->problem.covariate_count;
     double *w = vxs_alloc(p, sizeof(*w), err), *by_feature = vxs_alloc(p, sizeof(*w), err);
@@ -159,9 +163,9 @@ static vxs_status expand(const fused *f, const vxs_solution *steps, vxs_solution
         free(by_feature);
         return VXS_FAILED;
     }
-    memcpy(solution->free, steps->free, q * sizeof(*solution->free));
-    solution->certificate = steps->certificate;
-    solution->certificate.pieces = add_steps(f, steps, w);
+    memcpy(solution->free, differences->free, q * sizeof(*solution->free));
+    solution->certificate = differences->certificate;
+    solution->certificate.pieces = add_differences(f, differences, w);
     for (size_t k = 0; k < p; k++)
         by_feature[f->forest.node[k]] = w[k];
     for (size_t j = 0; j < p; j++)
@@ -177,13 +181,13 @@ static vxs_status expand(const fused *f, const vxs_solution *steps, vxs_solution
 
 static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
 {
-    fused *f = (fused *)solver;
-    vxs_solution steps = { .count = 0 };
+    fused_tree *f = (fused_tree *)solver;
+    vxs_solution differences = { .count = 0 };
     *solution = (vxs_solution){ .count = 0 };
-    vxs_status status = vxs_solver_fit(f->lasso, lambda, &steps, err);
+    vxs_status status = vxs_solver_fit(f->lasso, lambda, &differences, err);
     if (!status)
-        status = expand(f, &steps, solution, err);
-    vxs_solution_release(&steps);
+        status = expand(f, &differences, solution, err);
+    vxs_solution_release(&differences);
     if (status) {
         vxs_solution_release(solution);
         return status;

@@ -1,12 +1,15 @@
-/* hinge_interior.c - a hinge loss with a >= 0, an l1 term and a Laplacian, by Mehrotra's predictor
- * and corrector.
+/* hinge_interior.c - primal-dual interior-point method: hinge loss, a >= 0, l1 and Laplacian.
  *
- * Problem   sum u xi + rho sum a + S a'La, r - xi = Za - 1, with a, r and xi >= 0
- * Optimal   a s = 0, r alpha = 0, xi (u - alpha) = 0, s being the slope of the value in a
- * Step      (B + Z'DZ) da = right, B = 2 S L + diag(s / a), D diagonal: as a k x k system where
- *           there are fewer members than samples, else by way of B, whose factor is a band as wide
- *           as neighbours are apart in the list of members, and an n x n system
- * Source    Mehrotra 1992 */
+ * Problem   min sum u xi + rho sum a + S a'La, r - xi = Za - 1, a, r, xi >= 0
+ * Dual      0 <= alpha <= u, s = rho - Z'alpha + 2 S La >= 0
+ * Optimal   a s = 0, r alpha = 0, xi (u - alpha) = 0
+ * Step      Newton: (B + Z'DZ) da = right, B = 2 S L + diag(s / a), D diagonal. Fewer voxels than
+ *           samples: a k x k system; else the band Cholesky factor of B and an n x n Schur
+ *           complement. Mehrotra's predictor-corrector
+ * Stops     the gap of the scaled dual iterate is at most the target; PATIENCE iterations
+ * Cost      an iteration: min(n, k)^2 max(n, k), and k width^2 for the band
+ * Threads   those of BLAS
+ * Source    Mehrotra 1992; the dual iterate is spec/skfs.md's */
 #include "solver/interior_point/hinge_interior.h"
 #include "linalg/cholesky.h"
 #include "linalg/lapack.h"
@@ -16,60 +19,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST     200   /* iterations */
-#define REFINE   4     /* rounds of a solution */
-#define INSIDE   0.05  /* how far from the edge it begins, in a problem whose values are about 1 */
-#define SHORTEN  0.995 /* of the way to the edge */
-#define PATIENCE 8     /* iterations without a smaller gap */
-#define LITTLE   1e-14
-#define TINY     1e-300
-#define LEAST    1e-10 /* a step that is no longer gets nowhere */
-
-/* LAPACK, which comes with OpenBLAS */
+#define MAX_ITERATIONS  200   /* iterations */
+#define MAX_REFINEMENTS 4     /* steps of iterative refinement */
+#define INTERIOR        0.05  /* distance of the initial point from the boundary, values about 1 */
+#define SHORTEN         0.995 /* of the step to the boundary */
+#define PATIENCE        8     /* iterations without a smaller gap */
+#define RIDGE           1e-14
+#define TINY            1e-300
+#define MIN_STEP        1e-10 /* shorter steps end the iterations */
 
 typedef struct {
-    vxs_interior *p;
+    vxs_hinge_interior *p;
     size_t n, k;
     double *a, *s, *da, *ds;                           /* k */
     double *r, *xi, *alpha, *beta, *dr, *dxi, *dalpha; /* n */
-    double *left;                                      /* k: 2 smooth La + rho - Z'alpha - s */
-    double *to_a;                                      /* k: what a s should change by */
+    double *dual_residual;                             /* k: dual residual 2 S La + rho -
+                                                        * Z'alpha - s */
+    double *to_a;                                      /* k: change of a s to make */
     double *to_r, *to_xi;                              /* n */
     double *d, *g;                                     /* n */
     double *right, *along, *diagonal;                  /* k */
-    double *small;                                     /* n: right side of the n x n system */
+    double *small;                                     /* n: right-hand side of the n x n system */
     double *memory;                                    /* all of these */
 
-    double *scaled; /* n x k: D^(1/2) Z, or the factor of B applied to Z' */
+    double *scaled; /* n x k: D^(1/2) Z, or B^(-1/2) Z' */
     double *system; /* k x k or n x n */
-    double *band;   /* (width + 1) x k: the factor of B */
+    double *band;   /* (width + 1) x k: band Cholesky factor of B */
     size_t width;
-    double least; /* on B's diagonal */
+    double ridge; /* ridge on the diagonal of B */
     bool dense;   /* k x k */
-} point;
+} iterate;
 
 /* ---- The Laplacian --------------------------------------------------------------------------- */
 
-void vxs_interior_pull(const vxs_interior *p, const double *a, double *x)
+void vxs_hinge_interior_add_laplacian(const vxs_hinge_interior *p, const double *a, double *x)
 {
-    if (p->smooth == 0)
+    if (p->laplacian == 0)
         return;
     for (size_t i = 0; i < p->k; i++)
-        x[i] += 2 * p->smooth * p->degree[i] * a[i];
+        x[i] += 2 * p->laplacian * p->degree[i] * a[i];
     for (size_t e = 0; e < p->edges; e++) {
-        double w = 2 * p->smooth * p->weight[e];
+        double w = 2 * p->laplacian * p->weight[e];
         x[p->from[e]] -= w * a[p->to[e]];
         x[p->to[e]] -= w * a[p->from[e]];
     }
 }
 
-static void times_z(const vxs_interior *p, double factor, const double *a, double *x)
+static void multiply_z(const vxs_hinge_interior *p, double factor, const double *a, double *x)
 {
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)p->n, (int)p->k, factor, p->z, (int)p->n, a, 1, 0,
                 x, 1);
 }
 
-static void times_z_turned(const vxs_interior *p, double factor, const double *x, double *a)
+static void multiply_z_transposed(const vxs_hinge_interior *p, double factor, const double *x,
+                                  double *a)
 {
     cblas_dgemv(CblasColMajor, CblasTrans, (int)p->n, (int)p->k, factor, p->z, (int)p->n, x, 1, 1,
                 a, 1);
@@ -77,7 +80,7 @@ static void times_z_turned(const vxs_interior *p, double factor, const double *x
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static void free_point(point *t)
+static void release(iterate *t)
 {
     free(t->memory);
     free(t->scaled);
@@ -85,21 +88,21 @@ static void free_point(point *t)
     free(t->band);
 }
 
-static size_t band_width(const vxs_interior *p)
+static size_t band_width(const vxs_hinge_interior *p)
 {
     size_t width = 0;
-    for (size_t e = 0; e < p->edges && p->smooth > 0; e++)
+    for (size_t e = 0; e < p->edges && p->laplacian > 0; e++)
         width = p->to[e] - p->from[e] > width ? p->to[e] - p->from[e] : width;
     return width;
 }
 
-static vxs_status make_room(point *t, vxs_error *err)
+static vxs_status allocate(iterate *t, vxs_error *err)
 {
     size_t n = t->n, k = t->k;
     t->dense = k <= n;
     t->width = t->dense ? 0 : band_width(t->p);
     size_t m = t->dense ? k : n;
-    double **const of_k[] = { &t->a,    &t->s,     &t->da,    &t->ds,      &t->left,
+    double **const of_k[] = { &t->a,    &t->s,     &t->da,    &t->ds,      &t->dual_residual,
                               &t->to_a, &t->right, &t->along, &t->diagonal };
     double **const of_n[] = { &t->r,      &t->xi,   &t->alpha, &t->beta, &t->dr, &t->dxi,
                               &t->dalpha, &t->to_r, &t->to_xi, &t->d,    &t->g,  &t->small };
@@ -118,59 +121,58 @@ static vxs_status make_room(point *t, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- The beginning, and how far it is from the end ------------------------------------------- */
+/* ---- Initial point and gap --------------------------------------------------------------------- */
 
-static void begin(point *t)
+static void start(iterate *t)
 {
-    const vxs_interior *p = t->p;
+    const vxs_hinge_interior *p = t->p;
     double sum = 0;
     for (size_t i = 0; i < t->k; i++)
         sum += p->a[i];
-    double inside = INSIDE * (1 + sum) / (double)t->k;
+    double initial = INTERIOR * (1 + sum) / (double)t->k;
     for (size_t i = 0; i < t->k; i++)
-        t->a[i] = fmax(p->a[i], inside);
-    times_z(p, 1, t->a, t->r);
+        t->a[i] = fmax(p->a[i], initial);
+    multiply_z(p, 1, t->a, t->r);
     for (size_t m = 0; m < t->n; m++) {
-        double room = t->r[m] - 1;
-        t->xi[m] = fmax(-room, 0) + INSIDE;
-        t->r[m] = room + t->xi[m];
+        double margin = t->r[m] - 1;
+        t->xi[m] = fmax(-margin, 0) + INTERIOR;
+        t->r[m] = margin + t->xi[m];
         t->alpha[m] = fmin(fmax(p->alpha[m], 0.05 * p->u[m]), 0.95 * p->u[m]);
         t->beta[m] = p->u[m] - t->alpha[m];
     }
     for (size_t i = 0; i < t->k; i++)
         t->s[i] = p->rho;
-    vxs_interior_pull(p, t->a, t->s);
-    times_z_turned(p, -1, t->alpha, t->s);
+    vxs_hinge_interior_add_laplacian(p, t->a, t->s);
+    multiply_z_transposed(p, -1, t->alpha, t->s);
     for (size_t i = 0; i < t->k; i++)
-        t->s[i] = fmax(t->s[i], INSIDE * (INSIDE + p->rho));
+        t->s[i] = fmax(t->s[i], INTERIOR * (INTERIOR + p->rho));
 }
 
-/* The value at a, and the bound by alpha and a, both shrunk into the domain of the dual. The best
- * so far is the answer. */
-static void certify(point *t)
+/* Primal value at a, dual value of alpha and a scaled to be feasible. Keeps the best. */
+static void certify(iterate *t)
 {
-    vxs_interior *p = t->p;
-    double hinge = 0, sum = 0, quadratic = 0, steepest = 0, total = 0;
+    vxs_hinge_interior *p = t->p;
+    double hinge = 0, sum = 0, quadratic = 0, max_correlation = 0, total = 0;
     memset(t->along, 0, t->k * sizeof(*t->along));
-    vxs_interior_pull(p, t->a, t->along);
+    vxs_hinge_interior_add_laplacian(p, t->a, t->along);
     for (size_t i = 0; i < t->k; i++) {
         sum += t->a[i];
         quadratic += t->along[i] * t->a[i] / 2;
         t->along[i] = -t->along[i];
     }
-    times_z_turned(p, 1, t->alpha, t->along);
+    multiply_z_transposed(p, 1, t->alpha, t->along);
     for (size_t i = 0; i < t->k; i++)
-        steepest = fmax(steepest, t->along[i]);
-    times_z(p, 1, t->a, t->small);
+        max_correlation = fmax(max_correlation, t->along[i]);
+    multiply_z(p, 1, t->a, t->small);
     for (size_t m = 0; m < t->n; m++) {
         hinge += p->u[m] * fmax(0, 1 - t->small[m]);
         total += t->alpha[m];
     }
-    double shrink = steepest > p->rho ? p->rho / steepest : 1;
+    double scale = max_correlation > p->rho ? p->rho / max_correlation : 1;
     double primal = hinge + p->rho * sum + quadratic;
-    double dual = shrink * total - shrink * shrink * quadratic;
+    double dual = scale * total - scale * scale * quadratic;
     if (!(primal - dual < p->primal - p->dual))
-        return; /* rounding has the better of it */
+        return; /* rounding */
     p->primal = primal;
     p->dual = dual;
     for (size_t i = 0; i < t->k; i++)
@@ -179,37 +181,38 @@ static void certify(point *t)
     memcpy(p->alpha, t->alpha, t->n * sizeof(*t->alpha));
 }
 
-/* ---- The system ------------------------------------------------------------------------------ */
+/* ---- The Newton system ----------------------------------------------------------------------- */
 
-/* B's lower triangle goes into columns `stride` apart. */
-static void put_b(const point *t, double *to, size_t stride, bool band)
+/* Adds B's lower triangle; columns are `stride` apart. */
+static void add_b(const iterate *t, double *to, size_t stride, bool band)
 {
-    const vxs_interior *p = t->p;
+    const vxs_hinge_interior *p = t->p;
     for (size_t i = 0; i < t->k; i++) {
         size_t at = i * stride + (band ? 0 : i);
-        to[at] += t->s[i] / t->a[i] + 2 * p->smooth * (p->smooth > 0 ? p->degree[i] : 0) + t->least;
+        to[at] +=
+            t->s[i] / t->a[i] + 2 * p->laplacian * (p->laplacian > 0 ? p->degree[i] : 0) + t->ridge;
     }
-    for (size_t e = 0; e < p->edges && p->smooth > 0; e++)
+    for (size_t e = 0; e < p->edges && p->laplacian > 0; e++)
         to[p->from[e] * stride + p->to[e] - (band ? p->from[e] : 0)] -=
-            2 * p->smooth * p->weight[e];
+            2 * p->laplacian * p->weight[e];
 }
 
-/* Where columns depend on each other the answer is not unique, and B alone holds the system; so
- * little of the largest entry is added that only such directions feel it. */
-static void find_least(point *t)
+/* With linearly dependent columns B alone makes the system regular: the ridge is relative to the
+ * largest diagonal entry, so that only such directions are affected. */
+static void find_ridge(iterate *t)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < t->k; i++) {
         double sum = 0;
         for (size_t m = 0; m < t->n; m++)
             sum += t->d[m] * t->p->z[i * t->n + m] * t->p->z[i * t->n + m];
-        t->diagonal[i] = sum + t->s[i] / t->a[i] + 2 * t->p->smooth * t->p->degree[i];
-        most = fmax(most, sum);
+        t->diagonal[i] = sum + t->s[i] / t->a[i] + 2 * t->p->laplacian * t->p->degree[i];
+        max = fmax(max, sum);
     }
-    t->least = LITTLE * most;
+    t->ridge = RIDGE * max;
 }
 
-static bool factor_dense(point *t)
+static bool factor_dense(iterate *t)
 {
     int k = (int)t->k;
     for (size_t i = 0; i < t->k; i++)
@@ -217,19 +220,19 @@ static bool factor_dense(point *t)
             t->scaled[i * t->n + m] = sqrt(t->d[m]) * t->p->z[i * t->n + m];
     cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, k, (int)t->n, 1, t->scaled, (int)t->n, 0,
                 t->system, k);
-    put_b(t, t->system, t->k, false);
+    add_b(t, t->system, t->k, false);
     return vxs_cholesky(t->system, t->k);
 }
 
-/* x = inverse of B's factor times Z', a row a member, the n numbers of a row side by side. */
-static void apply_band(point *t)
+/* scaled = B^(-1/2) Z', row-major. */
+static void apply_band(iterate *t)
 {
     size_t n = t->n, stride = t->width + 1;
     for (size_t i = 0; i < t->k; i++) {
         double *row = t->scaled + i * n;
         size_t first = i > t->width ? i - t->width : 0;
         memcpy(row, t->p->z + i * n, n * sizeof(*row));
-        if (i > first) /* the factor's row i stands along a diagonal of the band */
+        if (i > first) /* row i of the factor lies along a diagonal of the band */
             cblas_dgemv(CblasColMajor, CblasNoTrans, (int)n, (int)(i - first), -1,
                         t->scaled + first * n, (int)n, t->band + first * stride + (i - first),
                         (int)t->width, 1, row, 1);
@@ -237,11 +240,11 @@ static void apply_band(point *t)
     }
 }
 
-static bool factor_by_band(point *t)
+static bool factor_by_band(iterate *t)
 {
     int info = 0, k = (int)t->k, n = (int)t->n, width = (int)t->width, stride = width + 1;
     memset(t->band, 0, t->k * (size_t)stride * sizeof(*t->band));
-    put_b(t, t->band, (size_t)stride, true);
+    add_b(t, t->band, (size_t)stride, true);
     dpbtrf_("L", &k, &width, t->band, &stride, &info);
     if (info != 0)
         return false;
@@ -252,8 +255,8 @@ static bool factor_by_band(point *t)
     return vxs_cholesky(t->system, t->n);
 }
 
-/* x becomes the inverse of B + Z'DZ times x, as far as rounding lets it. */
-static void apply_inverse(const point *t, double *x)
+/* x = (B + Z'DZ)^-1 x, up to rounding. */
+static void apply_inverse(const iterate *t, double *x)
 {
     int k = (int)t->k, n = (int)t->n, width = (int)t->width;
     if (t->dense) {
@@ -269,16 +272,16 @@ static void apply_inverse(const point *t, double *x)
                 x, 1);
 }
 
-/* along = right - (B + Z'DZ) da; its length in units in which that has ones on its diagonal. */
-static double find_residual(point *t)
+/* along = right - (B + Z'DZ) da; returns its norm, scaled by the diagonal. */
+static double find_residual(iterate *t)
 {
     double square = 0;
     memset(t->along, 0, t->k * sizeof(*t->along));
-    vxs_interior_pull(t->p, t->da, t->along);
-    times_z(t->p, 1, t->da, t->small);
+    vxs_hinge_interior_add_laplacian(t->p, t->da, t->along);
+    multiply_z(t->p, 1, t->da, t->small);
     for (size_t m = 0; m < t->n; m++)
         t->small[m] *= t->d[m];
-    times_z_turned(t->p, 1, t->small, t->along);
+    multiply_z_transposed(t->p, 1, t->small, t->along);
     for (size_t i = 0; i < t->k; i++) {
         double b = t->s[i] / t->a[i];
         t->along[i] = t->right[i] - t->along[i] - b * t->da[i];
@@ -287,66 +290,67 @@ static double find_residual(point *t)
     return sqrt(square);
 }
 
-/* da from right. Near the end D and B span many orders of magnitude; what that loses is found
- * again by asking for the residual, as long as it falls. */
-static void solve_system(point *t)
+/* Solves for da with iterative refinement: near the solution D and B span many orders of
+ * magnitude. */
+static void solve_system(iterate *t)
 {
-    double before = INFINITY;
+    double previous = INFINITY;
     memset(t->da, 0, t->k * sizeof(*t->da));
-    for (int round = 0; round < REFINE; round++) {
+    for (int iteration = 0; iteration < MAX_REFINEMENTS; iteration++) {
         double now = find_residual(t);
-        if (!(now < 0.5 * before) || now == 0)
+        if (!(now < 0.5 * previous) || now == 0)
             return;
         apply_inverse(t, t->along);
         cblas_daxpy((int)t->k, 1, t->along, 1, t->da, 1);
-        before = now;
+        previous = now;
     }
 }
 
-/* ---- A step ---------------------------------------------------------------------------------- */
+/* ---- The step -------------------------------------------------------------------------------- */
 
-static void find_step(point *t)
+static void find_step(iterate *t)
 {
     for (size_t m = 0; m < t->n; m++)
         t->g[m] = t->to_r[m] / t->alpha[m] - t->to_xi[m] / t->beta[m];
     for (size_t m = 0; m < t->n; m++)
         t->small[m] = t->d[m] * t->g[m];
     for (size_t i = 0; i < t->k; i++)
-        t->right[i] = t->to_a[i] / t->a[i] - t->left[i];
-    times_z_turned(t->p, 1, t->small, t->right);
+        t->right[i] = t->to_a[i] / t->a[i] - t->dual_residual[i];
+    multiply_z_transposed(t->p, 1, t->small, t->right);
     solve_system(t);
-    times_z(t->p, 1, t->da, t->dalpha);
+    multiply_z(t->p, 1, t->da, t->dalpha);
     for (size_t m = 0; m < t->n; m++) {
         t->dalpha[m] = t->d[m] * (t->g[m] - t->dalpha[m]);
         t->dr[m] = (t->to_r[m] - t->r[m] * t->dalpha[m]) / t->alpha[m];
         t->dxi[m] = (t->to_xi[m] + t->xi[m] * t->dalpha[m]) / t->beta[m];
     }
-    /* from the slopes, not from the products: where a is tiny the latter would lose them */
-    memcpy(t->ds, t->left, t->k * sizeof(*t->ds));
-    vxs_interior_pull(t->p, t->da, t->ds);
-    times_z_turned(t->p, -1, t->dalpha, t->ds);
+    /* from the dual residual: products with a tiny a would cancel */
+    memcpy(t->ds, t->dual_residual, t->k * sizeof(*t->ds));
+    vxs_hinge_interior_add_laplacian(t->p, t->da, t->ds);
+    multiply_z_transposed(t->p, -1, t->dalpha, t->ds);
 }
 
-static double reach(const double *x, const double *dx, size_t count, double sign, double most)
+static double step_to_boundary(const double *x, const double *dx, size_t count, double sign,
+                               double max)
 {
     for (size_t i = 0; i < count; i++)
-        if (sign * dx[i] * most < -x[i])
-            most = -x[i] / (sign * dx[i]);
-    return most;
+        if (sign * dx[i] * max < -x[i])
+            max = -x[i] / (sign * dx[i]);
+    return max;
 }
 
-/* How far it may go, of the whole step. */
-static void find_lengths(const point *t, double *primal, double *dual)
+/* Primal and dual step lengths. */
+static void find_lengths(const iterate *t, double *primal, double *dual)
 {
-    *primal = reach(t->a, t->da, t->k, 1, 1);
-    *primal = reach(t->r, t->dr, t->n, 1, *primal);
-    *primal = reach(t->xi, t->dxi, t->n, 1, *primal);
-    *dual = reach(t->s, t->ds, t->k, 1, 1);
-    *dual = reach(t->alpha, t->dalpha, t->n, 1, *dual);
-    *dual = reach(t->beta, t->dalpha, t->n, -1, *dual);
+    *primal = step_to_boundary(t->a, t->da, t->k, 1, 1);
+    *primal = step_to_boundary(t->r, t->dr, t->n, 1, *primal);
+    *primal = step_to_boundary(t->xi, t->dxi, t->n, 1, *primal);
+    *dual = step_to_boundary(t->s, t->ds, t->k, 1, 1);
+    *dual = step_to_boundary(t->alpha, t->dalpha, t->n, 1, *dual);
+    *dual = step_to_boundary(t->beta, t->dalpha, t->n, -1, *dual);
 }
 
-static double complement(const point *t, double primal, double dual)
+static double complementarity(const iterate *t, double primal, double dual)
 {
     double sum = 0;
     for (size_t i = 0; i < t->k; i++)
@@ -358,101 +362,101 @@ static double complement(const point *t, double primal, double dual)
     return sum / (double)(t->k + 2 * t->n);
 }
 
-/* Towards products of `aim`; what the predictor's step bends is taken into account by `bend`. */
-static void set_aims(point *t, double aim, double bend)
+/* Targets of complementarity mu; `corrector` 1 adds the predictor's second-order term. */
+static void set_targets(iterate *t, double mu, double corrector)
 {
     for (size_t i = 0; i < t->k; i++)
-        t->to_a[i] = aim - t->a[i] * t->s[i] - bend * t->da[i] * t->ds[i];
+        t->to_a[i] = mu - t->a[i] * t->s[i] - corrector * t->da[i] * t->ds[i];
     for (size_t m = 0; m < t->n; m++) {
-        t->to_r[m] = aim - t->r[m] * t->alpha[m] - bend * t->dr[m] * t->dalpha[m];
-        t->to_xi[m] = aim - t->xi[m] * t->beta[m] + bend * t->dxi[m] * t->dalpha[m];
+        t->to_r[m] = mu - t->r[m] * t->alpha[m] - corrector * t->dr[m] * t->dalpha[m];
+        t->to_xi[m] = mu - t->xi[m] * t->beta[m] + corrector * t->dxi[m] * t->dalpha[m];
     }
 }
 
-static void advance(point *t, double primal, double dual)
+static void advance(iterate *t, double primal, double dual)
 {
     for (size_t i = 0; i < t->k; i++) {
         t->a[i] = fmax(t->a[i] + primal * t->da[i], TINY);
         t->s[i] = fmax(t->s[i] + dual * t->ds[i], TINY);
     }
-    times_z(t->p, 1, t->a, t->small);
+    multiply_z(t->p, 1, t->a, t->small);
     for (size_t m = 0; m < t->n; m++) {
-        double room = t->small[m] - 1; /* r - xi */
+        double margin = t->small[m] - 1; /* r - xi */
         t->r[m] = fmax(t->r[m] + primal * t->dr[m], TINY);
         t->xi[m] = fmax(t->xi[m] + primal * t->dxi[m], TINY);
-        if (room > 0)
-            t->r[m] = room + t->xi[m];
+        if (margin > 0)
+            t->r[m] = margin + t->xi[m];
         else
-            t->xi[m] = t->r[m] - room;
+            t->xi[m] = t->r[m] - margin;
         t->alpha[m] = fmax(t->alpha[m] + dual * t->dalpha[m], TINY);
         t->beta[m] = fmax(t->beta[m] - dual * t->dalpha[m], TINY);
     }
 }
 
-static void find_left(point *t)
+static void find_dual_residual(iterate *t)
 {
     for (size_t i = 0; i < t->k; i++)
-        t->left[i] = t->p->rho - t->s[i];
-    vxs_interior_pull(t->p, t->a, t->left);
-    times_z_turned(t->p, -1, t->alpha, t->left);
+        t->dual_residual[i] = t->p->rho - t->s[i];
+    vxs_hinge_interior_add_laplacian(t->p, t->a, t->dual_residual);
+    multiply_z_transposed(t->p, -1, t->alpha, t->dual_residual);
     for (size_t m = 0; m < t->n; m++)
         t->d[m] = 1 / (t->r[m] / t->alpha[m] + t->xi[m] / t->beta[m]);
 }
 
-/* With a Laplacian both lengths must be the same, for a stands in both halves of the conditions. */
-static bool iterate(point *t)
+/* With a Laplacian primal and dual steps have the same length: a is in both residuals. */
+static bool step(iterate *t)
 {
     double primal, dual, now;
-    find_left(t);
-    find_least(t);
+    find_dual_residual(t);
+    find_ridge(t);
     memset(t->system, 0, (t->dense ? t->k * t->k : t->n * t->n) * sizeof(*t->system));
     if (!(t->dense ? factor_dense(t) : factor_by_band(t)))
         return false;
     memset(t->da, 0, t->k * sizeof(*t->da));
-    now = complement(t, 0, 0);
-    set_aims(t, 0, 0);
+    now = complementarity(t, 0, 0);
+    set_targets(t, 0, 0);
     find_step(t);
     find_lengths(t, &primal, &dual);
-    double share = complement(t, primal, dual) / now;
-    set_aims(t, share * share * share * now, 1);
+    double ratio = complementarity(t, primal, dual) / now;
+    set_targets(t, ratio * ratio * ratio * now, 1);
     find_step(t);
     find_lengths(t, &primal, &dual);
-    if (t->p->smooth > 0)
+    if (t->p->laplacian > 0)
         primal = dual = fmin(primal, dual);
     primal = primal < 1 ? SHORTEN * primal : 1;
     dual = dual < 1 ? SHORTEN * dual : 1;
     advance(t, primal, dual);
-    return fmax(primal, dual) > LEAST;
+    return fmax(primal, dual) > MIN_STEP;
 }
 
-static void run(point *t)
+static void run(iterate *t)
 {
-    vxs_interior *p = t->p;
+    vxs_hinge_interior *p = t->p;
     double best = INFINITY;
-    int stuck = 0;
+    int stalled = 0;
     p->primal = INFINITY;
     p->dual = 0;
-    begin(t);
+    start(t);
     certify(t);
-    for (p->iterations = 0; p->iterations < MOST && stuck < PATIENCE; p->iterations++) {
-        if (vxs_check_interrupted(p->context, NULL) || !iterate(t))
-            return; /* what was found before stands */
+    for (p->iterations = 0; p->iterations < MAX_ITERATIONS && stalled < PATIENCE; p->iterations++) {
+        if (vxs_check_interrupted(p->context, NULL) || !step(t))
+            return; /* the best iterate so far stands */
         certify(t);
         if (p->primal - p->dual <= p->target)
             return;
-        stuck = p->primal - p->dual < best ? 0 : stuck + 1;
+        stalled = p->primal - p->dual < best ? 0 : stalled + 1;
         best = p->primal - p->dual;
     }
 }
 
-vxs_status vxs_interior_solve(vxs_interior *p, vxs_error *err)
+vxs_status vxs_hinge_interior_solve(vxs_hinge_interior *p, vxs_error *err)
 {
-    point t = { .p = p, .n = p->n, .k = p->k };
-    vxs_status status = make_room(&t, err);
+    iterate t = { .p = p, .n = p->n, .k = p->k };
+    vxs_status status = allocate(&t, err);
     if (!status)
         run(&t);
     if (!status)
         status = vxs_check_interrupted(p->context, err);
-    free_point(&t);
+    release(&t);
     return status;
 }

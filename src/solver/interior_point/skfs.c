@@ -1,29 +1,30 @@
-/* skfs.c - structured kernel feature selection, to a certified gap over all voxels.
+/* skfs.c - structured kernel feature selection (SKFS), to a certified gap over all voxels.
  *
- * Problem   sum u max(0, M - z'a) + lambda sum a + lambda2 a'La over a >= 0, z being the kernel
- *           scores of a voxel; in units in which the empty model's value and lambda_max are 1: with
- *           U = sum u, margins M and c = lambda_max, a = ah M U / c, Z = Zh c / U, lambda = rho c
- *           and lambda2 = S c^2 / (M U)
- * Dual      sum alpha over 0 <= alpha <= u, once alpha and a are shrunk so that
- *           z_i'alpha - 2 S (La)_i <= rho at every voxel, less the quadratic at a
- * Members   voxels beyond that bound become members, those farthest beyond it first (as in SAIF;
- *           chapter 4 of the dissertation leaves screening for kernels to the future), and the
- *           problem on these is solved by hinge_interior.c
- * Stop      the gap over all voxels is below the tolerance
- * Cost      a round: a scan of kernel scores, and the members' problem
- * Source    dissertation chapter 4 */
+ * Problem   min over a >= 0: sum_m u_m [M - z_m'a]_+ + lambda sum a + lambda2 a'La, Z[m,i] the
+ *           kernel score of voxel i; scaled so that the empty model's value and lambda_max are 1:
+ *           with U = sum u and c = lambda_max, a = ah M U / c, Z = Zh c / U, lambda = rho c and
+ *           lambda2 = S c^2 / (M U)
+ * Dual      max sum alpha - S a'La over 0 <= alpha <= u, z_i'alpha - 2 S (La)_i <= rho; alpha and a
+ *           scaled by min(1, rho / max_i) are feasible
+ * Optimal   z_i'alpha - 2 S (La)_i = rho where a_i > 0
+ * Method    working set, as in SAIF: the voxels that violate the constraint most enter; the problem
+ *           on the set by hinge_interior.c
+ * Stops     the gap over all voxels is below the tolerance; PATIENCE iterations without progress
+ * Cost      an iteration: a pass over kernel scores, and the problem on the working set
+ * Threads   those of the scan and of BLAS
+ * Source    dissertation 4, (4.1); screening for kernels is its future work: spec/skfs.md */
 #include "solver/interior_point/skfs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS   200
-#define PATIENCE 5    /* rounds in which the gap hardly falls */
-#define EDGE     1e-9 /* of rho, for rounding */
-#define LEAST    64   /* voxels that may enter in a round */
-#define INNER    0.2  /* of the gap that is wanted, for the problem on the members */
-#define FIRST    1e-3 /* gap of the first round, whatever is wanted */
+#define MAX_ITERATIONS 200
+#define PATIENCE       5    /* iterations in which the gap falls by less than 1 % */
+#define MARGIN         1e-9 /* of rho: rounding */
+#define MIN_ADDED      64   /* voxels an iteration adds, besides as many as the set holds */
+#define TARGET_SHARE   0.2  /* of the tolerance: target on the working set */
+#define FIRST_TARGET   1e-3 /* target of the first iteration, at least */
 
 static const char *const solvers[] = { "interior-point", "dual-averaging", NULL };
 
@@ -51,12 +52,11 @@ const vxs_param vxs_skfs_params[] = {
 static void release(vxs_solver *solver)
 {
     vxs_skfs *s = (vxs_skfs *)solver;
-    void *const all[] = {
-        s->row,    s->u,        s->alpha,  s->wide,          s->start, s->neighbour,
-        s->edge,   s->degree,   s->a,      s->inside,        s->want,  s->member,
-        s->place,  s->z,        s->column, s->order,         s->from,  s->to,
-        s->weight, s->member_a, s->slack,  s->member_degree, s->by_row
-    };
+    void *const all[] = { s->row,         s->u,           s->alpha,    s->by_sample, s->start,
+                          s->neighbor,    s->edge,        s->degree,   s->a,         s->interior,
+                          s->correlation, s->working_set, s->position, s->z,         s->column,
+                          s->order,       s->from,        s->to,       s->weight,    s->set_a,
+                          s->slack,       s->set_degree,  s->by_row };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
     free(s);
@@ -67,17 +67,17 @@ static double lambda_max(const vxs_solver *solver)
     return ((const vxs_skfs *)solver)->lambda_max;
 }
 
-/* ---- The beginning --------------------------------------------------------------------------- */
+/* ---- Initialization -------------------------------------------------------------------------- */
 
-static vxs_status list_neighbours(vxs_skfs *s, vxs_error *err)
+static vxs_status list_neighbors(vxs_skfs *s, vxs_error *err)
 {
     const vxs_graph *g = s->problem.quadratic.graph;
-    size_t ends = s->smooth > 0 ? 2 * g->count : 0;
+    size_t ends = s->laplacian > 0 ? 2 * g->count : 0;
     s->start = vxs_alloc(s->p + 2, sizeof(*s->start), err);
-    s->neighbour = vxs_alloc(ends, sizeof(*s->neighbour), err);
+    s->neighbor = vxs_alloc(ends, sizeof(*s->neighbor), err);
     s->edge = vxs_alloc(ends, sizeof(*s->edge), err);
     s->degree = vxs_alloc(s->p, sizeof(*s->degree), err);
-    if (!s->start || !s->neighbour || !s->edge || !s->degree)
+    if (!s->start || !s->neighbor || !s->edge || !s->degree)
         return VXS_FAILED;
     for (size_t e = 0; e < ends / 2; e++) {
         s->start[g->from[e] + 2]++;
@@ -86,32 +86,32 @@ static vxs_status list_neighbours(vxs_skfs *s, vxs_error *err)
     for (size_t j = 0; j < s->p; j++)
         s->start[j + 2] += s->start[j + 1];
     for (size_t e = 0; e < ends; e++) {
-        size_t one = e % 2 ? g->to[e / 2] : g->from[e / 2];
+        size_t node = e % 2 ? g->to[e / 2] : g->from[e / 2];
         size_t other = e % 2 ? g->from[e / 2] : g->to[e / 2];
-        size_t at = s->start[one + 1]++;
-        s->neighbour[at] = other;
+        size_t at = s->start[node + 1]++;
+        s->neighbor[at] = other;
         s->edge[at] = g->weight[e / 2];
-        s->degree[one] += g->weight[e / 2];
+        s->degree[node] += g->weight[e / 2];
     }
     return VXS_OK;
 }
 
-static vxs_status make_room(vxs_skfs *s, vxs_error *err)
+static vxs_status allocate(vxs_skfs *s, vxs_error *err)
 {
     s->row = vxs_alloc(s->n, sizeof(*s->row), err);
     s->u = vxs_alloc(s->n, sizeof(*s->u), err);
     s->alpha = vxs_alloc(s->n, sizeof(*s->alpha), err);
-    s->wide = vxs_alloc(s->n, sizeof(*s->wide), err);
+    s->by_sample = vxs_alloc(s->n, sizeof(*s->by_sample), err);
     s->a = vxs_alloc(s->p, sizeof(*s->a), err);
-    s->inside = vxs_alloc(s->p, sizeof(*s->inside), err);
-    s->want = vxs_alloc(s->p, sizeof(*s->want), err);
-    s->member = vxs_alloc(s->p, sizeof(*s->member), err);
-    s->place = vxs_alloc(s->p, sizeof(*s->place), err);
+    s->interior = vxs_alloc(s->p, sizeof(*s->interior), err);
+    s->correlation = vxs_alloc(s->p, sizeof(*s->correlation), err);
+    s->working_set = vxs_alloc(s->p, sizeof(*s->working_set), err);
+    s->position = vxs_alloc(s->p, sizeof(*s->position), err);
     s->order = vxs_alloc(s->p, sizeof(*s->order), err);
     s->column = vxs_alloc(s->n, sizeof(*s->column), err);
-    bool fine = s->row && s->u && s->alpha && s->wide && s->a && s->inside && s->want &&
-                s->member && s->place && s->order && s->column;
-    return fine ? list_neighbours(s, err) : VXS_FAILED;
+    bool fine = s->row && s->u && s->alpha && s->by_sample && s->a && s->interior &&
+                s->correlation && s->working_set && s->position && s->order && s->column;
+    return fine ? list_neighbors(s, err) : VXS_FAILED;
 }
 
 static double total_weight(const vxs_skfs *s)
@@ -122,33 +122,33 @@ static double total_weight(const vxs_skfs *s)
     return total;
 }
 
-/* At a = 0 every sample lies within the margin, so that alpha is u. A column with a value that is
- * not finite is found by its sum, and named by measuring. */
-static vxs_status look_at_empty(vxs_skfs *s, vxs_error *err)
+/* At a = 0 every sample is within the margin: alpha = u. A column with a value that is not finite
+ * is found by its sum, and reported by measuring. */
+static vxs_status fit_empty_model(vxs_skfs *s, vxs_error *err)
 {
     double total = total_weight(s);
     for (size_t m = 0; m < s->n; m++) {
         double u = s->problem.loss.u ? s->problem.loss.u[m] : 1;
-        s->wide[m] = u;
+        s->by_sample[m] = u;
         if (u > 0) {
             s->row[s->rows] = m;
             s->u[s->rows++] = u;
         }
     }
-    vxs_design_scan(s->problem.design, s->wide, 1, s->want);
+    vxs_design_scan(s->problem.design, s->by_sample, 1, s->correlation);
     for (size_t j = 0; j < s->p; j++) {
         vxs_status status =
-            isfinite(s->want[j]) ? VXS_OK : vxs_design_measure(s->problem.design, err);
+            isfinite(s->correlation[j]) ? VXS_OK : vxs_design_measure(s->problem.design, err);
         if (status)
             return status;
-        s->lambda_max = fmax(s->lambda_max, s->want[j]);
-        s->place[j] = VXS_NOWHERE;
+        s->lambda_max = fmax(s->lambda_max, s->correlation[j]);
+        s->position[j] = VXS_NOT_IN_SET;
     }
-    s->unit = s->lambda_max > 0 ? total / s->lambda_max : 0;
+    s->scale = s->lambda_max > 0 ? total / s->lambda_max : 0;
     for (size_t m = 0; m < s->rows; m++)
         s->alpha[m] = s->u[m] /= total;
     for (size_t j = 0; j < s->p; j++)
-        s->want[j] = s->lambda_max > 0 ? s->want[j] / s->lambda_max : 0;
+        s->correlation[j] = s->lambda_max > 0 ? s->correlation[j] / s->lambda_max : 0;
     s->last_rho = 1;
     return VXS_OK;
 }
@@ -163,13 +163,13 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     s->costs = vxs_costs_begin(problem->design);
     s->context = context;
     s->problem = *problem;
-    s->smooth = problem->quadratic.graph ? problem->quadratic.weight : 0;
+    s->laplacian = problem->quadratic.graph ? problem->quadratic.weight : 0;
     s->settings = *settings;
     s->n = vxs_design_rows(problem->design);
     s->p = vxs_design_columns(problem->design);
-    vxs_status status = make_room(s, err);
+    vxs_status status = allocate(s, err);
     if (!status)
-        status = look_at_empty(s, err);
+        status = fit_empty_model(s, err);
     if (status) {
         release(&s->solver);
         return status;
@@ -178,34 +178,35 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     return VXS_OK;
 }
 
-/* ---- The gap over all voxels ----------------------------------------------------------------- */
+/* ---- The duality gap ------------------------------------------------------------------------- */
 
-/* want = Z'alpha - 2 S La, a as it was before it was rounded: that costs the bound nothing. */
+/* correlation = Z'alpha - 2 S La, with a from the interior-point method: setting small weights to 0
+ * leaves the dual value unchanged. */
 static void scan(vxs_skfs *s)
 {
-    memset(s->wide, 0, s->n * sizeof(*s->wide));
+    memset(s->by_sample, 0, s->n * sizeof(*s->by_sample));
     for (size_t m = 0; m < s->rows; m++)
-        s->wide[s->row[m]] = s->alpha[m] * s->unit;
-    vxs_design_scan(s->problem.design, s->wide, 1, s->want);
+        s->by_sample[s->row[m]] = s->alpha[m] * s->scale;
+    vxs_design_scan(s->problem.design, s->by_sample, 1, s->correlation);
     for (size_t k = 0; k < s->count; k++) {
-        size_t voxel = s->member[k];
-        double pull = 2 * s->smooth * s->inside[voxel];
-        s->want[voxel] -= pull * s->degree[voxel];
-        for (size_t e = s->start[voxel]; e < s->start[voxel + 1] && pull > 0; e++)
-            s->want[s->neighbour[e]] += pull * s->edge[e];
+        size_t voxel = s->working_set[k];
+        double laplacian = 2 * s->laplacian * s->interior[voxel];
+        s->correlation[voxel] -= laplacian * s->degree[voxel];
+        for (size_t e = s->start[voxel]; e < s->start[voxel + 1] && laplacian > 0; e++)
+            s->correlation[s->neighbor[e]] += laplacian * s->edge[e];
     }
 }
 
-/* a'La: each edge from both of its ends, so that a neighbour outside counts as well. */
+/* a'La over the working set, edges that leave it included. */
 static double roughness(const vxs_skfs *s, const double *weights)
 {
     double sum = 0;
     for (size_t k = 0; k < s->count; k++) {
-        size_t voxel = s->member[k];
-        double a = weights[voxel], around = 0;
+        size_t voxel = s->working_set[k];
+        double a = weights[voxel], neighbors = 0;
         for (size_t e = s->start[voxel]; e < s->start[voxel + 1] && a > 0; e++)
-            around += s->edge[e] * weights[s->neighbour[e]];
-        sum += a * (s->degree[voxel] * a - around);
+            neighbors += s->edge[e] * weights[s->neighbor[e]];
+        sum += a * (s->degree[voxel] * a - neighbors);
     }
     return sum;
 }
@@ -213,11 +214,11 @@ static double roughness(const vxs_skfs *s, const double *weights)
 void vxs_skfs_certify(vxs_skfs *s, double rho, vxs_certificate *c)
 {
     scan(s);
-    double hinge = 0, sum = 0, total = 0, steepest = 0;
+    double hinge = 0, sum = 0, total = 0, max_correlation = 0;
     for (size_t m = 0; m < s->rows; m++)
         s->column[m] = 1;
     for (size_t k = 0; k < s->count; k++) {
-        double a = s->a[s->member[k]];
+        double a = s->a[s->working_set[k]];
         sum += a;
         for (size_t m = 0; m < s->rows && a > 0; m++)
             s->column[m] -= a * s->z[k * s->rows + m];
@@ -227,46 +228,47 @@ void vxs_skfs_certify(vxs_skfs *s, double rho, vxs_certificate *c)
         total += s->alpha[m];
     }
     for (size_t j = 0; j < s->p; j++)
-        steepest = fmax(steepest, s->want[j]);
-    double shrink = steepest > rho ? rho / steepest : 1;
-    c->primal = hinge + rho * sum + s->smooth * roughness(s, s->a);
-    c->dual = shrink * total - shrink * shrink * s->smooth * roughness(s, s->inside);
+        max_correlation = fmax(max_correlation, s->correlation[j]);
+    double scale = max_correlation > rho ? rho / max_correlation : 1;
+    c->primal = hinge + rho * sum + s->laplacian * roughness(s, s->a);
+    c->dual = scale * total - scale * scale * s->laplacian * roughness(s, s->interior);
     c->gap = c->primal - c->dual;
 }
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* The voxels outside that want most, of those that want more than `least`. */
-static vxs_status admit(vxs_skfs *s, double least, size_t most, size_t *admitted, vxs_error *err)
+/* Adds the voxels with the largest correlations above `bound`, at most `max`. */
+static vxs_status add_violators(vxs_skfs *s, double bound, size_t max, size_t *added,
+                                vxs_error *err)
 {
     vxs_top top;
-    vxs_status status = vxs_top_init(&top, most, err);
+    vxs_status status = vxs_top_init(&top, max, err);
     for (size_t j = 0; j < s->p && !status; j++)
-        if (s->place[j] == VXS_NOWHERE && s->want[j] > least)
-            (void)vxs_top_offer(&top, j, s->want[j]);
-    *admitted = status ? 0 : top.count;
-    for (size_t k = 0; k < *admitted; k++)
+        if (s->position[j] == VXS_NOT_IN_SET && s->correlation[j] > bound)
+            (void)vxs_top_offer(&top, j, s->correlation[j]);
+    *added = status ? 0 : top.count;
+    for (size_t k = 0; k < *added; k++)
         s->order[k] = top.heap[k].unit;
     vxs_top_release(&top);
-    return *admitted > 0 ? vxs_skfs_enter(s, *admitted, err) : status;
+    return *added > 0 ? vxs_skfs_add(s, *added, err) : status;
 }
 
 typedef struct {
-    double best; /* gap so far */
-    int stuck;   /* rounds in which it hardly fell */
+    double best; /* smallest gap */
+    int stalled; /* iterations without progress */
 } progress;
 
-static bool is_done(const vxs_skfs *s, const vxs_certificate *c, progress *p)
+static bool is_finished(const vxs_skfs *s, const vxs_certificate *c, progress *p)
 {
-    bool falls = c->gap < 0.99 * p->best;
-    p->stuck = falls ? 0 : p->stuck + 1;
+    bool decreases = c->gap < 0.99 * p->best;
+    p->stalled = decreases ? 0 : p->stalled + 1;
     p->best = fmin(p->best, c->gap);
-    return c->gap <= s->settings.tol || p->stuck > PATIENCE;
+    return c->gap <= s->settings.tol || p->stalled > PATIENCE;
 }
 
-/* The members' problem, and what its answer is worth over all voxels. */
-static vxs_status solve_round(vxs_skfs *s, double rho, double target, vxs_certificate *c,
-                              vxs_error *err)
+/* Solves the problem on the working set, then computes the gap over all voxels. */
+static vxs_status solve_working_set(vxs_skfs *s, double rho, double target, vxs_certificate *c,
+                                    vxs_error *err)
 {
     vxs_status status = s->count > 0 ? vxs_skfs_solve(s, rho, target, c, err) : VXS_OK;
     if (!status)
@@ -274,49 +276,51 @@ static vxs_status solve_round(vxs_skfs *s, double rho, double target, vxs_certif
     return status;
 }
 
-/* When nobody wants to enter, the members' answer is what has to become better. */
-static vxs_status look_closer(vxs_skfs *s, double rho, double *target, vxs_certificate *c,
-                              vxs_error *err)
+/* No voxel violates its constraint: polishes, and lowers the target on the working set. */
+static vxs_status refine(vxs_skfs *s, double rho, double *target, vxs_certificate *c,
+                         vxs_error *err)
 {
     vxs_status status = vxs_skfs_polish(s, rho, *target, c, err);
     if (!status)
         vxs_skfs_certify(s, rho, c);
-    *target = fmax(fmin(*target, INNER * s->settings.tol) / 4, 1e-15);
+    *target = fmax(fmin(*target, TARGET_SHARE * s->settings.tol) / 4, 1e-15);
     return status;
 }
 
-/* Rounds of members and scans until the gap over all voxels is small enough. */
-static vxs_status grow(vxs_skfs *s, double rho, vxs_certificate *c, vxs_error *err)
+/* Working-set iterations until the gap is below the tolerance. The first set comes from the
+ * sequential strong rule. */
+static vxs_status run_iterations(vxs_skfs *s, double rho, vxs_certificate *c, vxs_error *err)
 {
-    double tol = s->settings.tol, target = fmax(INNER * tol, FIRST);
-    size_t admitted = 0;
+    double tol = s->settings.tol, target = fmax(TARGET_SHARE * tol, FIRST_TARGET);
+    size_t added = 0;
     progress p = { .best = INFINITY };
-    vxs_skfs_leave(s, 2 * rho - s->last_rho);
-    vxs_status status = admit(s, fmax(2 * rho - s->last_rho, 0), s->count + LEAST, &admitted, err);
-    for (int round = 0; round < ROUNDS && !status; round++) {
-        status = solve_round(s, rho, target, c, err);
-        if (status || is_done(s, c, &p))
+    vxs_skfs_remove(s, 2 * rho - s->last_rho);
+    vxs_status status =
+        add_violators(s, fmax(2 * rho - s->last_rho, 0), s->count + MIN_ADDED, &added, err);
+    for (int iteration = 0; iteration < MAX_ITERATIONS && !status; iteration++) {
+        status = solve_working_set(s, rho, target, c, err);
+        if (status || is_finished(s, c, &p))
             return status;
-        status = admit(s, rho * (1 + EDGE), s->count + LEAST, &admitted, err);
-        if (!status && admitted == 0)
-            status = look_closer(s, rho, &target, c, err);
+        status = add_violators(s, rho * (1 + MARGIN), s->count + MIN_ADDED, &added, err);
+        if (!status && added == 0)
+            status = refine(s, rho, &target, c, err);
         else
-            target = fmax(INNER * tol, fmin(FIRST, c->gap / 10));
+            target = fmax(TARGET_SHARE * tol, fmin(FIRST_TARGET, c->gap / 10));
         if (c->gap <= tol)
             return status;
     }
     return status;
 }
 
-static void take_weights(const vxs_skfs *s, double unit, double total, vxs_solution *solution)
+static void write_weights(const vxs_skfs *s, double unit, double total, vxs_solution *solution)
 {
     vxs_bound *b = solution->bound;
     for (size_t m = 0; m < s->rows; m++)
         b->alpha[s->row[m]] = fmin(s->alpha[m], s->u[m]) * total;
     for (size_t k = 0; k < s->count; k++) {
-        size_t voxel = s->member[k];
+        size_t voxel = s->working_set[k];
         b->index[k] = voxel;
-        b->weight[k] = s->inside[voxel] * unit;
+        b->weight[k] = s->interior[voxel] * unit;
         if (s->a[voxel] == 0)
             continue;
         solution->index[solution->count] = voxel;
@@ -324,7 +328,7 @@ static void take_weights(const vxs_skfs *s, double unit, double total, vxs_solut
     }
 }
 
-static vxs_status take_solution(const vxs_skfs *s, vxs_solution *solution, vxs_error *err)
+static vxs_status write_solution(const vxs_skfs *s, vxs_solution *solution, vxs_error *err)
 {
     double total = total_weight(s), margin = s->n > 0 ? s->problem.loss.y[0] : 0;
     solution->index = vxs_alloc(s->count, sizeof(*solution->index), err);
@@ -335,7 +339,7 @@ static vxs_status take_solution(const vxs_skfs *s, vxs_solution *solution, vxs_e
         vxs_solution_release(solution);
         return VXS_FAILED;
     }
-    take_weights(s, s->lambda_max > 0 ? margin * total / s->lambda_max : 0, total, solution);
+    write_weights(s, s->lambda_max > 0 ? margin * total / s->lambda_max : 0, total, solution);
     solution->certificate.nonzero = solution->count;
     solution->certificate.primal *= margin * total;
     solution->certificate.dual *= margin * total;
@@ -347,7 +351,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     vxs_skfs *s = (vxs_skfs *)solver;
     *solution = (vxs_solution){ .certificate = { .lambda = lambda,
                                                  .lambda_max = s->lambda_max,
-                                                 .smooth = s->smooth,
+                                                 .smooth = s->laplacian,
                                                  .tol = s->settings.tol } };
     vxs_certificate *c = &solution->certificate;
     double rho = s->lambda_max > 0 ? lambda / s->lambda_max : 1;
@@ -355,12 +359,12 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     vxs_status status = VXS_OK;
     if (s->lambda_max > 0)
         status = s->settings.kernels.solver == VXS_SOLVER_DUAL_AVERAGE
-                     ? vxs_dual_average(s, rho, c, err)
-                     : grow(s, rho, c, err);
+                     ? vxs_dual_averaging(s, rho, c, err)
+                     : run_iterations(s, rho, c, err);
     c->converged = vxs_has_converged(c->gap, c->tol);
     s->last_rho = fmin(rho, 1);
     vxs_costs_take(&s->costs, s->problem.design, c);
-    return status ? status : take_solution(s, solution, err);
+    return status ? status : write_solution(s, solution, err);
 }
 
 static const vxs_accepts *accepts(const vxs_method_settings *settings)
