@@ -490,7 +490,8 @@ Test(misuse, more_covariates_than_samples)
                 continue;
             }
             if (m == 1) { /* a level beside so many is refused in words of its own */
-                REFUSES(begin(e, &err), err, VXS_BAD_DATA, "has a level that is not penalised");
+                REFUSES(begin(e, &err), err, VXS_BAD_DATA,
+                        "connected components of the graph are not penalized");
                 release(e);
                 continue;
             }

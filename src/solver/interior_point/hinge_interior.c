@@ -121,7 +121,7 @@ static vxs_status allocate(iterate *t, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- Initial point and gap --------------------------------------------------------------------- */
+/* ---- Initial point and gap ------------------------------------------------------------------- */
 
 static void start(iterate *t)
 {
