@@ -11,7 +11,7 @@ Fenced blocks of a document mean:
 LINES are lines of the output: 'all', ranges such as 1-9, and /patterns/, with commas between;
 'stderr:' in place of 'output:' takes standard error. '<!-- exit: 65 -->' before a ```sh block of one
 command is the exit code that it has. Numbers of an excerpt may differ by one in the last digit that is
-printed (types of processor round differently), and seconds and passes are not compared.
+printed if they have a decimal point (types of processor round differently); seconds and passes are not compared.
 
 Also checked: every --option that a document names is one of voxsift's (or listed below as another
 program's), relative links lead to a file and a heading, and the other blocks have a language.
@@ -72,7 +72,9 @@ def run_blocks(blocks):
     work = tempfile.mkdtemp()
     try:
         shutil.copytree(os.path.join(TOP, "examples"), os.path.join(work, "examples"))
+        build = os.path.abspath(os.environ.get("BUILD", os.path.join(TOP, "build")))
         done = subprocess.run(["bash", "-c", "\n".join(script)], cwd=work, stdin=subprocess.DEVNULL,
+                              env=os.environ | {"PATH": build + ":" + os.environ["PATH"]},
                               capture_output=True, text=True, check=False)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -110,8 +112,10 @@ UNTIMED = re.compile(r"\d[\d.e+-]* (?=s\b|ms\b|passes\b|rounds?\b|iterations?\b)
 
 
 def unit_of(text):
-    """One in the last digit of a number as it is printed."""
+    """One in the last digit of a number as it is printed; 0 of a whole number, which must be equal."""
     digits, _, power = text.partition("e")
+    if not power and "." not in digits:
+        return 0.0
     return 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
 
 
