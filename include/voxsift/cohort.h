@@ -26,6 +26,7 @@ enum { VXS_NAN_ZERO, VXS_NAN_DROP, VXS_NAN_ERROR };
 typedef struct {
     const char *image_column, *pattern, *participants, *rows, *row_names, *id_column, *person;
     const char *features, *npy, *svmlight;
+    vxs_texts only, exclude; /* expressions of which all, or none, must be true of a row */
     const char *mask, *reference, *reference_labels, *atlas, *atlas_names;
     double mask_fraction, voxel_size, smooth, tolerance;
     bool resample, regions, drop_bad, dry_run;
@@ -41,6 +42,7 @@ extern const vxs_param vxs_source_params[], vxs_cohort_params[];
 /* What came of it. */
 typedef struct {
     size_t subjects, dropped, features;
+    size_t not_selected;   /* by --only and --exclude; not among those dropped */
     size_t people;         /* persons that the subjects are; a subject may be one scan of several */
     size_t people_perhaps; /* fewer where the form of ids or columns makes that likely */
     size_t edges;          /* pairs of voxels in the mask that share a face */

@@ -101,8 +101,15 @@ typedef enum {
     VXS_PARAM_CHOICE, /* int, index into choices */
     VXS_PARAM_BYTES,  /* int64_t, given as 500M or 2G; initial as for whole numbers */
     VXS_PARAM_TEXT,   /* const char *, NULL means "not given" */
-    VXS_PARAM_PATH    /* the same, a file or directory */
+    VXS_PARAM_PATH,   /* the same, a file or directory */
+    VXS_PARAM_TEXTS   /* vxs_texts: one for each time that the option is given */
 } vxs_param_type;
+
+/* The values of an option that may be given several times, in their order; NULL behind the last. */
+enum { VXS_MOST_TEXTS = 16 };
+typedef struct {
+    const char *each[VXS_MOST_TEXTS + 1];
+} vxs_texts;
 
 /* Tables end with name == NULL. Limits are inclusive; -INFINITY and INFINITY leave a side open
  * (INFINITY itself is never accepted). */
@@ -114,9 +121,12 @@ typedef struct {
     vxs_param_type type;
     size_t offset;
     double initial, min, max;
-    const char *const *choices; /* ends with NULL */
+    const char *const *choices; /* ends with NULL; of a whole number: words instead, see below */
     bool required;
 } vxs_param;
+
+/* What a whole number is when it is given as word k of its choices. */
+#define VXS_WORD(k) (-2 - (k))
 
 void vxs_params_defaults(const vxs_param *table, void *values);
 /* Sets one value from text; the message names the option, what it wants and what it got. */

@@ -21,7 +21,8 @@ enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCE
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
-    const char *target, *confounds, *weights, *only, *penalties, *graph, *regress_on;
+    const char *target, *confounds, *weights, *penalties, *graph, *regress_on;
+    vxs_texts only, exclude; /* expressions of which all, or none, must be true of a subject */
     int method, loss, standardize, class_weights, confounds_as;
     double huber_threshold; /* 0: from the target's spread */
     bool no_intercept;
@@ -69,8 +70,10 @@ typedef struct {
     vxs_categorical *factors; /* the covariates of these levels */
     size_t factor_count;
     vxs_left_out *left_out; /* subjects that lack a value, in the order of the cohort */
-    size_t left_count;      /* others that the cohort has, --only left out */
-    char **warnings;        /* what was warned of that results must carry */
+    size_t left_count;
+    size_t not_selected[2 * VXS_MOST_TEXTS]; /* subjects that each --only, then each --exclude left
+                                                out */
+    char **warnings;                         /* what was warned of that results must carry */
     size_t warning_count;
     double *penalties;  /* of features, or NULL */
     vxs_graph graph;    /* of features, for methods that need one */

@@ -35,6 +35,7 @@ static void print_json(const vxs_call *call, const vxs_cohort_summary *s, bool d
     vxs_json_whole(&w, "people", (int64_t)s->people);
     vxs_json_whole(&w, "people_perhaps", (int64_t)s->people_perhaps);
     vxs_json_whole(&w, "dropped", (int64_t)s->dropped);
+    vxs_json_whole(&w, "not_selected", (int64_t)s->not_selected);
     vxs_json_whole(&w, s->voxels ? "voxels" : "features", (int64_t)s->features);
     vxs_json_whole(&w, "edges", (int64_t)s->edges);
     if (s->sparse)
@@ -75,6 +76,8 @@ static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool 
         fprintf(call->out, " (perhaps %zu)", s->people_perhaps);
     if (s->dropped > 0)
         fprintf(call->out, " (%zu left out)", s->dropped);
+    if (s->not_selected > 0)
+        fprintf(call->out, " (%zu not selected)", s->not_selected);
     fprintf(call->out, " with %zu %s each", s->features, s->voxels ? "voxels" : "features");
     if (s->edges > 0)
         fprintf(call->out, ", %zu pairs of neighbours", s->edges);

@@ -47,6 +47,8 @@ typedef struct {
     size_t perhaps;  /* that may be of a person whom it was trained on */
     vxs_unseen_list unseen;
     vxs_metrics metrics;
+    vxs_row_filter filter; /* by --only and --exclude */
+    size_t n;              /* subjects that these select */
 } predictions;
 
 static bool scores_training(const predictions *p)
@@ -57,6 +59,11 @@ static bool scores_training(const predictions *p)
 static const char *name_of(const predictions *p, size_t i)
 {
     return vxs_trained_names[p->trained[i]];
+}
+
+static bool is_selected(const predictions *p, size_t i)
+{
+    return p->filter.by[i] == VXS_NO_FILTER;
 }
 
 static const char *id_of(const predictions *p, size_t i)
@@ -82,7 +89,7 @@ static size_t count_strange(const predictions *p, size_t *first)
 {
     size_t count = 0;
     for (size_t i = 0; i < p->cohort->n && p->model->class_count > 0; i++) {
-        const char *cell = truth_of(p, i);
+        const char *cell = is_selected(p, i) ? truth_of(p, i) : NULL;
         if (!cell || vxs_model_knows_class(p->model, cell))
             continue;
         *first = count++ == 0 ? i : *first;
@@ -117,6 +124,8 @@ static void print_table(const predictions *p)
     print_header(p, &w);
     for (size_t i = 0; i < n; i++) {
         bool known = !isnan(p->scores[i]);
+        if (!is_selected(p, i))
+            continue;
         vxs_tsv_text(&w, id_of(p, i));
         if (p->target != SIZE_MAX)
             vxs_tsv_text(&w, truth_of(p, i));
@@ -171,7 +180,8 @@ static void print_json(const predictions *p)
         vxs_json_bool(&w, "calibrated", p->model->selection.slope != NULL);
     vxs_json_open_array(&w, "subjects");
     for (size_t i = 0; i < p->cohort->n; i++)
-        print_subject(p, &w, i);
+        if (is_selected(p, i))
+            print_subject(p, &w, i);
     vxs_json_close_array(&w);
     vxs_unseen_json(&w, &p->unseen, id_by_number, p);
     vxs_json_open_object(&w, "trained_on");
@@ -198,13 +208,14 @@ static void print_json(const predictions *p)
 static void tell_perhaps(const predictions *p)
 {
     size_t first = 0;
-    while (first < p->cohort->n && p->trained[first] != VXS_PERHAPS_TRAINED_ON)
+    while (first < p->cohort->n &&
+           (!is_selected(p, first) || p->trained[first] != VXS_PERHAPS_TRAINED_ON))
         first++;
     if (p->perhaps > 0)
         vxs_log(p->call->context, VXS_LOG_WARNING,
                 "%zu of %zu subjects, such as '%s', may be other scans of persons that the model "
                 "was trained on, by the form of their ids (trained_on: perhaps): scores %s",
-                p->perhaps, p->cohort->n, id_of(p, first),
+                p->perhaps, p->n, id_of(p, first),
                 scores_training(p) ? "include them"
                                    : "are without them (--training-too: with them)");
 }
@@ -213,8 +224,10 @@ static void tell_perhaps(const predictions *p)
 static void tell_subjects(const predictions *p)
 {
     const vxs_context *context = p->call->context;
-    size_t n = p->cohort->n, without = 0, first = n, both = p->known[0] + p->known[1];
-    for (size_t i = 0; i < n; i++) {
+    size_t n = p->n, without = 0, first = 0, both = p->known[0] + p->known[1];
+    for (size_t i = 0; i < p->cohort->n; i++) {
+        if (!is_selected(p, i))
+            continue;
         first = isnan(p->scores[i]) && without == 0 ? i : first;
         without += isnan(p->scores[i]);
     }
@@ -247,8 +260,8 @@ static void tell_strange(const predictions *p)
         vxs_log(p->call->context, VXS_LOG_WARNING,
                 "%zu of %zu subjects are of classes that the model does not have: '%s' is '%s'%s; "
                 "it has %s. Scores are without them",
-                count, p->cohort->n, id_of(p, first), truth_of(p, first),
-                count > 1 ? ", and others" : "", names);
+                count, p->n, id_of(p, first), truth_of(p, first), count > 1 ? ", and others" : "",
+                names);
 }
 
 static void tell_calibration(const predictions *p)
@@ -292,13 +305,49 @@ static void tell(const predictions *p)
 
 static vxs_status check_anybody(const predictions *p, vxs_error *err)
 {
-    size_t n = p->cohort->n;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(p->scores[i]))
+    size_t n = p->n, first = p->cohort->n;
+    for (size_t i = 0; i < p->cohort->n; i++) {
+        if (is_selected(p, i) && !isnan(p->scores[i]))
             return VXS_OK;
+        first = is_selected(p, i) && first == p->cohort->n ? i : first;
+    }
     return vxs_fail(err, VXS_BAD_DATA,
                     "none of %zu subjects can be predicted: '%s' has no value in '%s'%s", n,
-                    id_of(p, 0), lacks(p, 0), n > 1 ? ", and so on" : "");
+                    id_of(p, first), lacks(p, first), n > 1 ? ", and so on" : "");
+}
+
+/* Levels that only unselected subjects have are nobody's concern. */
+static void keep_selected(predictions *p)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < p->unseen.count; k++) {
+        vxs_unseen *level = &p->unseen.each[k];
+        for (size_t i = 0; i < p->cohort->n; i++) {
+            level->count -= level->who[i] && !is_selected(p, i);
+            level->who[i] = level->who[i] && is_selected(p, i);
+        }
+        if (level->count > 0)
+            p->unseen.each[kept++] = *level;
+        else
+            free(level->who);
+    }
+    p->unseen.count = kept;
+}
+
+/* Scores are over subjects that are selected and, unless they are to be in, that the model was not
+ * trained on. */
+static vxs_status compare(predictions *p, vxs_error *err)
+{
+    const vxs_cohort *c = p->cohort;
+    vxs_trained *out = vxs_alloc(c->n, sizeof(*out), err);
+    for (size_t i = 0; i < c->n && out; i++)
+        out[i] = !is_selected(p, i)   ? VXS_TRAINED_ON_IMAGE
+                 : scores_training(p) ? VXS_NOT_TRAINED_ON
+                                      : p->trained[i];
+    vxs_status status =
+        out ? vxs_model_compare(p->model, c, p->scores, out, &p->metrics, err) : VXS_FAILED;
+    free(out);
+    return status;
 }
 
 static vxs_status compute(predictions *p, vxs_error *err)
@@ -319,24 +368,33 @@ static vxs_status compute(predictions *p, vxs_error *err)
     if (!status)
         status = vxs_model_unseen(m, c, &p->unseen, err);
     if (!status)
+        keep_selected(p);
+    if (!status)
         status = vxs_model_trained_on(m, c, p->trained, err);
     for (size_t i = 0; i < c->n && !status; i++) {
+        if (!is_selected(p, i))
+            continue;
         p->known[0] += p->trained[i] == VXS_TRAINED_ON_IMAGE;
         p->known[1] += p->trained[i] == VXS_TRAINED_ON_PERSON;
         p->perhaps += p->trained[i] == VXS_PERHAPS_TRAINED_ON;
     }
-    return status ? status
-                  : vxs_model_compare(m, c, p->scores, scores_training(p) ? NULL : p->trained,
-                                      &p->metrics, err);
+    return status ? status : compare(p, err);
 }
 
+/* `selected`: the cohort was made for this call, of those that are selected. */
 static vxs_status predict(const vxs_call *call, const vxs_model *model, const vxs_cohort *cohort,
-                          vxs_error *err)
+                          bool selected, vxs_error *err)
 {
     predictions p = { .call = call, .model = model, .cohort = cohort, .target = SIZE_MAX };
     if (vxs_table_find(cohort->people, model->task.target, &p.target, NULL))
         p.target = SIZE_MAX;
-    vxs_status status = compute(&p, err);
+    const vxs_cohort_settings *s = &((const predict_settings *)call->values)->sources;
+    const vxs_texts none = { .each = { NULL } };
+    vxs_status status = vxs_row_filter_make(&p.filter, cohort->people, selected ? &none : &s->only,
+                                            selected ? &none : &s->exclude, err);
+    p.n = p.filter.left;
+    if (!status)
+        status = compute(&p, err);
     if (!status && !call->shared->json)
         print_table(&p);
     if (!status)
@@ -346,6 +404,7 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     vxs_unseen_release(&p.unseen);
     free(p.scores);
     free(p.trained);
+    vxs_row_filter_release(&p.filter);
     return status;
 }
 
@@ -373,7 +432,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
                                     &((const predict_settings *)call->values)->sources,
                                     (const char *const *)sources, &cohort, err);
     if (!status) {
-        status = predict(call, &model, &cohort, err);
+        status = predict(call, &model, &cohort, !is_cohort(sources), err);
         vxs_cohort_release(&cohort);
     }
     vxs_model_release(&model);

@@ -91,7 +91,7 @@ static void zsh_option(FILE *out, const vxs_param *param)
         fprintf(out, "'(-%c --%s)'{-%c,--%s}'[", param->letter, param->name, param->letter,
                 param->name);
     else
-        fprintf(out, "'--%s[", param->name);
+        fprintf(out, "'%s--%s[", param->type == VXS_PARAM_TEXTS ? "*" : "", param->name);
     zsh_text(out, param->help);
     fputc(']', out);
     if (param->type == VXS_PARAM_PATH)

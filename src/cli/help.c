@@ -90,7 +90,7 @@ void vxs_param_words(const vxs_param *param, char *buffer, size_t size)
     vxs_param_wants(param, wants, sizeof(wants));
     vxs_param_default(param, given, sizeof(given));
     bool said = param->type == VXS_PARAM_FLAG || param->type == VXS_PARAM_TEXT ||
-                param->type == VXS_PARAM_PATH;
+                param->type == VXS_PARAM_PATH || param->type == VXS_PARAM_TEXTS;
     size_t used = (size_t)snprintf(buffer, size, "%s", param->help);
     if (used < size && !said)
         used += (size_t)snprintf(buffer + used, size - used, " (%s%s%s)", wants,

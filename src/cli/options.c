@@ -151,7 +151,7 @@ static vxs_status set_option(reader *r, size_t k, const char *text)
 {
     const vxs_option *option = &r->options[k];
     bool own = option->place == VXS_OWN;
-    if (r->given[k])
+    if (r->given[k] && option->param->type != VXS_PARAM_TEXTS)
         return vxs_fail(r->err, VXS_MISUSE, "option '--%s' is given twice", option->param->name);
     r->given[k] = true;
     r->texts[k] = text;

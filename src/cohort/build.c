@@ -17,6 +17,8 @@ void vxs_build_release(vxs_build *build)
     }
     free(build->subjects);
     free((void *)build->unmatched);
+    free(build->aside);
+    vxs_row_filter_release(&build->filter);
     vxs_suspicions_release(build);
     vxs_table_free(build->table);
     vxs_image_release(&build->shared);
@@ -62,16 +64,16 @@ size_t vxs_build_kept(const vxs_build *build)
 
 vxs_status vxs_build_settle(vxs_build *build, vxs_error *err)
 {
-    size_t kept = vxs_build_kept(build);
+    size_t kept = vxs_build_kept(build), selected = build->count - vxs_build_unselected(build);
     if (build->no_memory.status)
         return vxs_fail(err, VXS_FAILED, "%s", build->no_memory.message);
     if (build->problems > 0)
         return vxs_fail(err, VXS_BAD_DATA,
                         "%zu of %zu subjects cannot be used (above); mend them, or pass --drop-bad",
-                        build->problems, build->count);
+                        build->problems, selected);
     if (kept < (build->settings->single ? 1 : 2))
         return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects are left; a cohort needs two", kept,
-                        build->count);
+                        selected);
     return VXS_OK;
 }
 
@@ -92,13 +94,14 @@ static size_t count_edges(const vxs_build *build)
 static void summarise(const vxs_build *build, double seconds, vxs_cohort_summary *summary)
 {
     uint64_t block = 0;
-    size_t kept = vxs_build_kept(build);
+    size_t kept = vxs_build_kept(build), unselected = vxs_build_unselected(build);
     vxs_build_block(build, &block);
     *summary = (vxs_cohort_summary){
         .subjects = kept,
         .people = build->people,
         .people_perhaps = build->people_perhaps,
-        .dropped = build->count - kept,
+        .dropped = build->count - kept - unselected,
+        .not_selected = unselected + build->aside_count,
         .features = build->p,
         .edges = build->settings->regions ? 0 : count_edges(build),
         .voxels = !build->settings->regions,

@@ -12,12 +12,13 @@
 #define NO_ROW SIZE_MAX
 
 typedef struct {
-    char *id;      /* as in the table, or as the file is called */
-    char *person;  /* who the subject is, or NULL: as the id has it */
-    char *path;    /* of the image; NULL for features of a table */
-    size_t volume; /* of a 4D image */
-    size_t row;    /* of the table, or NO_ROW */
-    char *reason;  /* why it is left out; NULL: it is in */
+    char *id;        /* as in the table, or as the file is called */
+    char *person;    /* who the subject is, or NULL: as the id has it */
+    char *path;      /* of the image; NULL for features of a table */
+    size_t volume;   /* of a 4D image */
+    size_t row;      /* of the table, or NO_ROW */
+    char *reason;    /* why it is left out; NULL: it is in */
+    bool unselected; /* left out by --only or --exclude */
     char hash[VXS_HASH_TEXT];
     vxs_grid grid;        /* of the image */
     bool other_grid;      /* to be brought onto the cohort's */
@@ -47,6 +48,9 @@ typedef struct {
     size_t suspicion_count;
     const char **unmatched; /* ids of rows of the table without image or features */
     size_t unmatched_count;
+    vxs_row_filter filter; /* of the table; empty without --only and --exclude */
+    size_t *aside;         /* rows that these leave out and that have no image, features or id */
+    size_t aside_count;
 
     bool is_shared;
     vxs_image shared; /* the 4D image that all subjects are volumes of; empty otherwise */
@@ -131,6 +135,21 @@ bool vxs_may_name_occasion(vxs_name word, bool number);
 bool vxs_is_date(const char *text);
 /* Whether a part of an id has the word of a family, a site or the like. */
 bool vxs_names_unit(vxs_name part);
+
+/* selection.c: --only and --exclude. Evaluates them on a table, unless that was done. */
+VXS_MUST_CHECK vxs_status vxs_build_select(vxs_build *build, const vxs_table *table,
+                                           vxs_error *err);
+/* Whether the row stays. */
+bool vxs_build_selects(const vxs_build *build, size_t row);
+/* "excluded by --exclude age>60" of a row that does not. */
+VXS_MUST_CHECK char *vxs_build_unselected_words(const vxs_build *build, size_t row, vxs_error *err);
+/* Leaves out the subjects whose rows do not stay: rows of the build's table, or, of another one, in
+ * the order of the subjects. */
+VXS_MUST_CHECK vxs_status vxs_build_set_aside(vxs_build *build, const vxs_table *table,
+                                              vxs_error *err);
+/* How many subjects were left out so. */
+size_t vxs_build_unselected(const vxs_build *build);
+void vxs_build_selection_json(vxs_json_writer *writer, const vxs_build *build);
 
 /* people.c: finds the persons of the subjects, in a column of the build's table, or of a table of
  * features (or NULL) whose rows the subjects are, or in their ids; refuses what is unclear. */

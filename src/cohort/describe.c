@@ -62,7 +62,7 @@ static void write_subjects(vxs_json_writer *w, const vxs_build *build, bool kept
     vxs_json_open_array(w, kept ? "subject_list" : "dropped_list");
     for (size_t i = 0; i < build->count; i++) {
         const vxs_subject *s = &build->subjects[i];
-        if ((s->reason == NULL) != kept)
+        if ((s->reason == NULL) != kept || s->unselected)
             continue;
         vxs_json_open_object(w, NULL);
         vxs_json_text(w, "id", s->id);
@@ -101,7 +101,8 @@ static void write_about(const vxs_build *build, FILE *stream)
     vxs_json_text(&w, "person_column", build->person_header);
     vxs_json_bool(&w, "person_said", build->settings->person != NULL);
     vxs_suspicions_json(&w, build);
-    vxs_json_whole(&w, "dropped", (int64_t)(build->count - kept));
+    vxs_json_whole(&w, "dropped", (int64_t)(build->count - kept - vxs_build_unselected(build)));
+    vxs_build_selection_json(&w, build);
     vxs_json_whole(&w, "features", (int64_t)build->p);
     vxs_json_text(&w, "features_are",
                   !build->mask               ? "columns"

@@ -16,7 +16,7 @@ vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *e
     vxs_status status = vxs_table_read(path, &build->table, err);
     if (!status)
         status = vxs_table_find(build->table, vxs_build_id_name(build), &build->id_column, err);
-    return status;
+    return status ? status : vxs_build_select(build, build->table, err);
 }
 
 /* A whole number as a column of reals has it, "7.0", without what is behind the point. */
@@ -64,12 +64,15 @@ static int compare_ids(const char *a, const char *b)
 typedef struct {
     const char *id;
     size_t row;
+    bool unselected; /* by --only or --exclude; behind the selected ones of its id */
 } entry;
 
 static int by_id(const void *a, const void *b)
 {
     const entry *left = a, *right = b;
     int order = compare_ids(left->id, right->id);
+    if (!order && left->unselected != right->unselected)
+        return left->unselected ? 1 : -1;
     return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
@@ -81,15 +84,16 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
     *count = 0;
     for (size_t i = 0; i < vxs_table_rows(table); i++) {
         const char *id = vxs_table_cell(table, i, build->id_column);
+        bool selected = vxs_build_selects(build, i);
         if (id)
-            rows[(*count)++] = (entry){ id, i };
-        else
+            rows[(*count)++] = (entry){ id, i, !selected };
+        else if (selected)
             vxs_log(build->context, VXS_LOG_WARNING, "line %zu of the table has no id; left out",
                     vxs_table_line(table, i));
     }
     qsort(rows, *count, sizeof(*rows), by_id);
     for (size_t k = 1; k < *count; k++) {
-        if (compare_ids(rows[k - 1].id, rows[k].id) != 0)
+        if (rows[k].unselected || compare_ids(rows[k - 1].id, rows[k].id) != 0)
             continue;
         twins++;
         vxs_log(build->context, VXS_LOG_ERROR, "'%s' (line %zu) and '%s' (line %zu) are one id",
@@ -114,11 +118,18 @@ static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, s
     free((void *)build->unmatched);
     build->unmatched_count = 0;
     build->unmatched = vxs_alloc(count, sizeof(*build->unmatched), err);
-    if (!build->unmatched)
+    free(build->aside);
+    build->aside_count = 0;
+    build->aside = vxs_alloc(count, sizeof(*build->aside), err);
+    if (!build->unmatched || !build->aside)
         return VXS_FAILED;
     for (size_t k = 0; k < count; k++) {
-        if (used[k])
+        if (used[rows[k].row])
             continue;
+        if (rows[k].unselected) {
+            build->aside[build->aside_count++] = rows[k].row;
+            continue;
+        }
         if (!build->settings->single && build->unmatched_count < MOST_NAMED)
             vxs_log(build->context, VXS_LOG_WARNING,
                     "left out '%s': line %zu of the table has no image", rows[k].id,
@@ -152,6 +163,28 @@ static const entry *find_row(const entry *sorted, size_t count, vxs_name name)
     return vxs_compare_names((vxs_name){ id, strlen(id) }, name) == 0 ? &sorted[low] : NULL;
 }
 
+static void join_subject(vxs_build *build, vxs_subject *s, const entry *sorted, size_t count,
+                         bool *used)
+{
+    const entry *row = find_row(sorted, count, (vxs_name){ s->id, strlen(s->id) });
+    bool own = row != NULL;
+    if (!row && build->ids_separated) /* sessions have the row of their person */
+        row = find_row(sorted, count, vxs_person_in(s->id));
+    if (!row) {
+        if (!s->reason)
+            vxs_build_leave_out(build, s, "the table has no such id");
+        return;
+    }
+    s->row = row->row;
+    used[row->row] = true;
+    bool several = row + 1 < sorted + count && compare_ids(row[0].id, row[1].id) == 0;
+    if (!own && several && !s->reason)
+        vxs_build_leave_out(build, s,
+                            "the table has several rows of '%s', and none of them is known to be "
+                            "of this image; pass --id-column",
+                            row->id);
+}
+
 vxs_status vxs_build_join(vxs_build *build, vxs_error *err)
 {
     size_t rows = vxs_table_rows(build->table), count = 0;
@@ -160,15 +193,10 @@ vxs_status vxs_build_join(vxs_build *build, vxs_error *err)
     vxs_status status = sorted && used ? sort_rows(build, sorted, &count, err) : VXS_FAILED;
     for (size_t i = 0; i < build->count && !status; i++) {
         vxs_subject *s = &build->subjects[i];
-        const entry *row = find_row(sorted, count, (vxs_name){ s->id, strlen(s->id) });
-        if (!row && build->ids_separated) /* sessions have the row of their person */
-            row = find_row(sorted, count, vxs_person_in(s->id));
-        if (row) {
-            s->row = row->row;
-            used[row - sorted] = true;
-        } else if (!s->reason) {
-            vxs_build_leave_out(build, s, "the table has no such id");
-        }
+        if (s->unselected)
+            used[s->row] = true;
+        else
+            join_subject(build, s, sorted, count, used);
     }
     if (!status)
         status = note_rows_without_image(build, sorted, count, used, err);

@@ -41,7 +41,11 @@ typedef struct {
 uint64_t vxs_build_fixed_bytes(const vxs_build *build)
 {
     uint64_t voxels = vxs_grid_voxels(&build->grid);
-    uint64_t stored = build->count > 0 ? vxs_grid_voxels(&build->subjects[0].grid) : voxels;
+    uint64_t stored = build->count > 0 ? 0 : voxels;
+    for (size_t i = 0; i < build->count; i++) {
+        uint64_t here = build->subjects[i].reason ? 0 : vxs_grid_voxels(&build->subjects[i].grid);
+        stored = here > stored ? here : stored;
+    }
     uint64_t thread = 12 * stored + 4 * voxels + (build->settings->smooth > 0 ? 16 * voxels : 0);
     uint64_t images = (uint64_t)build->nthreads * thread, mask = 16 * voxels;
     return PROGRAM + 19 * voxels + (images > mask ? images : mask);

@@ -29,6 +29,8 @@ const vxs_param vxs_source_params[] = {
         "what the volumes of a 4D image, or the rows of --npy, are: one row each, in order"),
     VXS_TEXT_ROW("row-names", "A,B", AT(row_names),
                  "names of the columns of --rows, when it has no header"),
+    VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
+    VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
     VXS_PATH_ROW("feature-table", "TABLE", AT(features),
                  "instead of images: a table of ids and numbers, a feature a column"),
     VXS_PATH_ROW("npy", "FILE", AT(npy), "instead of images: a matrix, subjects x features"),

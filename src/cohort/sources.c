@@ -160,10 +160,25 @@ static void mend_prefix(char *path)
     }
 }
 
+/* A row that --only or --exclude leaves out needs no image. */
+static vxs_status add_unselected(vxs_build *build, size_t row, vxs_error *err)
+{
+    const char *id = vxs_table_cell(build->table, row, build->id_column);
+    vxs_status status = vxs_build_add(build, id ? id : "?", NULL, 0, row, err);
+    if (status)
+        return status;
+    vxs_subject *s = &build->subjects[build->count - 1];
+    s->reason = vxs_build_unselected_words(build, row, err);
+    s->unselected = true;
+    return s->reason ? VXS_OK : VXS_FAILED;
+}
+
 static vxs_status add_row(vxs_build *build, const char *table, size_t column, size_t row,
                           vxs_error *err)
 {
     const vxs_cohort_settings *settings = build->settings;
+    if (!vxs_build_selects(build, row))
+        return add_unselected(build, row, err);
     const char *id = vxs_table_cell(build->table, row, build->id_column);
     const char *cell = settings->pattern ? NULL : vxs_table_path(build->table, row, column);
     char *filled = settings->pattern ? fill_pattern(build, settings->pattern, row, err) : NULL;
@@ -238,7 +253,7 @@ static vxs_status add_volumes(vxs_build *build, const char *path, vxs_error *err
         if (!status)
             memcpy(build->subjects[k].hash, hash, sizeof(hash));
     }
-    return status;
+    return status ? status : vxs_build_select(build, build->table, err);
 }
 
 /* ---- Which of them --------------------------------------------------------------------------- */
@@ -265,7 +280,8 @@ vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_erro
     if (settings->rows) {
         if (!sources[0] || sources[1] || !vxs_is_image_name(sources[0]))
             return vxs_fail(err, VXS_MISUSE, "--rows goes with one image of four dimensions");
-        return add_volumes(build, sources[0], err);
+        status = add_volumes(build, sources[0], err);
+        return status ? status : vxs_build_set_aside(build, build->table, err);
     }
     for (size_t k = 0; sources[k] && !status; k++) {
         if (build->table)
@@ -283,5 +299,5 @@ vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_erro
         status = vxs_build_read_table(build, settings->participants, err);
     if (!status && build->table)
         status = vxs_build_join(build, err);
-    return status;
+    return status ? status : vxs_build_set_aside(build, build->table, err);
 }

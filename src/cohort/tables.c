@@ -115,11 +115,13 @@ static vxs_status leave_twins_out(vxs_build *build, const char *path, vxs_error 
     size_t n = build->count;
     entry *list = vxs_alloc(n, sizeof(*list), err);
     const char **twin = vxs_alloc(n, sizeof(*twin), err);
+    size_t count = 0;
     for (size_t i = 0; i < n && list && twin; i++)
-        list[i] = (entry){ { build->subjects[i].id, strlen(build->subjects[i].id) }, i };
-    if (n > 0 && list && twin)
-        qsort(list, n, sizeof(*list), by_id);
-    for (size_t k = 1; k < n && list && twin; k++)
+        if (!build->subjects[i].unselected)
+            list[count++] = (entry){ { build->subjects[i].id, strlen(build->subjects[i].id) }, i };
+    if (count > 0)
+        qsort(list, count, sizeof(*list), by_id);
+    for (size_t k = 1; k < count; k++)
         if (vxs_compare_names(list[k - 1].id, list[k].id) == 0)
             twin[list[k].subject] = list[k - 1].id.text;
     for (size_t i = 0; i < n && list && twin; i++) {
@@ -145,8 +147,12 @@ static vxs_status add_people(vxs_build *build, const vxs_table *table, size_t co
         if (!id)
             return vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu has no id", path,
                             vxs_table_line(table, i));
-        status = vxs_build_add(build, id, NULL, 0, NO_ROW, err);
+        status = vxs_build_add(build, id, NULL, 0, table == build->table ? i : NO_ROW, err);
     }
+    if (!status && !build->settings->participants)
+        status = vxs_build_select(build, table, err);
+    if (!status && build->filter.table)
+        status = vxs_build_set_aside(build, table, err);
     return status ? status : leave_twins_out(build, path, err);
 }
 
@@ -244,8 +250,6 @@ static vxs_status read_npy(vxs_build *build, vxs_matrix *m, vxs_error *err)
         status = vxs_npy_open(path, &npy, err);
     if (status)
         return status;
-    for (size_t i = 0; i < build->count; i++)
-        build->subjects[i].row = i;
     m->n = build->count;
     m->p = npy.ndim == 2 ? npy.shape[1] : 0;
     if (npy.ndim != 2 || npy.shape[0] != m->n || m->p == 0)
@@ -277,6 +281,10 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
         status = vxs_build_read_table(build, s->participants, err);
     if (!status && s->participants)
         status = vxs_build_join(build, err);
+    if (!status && build->table)
+        status = vxs_build_select(build, build->table, err);
+    if (!status && (build->table || !build->filter.table))
+        status = vxs_build_set_aside(build, build->table, err);
     if (!status)
         status = vxs_build_find_people(build, m->features, err);
     if (!status)
@@ -340,10 +348,12 @@ static void summarise(const vxs_build *build, const vxs_matrix *m, vxs_cohort_su
 {
     uint64_t value = sizeof(float) + (build->sparse ? sizeof(int32_t) : 0);
     uint64_t starts = build->sparse ? (build->p + 1) * sizeof(size_t) : 0;
-    *summary = (vxs_cohort_summary){ .subjects = vxs_build_kept(build),
+    size_t kept = vxs_build_kept(build), unselected = vxs_build_unselected(build);
+    *summary = (vxs_cohort_summary){ .subjects = kept,
                                      .people = build->people,
                                      .people_perhaps = build->people_perhaps,
-                                     .dropped = build->count - vxs_build_kept(build),
+                                     .dropped = build->count - kept - unselected,
+                                     .not_selected = unselected + build->aside_count,
                                      .features = build->p,
                                      .sparse = build->sparse,
                                      .stored = build->stored,

@@ -4,6 +4,7 @@
 #include "core/cells.h"
 
 #include <string.h>
+#include <strings.h>
 
 size_t vxs_cell_next(const char *cell, size_t left, char shown[VXS_SHOWN])
 {
@@ -33,6 +34,15 @@ static size_t show(const char *cell, char *to)
     if (to)
         to[size] = '\0';
     return size + 1;
+}
+
+bool vxs_cell_is_missing(const char *cell)
+{
+    static const char *const words[] = { "", "n/a", "na", "nan", "null", "#n/a", "<na>", "." };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcasecmp(cell, words[i]) == 0)
+            return true;
+    return false;
 }
 
 bool vxs_cell_is(const char *cell, const char *text)

@@ -6,6 +6,8 @@
 
 /* As vxs_shown_next, but tabs and line ends become blanks. */
 size_t vxs_cell_next(const char *cell, size_t left, char shown[VXS_SHOWN]);
+/* Whether it stands for no value: empty, n/a, nan and the like. */
+bool vxs_cell_is_missing(const char *cell);
 /* Whether `text` looks like the cell, which is in visible form. */
 bool vxs_cell_is(const char *cell, const char *text);
 /* Those of `count` cells that have a form of their own are replaced; they stand in `room`, which

@@ -30,6 +30,9 @@ void vxs_params_defaults(const vxs_param *table, void *values)
         case VXS_PARAM_PATH:
             *(const char **)place(p, values) = NULL;
             break;
+        case VXS_PARAM_TEXTS:
+            *(vxs_texts *)place(p, values) = (vxs_texts){ .each = { NULL } };
+            break;
         }
     }
 }
@@ -75,6 +78,9 @@ static void number_wants(const vxs_param *param, char *buffer, size_t size)
         snprintf(buffer, size, "%s of at most %s", noun, max);
     else
         snprintf(buffer, size, "%s", noun);
+    size_t used = strlen(buffer);
+    for (size_t k = 0; param->choices && param->choices[k] && used < size; k++)
+        used += (size_t)snprintf(buffer + used, size - used, ", or %s", param->choices[k]);
 }
 
 void vxs_param_wants(const vxs_param *param, char *buffer, size_t size)
@@ -94,6 +100,7 @@ void vxs_param_wants(const vxs_param *param, char *buffer, size_t size)
         snprintf(buffer, size, "a size such as 500M or 2G");
         break;
     case VXS_PARAM_TEXT:
+    case VXS_PARAM_TEXTS:
         snprintf(buffer, size, "a text");
         break;
     case VXS_PARAM_PATH:
@@ -142,6 +149,33 @@ static bool set_choice(const vxs_param *param, int *value, const char *text)
     return false;
 }
 
+static bool set_whole(const vxs_param *param, int64_t *value, const char *text)
+{
+    int64_t whole = 0;
+    for (int k = 0; param->choices && param->choices[k]; k++) {
+        if (strcmp(param->choices[k], text) == 0) {
+            *value = VXS_WORD(k);
+            return true;
+        }
+    }
+    if (!vxs_parse_whole(text, &whole) || !whole_in_range(param, whole))
+        return false;
+    *value = whole;
+    return true;
+}
+
+static bool add_text(vxs_texts *texts, const char *text)
+{
+    size_t count = 0;
+    while (texts->each[count])
+        count++;
+    if (!*text || count == VXS_MOST_TEXTS)
+        return false;
+    texts->each[count] = text;
+    texts->each[count + 1] = NULL;
+    return true;
+}
+
 static bool set_value(const vxs_param *param, void *value, const char *text)
 {
     int64_t whole = 0;
@@ -151,10 +185,7 @@ static bool set_value(const vxs_param *param, void *value, const char *text)
         *(bool *)value = true;
         return text == NULL;
     case VXS_PARAM_WHOLE:
-        if (!vxs_parse_whole(text, &whole) || !whole_in_range(param, whole))
-            return false;
-        *(int64_t *)value = whole;
-        return true;
+        return set_whole(param, value, text);
     case VXS_PARAM_BYTES:
         if (!vxs_parse_bytes(text, &whole) || !whole_in_range(param, whole))
             return false;
@@ -171,6 +202,8 @@ static bool set_value(const vxs_param *param, void *value, const char *text)
     case VXS_PARAM_PATH:
         *(const char **)value = text;
         return *text != '\0';
+    case VXS_PARAM_TEXTS:
+        return add_text(value, text);
     }
     return false;
 }
@@ -179,11 +212,31 @@ vxs_status vxs_param_set(const vxs_param *param, void *values, const char *text,
 {
     if (set_value(param, place(param, values), text))
         return VXS_OK;
+    if (param->type == VXS_PARAM_TEXTS && *text)
+        return vxs_fail(err, VXS_MISUSE, "option '--%s' can be given %d times, not more",
+                        param->name, VXS_MOST_TEXTS);
     char wants[256];
     vxs_param_wants(param, wants, sizeof(wants));
     const char *near = param->type == VXS_PARAM_CHOICE ? vxs_nearest(text, param->choices) : NULL;
     return vxs_fail(err, VXS_MISUSE, "option '--%s' wants %s, not '%s'%s%s%s", param->name, wants,
                     text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static void write_texts(vxs_json_writer *writer, const char *key, const vxs_texts *texts)
+{
+    vxs_json_open_array(writer, key);
+    for (const char *const *text = texts->each; *text; text++)
+        vxs_json_text(writer, NULL, *text);
+    vxs_json_close_array(writer);
+}
+
+/* A word of a whole number as what it is called. */
+static void write_whole(vxs_json_writer *writer, const vxs_param *param, int64_t value)
+{
+    if (param->choices && value <= VXS_WORD(0))
+        vxs_json_text(writer, param->name, param->choices[VXS_WORD(0) - value]);
+    else
+        vxs_json_whole(writer, param->name, value);
 }
 
 static void write_value(vxs_json_writer *writer, const vxs_param *param, const void *value)
@@ -193,6 +246,8 @@ static void write_value(vxs_json_writer *writer, const vxs_param *param, const v
         vxs_json_bool(writer, param->name, *(const bool *)value);
         break;
     case VXS_PARAM_WHOLE:
+        write_whole(writer, param, *(const int64_t *)value);
+        break;
     case VXS_PARAM_BYTES:
         vxs_json_whole(writer, param->name, *(const int64_t *)value);
         break;
@@ -205,6 +260,9 @@ static void write_value(vxs_json_writer *writer, const vxs_param *param, const v
     case VXS_PARAM_TEXT:
     case VXS_PARAM_PATH:
         vxs_json_text(writer, param->name, *(const char *const *)value);
+        break;
+    case VXS_PARAM_TEXTS:
+        write_texts(writer, param->name, value);
         break;
     }
 }

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct vxs_table {
     char *name;
@@ -29,15 +28,6 @@ typedef struct {
     size_t line;
     vxs_error *err;
 } reader;
-
-static bool is_missing(const char *cell)
-{
-    static const char *const words[] = { "", "n/a", "na", "nan", "null", "#n/a", "<na>", "." };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcasecmp(cell, words[i]) == 0)
-            return true;
-    return false;
-}
 
 static vxs_status refuse(const reader *r, size_t line, const char *why)
 {
@@ -475,14 +465,14 @@ const char *vxs_table_header(const vxs_table *table, size_t column)
 const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column)
 {
     const char *cell = table->cells[(row + 1) * table->columns + column];
-    return is_missing(cell) ? NULL : cell;
+    return vxs_cell_is_missing(cell) ? NULL : cell;
 }
 
 const char *vxs_table_path(const vxs_table *table, size_t row, size_t column)
 {
     const char *const *cells = table->bytes ? table->bytes : table->cells;
     const char *cell = cells[(row + 1) * table->columns + column];
-    return is_missing(cell) ? NULL : cell;
+    return vxs_cell_is_missing(cell) ? NULL : cell;
 }
 
 size_t vxs_table_line(const vxs_table *table, size_t row)

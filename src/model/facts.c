@@ -56,17 +56,37 @@ static void left_out_json(vxs_json_writer *w, const vxs_task *t)
     vxs_json_close_array(w);
 }
 
+/* How many each expression left out. */
+static void selection_json(vxs_json_writer *w, const vxs_task *t)
+{
+    const vxs_task_settings *s = &t->settings;
+    size_t number = 0;
+    vxs_json_open_array(w, "selection");
+    for (int exclude = 0; exclude < 2; exclude++)
+        for (const char *const *text = (exclude ? &s->exclude : &s->only)->each; *text; text++) {
+            vxs_json_open_object(w, NULL);
+            vxs_json_text(w, "option", exclude ? "--exclude" : "--only");
+            vxs_json_text(w, "expression", *text);
+            vxs_json_whole(w, "left_out", (int64_t)t->not_selected[number++]);
+            vxs_json_close_object(w);
+        }
+    vxs_json_close_array(w);
+}
+
 void vxs_flow_json(vxs_json_writer *w, const vxs_task *t)
 {
     const vxs_cohort *c = t->cohort;
     size_t refused = length_of(c, "dropped_list"), without = length_of(c, "rows_without_data");
+    size_t unselected = length_of(c, "not_selected_list");
     vxs_json_open_object(w, "flow");
-    vxs_json_whole(w, "read", (int64_t)(c->n + refused + without));
+    vxs_json_whole(w, "read", (int64_t)(c->n + refused + without + unselected));
+    vxs_json_whole(w, "not_in_cohort", (int64_t)unselected);
+    vxs_copy_json(w, "cohort_selection", vxs_json_get(c->about, "selection"));
     vxs_json_whole(w, "without_data", (int64_t)without);
     vxs_json_whole(w, "refused", (int64_t)refused);
     vxs_json_whole(w, "in_cohort", (int64_t)c->n);
-    vxs_json_text(w, "only", t->settings.only);
     vxs_json_whole(w, "not_selected", (int64_t)(c->n - t->n - t->left_count));
+    selection_json(w, t);
     left_out_json(w, t);
     vxs_json_whole(w, "analysed", (int64_t)t->n);
     vxs_copy_json(w, "without_data_list", vxs_json_get(c->about, "rows_without_data"));

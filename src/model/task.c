@@ -49,7 +49,7 @@ const vxs_param vxs_task_params[] = {
         "beside: they predict along with the features; out: what they explain of each feature "
         "is taken out of it, and they predict nothing"),
     VXS_TEXT_ROW(
-        "regress-on", "COLUMN=VALUE", AT(regress_on),
+        "regress-on", "EXPR", AT(regress_on),
         "with --confounds-as regress: learn what confounds explain on these subjects alone, such "
         "as controls"),
     VXS_TEXT_ROW(
@@ -80,7 +80,8 @@ const vxs_param vxs_task_params[] = {
         "balanced: all classes weigh the same, however many subjects they have; auto is "
         "balanced in cv when one class is more than half as large again as another, and none "
         "in fit and path"),
-    VXS_TEXT_ROW("only", "COLUMN=VALUE", AT(only), "use the subjects whose column has this value"),
+    VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
+    VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
     VXS_CHOICE_ROW(
         "standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
         "features as they are, minus their mean, or divided by their standard deviation as "
@@ -162,32 +163,11 @@ typedef struct {
     const vxs_context *context;
     const vxs_table *table;
     vxs_task *task;
-    size_t target, weights, only; /* columns; NONE */
-    char *only_value;
+    size_t target, weights; /* columns; NONE */
+    char selected[VXS_FILTER_TEXT]; /* what --only and --exclude leave, in words */
     vxs_covariates covariates;
 } maker;
 #define NONE SIZE_MAX
-
-/* Splits "COLUMN=VALUE"; the value is freed by the caller. */
-static vxs_status find_condition(const maker *m, const char *option, const char *text,
-                                 size_t *column, char **value, vxs_error *err)
-{
-    const char *equals = strchr(text, '=');
-    if (!equals)
-        return vxs_fail(err, VXS_MISUSE, "option '--%s' wants COLUMN=VALUE, not '%s'", option,
-                        text);
-    char *name = vxs_format(err, "%.*s", (int)(equals - text), text);
-    *value = vxs_format(err, "%s", equals + 1);
-    vxs_status status = name && *value ? vxs_table_find(m->table, name, column, err) : VXS_FAILED;
-    free(name);
-    return status;
-}
-
-static vxs_status find_only(maker *m, vxs_error *err)
-{
-    const char *text = m->task->settings.only;
-    return text ? find_condition(m, "only", text, &m->only, &m->only_value, err) : VXS_OK;
-}
 
 static vxs_status find_columns(maker *m, vxs_error *err)
 {
@@ -195,8 +175,6 @@ static vxs_status find_columns(maker *m, vxs_error *err)
     vxs_status status = vxs_table_find(m->table, s->target, &m->target, err);
     if (!status && s->weights)
         status = vxs_table_find(m->table, s->weights, &m->weights, err);
-    if (!status)
-        status = find_only(m, err);
     return status ? status : vxs_covariates_find(m->task, m->target, &m->covariates, err);
 }
 
@@ -233,7 +211,8 @@ static void name_left_out(const maker *m)
                 t->left_count - MOST_NAMED);
 }
 
-static vxs_status choose_subjects(maker *m, vxs_error *err)
+/* Subjects that --only and --exclude select and that have all values. */
+static vxs_status sift_subjects(const maker *m, const vxs_row_filter *f, vxs_error *err)
 {
     vxs_task *t = m->task;
     size_t all = t->cohort->n;
@@ -243,8 +222,7 @@ static vxs_status choose_subjects(maker *m, vxs_error *err)
         return VXS_FAILED;
     for (size_t row = 0; row < all; row++) {
         size_t column = NONE;
-        const char *cell = m->only == NONE ? NULL : vxs_table_cell(m->table, row, m->only);
-        if (m->only != NONE && (!cell || strcmp(cell, m->only_value) != 0))
+        if (f->by[row] != VXS_NO_FILTER)
             continue;
         vxs_flow_step step = lacks(m, row, &column);
         if (step == VXS_ANALYSED)
@@ -253,10 +231,37 @@ static vxs_status choose_subjects(maker *m, vxs_error *err)
             t->left_out[t->left_count++] = (vxs_left_out){ row, column, step };
     }
     name_left_out(m);
-    if (t->n < 2)
-        return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s; a model needs two",
-                        t->n, all, t->left_count > 0 ? " (the others have no value, above)" : "");
-    return vxs_task_count_people(t, err);
+    return VXS_OK;
+}
+
+static vxs_status check_enough(const vxs_task *t, const vxs_row_filter *f, vxs_error *err)
+{
+    char words[VXS_FILTER_TEXT];
+    if (t->n >= 2)
+        return VXS_OK;
+    vxs_row_filter_words(f, words);
+    return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used%s%s%s; a model needs two",
+                    t->n, t->cohort->n, f->count > 0 ? " (" : "", words,
+                    f->count > 0        ? ")"
+                    : t->left_count > 0 ? " (the others have no value, above)"
+                                        : "");
+}
+
+static vxs_status choose_subjects(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    vxs_row_filter f;
+    vxs_status status =
+        vxs_row_filter_make(&f, m->table, &t->settings.only, &t->settings.exclude, err);
+    if (!status)
+        status = sift_subjects(m, &f, err);
+    if (!status)
+        status = check_enough(t, &f, err);
+    for (size_t k = 0; k < f.count; k++)
+        t->not_selected[k] = f.each[k].removed;
+    vxs_row_filter_words(&f, m->selected);
+    vxs_row_filter_release(&f);
+    return status ? status : vxs_task_count_people(t, err);
 }
 
 static vxs_status read_numbers(const maker *m, size_t column, double *values, vxs_error *err)
@@ -456,21 +461,21 @@ static vxs_status read_target(maker *m, vxs_error *err)
 static vxs_status read_learners(const maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
-    size_t column = 0, count = 0;
-    char *value = NULL;
+    vxs_row_filter f;
+    size_t count = 0;
     if (!t->settings.regress_on)
         return VXS_OK;
     if (t->settings.confounds_as != VXS_CONFOUNDS_OUT)
         return vxs_fail(err, VXS_MISUSE, "'--regress-on' goes with '--confounds-as regress'");
-    vxs_status status =
-        find_condition(m, "regress-on", t->settings.regress_on, &column, &value, err);
+    vxs_status status = vxs_row_filter_begin(&f, m->table, err);
+    if (!status)
+        status = vxs_row_filter_add(&f, "regress-on", t->settings.regress_on, true, err);
     t->learn = status ? NULL : vxs_alloc(t->n, sizeof(*t->learn), err);
     for (size_t i = 0; i < t->n && t->learn; i++) {
-        const char *cell = vxs_table_cell(m->table, t->rows[i], column);
-        t->learn[i] = cell && strcmp(cell, value) == 0;
+        t->learn[i] = f.by[t->rows[i]] == VXS_NO_FILTER;
         count += t->learn[i] && vxs_task_weight(t, i) > 0;
     }
-    free(value);
+    vxs_row_filter_release(&f);
     if (!status && !t->learn)
         status = VXS_FAILED;
     return status ? status : vxs_check_learners(t, count, err);
@@ -529,12 +534,9 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     vxs_status status = check_given(cohort, settings, err);
     if (status)
         return status;
-    maker m = { .context = context,
-                .table = cohort->people,
-                .task = task,
-                .target = NONE,
-                .weights = NONE,
-                .only = NONE };
+    maker m = {
+        .context = context, .table = cohort->people, .task = task, .target = NONE, .weights = NONE
+    };
     *task = (vxs_task){ .cohort = cohort, .settings = *settings };
     if (settings->standardize == VXS_STANDARDIZE_AUTO)
         task->settings.standardize = (int)vxs_task_method(task)->standardize;
@@ -569,8 +571,9 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = vxs_task_make_design(context, task, err);
     if (!status)
         status = vxs_task_make_graph(context, task, err);
+    if (!status && m.selected[0])
+        vxs_log(context, VXS_LOG_INFO, "of %zu subjects, %s", cohort->n, m.selected);
     vxs_covariates_release(&m.covariates);
-    free(m.only_value);
     if (status)
         vxs_task_release(task);
     return status;

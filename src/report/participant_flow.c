@@ -52,15 +52,22 @@ static void put_list(const vxs_story *s, const vxs_json *list, const char *step,
         fputs("</details>", s->out);
 }
 
+/* Who was not selected, by each --only and --exclude. */
+static void put_selection(const vxs_story *s, const vxs_json *list)
+{
+    for (const vxs_json *k = list ? list->first : NULL; k; k = k->next) {
+        begin_exit(s, vxs_story_number(k, "left_out"),
+                   strcmp(vxs_story_text(k, "option"), "--only") == 0 ? "not selected by "
+                                                                      : "excluded by ");
+        vxs_put(s->out, "%s %s", vxs_story_text(k, "option"), vxs_story_text(k, "expression"));
+        end_exit(s);
+    }
+}
+
 static void put_exits(const vxs_story *s)
 {
     const vxs_json *f = flow(s);
-    double others = vxs_story_number(f, "not_selected");
-    if (others > 0) {
-        begin_exit(s, others, "not selected by --only ");
-        vxs_put(s->out, "%s", vxs_story_text(f, "only"));
-        end_exit(s);
-    }
+    put_selection(s, vxs_json_get(f, "selection"));
     for (size_t k = 0; k < STEPS; k++) {
         double count = vxs_story_number(f, steps[k].key);
         if (!(count > 0))
@@ -78,6 +85,7 @@ void vxs_story_flow(const vxs_story *s)
         return;
     fputs("<h3>Who was analysed</h3>\n<table class=\"flow\">\n", s->out);
     put_box(s, "Subjects read", "read");
+    put_selection(s, vxs_json_get(f, "cohort_selection"));
     if (vxs_story_number(f, "without_data") > 0) {
         begin_exit(s, vxs_story_number(f, "without_data"), "in the table, without data");
         put_list(s, vxs_json_get(f, "without_data_list"), NULL, NULL);

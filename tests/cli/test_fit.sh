@@ -51,7 +51,7 @@ refuses 65 "the confounds explain it all" voxsift fit copied --target score --co
 rm -rf copied
 refuses 2 "wants one of auto, squared, logistic, multinomial, squared-hinge, huber, not 'logistics'; did you mean 'logistic'?" \
     voxsift fit c --target score --loss logistics -o x
-refuses 2 "option '--only' wants COLUMN=VALUE, not 'half'" \
+refuses 2 "option '--only' takes COLUMN=A,B, COLUMN!=A,B, COLUMN>60, COLUMN>=60, COLUMN<60 or COLUMN<=60, not 'half'" \
     voxsift fit c --target score --only half -o x
 refuses 2 "'score' is the target; it cannot be a confound as well" \
     voxsift fit c --target score --confounds age,score -o x
@@ -66,7 +66,7 @@ refuses 65 "has no column 'agee'; did you mean 'age'?" \
     voxsift fit c --target score --confounds site,agee -o x
 refuses 65 "has no column 'hal'; did you mean 'half'?" \
     voxsift fit c --target score --only hal=one -o x
-refuses 65 "0 of 30 subjects can be used" voxsift fit c --target score --only half=three -o x
+refuses 65 "no row has the value 'three' in column 'half'; it has 'one', 'two'" voxsift fit c --target score --only half=three -o x
 refuses 65 "column 'half' is 'two' for all 10 subjects; there is nothing to predict" \
     voxsift fit c --target half --only half=two -o x
 refuses 65 "column 'dx' holds text; '--loss squared' is of numbers" \

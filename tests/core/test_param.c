@@ -165,3 +165,49 @@ Test(param, words_for_help)
     vxs_param_default(row("loss"), words, sizeof(words));
     cr_assert_str_eq(words, "logistic");
 }
+
+static const char *const words[] = { "group", "site", NULL };
+static const vxs_param repeated[] = { { .name = "only",
+                                        .value = "EXPR",
+                                        .help = "h",
+                                        .type = VXS_PARAM_TEXTS,
+                                        .offset = offsetof(vxs_texts, each) },
+                                      { .name = NULL } };
+static const vxs_param worded[] = { { .name = "folds",
+                                      .value = "K",
+                                      .help = "h",
+                                      .type = VXS_PARAM_WHOLE,
+                                      .initial = -1,
+                                      .min = 2,
+                                      .max = 9,
+                                      .choices = words },
+                                    { .name = NULL } };
+
+Test(param, a_repeated_option_keeps_all_its_values)
+{
+    vxs_texts texts;
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_params_defaults(repeated, &texts);
+    cr_expect_null(texts.each[0]);
+    for (int k = 0; k < VXS_MOST_TEXTS; k++)
+        WORKS(vxs_param_set(repeated, &texts, k % 2 ? "a" : "b", &err), err);
+    cr_expect_str_eq(texts.each[0], "b");
+    cr_expect_str_eq(texts.each[VXS_MOST_TEXTS - 1], "a");
+    cr_expect_null(texts.each[VXS_MOST_TEXTS]);
+    REFUSES(vxs_param_set(repeated, &texts, "c", &err), err, VXS_MISUSE, "16 times, not more");
+    vxs_params_defaults(repeated, &texts);
+    REFUSES(vxs_param_set(repeated, &texts, "", &err), err, VXS_MISUSE, "'--only' wants a text");
+}
+
+Test(param, a_whole_number_may_be_a_word)
+{
+    int64_t folds = 0;
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(vxs_param_set(worded, &folds, "site", &err), err);
+    cr_expect_eq(folds, VXS_WORD(1));
+    WORKS(vxs_param_set(worded, &folds, "3", &err), err);
+    cr_expect_eq(folds, 3);
+    REFUSES(vxs_param_set(worded, &folds, "sites", &err), err, VXS_MISUSE,
+            "wants a whole number between 2 and 9, or group, or site, not 'sites'");
+    REFUSES(vxs_param_set(worded, &folds, "-2", &err), err, VXS_MISUSE, "not '-2'");
+}

@@ -89,6 +89,11 @@ void vxs_talk_progress(void *talk, const char *task, const char *unit, uint64_t 
         .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_TEXT,               \
         .offset = (at)                                                                             \
     }
+#define VXS_TEXTS_ROW(name_, value_, at, help_)                                                    \
+    {                                                                                              \
+        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_TEXTS,              \
+        .offset = (at)                                                                             \
+    }
 #define VXS_PATH_ROW(name_, value_, at, help_)                                                     \
     {                                                                                              \
         .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_PATH,               \
@@ -253,6 +258,43 @@ typedef struct {
 } vxs_level;
 VXS_MUST_CHECK vxs_status vxs_table_levels(const vxs_table *table, size_t column,
                                            vxs_level **levels, size_t *count, vxs_error *err);
+
+/* Rows by expressions, as --only and --exclude have them:
+ *   COLUMN=A,B    the cell is A or B; as numbers where both are, so that 60 is 60.0
+ *   COLUMN!=A,B   the cell is neither
+ *   COLUMN>60     the cell is a number above 60; likewise >=, < and <=
+ * No value, as in COLUMN= and COLUMN=A, and COLUMN!=, is a cell that is missing; else no expression
+ * is true of a missing cell. Quotes hold commas and signs: group="a,b","say ""c""". */
+enum { VXS_MOST_FILTERS = 2 * VXS_MOST_TEXTS };
+#define VXS_NO_FILTER SIZE_MAX
+typedef struct {
+    const vxs_table *table;
+    size_t *by; /* of each row: the number of the expression that removed it, or VXS_NO_FILTER */
+    size_t count, left;
+    struct {
+        const char *option, *text; /* "only", "age>60" */
+        size_t removed, left;
+    } each[VXS_MOST_FILTERS];
+} vxs_row_filter;
+/* All rows stay; the table must stay as well. Released whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_row_filter_begin(vxs_row_filter *filter, const vxs_table *table,
+                                               vxs_error *err);
+/* Removes the rows of which the expression is not true (`keep`), or is true. A column that is not
+ * there and a value that no row has are refused. */
+VXS_MUST_CHECK vxs_status vxs_row_filter_add(vxs_row_filter *filter, const char *option,
+                                             const char *text, bool keep, vxs_error *err);
+/* Begins, and adds all of --only, then all of --exclude; nobody left is refused. */
+VXS_MUST_CHECK vxs_status vxs_row_filter_make(vxs_row_filter *filter, const vxs_table *table,
+                                              const vxs_texts *only, const vxs_texts *exclude,
+                                              vxs_error *err);
+#define VXS_ONLY_HELP                                                                              \
+    "use subjects of whom EXPR is true: group=AD,CN, site!=B, age>60, mmse= (no value); may be "   \
+    "given again, and all must be true"
+#define VXS_EXCLUDE_HELP "leave out subjects of whom EXPR is true, as in --only; may be given again"
+void vxs_row_filter_release(vxs_row_filter *filter);
+/* "--only group=AD leaves 20, --exclude age>60 leaves 7" */
+#define VXS_FILTER_TEXT 768
+void vxs_row_filter_words(const vxs_row_filter *filter, char buffer[VXS_FILTER_TEXT]);
 
 /* Writing: cells from left to right, in visible form, then the end of the row. Tabs and line ends
  * inside a cell become blanks; NULL and NAN become n/a. */
