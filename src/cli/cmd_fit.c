@@ -11,12 +11,21 @@ typedef struct {
     const char *group;
 } fit_settings;
 
+static const char *const choose_words[] = { "group", "auto", NULL };
+enum { CHOOSE_BY_GROUP = VXS_WORD(0), CHOOSE_AUTO = VXS_WORD(1) };
+
 static const vxs_param choose_params[] = {
-    VXS_WHOLE_ROW("choose-lambda", "K", offsetof(fit_settings, choose), 0, 0, 1000,
-                  "choose lambda by K-fold cross-validation over --nlambda values down to "
-                  "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to "
-                  "--iterations, "
-                  "or one of --nselect; how good the model is, only 'voxsift cv' tells"),
+    { .name = "choose-lambda",
+      .value = "K",
+      .type = VXS_PARAM_WHOLE,
+      .offset = offsetof(fit_settings, choose),
+      .max = 1000,
+      .choices = choose_words,
+      .help = "choose lambda by K-fold cross-validation over --nlambda values down to "
+              "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to "
+              "--iterations, "
+              "or one of --nselect; only 'voxsift cv' estimates how good the model is; auto: 5 "
+              "folds, or as many as the groups of --group; group: hold out one group at a time" },
     VXS_WHOLE_ROW(
         "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
         "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
@@ -202,13 +211,18 @@ static vxs_status ask_folds(const vxs_call *call, const vxs_task *task, int64_t 
     if (folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--%s' wants 0, or 2 and more",
                         s->choose == 1 ? "choose-lambda" : "calibrate");
+    if (folds == CHOOSE_BY_GROUP && !s->group)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--choose-lambda group' goes with '--group COLUMN': one group of it is "
+                        "held out in each fold");
     vxs_cv_settings settings = { .task = s->task,
-                                 .inner_folds = folds,
+                                 .folds = folds == CHOOSE_BY_GROUP ? VXS_FOLDS_GROUP : 0,
+                                 .inner_folds = folds < 0 ? VXS_FOLDS_OPEN : folds,
                                  .select = s->select,
                                  .seed = s->seed,
                                  .group = s->group,
-                                 .inner_option = s->choose > 0 ? "choose-lambda" : "calibrate" };
-    bool path = s->choose > 0;
+                                 .inner_option = s->choose != 0 ? "choose-lambda" : "calibrate" };
+    bool path = s->choose != 0;
     return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);
 }
 
@@ -218,12 +232,14 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
                                 vxs_error *err)
 {
     const fit_settings *s = call->values;
+    char count[32];
+    snprintf(count, sizeof(count), "%lld", (long long)s->choose);
     double start = vxs_seconds();
     vxs_status status = ask_folds(call, task, s->choose, method, selection, err);
     if (status)
         return status;
-    vxs_log(call->context, VXS_LOG_INFO, "%lld folds speak for %.4g %s; asking them took %.3g s",
-            (long long)s->choose, selection->point, vxs_point_words(selection),
+    vxs_log(call->context, VXS_LOG_INFO, "%s folds choose %.4g %s, in %.3g s",
+            s->choose > 0 ? count : "the", selection->point, vxs_point_words(selection),
             vxs_seconds() - start);
     if (vxs_methods[task->settings.method].path == VXS_BY_LAMBDA)
         method->path.lambda_ratio = selection->point;
@@ -313,11 +329,11 @@ static vxs_status check_folds(const fit_settings *s, const vxs_task *task, vxs_e
         return vxs_fail(err, VXS_MISUSE,
                         "'--calibrate' is for probabilities of classes, and '%s' is a score",
                         task->settings.target);
-    if (s->calibrate > 0 && s->choose > 0 && s->calibrate != s->choose)
+    if (s->calibrate > 0 && s->choose != 0 && s->calibrate != s->choose)
         return vxs_fail(err, VXS_MISUSE,
-                        "'--choose-lambda %lld' calibrates by its own folds: '--calibrate %lld' "
+                        "'--choose-lambda' calibrates by its own folds: '--calibrate %lld' "
                         "must be left out, or be as many",
-                        (long long)s->choose, (long long)s->calibrate);
+                        (long long)s->calibrate);
     return VXS_OK;
 }
 
@@ -327,11 +343,11 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     vxs_selection selection = { .losses = NULL };
     const fit_settings *settings = call->values;
     vxs_method_settings method = *call->method;
-    bool folds = settings->choose > 0 || calibration_folds(call, task, &selection) != 0;
+    bool folds = settings->choose != 0 || calibration_folds(call, task, &selection) != 0;
     vxs_status status = check_folds(settings, task, err);
     if (!status && folds)
         status = vxs_warn_leaks(call->context, task, err);
-    if (!status && settings->choose > 0)
+    if (!status && settings->choose != 0)
         status = choose_lambda(call, task, &method, &selection, err);
     if (!status)
         status = vxs_model_fit(call->context, task, &method, &model, err);

@@ -80,7 +80,7 @@ static int by_id(const void *a, const void *b)
 static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, vxs_error *err)
 {
     const vxs_table *table = build->table;
-    size_t twins = 0;
+    size_t twins = 0, first = 0;
     *count = 0;
     for (size_t i = 0; i < vxs_table_rows(table); i++) {
         const char *id = vxs_table_cell(table, i, build->id_column);
@@ -95,16 +95,19 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
     for (size_t k = 1; k < *count; k++) {
         if (rows[k].unselected || compare_ids(rows[k - 1].id, rows[k].id) != 0)
             continue;
-        twins++;
-        vxs_log(build->context, VXS_LOG_ERROR, "'%s' (line %zu) and '%s' (line %zu) are one id",
+        first = twins++ == 0 ? k : first;
+        vxs_log(build->context, VXS_LOG_DEBUG, "'%s' (line %zu) and '%s' (line %zu) are one id",
                 rows[k - 1].id, vxs_table_line(table, rows[k - 1].row), rows[k].id,
                 vxs_table_line(table, rows[k].row));
     }
     if (twins > 0)
         return vxs_fail(err, VXS_BAD_DATA,
-                        "column '%s' repeats %zu ids (above); pass --id-column: the column that "
-                        "differs from row to row, such as that of the scans",
-                        vxs_build_id_name(build), twins);
+                        "column '%s' repeats %zu id%s: '%s' (line %zu) and '%s' (line %zu) are one "
+                        "id%s; several sessions? use --id-column with a column that differs by "
+                        "row, such as scan_id, or select one session with --only",
+                        vxs_build_id_name(build), twins, twins == 1 ? "" : "s", rows[first - 1].id,
+                        vxs_table_line(table, rows[first - 1].row), rows[first].id,
+                        vxs_table_line(table, rows[first].row), twins > 1 ? ", and so on" : "");
     return VXS_OK;
 }
 

@@ -13,11 +13,20 @@
 
 const char *const vxs_select_names[] = { "best", "1se", NULL };
 
+static const char *const folds_words[] = { "group", NULL };
+
 const vxs_param vxs_cv_params[] = {
-    VXS_WHOLE_ROW(
-        "folds", "K", AT(folds), VXS_FOLDS_OPEN, 2, 100000,
-        "folds, dealt out evenly over classes, or over quantiles of a score; without it 5, "
-        "or one for each group of --group where these are fewer"),
+    { .name = "folds",
+      .value = "K",
+      .type = VXS_PARAM_WHOLE,
+      .offset = AT(folds),
+      .initial = VXS_FOLDS_OPEN,
+      .min = 2,
+      .max = 100000,
+      .choices = folds_words,
+      .help = "folds, dealt out evenly over classes, or over quantiles of a score; group: hold out "
+              "one group of --group at a time; default 5, or the number of groups where it is "
+              "less" },
     VXS_WHOLE_ROW("repeats", "N", AT(repeats), 1, 1, 1000, "times that folds are dealt out anew"),
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
                  "subjects with the same value, such as site, scanner or family, stay in one fold; "

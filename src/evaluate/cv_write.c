@@ -140,6 +140,21 @@ static void comparison_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_json_close_object(w);
 }
 
+/* Which values of --group a fold holds out. */
+static void groups_json(vxs_json_writer *w, const vxs_cv *cv, const vxs_cv_fold *fold)
+{
+    const vxs_folds *f = &cv->folds;
+    const vxs_task *t = cv->task;
+    size_t column = 0;
+    if (!f->first || vxs_table_find(t->cohort->people, cv->settings.group, &column, NULL))
+        return;
+    vxs_json_open_array(w, "groups");
+    for (size_t v = 0; v < f->first_count; v++)
+        if (f->fold[fold->repeat * t->n + f->first[v]] == fold->fold)
+            vxs_json_text(w, NULL, vxs_table_cell(t->cohort->people, t->rows[f->first[v]], column));
+    vxs_json_close_array(w);
+}
+
 static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     vxs_json_open_array(w, "each_fold");
@@ -151,6 +166,7 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
             vxs_json_text(w, "fold", cv->folds.names[f->fold]);
         else
             vxs_json_whole(w, "fold", (int64_t)f->fold + 1);
+        groups_json(w, cv, f);
         vxs_json_whole(w, "training", (int64_t)f->train);
         vxs_json_whole(w, "kept_back", (int64_t)f->test);
         vxs_json_real(w, vxs_path_words_of(cv->tries.by)->one, f->point);

@@ -10,6 +10,7 @@ void vxs_folds_release(vxs_folds *f)
 {
     free(f->fold);
     free(f->group);
+    free(f->first);
     vxs_free_texts(f->names, f->count);
     *f = (vxs_folds){ .n = 0 };
 }
@@ -46,7 +47,7 @@ vxs_status vxs_folds_enough(const vxs_folds *f, const char *column, size_t group
 
 const char *vxs_folds_column(const vxs_folds *f, const vxs_cv_settings *s)
 {
-    return f->by_folds ? s->folds_from : s->group;
+    return f->by_people ? NULL : f->by_folds ? s->folds_from : s->group;
 }
 
 /* ---- Dealing --------------------------------------------------------------------------------- */
@@ -200,6 +201,64 @@ static vxs_status deal_all(const vxs_task *t, const vxs_cv_settings *s, vxs_fold
         status = vxs_folds_deal(t, f->group, f->groups, f->count, &random, f->fold + r * t->n, err);
     }
     return f->fold ? status : VXS_FAILED;
+}
+
+/* ---- One group at a time --------------------------------------------------------------------- */
+
+/* The first subject of each value of --group. */
+static vxs_status find_values(const vxs_task *t, const char *column, vxs_folds *f, vxs_error *err)
+{
+    const char **texts = vxs_alloc(t->n, sizeof(*texts), err);
+    size_t *number = vxs_alloc(t->n, sizeof(*number), err);
+    f->first = vxs_alloc(t->n, sizeof(*f->first), err);
+    vxs_status status =
+        texts && number && f->first ? vxs_task_cells(t, column, texts, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_number_texts(texts, t->n, number, &f->first_count, err);
+    for (size_t i = t->n; i-- > 0 && !status;)
+        f->first[number[i]] = i;
+    free((void *)texts);
+    free(number);
+    return status;
+}
+
+/* Groups that persons joined have the names of all of them: "A+B". */
+static vxs_status name_groups(const vxs_task *t, const char *column, vxs_folds *f, vxs_error *err)
+{
+    size_t at = 0;
+    vxs_status status = vxs_table_find(t->cohort->people, column, &at, err);
+    f->names = status ? NULL : vxs_alloc(f->count, sizeof(*f->names), err);
+    for (size_t v = 0; v < f->first_count && f->names; v++) {
+        size_t i = f->first[v];
+        char **name = &f->names[f->fold[i]], *longer;
+        const char *value = vxs_table_cell(t->cohort->people, t->rows[i], at);
+        longer = *name ? vxs_format(err, "%s+%s", *name, value) : vxs_format(err, "%s", value);
+        free(*name);
+        *name = longer;
+        if (!longer)
+            return VXS_FAILED;
+    }
+    return f->names ? VXS_OK : status ? status : VXS_FAILED;
+}
+
+/* Of two groups one is left for training, whose inner folds are of persons. */
+static vxs_status group_by_people(const vxs_task *t, vxs_folds *f, vxs_error *err)
+{
+    free(f->group);
+    f->by_people = true;
+    return vxs_folds_group(t, NULL, f, err);
+}
+
+static vxs_status one_group_out(const vxs_task *t, const vxs_cv_settings *s, vxs_folds *f,
+                                vxs_error *err)
+{
+    f->repeats = 1;
+    f->count = f->groups;
+    f->fold = vxs_alloc(t->n, sizeof(*f->fold), err);
+    for (size_t i = 0; i < t->n && f->fold; i++)
+        f->fold[i] = f->group[i];
+    vxs_status status = f->fold ? name_groups(t, s->group, f, err) : VXS_FAILED;
+    return !status && f->count == 2 ? group_by_people(t, f, err) : status;
 }
 
 /* ---- From a column or a file ----------------------------------------------------------------- */
@@ -373,11 +432,15 @@ vxs_status vxs_folds_make(const vxs_task *t, const vxs_cv_settings *s, vxs_folds
     bool given = s->folds_from && !vxs_table_find(t->cohort->people, s->folds_from, &column, NULL);
     *f = (vxs_folds){ .n = t->n };
     vxs_status status = vxs_folds_group(t, s->group, f, err);
+    if (!status && s->group)
+        status = find_values(t, s->group, f, err);
     if (status) {
         vxs_folds_release(f);
         return status;
     }
-    if (!s->folds_from)
+    if (s->folds == VXS_FOLDS_GROUP)
+        status = one_group_out(t, s, f, err);
+    else if (!s->folds_from)
         status = deal_all(t, s, f, err);
     else if (given)
         status = from_column(t, s->folds_from, f, err);

@@ -23,10 +23,37 @@ static void say(const vxs_context *context, size_t count, const char *folds, con
 
 /* ---- Outer folds ----------------------------------------------------------------------------- */
 
+/* Leave one group out. */
+static vxs_status settle_group(const vxs_context *context, const vxs_task *t,
+                               const vxs_cv_settings *s, vxs_error *err)
+{
+    vxs_folds groups = { .n = t->n };
+    if (!s->group || s->folds_from)
+        return vxs_fail(err, VXS_MISUSE,
+                        s->group ? "'--folds group' and '--folds-from' exclude each other"
+                                 : "'--folds group' goes with '--group COLUMN': one group of it is "
+                                   "held out in each fold");
+    if (s->repeats > 1)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--repeats %lld' goes with folds that are drawn; those of '--folds group' "
+                        "are always the same",
+                        (long long)s->repeats);
+    vxs_status status = vxs_folds_group(t, s->group, &groups, err);
+    if (!status)
+        status = vxs_folds_enough(&groups, s->group, groups.groups, 2, "'--folds group'", "", err);
+    if (!status)
+        vxs_log(context, VXS_LOG_INFO, "%zu folds: one %s held out in each", groups.groups,
+                s->group);
+    vxs_folds_release(&groups);
+    return status;
+}
+
 static vxs_status settle_outer(const vxs_context *context, const vxs_task *t, vxs_cv_settings *s,
                                vxs_error *err)
 {
     vxs_folds groups = { .n = t->n };
+    if (s->folds == VXS_FOLDS_GROUP)
+        return settle_group(context, t, s, err);
     if (s->folds != VXS_FOLDS_OPEN)
         return VXS_OK;
     s->folds = VXS_USUAL_FOLDS;
@@ -44,6 +71,8 @@ static vxs_status settle_outer(const vxs_context *context, const vxs_task *t, vx
 }
 
 /* ---- Inner folds ----------------------------------------------------------------------------- */
+
+#define MOST_INNER 1000 /* as --inner-folds has it */
 
 /* The fewest groups that a fold leaves for training. `last`: room for a number a group. */
 static size_t fewest_left(const vxs_folds *f, size_t *last)
@@ -81,8 +110,14 @@ vxs_status vxs_inner_settle(const vxs_context *context, const vxs_folds *f, vxs_
     vxs_status status = vxs_folds_enough(f, column, left, 2, what, where, err);
     if (status)
         return status;
-    s->inner_folds = (int64_t)usual_of(left);
     s->inner_open = true;
+    if (s->folds == VXS_FOLDS_GROUP && !f->by_people) {
+        s->inner_folds = (int64_t)(left < MOST_INNER ? left : MOST_INNER);
+        vxs_log(context, VXS_LOG_INFO, "%lld %s: one %s held out in each",
+                (long long)s->inner_folds, s->inner_option ? "folds" : "inner folds", s->group);
+        return VXS_OK;
+    }
+    s->inner_folds = (int64_t)usual_of(left);
     say(context, (size_t)s->inner_folds, s->inner_option ? "folds" : "inner folds", column,
         f->count > 1 ? "are among the training subjects" : "are there");
     return VXS_OK;

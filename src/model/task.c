@@ -163,7 +163,7 @@ typedef struct {
     const vxs_context *context;
     const vxs_table *table;
     vxs_task *task;
-    size_t target, weights; /* columns; NONE */
+    size_t target, weights;         /* columns; NONE */
     char selected[VXS_FILTER_TEXT]; /* what --only and --exclude leave, in words */
     vxs_covariates covariates;
 } maker;

@@ -83,7 +83,9 @@ void vxs_story_evaluation(const vxs_story *s)
                 f.inner, vxs_story_text(cv, "select"));
     else
         vxs_put(s->out, "%s fixed beforehand", vxs_record_path(&s->record)->chosen);
-    if (vxs_story_has(cv, "group"))
+    if (vxs_story_text(cv, "folds")[0])
+        vxs_put(s->out, "; one %s held out in each fold", vxs_story_text(cv, "group"));
+    else if (vxs_story_has(cv, "group"))
         vxs_put(s->out, "; subjects of one %s together", vxs_story_text(cv, "group"));
     if (vxs_story_has(cv, "folds-from"))
         vxs_put(s->out, "; folds from %s", vxs_story_text(cv, "folds-from"));

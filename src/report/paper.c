@@ -43,14 +43,16 @@ static void cite(vxs_paper *p, const char *paper)
 
 static void put_folds(const vxs_story *s)
 {
+    const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
     vxs_story_folds f = vxs_story_count_folds(s);
     vxs_put(s->out, "%scross-validation (", f.inner > 0 ? "nested " : "");
-    if (isfinite(f.folds))
+    if (vxs_story_text(cv, "folds")[0])
+        vxs_put(s->out, "one %s held out in each outer fold", vxs_story_text(cv, "group"));
+    else if (isfinite(f.folds))
         vxs_put(s->out, "%g outer folds, %g repeat%s", f.folds, f.repeats,
                 f.repeats > 1 ? "s" : "");
     else
-        vxs_put(s->out, "folds from %s",
-                vxs_story_text(vxs_json_get(s->about, "cross_validation"), "folds-from"));
+        vxs_put(s->out, "folds from %s", vxs_story_text(cv, "folds-from"));
     if (f.inner > 0)
         vxs_put(s->out, ", %g inner folds)", f.inner);
     else

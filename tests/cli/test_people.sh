@@ -6,7 +6,7 @@ same "persons agree with Python" "$code$(cat "$work/out" "$work/err")" 0
 printf 'participant_id\tscan\timage\nsub-1\ta\ta.nii\nsub-1\tb\tb.nii\n' > twice.tsv
 run voxsift cohort twice.tsv --image-column image -o x
 same "ids that stand twice" "$code" 65
-holds "what to do" "column 'participant_id' repeats 1 ids (above); pass --id-column" "$work/err"
+holds "what to do" "column 'participant_id' repeats 1 id: " "$work/err"
 refuses 2 "--person goes with a table that has the column 'who'" voxsift cohort i0.nii.gz i1.nii.gz --person who -o x
 refuses 65 "has no column 'who'" voxsift cohort --svmlight x.svm --person who -o x
 works "in words" voxsift cohort images.tsv --image-column image --id-column scan --mask-fraction 0.5 -o words

@@ -55,8 +55,8 @@ typedef struct {
 } vxs_cv_settings;
 extern const vxs_param vxs_cv_params[];
 /* A number of folds that is not set: VXS_USUAL_FOLDS, or as many as there are groups where these
- * are fewer. */
-enum { VXS_FOLDS_OPEN = -1, VXS_USUAL_FOLDS = 5 };
+ * are fewer; VXS_FOLDS_GROUP: one for each group. */
+enum { VXS_FOLDS_OPEN = -1, VXS_FOLDS_GROUP = VXS_WORD(0), VXS_USUAL_FOLDS = 5 };
 /* Numbers of folds that are open are replaced by what the groups of the task allow, and a line of
  * the log names those that had to give way. Results record the settings after this. */
 VXS_MUST_CHECK vxs_status vxs_cv_settle(const vxs_context *context, const vxs_task *task,
@@ -70,6 +70,9 @@ typedef struct {
     size_t *group;         /* subjects of one person, and of one group, are in one fold */
     size_t groups, values; /* values: of --group, before persons join some; 0 without it */
     bool by_folds;         /* the groups are the folds themselves */
+    bool by_people;        /* folds are groups, but two leave one: inside, persons are the groups */
+    size_t *first;         /* of each value of --group: the first subject that has it, or NULL */
+    size_t first_count;
 } vxs_folds;
 /* Warns when two persons of the task have the same values in all features: copies of one image
  * under two ids would be in training and test. Reads the features once. */
