@@ -70,7 +70,6 @@ holds "the cohort's selection" "not selected by --only dx=AD,CN" vs.html
 # tables of features are selected by their own columns, or by those of --participants
 awk -F '\t' -v OFS='\t' '{ print $1, $4, $2 }' who.tsv > f.tsv
 run voxsift cohort --feature-table f.tsv --only 'age<55' -q -o ft
-[ "$code" -eq 2 ] && run voxsift cohort --features f.tsv --only 'age<55' -q -o ft
 same "a table of features" "$code $(sed 1d ft/participants.tsv | wc -l)" "0 $(awk -F '\t' 'NR > 1 && $4 != "n/a" && $4 < 55' who.tsv | wc -l)"
 # rows of one id of which one is selected; a visit without an image concerns nobody
 "$PYTHON" - << 'END'
