@@ -1,6 +1,6 @@
-/* voxsift/design.h - what a solver sees of the data: n samples, p columns, and three ways to touch
- * them. Whatever offers these is a design; a solver that uses nothing else works on all of them.
- */
+/* voxsift/design.h - designs: n samples, p columns, and the three operations that solvers use. Any
+ * type with these operations is a design; a solver that uses nothing else works with all of
+ * them. */
 #ifndef VOXSIFT_DESIGN_H
 #define VOXSIFT_DESIGN_H
 
@@ -12,105 +12,104 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+/* the declarations below are exported, all other symbols are hidden */
+#pragma GCC visibility push(default)
 #endif
 
-/* Sums run in double, in an order that depends on the design alone: results are the same bits for
- * any number of threads. A design is used by one thread at a time; it uses threads itself. */
+/* Sums are accumulated in double, in an order that depends on the design alone: results are bitwise
+ * equal for any number of threads. A design is not thread-safe; it uses threads itself. */
 typedef struct vxs_design vxs_design;
 
 size_t vxs_design_rows(const vxs_design *design);
 size_t vxs_design_columns(const vxs_design *design);
-/* S = X'V for k vectors at once, read once: s[c * p + j] = x_j'v_c, with v_c at v + c * n. */
+/* S = X'V for k vectors in one pass: s[c * p + j] = x_j'v_c, with v_c at v + c * n. */
 void vxs_design_scan(vxs_design *design, const double *v, size_t k, double *s);
-/* Those columns, as doubles: block[c * n + i]. */
+/* Copies columns, as doubles: block[c * n + i]. */
 void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, double *block);
-/* |x_j| of all columns; read from the data when they are asked for first. */
+/* Computes the norms |x_j| of all columns, on first call. */
 VXS_MUST_CHECK vxs_status vxs_design_measure(vxs_design *design, vxs_error *err);
 void vxs_design_free(vxs_design *design);
 
-/* float32 columns that stand one after the other in memory or in a mapped file; they must stay. */
+/* Dense float32 columns, column-major in memory or in a mapped file; borrowed. */
 VXS_MUST_CHECK vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
                                         vxs_design **design, vxs_error *err);
 
-/* Columns of which few values are not 0: those of column j stand at starts[j] ... starts[j + 1] -
- * 1, with their rows, each once, in any order. The arrays must stay. */
+/* Sparse columns: the values of column j are at starts[j] ... starts[j + 1] - 1, with their rows,
+ * without duplicates, in any order. Borrows the arrays. */
 VXS_MUST_CHECK vxs_status vxs_sparse_new(const float *values, const int32_t *rows,
                                          const size_t *starts, size_t n, size_t p, int nthreads,
                                          vxs_design **design, vxs_error *err);
 
-/* A design of stored columns seen through some of its rows, with its columns centred and scaled
- * over these, all in the algebra: nothing is copied. It is measured when it is scanned or
- * fetched first, if not before; where that fails, all values are NaN, and vxs_design_measure
- * has the reason. */
+/* A view: some rows of a design of stored columns, with the columns centered and scaled over these
+ * rows, without copying. The first scan or fetch measures it; when that
+ * fails, all values are NaN, and vxs_design_measure returns the reason. */
 typedef enum {
     VXS_STANDARDIZE_NONE,
     VXS_STANDARDIZE_CENTER, /* minus the mean over the rows */
-    VXS_STANDARDIZE_UNIT    /* and divided by the standard deviation (with n) */
+    VXS_STANDARDIZE_UNIT    /* and divided by the standard deviation (divisor n) */
 } vxs_standardize;
 typedef struct {
     vxs_standardize standardize;
-    const size_t *rows; /* of the base, each once, in any order; NULL: all */
+    const size_t *rows; /* of the base, without duplicates, in any order; NULL: all */
     size_t row_count;
-    const double *penalties; /* columns are divided by these; NULL: by 1 */
-    const double *confounds; /* columns are replaced by what is left of them after regression on
-                                these, row_count x confound_count by column; NULL: none */
+    const double *penalties; /* penalty factors: divisors of the columns; NULL: all 1 */
+    /* row_count x confound_count, column-major: columns are replaced by their residuals after
+     * regression on these; NULL: none */
+    const double *confounds;
     size_t confound_count;
-    const bool *learn;     /* of the rows: those that the regression is learned on; NULL: all */
-    const double *weights; /* of the rows: whatever is learned of them (means, standard deviations,
-                              regression, correlations, kernel scores) counts each so many times;
-                              NULL: once */
+    const bool *learn; /* per row: used to estimate the regression; NULL: all */
+    /* per row: weight in all estimates (means, standard deviations, regression, correlations,
+     * kernel scores); NULL: all 1 */
+    const double *weights;
 } vxs_view;
-/* Takes the base over: it is freed with the view, unless `shared`. What `view` points to is
- * copied. */
+/* Takes ownership of the base, unless `shared`. Copies the arrays of `view`. */
 VXS_MUST_CHECK vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *view,
                                        vxs_design **design, vxs_error *err);
-/* Column j of a view is (base column - shift[j]) * factor[j] before confounds are taken out; known
- * once it is measured. A column that is constant has factor 0. NULL before, and of what is no view.
- */
+/* Column j of a view is (base column - shift[j]) * factor[j] before confounds are regressed out. A
+ * constant column has factor 0. NULL until measured, and for designs that are not views. */
 const double *vxs_view_shift(const vxs_design *view);
 const double *vxs_view_factor(const vxs_design *view);
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Kernel scores: column i is yt .* (H K_i yt) of the base's column i, K_i(m, l) =
- * exp(-(x_mi - x_li)^2 / (2 s_i^2)), H the centring matrix, yt = H y; s_i is `bandwidth`, or with 0
- * the median distance of the column's values, of those that are not 0 if it is. A column that is
- * constant is 0. Made at once as float32, in memory, or in a file without a name when it takes more
- * than `memory` bytes (0: 2 GiB). Where the base's rows have weights, sums and means count them by
- * these, but not the median distance. The base (a view that standardises, typically) is read once
- * and is not needed afterwards; it is freed with the design unless `shared`. */
+/* Kernel scores: column i is yt .* (H K_i yt) for the base's column i, K_i(m, l) = exp(-(x_mi -
+ * x_li)^2 / (2 s_i^2)), H the centering matrix, yt = H y; s_i is `bandwidth`, or if 0 the median
+ * distance of the column's values, or if that is 0 the median of the nonzero distances. A constant
+ * column is 0. Computed at once as float32, in memory, or in an unnamed file if larger than
+ * `memory` bytes (0: 2 GiB). Sums and means use the weights of the base's rows, the median distance
+ * does not. The base, typically a standardized view, is read once and not needed afterwards; it is
+ * freed with the design unless `shared`. */
 VXS_MUST_CHECK vxs_status vxs_scores_new(const vxs_context *context, vxs_design *base, bool shared,
                                          const double *y, double bandwidth, size_t memory,
                                          vxs_design **design, vxs_error *err);
 
-/* ---- Units ----------------------------------------------------------------------------------- */
+/* ---- Feature blocks -------------------------------------------------------------------------- */
 
-/* What feature generation selects among: each unit is some columns Z_g that are taken or left as a
- * whole, made from a design's columns when they are asked for. There may be far more units than
- * anything could be stored for. Used by one thread at a time; uses threads itself, and results are
- * the same bits for any number of them. */
-typedef struct vxs_units vxs_units;
+/* Candidates of feature generation: each block is a set of columns Z_g that are selected as a
+ * whole, computed on demand from a design's columns. Their number may exceed what fits in memory.
+ * Not thread-safe; uses threads itself, with bitwise equal results for any number of them. */
+typedef struct vxs_blocks vxs_blocks;
 
-enum { VXS_MAP_NONE, VXS_MAP_POLY2, VXS_MAP_GAUSS, VXS_MAP_HIK };
-/* How values of features become columns of a unit. */
+enum { VXS_FEATURE_MAP_NONE, VXS_FEATURE_MAP_POLY2, VXS_FEATURE_MAP_GAUSS, VXS_FEATURE_MAP_HIK };
+/* Feature map: how values of features become columns of a block. */
 typedef struct {
     int kind;
-    double gamma, constant; /* poly2: the kernel (gamma x'z + constant)^2 */
-    double bandwidth;       /* gauss */
-} vxs_map;
+    double gamma, coef0; /* poly2: the kernel (gamma x'z + coef0)^2 */
+    double bandwidth;    /* gauss */
+} vxs_feature_map;
 
-/* The design's columns through a map; the design must stay, and so must groups. */
-VXS_MUST_CHECK vxs_status vxs_units_new(const vxs_context *context, vxs_design *design,
-                                        const vxs_map *map, vxs_units **units, vxs_error *err);
-/* Groups of the design's columns, not copied. Refused are members that are not there or stand twice
- * in a group, and trees whose groups are not inside their parents. With `by_size` columns of a
- * group of m are divided by sqrt(m). Of a tree, groups inside others that cannot be among the best
- * are not looked at. */
-VXS_MUST_CHECK vxs_status vxs_units_of_groups(const vxs_context *context, vxs_design *design,
-                                              const vxs_groups *groups, bool by_size,
-                                              vxs_units **units, vxs_error *err);
-void vxs_units_free(vxs_units *units);
+/* Blocks of the design's columns through a feature map. Borrows the design. */
+VXS_MUST_CHECK vxs_status vxs_blocks_new(const vxs_context *context, vxs_design *design,
+                                         const vxs_feature_map *map, vxs_blocks **blocks,
+                                         vxs_error *err);
+/* Blocks of groups of the design's columns; borrows both. Fails for members out of range,
+ * duplicates within a group, and trees whose groups are not inside their parents. With `by_size`
+ * the columns of a group of m are divided by sqrt(m). In a tree, groups that cannot be among the
+ * best are pruned. */
+VXS_MUST_CHECK vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
+                                               const vxs_groups *groups, bool by_size,
+                                               vxs_blocks **blocks, vxs_error *err);
+void vxs_blocks_free(vxs_blocks *blocks);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -81,9 +81,9 @@ typedef struct {
     vxs_groups groups;  /* of features that are taken or left together; likewise */
     bool groups_lent;   /* they are those of the task that this is a part of, which must stay */
     vxs_design *design;
-    struct vxs_prepared *prepared; /* what the method's problem is made of besides, or NULL */
-    struct vxs_hub *hub;           /* whose solvers wait for each other's scans, or NULL */
-    double *y, *u;                 /* room for one output, and for its weights */
+    struct vxs_prepared *prepared;    /* what the method's problem is made of besides, or NULL */
+    struct vxs_scan_batcher *batcher; /* whose solvers wait for each other's scans, or NULL */
+    double *y, *u;                    /* room for one output, and for its weights */
 } vxs_task;
 /* Subjects without target or confound are left out, and named. The cohort must stay. */
 VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,

@@ -52,8 +52,8 @@ vxs_generalized vxs_generalized_of(const vxs_analysis *terms);
  * blocks are made of. */
 typedef struct {
     vxs_penalty penalty;
-    vxs_units *units;
-    vxs_map map; /* of the blocks, if they are not groups */
+    vxs_blocks *blocks;
+    vxs_feature_map map; /* of the blocks, if they are not groups */
     size_t budget;
     double cost;
     double refit_cost; /* C of the refit (debiased) weights; 0: no refit */

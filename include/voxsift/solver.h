@@ -73,7 +73,7 @@ typedef struct {
 
 /* What was selected among units. */
 typedef struct {
-    vxs_map map;
+    vxs_feature_map map;
     size_t count;
     size_t *unit;      /* ascending */
     size_t *start;     /* count + 1: weights of unit[k] begin at start[k] */

@@ -152,7 +152,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,
             m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
     const vxs_selected *s = m->outputs[0].fit.selected;
-    if (s && s->map.kind == VXS_MAP_POLY2)
+    if (s && s->map.kind == VXS_FEATURE_MAP_POLY2)
         fprintf(out, "  %s/pairs.tsv       what was selected, with the weights of pairs\n", dir);
     else if (s && m->groups)
         fprintf(out, "  %s/selected.tsv    the groups, with the size of their weights\n", dir);
@@ -172,7 +172,7 @@ static double largest_product(const vxs_model *m, const vxs_task *t)
     const vxs_selected *s = m->outputs[0].fit.selected;
     const double *norms = vxs_design_norms(t->design);
     double largest = 0;
-    bool poly = s && s->map.kind == VXS_MAP_POLY2 && norms;
+    bool poly = s && s->map.kind == VXS_FEATURE_MAP_POLY2 && norms;
     for (size_t j = 0; poly && j < vxs_design_columns(t->design); j++)
         largest = fmax(largest, norms[j]);
     return largest * largest / (double)t->n;

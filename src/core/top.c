@@ -18,35 +18,35 @@ void vxs_top_release(vxs_top *top)
 
 static bool better(const vxs_scored *a, const vxs_scored *b)
 {
-    return a->score > b->score || (a->score == b->score && a->unit < b->unit);
+    return a->score > b->score || (a->score == b->score && a->index < b->index);
 }
 
 /* Puts a unit where the heap's first was, or below. */
-static void sift_down(vxs_top *top, vxs_scored unit)
+static void sift_down(vxs_top *top, vxs_scored index)
 {
     size_t at = 0;
     for (size_t child = 1; child < top->count; child = 2 * at + 1) {
         if (child + 1 < top->count && better(&top->heap[child], &top->heap[child + 1]))
             child++;
-        if (!better(&unit, &top->heap[child]))
+        if (!better(&index, &top->heap[child]))
             break;
         top->heap[at] = top->heap[child];
         at = child;
     }
-    top->heap[at] = unit;
+    top->heap[at] = index;
 }
 
-static void sift_up(vxs_top *top, vxs_scored unit)
+static void sift_up(vxs_top *top, vxs_scored index)
 {
     size_t at = top->count++;
-    for (; at > 0 && better(&top->heap[(at - 1) / 2], &unit); at = (at - 1) / 2)
+    for (; at > 0 && better(&top->heap[(at - 1) / 2], &index); at = (at - 1) / 2)
         top->heap[at] = top->heap[(at - 1) / 2];
-    top->heap[at] = unit;
+    top->heap[at] = index;
 }
 
-bool vxs_top_offer(vxs_top *top, size_t unit, double score)
+bool vxs_top_offer(vxs_top *top, size_t index, double score)
 {
-    vxs_scored offered = { unit, score };
+    vxs_scored offered = { index, score };
     if (top->count < top->most) {
         sift_up(top, offered);
         return true;

@@ -1,16 +1,16 @@
-/* correlate.c - which columns go together, and trees among these.
+/* correlate.c - correlations of columns, and maximum spanning trees of them.
  *
- * Along the edges of a graph, columns are fetched block by block (Kruskal). Of all pairs, a scan
- * tells how near every column is to the one that came in last (Prim): p scans, nothing stored.
- * Where correlations themselves are asked for, all columns are held, and products of blocks are a
- * map. Rows count by the design's weights: columns are multiplied by the roots of these. */
+ * For the edges of a graph, columns are fetched block by block (Kruskal). For all pairs, one scan
+ * gives the correlations of all columns with the latest node of the tree (Prim): p scans without
+ * storage. vxs_correlations holds all columns in memory and multiplies blocks in parallel. The
+ * design's weights apply: rows are multiplied by their square roots. */
 #include "design/design.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define BLOCK 256 /* edges, and so at most twice as many columns */
+#define BLOCK 256 /* edges, hence at most twice as many columns */
 
 typedef struct {
     vxs_design *design;
@@ -18,15 +18,16 @@ typedef struct {
     double *block; /* n x 2 BLOCK */
 } correlator;
 
-/* Each value by the root of its row's weight. */
-static void weigh(const vxs_design *design, double *x)
+/* Multiplies each value by the square root of its row's weight. */
+static void scale_rows(const vxs_design *design, double *x)
 {
     for (size_t i = 0; i < design->n && design->weights; i++)
         x[i] *= sqrt(design->weights[i]);
 }
 
-/* Minus its mean, of length 1; a constant column is 0. Returns the length it had. */
-static double standardise(const vxs_design *design, double *x)
+/* Centers x and scales it to norm 1; a constant column becomes 0. Returns the norm of the centered
+ * column. */
+static double standardize(const vxs_design *design, double *x)
 {
     size_t n = design->n;
     const double *u = design->weights;
@@ -41,22 +42,22 @@ static double standardise(const vxs_design *design, double *x)
         square += (u ? u[i] : 1) * x[i] * x[i];
     }
     bool varies = square > 1e-24 * whole;
-    double length = varies ? sqrt(square) : 0;
+    double norm = varies ? sqrt(square) : 0;
     for (size_t i = 0; i < n; i++)
-        x[i] = varies ? x[i] / length : 0;
-    weigh(design, x);
-    return length;
+        x[i] = varies ? x[i] / norm : 0;
+    scale_rows(design, x);
+    return norm;
 }
 
-/* ---- Along edges ----------------------------------------------------------------------------- */
+/* ---- Along the edges of a graph -------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
+static int compare_size(const void *a, const void *b)
 {
     size_t left = *(const size_t *)a, right = *(const size_t *)b;
     return (left > right) - (left < right);
 }
 
-/* The different ends of edges [first, last), ascending. */
+/* Lists the distinct endpoints of edges [first, last), ascending. */
 static size_t list_ends(const vxs_graph *g, size_t first, size_t last, size_t *ends)
 {
     size_t count = 0, kept = 0;
@@ -64,27 +65,27 @@ static size_t list_ends(const vxs_graph *g, size_t first, size_t last, size_t *e
         ends[count++] = g->from[e];
         ends[count++] = g->to[e];
     }
-    qsort(ends, count, sizeof(*ends), by_number);
+    qsort(ends, count, sizeof(*ends), compare_size);
     for (size_t k = 0; k < count; k++)
         if (k == 0 || ends[k] != ends[k - 1])
             ends[kept++] = ends[k];
     return kept;
 }
 
-static size_t find(const size_t *ends, size_t count, size_t wanted)
+static size_t find(const size_t *ends, size_t count, size_t node)
 {
-    const size_t *found = bsearch(&wanted, ends, count, sizeof(*ends), by_number);
+    const size_t *found = bsearch(&node, ends, count, sizeof(*ends), compare_size);
     return (size_t)(found - ends);
 }
 
-static void price_block(const correlator *c, const vxs_graph *g, size_t first, size_t last,
-                        double *cost)
+static void compute_costs(const correlator *c, const vxs_graph *g, size_t first, size_t last,
+                          double *cost)
 {
     size_t ends[2 * BLOCK], count = list_ends(g, first, last, ends), n = c->n;
     vxs_design_fetch(c->design, ends, count, c->block);
 #pragma omp parallel for num_threads(c->design->nthreads) schedule(static)
     for (size_t k = 0; k < count; k++)
-        (void)standardise(c->design, c->block + k * n);
+        (void)standardize(c->design, c->block + k * n);
 #pragma omp parallel for num_threads(c->design->nthreads) schedule(static)
     for (size_t e = first; e < last; e++) {
         const double *a = c->block + find(ends, count, g->from[e]) * n;
@@ -93,8 +94,8 @@ static void price_block(const correlator *c, const vxs_graph *g, size_t first, s
     }
 }
 
-static vxs_status among_edges(const vxs_context *context, const correlator *c, const vxs_graph *g,
-                              vxs_graph *tree, vxs_error *err)
+static vxs_status find_graph_tree(const vxs_context *context, const correlator *c,
+                                  const vxs_graph *g, vxs_graph *tree, vxs_error *err)
 {
     double *cost = vxs_alloc(g->count, sizeof(*cost), err);
     vxs_status status = cost ? VXS_OK : VXS_FAILED;
@@ -102,7 +103,7 @@ static vxs_status among_edges(const vxs_context *context, const correlator *c, c
     vxs_progress_start(&progress, context, "correlating", "edges", g->count);
     for (size_t first = 0; first < g->count && !status; first += BLOCK) {
         size_t last = first + BLOCK < g->count ? first + BLOCK : g->count;
-        price_block(c, g, first, last, cost);
+        compute_costs(c, g, first, last, cost);
         status = vxs_progress_step(&progress, last - first, err);
     }
     if (!status)
@@ -114,13 +115,13 @@ static vxs_status among_edges(const vxs_context *context, const correlator *c, c
 /* ---- Among all pairs ------------------------------------------------------------------------- */
 
 typedef struct {
-    double *length, *scan;
-    double *cost;    /* of the way to the nearest column that is in */
-    size_t *nearest; /* that column */
-    bool *in;
+    double *norm, *scan;
+    double *cost;    /* of the shortest edge to the tree */
+    size_t *nearest; /* node of the tree at the other end */
+    bool *in_tree;
 } prim;
 
-static void measure_lengths(const correlator *c, prim *m)
+static void find_norms(const correlator *c, prim *m)
 {
     size_t set[BLOCK];
     for (size_t first = 0; first < c->p; first += BLOCK) {
@@ -129,23 +130,23 @@ static void measure_lengths(const correlator *c, prim *m)
             set[k] = first + k;
         vxs_design_fetch(c->design, set, count, c->block);
         for (size_t k = 0; k < count; k++)
-            m->length[first + k] = standardise(c->design, c->block + k * c->n);
+            m->norm[first + k] = standardize(c->design, c->block + k * c->n);
     }
 }
 
-/* Column j comes in; returns the one that is nearest to those that are. */
-static size_t take_in(const correlator *c, prim *m, size_t j)
+/* Adds column j to the tree; returns the nearest column outside. */
+static size_t add_to_tree(const correlator *c, prim *m, size_t j)
 {
     size_t best = c->p;
-    m->in[j] = true;
+    m->in_tree[j] = true;
     vxs_design_fetch(c->design, &j, 1, c->block);
-    (void)standardise(c->design, c->block);
-    weigh(c->design, c->block);
+    (void)standardize(c->design, c->block);
+    scale_rows(c->design, c->block);
     vxs_design_scan(c->design, c->block, 1, m->scan);
     for (size_t k = 0; k < c->p; k++) {
-        if (m->in[k])
+        if (m->in_tree[k])
             continue;
-        double cost = m->length[k] > 0 ? 1 - fabs(m->scan[k]) / m->length[k] : 1;
+        double cost = m->norm[k] > 0 ? 1 - fabs(m->scan[k]) / m->norm[k] : 1;
         if (cost < m->cost[k]) {
             m->cost[k] = cost;
             m->nearest[k] = j;
@@ -156,17 +157,17 @@ static size_t take_in(const correlator *c, prim *m, size_t j)
     return best;
 }
 
-static vxs_status grow(const vxs_context *context, const correlator *c, prim *m, vxs_graph *tree,
-                       vxs_error *err)
+static vxs_status run_prim(const vxs_context *context, const correlator *c, prim *m,
+                           vxs_graph *tree, vxs_error *err)
 {
     vxs_progress progress;
     vxs_status status = VXS_OK;
     vxs_progress_start(&progress, context, "correlating", "features", c->p - 1);
-    measure_lengths(c, m);
+    find_norms(c, m);
     for (size_t k = 0; k < c->p; k++)
         m->cost[k] = INFINITY;
     for (size_t e = 0, j = 0; e < tree->count && !status; e++) {
-        j = take_in(c, m, j);
+        j = add_to_tree(c, m, j);
         tree->from[e] = m->nearest[j];
         tree->to[e] = j;
         status = vxs_progress_step(&progress, 1, err);
@@ -174,24 +175,24 @@ static vxs_status grow(const vxs_context *context, const correlator *c, prim *m,
     return status;
 }
 
-static vxs_status among_all(const vxs_context *context, const correlator *c, vxs_graph *tree,
-                            vxs_error *err)
+static vxs_status find_complete_tree(const vxs_context *context, const correlator *c,
+                                     vxs_graph *tree, vxs_error *err)
 {
-    prim m = { .length = vxs_alloc(c->p, sizeof(*m.length), err) };
+    prim m = { .norm = vxs_alloc(c->p, sizeof(*m.norm), err) };
     m.scan = vxs_alloc(c->p, sizeof(*m.scan), err);
     m.cost = vxs_alloc(c->p, sizeof(*m.cost), err);
     m.nearest = vxs_alloc(c->p, sizeof(*m.nearest), err);
-    m.in = vxs_alloc(c->p, sizeof(*m.in), err);
-    vxs_status status = m.length && m.scan && m.cost && m.nearest && m.in
+    m.in_tree = vxs_alloc(c->p, sizeof(*m.in_tree), err);
+    vxs_status status = m.norm && m.scan && m.cost && m.nearest && m.in_tree
                             ? vxs_graph_new(c->p, c->p - 1, tree, err)
                             : VXS_FAILED;
     if (!status)
-        status = grow(context, c, &m, tree, err);
-    free(m.length);
+        status = run_prim(context, c, &m, tree, err);
+    free(m.norm);
     free(m.scan);
     free(m.cost);
     free(m.nearest);
-    free(m.in);
+    free(m.in_tree);
     return status;
 }
 
@@ -205,15 +206,15 @@ vxs_status vxs_correlation_tree(const vxs_context *context, vxs_design *design,
         return status;
     c.block = vxs_alloc((size_t)2 * BLOCK, vxs_times(c.n, sizeof(*c.block)), err);
     status = !c.block ? VXS_FAILED
-             : graph  ? among_edges(context, &c, graph, tree, err)
-                      : among_all(context, &c, tree, err);
+             : graph  ? find_graph_tree(context, &c, graph, tree, err)
+                      : find_complete_tree(context, &c, tree, err);
     free(c.block);
     if (status)
         vxs_graph_release(tree);
     return status;
 }
 
-/* ---- The correlations themselves ------------------------------------------------------------- */
+/* ---- All correlations ------------------------------------------------------------------------ */
 
 static void fetch_all(vxs_design *design, double *columns)
 {
@@ -226,10 +227,11 @@ static void fetch_all(vxs_design *design, double *columns)
     }
 #pragma omp parallel for num_threads(design->nthreads) schedule(static)
     for (size_t j = 0; j < p; j++)
-        (void)standardise(design, columns + j * n);
+        (void)standardize(design, columns + j * n);
 }
 
-/* Columns first ... last - 1 with all up to them, on both sides of the diagonal. */
+/* Computes the correlations of columns first ... last - 1 with columns 0 ... last - 1, both
+ * triangles. */
 static void correlate_block(const double *columns, size_t n, size_t p, size_t first, size_t last,
                             double *r)
 {
@@ -260,7 +262,7 @@ vxs_status vxs_correlations(const vxs_context *context, vxs_design *design, doub
     for (size_t b = 0; b < blocks; b++) {
         size_t first = b * BLOCK, last = first + BLOCK < p ? first + BLOCK : p;
         if (!r || vxs_check_interrupted(context, NULL))
-            continue; /* said by the step of progress that follows */
+            continue; /* the next progress step returns the error */
         correlate_block(columns, n, p, first, last, r);
     }
     if (!status)

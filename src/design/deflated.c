@@ -1,46 +1,45 @@
-/* deflated.c - a design whose columns have lost directions that they share: X (1 - VV').
+/* deflated.c - a design after deflation: X (1 - VV').
  *
- * V = N B, N sparse with a row a column of X. Column j of the result is x_j less the sum over the
- * entries of row j of N of value times column `index` of XVB', which is dense and stays small: as
- * many columns as N has. Nothing is copied: sums are corrected after a scan, columns after they are
- * fetched. */
+ * V = N B, N sparse with one row per column of X. Column j of the result is x_j minus the sum over
+ * the entries of row j of N of value times column `index` of XVB', which is dense with as many
+ * columns as N. No column is copied: scans and fetched columns are corrected afterwards. */
 #include "design/design.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define BLOCK 64 /* columns whose norms are found at a time */
+#define BLOCK 64 /* columns per norm computation */
 
 typedef struct {
     vxs_design design;
     const vxs_analysis *null; /* N */
     const double *vectors;    /* n x null->columns: XVB' */
-    double *along;            /* null->columns: v'vectors */
+    double *projection;       /* null->columns: vectors'v */
 } deflated;
 
-/* What vectors have along v. */
-static void find_along(const deflated *d, const double *v)
+/* Computes vectors'v. */
+static void project(const deflated *d, const double *v)
 {
     size_t n = d->design.n;
     for (size_t k = 0; k < d->null->columns; k++)
-        d->along[k] = cblas_ddot((int)n, d->vectors + k * n, 1, v, 1);
+        d->projection[k] = cblas_ddot((int)n, d->vectors + k * n, 1, v, 1);
 }
 
-/* The share of column j. */
-static double lost(const deflated *d, size_t j)
+/* The correction of the inner product of column j. */
+static double correction(const deflated *d, size_t j)
 {
     double sum = 0;
     for (size_t e = d->null->starts[j]; e < d->null->starts[j + 1]; e++)
-        sum += d->null->value[e] * d->along[d->null->index[e]];
+        sum += d->null->value[e] * d->projection[d->null->index[e]];
     return sum;
 }
 
 static void correct(deflated *d, const double *v, double *s)
 {
-    find_along(d, v);
+    project(d, v);
     for (size_t j = 0; j < d->design.p; j++)
-        s[j] -= lost(d, j);
+        s[j] -= correction(d, j);
 }
 
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
@@ -55,9 +54,9 @@ static void scan_some(vxs_design *design, const size_t *set, size_t count, const
 {
     deflated *d = (deflated *)design;
     vxs_design_scan_some(design->base, set, count, v, s);
-    find_along(d, v);
+    project(d, v);
     for (size_t c = 0; c < count; c++)
-        s[c] -= lost(d, set[c]);
+        s[c] -= correction(d, set[c]);
 }
 
 static void fetch(vxs_design *design, const size_t *set, size_t count, double *block)
@@ -71,7 +70,7 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
                         block + c * n, 1);
 }
 
-/* Norms from the columns themselves: what is left may be far less than what was there. */
+/* Norms come from the corrected columns themselves: differences of squared norms would cancel. */
 static void find_norms(vxs_design *design, double *block)
 {
     size_t set[BLOCK], n = design->n;
@@ -108,7 +107,7 @@ static const double *stored(const vxs_design *design)
 
 static void release(vxs_design *design)
 {
-    free(((deflated *)design)->along);
+    free(((deflated *)design)->projection);
 }
 
 static const vxs_design_kind kind = {
@@ -124,8 +123,8 @@ vxs_status vxs_deflated_new(vxs_design *base, const vxs_analysis *null, const do
                             vxs_design **design, vxs_error *err)
 {
     deflated *made = vxs_alloc(1, sizeof(*made), err);
-    double *along = made ? vxs_alloc(null->columns, sizeof(*along), err) : NULL;
-    if (!along) {
+    double *projection = made ? vxs_alloc(null->columns, sizeof(*projection), err) : NULL;
+    if (!projection) {
         free(made);
         return VXS_FAILED;
     }
@@ -134,7 +133,7 @@ vxs_status vxs_deflated_new(vxs_design *base, const vxs_analysis *null, const do
     };
     made->null = null;
     made->vectors = vectors;
-    made->along = along;
+    made->projection = projection;
     *design = &made->design;
     return VXS_OK;
 }

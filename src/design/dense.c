@@ -1,8 +1,9 @@
-/* dense.c - float32 columns in memory, or mapped from a file that may be larger than it. */
+/* dense.c - float32 columns in memory, or in a memory-mapped file that may be larger than
+ * memory. */
 #include "design/design.h"
 #include "voxsift/internal/machine.h"
 
-#define BLOCK 64 /* columns that one thread works on at a time */
+#define BLOCK 64 /* columns per thread at a time */
 
 typedef struct {
     vxs_design design;
@@ -17,7 +18,8 @@ static void to_doubles(const float *x, size_t count, double *out)
         out[i] = (double)x[i];
 }
 
-/* A block stays in cache for all vectors; each has the bits that it has alone. */
+/* A block stays in cache for all vectors; the result of each vector is bitwise independent of the
+ * others. */
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     dense *d = (dense *)design;

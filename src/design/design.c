@@ -1,4 +1,4 @@
-/* design.c - the interface: counts what is read, and passes on. */
+/* design.c - the interface: counts columns read and dispatches to the kind. */
 #include "design/design.h"
 
 #include <math.h>
@@ -35,19 +35,19 @@ void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, doubl
     design->kind->fetch(design, set, count, block);
 }
 
-void vxs_pass_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
-                        double *s)
+void vxs_forward_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
+                           double *s)
 {
     vxs_design_scan_some(design->base, set, count, v, s);
 }
 
-void vxs_pass_fetch(vxs_design *design, const size_t *set, size_t count, double *block)
+void vxs_forward_fetch(vxs_design *design, const size_t *set, size_t count, double *block)
 {
     vxs_design_fetch(design->base, set, count, block);
 }
 
-void vxs_pass_moments(vxs_design *design, const double *rows, const double *v,
-                      const vxs_moments *result)
+void vxs_forward_moments(vxs_design *design, const double *rows, const double *v,
+                         const vxs_moments *result)
 {
     design->base->kind->moments(design->base, rows, v, result);
 }

@@ -1,26 +1,26 @@
-/* exponentials.c - sums and rows of exponentials, by the lanes of products.c: the same bits for
- * every processor, the body that this one can run being chosen once.
+/* exponentials.c - sums and rows of exponentials in the vector lanes of products.c: bitwise equal
+ * results on every processor; the implementation is chosen once.
  *
- * exp(x) = 2^k exp(f), k the whole number nearest to x / ln 2, |f| <= ln(2) / 2; exp(f) is Taylor's
- * polynomial of degree 11, whose error is below 7e-15, in four pieces that do not wait for each
- * other; k is added to the bits of the exponent. */
+ * exp(x) = 2^k exp(f), k the integer nearest to x / ln 2, |f| <= ln(2) / 2; exp(f) is the Taylor
+ * polynomial of degree 11, error below 7e-15, as four independent partial sums; k is added to the
+ * exponent bits. */
 #include "design/exponentials.h"
 
 #include <float.h>
 #include <string.h>
 
-#ifdef __clang__ /* gcc in C11 mode joins no product with a sum unless it is told to */
+#ifdef __clang__ /* gcc in C11 mode contracts no product and sum unless asked by a flag */
 #pragma STDC FP_CONTRACT OFF
 #endif
 
 typedef double lanes __attribute__((vector_size(64)));
 typedef int64_t whole __attribute__((vector_size(64)));
-/* As many as a processor needs in hand to wait for none. */
+/* Four independent vectors hide the latency of arithmetic. */
 typedef struct {
     lanes a, b, c, d;
 } four;
 
-/* Without this a body would not become part of the function that is compiled for a processor. */
+/* Without this the body would not be compiled for the target of its caller. */
 #define INSIDE static inline __attribute__((always_inline))
 
 INSIDE void load(const double *from, four *to)
@@ -55,11 +55,11 @@ INSIDE double total(const lanes *a)
            (((*a)[1] + (*a)[5]) + ((*a)[3] + (*a)[7]));
 }
 
-/* exp(-d^2 / 2) in the place of d; for |d| up to 37.6, where it is 1e-307. */
+/* Replaces d by exp(-d^2 / 2), for |d| up to 37.6, where it is 1e-307. */
 INSIDE void bell_of(lanes *d)
 {
     const double per_ln2 = 1.4426950408889634;
-    const double round = 0x1.8p52; /* the last bits of what it is added to are the whole part */
+    const double round = 0x1.8p52; /* adding this leaves the integer part in the low bits */
     const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
     lanes x = *d * *d * -0.5, z = x * per_ln2 + round, k = z - round;
     lanes f = x - k * ln2_high - k * ln2_low;
@@ -111,7 +111,7 @@ INSIDE void collect_body(const double *u, const double *w, const double *bell, s
                          double scale, size_t terms, double *moments)
 {
     lanes sum[VXS_TERMS];
-    terms = terms < VXS_TERMS ? terms : VXS_TERMS; /* whatever the points are */
+    terms = terms < VXS_TERMS ? terms : VXS_TERMS; /* bounds the arrays whatever the points are */
     memset(sum, 0, terms * sizeof(*sum));
     for (size_t l = 0; l < n; l += VXS_POINTS) {
         four t, power, e;
@@ -149,11 +149,11 @@ INSIDE void evaluate_body(const double *s, const double *bell, size_t m, double 
     }
 }
 
-/* Further than this apart it is 0, so that 2^k stays among the normal numbers. */
+/* exp(-d^2 / 2) is set to 0 beyond, so that 2^k stays a normal number. */
 static const double FAR = 37.6;
 
-/* Compared as whole numbers, which have the same order: gcc takes vectors apart to compare doubles.
- * Not a number is far. */
+/* Compares bit patterns as integers, which have the same order: gcc splits vector comparisons of
+ * doubles. NaN counts as far. */
 INSIDE void far_bell_of(double at, double over, lanes *x)
 {
     const int64_t no_sign = INT64_MAX;
@@ -246,7 +246,7 @@ INSIDE double dot_body(const double *a, const double *b, size_t n)
                                                           collect_##name, evaluate_##name,         \
                                                           row_##name,     dot_##name };
 
-/* unused: no attribute that matters, for what every processor of this kind can run */
+/* unused: a neutral attribute, for the baseline of the architecture */
 EXPONENTIALS(plain, unused)
 #if defined(__x86_64__)
 EXPONENTIALS(avx2, target("avx2"))

@@ -1,17 +1,17 @@
-/* finite.c - a value that is NaN or infinite is found by the sums that measuring takes anyway, and
- * named. */
+/* finite.c - detects NaN and infinite values by the sums that measuring computes anyway, and names
+ * them. */
 #include "design/design.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-void vxs_design_set_owner(vxs_design *design, vxs_refuse_value refuse, const void *owner)
+void vxs_design_set_owner(vxs_design *design, vxs_report_value refuse, const void *owner)
 {
     design->refuse = refuse;
     design->owner = owner;
 }
 
-/* The design that holds the values: columns are the same all the way down. */
+/* The design that holds the values: wrappers have the same columns. */
 static const vxs_design *source_of(const vxs_design *design)
 {
     while (design->base)

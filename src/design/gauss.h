@@ -1,4 +1,4 @@
-/* gauss.h - Gauss transforms and distances with room that is given, so that they cannot fail;
+/* gauss.h - Gauss transforms and median distances in given workspace, so that they cannot fail;
  * private to the design room. */
 #ifndef VXS_DESIGN_GAUSS_H
 #define VXS_DESIGN_GAUSS_H
@@ -6,33 +6,33 @@
 #include "design/exponentials.h"
 
 typedef struct {
-    double place;
+    double at;
     size_t index;
 } vxs_point;
 
-/* Ways to sum a piece; the others than the first are for whoever compares them. */
-typedef enum { VXS_GAUSS_FASTER, VXS_GAUSS_DIRECT, VXS_GAUSS_SERIES } vxs_gauss_way;
+/* How to compute a sum; the last two serve comparisons. */
+typedef enum { VXS_GAUSS_FASTER, VXS_GAUSS_DIRECT, VXS_GAUSS_SERIES } vxs_gauss_algorithm;
 
 typedef struct {
     const vxs_exponentials *run;
-    vxs_gauss_way way;
-    double *u, *w, *u_bell;  /* points of one piece, from its centre, in bandwidths */
-    double *s, *s_bell, *to; /* and where their sums are wanted */
-    vxs_point *points, *places;
-} vxs_gauss_room;
-VXS_MUST_CHECK vxs_status vxs_gauss_room_init(vxs_gauss_room *room, size_t n, size_t m,
-                                              vxs_error *err);
-void vxs_gauss_room_release(vxs_gauss_room *room);
-/* As vxs_gauss_sums; the bandwidth is above 0. */
-void vxs_gauss_sums_in(vxs_gauss_room *room, const double *x, const double *q, size_t n,
+    vxs_gauss_algorithm algorithm;
+    double *u, *w, *u_bell;    /* sources of one series, from its center, in bandwidths */
+    double *s, *s_bell, *sums; /* targets and their sums */
+    vxs_point *sources, *targets;
+} vxs_gauss_workspace;
+VXS_MUST_CHECK vxs_status vxs_gauss_workspace_init(vxs_gauss_workspace *workspace, size_t n,
+                                                   size_t m, vxs_error *err);
+void vxs_gauss_workspace_release(vxs_gauss_workspace *workspace);
+/* See vxs_gauss_sums; requires bandwidth > 0. */
+void vxs_gauss_sums_in(vxs_gauss_workspace *workspace, const double *x, const double *q, size_t n,
                        const double *at, size_t m, double bandwidth, double *g);
-/* `wanted`, or with 0 the median distance of the values, of those that are not 0 if it is; 0 when
- * there are none. `room` for VXS_BANDWIDTH_ROOM n values. */
-enum { VXS_BANDWIDTH_ROOM = 5 };
-double vxs_bandwidth_of(const double *x, size_t n, double wanted, double *room);
+/* `bandwidth`, or if 0 the median distance of the values, or if that is 0 the median of the nonzero
+ * distances; 0 if there are none. `workspace` has VXS_BANDWIDTH_WORKSPACE n values. */
+enum { VXS_BANDWIDTH_WORKSPACE = 5 };
+double vxs_bandwidth_of(const double *x, size_t n, double bandwidth, double *workspace);
 bool vxs_varies(const double *x, size_t n);
 
-/* The next multiple of VXS_POINTS. */
-size_t vxs_filled(size_t n);
+/* n rounded up to a multiple of VXS_POINTS. */
+size_t vxs_padded(size_t n);
 
 #endif

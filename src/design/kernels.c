@@ -1,8 +1,7 @@
-/* kernels.c - kernels as columns, made when they are asked for.
+/* kernels.c - kernels as columns, computed on demand.
  *
- * A product with a column is <H K H, R>, R being the matrix that the vector packs; it is <K, H R
- * H>. So R is centred once a scan, and a column costs its n^2 / 2 exponentials and as many
- * products. */
+ * The inner product of a column with a packed matrix R is <H K H, R> = <K, H R H>. So R is centered
+ * once per scan, and a column costs n^2 / 2 exponentials and as many products. */
 #include "design/design.h"
 #include "design/gauss.h"
 
@@ -11,46 +10,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 256 /* columns of the base that are fetched at a time */
+#define BLOCK 256 /* columns of the base fetched at a time */
 
-/* Room for one thread. */
+/* Workspace of one thread. */
 typedef struct {
-    double *row;    /* of a kernel */
-    double *means;  /* of its rows */
+    double *row;    /* one row of a kernel */
+    double *means;  /* row means */
     double *packed; /* a column, while norms are measured */
-} bench;
+} thread_workspace;
 
 typedef struct {
     vxs_design design;
     bool shared;
     const vxs_exponentials *run;
-    size_t samples, filled;
+    size_t samples, padded;
     double *bandwidths;
-    double *block;   /* of the base, filled x BLOCK; what fills up stays 0 */
-    double *fetched; /* the same as the base gives it */
-    double *weights; /* centred matrices, as triangles with filled rows */
-    double *means;   /* of a matrix's rows */
-    size_t *starts;  /* of the triangle's rows, and its end */
-    bench *benches;
+    double *block;   /* of the base, padded x BLOCK; the padding is 0 */
+    double *fetched; /* the same columns, unpadded */
+    double *weights; /* centered matrices, as triangles with padded rows */
+    double *means;   /* row means of a matrix */
+    size_t *starts;  /* row starts of the triangle, and its end */
+    thread_workspace *thread_workspaces;
 } pairs;
 
-/* Entries of a triangle's row that ends on the diagonal at b. */
+/* Length of the row of a triangle that ends on the diagonal at b. */
 static size_t row_length(size_t b)
 {
     return (b / VXS_LANES + 1) * VXS_LANES;
 }
 
-/* ---- The base's columns ---------------------------------------------------------------------- */
+/* ---- Columns of the base --------------------------------------------------------------------- */
 
-/* Columns set[0 ... count - 1] of the base, or first, first + 1 ... where set is NULL. */
-static void take_block(pairs *w, const size_t *set, size_t first, size_t count)
+/* Fetches columns set[0 ... count - 1] of the base, or first, first + 1 ... if set is NULL. */
+static void fetch_block(pairs *w, const size_t *set, size_t first, size_t count)
 {
     size_t list[BLOCK] = { 0 };
     for (size_t k = 0; k < count; k++)
         list[k] = set ? set[first + k] : first + k;
     vxs_design_fetch(w->design.base, list, count, w->fetched);
     for (size_t k = 0; k < count; k++)
-        memcpy(w->block + k * w->filled, w->fetched + k * w->samples,
+        memcpy(w->block + k * w->padded, w->fetched + k * w->samples,
                w->samples * sizeof(*w->block));
 }
 
@@ -61,9 +60,9 @@ static size_t at_most(size_t count)
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-/* The matrix that v packs, centred, so that the products of a triangle's entries with those of a
- * kernel add up to the product of the matrices. */
-static void spread(pairs *w, const double *v, double *weights)
+/* Unpacks v into the centered matrix, scaled so that the sum over the triangle equals the inner
+ * product of the full matrices. */
+static void unpack(pairs *w, const double *v, double *weights)
 {
     size_t n = w->samples;
     double all = 0, *means = w->means;
@@ -88,11 +87,11 @@ static void spread(pairs *w, const double *v, double *weights)
     }
 }
 
-/* Of a column of the base with `k` matrices: s[0], s[step], ... */
+/* Inner products of one kernel with `k` matrices: s[0], s[step], ... */
 static void multiply(const pairs *w, const double *x, double bandwidth, const double *weights,
                      size_t k, double *s, size_t step)
 {
-    double *row = w->benches[omp_get_thread_num()].row;
+    double *row = w->thread_workspaces[omp_get_thread_num()].row;
     for (size_t c = 0; c < k; c++)
         s[c * step] = 0;
     if (!vxs_varies(x, w->samples))
@@ -106,28 +105,29 @@ static void multiply(const pairs *w, const double *x, double bandwidth, const do
     }
 }
 
-/* With k matrices at once; columns as for take_block. */
+/* Inner products with k matrices at once; columns as in fetch_block. */
 static void multiply_all(pairs *w, const size_t *set, size_t count, const double *weights, size_t k,
                          double *s)
 {
     for (size_t first = 0; first < count; first += BLOCK) {
         size_t some = at_most(count - first);
-        take_block(w, set, first, some);
+        fetch_block(w, set, first, some);
 #pragma omp parallel for num_threads(w->design.nthreads) schedule(dynamic)
         for (size_t j = 0; j < some; j++)
-            multiply(w, w->block + j * w->filled, w->bandwidths[set ? set[first + j] : first + j],
+            multiply(w, w->block + j * w->padded, w->bandwidths[set ? set[first + j] : first + j],
                      weights, k, s + first + j, count);
     }
 }
 
-/* Together each exponential is taken once; without memory for that, one after the other. */
+/* All vectors at once, so that each exponential is computed once; one after the other if out of
+ * memory. */
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     pairs *w = (pairs *)design;
     size_t size = w->starts[w->samples];
     double *wide = k > 1 ? vxs_alloc(k, vxs_times(size, sizeof(*wide)), NULL) : NULL;
     for (size_t c = 0; c < k; c++) {
-        spread(w, v + c * design->n, wide ? wide + c * size : w->weights);
+        unpack(w, v + c * design->n, wide ? wide + c * size : w->weights);
         if (!wide)
             multiply_all(w, NULL, design->p, w->weights, 1, s + c * design->p);
     }
@@ -140,7 +140,7 @@ static void scan_some(vxs_design *design, const size_t *set, size_t count, const
                       double *s)
 {
     pairs *w = (pairs *)design;
-    spread(w, v, w->weights);
+    unpack(w, v, w->weights);
     multiply_all(w, set, count, w->weights, 1, s);
 }
 
@@ -149,7 +149,7 @@ static void scan_some(vxs_design *design, const size_t *set, size_t count, const
 static void pack_kernel(const pairs *w, const double *x, double bandwidth, double *packed)
 {
     size_t n = w->samples, k = 0;
-    const bench *own = &w->benches[omp_get_thread_num()];
+    const thread_workspace *own = &w->thread_workspaces[omp_get_thread_num()];
     double *row = own->row, *means = own->means, all = 0;
     memset(means, 0, n * sizeof(*means));
     for (size_t b = 0; b < n; b++, k += b) {
@@ -183,26 +183,26 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
     pairs *w = (pairs *)design;
     for (size_t first = 0; first < count; first += BLOCK) {
         size_t some = at_most(count - first);
-        take_block(w, set, first, some);
+        fetch_block(w, set, first, some);
 #pragma omp parallel for num_threads(design->nthreads) schedule(dynamic)
         for (size_t j = 0; j < some; j++)
-            make_column(w, w->block + j * w->filled, w->bandwidths[set[first + j]],
+            make_column(w, w->block + j * w->padded, w->bandwidths[set[first + j]],
                         block + (first + j) * design->n);
     }
 }
 
-/* Norms, and products with what `v` packs unless it is NULL; from whole columns, as a difference of
- * sums would lose the digits of kernels that hardly vary. */
+/* Measures norms, and inner products with v unless NULL, from whole columns: a difference of sums
+ * would cancel for kernels that are nearly constant. */
 static void measure_all(pairs *w, const double *v, double *s)
 {
-    size_t p = w->design.p, size = vxs_filled(w->design.n);
+    size_t p = w->design.p, size = vxs_padded(w->design.n);
     for (size_t first = 0; first < p; first += BLOCK) {
         size_t some = at_most(p - first);
-        take_block(w, NULL, first, some);
+        fetch_block(w, NULL, first, some);
 #pragma omp parallel for num_threads(w->design.nthreads) schedule(dynamic)
         for (size_t j = 0; j < some; j++) {
-            double *packed = w->benches[omp_get_thread_num()].packed;
-            make_column(w, w->block + j * w->filled, w->bandwidths[first + j], packed);
+            double *packed = w->thread_workspaces[omp_get_thread_num()].packed;
+            make_column(w, w->block + j * w->padded, w->bandwidths[first + j], packed);
             w->design.norms[first + j] = sqrt(w->run->dot(packed, packed, size));
             if (v)
                 s[first + j] = w->run->dot(packed, v, size);
@@ -213,30 +213,30 @@ static void measure_all(pairs *w, const double *v, double *s)
 static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_error *err)
 {
     pairs *w = (pairs *)design;
-    size_t size = vxs_filled(design->n), threads = (size_t)design->nthreads;
-    double *room = vxs_alloc(threads + 1, vxs_times(size, sizeof(*room)), err);
-    design->norms = room ? vxs_alloc(design->p, sizeof(*design->norms), err) : NULL;
+    size_t size = vxs_padded(design->n), threads = (size_t)design->nthreads;
+    double *workspace = vxs_alloc(threads + 1, vxs_times(size, sizeof(*workspace)), err);
+    design->norms = workspace ? vxs_alloc(design->p, sizeof(*design->norms), err) : NULL;
     if (design->norms) {
         if (v)
-            memcpy(room, v, design->n * sizeof(*v));
+            memcpy(workspace, v, design->n * sizeof(*v));
         for (size_t t = 0; t < threads; t++)
-            w->benches[t].packed = room + (t + 1) * size;
-        measure_all(w, v ? room : NULL, s);
+            w->thread_workspaces[t].packed = workspace + (t + 1) * size;
+        measure_all(w, v ? workspace : NULL, s);
     }
-    free(room);
+    free(workspace);
     return design->norms ? VXS_OK : VXS_FAILED;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Constructor ----------------------------------------------------------------------------- */
 
 static void release(vxs_design *design)
 {
     pairs *w = (pairs *)design;
     if (!w->shared)
         vxs_design_free(design->base);
-    for (int t = 0; t < design->nthreads && w->benches; t++)
-        free(w->benches[t].row);
-    free(w->benches);
+    for (int t = 0; t < design->nthreads && w->thread_workspaces; t++)
+        free(w->thread_workspaces[t].row);
+    free(w->thread_workspaces);
     free(w->bandwidths);
     free(w->block);
     free(w->fetched);
@@ -253,21 +253,24 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
-static vxs_status make_benches(pairs *w, vxs_error *err)
+static vxs_status allocate_workspaces(pairs *w, vxs_error *err)
 {
-    w->benches = vxs_alloc((size_t)w->design.nthreads, sizeof(*w->benches), err);
-    if (!w->benches)
+    w->thread_workspaces =
+        vxs_alloc((size_t)w->design.nthreads, sizeof(*w->thread_workspaces), err);
+    if (!w->thread_workspaces)
         return VXS_FAILED;
     for (int t = 0; t < w->design.nthreads; t++) {
-        double *room = vxs_alloc(2 + VXS_BANDWIDTH_ROOM, vxs_times(w->filled, sizeof(*room)), err);
-        if (!room)
+        double *workspace =
+            vxs_alloc(2 + VXS_BANDWIDTH_WORKSPACE, vxs_times(w->padded, sizeof(*workspace)), err);
+        if (!workspace)
             return VXS_FAILED;
-        w->benches[t] = (bench){ .row = room, .means = room + w->filled };
+        w->thread_workspaces[t] =
+            (thread_workspace){ .row = workspace, .means = workspace + w->padded };
     }
     return VXS_OK;
 }
 
-static vxs_status make_room(pairs *w, vxs_error *err)
+static vxs_status allocate(pairs *w, vxs_error *err)
 {
     size_t n = w->samples, end = 0;
     w->starts = vxs_alloc(n + 1, sizeof(*w->starts), err);
@@ -280,55 +283,56 @@ static vxs_status make_room(pairs *w, vxs_error *err)
     w->starts[n] = end;
     w->weights = vxs_alloc(end, sizeof(*w->weights), err);
     w->means = w->weights ? vxs_alloc(n, sizeof(*w->means), err) : NULL;
-    w->block = w->means ? vxs_alloc(BLOCK, vxs_times(w->filled, sizeof(*w->block)), err) : NULL;
+    w->block = w->means ? vxs_alloc(BLOCK, vxs_times(w->padded, sizeof(*w->block)), err) : NULL;
     w->fetched = w->block ? vxs_alloc(BLOCK, vxs_times(n, sizeof(*w->fetched)), err) : NULL;
     w->bandwidths = w->fetched ? vxs_alloc(w->design.p, sizeof(*w->bandwidths), err) : NULL;
-    return w->bandwidths ? make_benches(w, err) : VXS_FAILED;
+    return w->bandwidths ? allocate_workspaces(w, err) : VXS_FAILED;
 }
 
-static void choose_bandwidths(pairs *w, double wanted)
+static void choose_bandwidths(pairs *w, double bandwidth)
 {
     size_t p = w->design.p;
-    for (size_t j = 0; j < p && wanted > 0; j++)
-        w->bandwidths[j] = wanted;
-    for (size_t first = 0; first < p && !(wanted > 0); first += BLOCK) {
+    for (size_t j = 0; j < p && bandwidth > 0; j++)
+        w->bandwidths[j] = bandwidth;
+    for (size_t first = 0; first < p && !(bandwidth > 0); first += BLOCK) {
         size_t some = at_most(p - first);
-        take_block(w, NULL, first, some);
+        fetch_block(w, NULL, first, some);
 #pragma omp parallel for num_threads(w->design.nthreads) schedule(dynamic)
         for (size_t j = 0; j < some; j++)
-            w->bandwidths[first + j] = vxs_bandwidth_of(w->block + j * w->filled, w->samples, 0,
-                                                        w->benches[omp_get_thread_num()].row);
+            w->bandwidths[first + j] =
+                vxs_bandwidth_of(w->block + j * w->padded, w->samples, 0,
+                                 w->thread_workspaces[omp_get_thread_num()].row);
     }
 }
 
 vxs_status vxs_kernels_new(vxs_design *base, bool shared, double bandwidth, vxs_design **design,
                            vxs_error *err)
 {
-    pairs *made = vxs_alloc(1, sizeof(*made), err);
+    pairs *scores_made = vxs_alloc(1, sizeof(*scores_made), err);
     size_t n = base->n;
-    if (!made) {
+    if (!scores_made) {
         if (!shared)
             vxs_design_free(base);
         return VXS_FAILED;
     }
-    made->design = (vxs_design){
+    scores_made->design = (vxs_design){
         .kind = &kind, .n = n * (n + 1) / 2, .p = base->p, .nthreads = base->nthreads, .base = base
     };
-    made->shared = shared;
-    made->run = vxs_choose_exponentials();
-    made->samples = n;
-    made->filled = vxs_filled(n);
+    scores_made->shared = shared;
+    scores_made->run = vxs_choose_exponentials();
+    scores_made->samples = n;
+    scores_made->padded = vxs_padded(n);
     vxs_status status = bandwidth >= 0 ? vxs_design_measure(base, err)
                                        : vxs_fail(err, VXS_MISUSE,
                                                   "a bandwidth must be above 0, not %g", bandwidth);
     if (!status)
-        status = make_room(made, err);
+        status = allocate(scores_made, err);
     if (status) {
-        vxs_design_free(&made->design);
+        vxs_design_free(&scores_made->design);
         return status;
     }
-    choose_bandwidths(made, bandwidth);
-    *design = &made->design;
+    choose_bandwidths(scores_made, bandwidth);
+    *design = &scores_made->design;
     return VXS_OK;
 }
 

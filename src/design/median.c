@@ -1,8 +1,8 @@
-/* median.c - the median distance of points on a line, without their pairs.
+/* median.c - the median distance of points on a line, in O(n log n).
  *
- * How many distances are at most d is counted by two fingers along the sorted values. Halving finds
- * an interval with few enough distances to list, and the one that is wanted is found among these;
- * with ties it may have to become a single number first. */
+ * Two pointers along the sorted values count the distances of at most d. Bisection finds an
+ * interval with few enough distances to list, and selection finds the median among these; with ties
+ * the interval may shrink to a single number first. */
 #include "design/gauss.h"
 
 #include <float.h>
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTED = VXS_BANDWIDTH_ROOM - 1 };
+enum { LISTED = VXS_BANDWIDTH_WORKSPACE - 1 };
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
 }
 
-/* Pairs that are at most d apart. */
+/* Number of pairs at distance d or less. */
 static size_t count_within(const double *x, size_t n, double d)
 {
     size_t count = 0, low = 0;
@@ -30,8 +30,8 @@ static size_t count_within(const double *x, size_t n, double d)
     return count;
 }
 
-/* Those in (above, most], which are at most `room` holds. */
-static size_t list_within(const double *x, size_t n, double above, double most, double *room)
+/* Lists the distances in (above, most], at most n of them. */
+static size_t list_within(const double *x, size_t n, double above, double most, double *workspace)
 {
     size_t count = 0, low = 0, near = 0;
     for (size_t high = 1; high < n; high++) {
@@ -40,18 +40,18 @@ static size_t list_within(const double *x, size_t n, double above, double most, 
         while (near < high && x[high] - x[near] > above)
             near++;
         for (size_t l = low; l < near; l++)
-            room[count++] = x[high] - x[l];
+            workspace[count++] = x[high] - x[l];
     }
     return count;
 }
 
-/* The k-th smallest value, from 0 (Hoare's Find). */
-static double choose(double *x, size_t count, size_t k)
+/* The k-th smallest value, from 0 (quickselect). */
+static double quickselect(double *x, size_t count, size_t k)
 {
-    ptrdiff_t first = 0, last = (ptrdiff_t)count - 1, wanted = (ptrdiff_t)k;
+    ptrdiff_t first = 0, last = (ptrdiff_t)count - 1, target = (ptrdiff_t)k;
     while (first < last) {
         ptrdiff_t i = first, j = last;
-        double pivot = x[wanted];
+        double pivot = x[target];
         while (i <= j) {
             while (x[i] < pivot)
                 i++;
@@ -63,22 +63,22 @@ static double choose(double *x, size_t count, size_t k)
                 x[j--] = swapped;
             }
         }
-        first = j < wanted ? i : first;
-        last = wanted < i ? j : last;
+        first = j < target ? i : first;
+        last = target < i ? j : last;
     }
     return x[k];
 }
 
-/* The k-th smallest distance, from 1; `below` of them, fewer than k, are at most `above`. */
-static double choose_distance(const double *x, size_t n, size_t k, double above, size_t below,
-                              double *room)
+/* The k-th smallest distance, from 1; `below` distances, fewer than k, are at most `above`. */
+static double select_distance(const double *x, size_t n, size_t k, double above, size_t below,
+                              double *workspace)
 {
     double most = x[n - 1] - x[0];
     size_t within = n * (n - 1) / 2;
     while (within - below > LISTED * n) {
         double middle = most < INFINITY ? above + (most - above) / 2 : DBL_MAX;
         if (!(middle > above && middle < most))
-            return most; /* all that are left */
+            return most; /* all remaining distances are equal */
         size_t count = count_within(x, n, middle);
         if (count >= k) {
             most = middle;
@@ -88,27 +88,27 @@ static double choose_distance(const double *x, size_t n, size_t k, double above,
             below = count;
         }
     }
-    size_t count = list_within(x, n, above, most, room);
-    return choose(room, count, k - below - 1);
+    size_t count = list_within(x, n, above, most, workspace);
+    return quickselect(workspace, count, k - below - 1);
 }
 
-/* The lower one of two in the middle. */
-static double median_of_sorted(const double *x, size_t n, bool not_0, double *room)
+/* The lower median. */
+static double median_of_sorted(const double *x, size_t n, bool not_0, double *workspace)
 {
     size_t all = n * (n - (n > 0)) / 2, ties = count_within(x, n, 0), k = (all + 1) / 2;
     if (not_0)
         k = ties + (all - ties + 1) / 2;
-    return k <= ties ? 0 : choose_distance(x, n, k, 0, ties, room);
+    return k <= ties ? 0 : select_distance(x, n, k, 0, ties, workspace);
 }
 
-double vxs_bandwidth_of(const double *x, size_t n, double wanted, double *room)
+double vxs_bandwidth_of(const double *x, size_t n, double bandwidth, double *workspace)
 {
-    if (wanted > 0)
-        return wanted;
-    memcpy(room, x, n * sizeof(*x));
-    qsort(room, n, sizeof(*room), by_value);
-    double median = median_of_sorted(room, n, false, room + n);
-    return median > 0 ? median : median_of_sorted(room, n, true, room + n);
+    if (bandwidth > 0)
+        return bandwidth;
+    memcpy(workspace, x, n * sizeof(*x));
+    qsort(workspace, n, sizeof(*workspace), compare_values);
+    double median = median_of_sorted(workspace, n, false, workspace + n);
+    return median > 0 ? median : median_of_sorted(workspace, n, true, workspace + n);
 }
 
 bool vxs_varies(const double *x, size_t n)
@@ -121,12 +121,12 @@ bool vxs_varies(const double *x, size_t n)
 
 vxs_status vxs_median_distance(const double *x, size_t n, double *median, vxs_error *err)
 {
-    double *room = vxs_alloc(n, VXS_BANDWIDTH_ROOM * sizeof(*room), err);
-    if (!room)
+    double *workspace = vxs_alloc(n, VXS_BANDWIDTH_WORKSPACE * sizeof(*workspace), err);
+    if (!workspace)
         return VXS_FAILED;
-    memcpy(room, x, n * sizeof(*x));
-    qsort(room, n, sizeof(*room), by_value);
-    *median = median_of_sorted(room, n, false, room + n);
-    free(room);
+    memcpy(workspace, x, n * sizeof(*x));
+    qsort(workspace, n, sizeof(*workspace), compare_values);
+    *median = median_of_sorted(workspace, n, false, workspace + n);
+    free(workspace);
     return VXS_OK;
 }

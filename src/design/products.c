@@ -1,8 +1,8 @@
-/* products.c - products of float columns with doubles.
+/* products.c - inner products of float columns with double vectors.
  *
- * Eight lanes of doubles, four of them at a time, then added in one fixed order: the same for every
- * processor and every number of threads. Each body is compiled for the vectors that processors may
- * have; the one that this processor can run is chosen once. */
+ * Eight double lanes, four vectors at a time, then a reduction in fixed order: bitwise equal on
+ * every processor and for any number of threads. Each body is compiled for several instruction
+ * sets; the best that this processor supports is chosen once. */
 #include "design/design.h"
 
 #include <string.h>
@@ -11,11 +11,11 @@ typedef double lanes __attribute__((vector_size(64)));
 typedef float float_lanes __attribute__((vector_size(32)));
 enum { LANES = 8, STEP = 4 * LANES };
 
-/* Without this a body would not become part of the function that is compiled for a processor. */
+/* Without this the body would not be compiled for the target of its caller. */
 #define INSIDE static inline __attribute__((always_inline))
 
-/* sum += x v, for eight. Vectors go by address: their size is not part of every processor's ways of
- * calling. */
+/* sum += x v for eight lanes. Vectors are passed by address, since calling conventions for their
+ * size depend on the processor. */
 INSIDE void add_products(const float *x, const double *v, lanes *sum)
 {
     float_lanes f;
@@ -117,7 +117,7 @@ INSIDE void moments_body(const float *x, size_t n, size_t first, size_t count, c
     }                                                                                              \
     static const vxs_products products_##name = { dots_##name, moments_##name };
 
-/* unused: no attribute that matters, for what every processor of this kind can run */
+/* unused: a neutral attribute, for the baseline of the architecture */
 PRODUCTS(plain, unused)
 #if defined(__x86_64__)
 PRODUCTS(avx2, target("avx2"))

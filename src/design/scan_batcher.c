@@ -1,130 +1,130 @@
-/* scan_batcher.c - scans that wait for each other, so that one reading serves them all.
+/* scan_batcher.c - batches the scans of several solvers, so that one pass over the data serves all.
  *
- * Several solvers run at a time, each in a thread of its own with a design of its own; all these
- * lead to one hub. A scan is left there until every solver that is not done waits for one: then the
- * hub's own thread scans the base with all their vectors. Each result has the bits that it would
- * have alone, so nobody can tell. Only `slots` solvers compute at a time; who waits for a scan
- * computes not. */
+ * Several solvers run at a time, each in a thread of its own with a proxy design that forwards
+ * scans to one batcher. A scan blocks until every active solver has one pending; then the batcher's
+ * thread scans the base with all their vectors. Each result is bitwise equal to that of a separate
+ * scan. At most `slots` solvers compute at a time; a solver with a pending scan releases its
+ * slot. */
 #include "design/design.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct member {
-    vxs_design design; /* whose base is the solver's own design, for all but scans */
-    vxs_hub *hub;
-    const double *v; /* what it waits for, or NULL */
+typedef struct proxy {
+    vxs_design design; /* its base is the solver's own design, for everything except scans */
+    vxs_scan_batcher *batcher;
+    const double *v; /* pending scan, or NULL */
     size_t k;
     double *s;
-    uint64_t shared; /* columns read for it in scans with others */
-} member;
+    uint64_t shared; /* columns read in joint scans */
+} proxy;
 
-struct vxs_hub {
+struct vxs_scan_batcher {
     vxs_design *base;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    size_t slots, busy;      /* solvers that may compute, and that do */
-    size_t solvers, waiting; /* that are not done, and that wait for a scan */
-    member **list;           /* those that wait */
+    size_t slots, used;            /* slots, and how many are in use */
+    size_t solvers, pending_count; /* active solvers, and those with a pending scan */
+    proxy **pending;               /* solvers with a pending scan */
 };
 
-/* ---- Taking turns ---------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
-/* With the lock. */
-static void take_slot(vxs_hub *hub)
+/* Requires the lock. */
+static void acquire_slot(vxs_scan_batcher *batcher)
 {
-    while (hub->busy >= hub->slots)
-        pthread_cond_wait(&hub->changed, &hub->lock);
-    hub->busy++;
+    while (batcher->used >= batcher->slots)
+        pthread_cond_wait(&batcher->changed, &batcher->lock);
+    batcher->used++;
 }
 
-static void give_slot(vxs_hub *hub)
+static void release_slot(vxs_scan_batcher *batcher)
 {
-    hub->busy--;
-    pthread_cond_broadcast(&hub->changed);
+    batcher->used--;
+    pthread_cond_broadcast(&batcher->changed);
 }
 
-void vxs_hub_begin(vxs_hub *hub)
+void vxs_scan_batcher_begin(vxs_scan_batcher *batcher)
 {
-    pthread_mutex_lock(&hub->lock);
-    take_slot(hub);
-    pthread_mutex_unlock(&hub->lock);
+    pthread_mutex_lock(&batcher->lock);
+    acquire_slot(batcher);
+    pthread_mutex_unlock(&batcher->lock);
 }
 
-void vxs_hub_end(vxs_hub *hub)
+void vxs_scan_batcher_end(vxs_scan_batcher *batcher)
 {
-    pthread_mutex_lock(&hub->lock);
-    hub->solvers--;
-    give_slot(hub);
-    pthread_mutex_unlock(&hub->lock);
+    pthread_mutex_lock(&batcher->lock);
+    batcher->solvers--;
+    release_slot(batcher);
+    pthread_mutex_unlock(&batcher->lock);
 }
 
 /* ---- Scans ----------------------------------------------------------------------------------- */
 
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
-    member *m = (member *)design;
-    vxs_hub *hub = m->hub;
-    pthread_mutex_lock(&hub->lock);
+    proxy *m = (proxy *)design;
+    vxs_scan_batcher *batcher = m->batcher;
+    pthread_mutex_lock(&batcher->lock);
     m->v = v;
     m->k = k;
     m->s = s;
-    hub->list[hub->waiting++] = m;
-    give_slot(hub);
+    batcher->pending[batcher->pending_count++] = m;
+    release_slot(batcher);
     while (m->v)
-        pthread_cond_wait(&hub->changed, &hub->lock);
-    take_slot(hub);
-    pthread_mutex_unlock(&hub->lock);
+        pthread_cond_wait(&batcher->changed, &batcher->lock);
+    acquire_slot(batcher);
+    pthread_mutex_unlock(&batcher->lock);
 }
 
-/* Together, or without memory for that one after the other. */
-static void serve(vxs_hub *hub)
+/* All scans at once; one after the other if out of memory. */
+static void scan_pending(vxs_scan_batcher *batcher)
 {
-    size_t n = hub->base->n, p = hub->base->p, k = 0, at = 0;
-    for (size_t i = 0; i < hub->waiting; i++)
-        k += hub->list[i]->k;
+    size_t n = batcher->base->n, p = batcher->base->p, k = 0, at = 0;
+    for (size_t i = 0; i < batcher->pending_count; i++)
+        k += batcher->pending[i]->k;
     double *wide = vxs_alloc(k, vxs_times(n, sizeof(*wide)), NULL);
     double *results = wide ? vxs_alloc(k, vxs_times(p, sizeof(*results)), NULL) : NULL;
-    for (size_t i = 0; i < hub->waiting; i++) {
-        member *m = hub->list[i];
+    for (size_t i = 0; i < batcher->pending_count; i++) {
+        proxy *m = batcher->pending[i];
         if (!results)
-            vxs_design_scan(hub->base, m->v, m->k, m->s);
+            vxs_design_scan(batcher->base, m->v, m->k, m->s);
         else
             memcpy(wide + at * n, m->v, m->k * n * sizeof(*wide));
         at += m->k;
-        m->shared += p / hub->waiting;
+        m->shared += p / batcher->pending_count;
     }
     if (results)
-        vxs_design_scan(hub->base, wide, k, results);
+        vxs_design_scan(batcher->base, wide, k, results);
     at = 0;
-    for (size_t i = 0; i < hub->waiting; i++) {
-        member *m = hub->list[i];
+    for (size_t i = 0; i < batcher->pending_count; i++) {
+        proxy *m = batcher->pending[i];
         if (results)
             memcpy(m->s, results + at * p, m->k * p * sizeof(*results));
         at += m->k;
         m->v = NULL;
     }
-    hub->waiting = 0;
+    batcher->pending_count = 0;
     free(wide);
     free(results);
 }
 
-void vxs_hub_serve(vxs_hub *hub)
+void vxs_scan_batcher_run(vxs_scan_batcher *batcher)
 {
-    pthread_mutex_lock(&hub->lock);
-    while (hub->solvers > 0) {
-        if (hub->waiting == hub->solvers) {
-            serve(hub);
-            pthread_cond_broadcast(&hub->changed);
+    pthread_mutex_lock(&batcher->lock);
+    while (batcher->solvers > 0) {
+        if (batcher->pending_count == batcher->solvers) {
+            scan_pending(batcher);
+            pthread_cond_broadcast(&batcher->changed);
         }
-        if (hub->solvers > 0 && hub->waiting < hub->solvers)
-            pthread_cond_wait(&hub->changed, &hub->lock);
+        if (batcher->solvers > 0 && batcher->pending_count < batcher->solvers)
+            pthread_cond_wait(&batcher->changed, &batcher->lock);
     }
-    pthread_mutex_unlock(&hub->lock);
+    pthread_mutex_unlock(&batcher->lock);
 }
 
-/* ---- The other ways to touch the data -------------------------------------------------------- */
+/* ---- Other design functions ------------------------------------------------------------------ */
 
 static void release(vxs_design *design)
 {
@@ -133,55 +133,56 @@ static void release(vxs_design *design)
 
 static uint64_t shared(const vxs_design *design)
 {
-    return ((const member *)design)->shared;
+    return ((const proxy *)design)->shared;
 }
 
 static const vxs_design_kind kind = {
     .scan = scan,
-    .scan_some = vxs_pass_scan_some,
-    .fetch = vxs_pass_fetch,
+    .scan_some = vxs_forward_scan_some,
+    .fetch = vxs_forward_fetch,
     .measure = vxs_measure_by_moments,
-    .moments = vxs_pass_moments,
+    .moments = vxs_forward_moments,
     .shared = shared,
     .release = release,
 };
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Constructor ----------------------------------------------------------------------------- */
 
-vxs_status vxs_hub_new(vxs_design *base, size_t solvers, size_t slots, vxs_hub **hub,
-                       vxs_error *err)
+vxs_status vxs_scan_batcher_new(vxs_design *base, size_t solvers, size_t slots,
+                                vxs_scan_batcher **batcher, vxs_error *err)
 {
-    vxs_hub *made = vxs_alloc(1, sizeof(*made), err);
-    member **list = made ? vxs_alloc(solvers, sizeof(*list), err) : NULL;
-    if (!list) {
+    vxs_scan_batcher *made = vxs_alloc(1, sizeof(*made), err);
+    proxy **pending = made ? vxs_alloc(solvers, sizeof(*pending), err) : NULL;
+    if (!pending) {
         free(made);
         vxs_design_free(base);
         return VXS_FAILED;
     }
     made->base = base;
-    made->list = list;
+    made->pending = pending;
     made->solvers = solvers;
     made->slots = slots;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
-    *hub = made;
+    *batcher = made;
     return VXS_OK;
 }
 
-void vxs_hub_free(vxs_hub *hub)
+void vxs_scan_batcher_free(vxs_scan_batcher *batcher)
 {
-    if (!hub)
+    if (!batcher)
         return;
-    pthread_mutex_destroy(&hub->lock);
-    pthread_cond_destroy(&hub->changed);
-    vxs_design_free(hub->base);
-    free((void *)hub->list);
-    free(hub);
+    pthread_mutex_destroy(&batcher->lock);
+    pthread_cond_destroy(&batcher->changed);
+    vxs_design_free(batcher->base);
+    free((void *)batcher->pending);
+    free(batcher);
 }
 
-vxs_status vxs_hub_design(vxs_hub *hub, vxs_design *own, vxs_design **design, vxs_error *err)
+vxs_status vxs_scan_batcher_design(vxs_scan_batcher *batcher, vxs_design *own, vxs_design **design,
+                                   vxs_error *err)
 {
-    member *made = vxs_alloc(1, sizeof(*made), err);
+    proxy *made = vxs_alloc(1, sizeof(*made), err);
     if (!made) {
         vxs_design_free(own);
         return VXS_FAILED;
@@ -189,7 +190,7 @@ vxs_status vxs_hub_design(vxs_hub *hub, vxs_design *own, vxs_design **design, vx
     made->design = (vxs_design){
         .kind = &kind, .n = own->n, .p = own->p, .nthreads = own->nthreads, .base = own
     };
-    made->hub = hub;
+    made->batcher = batcher;
     *design = &made->design;
     return VXS_OK;
 }

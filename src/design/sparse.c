@@ -1,4 +1,4 @@
-/* sparse.c - columns of which few values are not 0. */
+/* sparse.c - sparse columns. */
 #include "design/design.h"
 #include "voxsift/internal/machine.h"
 
@@ -50,8 +50,8 @@ static void fetch(vxs_design *design, const size_t *set, size_t count, double *b
             block[c * design->n + (size_t)d->rows[e]] = (double)d->values[e];
 }
 
-/* 0, the value that most have; but a column without a 0 in the rows that are seen is taken from its
- * first value there, so that one that is constant has no variance left. */
+/* The origin is 0, the most frequent value; but in a column without 0 in the visible rows it is the
+ * first value there, so that a constant column has variance 0. */
 static double origin_of(const sparse *d, size_t j, const double *rows, size_t seen)
 {
     double origin = 0;
@@ -66,7 +66,8 @@ static double origin_of(const sparse *d, size_t j, const double *rows, size_t se
     return found == seen ? origin : 0;
 }
 
-/* v is 0 in rows that are not seen: with an origin, what is not stored adds nothing. */
+/* v is 0 in rows that are not visible: with an origin, entries that are not stored contribute
+ * nothing. */
 static void moments(vxs_design *design, const double *rows, const double *v,
                     const vxs_moments *result)
 {
@@ -106,7 +107,7 @@ static const vxs_design_kind kind = {
     .release = release,
 };
 
-/* last[row]: the column that had it last, and 1. */
+/* last[row]: 1 + the last column with this row. */
 static vxs_status check_places(const int32_t *rows, const size_t *starts, size_t n, size_t p,
                                size_t *last, vxs_error *err)
 {
@@ -128,12 +129,12 @@ static vxs_status check_arrays(const float *values, const int32_t *rows, const s
                                size_t n, size_t p, vxs_error *err)
 {
     if (!starts)
-        return vxs_fail(err, VXS_MISUSE, "the design has no starts of its columns");
-    for (size_t j = 0; j < p; j++) /* of all columns, before any is read */
+        return vxs_fail(err, VXS_MISUSE, "the design has no column starts");
+    for (size_t j = 0; j < p; j++) /* checked for all columns before any is read */
         if (starts[j] > starts[j + 1])
             return vxs_fail(err, VXS_MISUSE, "column %zu of the design ends before it begins", j);
     if (starts[p] > starts[0] && (!values || !rows))
-        return vxs_fail(err, VXS_MISUSE, "the design has no values, or no rows of them");
+        return vxs_fail(err, VXS_MISUSE, "the design has no values or no row indices");
     size_t *last = vxs_alloc(n, sizeof(*last), err);
     vxs_status status = last ? check_places(rows, starts, n, p, last, err) : VXS_FAILED;
     free(last);

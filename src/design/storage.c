@@ -1,7 +1,7 @@
-/* storage.c - floats in memory, or in a file without a name that is mapped.
+/* storage.c - floats in memory, or in an unnamed memory-mapped file.
  *
- * The file's room is taken before it is mapped: a full disk is an error here, not a signal later.
- */
+ * The disk space is allocated before mapping: a full disk is an error here instead of a signal
+ * later. */
 #include "design/storage.h"
 
 #include "core/mapped_file.h"

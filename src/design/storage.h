@@ -1,4 +1,4 @@
-/* storage.h - floats in memory, or in a file without a name; private to the design room. */
+/* storage.h - floats in memory, or in an unnamed file; private to the design room. */
 #ifndef VXS_DESIGN_STORAGE_H
 #define VXS_DESIGN_STORAGE_H
 
@@ -6,9 +6,10 @@
 
 typedef struct {
     float *values;
-    size_t mapped; /* bytes of the file, 0: in memory */
+    size_t mapped; /* size of the file in bytes; 0: in memory */
 } vxs_storage;
-/* A file in $TMPDIR or /tmp when they take more than `memory` bytes. `what` is for messages. */
+/* Uses a file in $TMPDIR or /tmp if the values need more than `memory` bytes. `what` is for
+ * messages. */
 VXS_MUST_CHECK vxs_status vxs_storage_init(vxs_storage *storage, size_t rows, size_t columns,
                                            size_t memory, const char *what, vxs_error *err);
 void vxs_storage_release(vxs_storage *storage);

@@ -270,7 +270,7 @@ double vxs_jobs_cached = 64e6; /* bytes; tests make it 0 */
 
 typedef struct {
     const vxs_labour *labour;
-    vxs_task task; /* as it was given, but for the hub */
+    vxs_task task; /* as it was given, but for the batcher */
     vxs_job *jobs;
     size_t count, next;
     int stop;
@@ -305,9 +305,9 @@ static void work_off(queue *q)
 static void *work_with_others(void *data)
 {
     queue *q = data;
-    vxs_hub_begin(q->task.hub);
+    vxs_scan_batcher_begin(q->task.batcher);
     work_off(q);
-    vxs_hub_end(q->task.hub);
+    vxs_scan_batcher_end(q->task.batcher);
     return NULL;
 }
 
@@ -320,20 +320,20 @@ static vxs_status run_together(queue *q, int threads)
     vxs_design *base = NULL;
     vxs_status status = vxs_cohort_design(q->task.cohort, threads, &base, q->err);
     if (!status)
-        status = vxs_hub_new(base, solvers, (size_t)threads, &q->task.hub, q->err);
+        status = vxs_scan_batcher_new(base, solvers, (size_t)threads, &q->task.batcher, q->err);
     if (status)
         return status;
     for (size_t k = 0; k < solvers; k++)
         made += pthread_create(&thread[made], NULL, work_with_others, q) == 0;
     for (size_t k = made; k < solvers; k++) {
-        vxs_hub_begin(q->task.hub);
-        vxs_hub_end(q->task.hub);
+        vxs_scan_batcher_begin(q->task.batcher);
+        vxs_scan_batcher_end(q->task.batcher);
     }
-    vxs_hub_serve(q->task.hub);
+    vxs_scan_batcher_run(q->task.batcher);
     for (size_t k = 0; k < made; k++)
         pthread_join(thread[k], NULL);
-    vxs_hub_free(q->task.hub);
-    q->task.hub = NULL;
+    vxs_scan_batcher_free(q->task.batcher);
+    q->task.batcher = NULL;
     work_off(q); /* what nobody took */
     return VXS_OK;
 }

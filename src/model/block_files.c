@@ -136,7 +136,7 @@ static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
         for (size_t k = 0; k < s->count; k++) {
-            vxs_map_features(&s->map, p, s->unit[k], end);
+            vxs_feature_map_features(&s->map, p, s->unit[k], end);
             if (m->output_count > 1)
                 vxs_tsv_text(&w, m->outputs[o].name);
             vxs_tsv_text(&w, s->unit[k] < p ? "itself" : s->unit[k] < 2 * p ? "square" : "pair");
@@ -200,7 +200,7 @@ static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *strea
             size_t end[2];
             if (s->unit[k] < 2 * m->p)
                 continue;
-            vxs_map_features(&s->map, m->p, s->unit[k], end);
+            vxs_feature_map_features(&s->map, m->p, s->unit[k], end);
             if (m->output_count > 1)
                 vxs_tsv_text(&w, m->outputs[o].name);
             write_edge(&w, t->cohort, end, (s->retrained ? s->retrained : s->weight)[s->start[k]],
@@ -250,7 +250,7 @@ static const vxs_selected *selected_of(const vxs_model *m)
 static bool has_map(const vxs_model *m, const vxs_task *t)
 {
     (void)t;
-    return selected_of(m)->map.kind != VXS_MAP_NONE;
+    return selected_of(m)->map.kind != VXS_FEATURE_MAP_NONE;
 }
 
 static bool has_alpha(const vxs_model *m, const vxs_task *t)
@@ -262,7 +262,7 @@ static bool has_alpha(const vxs_model *m, const vxs_task *t)
 static bool has_pairs(const vxs_model *m, const vxs_task *t)
 {
     (void)t;
-    return selected_of(m)->map.kind == VXS_MAP_POLY2;
+    return selected_of(m)->map.kind == VXS_FEATURE_MAP_POLY2;
 }
 
 static bool has_edges(const vxs_model *m, const vxs_task *t)
@@ -382,7 +382,7 @@ static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square
     double size = 0;
     for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
         size += weight[c] * weight[c];
-    vxs_map_features(&s->map, p, s->unit[k], end);
+    vxs_feature_map_features(&s->map, p, s->unit[k], end);
     for (size_t j = 0; j < fit->count; j++) {
         if (fit->index[j] != end[0] && fit->index[j] != end[1])
             continue;
@@ -396,7 +396,8 @@ static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square
 static vxs_status check_features(const reader *r, const vxs_solution *fit, vxs_error *err)
 {
     const vxs_selected *s = fit->selected;
-    size_t p = r->model->p, most = vxs_map_count(&s->map, p), width = vxs_map_width(&s->map);
+    size_t p = r->model->p, most = vxs_feature_map_count(&s->map, p),
+           width = vxs_feature_map_width(&s->map);
     double *square = vxs_alloc(fit->count, sizeof(*square), err);
     vxs_status status = square ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < s->count && !status; k++)
@@ -426,15 +427,15 @@ static vxs_status read_output(reader *r, size_t o, vxs_error *err)
         return VXS_FAILED;
     if (r->settings.blocks.bandwidth)
         vxs_parse_real(r->settings.blocks.bandwidth, &bandwidth);
-    fit->selected->map = (vxs_map){ .kind = r->settings.blocks.map,
-                                    .gamma = r->settings.blocks.gamma,
-                                    .constant = r->settings.blocks.constant,
-                                    .bandwidth = bandwidth };
+    fit->selected->map = (vxs_feature_map){ .kind = r->settings.blocks.map,
+                                            .gamma = r->settings.blocks.gamma,
+                                            .coef0 = r->settings.blocks.constant,
+                                            .bandwidth = bandwidth };
     fit->selected->count = 0;
     vxs_status status = read_free(r, o, fit->selected, err);
     for (size_t k = 0; k < rows && !status; k++)
         status = read_weight(r, fit->selected, err);
-    bool mapped = fit->selected->map.kind != VXS_MAP_NONE;
+    bool mapped = fit->selected->map.kind != VXS_FEATURE_MAP_NONE;
     return status || !mapped ? status : check_features(r, fit, err);
 }
 
@@ -506,7 +507,7 @@ static vxs_status read_file(reader *r, int file, vxs_error *err)
         return vxs_estimator_of(&r->model->task)->prepare == vxs_prepare_minimax
                    ? read_alpha(r, err)
                    : VXS_OK;
-    if (file == MAPPED && r->settings.blocks.map == VXS_MAP_NONE)
+    if (file == MAPPED && r->settings.blocks.map == VXS_FEATURE_MAP_NONE)
         return VXS_OK;
     r->row = 0;
     status = vxs_table_read(r->name, &r->table, err);

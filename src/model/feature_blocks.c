@@ -11,47 +11,47 @@
 
 typedef struct {
     vxs_prepared head;
-    vxs_units *units; /* of the design */
+    vxs_blocks *units; /* of the design */
     vxs_budget budget;
 } blocks;
 
 static void release_blocks(vxs_prepared *prepared)
 {
     blocks *b = (blocks *)prepared;
-    vxs_units_free(b->units);
+    vxs_blocks_free(b->units);
     free(b);
 }
 
-static vxs_status read_map(const vxs_method_settings *s, vxs_map *map, vxs_error *err)
+static vxs_status read_map(const vxs_method_settings *s, vxs_feature_map *map, vxs_error *err)
 {
     const char *text = s->blocks.bandwidth ? s->blocks.bandwidth : "1";
-    *map = (vxs_map){ .kind = s->blocks.map,
-                      .gamma = s->blocks.gamma,
-                      .constant = s->blocks.constant };
+    *map = (vxs_feature_map){ .kind = s->blocks.map,
+                              .gamma = s->blocks.gamma,
+                              .coef0 = s->blocks.constant };
     if (!vxs_parse_real(text, &map->bandwidth) || !(map->bandwidth > 0) ||
         !isfinite(map->bandwidth))
         return vxs_fail(err, VXS_MISUSE, "'--bandwidth' wants a number above 0, not '%s'", text);
-    if (s->blocks.bandwidth && s->blocks.map != VXS_MAP_GAUSS)
+    if (s->blocks.bandwidth && s->blocks.map != VXS_FEATURE_MAP_GAUSS)
         return vxs_fail(err, VXS_MISUSE, "'--bandwidth' goes with '--feature-map gauss'");
-    if ((s->blocks.gamma != 1 || s->blocks.constant != 1) && s->blocks.map != VXS_MAP_POLY2)
+    if ((s->blocks.gamma != 1 || s->blocks.constant != 1) && s->blocks.map != VXS_FEATURE_MAP_POLY2)
         return vxs_fail(err, VXS_MISUSE, "'--gamma' and '--coef0' go with '--feature-map poly2'");
-    if (s->blocks.map != VXS_MAP_NONE && s->blocks.groups)
+    if (s->blocks.map != VXS_FEATURE_MAP_NONE && s->blocks.groups)
         return vxs_fail(err, VXS_MISUSE, "'--groups' and '--feature-map' exclude each other");
     if (s->blocks.by_size && !s->blocks.groups)
         return vxs_fail(err, VXS_MISUSE, "'--by-size' goes with '--groups'");
     return VXS_OK;
 }
 
-static vxs_status make_units(const vxs_context *context, vxs_task *t,
-                             const vxs_method_settings *settings, const vxs_map *map,
-                             vxs_units **units, vxs_error *err)
+static vxs_status make_blocks(const vxs_context *context, vxs_task *t,
+                              const vxs_method_settings *settings, const vxs_feature_map *map,
+                              vxs_blocks **units, vxs_error *err)
 {
     if (!settings->blocks.groups)
-        return vxs_units_new(context, t->design, map, units, err);
+        return vxs_blocks_new(context, t->design, map, units, err);
     vxs_status status = vxs_task_make_groups(context, t, settings->blocks.groups, err);
     return status ? status
-                  : vxs_units_of_groups(context, t->design, &t->groups, settings->blocks.by_size,
-                                        units, err);
+                  : vxs_blocks_of_groups(context, t->design, &t->groups, settings->blocks.by_size,
+                                         units, err);
 }
 
 /* Units are made once for a design. */
@@ -60,7 +60,7 @@ vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t ou
                               vxs_error *err)
 {
     (void)output;
-    vxs_map map;
+    vxs_feature_map map;
     vxs_status status = read_map(settings, &map, err);
     blocks *b = (blocks *)t->prepared;
     if (!status && !b) {
@@ -69,14 +69,14 @@ vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t ou
             return VXS_FAILED;
         b->head.release = release_blocks;
         t->prepared = &b->head;
-        status = make_units(context, t, settings, &map, &b->units, err);
+        status = make_blocks(context, t, settings, &map, &b->units, err);
         if (status)
             vxs_task_unprepare(t);
     }
     if (status)
         return status;
     b->budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
-                              .units = b->units,
+                              .blocks = b->units,
                               .map = map,
                               .budget = (size_t)settings->blocks.budget,
                               .cost = settings->blocks.cost,
@@ -101,7 +101,7 @@ const char *vxs_unit_name(const vxs_model *m, size_t count)
                                             { "feature or pair", "features and pairs" },
                                             { "group", "groups" } };
     const vxs_selected *s = m->outputs[0].fit.selected;
-    int kind = s->map.kind == VXS_MAP_POLY2 ? 1 : m->groups ? 2 : 0;
+    int kind = s->map.kind == VXS_FEATURE_MAP_POLY2 ? 1 : m->groups ? 2 : 0;
     return names[kind][count != 1];
 }
 
@@ -119,8 +119,8 @@ void vxs_map_inputs_free(void *inputs)
     free(m);
 }
 
-vxs_map_inputs *vxs_map_inputs_new(const vxs_map *map, size_t p, size_t count, size_t free_count,
-                                   vxs_error *err)
+vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p, size_t count,
+                                   size_t free_count, vxs_error *err)
 {
     vxs_map_inputs *m = vxs_alloc(1, sizeof(*m), err);
     if (!m)
@@ -136,14 +136,14 @@ vxs_map_inputs *vxs_map_inputs_new(const vxs_map *map, size_t p, size_t count, s
     return NULL;
 }
 
-static vxs_status make_inputs(const vxs_task *t, const vxs_map *map, const vxs_solution *fit,
-                              vxs_map_inputs **inputs, vxs_error *err)
+static vxs_status make_inputs(const vxs_task *t, const vxs_feature_map *map,
+                              const vxs_solution *fit, vxs_map_inputs **inputs, vxs_error *err)
 {
     vxs_map_inputs *m = vxs_map_inputs_new(map, t->cohort->p, fit->count, t->free_count, err);
     vxs_status status = m ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < fit->count && !status; k++) {
-        vxs_units_range(((const blocks *)t->prepared)->units, fit->index[k], &m->low[k],
-                        &m->high[k]);
+        vxs_blocks_range(((const blocks *)t->prepared)->units, fit->index[k], &m->low[k],
+                         &m->high[k]);
         status = vxs_find_scale(t, fit->index[k], &m->scale[k], m->free + k * t->free_count, err);
     }
     *inputs = status ? NULL : m;
@@ -180,11 +180,11 @@ static void add_unit(const mapping *m, size_t k, const double *weight, double *s
         size += weight[c] * weight[c];
     if (size == 0) /* learned anew, where covariates explain it all */
         return;
-    vxs_map_features(&m->mapped->map, m->mapped->p, s->unit[k], feature);
+    vxs_feature_map_features(&m->mapped->map, m->mapped->p, s->unit[k], feature);
     size_t a = place_of(m->fit, feature[0]), b = place_of(m->fit, feature[1]);
-    vxs_map_columns(&m->mapped->map, m->mapped->p, s->unit[k], m->values + a * m->count,
-                    m->values + b * m->count, m->mapped->low[a], m->mapped->high[a], m->count,
-                    m->block);
+    vxs_feature_map_columns(&m->mapped->map, m->mapped->p, s->unit[k], m->values + a * m->count,
+                            m->values + b * m->count, m->mapped->low[a], m->mapped->high[a],
+                            m->count, m->block);
     for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
         for (size_t i = 0; i < m->count; i++)
             scores[i] += weight[c] * m->block[(c - s->start[k]) * m->count + i];
@@ -200,7 +200,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     mapping m = { .mapped = inputs, .fit = &o->fit, .count = x->count };
     double *wide = vxs_alloc(x->cohort->n, sizeof(*wide), err);
     m.values = vxs_alloc(inputs->count, x->count * sizeof(*m.values), err);
-    m.block = vxs_alloc(vxs_map_width(&inputs->map), x->count * sizeof(*m.block), err);
+    m.block = vxs_alloc(vxs_feature_map_width(&inputs->map), x->count * sizeof(*m.block), err);
     vxs_status status = wide && m.values && m.block ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < inputs->count && !status; k++)
         vxs_standardised_values(x, o->fit.index[k], inputs->scale[k],
@@ -218,7 +218,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
 
 static bool has_map(const vxs_solution *fit)
 {
-    return fit->selected && fit->selected->map.kind != VXS_MAP_NONE;
+    return fit->selected && fit->selected->map.kind != VXS_FEATURE_MAP_NONE;
 }
 
 static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)

@@ -8,12 +8,12 @@
 /* How features become what a map that is not linear sees, which is scale x + free'c: of each
  * feature that selected blocks are made of. */
 typedef struct {
-    vxs_map map;
+    vxs_feature_map map;
     size_t p, count, free_count;
     double *low, *high, *scale, *free; /* count; count x free_count */
 } vxs_map_inputs;
-VXS_MUST_CHECK vxs_map_inputs *vxs_map_inputs_new(const vxs_map *map, size_t p, size_t count,
-                                                  size_t free_count, vxs_error *err);
+VXS_MUST_CHECK vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p,
+                                                  size_t count, size_t free_count, vxs_error *err);
 void vxs_map_inputs_free(void *inputs);
 
 /* block_files.c */

@@ -303,7 +303,7 @@ vxs_unit_kind vxs_record_units(const vxs_record *r)
 {
     if (!has_rounds(r))
         return VXS_UNITS_ALONE;
-    if (r->settings.blocks.map == VXS_MAP_POLY2)
+    if (r->settings.blocks.map == VXS_FEATURE_MAP_POLY2)
         return VXS_UNITS_PAIRS;
     return r->settings.blocks.groups ? VXS_UNITS_GROUPS : VXS_UNITS_FEATURES;
 }
@@ -316,7 +316,7 @@ const char *vxs_record_unit_name(const vxs_record *r)
 
 bool vxs_record_has_sizes(const vxs_record *r)
 {
-    return has_rounds(r) && r->settings.blocks.map != VXS_MAP_NONE;
+    return has_rounds(r) && r->settings.blocks.map != VXS_FEATURE_MAP_NONE;
 }
 
 static void say_wanted(const vxs_record *r, FILE *out)
@@ -336,9 +336,9 @@ static void say_rounds(const vxs_record *r, vxs_prose *p)
     if (s->blocks.groups)
         fprintf(p->out, " of features (%s%s)", s->blocks.groups,
                 s->blocks.by_size ? ", features divided by the root of their group's size" : "");
-    if (s->blocks.map == VXS_MAP_GAUSS)
+    if (s->blocks.map == VXS_FEATURE_MAP_GAUSS)
         fputs(", each feature standing for 11 waves that act as a Gaussian kernel", p->out);
-    else if (s->blocks.map == VXS_MAP_HIK)
+    else if (s->blocks.map == VXS_FEATURE_MAP_HIK)
         fputs(", each feature standing for 100 steps that act as a histogram intersection kernel",
               p->out);
     if (s->path.numbers) {
@@ -409,11 +409,11 @@ static void list_rounds(const vxs_record *r, const vxs_setting_rows *rows)
         fprintf(begin_row(rows, "Groups"), "%s%s", s->blocks.groups,
                 s->blocks.by_size ? "; features over the root of their group's size" : "");
     FILE *out = vxs_record_has_sizes(r) ? begin_row(rows, "Map") : NULL;
-    if (s->blocks.map == VXS_MAP_POLY2) {
+    if (s->blocks.map == VXS_FEATURE_MAP_POLY2) {
         say_number(out, "features, squares and pairs, as the kernel (%s x'z + ", s->blocks.gamma);
         say_number(out, "%s)\xc2\xb2", s->blocks.constant);
     } else if (out) {
-        fputs(s->blocks.map == VXS_MAP_GAUSS
+        fputs(s->blocks.map == VXS_FEATURE_MAP_GAUSS
                   ? "11 waves of each feature, as a Gaussian kernel of it"
                   : "100 steps of each feature: histogram intersection",
               out);

@@ -25,8 +25,8 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
                       .penalties = t->penalties,
                       .weights = t->weights };
     vxs_status status = vxs_cohort_design(t->cohort, threads, &base, err);
-    if (!status && t->hub)
-        status = vxs_hub_design(t->hub, base, &base, err);
+    if (!status && t->batcher)
+        status = vxs_scan_batcher_design(t->batcher, base, &base, err);
     if (status)
         return status;
     if (t->n < t->cohort->n) {

@@ -73,7 +73,7 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     *part = (vxs_task){ .cohort = whole->cohort,
                         .settings = whole->settings,
                         .loss = whole->loss,
-                        .hub = whole->hub,
+                        .batcher = whole->batcher,
                         .groups = whole->groups, /* of spheres they may be the larger part of it */
                         .groups_lent = whole->groups.count > 0,
                         .n = count,

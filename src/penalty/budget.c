@@ -8,11 +8,11 @@ static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bo
     const vxs_budget *b = vxs_as_budget(penalty);
     size_t n = vxs_design_rows(design);
     (void)some;
-    if (!b->units)
-        return vxs_fail(err, VXS_MISUSE, "the budget is of no units");
-    if (vxs_units_rows(b->units) != n)
-        return vxs_fail(err, VXS_MISUSE, "the units have %zu rows, the design %zu",
-                        vxs_units_rows(b->units), n);
+    if (!b->blocks)
+        return vxs_fail(err, VXS_MISUSE, "the budget has no feature blocks");
+    if (vxs_blocks_rows(b->blocks) != n)
+        return vxs_fail(err, VXS_MISUSE, "the feature blocks have %zu rows, the design %zu",
+                        vxs_blocks_rows(b->blocks), n);
     vxs_status status = vxs_number_check("the cost C", b->cost, 0, true, err);
     if (!status)
         status = vxs_number_check("the budget", (double)b->budget, 1, false, err);
@@ -20,9 +20,10 @@ static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bo
         status = vxs_number_check("the cost C of refitting", b->refit_cost, 0, false, err);
     if (status)
         return status;
-    return b->map.kind < VXS_MAP_NONE || b->map.kind > VXS_MAP_HIK
-               ? vxs_fail(err, VXS_MISUSE, "there is no map number %d", (int)b->map.kind)
+    return b->map.kind < VXS_FEATURE_MAP_NONE || b->map.kind > VXS_FEATURE_MAP_HIK
+               ? vxs_fail(err, VXS_MISUSE, "there is no feature map number %d", (int)b->map.kind)
                : VXS_OK;
 }
 
-const vxs_penalty_kind vxs_budget_penalty = { .name = "a budget of units", .check = check };
+const vxs_penalty_kind vxs_budget_penalty = { .name = "a budget of feature blocks",
+                                              .check = check };

@@ -81,7 +81,7 @@ static void predict(budget *c, const double *weight, const double *free_weights)
             c->z[i] += free_weights[f] * p->covariates[f * c->n + i];
     for (size_t k = 0; k < c->selected->count; k++) {
         size_t first = c->selected->start[k], width = c->selected->start[k + 1] - first;
-        vxs_units_fetch(c->of->units, c->selected->unit[k], c->block);
+        vxs_blocks_fetch(c->of->blocks, c->selected->unit[k], c->block);
         for (size_t m = 0; m < width; m++)
             for (size_t i = 0; i < c->n; i++)
                 c->z[i] += weight[first + m] * c->block[m * c->n + i];
@@ -155,14 +155,14 @@ static void put(budget *c, double score)
 /* Columns first ... first + rows - 1 times the slope, and the scores of these by themselves. */
 static void put_alone(budget *c, size_t first, size_t rows)
 {
-    const vxs_map *map = &c->of->map;
+    const vxs_feature_map *map = &c->of->map;
     for (size_t k = 0; k < rows * c->n; k++)
         c->tile[k] = c->columns[first * c->n + k] * c->slope[k % c->n];
     for (size_t j = 0; j < rows; j++) {
         double along = 0;
         for (size_t i = 0; i < c->n; i++)
             along += c->tile[j * c->n + i];
-        put(c, 2 * map->gamma * map->constant * along * along);
+        put(c, 2 * map->gamma * map->coef0 * along * along);
     }
 }
 
@@ -197,7 +197,7 @@ static void put_pairs(budget *c)
 static vxs_status read_columns(budget *c, vxs_error *err)
 {
     size_t p = vxs_design_columns(c->problem->design);
-    if (c->of->map.kind != VXS_MAP_POLY2)
+    if (c->of->map.kind != VXS_FEATURE_MAP_POLY2)
         return VXS_OK;
     c->columns = vxs_alloc(p, c->n * sizeof(*c->columns), err);
     c->tile = vxs_alloc(TILE, c->n * sizeof(*c->tile), err);
@@ -214,9 +214,9 @@ static double sum_of_best(budget *c)
     if (c->columns)
         put_pairs(c);
     for (size_t k = 0; k < c->count && !c->columns; k++) {
-        size_t width = vxs_units_width(c->of->units, k);
+        size_t width = vxs_blocks_width(c->of->blocks, k);
         double score = 0;
-        vxs_units_fetch(c->of->units, k, c->block);
+        vxs_blocks_fetch(c->of->blocks, k, c->block);
         for (size_t m = 0; m < width; m++) {
             double along = 0;
             for (size_t i = 0; i < c->n; i++)
@@ -244,7 +244,7 @@ static double gap_of_retrained(budget *c, const vxs_solution *s, domain *d, doub
         c->slope[i] *= cost;
     gap -= bound_besides(c, c->slope, cost, 1);
     for (size_t k = 0; k < selected->count; k++) {
-        vxs_units_fetch(c->of->units, selected->unit[k], c->block);
+        vxs_blocks_fetch(c->of->blocks, selected->unit[k], c->block);
         for (size_t m = selected->start[k]; m < selected->start[k + 1]; m++) {
             const double *x = c->block + (m - selected->start[k]) * c->n;
             double w = selected->retrained[m], along = vxs_check_inner(x, c->slope, c->n);
@@ -274,9 +274,9 @@ static double best_bound(budget *c)
 
 static vxs_status take_room(budget *c, vxs_error *err)
 {
-    size_t widest = vxs_map_width(&c->of->map);
-    for (size_t k = 0; k < c->count && c->of->map.kind == VXS_MAP_NONE; k++) {
-        size_t width = vxs_units_width(c->of->units, k);
+    size_t widest = vxs_feature_map_width(&c->of->map);
+    for (size_t k = 0; k < c->count && c->of->map.kind == VXS_FEATURE_MAP_NONE; k++) {
+        size_t width = vxs_blocks_width(c->of->blocks, k);
         widest = width > widest ? width : widest;
     }
     c->z = vxs_alloc(c->n, sizeof(*c->z), err);
@@ -339,7 +339,7 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
                  .of = of,
                  .selected = solution->selected,
                  .n = vxs_design_rows(problem->design),
-                 .count = vxs_units_count(of->units) };
+                 .count = vxs_blocks_count(of->blocks) };
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
     if (!c.selected || !vxs_selected_fits(problem, c.selected) ||

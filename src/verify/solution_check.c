@@ -23,12 +23,12 @@ static vxs_status check_index(const size_t *index, const double *weight, size_t 
 /* Whether the columns are those of the units. */
 bool vxs_selected_fits(const vxs_problem *q, const vxs_selected *s)
 {
-    vxs_units *units = vxs_as_budget(q->penalty)->units;
-    size_t count = vxs_units_count(units);
+    vxs_blocks *units = vxs_as_budget(q->penalty)->blocks;
+    size_t count = vxs_blocks_count(units);
     bool fits = s->start[0] == 0;
     for (size_t k = 0; k < s->count && fits; k++)
         fits = s->unit[k] < count && s->start[k] <= s->start[k + 1] &&
-               s->start[k + 1] - s->start[k] == vxs_units_width(units, s->unit[k]);
+               s->start[k + 1] - s->start[k] == vxs_blocks_width(units, s->unit[k]);
     return fits;
 }
 

@@ -31,12 +31,14 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static vxs_units *make_units(const study *s, vxs_design *design, vxs_groups *groups)
+static vxs_blocks *make_blocks(const study *s, vxs_design *design, vxs_groups *groups)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_units *units = NULL;
+    vxs_blocks *units = NULL;
     if (s->group == 0) {
-        must(vxs_units_new(NULL, design, &(vxs_map){ .kind = VXS_MAP_NONE }, &units, &err), &err);
+        must(vxs_blocks_new(NULL, design, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE },
+                            &units, &err),
+             &err);
         return units;
     }
     must(vxs_groups_new(s->p, s->p / s->group, s->p, groups, &err), &err);
@@ -46,7 +48,7 @@ static vxs_units *make_units(const study *s, vxs_design *design, vxs_groups *gro
         groups->begin[g] = g * s->group;
         groups->end[g] = (g + 1) * s->group;
     }
-    must(vxs_units_of_groups(NULL, design, groups, false, &units, &err), &err);
+    must(vxs_blocks_of_groups(NULL, design, groups, false, &units, &err), &err);
     return units;
 }
 
@@ -195,14 +197,14 @@ static const vxs_method *method_called(const char *name)
 }
 
 /* The weights that the certificate is of. */
-static choice read_solution(const vxs_units *units, const vxs_selected *selected)
+static choice read_solution(const vxs_blocks *units, const vxs_selected *selected)
 {
     choice c = make_choice(selected->start[selected->count]);
     for (size_t k = 0; k < selected->count; k++)
         for (size_t at = selected->start[k]; at < selected->start[k + 1]; at++) {
             double factor;
             c.index[c.count] =
-                vxs_units_feature(units, selected->unit[k], at - selected->start[k], &factor);
+                vxs_blocks_feature(units, selected->unit[k], at - selected->start[k], &factor);
             c.weight[c.count++] = factor * selected->weight[at];
         }
     return c;
@@ -226,7 +228,7 @@ static void generate(study *s, const outcome *kind, const char *name)
     vxs_groups groups = { 0 };
     vxs_design *design = make_design(s);
     vxs_budget budget = { .penalty = { &vxs_budget_penalty },
-                          .units = make_units(s, design, &groups),
+                          .blocks = make_blocks(s, design, &groups),
                           .budget = (size_t)o.number,
                           .cost = s->cost };
     vxs_problem problem = { .design = design,
@@ -243,7 +245,7 @@ static void generate(study *s, const outcome *kind, const char *name)
         o.seconds = cpu_seconds() - begun - telling;
         o.rounds = (double)solution.selected->rounds;
         o.gap = solution.certificate.gap;
-        choice c = read_solution(budget.units, solution.selected);
+        choice c = read_solution(budget.blocks, solution.selected);
         tell(s, &c, &o);
         telling = cpu_seconds() - begun - o.seconds;
         release_choice(&c);
@@ -252,7 +254,7 @@ static void generate(study *s, const outcome *kind, const char *name)
             break;
     }
     vxs_solver_free(solver);
-    vxs_units_free(budget.units);
+    vxs_blocks_free(budget.blocks);
     vxs_design_free(design);
     vxs_groups_release(&groups);
 }

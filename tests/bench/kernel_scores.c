@@ -13,7 +13,7 @@ enum { ROUNDS = 5, CHECKED = 100, N = 200, P = 200000 };
 typedef struct {
     size_t n;
     double *x, *q, *g;
-    vxs_gauss_room room;
+    vxs_gauss_workspace room;
 } problem;
 
 static bool prepare(problem *p, size_t n)
@@ -21,7 +21,7 @@ static bool prepare(problem *p, size_t n)
     vxs_random random = { .seed = 1, .stream = n };
     double sum = 0, square = 0;
     *p = (problem){ .n = n, .x = malloc(3 * n * sizeof(double)) };
-    if (!p->x || vxs_gauss_room_init(&p->room, n, n, NULL))
+    if (!p->x || vxs_gauss_workspace_init(&p->room, n, n, NULL))
         return false;
     p->q = p->x + n;
     p->g = p->q + n;
@@ -39,7 +39,7 @@ static bool prepare(problem *p, size_t n)
 
 static void release(problem *p)
 {
-    vxs_gauss_room_release(&p->room);
+    vxs_gauss_workspace_release(&p->room);
     free(p->x);
 }
 
@@ -57,7 +57,7 @@ static void by_library(problem *p)
 
 static void run(problem *p, int way)
 {
-    p->room.way = (vxs_gauss_way)way;
+    p->room.way = (vxs_gauss_algorithm)way;
     if (way < 0)
         by_library(p);
     else

@@ -13,7 +13,7 @@
 #include <time.h>
 
 enum { N = 200, P = 20000, SMALL = 300, MOST = 10, ROUNDS = 3, LARGE = 4096 };
-enum { ROWS = 512, COLUMNS = 384 }; /* of the blocks in units_pairs.c */
+enum { ROWS = 512, COLUMNS = 384 }; /* of the blocks in blocks_pairs.c */
 
 /* The least of some rounds, in seconds; `busy` counts those of all threads, over their number. */
 typedef struct {
@@ -45,26 +45,26 @@ static vxs_design *make_design(const float *x, size_t p, int threads)
     return design;
 }
 
-static vxs_units *make_units(vxs_design *design, int kind)
+static vxs_blocks *make_blocks(vxs_design *design, int kind)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_map map = { .kind = kind, .gamma = 1, .constant = 1, .bandwidth = 1 };
-    vxs_units *units = NULL;
-    if (vxs_units_new(NULL, design, &map, &units, &err)) {
+    vxs_feature_map map = { .kind = kind, .gamma = 1, .coef0 = 1, .bandwidth = 1 };
+    vxs_blocks *units = NULL;
+    if (vxs_blocks_new(NULL, design, &map, &units, &err)) {
         puts(err.message);
         exit(1);
     }
     return units;
 }
 
-static taken find_best(vxs_units *units, int threads, const double *v, vxs_scored best[MOST])
+static taken find_best(vxs_blocks *units, int threads, const double *v, vxs_scored best[MOST])
 {
     vxs_error err = VXS_ERROR_INIT;
     taken least = { 1e9, 1e9 };
     size_t count = 0;
     for (int r = 0; r < ROUNDS; r++) {
         taken start = now(threads);
-        if (vxs_units_best(units, v, MOST, best, &count, &err))
+        if (vxs_blocks_best(units, v, MOST, best, &count, &err))
             exit(1);
         keep_least(&least, start, threads);
     }
@@ -75,14 +75,14 @@ static taken find_best(vxs_units *units, int threads, const double *v, vxs_score
 static bool verify(const float *x, const double *v)
 {
     vxs_design *design = make_design(x, SMALL, 1);
-    vxs_units *units = make_units(design, VXS_MAP_POLY2);
+    vxs_blocks *units = make_blocks(design, VXS_FEATURE_MAP_POLY2);
     vxs_scored best[MOST];
     double column[N], largest = -1;
     size_t first = 0;
     (void)find_best(units, 1, v, best);
-    for (size_t u = 0; u < vxs_units_count(units); u++) {
+    for (size_t u = 0; u < vxs_blocks_count(units); u++) {
         double sum = 0;
-        vxs_units_fetch(units, u, column);
+        vxs_blocks_fetch(units, u, column);
         for (size_t i = 0; i < N; i++)
             sum += column[i] * v[i];
         if (sum * sum > largest) {
@@ -90,8 +90,8 @@ static bool verify(const float *x, const double *v)
             first = u;
         }
     }
-    bool fine = best[0].unit == first && fabs(best[0].score - largest) <= 1e-12 * largest;
-    vxs_units_free(units);
+    bool fine = best[0].index == first && fabs(best[0].score - largest) <= 1e-12 * largest;
+    vxs_blocks_free(units);
     vxs_design_free(design);
     return fine;
 }
@@ -125,7 +125,7 @@ static void compare(vxs_design *design, int threads, const double *v)
 {
     enum { TIMES = 250 };
     vxs_scored best[MOST];
-    vxs_units *units = make_units(design, VXS_MAP_POLY2);
+    vxs_blocks *units = make_blocks(design, VXS_FEATURE_MAP_POLY2);
     taken scan = find_best(units, threads, v, best);
     taken large = multiply(threads, LARGE, LARGE, LARGE, 1);
     taken block = multiply(threads, ROWS, COLUMNS, N, TIMES);
@@ -143,20 +143,20 @@ static void compare(vxs_design *design, int threads, const double *v)
                busy ? "processors" : "the clock", rate, LARGE, most, 100 * rate / most, blocks,
                100 * rate / blocks);
     }
-    vxs_units_free(units);
+    vxs_blocks_free(units);
 }
 
 static void time_others(vxs_design *design, int threads, const double *v)
 {
-    static const int kinds[] = { VXS_MAP_NONE, VXS_MAP_GAUSS, VXS_MAP_HIK };
+    static const int kinds[] = { VXS_FEATURE_MAP_NONE, VXS_FEATURE_MAP_GAUSS, VXS_FEATURE_MAP_HIK };
     static const char *const names[] = { "columns", "gauss", "hik" };
     vxs_scored best[MOST];
     for (int k = 0; k < 3; k++) {
-        vxs_units *units = make_units(design, kinds[k]);
+        vxs_blocks *units = make_blocks(design, kinds[k]);
         taken scan = find_best(units, threads, v, best);
         printf("  %d thread(s), %s: %.1f ms, of processors %.1f\n", threads, names[k],
                1e3 * scan.wall, 1e3 * scan.busy);
-        vxs_units_free(units);
+        vxs_blocks_free(units);
     }
 }
 

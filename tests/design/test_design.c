@@ -326,12 +326,12 @@ Test(design, vectors_together_have_the_bits_of_each)
     }
 }
 
-/* ---- A hub ----------------------------------------------------------------------------------- */
+/* ---- A batcher ----------------------------------------------------------------------------------- */
 
 enum { SOLVERS = 5, ROUNDS = 7 };
 
 typedef struct {
-    vxs_hub *hub;
+    vxs_scan_batcher *batcher;
     vxs_design *design;
     const double *v;
     double *s;
@@ -344,13 +344,13 @@ static void *solve(void *data)
     size_t n = vxs_design_rows(w->design), p = vxs_design_columns(w->design);
     double *v = malloc(n * sizeof(*v));
     memcpy(v, w->v, n * sizeof(*v));
-    vxs_hub_begin(w->hub);
+    vxs_scan_batcher_begin(w->batcher);
     for (size_t r = 0; r < w->rounds; r++) {
         vxs_design_scan(w->design, v, 1, w->s);
         for (size_t i = 0; i < n; i++) /* what comes next depends on what was found */
             v[i] = sin(v[i] + w->s[i % p]);
     }
-    vxs_hub_end(w->hub);
+    vxs_scan_batcher_end(w->batcher);
     free(v);
     return NULL;
 }
@@ -361,24 +361,24 @@ static void solve_together(const example *e, size_t slots, double *s, uint64_t *
     pthread_t threads[SOLVERS];
     solver solvers[SOLVERS];
     vxs_design *base;
-    vxs_hub *hub;
+    vxs_scan_batcher *batcher;
     WORKS(vxs_dense_new(e->x, e->n, e->p, 2, &base, &err), err);
-    WORKS(vxs_hub_new(base, SOLVERS, slots, &hub, &err), err);
+    WORKS(vxs_scan_batcher_new(base, SOLVERS, slots, &batcher, &err), err);
     for (size_t k = 0; k < SOLVERS; k++) {
         vxs_design *own;
         WORKS(vxs_dense_new(e->x, e->n, e->p, 1, &own, &err), err);
-        WORKS(vxs_hub_design(hub, own, &own, &err), err);
-        solvers[k] = (solver){ hub, own, e->v + k % 3 * e->n, s + k * e->p, ROUNDS - k % 4 };
+        WORKS(vxs_scan_batcher_design(batcher, own, &own, &err), err);
+        solvers[k] = (solver){ batcher, own, e->v + k % 3 * e->n, s + k * e->p, ROUNDS - k % 4 };
         cr_assert(pthread_create(&threads[k], NULL, solve, &solvers[k]) == 0);
     }
-    vxs_hub_serve(hub);
+    vxs_scan_batcher_run(batcher);
     *read = 0;
     for (size_t k = 0; k < SOLVERS; k++) {
         pthread_join(threads[k], NULL);
         *read += vxs_design_read(solvers[k].design);
         vxs_design_free(solvers[k].design);
     }
-    vxs_hub_free(hub);
+    vxs_scan_batcher_free(batcher);
 }
 
 Test(design, a_hub_reads_once_for_all_and_changes_no_bit)
@@ -394,16 +394,16 @@ Test(design, a_hub_reads_once_for_all_and_changes_no_bit)
                   "%d columns were read", (int)read); /* shares are rounded down */
         for (size_t k = 0; k < SOLVERS; k++) {
             vxs_design *base;
-            vxs_hub *hub;
+            vxs_scan_batcher *batcher;
             WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &base, &err), err);
-            WORKS(vxs_hub_new(base, 1, 1, &hub, &err), err);
+            WORKS(vxs_scan_batcher_new(base, 1, 1, &batcher, &err), err);
             WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &base, &err), err);
-            solver w = { hub, base, e.v + k % 3 * e.n, alone, ROUNDS - k % 4 };
-            solve(&w); /* with a design that has no hub */
+            solver w = { batcher, base, e.v + k % 3 * e.n, alone, ROUNDS - k % 4 };
+            solve(&w); /* with a design that has no batcher */
             cr_assert(memcmp(alone, together + k * e.p, e.p * sizeof(*alone)) == 0,
                       "solver %zu, %zu slots", k, slots);
             vxs_design_free(base);
-            vxs_hub_free(hub);
+            vxs_scan_batcher_free(batcher);
         }
     }
     free(together);
@@ -496,11 +496,11 @@ Test(design, what_cannot_be_is_refused)
             "1 confounds without values");
     WORKS(vxs_view_new(e.design, true, &plain, &view, &err), err);
     REFUSES(vxs_view_new(view, true, &plain, &none, &err), err, VXS_MISUSE,
-            "a view is of stored columns, not of another view");
+            "a view requires stored columns, not another view");
     REFUSES(vxs_dense_new(NULL, e.n, e.p, 1, &none, &err), err, VXS_MISUSE, "no values");
     REFUSES(vxs_sparse_new(NULL, NULL, starts, e.n, 1, 1, &none, &err), err, VXS_MISUSE,
             "no values");
-    REFUSES(vxs_sparse_new(e.x, NULL, NULL, e.n, 1, 1, &none, &err), err, VXS_MISUSE, "no starts");
+    REFUSES(vxs_sparse_new(e.x, NULL, NULL, e.n, 1, 1, &none, &err), err, VXS_MISUSE, "no column starts");
     vxs_design_free(view);
     release(&e);
 }

@@ -94,7 +94,8 @@ Test(finite, without_an_owner_by_numbers)
 Test(finite, whatever_is_made_of_columns_refuses)
 {
     static const vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT };
-    static const int maps[] = { VXS_MAP_NONE, VXS_MAP_POLY2, VXS_MAP_GAUSS, VXS_MAP_HIK };
+    static const int maps[] = { VXS_FEATURE_MAP_NONE, VXS_FEATURE_MAP_POLY2, VXS_FEATURE_MAP_GAUSS,
+                                VXS_FEATURE_MAP_HIK };
     for (size_t k = 0; k < 3; k++) {
         vxs_error err = VXS_ERROR_INIT;
         example e;
@@ -106,7 +107,7 @@ Test(finite, whatever_is_made_of_columns_refuses)
         WORKS(vxs_view_new(e.base, true, &view, &design, &err), err);
         WORKS(vxs_graph_chain(P, &chain, &err), err);
         WORKS(vxs_forest_new(&chain, &forest, &err), err);
-        WORKS(vxs_tree_new(design, true, &forest, &made, &err), err);
+        WORKS(vxs_subtree_sums_new(design, true, &forest, &made, &err), err);
         REFUSES(vxs_design_measure(made, &err), err, VXS_BAD_DATA, "my data: column 66, row 4");
         vxs_design_free(made);
         for (int width = 0; width < 2; width++) {
@@ -116,9 +117,9 @@ Test(finite, whatever_is_made_of_columns_refuses)
                     "my data: column 66, row 4");
         }
         for (size_t m = 0; m < 4; m++) {
-            vxs_map map = { .kind = maps[m], .gamma = 1, .constant = 1, .bandwidth = 1 };
-            vxs_units *units;
-            REFUSES(vxs_units_new(NULL, design, &map, &units, &err), err, VXS_BAD_DATA,
+            vxs_feature_map map = { .kind = maps[m], .gamma = 1, .coef0 = 1, .bandwidth = 1 };
+            vxs_blocks *units;
+            REFUSES(vxs_blocks_new(NULL, design, &map, &units, &err), err, VXS_BAD_DATA,
                     "my data: column 66, row 4");
         }
         vxs_forest_release(&forest);

@@ -81,13 +81,13 @@ Test(gauss, sums_are_those_of_long_doubles)
     problem *p = malloc(sizeof(*p));
     double g[MOST];
     long double exact[MOST];
-    vxs_gauss_room room;
-    WORKS(vxs_gauss_room_init(&room, MOST, MOST, &err), err);
+    vxs_gauss_workspace room;
+    WORKS(vxs_gauss_workspace_init(&room, MOST, MOST, &err), err);
     for (uint64_t stream = 0; stream < 3000; stream++) {
         draw(stream, p);
         sum_exactly(p, exact);
         for (int way = VXS_GAUSS_FASTER; way <= VXS_GAUSS_SERIES; way++) {
-            room.way = (vxs_gauss_way)way;
+            room.algorithm = (vxs_gauss_algorithm)way;
             vxs_gauss_sums_in(&room, p->x, p->q, p->n, p->same ? p->x : p->at, p->m, p->bandwidth,
                               g);
             double error = error_of(p, exact, g);
@@ -95,7 +95,7 @@ Test(gauss, sums_are_those_of_long_doubles)
                       error);
         }
     }
-    vxs_gauss_room_release(&room);
+    vxs_gauss_workspace_release(&room);
     free(p);
 }
 
@@ -107,12 +107,12 @@ Test(gauss, processors_change_no_bit)
     vxs_error err = VXS_ERROR_INIT;
     problem *p = malloc(sizeof(*p));
     double g[2][MOST], row[2][VXS_POINTS];
-    vxs_gauss_room room;
-    WORKS(vxs_gauss_room_init(&room, MOST, MOST, &err), err);
+    vxs_gauss_workspace room;
+    WORKS(vxs_gauss_workspace_init(&room, MOST, MOST, &err), err);
     cr_assert(list[count - 1] == vxs_choose_exponentials());
     for (uint64_t stream = 0; stream < 600; stream++) {
         draw(stream, p);
-        room.way = (vxs_gauss_way)(stream % 3);
+        room.algorithm = (vxs_gauss_algorithm)(stream % 3);
         for (size_t k = 0; k < count; k++) {
             size_t to = k > 0;
             room.run = list[k];
@@ -124,7 +124,7 @@ Test(gauss, processors_change_no_bit)
             cr_assert(list[k]->dot(p->x, p->q, 408) == list[0]->dot(p->x, p->q, 408));
         }
     }
-    vxs_gauss_room_release(&room);
+    vxs_gauss_workspace_release(&room);
     free(p);
 }
 
@@ -217,7 +217,7 @@ Test(gauss, median_distance_is_that_of_all_pairs)
     vxs_error err = VXS_ERROR_INIT;
     vxs_random random = { .seed = 32 };
     problem *p = malloc(sizeof(*p));
-    double median, room[VXS_BANDWIDTH_ROOM * MOST];
+    double median, room[VXS_BANDWIDTH_WORKSPACE * MOST];
     for (uint64_t stream = 0; stream < 600; stream++) {
         draw(stream, p);
         for (size_t k = 0; k < p->n && stream % 5 == 0; k++) /* mostly 0 */

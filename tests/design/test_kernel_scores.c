@@ -433,9 +433,10 @@ Test(kernel_scores, refuse_and_stop)
     REFUSES(vxs_scores_new(NULL, base, true, e.y, (double)NAN, 0, &e.scores, &err), err, VXS_MISUSE,
             "bandwidth");
     REFUSES(vxs_kernels_new(base, true, -1, &e.scores, &err), err, VXS_MISUSE, "bandwidth");
-    REFUSES(vxs_scores_new(NULL, base, true, NULL, 1, 0, &e.scores, &err), err, VXS_MISUSE, "no y");
+    REFUSES(vxs_scores_new(NULL, base, true, NULL, 1, 0, &e.scores, &err), err, VXS_MISUSE,
+            "require y");
     REFUSES(vxs_scores_new(NULL, NULL, true, e.y, 1, 0, &e.scores, &err), err, VXS_MISUSE,
-            "no base");
+            "require a base");
     double kept = e.y[3];
     e.y[3] = (double)NAN;
     REFUSES(vxs_scores_new(NULL, base, true, e.y, 1, 0, &e.scores, &err), err, VXS_BAD_DATA,

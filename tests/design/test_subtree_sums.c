@@ -56,7 +56,7 @@ static example make(int shape, size_t n, size_t p, vxs_standardize way, int thre
     vxs_view view = { .standardize = way };
     WORKS(vxs_dense_new(e.x, n, p, threads, &e.base, &err), err);
     WORKS(vxs_view_new(e.base, false, &view, &e.base, &err), err);
-    WORKS(vxs_tree_new(e.base, false, e.forest, &e.tree, &err), err);
+    WORKS(vxs_subtree_sums_new(e.base, false, e.forest, &e.tree, &err), err);
     return e;
 }
 
@@ -116,7 +116,7 @@ static void compare(const example *e, bool centred)
         by_the_book(e, k, centred, column);
         double norm = sqrt(dot(column, column, n)), near = 1e-11 * (1 + norm) * sqrt((double)n);
         if (f->parent[k] == k) {
-            const double *level = vxs_tree_levels(e->tree) + tree++ * n;
+            const double *level = vxs_subtree_sums_totals(e->tree) + tree++ * n;
             for (size_t i = 0; i < n; i++)
                 cr_assert(fabs(level[i] - column[i]) <= near);
             continue;
@@ -298,7 +298,7 @@ static vxs_status make_tree(vxs_error *err)
     vxs_graph_release(&tree);
     vxs_design *made = NULL;
     if (!status)
-        status = vxs_tree_new(design, true, &forest, &made, err);
+        status = vxs_subtree_sums_new(design, true, &forest, &made, err);
     if (!status)
         status = vxs_design_measure(made, err);
     double *r = NULL;

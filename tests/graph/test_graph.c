@@ -319,7 +319,7 @@ Test(graph, grids_that_are_none_are_refused)
         { { 3, 3, 3 }, farther, "voxel 400000000 is off the grid" },
         { { 3, 3, 3 }, down, "voxel 2 follows voxel 5; they must ascend" },
         { { 3, 3, 3 }, twice, "voxel 1 follows voxel 1; they must ascend" },
-        { { 3, 3, 3 }, NULL, "4 voxels without their places" },
+        { { 3, 3, 3 }, NULL, "4 voxels without indices" },
     };
     const double step[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
     vxs_error err = VXS_ERROR_INIT;

@@ -201,13 +201,14 @@ Test(penalties, what_is_no_sum_has_no_value)
     REFUSES(vxs_problem_value(&problem, 1, w, NULL, &found, &err), err, VXS_MISUSE,
             "a relative Laplacian has no value");
     vxs_budget budget = { .penalty = { &vxs_budget_penalty }, .budget = 2, .cost = 1 };
-    WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &budget.units, &err),
+    WORKS(vxs_blocks_new(NULL, e.design, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE },
+                         &budget.blocks, &err),
           err);
     problem = (vxs_problem){ .design = e.design,
                              .loss = { &vxs_logistic_loss, N, 1, e.y, NULL },
                              .penalty = &budget.penalty };
     REFUSES(vxs_problem_value(&problem, 1, w, NULL, &found, &err), err, VXS_MISUSE,
-            "a budget of units has no value");
-    vxs_units_free(budget.units);
+            "a budget of feature blocks has no value");
+    vxs_blocks_free(budget.blocks);
     release(&e);
 }

@@ -9,7 +9,7 @@ typedef struct {
     float *x;
     double *y, *u, *free;
     vxs_design *design;
-    vxs_units *units;
+    vxs_blocks *units;
     vxs_budget budget;
     vxs_problem problem;
 } example;
@@ -55,7 +55,9 @@ static example make(uint64_t number, size_t n, size_t p)
     }
     draw_classes(&e, &random, &at);
     WORKS(vxs_dense_new(e.x, n, p, 1, &e.design, &err), err);
-    WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
+    WORKS(vxs_blocks_new(NULL, e.design, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE },
+                         &e.units, &err),
+          err);
     static const size_t budgets[] = { 1, 2, 5, 12, 400 };
     static const double costs[] = { 0.01, 0.3, 3, 30 };
     e.problem =
@@ -67,7 +69,7 @@ static example make(uint64_t number, size_t n, size_t p)
                        .covariates = e.free,
                        .covariate_count = number / 2 % 3 };
     e.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
-                             .units = e.units,
+                             .blocks = e.units,
                              .budget = budgets[number % 5],
                              .cost = costs[number / 3 % 4] };
     return e;
@@ -75,7 +77,7 @@ static example make(uint64_t number, size_t n, size_t p)
 
 static void release(example *e)
 {
-    vxs_units_free(e->units);
+    vxs_blocks_free(e->units);
     vxs_design_free(e->design);
     free(e->x);
     free(e->y);
@@ -373,17 +375,17 @@ Test(cutting_plane, wrong_answers)
 
 /* ---- Other feature blocks -------------------------------------------------------------------- */
 
-static void solve_units(example *e, const vxs_map *map, const vxs_groups *groups, bool by_size,
-                        uint64_t number)
+static void solve_units(example *e, const vxs_feature_map *map, const vxs_groups *groups,
+                        bool by_size, uint64_t number)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_units_free(e->units);
+    vxs_blocks_free(e->units);
     e->units = NULL;
     if (groups)
-        WORKS(vxs_units_of_groups(NULL, e->design, groups, by_size, &e->units, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, e->design, groups, by_size, &e->units, &err), err);
     else
-        WORKS(vxs_units_new(NULL, e->design, map, &e->units, &err), err);
-    e->budget.units = e->units;
+        WORKS(vxs_blocks_new(NULL, e->design, map, &e->units, &err), err);
+    e->budget.blocks = e->units;
     e->budget.map = *map;
     for (double rounds = 1; rounds < 1e4; rounds *= 1e3) {
         vxs_solution s = solve(e, "fgm", rounds, 1e-5, VXS_BY_ROUNDS);
@@ -410,11 +412,14 @@ Test(cutting_plane, maps_and_groups)
             for (size_t k = 0; k < 4; k++)
                 groups.member[4 * g + k] = (first + k * (1 + g % 2)) % e.p;
         }
-        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_NONE }, &groups, number % 2, number);
-        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_POLY2, .gamma = 0.5, .constant = 1 }, NULL,
+        solve_units(&e, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE }, &groups, number % 2,
+                    number);
+        solve_units(&e,
+                    &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_POLY2, .gamma = 0.5, .coef0 = 1 },
+                    NULL, false, number);
+        solve_units(&e, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_GAUSS, .bandwidth = 1 }, NULL,
                     false, number);
-        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_GAUSS, .bandwidth = 1 }, NULL, false, number);
-        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_HIK }, NULL, false, number);
+        solve_units(&e, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_HIK }, NULL, false, number);
         vxs_groups_release(&groups);
         release(&e);
     }
@@ -440,7 +445,8 @@ Test(cutting_plane, groups_wider_than_samples)
             for (size_t k = 0; k < wide; k++)
                 groups.member[wide * g + k] = (first + k) % e.p;
         }
-        solve_units(&e, &(vxs_map){ .kind = VXS_MAP_NONE }, &groups, number % 2, number);
+        solve_units(&e, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE }, &groups, number % 2,
+                    number);
         vxs_groups_release(&groups);
         release(&e);
     }
@@ -506,9 +512,9 @@ Test(cutting_plane, memory_that_fails)
             whole.end[0] = hard.p;
             for (size_t j = 0; j < hard.p; j++)
                 whole.member[j] = j;
-            vxs_units_free(hard.units);
-            WORKS(vxs_units_of_groups(NULL, hard.design, &whole, false, &hard.units, &err), err);
-            hard.budget.units = hard.units;
+            vxs_blocks_free(hard.units);
+            WORKS(vxs_blocks_of_groups(NULL, hard.design, &whole, false, &hard.units, &err), err);
+            hard.budget.blocks = hard.units;
         }
         cr_assert(fail_each_request(solve_hard) > 40);
         release(&hard);

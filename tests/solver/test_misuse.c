@@ -8,7 +8,7 @@ typedef struct {
     float x[N * P];
     double y[N], u[N], ones[N];
     vxs_design *design;
-    vxs_units *units;
+    vxs_blocks *units;
     vxs_graph chain;
     vxs_analysis trend;
     vxs_fused fused;
@@ -56,7 +56,9 @@ static example *make(int method)
     WORKS(vxs_dense_new(e.x, N, P, 1, &e.design, &err), err);
     WORKS(vxs_graph_chain(P, &e.chain, &err), err);
     WORKS(vxs_analysis_trend(P, &e.trend, &err), err);
-    WORKS(vxs_units_new(NULL, e.design, &(vxs_map){ .kind = VXS_MAP_NONE }, &e.units, &err), err);
+    WORKS(vxs_blocks_new(NULL, e.design, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE },
+                         &e.units, &err),
+          err);
     e.problem.design = e.design;
     e.problem.loss.n = N;
     e.problem.loss.y = e.y;
@@ -68,7 +70,7 @@ static example *make(int method)
     e.fused = vxs_fused_on(&e.chain, 0);
     e.sums = vxs_generalized_of(&e.trend);
     e.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
-                             .units = e.units,
+                             .blocks = e.units,
                              .budget = 2,
                              .cost = 1,
                              .only_refit = method == VXS_METHOD_MSLR };
@@ -80,7 +82,7 @@ static example *make(int method)
 
 static void release(example *e)
 {
-    vxs_units_free(e->units);
+    vxs_blocks_free(e->units);
     vxs_analysis_release(&e->trend);
     vxs_graph_release(&e->chain);
     vxs_design_free(e->design);
@@ -148,11 +150,11 @@ Test(misuse, a_part_is_missing)
     e->problem.penalty = &e->sums.penalty;
     REFUSED(e, VXS_MISUSE, "the generalized penalty has no analysis operator");
     e = make(VXS_METHOD_FGM);
-    e->budget.units = NULL;
-    REFUSED(e, VXS_MISUSE, "the budget is of no units");
+    e->budget.blocks = NULL;
+    REFUSED(e, VXS_MISUSE, "the budget has no feature blocks");
     e = make(VXS_METHOD_MSLR);
     e->problem.penalty = NULL;
-    REFUSED(e, VXS_MISUSE, "method 'mslr' takes a budget of units, not an l1 penalty");
+    REFUSED(e, VXS_MISUSE, "method 'mslr' takes a budget of feature blocks, not an l1 penalty");
     e = make(VXS_METHOD_GRAPHNET);
     e->problem.quadratic = (vxs_quadratic){ &vxs_laplacian, 1, NULL };
     REFUSED(e, VXS_MISUSE, "there is no graph");
@@ -183,7 +185,7 @@ Test(misuse, a_part_would_be_ignored)
     REFUSED(e, VXS_MISUSE, "not a generalized penalty");
     e = make(VXS_METHOD_LASSO);
     e->problem.penalty = &e->budget.penalty;
-    REFUSED(e, VXS_MISUSE, "not a budget of units");
+    REFUSED(e, VXS_MISUSE, "not a budget of feature blocks");
     e = make(VXS_METHOD_LASSO);
     e->problem.penalty = &unknown;
     REFUSED(e, VXS_MISUSE, "not an unknown penalty");
@@ -204,7 +206,7 @@ Test(misuse, a_part_would_be_ignored)
     REFUSED(e, VXS_MISUSE, "method 'fused' does not take non-negative weights");
     e = make(VXS_METHOD_FGM);
     e->problem.penalty = &e->fused.penalty;
-    REFUSED(e, VXS_MISUSE, "method 'fgm' takes a budget of units, not a fused penalty");
+    REFUSED(e, VXS_MISUSE, "method 'fgm' takes a budget of feature blocks, not a fused penalty");
     e = make(VXS_METHOD_SKFS);
     e->problem.quadratic = (vxs_quadratic){ &vxs_ridge, 1, NULL };
     REFUSED(e, VXS_MISUSE, "method 'skfs' does not take a ridge");
@@ -269,7 +271,7 @@ Test(misuse, shapes_that_do_not_fit)
     WORKS(vxs_dense_new(e->x, N - 1, P, 1, &shorter, &err), err);
     e->problem.design = shorter;
     e->problem.loss.n = N - 1;
-    REFUSED(e, VXS_MISUSE, "the units have 12 rows, the design 11");
+    REFUSED(e, VXS_MISUSE, "the feature blocks have 12 rows, the design 11");
     vxs_design_free(shorter);
 }
 
@@ -375,7 +377,7 @@ Test(misuse, penalties_and_tolerances)
     }
     e = make(VXS_METHOD_FGM);
     e->budget.map.kind = 9;
-    REFUSED(e, VXS_MISUSE, "there is no map number 9");
+    REFUSED(e, VXS_MISUSE, "there is no feature map number 9");
     static const char *const lists[] = { "1,x,,3", "", "3,1", "1.5", "0" };
     for (size_t k = 0; k < 5; k++) {
         e = make(VXS_METHOD_FGM);
@@ -668,7 +670,7 @@ Test(misuse, views_that_cannot_be)
     REFUSES(vxs_view_new(e->design, true, &nan, &view, &err), err, VXS_BAD_DATA,
             "confound 0 is nan in row 3");
     REFUSES(vxs_view_new(e->design, true, &unknown, &view, &err), err, VXS_MISUSE,
-            "no standardisation number 42");
+            "no standardization number 42");
     size_t none[1] = { 0 };
     const vxs_view empty = { .rows = none, .row_count = 0 };
     REFUSES(vxs_view_new(e->design, true, &empty, &view, &err), err, VXS_MISUSE,

@@ -116,7 +116,7 @@ void vxs_talk_progress(void *talk, const char *task, const char *unit, uint64_t 
 /* ---- The best few of many -------------------------------------------------------------------- */
 
 typedef struct {
-    size_t unit;
+    size_t index;
     double score;
 } vxs_scored;
 /* The `most` best of all that were offered, each once, in whatever order: a heap with the

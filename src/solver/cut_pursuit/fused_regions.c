@@ -149,7 +149,7 @@ static vxs_status limit_splits(const vxs_cut_pursuit *c, vxs_class_block *s, vxs
         for (size_t k = 0; k < d.count; k++)
             d.keeps_column[k] = true; /* does not split */
         for (size_t k = 0; k < max_new; k++)
-            d.keeps_column[top.heap[k].unit] = false;
+            d.keeps_column[top.heap[k].index] = false;
         for (size_t k = 0; k < vxs_flow_nodes(f); k++)
             f->node[k].region =
                 d.keeps_column[d.region[k]] ? s->region[k] : (uint32_t)s->count + d.region[k];

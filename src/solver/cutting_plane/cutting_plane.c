@@ -205,7 +205,7 @@ static vxs_status certify(vxs_cutting_plane *g, vxs_error *err)
     const double *gradient = g->dual_gradient ? g->dual_gradient : g->gradient;
     g->primal = vxs_cutting_plane_penalty(g) + g->value;
     vxs_status status =
-        vxs_units_best(g->budget.units, gradient, g->budget.budget, g->best, &g->best_count, err);
+        vxs_blocks_best(g->budget.blocks, gradient, g->budget.budget, g->best, &g->best_count, err);
     for (size_t k = 0; k < g->best_count && !status; k++)
         sum += g->best[k].score;
     if (g->dual_gradient)
@@ -262,10 +262,10 @@ static vxs_status offer_candidates(vxs_cutting_plane *g, size_t max_new, vxs_top
     size_t added = 0, pooled = g->cache.count;
     vxs_status status = VXS_OK;
     for (size_t k = 0; k < g->best_count && !status && added < max_new; k++) {
-        size_t place = vxs_block_cache_find(&g->cache, g->best[k].unit);
+        size_t place = vxs_block_cache_find(&g->cache, g->best[k].index);
         if (!(g->best[k].score > 0) || (place < pooled && vxs_cuts_contain(g, place)))
             continue;
-        status = vxs_block_cache_fetch(&g->cache, g->best[k].unit, &place, err);
+        status = vxs_block_cache_fetch(&g->cache, g->best[k].index, &place, err);
         (void)vxs_top_offer(top, place, g->best[k].score);
         added++;
     }
@@ -283,7 +283,7 @@ static vxs_status choose_blocks(vxs_cutting_plane *g, size_t max_new, vxs_cut *h
     if (!status)
         status = h->place ? offer_candidates(g, max_new, &top, err) : VXS_FAILED;
     for (size_t k = 0; k < top.count && !status; k++)
-        h->place[h->count++] = top.heap[k].unit;
+        h->place[h->count++] = top.heap[k].index;
     if (h->count > 0)
         qsort(h->place, h->count, sizeof(*h->place), by_place);
     vxs_top_release(&top);
@@ -416,7 +416,7 @@ static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
 
 static vxs_status allocate(vxs_cutting_plane *g, vxs_error *err)
 {
-    size_t n = g->n, blocks = vxs_units_count(g->budget.units);
+    size_t n = g->n, blocks = vxs_blocks_count(g->budget.blocks);
     g->budget.budget = g->budget.budget < blocks ? g->budget.budget : blocks;
     g->z = vxs_alloc(n, sizeof(*g->z), err);
     g->prediction = vxs_alloc(n, sizeof(*g->prediction), err);
@@ -427,7 +427,7 @@ static vxs_status allocate(vxs_cutting_plane *g, vxs_error *err)
     bool fine = (g->dual_gradient || !dual) && g->z && g->prediction && g->gradient && g->best;
     size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
     vxs_status status =
-        fine ? vxs_block_cache_init(&g->cache, g->budget.units, n, err) : VXS_FAILED;
+        fine ? vxs_block_cache_init(&g->cache, g->budget.blocks, n, err) : VXS_FAILED;
     return status ? status : vxs_shift_init(&g->problem, columns, &g->shift, err);
 }
 
@@ -447,7 +447,7 @@ vxs_status vxs_cutting_plane_begin(const vxs_context *context, const vxs_problem
     g->budget = *vxs_as_budget(problem->penalty);
     g->settings = *settings;
     g->n = vxs_design_rows(problem->design);
-    g->worked = vxs_units_worked(g->budget.units);
+    g->worked = vxs_blocks_get_work(g->budget.blocks);
     vxs_status status = allocate(g, err);
     if (!status)
         status = fit_empty_model(g, err);
@@ -514,7 +514,7 @@ static vxs_status generate(vxs_cutting_plane *g, vxs_path_point end, vxs_error *
 
 static void write_certificate(vxs_cutting_plane *g, vxs_certificate *c)
 {
-    vxs_units_work work = vxs_units_worked(g->budget.units);
+    vxs_blocks_work work = vxs_blocks_get_work(g->budget.blocks);
     double now = vxs_seconds();
     c->lambda = 1 / g->budget.cost;
     c->lambda_max = NAN;

@@ -47,7 +47,7 @@ struct vxs_cutting_plane {
     uint64_t iterations;       /* cuts generated; those without weight are dropped */
     int stalled;               /* consecutive restricted problems without progress */
     uint64_t inner_iterations; /* of the subproblem solver, since the last fit */
-    vxs_units_work worked;     /* scans of blocks before the last fit */
+    vxs_blocks_work worked;    /* scans of blocks before the last fit */
     double began;
     /* The subproblem solver: solves the restricted problem to the target, or until it stalls. */
     vxs_status (*solve)(vxs_cutting_plane *g, vxs_error *err);

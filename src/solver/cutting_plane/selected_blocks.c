@@ -71,7 +71,7 @@ static vxs_status gather_weights(const vxs_cutting_plane *g, const selected_bloc
         for (size_t h = 0; h < g->count; h++)
             add_weights(g, &g->cuts[h], place, cached);
         s->unit[k] = order[k].block;
-        s->start[k + 1] = s->start[k] + vxs_units_width(g->budget.units, order[k].block);
+        s->start[k + 1] = s->start[k] + vxs_blocks_width(g->budget.blocks, order[k].block);
         vxs_block_cache_expand(&g->cache, place, cached, s->weight + s->start[k]);
     }
     free(cached);
@@ -88,7 +88,7 @@ static vxs_status gather_selected(const vxs_cutting_plane *g, vxs_selected **sel
         return VXS_FAILED;
     for (size_t k = 0; k < g->cache.count; k++)
         if (vxs_cuts_contain(g, k)) {
-            columns += vxs_units_width(g->budget.units, g->cache.block[k]);
+            columns += vxs_blocks_width(g->budget.blocks, g->cache.block[k]);
             order[count++] = (selected_block){ g->cache.block[k], k };
         }
     if (count > 0)
@@ -136,25 +136,25 @@ static vxs_status refit(const vxs_cutting_plane *g, vxs_selected *s, double *cov
 static void feature_weights(const vxs_cutting_plane *g, const vxs_selected *s, const double *weight,
                             double *feature)
 {
-    const vxs_map *map = &g->budget.map;
+    const vxs_feature_map *map = &g->budget.map;
     size_t p = vxs_design_columns(g->problem.design);
     for (size_t k = 0; k < s->count; k++) {
         double square = 0, factor = 1;
         for (size_t c = s->start[k]; c < s->start[k + 1]; c++) {
             square += weight[c] * weight[c];
-            if (map->kind != VXS_MAP_NONE)
+            if (map->kind != VXS_FEATURE_MAP_NONE)
                 continue;
-            size_t j = vxs_units_feature(g->budget.units, s->unit[k], c - s->start[k], &factor);
+            size_t j = vxs_blocks_feature(g->budget.blocks, s->unit[k], c - s->start[k], &factor);
             feature[j] += factor * weight[c];
         }
         size_t end[2];
-        if (map->kind == VXS_MAP_NONE)
+        if (map->kind == VXS_FEATURE_MAP_NONE)
             continue;
-        vxs_map_features(map, p, s->unit[k], end);
+        vxs_feature_map_features(map, p, s->unit[k], end);
         feature[end[0]] += square;
         feature[end[1]] += end[1] != end[0] ? square : 0;
     }
-    for (size_t j = 0; j < p && map->kind != VXS_MAP_NONE; j++)
+    for (size_t j = 0; j < p && map->kind != VXS_FEATURE_MAP_NONE; j++)
         feature[j] = sqrt(feature[j]);
 }
 
@@ -205,7 +205,7 @@ vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *
     memcpy(solution->free, s->free, g->problem.covariate_count * sizeof(*solution->free));
     if (!status && s->retrained)
         status = refit(g, s, solution->free, err);
-    vxs_units_work work = vxs_units_worked(g->budget.units);
+    vxs_blocks_work work = vxs_blocks_get_work(g->budget.blocks);
     s->rounds = g->iterations;
     s->visited = work.visited - g->worked.visited;
     s->pruned = work.pruned - g->worked.pruned;

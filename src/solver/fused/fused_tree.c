@@ -71,7 +71,7 @@ static vxs_status add_root_columns(fused_tree *f, vxs_error *err)
         return VXS_FAILED;
     if (q > 0)
         memcpy(f->covariates, f->problem.covariates, q * n * sizeof(*f->covariates));
-    memcpy(f->covariates + q * n, vxs_tree_levels(f->tree), trees * n * sizeof(*f->covariates));
+    memcpy(f->covariates + q * n, vxs_subtree_sums_totals(f->tree), trees * n * sizeof(*f->covariates));
     double rounding = vxs_least_sum(f->problem.design);
     for (size_t k = 0; k < trees; k++) {
         double *column = f->covariates + (q + k) * n, length = cblas_dnrm2((int)n, column, 1);
@@ -91,7 +91,7 @@ static vxs_status initialize(fused_tree *f, const vxs_context *context,
     if (!status)
         status = check_forest(f, err);
     if (!status)
-        status = vxs_tree_new(f->problem.design, true, &f->forest, &f->tree, err);
+        status = vxs_subtree_sums_new(f->problem.design, true, &f->forest, &f->tree, err);
     if (!status)
         status = vxs_design_measure(f->tree, err);
     if (!status)

@@ -248,7 +248,7 @@ static vxs_status add_violators(vxs_skfs *s, double bound, size_t max, size_t *a
             (void)vxs_top_offer(&top, j, s->correlation[j]);
     *added = status ? 0 : top.count;
     for (size_t k = 0; k < *added; k++)
-        s->order[k] = top.heap[k].unit;
+        s->order[k] = top.heap[k].index;
     vxs_top_release(&top);
     return *added > 0 ? vxs_skfs_add(s, *added, err) : status;
 }

@@ -1,37 +1,38 @@
-/* units_groups.c - groups of columns, which may overlap, or be a tree.
+/* blocks_groups.c - groups of columns, which may overlap or form a tree.
  *
- * One scan gives x_j'v of all columns, and a group's score is the sum of the squares over its
- * members, over their number with `by_size`. In a tree the members of a group's descendants are
- * among its own: the sum over the group, over the least number of members below it, bounds all of
- * them (Remark 2 of the source). So groups are looked at in the order of the bounds that their
- * parents give, and once the largest bound left is below what is kept, all that is left is out.
+ * One scan gives x_j'v of all columns; the score of a group is the sum of squares over its members,
+ * divided by their number if `by_size`. In a tree the members of a group's descendants are among
+ * its own: the sum over the group, divided by the smallest number of members below it, bounds all
+ * of their scores (Remark 2 of the source). Groups are visited by decreasing bound from their
+ * parents (best-first search); once the largest remaining bound is below the scores kept, the rest
+ * is pruned.
  *
  * Source: Tan, Tsang, Wang, "Towards ultrahigh dimensional feature selection for big data", JMLR 15
  * (2014), sections 4.2 and 4.3. */
-#include "design/units.h"
+#include "design/blocks.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define BLOCK 4096 /* groups that threads share out at a time */
+#define BLOCK 4096 /* groups per parallel loop */
 
 typedef struct {
     double bound;
     size_t group;
-} waiting;
+} heap_entry;
 
 typedef struct {
-    vxs_units units;
+    vxs_blocks blocks;
     const vxs_groups *groups;
     bool by_size;
-    /* Of trees: a group's first child and its next sibling, SIZE_MAX where there is none; the least
-     * number of members of its descendants; and those that wait, in a heap. */
+    /* For trees: first child and next sibling of a group, SIZE_MAX if none; the minimum number of
+     * members of its descendants; and a max-heap of groups to visit. */
     size_t *child, *sibling, *least;
-    waiting *queue;
-    size_t queued;
-    double *scores; /* of others: a block of them */
-} grouped;
+    heap_entry *heap;
+    size_t heap_count;
+    double *scores; /* without tree: a block of scores */
+} group_blocks;
 
 static size_t size_of(const vxs_groups *groups, size_t g)
 {
@@ -39,144 +40,143 @@ static size_t size_of(const vxs_groups *groups, size_t g)
 }
 
 /* Sum of squares over the members. */
-static double raw_score(const grouped *w, size_t g)
+static double sum_squares(const group_blocks *w, size_t g)
 {
-    const double *s = w->units.sums;
+    const double *s = w->blocks.sums;
     double sum = 0;
     for (size_t e = w->groups->begin[g]; e < w->groups->end[g]; e++)
         sum += s[w->groups->member[e]] * s[w->groups->member[e]];
     return sum;
 }
 
-static double score_of(const grouped *w, size_t g, double raw)
+static double score_of(const group_blocks *w, size_t g, double raw)
 {
     return w->by_size && size_of(w->groups, g) > 0 ? raw / (double)size_of(w->groups, g) : raw;
 }
 
 /* ---- Without a tree -------------------------------------------------------------------------- */
 
-static void look_at_all(grouped *w, vxs_top *top)
+static void score_all(group_blocks *w, vxs_top *top)
 {
-    size_t count = w->units.count;
-    int threads = vxs_design_threads(w->units.design);
+    size_t count = w->blocks.count;
+    int threads = vxs_design_threads(w->blocks.design);
     for (size_t first = 0; first < count; first += BLOCK) {
         size_t some = count - first < BLOCK ? count - first : BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (size_t k = 0; k < some; k++)
-            w->scores[k] = score_of(w, first + k, raw_score(w, first + k));
+            w->scores[k] = score_of(w, first + k, sum_squares(w, first + k));
         for (size_t k = 0; k < some; k++)
             (void)vxs_top_offer(top, first + k, w->scores[k]);
     }
-    w->units.work.visited += count;
+    w->blocks.work.visited += count;
 }
 
-/* ---- Down a tree ----------------------------------------------------------------------------- */
+/* ---- Best-first search in a tree ------------------------------------------------------------- */
 
-static bool before(const waiting *a, const waiting *b)
+static bool precedes(const heap_entry *a, const heap_entry *b)
 {
     return a->bound > b->bound || (a->bound == b->bound && a->group < b->group);
 }
 
-static void push(grouped *w, size_t group, double bound)
+static void push(group_blocks *w, size_t group, double bound)
 {
-    waiting entry = { bound, group };
-    size_t at = w->queued++;
-    for (; at > 0 && before(&entry, &w->queue[(at - 1) / 2]); at = (at - 1) / 2)
-        w->queue[at] = w->queue[(at - 1) / 2];
-    w->queue[at] = entry;
+    heap_entry entry = { bound, group };
+    size_t at = w->heap_count++;
+    for (; at > 0 && precedes(&entry, &w->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        w->heap[at] = w->heap[(at - 1) / 2];
+    w->heap[at] = entry;
 }
 
-static waiting pop(grouped *w)
+static heap_entry pop(group_blocks *w)
 {
-    waiting first = w->queue[0], last = w->queue[--w->queued];
+    heap_entry first = w->heap[0], last = w->heap[--w->heap_count];
     size_t at = 0;
-    for (size_t next = 1; next < w->queued; next = 2 * at + 1) {
-        if (next + 1 < w->queued && before(&w->queue[next + 1], &w->queue[next]))
+    for (size_t next = 1; next < w->heap_count; next = 2 * at + 1) {
+        if (next + 1 < w->heap_count && precedes(&w->heap[next + 1], &w->heap[next]))
             next++;
-        if (!before(&w->queue[next], &last))
+        if (!precedes(&w->heap[next], &last))
             break;
-        w->queue[at] = w->queue[next];
+        w->heap[at] = w->heap[next];
         at = next;
     }
-    w->queue[at] = last;
+    w->heap[at] = last;
     return first;
 }
 
-/* Of the scores of all below. Sums of m squares in whatever order are within m roundings of what
- * they should be, so one of some of the squares is no larger than the sum of all of them times this
- * factor. */
-static double bound_below(const grouped *w, size_t g, double raw)
+/* A bound on the scores of all descendants. The computed sum of m squares in any order is within m
+ * rounding errors, so the sum of a subset is at most the total times this factor. */
+static double bound_below(const group_blocks *w, size_t g, double raw)
 {
     double rounding = 1 + 2 * DBL_EPSILON * ((double)size_of(w->groups, g) + 4);
     return raw * rounding / (w->by_size ? (double)w->least[g] : 1);
 }
 
-/* What is below the least is never kept, but what equals it may be. */
-static void look_down(grouped *w, vxs_top *top)
+/* Scores below the minimum are never kept, equal ones may be. */
+static void search_tree(group_blocks *w, vxs_top *top)
 {
     uint64_t visited = 0;
-    w->queued = 0;
-    for (size_t g = 0; g < w->units.count; g++)
+    w->heap_count = 0;
+    for (size_t g = 0; g < w->blocks.count; g++)
         if (w->groups->parent[g] == SIZE_MAX)
             push(w, g, INFINITY);
-    while (w->queued > 0 && !(w->queue[0].bound < vxs_top_least(top))) {
+    while (w->heap_count > 0 && !(w->heap[0].bound < vxs_top_least(top))) {
         size_t g = pop(w).group;
-        double raw = raw_score(w, g), bound = bound_below(w, g, raw);
+        double raw = sum_squares(w, g), bound = bound_below(w, g, raw);
         (void)vxs_top_offer(top, g, score_of(w, g, raw));
         for (size_t c = w->child[g]; c != SIZE_MAX; c = w->sibling[c])
             push(w, c, bound);
         visited++;
     }
-    w->units.work.visited += visited;
-    w->units.work.pruned += w->units.count - visited;
+    w->blocks.work.visited += visited;
+    w->blocks.work.pruned += w->blocks.count - visited;
 }
 
-static vxs_status best(vxs_units *units, const double *v, vxs_top *top, vxs_error *err)
+static vxs_status best(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_error *err)
 {
-    grouped *w = (grouped *)units;
-    vxs_design_scan(units->design, v, 1, units->sums);
-    if (w->queue)
-        look_down(w, top);
+    group_blocks *w = (group_blocks *)blocks;
+    vxs_design_scan(blocks->design, v, 1, blocks->sums);
+    if (w->heap)
+        search_tree(w, top);
     else
-        look_at_all(w, top);
-    return vxs_check_interrupted(&units->context, err);
+        score_all(w, top);
+    return vxs_check_interrupted(&blocks->context, err);
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-static size_t width(const vxs_units *units, size_t unit)
+static size_t width(const vxs_blocks *blocks, size_t index)
 {
-    return size_of(((const grouped *)units)->groups, unit);
+    return size_of(((const group_blocks *)blocks)->groups, index);
 }
 
-static size_t feature(const vxs_units *units, size_t unit, size_t k, double *factor)
+static size_t feature(const vxs_blocks *blocks, size_t index, size_t k, double *factor)
 {
-    const grouped *w = (const grouped *)units;
-    *factor = w->by_size ? 1 / sqrt((double)size_of(w->groups, unit)) : 1;
-    return w->groups->member[w->groups->begin[unit] + k];
+    const group_blocks *w = (const group_blocks *)blocks;
+    *factor = w->by_size ? 1 / sqrt((double)size_of(w->groups, index)) : 1;
+    return w->groups->member[w->groups->begin[index] + k];
 }
 
-static void fetch(vxs_units *units, size_t unit, double *block)
+static void fetch(vxs_blocks *blocks, size_t index, double *block)
 {
-    const grouped *w = (const grouped *)units;
-    size_t count = size_of(w->groups, unit);
+    const group_blocks *w = (const group_blocks *)blocks;
+    size_t count = size_of(w->groups, index);
     double factor = w->by_size ? 1 / sqrt((double)count) : 1;
-    vxs_design_fetch(units->design, w->groups->member + w->groups->begin[unit], count, block);
-    for (size_t k = 0; k < count * units->n && w->by_size; k++)
+    vxs_design_fetch(blocks->design, w->groups->member + w->groups->begin[index], count, block);
+    for (size_t k = 0; k < count * blocks->n && w->by_size; k++)
         block[k] *= factor;
 }
 
-static void release(vxs_units *units)
+static void release(vxs_blocks *blocks)
 {
-    grouped *w = (grouped *)units;
+    group_blocks *w = (group_blocks *)blocks;
     free(w->child);
     free(w->sibling);
     free(w->least);
-    free(w->queue);
+    free(w->heap);
     free(w->scores);
 }
 
-static const vxs_units_kind kind = {
+static const vxs_blocks_kind kind = {
     .width = width,
     .feature = feature,
     .fetch = fetch,
@@ -184,18 +184,18 @@ static const vxs_units_kind kind = {
     .release = release,
 };
 
-static vxs_status plant(grouped *w, vxs_error *err)
+static vxs_status build_tree(group_blocks *w, vxs_error *err)
 {
     size_t count = w->groups->count;
     w->child = vxs_alloc(count, sizeof(*w->child), err);
     w->sibling = w->child ? vxs_alloc(count, sizeof(*w->sibling), err) : NULL;
     w->least = w->sibling ? vxs_alloc(count, sizeof(*w->least), err) : NULL;
-    w->queue = w->least ? vxs_alloc(count, sizeof(*w->queue), err) : NULL;
-    if (!w->queue)
+    w->heap = w->least ? vxs_alloc(count, sizeof(*w->heap), err) : NULL;
+    if (!w->heap)
         return VXS_FAILED;
     for (size_t g = 0; g < count; g++)
         w->child[g] = w->sibling[g] = w->least[g] = SIZE_MAX;
-    for (size_t g = count; g-- > 0;) { /* children stand behind their parents */
+    for (size_t g = count; g-- > 0;) { /* children follow their parents */
         size_t parent = w->groups->parent[g],
                size = size_of(w->groups, g) ? size_of(w->groups, g) : 1;
         size_t below = size < w->least[g] ? size : w->least[g];
@@ -208,12 +208,12 @@ static vxs_status plant(grouped *w, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- Groups that are none -------------------------------------------------------------------- */
+/* ---- Checks of groups ------------------------------------------------------------------------ */
 
 static vxs_status check_runs(const vxs_groups *groups, size_t p, vxs_error *err)
 {
     if (groups->nodes != p)
-        return vxs_fail(err, VXS_MISUSE, "the groups are of %zu features, the design has %zu",
+        return vxs_fail(err, VXS_MISUSE, "the groups have %zu features, the design %zu",
                         groups->nodes, p);
     if (groups->count > 0 && (!groups->begin || !groups->end || !groups->member))
         return vxs_fail(err, VXS_MISUSE, "%zu groups without members", groups->count);
@@ -224,13 +224,13 @@ static vxs_status check_runs(const vxs_groups *groups, size_t p, vxs_error *err)
                             groups->begin[g], groups->end[g], groups->members);
         if (groups->parent && groups->parent[g] != SIZE_MAX && groups->parent[g] >= g)
             return vxs_fail(err, VXS_MISUSE,
-                            "the parent of group %zu is group %zu; parents stand before", g,
+                            "the parent of group %zu is group %zu; parents must precede", g,
                             groups->parent[g]);
     }
     return VXS_OK;
 }
 
-/* last[feature]: the group that had it last, and 1. */
+/* last[feature]: 1 + the last group with this feature. */
 static vxs_status check_members(const vxs_groups *groups, size_t *last, vxs_error *err)
 {
     for (size_t g = 0; g < groups->count; g++)
@@ -246,7 +246,7 @@ static vxs_status check_members(const vxs_groups *groups, size_t *last, vxs_erro
     return VXS_OK;
 }
 
-/* Whether the child c of g has none but members of g, which `last` marks. */
+/* Checks that all members of child c are members of g, which `last` marks. */
 static vxs_status check_child(const vxs_groups *groups, size_t g, size_t c, const size_t *last,
                               vxs_error *err)
 {
@@ -258,8 +258,8 @@ static vxs_status check_child(const vxs_groups *groups, size_t g, size_t c, cons
     return VXS_OK;
 }
 
-/* Once the tree is planted: a run that is part of the parent's needs no look at its members. */
-static vxs_status check_tree(const grouped *w, vxs_error *err)
+/* Requires the tree; a range inside the parent's range needs no check of its members. */
+static vxs_status check_tree(const group_blocks *w, vxs_error *err)
 {
     const vxs_groups *groups = w->groups;
     size_t *last = vxs_alloc(groups->nodes, sizeof(*last), err);
@@ -284,7 +284,8 @@ static vxs_status check_tree(const grouped *w, vxs_error *err)
 static vxs_status check_groups(const vxs_design *design, const vxs_groups *groups, vxs_error *err)
 {
     if (!design || !groups)
-        return vxs_fail(err, VXS_MISUSE, "units have no %s", design ? "groups" : "design");
+        return vxs_fail(err, VXS_MISUSE, "feature blocks require %s",
+                        design ? "groups" : "a design");
     vxs_status status = check_runs(groups, vxs_design_columns(design), err);
     size_t *last = status ? NULL : vxs_alloc(groups->nodes, sizeof(*last), err);
     if (!status)
@@ -293,34 +294,34 @@ static vxs_status check_groups(const vxs_design *design, const vxs_groups *group
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Constructor ----------------------------------------------------------------------------- */
 
-vxs_status vxs_units_of_groups(const vxs_context *context, vxs_design *design,
-                               const vxs_groups *groups, bool by_size, vxs_units **units,
-                               vxs_error *err)
+vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
+                                const vxs_groups *groups, bool by_size, vxs_blocks **blocks,
+                                vxs_error *err)
 {
-    vxs_map none = { .kind = VXS_MAP_NONE };
+    vxs_feature_map none = { .kind = VXS_FEATURE_MAP_NONE };
     vxs_status status = check_groups(design, groups, err);
-    grouped *made = status ? NULL : vxs_alloc(1, sizeof(*made), err);
-    if (!made)
+    group_blocks *result = status ? NULL : vxs_alloc(1, sizeof(*result), err);
+    if (!result)
         return status ? status : VXS_FAILED;
-    made->groups = groups;
-    made->by_size = by_size;
-    status = vxs_units_init(&made->units, &kind, context, design, &none, groups->count, err);
+    result->groups = groups;
+    result->by_size = by_size;
+    status = vxs_blocks_init(&result->blocks, &kind, context, design, &none, groups->count, err);
     if (!status)
-        status = vxs_units_make_sums(&made->units, err);
+        status = vxs_blocks_allocate_sums(&result->blocks, err);
     if (!status && groups->parent)
-        status = plant(made, err);
+        status = build_tree(result, err);
     if (!status && groups->parent)
-        status = check_tree(made, err);
+        status = check_tree(result, err);
     if (!status && !groups->parent) {
-        made->scores = vxs_alloc(BLOCK, sizeof(*made->scores), err);
-        status = made->scores ? VXS_OK : VXS_FAILED;
+        result->scores = vxs_alloc(BLOCK, sizeof(*result->scores), err);
+        status = result->scores ? VXS_OK : VXS_FAILED;
     }
     if (status) {
-        vxs_units_free(&made->units);
+        vxs_blocks_free(&result->blocks);
         return status;
     }
-    *units = &made->units;
+    *blocks = &result->blocks;
     return VXS_OK;
 }

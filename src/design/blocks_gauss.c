@@ -1,18 +1,17 @@
-/* units_gauss.c - the additive Gaussian kernel: each feature is 11 columns, a constant, cosines and
- * sines. Their products with v are the parts of sums of v times powers of one complex number a
- * subject, so a value costs one sine and one cosine; by the lanes of products.c, the same bits for
- * every processor, the body that this one can run being chosen once.
+/* blocks_gauss.c - the additive Gaussian kernel: each feature has 11 columns, a constant, cosines
+ * and sines. Their inner products with v are the real and imaginary parts of sums of v times powers
+ * of one complex number per subject, so a value costs one sine and one cosine; in the vector lanes
+ * of products.c, bitwise equal on every processor.
  *
- * An angle is k pi and a rest of at most pi / 2, k whole; of the rest Taylor's polynomials of
- * degree 21 and 22 are off by less than 2e-18 and 1e-19; k is odd where its last bit says so, and
- * then both change their signs. */
-#include "design/units.h"
+ * An angle is k pi plus a remainder of at most pi / 2, k an integer; the errors of the Taylor
+ * polynomials of degree 21 and 22 are below 2e-18 and 1e-19; for odd k both results change sign. */
+#include "design/blocks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __clang__ /* gcc in C11 mode joins no product with a sum unless it is told to */
+#ifdef __clang__ /* gcc in C11 mode contracts no product and sum unless asked by a flag */
 #pragma STDC FP_CONTRACT OFF
 #endif
 
@@ -26,25 +25,25 @@ typedef struct {
 } sums;
 
 typedef struct {
-    vxs_units units;
-    double rate;          /* from values to angles */
+    vxs_blocks blocks;
+    double rate;          /* factor from values to angles */
     double squares[SUMS]; /* of the columns' factors */
     void (*add)(const double *x, double rate, const double *v, size_t n, double *even, double *odd);
-} waves;
+} gauss_blocks;
 
-/* ---- By lanes -------------------------------------------------------------------------------- */
+/* ---- Vectorized ------------------------------------------------------------------------------ */
 
-/* Without this a body would not become part of the function that is compiled for a processor. */
+/* Without this the body would not be compiled for the target of its caller. */
 #define INSIDE static inline __attribute__((always_inline))
 
-/* Up to here k times the first part of pi has no rounding. */
+/* Up to here k times the leading part of pi is exact. */
 static const double FAR = 3e6;
 
-/* Cosine and sine of the angle, the first in its place. */
-INSIDE void turn(lanes *angle, lanes *sine)
+/* Computes cosine (in place) and sine of the angle. */
+INSIDE void cos_sin(lanes *angle, lanes *sine)
 {
     const double per_pi = 0.3183098861837907;
-    const double round = 0x1.8p52; /* the last bits of what it is added to are the whole part */
+    const double round = 0x1.8p52; /* adding this leaves the integer part in the low bits */
     const double pi_high = 0x1.921fb544p+1, pi_low = 0x1.0b4611a626331p-33;
     lanes z = *angle * per_pi + round, k = z - round;
     lanes r = *angle - k * pi_high - k * pi_low, r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
@@ -69,7 +68,7 @@ INSIDE void add_eight(const double *x, double rate, const double *v, sums *to)
     memcpy(&c, x, sizeof(c));
     memcpy(&a, v, sizeof(a));
     c *= rate;
-    turn(&c, &s);
+    cos_sin(&c, &s);
     to->even[0] += a;
     for (int m = 1; m < SUMS; m++) {
         lanes turned = a * c - b * s;
@@ -114,14 +113,14 @@ INSIDE void add_body(const double *x, double rate, const double *v, size_t n, do
         add_body(x, rate, v, n, even, odd);                                                        \
     }
 
-/* unused: no attribute that matters, for what every processor of this kind can run */
+/* unused: a neutral attribute, for the baseline of the architecture */
 ADD(plain, unused)
 #if defined(__x86_64__)
 ADD(avx2, target("avx2"))
 ADD(avx512, target("avx512f,avx512dq,avx512vl"))
 #endif
 
-static void choose_add(waves *w)
+static void choose_add(gauss_blocks *w)
 {
     w->add = add_plain;
 #if defined(__x86_64__)
@@ -135,7 +134,7 @@ static void choose_add(waves *w)
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-static bool any_far(const double *x, size_t n, double rate)
+static bool exceeds_range(const double *x, size_t n, double rate)
 {
     int far = 0;
 #pragma omp simd reduction(| : far)
@@ -144,13 +143,13 @@ static bool any_far(const double *x, size_t n, double rate)
     return far != 0;
 }
 
-/* One by one, however far. */
-static void add_far(const double *x, double rate, const double *v, size_t n, double *even,
-                    double *odd)
+/* Scalar fallback for arbitrarily large angles. */
+static void add_scalar(const double *x, double rate, const double *v, size_t n, double *even,
+                       double *odd)
 {
     for (size_t i = 0; i < n; i++) {
         double c[SUMS], s[SUMS];
-        vxs_gauss_turns(x[i] * rate, c, s);
+        vxs_gauss_harmonics(x[i] * rate, c, s);
         for (int m = 0; m < SUMS; m++) {
             even[m] += v[i] * c[m];
             odd[m] += v[i] * s[m];
@@ -158,47 +157,47 @@ static void add_far(const double *x, double rate, const double *v, size_t n, dou
     }
 }
 
-static void score_feature(vxs_units *units, size_t feature, const double *x, const double *v)
+static void score_feature(vxs_blocks *blocks, size_t feature, const double *x, const double *v)
 {
-    const waves *w = (const waves *)units;
+    const gauss_blocks *w = (const gauss_blocks *)blocks;
     double even[SUMS] = { 0 }, odd[SUMS] = { 0 }, score = 0;
-    if (any_far(x, units->n, w->rate))
-        add_far(x, w->rate, v, units->n, even, odd);
+    if (exceeds_range(x, blocks->n, w->rate))
+        add_scalar(x, w->rate, v, blocks->n, even, odd);
     else
-        w->add(x, w->rate, v, units->n, even, odd);
+        w->add(x, w->rate, v, blocks->n, even, odd);
     for (int m = 0; m < SUMS; m++)
         score += w->squares[m] * (even[m] * even[m] + odd[m] * odd[m]);
-    units->sums[feature] = score;
+    blocks->sums[feature] = score;
 }
 
-static vxs_status best(vxs_units *units, const double *v, vxs_top *top, vxs_error *err)
+static vxs_status best(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_error *err)
 {
-    return vxs_units_best_visited(units, score_feature, v, top, err);
+    return vxs_blocks_best_visited(blocks, score_feature, v, top, err);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Constructor ----------------------------------------------------------------------------- */
 
-static const vxs_units_kind kind = { .best = best };
+static const vxs_blocks_kind kind = { .best = best };
 
-vxs_status vxs_units_gauss_new(const vxs_context *context, vxs_design *design, const vxs_map *map,
-                               vxs_units **units, vxs_error *err)
+vxs_status vxs_blocks_gauss_new(const vxs_context *context, vxs_design *design,
+                                const vxs_feature_map *map, vxs_blocks **blocks, vxs_error *err)
 {
-    waves *made = vxs_alloc(1, sizeof(*made), err);
-    if (!made)
+    gauss_blocks *result = vxs_alloc(1, sizeof(*result), err);
+    if (!result)
         return VXS_FAILED;
-    vxs_status status =
-        vxs_units_init(&made->units, &kind, context, design, map, vxs_design_columns(design), err);
+    vxs_status status = vxs_blocks_init(&result->blocks, &kind, context, design, map,
+                                        vxs_design_columns(design), err);
     if (!status)
-        status = vxs_units_make_sums(&made->units, err);
+        status = vxs_blocks_allocate_sums(&result->blocks, err);
     if (status) {
-        vxs_units_free(&made->units);
+        vxs_blocks_free(&result->blocks);
         return status;
     }
-    made->rate = vxs_gauss_rate(map);
-    vxs_gauss_factors(made->squares);
+    result->rate = vxs_gauss_frequency(map);
+    vxs_gauss_factors(result->squares);
     for (int m = 0; m < SUMS; m++)
-        made->squares[m] *= made->squares[m];
-    choose_add(made);
-    *units = &made->units;
+        result->squares[m] *= result->squares[m];
+    choose_add(result);
+    *blocks = &result->blocks;
     return VXS_OK;
 }

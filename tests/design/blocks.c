@@ -1,15 +1,15 @@
-/* units.c - examples for units, and what brute force says of them. */
-#include "tests/design/units.h"
+/* blocks.c - examples of feature blocks, and their scores by brute force. */
+#include "tests/design/blocks.h"
 
-const vxs_map units_maps[MAPS] = {
-    { .kind = VXS_MAP_NONE },
-    { .kind = VXS_MAP_POLY2, .gamma = 0.7, .constant = 1.3 },
-    { .kind = VXS_MAP_POLY2, .gamma = 2, .constant = 0 },
-    { .kind = VXS_MAP_GAUSS, .bandwidth = 1.5 },
-    { .kind = VXS_MAP_HIK },
+const vxs_feature_map blocks_maps[MAPS] = {
+    { .kind = VXS_FEATURE_MAP_NONE },
+    { .kind = VXS_FEATURE_MAP_POLY2, .gamma = 0.7, .coef0 = 1.3 },
+    { .kind = VXS_FEATURE_MAP_POLY2, .gamma = 2, .coef0 = 0 },
+    { .kind = VXS_FEATURE_MAP_GAUSS, .bandwidth = 1.5 },
+    { .kind = VXS_FEATURE_MAP_HIK },
 };
 
-example units_example(uint64_t stream, size_t n, size_t p)
+example blocks_example(uint64_t stream, size_t n, size_t p)
 {
     vxs_random random = { .seed = 5, .stream = stream };
     example e = { .n = n, .p = p };
@@ -28,13 +28,13 @@ example units_example(uint64_t stream, size_t n, size_t p)
     return e;
 }
 
-void units_release(example *e)
+void blocks_release(example *e)
 {
     free(e->x);
     free(e->v);
 }
 
-vxs_design *units_design(const example *e, int way, int threads)
+vxs_design *blocks_design(const example *e, int way, int threads)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_design *design;
@@ -53,11 +53,11 @@ vxs_design *units_design(const example *e, int way, int threads)
 
 /* ---- Brute force ----------------------------------------------------------------------------- */
 
-static double score_of(vxs_units *units, size_t unit, const double *v, double *size)
+static double score_of(vxs_blocks *blocks, size_t index, const double *v, double *size)
 {
-    size_t n = vxs_units_rows(units), width = vxs_units_width(units, unit);
+    size_t n = vxs_blocks_rows(blocks), width = vxs_blocks_width(blocks, index);
     double *block = malloc((n * width + 1) * sizeof(*block)), score = 0;
-    vxs_units_fetch(units, unit, block);
+    vxs_blocks_fetch(blocks, index, block);
     *size = 0;
     for (size_t k = 0; k < width; k++) {
         double sum = 0, all = 0;
@@ -78,24 +78,24 @@ static int falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-void units_agree(vxs_units *units, const double *v, size_t most)
+void blocks_agree(vxs_blocks *blocks, const double *v, size_t most)
 {
     vxs_error err = VXS_ERROR_INIT;
-    size_t all = vxs_units_count(units), count = 0;
+    size_t all = vxs_blocks_count(blocks), count = 0;
     vxs_scored *best = malloc((most + 1) * sizeof(*best));
     double *scores = malloc((all + 1) * sizeof(*scores)), largest = 0, size;
-    WORKS(vxs_units_best(units, v, most, best, &count, &err), err);
+    WORKS(vxs_blocks_best(blocks, v, most, best, &count, &err), err);
     cr_assert(count == (most < all ? most : all), "%zu of %zu", count, most);
     for (size_t u = 0; u < all; u++) {
-        scores[u] = score_of(units, u, v, &size);
+        scores[u] = score_of(blocks, u, v, &size);
         largest = size > largest ? size : largest;
     }
     for (size_t k = 0; k < count; k++) {
-        cr_assert(best[k].unit < all);
-        cr_assert(fabs(best[k].score - scores[best[k].unit]) <= 1e-13 * largest,
-                  "unit %zu: %g, not %g", best[k].unit, best[k].score, scores[best[k].unit]);
+        cr_assert(best[k].index < all);
+        cr_assert(fabs(best[k].score - scores[best[k].index]) <= 1e-13 * largest,
+                  "unit %zu: %g, not %g", best[k].index, best[k].score, scores[best[k].index]);
         cr_assert(k == 0 || best[k - 1].score > best[k].score ||
-                      (best[k - 1].score == best[k].score && best[k - 1].unit < best[k].unit),
+                      (best[k - 1].score == best[k].score && best[k - 1].index < best[k].index),
                   "%zu and %zu are not in order", k - 1, k);
     }
     qsort(scores, all, sizeof(*scores), falling);
@@ -106,39 +106,39 @@ void units_agree(vxs_units *units, const double *v, size_t most)
     free(best);
 }
 
-void units_fewer_are_the_first(vxs_units *units, const double *v, const size_t *mosts,
+void units_fewer_are_the_first(vxs_blocks *blocks, const double *v, const size_t *mosts,
                                size_t how_many)
 {
     vxs_error err = VXS_ERROR_INIT;
-    size_t all = vxs_units_count(units), whole, count;
+    size_t all = vxs_blocks_count(blocks), whole, count;
     vxs_scored *every = malloc((all + 1) * sizeof(*every)),
                *some = malloc((all + 1) * sizeof(*some));
-    WORKS(vxs_units_best(units, v, all, every, &whole, &err), err);
+    WORKS(vxs_blocks_best(blocks, v, all, every, &whole, &err), err);
     cr_assert(whole == all);
     for (size_t m = 0; m < how_many; m++) {
-        WORKS(vxs_units_best(units, v, mosts[m], some, &count, &err), err);
+        WORKS(vxs_blocks_best(blocks, v, mosts[m], some, &count, &err), err);
         cr_assert(count == (mosts[m] < all ? mosts[m] : all), "%zu of %zu", count, mosts[m]);
         for (size_t k = 0; k < count; k++)
-            cr_assert(some[k].unit == every[k].unit && some[k].score == every[k].score,
-                      "place %zu of %zu: %zu with %a, %zu with %a", k, mosts[m], some[k].unit,
-                      some[k].score, every[k].unit, every[k].score);
+            cr_assert(some[k].index == every[k].index && some[k].score == every[k].score,
+                      "place %zu of %zu: %zu with %a, %zu with %a", k, mosts[m], some[k].index,
+                      some[k].score, every[k].index, every[k].score);
     }
     free(every);
     free(some);
 }
 
-void units_same(vxs_units *a, vxs_units *b, const double *v, size_t most)
+void blocks_same(vxs_blocks *a, vxs_blocks *b, const double *v, size_t most)
 {
     vxs_error err = VXS_ERROR_INIT;
     size_t counts[2];
     vxs_scored *one = calloc(most + 1, sizeof(*one)), *two = calloc(most + 1, sizeof(*two));
-    WORKS(vxs_units_best(a, v, most, one, &counts[0], &err), err);
-    WORKS(vxs_units_best(b, v, most, two, &counts[1], &err), err);
+    WORKS(vxs_blocks_best(a, v, most, one, &counts[0], &err), err);
+    WORKS(vxs_blocks_best(b, v, most, two, &counts[1], &err), err);
     cr_assert(counts[0] == counts[1]);
     for (size_t k = 0; k < counts[0]; k++)
-        cr_assert(one[k].unit == two[k].unit && one[k].score == two[k].score,
-                  "place %zu: %zu with %a, %zu with %a", k, one[k].unit, one[k].score, two[k].unit,
-                  two[k].score);
+        cr_assert(one[k].index == two[k].index && one[k].score == two[k].score,
+                  "place %zu: %zu with %a, %zu with %a", k, one[k].index, one[k].score,
+                  two[k].index, two[k].score);
     free(one);
     free(two);
 }

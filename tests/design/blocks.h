@@ -1,4 +1,4 @@
-/* units.h - examples for units, and what brute force says of them. */
+/* blocks.h - examples of feature blocks, and their scores by brute force. */
 #ifndef VXS_TESTS_UNITS_H
 #define VXS_TESTS_UNITS_H
 
@@ -11,24 +11,24 @@ typedef struct {
 } example;
 
 /* Every seventh column is one that was there before, every ninth is constant. */
-example units_example(uint64_t stream, size_t n, size_t p);
-void units_release(example *e);
+example blocks_example(uint64_t stream, size_t n, size_t p);
+void blocks_release(example *e);
 /* As it is, standardised, or standardised over every second row. */
 enum { RAW, STANDARDISED, SOME_ROWS, WAYS };
-vxs_design *units_design(const example *e, int way, int threads);
+vxs_design *blocks_design(const example *e, int way, int threads);
 
 /* Maps of every kind. */
 enum { MAPS = 5 };
-extern const vxs_map units_maps[MAPS];
+extern const vxs_feature_map blocks_maps[MAPS];
 
 /* The `most` best are in order, each has the score that its columns have, and no other has more
  * than the last one. */
-void units_agree(vxs_units *units, const double *v, size_t most);
+void blocks_agree(vxs_blocks *blocks, const double *v, size_t most);
 /* Asked for fewer, units leave out the last ones, and none else: whatever was not looked at would
  * have stood behind, also where scores are the same. */
-void units_fewer_are_the_first(vxs_units *units, const double *v, const size_t *mosts,
+void units_fewer_are_the_first(vxs_blocks *blocks, const double *v, const size_t *mosts,
                                size_t how_many);
 /* The same bits, whoever finds them. */
-void units_same(vxs_units *a, vxs_units *b, const double *v, size_t most);
+void blocks_same(vxs_blocks *a, vxs_blocks *b, const double *v, size_t most);
 
 #endif
