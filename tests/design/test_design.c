@@ -500,7 +500,8 @@ Test(design, what_cannot_be_is_refused)
     REFUSES(vxs_dense_new(NULL, e.n, e.p, 1, &none, &err), err, VXS_MISUSE, "no values");
     REFUSES(vxs_sparse_new(NULL, NULL, starts, e.n, 1, 1, &none, &err), err, VXS_MISUSE,
             "no values");
-    REFUSES(vxs_sparse_new(e.x, NULL, NULL, e.n, 1, 1, &none, &err), err, VXS_MISUSE, "no column starts");
+    REFUSES(vxs_sparse_new(e.x, NULL, NULL, e.n, 1, 1, &none, &err), err, VXS_MISUSE,
+            "no column starts");
     vxs_design_free(view);
     release(&e);
 }

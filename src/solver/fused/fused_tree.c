@@ -71,7 +71,8 @@ static vxs_status add_root_columns(fused_tree *f, vxs_error *err)
         return VXS_FAILED;
     if (q > 0)
         memcpy(f->covariates, f->problem.covariates, q * n * sizeof(*f->covariates));
-    memcpy(f->covariates + q * n, vxs_subtree_sums_totals(f->tree), trees * n * sizeof(*f->covariates));
+    memcpy(f->covariates + q * n, vxs_subtree_sums_totals(f->tree),
+           trees * n * sizeof(*f->covariates));
     double rounding = vxs_least_sum(f->problem.design);
     for (size_t k = 0; k < trees; k++) {
         double *column = f->covariates + (q + k) * n, length = cblas_dnrm2((int)n, column, 1);
