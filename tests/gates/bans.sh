@@ -7,12 +7,13 @@ bad=0
 banned() { # why, pattern of names, objects
     why=$1 names=$2
     shift 2
-    for object in "$@"; do
-        wants=$(nm -u "$object") || { echo "$object cannot be read"; bad=1; continue; }
-        # __printf_chk and __open_2 are printf and open, as -D_FORTIFY_SOURCE has them
-        found=$(printf '%s\n' "$wants" | awk '{ print $2 }' | sed -E 's/^__(.*)_(chk|2)$/\1/' | grep -xE "$names" | tr '\n' ' ')
-        [ -z "$found" ] || { echo "$object calls $found <- $why"; bad=1; }
-    done
+    asks=$(nm -A -u "$@") || { echo "an object cannot be read"; bad=1; }
+    # __printf_chk and __open_2 are printf and open, as -D_FORTIFY_SOURCE has them
+    found=$(printf '%s\n' "$asks" | sed -E 's/: *U __(.*)_(chk|2)$/: U \1/' |
+        awk -v names="^($names)$" -v why="$why" '$NF ~ names {
+            sub(/:$/, "", $1); calls[$1] = calls[$1] $NF " " }
+            END { for (object in calls) print object " calls " calls[object] "<- " why }')
+    [ -z "$found" ] || { echo "$found"; bad=1; }
 }
 
 library=$(find "$1" -name '*.o' ! -path '*/cli/*')

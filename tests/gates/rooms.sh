@@ -4,12 +4,11 @@
 set -u
 cd "$1" || exit 1
 shift
-for object in $(find . -name '*.o'); do
-    room=${object#./} room=${room%%/*}
-    nm "$object" | awk -v room="$room" -v object="$object" '
-        $2 ~ /[TDRBC]/ { print "has", $3, room, object }
-        $1 == "U" { print "uses", $2, room, object }'
-done | awk -v rooms="$*" '
+find . -name '*.o' -exec nm -A {} + | awk '{
+    object = $1; sub(/:.*/, "", object); room = substr(object, 3); sub(/\/.*/, "", room)
+    kind = $(NF - 1); sub(/.*:/, "", kind)
+    if (kind ~ /^[TDRBC]$/) print "has", $NF, room, object
+    if (kind == "U") print "uses", $NF, room, object }' | awk -v rooms="$*" '
     BEGIN { count = split(rooms, name, " "); for (k = 1; k <= count; k++) rank[name[k]] = k }
     $1 == "has" && $2 ~ /^vxs_/ { home[$2] = $3 }
     $1 == "uses" { user[++uses] = $2 " " $3 " " $4 }
