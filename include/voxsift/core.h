@@ -111,18 +111,35 @@ typedef struct {
     const char *each[VXS_MOST_TEXTS + 1];
 } vxs_texts;
 
+/* Headings under which help lists options, in this order. */
+typedef enum {
+    VXS_HEAD_OPTIONS,
+    VXS_HEAD_DATA,
+    VXS_HEAD_COVARIATES,
+    VXS_HEAD_MODEL,
+    VXS_HEAD_HYPER,
+    VXS_HEAD_EVALUATION,
+    VXS_HEAD_OUTPUT,
+    VXS_HEAD_PERFORMANCE,
+    VXS_HEAD_RESEARCH,
+    VXS_HEADS /* how many */
+} vxs_head;
+
 /* Tables end with name == NULL. Limits are inclusive; -INFINITY and INFINITY leave a side open
  * (INFINITY itself is never accepted). */
 typedef struct {
     const char *name;  /* as on the command line, without the dashes */
     char letter;       /* short form, or 0 */
     const char *value; /* what stands for the value in help: N, MM, FILE; NULL for flags */
-    const char *help;  /* a phrase, without full stop */
+    const char *help;  /* a phrase of at most 25 words, without full stop */
     vxs_param_type type;
     size_t offset;
     double initial, min, max;
     const char *const *choices; /* ends with NULL; of a whole number: words instead, see below */
     bool required;
+    bool usual;       /* in the short help */
+    vxs_head head;    /* where help lists it */
+    const char *more; /* sentences of the manual page behind help; or NULL */
 } vxs_param;
 
 /* What a whole number is when it is given as word k of its choices. */

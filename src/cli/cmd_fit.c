@@ -21,28 +21,28 @@ static const vxs_param choose_params[] = {
       .offset = offsetof(fit_settings, choose),
       .max = 1000,
       .choices = choose_words,
-      .help = "choose lambda by K-fold cross-validation over --nlambda values down to "
-              "--lambda-ratio (0.01), or with methods fgm and mslr the number of rounds up to "
-              "--iterations, "
-              "or one of --nselect; only 'voxsift cv' estimates how good the model is; auto: 5 "
-              "folds, or as many as the groups of --group; group: hold out one group at a time" },
-    VXS_WHOLE_ROW(
-        "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-        "calibrate the probabilities of classes by K-fold cross-validation, as 'voxsift cv' "
-        "does; 0: by the folds of --choose-lambda, else 5 where scores are in no unit "
-        "(methods skfs, fgm and mslr, squared-hinge loss) and there are enough persons and "
-        "subjects of each class, else not at all"),
-    VXS_CHOICE_ROW(
-        "choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
-        "with --choose-lambda: the lambda with the least loss of subjects that were kept back, "
-        "or the largest that is not a standard error worse; of several smoothnesses the "
-        "smoothest; likewise the fewest rounds"),
-    VXS_TEXT_ROW(
-        "group", "COLUMN", offsetof(fit_settings, group),
-        "with --choose-lambda: subjects with the same value stay in one fold, as those of one "
-        "person always do"),
+      .head = VXS_HEAD_EVALUATION,
+      .usual = true,
+      .help = "choose lambda, --iterations or --nselect by K-fold cross-validation; group: leave "
+              "one --group out; 0: use the given value",
+      .more = "Candidates are --nlambda values down to --lambda-ratio. auto: 5 folds, or as many "
+              "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
+    VXS_CHOICE_ROW("choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
+                   "best: minimum cross-validated loss; 1se: one-standard-error rule",
+                   .head = VXS_HEAD_EVALUATION,
+                   .more = "1se takes the smoothest, then the sparsest model within one standard "
+                           "error of the minimum."),
+    VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
+                  "calibrate class probabilities by K-fold cross-validation; 0: where needed",
+                  .head = VXS_HEAD_EVALUATION,
+                  .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
+                          "hsic-lasso, fgm, mslr and squared-hinge loss, where there are enough "
+                          "persons and subjects of each class; else none."),
+    VXS_TEXT_ROW("group", "COLUMN", offsetof(fit_settings, group),
+                 "column whose values stay in one fold, such as site or family; persons always do",
+                 .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,
-                  "with --choose-lambda: of its folds"),
+                  "seed of the random numbers", .head = VXS_HEAD_EVALUATION),
     { .name = NULL },
 };
 

@@ -7,7 +7,7 @@ typedef struct {
 
 static const vxs_param merge_params[] = {
     VXS_PATH_ROW("cohort", "DIR", offsetof(merge_settings, cohort),
-                 "where the cohort is, when it is not where the chunks had it"),
+                 "directory of the cohort; default: that of the chunks", .head = VXS_HEAD_DATA),
     { .name = NULL },
 };
 

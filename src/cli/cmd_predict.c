@@ -30,8 +30,8 @@ typedef struct {
 
 static const vxs_param predict_params[] = {
     VXS_FLAG_ROW("training-too", offsetof(predict_settings, training_too),
-                 "compute scores over subjects that the model was trained on as well; these are no "
-                 "estimate of performance"),
+                 "include training subjects in the metrics, which then overestimate accuracy",
+                 .head = VXS_HEAD_EVALUATION),
     { .name = NULL },
 };
 

@@ -9,34 +9,38 @@
 static const vxs_param talk_params[] = {
     { .name = "quiet",
       .letter = 'q',
-      .help = "print results, errors, and warnings of leaks and bias only",
+      .help = "print only results, errors, and warnings of leakage and bias",
       .type = VXS_PARAM_FLAG,
+      .head = VXS_HEAD_OUTPUT,
       .offset = AT(quiet) },
     { .name = "verbose",
       .letter = 'v',
-      .help = "say more about what is being done",
+      .help = "print more about the progress of the work",
       .type = VXS_PARAM_FLAG,
+      .head = VXS_HEAD_OUTPUT,
       .offset = AT(verbose) },
     { .name = "help",
       .letter = 'h',
-      .help = "print this help",
+      .help = "print help: -h the usual options, --help all of them",
       .type = VXS_PARAM_FLAG,
+      .head = VXS_HEAD_OUTPUT,
+      .usual = true,
       .offset = AT(help) },
     { .name = NULL },
 };
 
 static const vxs_param json_params[] = {
-    VXS_FLAG_ROW("json", AT(json), "print the results as JSON, with what was warned of"),
+    VXS_FLAG_ROW("json", AT(json), "print results and warnings as JSON", .head = VXS_HEAD_OUTPUT),
     { .name = NULL },
 };
 
 #define OUT_ROW                                                                                    \
     .name = "out", .letter = 'o', .value = "DIR",                                                  \
-    .help = "directory to make; it appears when it is complete", .type = VXS_PARAM_PATH,           \
-    .offset = AT(out)
+    .help = "output directory, written when complete", .type = VXS_PARAM_PATH,                     \
+    .head = VXS_HEAD_OUTPUT, .usual = true, .offset = AT(out)
 #define FORCE_ROW                                                                                  \
-    .name = "force", .help = "replace an output of voxsift that exists", .type = VXS_PARAM_FLAG,   \
-    .offset = AT(force)
+    .name = "force", .help = "replace an existing output of voxsift", .type = VXS_PARAM_FLAG,      \
+    .head = VXS_HEAD_OUTPUT, .offset = AT(force)
 
 static const vxs_param output_params[] = {
     { OUT_ROW, .required = true },
@@ -52,29 +56,30 @@ static const vxs_param checked_output_params[] = {
 };
 
 static const vxs_param sync_params[] = {
-    VXS_FLAG_ROW(
-        "no-fsync", AT(no_fsync),
-        "do not wait until outputs are on the disk: faster on scratch disks, but a power loss "
-        "may damage them"),
+    VXS_FLAG_ROW("no-fsync", AT(no_fsync),
+                 "do not wait for the disk: faster, but a power loss may damage outputs",
+                 .head = VXS_HEAD_PERFORMANCE),
     { .name = NULL },
 };
 
 static const vxs_param thread_params[] = {
-    VXS_WHOLE_ROW(
-        "nthreads", "N", AT(nthreads), NAN, 1, VXS_MAX_THREADS,
-        "threads, which change no result; without it VOXSIFT_NTHREADS, SLURM_CPUS_PER_TASK, "
-        "OMP_NUM_THREADS or the cores this process may use decide"),
+    VXS_WHOLE_ROW("nthreads", "N", AT(nthreads), NAN, 1, VXS_MAX_THREADS,
+                  "threads; results do not depend on it; default: all available cores",
+                  .head = VXS_HEAD_PERFORMANCE,
+                  .more = "Without it VOXSIFT_NTHREADS, SLURM_CPUS_PER_TASK, OMP_NUM_THREADS or "
+                          "the cores that this process may use decide, in this order."),
     { .name = NULL },
 };
 
 static const vxs_param chunk_params[] = {
-    VXS_TEXT_ROW(
-        "chunk", "I/N", AT(chunk),
-        "compute the I-th of N shares only, for 'voxsift merge' to put together; auto: the "
-        "task of a Slurm job array 1-N or 0-(N-1); 1/1 and without it: the whole run"),
-    VXS_FLAG_ROW("resume", AT(resume),
-                 "continue a stopped run with the same options from OUT.checkpoint; without it a "
-                 "checkpoint that exists is refused, or discarded with --force"),
+    VXS_TEXT_ROW("chunk", "I/N", AT(chunk),
+                 "compute part I of N for 'voxsift merge'; auto: the task of a Slurm array; "
+                 "default 1/1",
+                 .head = VXS_HEAD_PERFORMANCE),
+    VXS_FLAG_ROW("resume", AT(resume), "continue a stopped run from OUT.checkpoint",
+                 .head = VXS_HEAD_PERFORMANCE,
+                 .more = "The options must be the same. Without it an existing checkpoint is "
+                         "refused, or discarded with --force."),
     { .name = NULL },
 };
 

@@ -24,36 +24,43 @@ const vxs_param vxs_cv_params[] = {
       .min = 2,
       .max = 100000,
       .choices = folds_words,
-      .help = "folds, dealt out evenly over classes, or over quantiles of a score; group: hold out "
-              "one group of --group at a time; default 5, or the number of groups where it is "
-              "less" },
-    VXS_WHOLE_ROW("repeats", "N", AT(repeats), 1, 1, 1000, "times that folds are dealt out anew"),
+      .head = VXS_HEAD_EVALUATION,
+      .usual = true,
+      .help = "outer folds, stratified by class or score; group: leave one --group out; default "
+              "5, or as many as groups" },
+    VXS_WHOLE_ROW("repeats", "N", AT(repeats), 1, 1, 1000,
+                  "repetitions of the cross-validation with other folds",
+                  .head = VXS_HEAD_EVALUATION, .usual = true),
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
-                 "subjects with the same value, such as site, scanner or family, stay in one fold; "
-                 "those of one person always do, and groups that share a person become one"),
-    VXS_TEXT_ROW(
-        "folds-from", "WHERE", AT(folds_from),
-        "the folds themselves: a column, of which each value is one fold (leave one site or "
-        "run out), or a table with participant_id, fold and perhaps repeat, such as the "
-        "folds.tsv of another run; with a column, subjects of one value stay together in inner "
-        "folds too, of which there are fewer than values"),
-    VXS_WHOLE_ROW(
-        "inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
-        "folds of the training subjects that choose lambda (methods fgm and mslr: the number of "
-        "rounds, or which of --nselect); 0: none, --lambda-ratio (--iterations, --nselect) is it; "
-        "without it 5, or as many as the groups that each fold leaves"),
-    VXS_CHOICE_ROW(
-        "choose-rule", "RULE", AT(select), 0, vxs_select_names,
-        "the lambda with the least inner loss, or the largest that is not a standard error "
-        "worse; of several smoothnesses the smoothest; likewise the fewest rounds"),
+                 "column whose values stay in one fold, such as site or family; persons always do",
+                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .more = "Groups that share a person are joined; a group finer than the person is "
+                         "refused."),
+    VXS_TEXT_ROW("folds-from", "WHERE", AT(folds_from),
+                 "given folds: a column, one fold per value (leave one site out), or a table such "
+                 "as folds.tsv",
+                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .more = "A table has the columns participant_id, fold and perhaps repeat. With a "
+                         "column, subjects of one value stay together in inner folds too."),
+    VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
+                  "inner folds that choose lambda, --iterations or --nselect; 0: use the given "
+                  "value; default 5",
+                  .head = VXS_HEAD_EVALUATION,
+                  .more = "With groups: as many as each outer fold leaves, if these are fewer."),
+    VXS_CHOICE_ROW("choose-rule", "RULE", AT(select), 0, vxs_select_names,
+                   "best: minimum inner cross-validated loss; 1se: one-standard-error rule",
+                   .head = VXS_HEAD_EVALUATION,
+                   .more = "1se takes the smoothest, then the sparsest model within one standard "
+                           "error of the minimum."),
     VXS_TEXT_ROW("prefilter", "RULE", AT(prefilter),
-                 "keep features by a test on the training subjects alone: ttest:0.05 those whose "
-                 "correlation with the target has that p-value, variance:0.5 the half that varies "
-                 "most"),
+                 "univariate feature selection in each training fold: ttest:P or variance:FRACTION",
+                 .head = VXS_HEAD_MODEL,
+                 .more = "ttest:0.05 keeps features whose correlation with the target has p < "
+                         "0.05; variance:0.5 keeps the half with the largest variance."),
     VXS_WHOLE_ROW("bootstraps", "N", AT(bootstraps), 1000, 100, 100000,
-                  "draws of subjects for the 95 % intervals"),
-    VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15,
-                  "of everything that is drawn: folds and intervals"),
+                  "bootstrap samples for 95 % confidence intervals", .head = VXS_HEAD_EVALUATION),
+    VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "seed of the random numbers",
+                  .head = VXS_HEAD_EVALUATION),
     { .name = NULL },
 };
 

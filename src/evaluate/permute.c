@@ -17,23 +17,24 @@
 #define AT(member) offsetof(vxs_permute_settings, member)
 
 const vxs_param vxs_permute_params[] = {
-    VXS_WHOLE_ROW("permutations", "N", AT(permutations), 1000, 1, 1e7,
-                  "permutations of the target"),
+    VXS_WHOLE_ROW("permutations", "N", AT(permutations), 1000, 1, 1e7, "permutations of the target",
+                  .head = VXS_HEAD_EVALUATION, .usual = true),
     VXS_TEXT_ROW("metric", "METRIC", AT(metric),
-                 "what is compared, as 'voxsift cv' computes it over all held-out subjects: r for "
-                 "scores, auc for classes when it is not given"),
-    VXS_TEXT_ROW(
-        "blocks", "COLUMN", AT(blocks),
-        "exchangeability: targets change places only among subjects with the same value, such "
-        "as a site; without it among all; persons with several subjects change places whole"),
-    VXS_FLAG_ROW(
-        "whole-blocks", AT(whole),
-        "with --blocks: whole blocks change places, such as families, and nobody within; only "
-        "with blocks of the same size"),
-    VXS_WHOLE_ROW(
-        "stop-at", "C", AT(stop_at), 50, 0, 1e7,
-        "stop when so many permutations are as good as the observed target, for then p is "
-        "clear; 0: never; a chunk does not stop, but 'voxsift merge' counts no further"),
+                 "metric to test, as 'voxsift cv' computes it; default r for scores, auc for "
+                 "classes",
+                 .head = VXS_HEAD_EVALUATION),
+    VXS_TEXT_ROW("blocks", "COLUMN", AT(blocks),
+                 "exchangeability blocks: permute only among subjects with the same value, such "
+                 "as site",
+                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .more = "Persons with several subjects are exchanged whole."),
+    VXS_FLAG_ROW("whole-blocks", AT(whole),
+                 "with --blocks: exchange whole blocks of the same size, such as families",
+                 .head = VXS_HEAD_EVALUATION),
+    VXS_WHOLE_ROW("stop-at", "C", AT(stop_at), 50, 0, 1e7,
+                  "stop early after C exceedances (Besag and Clifford 1991); 0: never",
+                  .head = VXS_HEAD_EVALUATION,
+                  .more = "A chunk does not stop; 'voxsift merge' counts no further."),
     { .name = NULL },
 };
 

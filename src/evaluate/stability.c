@@ -17,18 +17,24 @@
 
 const vxs_param vxs_stability_params[] = {
     VXS_WHOLE_ROW("pairs", "N", AT(pairs), 50, 2, 100000,
-                  "times that the subjects are halved; both halves are used"),
-    VXS_REAL_ROW("threshold", "SHARE", AT(threshold), 0.75, 0.55, 1,
-                 "share of the halves that must select a feature for it to be stable"),
+                  "random splits of the subjects into two halves; the model is fitted on both",
+                  .head = VXS_HEAD_EVALUATION, .usual = true),
+    VXS_REAL_ROW("threshold", "FREQUENCY", AT(threshold), 0.75, 0.55, 1,
+                 "selection frequency from which a feature is stable", .head = VXS_HEAD_EVALUATION,
+                 .usual = true),
     VXS_REAL_ROW("wrong", "N", AT(wrong), 1, 1e-6, 1e6,
-                 "stable features that may be wrong, on average: says how many a half may select"),
+                 "bound on the expected number of falsely selected features",
+                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .more = "It determines how many features each half selects."),
     VXS_WHOLE_ROW("select-features", "Q", AT(features), NAN, 1, 1e9,
-                  "features that a half may select, instead of --wrong"),
-    VXS_TEXT_ROW(
-        "group", "COLUMN", AT(group),
-        "subjects with the same value, such as family, stay in one half; those of one person "
-        "always do, and groups that share a person become one"),
-    VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "of the halves"),
+                  "features that each half selects, instead of --wrong",
+                  .head = VXS_HEAD_EVALUATION),
+    VXS_TEXT_ROW("group", "COLUMN", AT(group),
+                 "column whose values stay in one half, such as site or family; persons always do",
+                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .more = "Groups that share a person are joined."),
+    VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "seed of the random numbers",
+                  .head = VXS_HEAD_EVALUATION),
     { .name = NULL },
 };
 

@@ -26,68 +26,73 @@ const vxs_param vxs_task_params[] = {
       .type = VXS_PARAM_TEXT,
       .offset = AT(target),
       .required = true,
-      .help = "column of the cohort's table that is to be predicted" },
-    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names,
-                   "how; 'voxsift methods' tells about each"),
-    VXS_CHOICE_ROW(
-        "loss", "LOSS", AT(loss), 0, losses,
-        "squared for scores, huber for scores with outliers (lasso, graphnet), logistic for "
-        "classes, each against the rest, multinomial for all "
-        "classes at once (fused only), squared-hinge for classes too (lasso; fgm, where auto is "
-        "that); auto goes by the target: text, or numbers of which "
-        "there are two, are classes"),
-    VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
-                 "with --loss huber: residuals beyond it count linearly, in units of the target "
-                 "(0: 1.345 times 1.4826 times the median absolute deviation of the training "
-                 "subjects' target)"),
-    VXS_TEXT_ROW(
-        "confounds", "A,B", AT(confounds),
-        "columns that are in the model without penalty, such as age,sex,site; text becomes a "
-        "column a value"),
-    VXS_CHOICE_ROW(
-        "confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
-        "beside: they predict along with the features; out: what they explain of each feature "
-        "is taken out of it, and they predict nothing"),
-    VXS_TEXT_ROW(
-        "regress-on", "EXPR", AT(regress_on),
-        "with --confounds-as regress: learn what confounds explain on these subjects alone, such "
-        "as controls"),
-    VXS_TEXT_ROW(
-        "subject-weights", "COLUMN", AT(weights),
-        "column with how many subjects each one counts for, in the loss and in what is "
-        "learned of features (means, standard deviations, what confounds explain, "
-        "correlations): a weight of 2 is the same subject twice, 0 is not there, and numbers "
-        "need not be whole; class weights are in the loss alone"),
-    VXS_PATH_ROW(
-        "penalty-factors", "FILE", AT(penalties),
-        "how much of the penalty each feature bears: a table with the columns feature and "
-        "penalty (1 for those it does not name), an image on the cohort's grid, or an array"),
-    VXS_TEXT_ROW(
-        "graph", "GRAPH", AT(graph),
-        "which features are neighbours, for fused: tree (the default: the spanning tree of "
-        "voxels that share a face, or of all pairs of other features, whose edges cost 1 - "
-        "|correlation|), grid6 (voxels that share a face), grid18 (an edge), grid26 (a "
-        "corner), regions (those that touch), chain (features in their order), "
-        "correlation:E and precision:E (of regions or columns, E edges for each, or 1.2: "
-        "the largest |correlation|, or a sparse inverse covariance), or a table with the "
-        "columns from and to, names of features, and perhaps weight; what tree, correlation "
-        "and precision learn, they learn in each training part; what hangs apart by a rule "
-        "is linked where it is nearest, or correlates most; for skfs, without links: grid6 "
-        "(the default of voxels), grid18, grid26, regions (the default of regions), chain "
-        "or a table"),
-    VXS_CHOICE_ROW(
-        "class-weights", "WAY", AT(class_weights), 0, class_weights,
-        "balanced: all classes weigh the same, however many subjects they have; auto is "
-        "balanced in cv when one class is more than half as large again as another, and none "
-        "in fit and path"),
+      .head = VXS_HEAD_DATA,
+      .help = "column of the cohort's table to predict: a score, or a diagnosis" },
     VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
-    VXS_CHOICE_ROW(
-        "standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
-        "features as they are, minus their mean, or divided by their standard deviation as "
-        "well (auto: unit, but center for fused); weights are written for features as "
-        "they are"),
-    VXS_FLAG_ROW("no-intercept", AT(no_intercept), "leave the intercept out"),
+    VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
+                 "column with case weights; a weight of 2 counts a subject twice",
+                 .head = VXS_HEAD_DATA,
+                 .more = "Weights enter the loss and all that is estimated from features: means, "
+                         "standard deviations, regressions on confounds and correlations. They "
+                         "need not be whole; 0 leaves a subject out. Class weights enter the loss "
+                         "alone."),
+    VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
+                   "weight classes by inverse frequency", .head = VXS_HEAD_DATA,
+                   .more = "auto: balanced in cv, permute and stability if the largest class "
+                           "exceeds the smallest by more than 50 %, else none; none in fit and "
+                           "path."),
+    VXS_TEXT_ROW("confounds", "A,B", AT(confounds),
+                 "columns to adjust for, such as age,sex,site; text columns become indicators",
+                 .head = VXS_HEAD_COVARIATES, .usual = true),
+    VXS_CHOICE_ROW("confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
+                   "covariate: unpenalized regressors in the model; regress: regressed out of "
+                   "every voxel in the training folds",
+                   .head = VXS_HEAD_COVARIATES),
+    VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
+                 "with --confounds-as regress: estimate the regression on these subjects, such "
+                 "as controls",
+                 .head = VXS_HEAD_COVARIATES),
+    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names,
+                   "prediction method; 'voxsift methods' compares them", .head = VXS_HEAD_MODEL,
+                   .usual = true),
+    VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
+                   .more = "squared for scores; huber for scores with outliers (lasso, graphnet); "
+                           "logistic for classes, one against the rest; multinomial for all "
+                           "classes at once (fused); squared-hinge for classes (lasso, graphnet, "
+                           "fgm). auto: squared for a column of numbers, logistic for text or two "
+                           "values, squared-hinge for fgm."),
+    VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
+                 "with --loss huber: residual beyond which the loss is linear; 0: 1.345 robust "
+                 "standard deviations",
+                 .head = VXS_HEAD_MODEL,
+                 .more = "In units of the target; robust: 1.4826 times the median absolute "
+                         "deviation of the training subjects' target."),
+    VXS_TEXT_ROW(
+        "graph", "GRAPH", AT(graph),
+        "neighbors: tree, grid6, grid18, grid26, regions, chain, correlation:E, precision:E or a "
+        "table; default: of the method",
+        .head = VXS_HEAD_MODEL,
+        .more = "tree (default of fused): the minimum spanning tree of voxels that share a face, "
+                "or of all pairs of other features, with edge lengths 1 - |correlation|. grid6, "
+                "grid18, grid26: voxels that share a face, an edge, a corner; grid6 is the default "
+                "of graphnet and skfs. regions: regions that touch. chain: features in their "
+                "order. correlation:E and precision:E: E edges per feature with the largest "
+                "|correlation| or |partial correlation|. A table has the columns from, to and "
+                "perhaps weight. Graphs that depend on the data are estimated in each training "
+                "fold. For fused, components are linked where they are nearest."),
+    VXS_PATH_ROW("penalty-factors", "FILE", AT(penalties),
+                 "penalty factor of each feature: a table, an image on the cohort's grid, or an "
+                 "array",
+                 .head = VXS_HEAD_MODEL,
+                 .more = "A table has the columns feature and penalty; features that it does not "
+                         "name have 1."),
+    VXS_CHOICE_ROW("standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
+                   "center features, or scale them to unit variance as well",
+                   .head = VXS_HEAD_MODEL,
+                   .more = "auto: unit, but center for fused. Weights are written for features as "
+                           "they are."),
+    VXS_FLAG_ROW("no-intercept", AT(no_intercept), "fit no intercept", .head = VXS_HEAD_MODEL),
     { .name = NULL },
 };
 

@@ -14,21 +14,27 @@ static const char *const formats[] = { "voxsift", "fsl", "nilearn", NULL };
 
 const vxs_param vxs_regions_params[] = {
     VXS_REAL_ROW("threshold", "T", AT(threshold), 0, 0, INFINITY,
-                 "take voxels whose value is larger than this in size"),
+                 "threshold on the absolute value of the map", .head = VXS_HEAD_DATA,
+                 .usual = true),
     VXS_CHOICE_ROW("connectivity", "N", AT(connectivity), 2, connectivities,
-                   "neighbours share a face (6), an edge too (18) or a corner too (26)"),
-    VXS_WHOLE_ROW("min-size", "N", AT(min_size), 1, 1, 1e9, "leave out clusters with fewer voxels"),
-    VXS_WHOLE_ROW("volume", "K", AT(volume), NAN, 1, 1e6, "which volume of a 4D map, from 1"),
+                   "neighbors of a voxel: by faces (6), edges (18) or corners (26)",
+                   .head = VXS_HEAD_DATA),
+    VXS_WHOLE_ROW("min-size", "N", AT(min_size), 1, 1, 1e9, "smallest cluster in voxels",
+                  .head = VXS_HEAD_DATA, .usual = true),
+    VXS_WHOLE_ROW("volume", "K", AT(volume), NAN, 1, 1e6, "volume of a 4D map, from 1",
+                  .head = VXS_HEAD_DATA),
     VXS_PATH_ROW(
         "atlas", "FILE", AT(atlas),
-        "name clusters by this atlas, a file or a name such as schaefer100 or aal; several with "
-        "commas between"),
+        "atlases that name clusters, with commas between: files, or names such as schaefer100",
+        .head = VXS_HEAD_DATA, .usual = true),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
-                 "names of the first atlas's labels, when they are not in a file beside it"),
+                 "names of the first atlas's labels; default: the file beside it",
+                 .head = VXS_HEAD_DATA),
     VXS_CHOICE_ROW("table-format", "KIND", AT(format), 0, formats,
-                   "the table's columns: ours, those of FSL's cluster or of nilearn (main peaks)"),
-    VXS_PATH_ROW("underlay", "FILE", AT(underlay),
-                 "image to show the map on, for the command that opens it"),
+                   "columns of the table, as in voxsift, FSL cluster or nilearn",
+                   .head = VXS_HEAD_OUTPUT),
+    VXS_PATH_ROW("underlay", "FILE", AT(underlay), "background image in the viewer scripts",
+                 .head = VXS_HEAD_OUTPUT),
     { .name = NULL },
 };
 

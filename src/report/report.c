@@ -18,16 +18,20 @@ const vxs_param vxs_report_params[] = {
       .type = VXS_PARAM_PATH,
       .offset = AT(out),
       .required = true,
-      .help = "page to make; it appears when it is complete" },
-    VXS_FLAG_ROW("force", AT(force), "replace a page of voxsift that exists"),
+      .head = VXS_HEAD_OUTPUT,
+      .help = "HTML page to write" },
+    VXS_FLAG_ROW("force", AT(force), "replace an existing page of voxsift",
+                 .head = VXS_HEAD_OUTPUT),
     VXS_PATH_ROW("atlas", "ATLAS", AT(atlas),
-                 "names for the regions: a file, or a name such as schaefer100"),
+                 "atlas that names regions: a file, or a name such as schaefer100",
+                 .head = VXS_HEAD_DATA, .usual = true),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
-                 "names of the atlas's labels, when they are not in a file beside it"),
+                 "names of the atlas's labels; default: the file beside it", .head = VXS_HEAD_DATA),
     VXS_PATH_ROW(
         "underlay", "IMAGE", AT(underlay),
-        "image under the maps: a file, icbm152 (the average brain that comes with voxsift; "
-        "used by itself when the images say that they are in MNI space) or none"),
+        "background of the maps: a file, icbm152 or none; default icbm152 for images in MNI "
+        "space",
+        .head = VXS_HEAD_DATA, .usual = true),
     { .name = NULL },
 };
 

@@ -78,34 +78,42 @@ double vxs_least_sum(const vxs_design *design);
 #define VXS_AT(member) offsetof(vxs_method_settings, member)
 
 /* A share below 1e-15 is rounding. */
+#define VXS_TOL_ROW                                                                                \
+    VXS_REAL_ROW("tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1,                                        \
+                 "convergence tolerance: relative duality gap to reach; rarely needs changing",    \
+                 .head = VXS_HEAD_HYPER)
 #define VXS_LAMBDA_ROWS                                                                            \
     VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
-                 "weight of the penalty; larger ones leave fewer features"),                       \
-        VXS_REAL_ROW(                                                                              \
-            "lambda-ratio", "SHARE", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,                    \
-            "the same as a share of lambda_max, at which no feature is left: 0.1 for fit "         \
-            "when neither is given, and where a path ends (0.01)"),                                \
+                 "weight of the penalty; larger values select fewer features",                     \
+                 .head = VXS_HEAD_HYPER),                                                          \
+        VXS_REAL_ROW("lambda-ratio", "SHARE", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,           \
+                     "lambda, or the end of its path, as a fraction of lambda_max; default 0.1, "  \
+                     "or 0.01 for a path",                                                         \
+                     .head = VXS_HEAD_HYPER, .usual = true,                                        \
+                     .more =                                                                       \
+                         "lambda_max is the smallest lambda at which no feature is selected."),    \
         VXS_WHOLE_ROW("nlambda", "N", VXS_AT(path.nlambda), 100, 2, 10000,                         \
-                      "values of lambda on a path, from lambda_max down"),                         \
-        VXS_REAL_ROW("tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1,                                    \
-                     "duality gap to reach, as a share of the loss of the empty model")
+                      "values of lambda on the path", .head = VXS_HEAD_HYPER),                     \
+        VXS_TOL_ROW
 
 extern const char *const vxs_screen_names[], *const vxs_inner_names[];
 
 #define VXS_SCREEN_ROWS                                                                            \
     VXS_CHOICE_ROW("screen", "WAY", VXS_AT(saif.screen), 0, vxs_screen_names,                      \
-                   "how features without weight are kept out; saif is the fast one, the others "   \
-                   "are there to be compared with: none, dynamic (gap balls), dpp (sequential, "   \
-                   "squared loss) and strong (unsafe; what it throws away wrongly is counted and " \
-                   "mended)"),                                                                     \
+                   "screening rule; those other than saif are for comparison",                     \
+                   .head = VXS_HEAD_RESEARCH,                                                      \
+                   .more = "none; dynamic: gap safe spheres; dpp: sequential, for squared loss; "  \
+                           "strong: not safe, violations are counted and repaired."),              \
         VXS_CHOICE_ROW("subproblem", "WAY", VXS_AT(saif.inner), 0, vxs_inner_names,                \
-                       "how the problem on the active set is solved: exact active-set steps, "     \
-                       "coordinate descent, or what suits its size and goes on well; the other "   \
-                       "screens begin with descent")
+                       "solver of the problem on the working set: exact steps or coordinate "      \
+                       "descent",                                                                  \
+                       .head = VXS_HEAD_RESEARCH)
 
 #define VXS_KERNEL_WIDTH_ROW                                                                       \
     VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),                                  \
-                 "width of the Gaussian kernel in standard deviations of a voxel, or median: the " \
-                 "median distance between subjects; default 1")
+                 "width of the Gaussian kernel in standard deviations of a voxel, or median; "     \
+                 "default 1",                                                                      \
+                 .head = VXS_HEAD_HYPER,                                                           \
+                 .more = "median: the median distance between two subjects, for each voxel.")
 
 #endif

@@ -80,34 +80,35 @@ void vxs_talk_progress(void *talk, const char *task, const char *unit, uint64_t 
 
 /* ---- Rows of tables of parameters ------------------------------------------------------------ */
 
-#define VXS_FLAG_ROW(name_, at, help_)                                                             \
+/* Behind the help more fields may follow: .head, .usual, .more. */
+#define VXS_FLAG_ROW(name_, at, ...)                                                               \
     {                                                                                              \
-        .name = (name_), .help = (help_), .type = VXS_PARAM_FLAG, .offset = (at)                   \
+        .name = (name_), .type = VXS_PARAM_FLAG, .offset = (at), .help = __VA_ARGS__               \
     }
-#define VXS_TEXT_ROW(name_, value_, at, help_)                                                     \
+#define VXS_TEXT_ROW(name_, value_, at, ...)                                                       \
     {                                                                                              \
-        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_TEXT,               \
-        .offset = (at)                                                                             \
+        .name = (name_), .value = (value_), .type = VXS_PARAM_TEXT, .offset = (at),                \
+        .help = __VA_ARGS__                                                                        \
     }
-#define VXS_TEXTS_ROW(name_, value_, at, help_)                                                    \
+#define VXS_TEXTS_ROW(name_, value_, at, ...)                                                      \
     {                                                                                              \
-        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_TEXTS,              \
-        .offset = (at)                                                                             \
+        .name = (name_), .value = (value_), .type = VXS_PARAM_TEXTS, .offset = (at),               \
+        .help = __VA_ARGS__                                                                        \
     }
-#define VXS_PATH_ROW(name_, value_, at, help_)                                                     \
+#define VXS_PATH_ROW(name_, value_, at, ...)                                                       \
     {                                                                                              \
-        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_PATH,               \
-        .offset = (at)                                                                             \
+        .name = (name_), .value = (value_), .type = VXS_PARAM_PATH, .offset = (at),                \
+        .help = __VA_ARGS__                                                                        \
     }
-#define VXS_CHOICE_ROW(name_, value_, at, initial_, choices_, help_)                               \
+#define VXS_CHOICE_ROW(name_, value_, at, initial_, choices_, ...)                                 \
     {                                                                                              \
-        .name = (name_), .value = (value_), .help = (help_), .type = VXS_PARAM_CHOICE,             \
-        .offset = (at), .initial = (initial_), .choices = (choices_)                               \
+        .name = (name_), .value = (value_), .type = VXS_PARAM_CHOICE, .offset = (at),              \
+        .initial = (initial_), .choices = (choices_), .help = __VA_ARGS__                          \
     }
-#define VXS_NUMBER_ROW(type_, name_, value_, at, initial_, min_, max_, help_)                      \
+#define VXS_NUMBER_ROW(type_, name_, value_, at, initial_, min_, max_, ...)                        \
     {                                                                                              \
-        .name = (name_), .value = (value_), .help = (help_), .type = (type_), .offset = (at),      \
-        .initial = (initial_), .min = (min_), .max = (max_)                                        \
+        .name = (name_), .value = (value_), .type = (type_), .offset = (at),                       \
+        .initial = (initial_), .min = (min_), .max = (max_), .help = __VA_ARGS__                   \
     }
 #define VXS_WHOLE_ROW(...) VXS_NUMBER_ROW(VXS_PARAM_WHOLE, __VA_ARGS__)
 #define VXS_REAL_ROW(...)  VXS_NUMBER_ROW(VXS_PARAM_REAL, __VA_ARGS__)
@@ -288,9 +289,11 @@ VXS_MUST_CHECK vxs_status vxs_row_filter_make(vxs_row_filter *filter, const vxs_
                                               const vxs_texts *only, const vxs_texts *exclude,
                                               vxs_error *err);
 #define VXS_ONLY_HELP                                                                              \
-    "use subjects of whom EXPR is true: group=AD,CN, site!=B, age>60, mmse= (no value); may be "   \
-    "given again, and all must be true"
-#define VXS_EXCLUDE_HELP "leave out subjects of whom EXPR is true, as in --only; may be given again"
+    "use only subjects for whom EXPR is true: group=AD,CN, site!=B, age>60; repeatable, all "      \
+    "must be true",                                                                                \
+        .head = VXS_HEAD_DATA, .usual = true, .more = "mmse= selects subjects without a value."
+#define VXS_EXCLUDE_HELP                                                                           \
+    "leave out subjects for whom EXPR is true, as in --only; repeatable", .head = VXS_HEAD_DATA
 void vxs_row_filter_release(vxs_row_filter *filter);
 /* "--only group=AD leaves 20, --exclude age>60 leaves 7" */
 #define VXS_FILTER_TEXT 768

@@ -4,89 +4,85 @@
 static const char *const ways[] = { "proximal-gradient", "coordinate-descent", NULL };
 static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
-#define COST_ROW                                                                                   \
-    VXS_REAL_ROW(                                                                                  \
-        "C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12,                                             \
-        "what errors on training subjects cost beside the size of weights: larger ones fit "       \
-        "these more closely")
-#define BUDGET_ROW(before)                                                                         \
-    VXS_WHOLE_ROW(                                                                                 \
-        "per-iteration", "N", VXS_AT(blocks.budget), (before), 1, 1e6,                             \
-        "how many features (or groups, pairs) a round adds, and over how many the weights "        \
-        "are to spread: small ones choose with care, large ones need fewer rounds")
 #define COMMON_ROWS                                                                                \
-    VXS_WHOLE_ROW(                                                                                 \
-        "iterations", "N", VXS_AT(path.rounds), 10, 1, 100000,                                     \
-        "rounds at most, unless --nselect says how many are wanted; a path has a point for "       \
-        "each, and folds choose among them"),                                                      \
-        VXS_TEXT_ROW(                                                                              \
-            "nselect", "LIST", VXS_AT(path.numbers),                                               \
-            "how many features (or groups, pairs) are wanted: exactly so many are selected, "      \
-            "unless fewer already close the gap; several with commas between for a path, or "      \
-            "where folds choose"),                                                                 \
-        VXS_REAL_ROW(                                                                              \
-            "tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1,                                             \
-            "duality gap over everything that could be selected, as a share of the loss of "       \
-            "the empty model, at which rounds end before T or --nselect"),                         \
+    VXS_TEXT_ROW("nselect", "LIST", VXS_AT(path.numbers),                                          \
+                 "features, groups or pairs to select; with commas: values to choose among by "    \
+                 "cross-validation",                                                               \
+                 .head = VXS_HEAD_HYPER, .usual = true,                                            \
+                 .more = "Fewer are selected where they already reach --tol. A path has a point "  \
+                         "for each value."),                                                       \
+        VXS_WHOLE_ROW("per-iteration", "N", VXS_AT(blocks.budget), 10, 1, 1e6,                     \
+                      "features, groups or pairs to add in each iteration; small values select "   \
+                      "more carefully, large ones are faster",                                     \
+                      .head = VXS_HEAD_HYPER, .usual = true),                                      \
+        VXS_WHOLE_ROW("iterations", "N", VXS_AT(path.rounds), 10, 1, 100000,                       \
+                      "most iterations, unless --nselect is given; a path has a point for each",   \
+                      .head = VXS_HEAD_HYPER),                                                     \
+        VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12,                                \
+                     "cost of errors on training subjects; larger values fit these more closely",  \
+                     .head = VXS_HEAD_HYPER),                                                      \
+        VXS_TOL_ROW,                                                                               \
         VXS_REAL_ROW("min-improvement", "X", VXS_AT(blocks.change), 0, 0, 1,                       \
-                     "end when a round lowers the value by no more than this share of the empty "  \
-                     "model's; 0: never"),                                                         \
-        VXS_TEXT_ROW(                                                                              \
-            "groups", "GROUPS", VXS_AT(blocks.groups),                                             \
-            "select groups of features: atlas:A (its regions), file:TABLE (columns group and "     \
-            "feature), patches:MM (a sphere around every voxel, which overlap), "                  \
-            "tree:octree (cells of the grid, halved down to voxels) or tree:TABLE (columns "       \
-            "feature and path, as brain/left/frontal)"),                                           \
-        VXS_FLAG_ROW(                                                                              \
-            "by-size", VXS_AT(blocks.by_size),                                                     \
-            "divide features by the square root of their group's size, so that large groups "      \
-            "are not ahead for being large"),                                                      \
-        VXS_CHOICE_ROW(                                                                            \
-            "feature-map", "MAP", VXS_AT(blocks.map), 0, maps,                                     \
-            "what features become before they are selected: poly2 (themselves, squares, "          \
-            "and products of all pairs), gauss (11 waves each, which act as a Gaussian "           \
-            "kernel), hik (100 steps each: histogram intersection); none of it is stored but "     \
-            "what is selected")
-#define MAP_ROWS                                                                                   \
-    VXS_REAL_ROW("gamma", "G", VXS_AT(blocks.gamma), 1, 1e-9, 1e9,                                 \
-                 "of --feature-map poly2, which acts as the kernel (G x'z + R)^2"),                \
+                     "stop when an iteration lowers the objective by less, relative to the empty " \
+                     "model; 0: never",                                                            \
+                     .head = VXS_HEAD_HYPER),                                                      \
+        VXS_TEXT_ROW("groups", "GROUPS", VXS_AT(blocks.groups),                                    \
+                     "select groups of features: atlas:NAME, file:TABLE, patches:MM, tree:octree " \
+                     "or tree:TABLE",                                                              \
+                     .head = VXS_HEAD_MODEL, .usual = true,                                        \
+                     .more = "atlas: its regions; file: columns group and feature; patches: a "    \
+                             "sphere around every voxel, which overlap; tree:octree: cells of "    \
+                             "the grid, halved down to voxels; tree:TABLE: columns feature and "   \
+                             "path, such as brain/left/frontal."),                                 \
+        VXS_FLAG_ROW("by-size", VXS_AT(blocks.by_size),                                            \
+                     "divide features by the square root of their group's size, so that large "    \
+                     "groups have no advantage",                                                   \
+                     .head = VXS_HEAD_MODEL),                                                      \
+        VXS_CHOICE_ROW("feature-map", "MAP", VXS_AT(blocks.map), 0, maps,                          \
+                       "expand features before selection: squares and pairs (poly2), a Gaussian "  \
+                       "kernel, or histogram intersection (hik)",                                  \
+                       .head = VXS_HEAD_MODEL,                                                     \
+                       .more =                                                                     \
+                           "poly2: features, their squares, and products of all pairs; gauss: "    \
+                           "11 Fourier features each; hik: 100 indicator features each. Only "     \
+                           "what is selected is stored."),                                         \
+        VXS_REAL_ROW("gamma", "G", VXS_AT(blocks.gamma), 1, 1e-9, 1e9,                             \
+                     "with --feature-map poly2: G of the kernel (G x'z + R)^2",                    \
+                     .head = VXS_HEAD_HYPER),                                                      \
         VXS_REAL_ROW("coef0", "R", VXS_AT(blocks.constant), 1, 0, 1e9,                             \
-                     "of --feature-map poly2: R of that kernel; 0: no features by themselves"),    \
+                     "with --feature-map poly2: R of the kernel (G x'z + R)^2; 0: squares and "    \
+                     "products only",                                                              \
+                     .head = VXS_HEAD_HYPER),                                                      \
         VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(blocks.bandwidth),                               \
-                     "of --feature-map gauss: standard deviation of the kernel, in standard "      \
-                     "deviations of a "                                                            \
-                     "feature; without it 1")
+                     "with --feature-map gauss: width of the Gaussian kernel in standard "         \
+                     "deviations of a feature; default 1",                                         \
+                     .head = VXS_HEAD_HYPER)
 
-#define INNER_ROW                                                                                  \
+#define SUBPROBLEM_ROW                                                                             \
     VXS_REAL_ROW("subproblem-tol", "X", VXS_AT(blocks.inner_tol), 1e-3, 1e-12, 0.1,                \
-                 "gap to which each round's problem is solved, over what was selected so far; "    \
-                 "smaller ones (1e-6: exact) take longer and select nearly the same")
-#define DEBIAS_ROW(before, words)                                                                  \
-    VXS_REAL_ROW("refit", "C", VXS_AT(blocks.debias), (before), 0, 1e12, (words))
+                 "relative gap of the problem on the selected features in each iteration",         \
+                 .head = VXS_HEAD_RESEARCH,                                                        \
+                 .more = "Smaller values (1e-6) take longer and select nearly the same.")
+#define REFIT_ROW(before, ...)                                                                     \
+    VXS_REAL_ROW("refit", "C", VXS_AT(blocks.debias), (before), 0, 1e12, __VA_ARGS__,              \
+                 .head = VXS_HEAD_HYPER)
 
 const vxs_param vxs_fgm_params[] = {
-    COST_ROW,
-    BUDGET_ROW(10),
     COMMON_ROWS,
-    MAP_ROWS,
-    INNER_ROW,
-    DEBIAS_ROW(0, "learn the weights of what was selected anew with this C and no other penalty "
-                  "than |w|^2 / 2; 0: keep those that selected"),
+    REFIT_ROW(0, "refit the weights of the selected features with an l2 penalty and this C; 0: no "
+                 "refit"),
+    SUBPROBLEM_ROW,
     { .name = NULL },
 };
 
 const vxs_param vxs_mslr_params[] = {
-    COST_ROW,
-    BUDGET_ROW(10),
     COMMON_ROWS,
-    MAP_ROWS,
-    VXS_CHOICE_ROW(
-        "solver", "WAY", VXS_AT(blocks.solver), 0, ways,
-        "of each round's problem: gradients, as method fgm; descent: coordinate descent on the "
-        "smoothed dual, the slow one of the paper, to be compared with"),
-    INNER_ROW,
-    DEBIAS_ROW(5, "C of the logistic regression that learns the weights of what was selected anew, "
-                  "with intercept and confounds; 0: none, and no intercept"),
+    REFIT_ROW(5, "refit the selected features by logistic regression with this C; 0: no refit, "
+                 "and no intercept"),
+    SUBPROBLEM_ROW,
+    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(blocks.solver), 0, ways,
+                   "algorithm; coordinate-descent, that of the paper, is slower and for comparison",
+                   .head = VXS_HEAD_RESEARCH),
     { .name = NULL },
 };
 

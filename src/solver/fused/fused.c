@@ -17,33 +17,30 @@ static const char *const ways[] = { "auto", "saif", "cut-pursuit", "bound-propag
 
 const vxs_param vxs_fused_params[] = {
     VXS_LAMBDA_ROWS,
-    VXS_CHOICE_ROW(
-        "solver", "WAY", VXS_AT(fused.solver), 0, ways,
-        "saif: trees, as a lasso on sums over subtrees; cuts: any graph, by pieces that "
-        "maximal flows cut; bp: any penalty, by bound propagation over an interior point "
-        "method, for up to some thousands of features; auto: saif for trees, cuts for other "
-        "graphs, bp for other penalties"),
-    { .name = "sparsity",
-      .value = "X",
-      .type = VXS_PARAM_REAL,
-      .offset = VXS_AT(fused.sparsity),
-      .max = 1e6,
-      .help =
-          "a weight itself costs X as much as a difference of that size over an edge (lambda1 / "
-          "lambda2): with 0 differences alone are penalised" },
-    VXS_TEXT_ROW(
-        "penalty", "WHAT", VXS_AT(fused.penalty),
-        "edges (the default): differences over the graph; trend: second differences "
-        "of features in their order; matrix:FILE: sums of features, from a table with columns "
-        "term, feature and value"),
+    VXS_REAL_ROW("sparsity", "X", VXS_AT(fused.sparsity), 0, 0, 1e6,
+                 "lambda1 / lambda2: penalty on weights relative to that on differences; 0: "
+                 "differences only",
+                 .head = VXS_HEAD_HYPER, .usual = true),
+    VXS_TEXT_ROW("penalty", "WHAT", VXS_AT(fused.penalty),
+                 "differences to penalize: edges of the graph, trend or matrix:FILE; default edges",
+                 .head = VXS_HEAD_MODEL,
+                 .more = "trend: second differences of features in their order. matrix:FILE: an "
+                         "analysis operator, from a table with the columns term, feature and "
+                         "value."),
+    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(fused.solver), 0, ways, "algorithm",
+                   .head = VXS_HEAD_RESEARCH,
+                   .more = "saif: trees, as a lasso on sums over subtrees; cut-pursuit: any graph, "
+                           "by maximum flows; bound-propagation: any penalty, by screening around "
+                           "an interior point, for some thousands of features. auto: saif for "
+                           "trees, cut-pursuit for other graphs, bound-propagation for other "
+                           "penalties."),
     VXS_FLAG_ROW("compare", VXS_AT(fused.compare),
-                 "with --solver bound-propagation: solves without screening as well, and says how "
-                 "much longer that "
-                 "took and how far apart the values are"),
+                 "with --solver bound-propagation: solve without screening too, and report time "
+                 "and difference",
+                 .head = VXS_HEAD_RESEARCH),
     VXS_FLAG_ROW("untransformed", VXS_AT(fused.untransformed),
-                 "with --solver bound-propagation: screens without adding up columns over trees "
-                 "and along paths, "
-                 "which is there to be compared with"),
+                 "with --solver bound-propagation: screen without transforming trees and paths",
+                 .head = VXS_HEAD_RESEARCH),
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };

@@ -30,22 +30,25 @@ static const char *const solvers[] = { "interior-point", "dual-averaging", NULL 
 
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
-    VXS_TEXT_ROW(
-        "laplacian", "LIST", VXS_AT(path.smooths),
-        "weight of squared differences between neighbours, in units that do not depend on "
-        "the data: lambda2 = S lambda_max^2 / n^2; several with commas between where folds "
-        "choose; without it 1"),
+    VXS_TEXT_ROW("laplacian", "LIST", VXS_AT(path.smooths),
+                 "weight of squared differences between neighbors; with commas: values to choose "
+                 "among by cross-validation; default 1",
+                 .head = VXS_HEAD_HYPER, .usual = true,
+                 .more = "In units that do not depend on the data: lambda2 = X lambda_max^2 / "
+                         "n^2."),
     VXS_KERNEL_WIDTH_ROW,
-    VXS_CHOICE_ROW(
-        "solver", "WAY", VXS_AT(kernels.solver), 0, solvers,
-        "exact, to the gap that is asked for; or dual-average, the stochastic one of the paper, "
-        "to be compared with"),
+    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(kernels.solver), 0, solvers,
+                   "algorithm; dual-averaging, the stochastic one, is for comparison",
+                   .head = VXS_HEAD_RESEARCH),
     VXS_WHOLE_ROW("steps", "N", VXS_AT(kernels.steps), 100000, 1, 1e12,
-                  "of dual-average, a random subject each"),
+                  "with --solver dual-averaging: steps, one random subject each",
+                  .head = VXS_HEAD_RESEARCH),
     VXS_REAL_ROW("averaging-gamma", "G", VXS_AT(kernels.gamma), 100, 1e-9, 1e12,
-                 "of dual-average: larger ones begin more slowly and end more quietly"),
+                 "with --solver dual-averaging: larger values take smaller steps",
+                 .head = VXS_HEAD_RESEARCH),
     VXS_WHOLE_ROW("sample-seed", "N", VXS_AT(kernels.sample_seed), 1, 0, 1e15,
-                  "of the subjects that dual-average draws"),
+                  "with --solver dual-averaging: seed of the random subjects",
+                  .head = VXS_HEAD_RESEARCH),
     { .name = NULL },
 };
 

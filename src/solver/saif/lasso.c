@@ -19,20 +19,24 @@ const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
 const vxs_param vxs_lasso_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_REAL_ROW("ridge", "X", VXS_AT(l1.ridge), 0, 0, INFINITY,
-                 "adds X / 2 times the sum of squared weights to the penalty (elastic net)"),
-    VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "weights may not be negative"),
+                 "elastic net: add X / 2 times the sum of squared weights to the penalty",
+                 .head = VXS_HEAD_HYPER),
+    VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "constrain weights to be at least 0",
+                 .head = VXS_HEAD_MODEL),
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };
 
 const vxs_param vxs_graphnet_params[] = {
     VXS_LAMBDA_ROWS,
-    VXS_REAL_ROW(
-        "laplacian", "X", VXS_AT(l1.laplacian), 1, 0, 1e100,
-        "adds X / 2 times the sum over neighbors of their squared difference in weight, of "
-        "standardized features, and per subject; large ones tie all neighbors "
-        "together, which is no longer sparse"),
-    VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "weights may not be negative"),
+    VXS_REAL_ROW("laplacian", "X", VXS_AT(l1.laplacian), 1, 0, 1e100,
+                 "weight of squared differences between neighbors; larger values give smoother, "
+                 "less sparse maps",
+                 .head = VXS_HEAD_HYPER, .usual = true,
+                 .more = "Adds X / 2 times the sum over neighbors of the squared difference of "
+                         "their weights, for standardized features and per subject."),
+    VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "constrain weights to be at least 0",
+                 .head = VXS_HEAD_MODEL),
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };
