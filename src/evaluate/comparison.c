@@ -438,8 +438,8 @@ static void warn_across(const vxs_context *context, const vxs_cv *cv)
     bool classes = cv->task->class_count > 0;
     vxs_log(context, VXS_LOG_CAUTION,
             "no fold has two %s to compare: %s of different models, which is biased downwards, "
-            "below %s where nothing is predicted; use fewer or other folds, or judge it "
-            "by 'voxsift permute'",
+            "below %s where nothing is predicted, and its interval is too narrow; use fewer or "
+            "other folds, or judge it by 'voxsift permute'",
             classes ? "classes" : "subjects", classes ? "the AUC is of scores" : "r is of scores",
             classes ? "0.5" : "0");
 }
