@@ -153,7 +153,7 @@ def check_excerpts(name, text, update):
             changes.append((b, now))
             if not update:
                 faults.append(f"{name} line {b.start}: {differ}; documents.py --update rewrites it")
-    for b, now in reversed(changes):
+    for b, now in reversed(changes) if update else []:
         lines[b.start:b.start + len(b.lines)] = now
     return faults, "\n".join(lines)
 
