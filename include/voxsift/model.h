@@ -21,7 +21,7 @@ enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCE
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
-    const char *target, *confounds, *weights, *penalties, *graph, *regress_on;
+    const char *target, *positive, *confounds, *weights, *penalties, *graph, *regress_on;
     vxs_texts only, exclude; /* expressions of which all, or none, must be true of a subject */
     int method, loss, standardize, class_weights, confounds_as;
     double huber_threshold; /* 0: from the target's spread */
@@ -58,7 +58,8 @@ typedef struct {
     size_t n, people; /* subjects, such as scans, and the persons that they are */
     size_t *rows;     /* of the cohort */
     double *score;    /* the target, or the number of the class */
-    char **classes;   /* sorted; class_count is 0 for a score */
+    char **classes;   /* sorted, but of two the positive one is the second; class_count is 0
+                         for a score */
     size_t class_count;
     double *weights;   /* of subjects, as the table has them, or NULL */
     double *free;      /* n x free_count by column: ones for the intercept, confounds */

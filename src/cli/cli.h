@@ -149,6 +149,11 @@ VXS_MUST_CHECK vxs_status vxs_with_task(const vxs_call *call, const vxs_task_set
 #define VXS_SUBJECTS_TEXT 80
 const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT]);
 
+/* class_rows.c: the confusion matrix and scores of each class, of three and more of them; and which
+ * of two classes is the positive one. */
+void vxs_print_classes(FILE *out, char *const *classes, const vxs_class_scores *scores);
+void vxs_print_positive(FILE *out, const vxs_task *task);
+
 /* Closes the object that --json prints, with the warnings of the run: the last thing a command does
  * but for refusals. */
 void vxs_close_json(const vxs_call *call, vxs_json_writer *writer);

@@ -55,24 +55,36 @@ static void print_json(const vxs_call *call, const vxs_model *m, const vxs_cohor
     vxs_close_json(call, &w);
 }
 
+static void print_title(FILE *out, const vxs_model *m, size_t k)
+{
+    if (m->class_count == 2)
+        fprintf(out, "%s against %s: ", m->classes[1], m->classes[0]);
+    else if (m->class_count > 2)
+        fprintf(out, "class %s: ", m->outputs[k].name);
+    else
+        fprintf(out, "target %s: ", m->outputs[k].name);
+}
+
 static void print_words(const vxs_call *call, const vxs_model *m, const vxs_certificate *found)
 {
+    FILE *out = call->out;
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *said = &m->outputs[k].fit.certificate;
-        fprintf(call->out,
-                "%s: the certificate %s.\n"
-                "  primal       %.10g, the model says %.10g\n"
-                "  dual         %.10g, the model says %.10g\n"
+        print_title(out, m, k);
+        fprintf(out,
+                "the certificate %s.\n"
+                "  primal       %.10g, in the model %.10g\n"
+                "  dual         %.10g, in the model %.10g\n"
                 "  relative gap %.2g, ",
-                m->outputs[k].name, holds(&m->outputs[k], &found[k]) ? "holds" : "does NOT hold",
-                found[k].primal, said->primal, found[k].dual, said->dual, found[k].gap);
+                holds(&m->outputs[k], &found[k]) ? "holds" : "does NOT hold", found[k].primal,
+                said->primal, found[k].dual, said->dual, found[k].gap);
         size_t unidentified = found[k].unidentified;
         if (m->outputs[k].fit.selected)
-            fprintf(call->out, "over everything that could be selected\n");
+            fprintf(out, "over everything that could be selected\n");
         else
-            fprintf(call->out, "at most %.2g was asked for\n", said->tol);
+            fprintf(out, "tolerance %.2g\n", said->tol);
         if (unidentified > 0 || said->unidentified > 0)
-            fprintf(call->out, "  unidentified %zu without penalty, the model says %zu\n",
+            fprintf(out, "  unidentified directions without penalty: %zu, in the model %zu\n",
                     unidentified, said->unidentified);
     }
 }

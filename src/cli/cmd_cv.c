@@ -17,58 +17,58 @@ static const vxs_example examples[] = {
     { NULL, NULL },
 };
 
-static const vxs_metric_row *row_called(const char *name)
-{
-    const vxs_metric_row *row = vxs_metric_rows;
-    while (strcmp(row->name, name) != 0)
-        row++;
-    return row;
-}
-
 static double value_of(const vxs_metrics *m, const char *name)
 {
-    return *vxs_metric((vxs_metrics *)m, row_called(name));
+    return *vxs_metric((vxs_metrics *)m, vxs_metric_named(name));
 }
 
-#define NUMBER_TEXT 64
-
-/* A number, or that there is none. */
-static const char *number(double value, bool sign, char text[NUMBER_TEXT])
-{
-    snprintf(text, NUMBER_TEXT, isnan(value) ? "unknown" : sign ? "%+.3f" : "%.3f", value);
-    return text;
-}
+#define INTERVAL_TEXT (2 * VXS_REAL_TEXT + 8)
+#define WIDEST        40 /* column of metrics */
 
 static const char *interval(const vxs_metrics *low, const vxs_metrics *high, const char *name,
-                            bool sign, char text[2 * NUMBER_TEXT + 8])
+                            bool sign, char text[INTERVAL_TEXT])
 {
-    char first[NUMBER_TEXT], last[NUMBER_TEXT];
+    char first[VXS_REAL_TEXT], last[VXS_REAL_TEXT];
     double from = value_of(low, name), to = value_of(high, name);
     if (isnan(from) || isnan(to))
         return "unknown";
-    snprintf(text, 2 * NUMBER_TEXT + 8, "%s to %s", number(from, sign, first),
-             number(to, sign, last));
+    snprintf(text, INTERVAL_TEXT, "%s to %s", vxs_score_text(from, sign, first),
+             vxs_score_text(to, sign, last));
     return text;
 }
 
-/* A metric of the model, and under it that of each baseline with the difference. */
-static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *name)
+static const char *words_of(const vxs_task *t, const char *name, char text[VXS_METRIC_TEXT])
 {
-    char value[NUMBER_TEXT], by[NUMBER_TEXT], range[2 * NUMBER_TEXT + 8];
-    fprintf(call->out, "  %-20s%8s  %s\n", name, number(value_of(&cv->pooled, name), false, value),
+    bool two = t->class_count == 2;
+    return vxs_metric_words(vxs_metric_named(name), t->class_count, two ? t->classes[0] : "",
+                            two ? t->classes[1] : "", text);
+}
+
+static const char *baseline_words(const vxs_cv *cv, int baseline)
+{
+    return vxs_baseline_words(vxs_baseline_names[baseline], cv->task->settings.confounds != NULL);
+}
+
+/* A metric of the model, and under it that of each baseline with the difference. */
+static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *name, bool baselines,
+                         int width)
+{
+    char value[VXS_REAL_TEXT], by[VXS_REAL_TEXT], range[INTERVAL_TEXT], words[VXS_METRIC_TEXT];
+    fprintf(call->out, "  %-*s%9s  %s\n", width, words_of(cv->task, name, words),
+            vxs_score_text(value_of(&cv->pooled, name), false, value),
             interval(&cv->low, &cv->high, name, false, range));
-    for (int b = 0; b < VXS_BASELINES; b++)
+    for (int b = 0; b < VXS_BASELINES && baselines; b++)
         if (cv->baselines[b])
-            fprintf(call->out, "    %-18s%8s  %24s%s  %s\n", vxs_baseline_names[b],
-                    number(value_of(&cv->pooled_baselines[b], name), false, value), "",
-                    number(value_of(&cv->ahead[b].by, name), true, by),
+            fprintf(call->out, "    %-*s%9s  %24s%s  %s\n", width - 2, baseline_words(cv, b),
+                    vxs_score_text(value_of(&cv->pooled_baselines[b], name), false, value), "",
+                    vxs_score_text(value_of(&cv->ahead[b].by, name), true, by),
                     interval(&cv->ahead[b].low, &cv->ahead[b].high, name, true, range));
 }
 
-/* Who is compared with whom, where a metric compares subjects. */
+/* Which held-out subjects are compared, by metrics that compare subjects. */
 static void print_comparison(const vxs_call *call, const vxs_cv *cv)
 {
-    const char *names = cv->task->class_count > 0 ? "balanced accuracy and AUC" : "r";
+    const char *names = cv->task->class_count > 0 ? "balanced accuracy, sensitivity and AUC" : "r";
     const vxs_comparison *c = &cv->comparison;
     if (c->across)
         fprintf(call->out,
@@ -81,24 +81,65 @@ static void print_comparison(const vxs_call *call, const vxs_cv *cv)
                 names, c->pairs, c->folds, cv->fold_count);
 }
 
-/* The metrics that are told in words; the files have all. */
+/* The baseline that is the best by a metric; VXS_BASELINES: there is none. */
+static int best_baseline(const vxs_cv *cv, const char *name)
+{
+    int best = VXS_BASELINES;
+    for (int b = 0; b < VXS_BASELINES; b++)
+        if (cv->baselines[b] && !isnan(value_of(&cv->pooled_baselines[b], name)) &&
+            !(best < VXS_BASELINES && value_of(&cv->pooled_baselines[best], name) >=
+                                          value_of(&cv->pooled_baselines[b], name)))
+            best = b;
+    return best;
+}
+
+/* What the difference to the best baseline means, in the words of the report. */
+static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *name)
+{
+    int best = best_baseline(cv, name);
+    if (best == VXS_BASELINES)
+        return;
+    fputs("  ", call->out);
+    if (value_of(&cv->ahead[best].by, name) <= 0)
+        fprintf(call->out, VXS_ADDS_NOTHING "\n", baseline_words(cv, best),
+                vxs_adding_words(cv->task->cohort->kind));
+    else if (value_of(&cv->ahead[best].low, name) <= 0)
+        fprintf(call->out, VXS_NOT_BETTER "\n", baseline_words(cv, best));
+    else
+        fprintf(call->out, "The model predicts better than the best baseline, \"%s\".\n",
+                baseline_words(cv, best));
+}
+
+/* The main metrics; the files have all. */
 static void print_scores(const vxs_call *call, const vxs_cv *cv)
 {
     static const char *const of_scores[] = { "r", "r2", "mae", NULL };
-    static const char *const of_classes[] = { "balanced_accuracy", "auc", "accuracy", "brier",
-                                              NULL };
-    const char *const *names = cv->task->class_count > 0 ? of_classes : of_scores;
-    fprintf(call->out, "  %-20s%8s  %-24s%-8s%s\n", "", "held out", "95 % interval",
-            "model - baseline", ", 95 % interval");
+    static const char *const of_classes[] = { "balanced_accuracy", "auc",   "sensitivity",
+                                              "specificity",       "brier", NULL };
+    const vxs_task *t = cv->task;
+    const char *const *names = t->class_count > 0 ? of_classes : of_scores;
+    char words[VXS_METRIC_TEXT];
+    int width = 28; /* "covariates + global signal" */
+    for (size_t k = 0; names[k]; k++) {
+        int length = (int)strlen(words_of(t, names[k], words));
+        if (vxs_metric_applies(vxs_metric_named(names[k]), t->class_count) && length > width)
+            width = length < WIDEST ? length : WIDEST;
+    }
+    fprintf(call->out, "  %-*s%9s  %-24s%s\n", width, "", "held-out", "95 % interval",
+            "model - baseline, 95 % interval");
     for (size_t k = 0; names[k]; k++)
-        print_metric(call, cv, names[k]);
+        if (vxs_metric_applies(vxs_metric_named(names[k]), t->class_count))
+            print_metric(call, cv, names[k], !vxs_metric_named(names[k])->of_two, width);
+    vxs_print_classes(call->out, t->classes, &cv->classes);
     print_comparison(call, cv);
     if (isnan(value_of(&cv->low, names[0]))) /* of those that compare subjects */
         fprintf(call->out,
                 "  unknown: %s two subjects of one fold that differ in '%s'; use fewer folds\n",
                 isnan(value_of(&cv->pooled, names[0])) ? "there are no"
                                                        : "most bootstrap draws have no",
-                cv->task->settings.target);
+                t->settings.target);
+    else
+        print_verdict(call, cv, names[0]);
 }
 
 static void print_words(const vxs_call *call, const vxs_cv *cv)
@@ -106,23 +147,31 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     const vxs_task *t = cv->task;
     FILE *out = call->out;
     const char *dir = call->shared->out;
-    char subjects[VXS_SUBJECTS_TEXT];
-    fprintf(out, "Predicted '%s' of %s by %s (%s loss), each by models that had not seen ",
+    char subjects[VXS_SUBJECTS_TEXT], seconds[VXS_REAL_TEXT];
+    bool nested = cv->settings.inner_folds > 0;
+    fprintf(out, "%s cross-validation of '%s', %s: %s, %s loss\n", nested ? "Nested" : "Plain",
             t->settings.target, vxs_subjects_text(t, subjects), vxs_task_method(t)->name,
             vxs_loss_name(&t->settings, &cv->method, t->loss));
-    fprintf(out, "them:\n  %zu folds, %zu %s, %s chosen by %lld inner folds%s\n", cv->folds.count,
-            cv->folds.repeats, cv->folds.repeats == 1 ? "repeat" : "repeats",
-            vxs_chosen_words(&cv->tries), (long long)cv->settings.inner_folds,
-            t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", classes weigh the same"
+    fprintf(out, "  %zu folds, %zu %s, ", cv->folds.count, cv->folds.repeats,
+            cv->folds.repeats == 1 ? "repeat" : "repeats");
+    if (nested)
+        fprintf(out, "%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tries),
+                (long long)cv->settings.inner_folds);
+    else
+        fprintf(out, "%s fixed", vxs_chosen_words(&cv->tries));
+    fprintf(out, "%s\n",
+            t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", balanced class weights"
                                                                     : "");
+    vxs_print_positive(out, t);
     print_scores(call, cv);
-    fprintf(out, "  %.1f passes over the data, %.3g s\n", cv->passes, cv->seconds);
+    fprintf(out, "  %.1f passes over the data, %s s\n", cv->passes,
+            vxs_short_text(cv->seconds, seconds));
     fprintf(out, "  %s/predictions.tsv  of every subject\n", dir);
-    fprintf(out, "  %s/scores.tsv       all metrics: outer, inner (of the choice), baselines\n",
-            dir);
-    fprintf(out, "  %s/weights.tsv      mean, spread and selected share over folds%s\n", dir,
+    fprintf(out, "  %s/scores.tsv       all metrics: outer, inner (only select %s), baselines\n",
+            dir, vxs_chosen_words(&cv->tries));
+    fprintf(out, "  %s/weights.tsv      mean, SD and selection frequency over folds%s\n", dir,
             t->cohort->kind == VXS_FEATURES_VOXELS ? "; maps beside it" : "");
-    fprintf(out, "  %s/cv.json          all of it, and how it was made\n", dir);
+    fprintf(out, "  %s/cv.json          all results and settings\n", dir);
 }
 
 vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
@@ -143,8 +192,8 @@ vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
     }
     if (!status && !cv->converged)
         status = vxs_fail(err, VXS_NOT_CONVERGED,
-                          "some fits did not reach the gap that was asked for; cv.json %s their "
-                          "folds",
+                          "some fits did not reach the tolerance of the duality gap; cv.json %s "
+                          "their folds",
                           part ? "will mark" : "marks");
     return status;
 }
@@ -156,7 +205,8 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     settings.pieces = call->pieces;
     if (vxs_task_balance(task) && task->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
         vxs_log(call->context, VXS_LOG_INFO,
-                "classes differ in size: each weighs the same (--class-weights none: as they are)");
+                "classes differ in size: class weights are balanced (--class-weights none: they are "
+                "not)");
     vxs_status status = vxs_cv_settle(call->context, task, &settings, err);
     if (!status)
         status = vxs_warn_leaks(call->context, task, err);

@@ -87,54 +87,79 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
     vxs_close_json(call, &w);
 }
 
-/* Of methods that select among units, round by round. */
+/* Of methods that select among features, groups or pairs. */
 static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_selected *s = o->fit.selected;
-    fprintf(out, "  %zu %s selected in %llu %s, made of %zu of %zu features\n", s->count,
+    fprintf(out, "  %zu %s selected in %llu %s, %zu of %zu features\n", s->count,
             vxs_unit_name(m, s->count), (unsigned long long)s->rounds,
-            s->rounds == 1 ? "round" : "rounds", o->fit.count, m->p);
+            s->rounds == 1 ? "iteration" : "iterations", o->fit.count, m->p);
     if (s->pruned > 0)
-        fprintf(out,
-                "  %llu groups were looked at, %llu inside others were not: they could not win\n",
+        fprintf(out, "  %llu groups visited, %llu pruned by a bound\n",
                 (unsigned long long)s->visited, (unsigned long long)s->pruned);
     if (s->retrained)
-        fprintf(out, "  weights were learned anew; the certificate is of those that selected\n");
+        fprintf(out, "  weights refitted on the selected %s; the gap is that of the selection\n",
+                vxs_unit_name(m, 2));
 }
 
-static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o)
+/* "lambda = 2.38 (0.0810 lambda_max), chosen by 5-fold CV" */
+static void print_lambda(FILE *out, const vxs_certificate *c, int64_t folds)
+{
+    char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT];
+    fprintf(out, "  lambda = %s (%s lambda_max)", vxs_score_text(c->lambda, false, lambda),
+            vxs_score_text(c->lambda / c->lambda_max, false, ratio));
+    if (folds > 0)
+        fprintf(out, ", chosen by %lld-fold CV", (long long)folds);
+    else if (folds < 0)
+        fprintf(out, ", chosen by leave-one-group-out CV");
+    fputc('\n', out);
+}
+
+static void print_weights(FILE *out, const vxs_model *m, const vxs_certificate *c)
+{
+    if (c->nonzero == 0)
+        fprintf(out, "  no feature has a non-zero weight: the model is empty at this lambda\n");
+    else if (c->pieces > 0 && m->loss == &vxs_multinomial_loss)
+        fprintf(out,
+                "  %zu non-zero weights of %zu features and %zu classes, in %zu fused regions\n",
+                c->nonzero, m->p, m->output_count, c->pieces);
+    else if (c->pieces > 0)
+        fprintf(out, "  %zu of %zu features have a non-zero weight, in %zu fused regions\n",
+                c->nonzero, m->p, c->pieces);
+    else
+        fprintf(out, "  %zu of %zu features have a non-zero weight\n", c->nonzero, m->p);
+}
+
+static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o, int64_t folds)
 {
     const vxs_certificate *c = &o->fit.certificate;
+    char seconds[VXS_REAL_TEXT];
     if (m->loss == &vxs_multinomial_loss)
         fprintf(out, "  all %zu classes at once:\n", m->output_count);
     else if (m->output_count > 1)
         fprintf(out, "  %s against the rest:\n", o->name);
-    if (o->fit.selected)
+    if (o->fit.selected) {
         print_selected(out, m, o);
-    else if (c->nonzero == 0)
-        fprintf(
-            out,
-            "  no feature has a weight: lambda is %.6g, and from %.6g on the empty model is the "
-            "best\n",
-            c->lambda, c->lambda_max);
-    else if (c->pieces > 0 && m->loss == &vxs_multinomial_loss)
-        fprintf(out,
-                "  %zu weights of %zu features and %zu classes are not 0, in %zu pieces of equal "
-                "weight, at lambda %.6g (%.3g of lambda_max)\n",
-                c->nonzero, m->p, m->output_count, c->pieces, c->lambda, c->lambda / c->lambda_max);
-    else if (c->pieces > 0)
-        fprintf(
-            out,
-            "  %zu of %zu features have a weight, in %zu pieces of equal weight, at lambda %.6g "
-            "(%.3g of lambda_max)\n",
-            c->nonzero, m->p, c->pieces, c->lambda, c->lambda / c->lambda_max);
-    else
-        fprintf(out, "  %zu of %zu features have a weight, at lambda %.6g (%.3g of lambda_max)\n",
-                c->nonzero, m->p, c->lambda, c->lambda / c->lambda_max);
-    fprintf(out, "  certificate: primal %.10g, dual %.10g, relative gap %.2g%s\n", c->primal,
-            c->dual, c->gap, c->converged ? "" : ", which is MORE than asked for");
-    fprintf(out, "  %.2f passes over the data in %.3g s, %llu %s\n", c->passes, c->seconds,
-            (unsigned long long)c->iterations, o->fit.selected ? "steps within rounds" : "rounds");
+    } else {
+        print_lambda(out, c, folds);
+        print_weights(out, m, c);
+    }
+    fprintf(out,
+            "  optimality certificate: relative duality gap %.2g%s (primal %.10g, dual %.10g)\n",
+            c->gap, c->converged ? "" : ", ABOVE the tolerance", c->primal, c->dual);
+    fprintf(out, "  %.2f passes over the data, %s s, %llu iteration%s%s\n", c->passes,
+            vxs_short_text(c->seconds, seconds), (unsigned long long)c->iterations,
+            c->iterations == 1 ? "" : "s", o->fit.selected ? " of the subproblems" : "");
+}
+
+/* What the sign of weights means. */
+static void print_direction(FILE *out, const vxs_model *m, const vxs_task *t)
+{
+    const vxs_selected *s = m->outputs[0].fit.selected;
+    if (t->class_count > 2 || (s && s->map.kind != VXS_MAP_NONE) || m->outputs[0].encoded)
+        return; /* one map a class, or values without sign */
+    fprintf(out, "  positive weights: %s %s\n", t->class_count == 2 ? "more" : "higher",
+            t->class_count == 2 ? t->classes[1] : t->settings.target);
 }
 
 static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task *t)
@@ -142,20 +167,22 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     const char *dir = call->shared->out;
     FILE *out = call->out;
     char subjects[VXS_SUBJECTS_TEXT];
-    fprintf(out, "Fitted '%s' of %s by %s (%s loss).\n", t->settings.target,
+    fprintf(out, "Fitted '%s' of %s: %s, %s loss\n", t->settings.target,
             vxs_subjects_text(t, subjects), vxs_method_names[m->task.method],
             vxs_loss_name(&m->task, call->method, m->loss));
+    vxs_print_positive(out, t);
     size_t certificates = m->loss == &vxs_multinomial_loss ? 1 : m->output_count;
     for (size_t k = 0; k < certificates; k++)
-        print_output(out, m, &m->outputs[k]);
-    fprintf(out, "  %s/model.json      what it is and how far it can be trusted\n", dir);
+        print_output(out, m, &m->outputs[k], ((const fit_settings *)call->values)->choose);
+    print_direction(out, m, t);
+    fprintf(out, "  %s/model.json      the model: settings, weights' files, certificate\n", dir);
     fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,
             m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
     const vxs_selected *s = m->outputs[0].fit.selected;
     if (s && s->map.kind == VXS_FEATURE_MAP_POLY2)
-        fprintf(out, "  %s/pairs.tsv       what was selected, with the weights of pairs\n", dir);
+        fprintf(out, "  %s/pairs.tsv       selected features and pairs with their weights\n", dir);
     else if (s && m->groups)
-        fprintf(out, "  %s/selected.tsv    the groups, with the size of their weights\n", dir);
+        fprintf(out, "  %s/selected.tsv    selected groups with the norm of their weights\n", dir);
 }
 
 /* Where rounds are counted it is the problem on what they made that was to be solved. */
@@ -186,8 +213,8 @@ static vxs_status settle(const vxs_model *m, const vxs_task *t, vxs_error *err)
         const vxs_selected *s = m->outputs[k].fit.selected;
         if (!c->converged && s && s->retrained && !(s->refit <= VXS_REFIT_GAP / 2))
             return vxs_fail(err, VXS_NOT_CONVERGED,
-                            "the weights that were learned anew have a relative gap of %.2g, more "
-                            "than %.2g; the model is marked",
+                            "the relative gap of the refitted weights is %.2g, more than %.2g; the "
+                            "model is marked",
                             s->refit, VXS_REFIT_GAP);
         if (!c->converged && product > LARGE_PRODUCT)
             return vxs_fail(err, VXS_NOT_CONVERGED,
@@ -203,7 +230,7 @@ static vxs_status settle(const vxs_model *m, const vxs_task *t, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status ask_folds(const vxs_call *call, const vxs_task *task, int64_t folds,
+static vxs_status cross_validate(const vxs_call *call, const vxs_task *task, int64_t folds,
                             const vxs_method_settings *method, vxs_selection *selection,
                             vxs_error *err)
 {
@@ -233,14 +260,15 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
 {
     const fit_settings *s = call->values;
     char count[32];
-    snprintf(count, sizeof(count), "%lld", (long long)s->choose);
+    snprintf(count, sizeof(count), "%lld-fold", (long long)s->choose);
     double start = vxs_seconds();
-    vxs_status status = ask_folds(call, task, s->choose, method, selection, err);
+    char point[VXS_REAL_TEXT], seconds[VXS_REAL_TEXT];
+    vxs_status status = cross_validate(call, task, s->choose, method, selection, err);
     if (status)
         return status;
-    vxs_log(call->context, VXS_LOG_INFO, "%s folds choose %.4g %s, in %.3g s",
-            s->choose > 0 ? count : "the", selection->point, vxs_point_words(selection),
-            vxs_seconds() - start);
+    vxs_log(call->context, VXS_LOG_INFO, "%s CV chose %s %s in %s s",
+            s->choose > 0 ? count : "leave-one-group-out", vxs_short_text(selection->point, point),
+            vxs_point_words(selection), vxs_short_text(vxs_seconds() - start, seconds));
     if (vxs_methods[task->settings.method].path == VXS_BY_LAMBDA)
         method->path.lambda_ratio = selection->point;
     method->path.point = selection->point;
@@ -277,9 +305,9 @@ static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
         again.path.lambda_ratio = fmin(c->lambda / c->lambda_max, 1);
     }
     if (((const fit_settings *)call->values)->calibrate > 0)
-        return ask_folds(call, task, folds, &again, &model->selection, err);
+        return cross_validate(call, task, folds, &again, &model->selection, err);
     vxs_error why = VXS_ERROR_INIT;
-    vxs_status status = ask_folds(call, task, folds, &again, &model->selection, &why);
+    vxs_status status = cross_validate(call, task, folds, &again, &model->selection, &why);
     if (status != VXS_MISUSE && status != VXS_BAD_DATA)
         return status ? vxs_fail(err, status, "%s", why.message) : VXS_OK;
     vxs_log(call->context, VXS_LOG_WARNING,
@@ -304,8 +332,8 @@ static void warn_of_shares(const vxs_call *call, const vxs_model *m)
         if (m->selection.slope[o] == 0)
             vxs_log(
                 call->context, VXS_LOG_WARNING,
-                "scores do not go with '%s' in folds that were kept back: its probability is its "
-                "share for everybody",
+                "held-out scores do not go with '%s': its calibrated probability is its share of "
+                "the training subjects, for everybody",
                 m->classes[m->output_count > 1 ? o : 1]);
 }
 

@@ -16,24 +16,34 @@ static const vxs_example examples[] = {
     { NULL, NULL },
 };
 
-static void print_words(const vxs_call *call, const vxs_task *task, const vxs_permutation *r)
+static void print_words(const vxs_call *call, const vxs_task *t, const vxs_cv_settings *cv,
+                        const vxs_permutation *r)
 {
     FILE *out = call->out;
-    char subjects[VXS_SUBJECTS_TEXT];
-    fprintf(out, "'%s' of %s is predicted with %s %.4g by nested cross-validation.\n",
-            task->settings.target, vxs_subjects_text(task, subjects), r->metric->name, r->observed);
+    bool two = t->class_count == 2;
+    char subjects[VXS_SUBJECTS_TEXT], words[VXS_METRIC_TEXT], observed[VXS_REAL_TEXT],
+        p[VXS_REAL_TEXT];
+    fprintf(out, "%s permutation test, %zu permutations of the complete %sCV: %s %s, p = %s\n",
+            t->class_count > 0 ? "Label" : "Target", r->count, cv->inner_folds > 0 ? "nested " : "",
+            vxs_metric_words(r->metric, t->class_count, two ? t->classes[0] : "",
+                             two ? t->classes[1] : "", words),
+            vxs_score_text(r->observed, false, observed), vxs_score_text(r->p, false, p));
+    fprintf(out, "  target '%s', %s\n", t->settings.target, vxs_subjects_text(t, subjects));
+    vxs_print_positive(out, t);
     fprintf(out, "  permuted: %zu %s%s\n", r->units, r->unit,
             strcmp(r->unit, "subjects") == 0 ? "" : ", each with all targets in their order");
-    fprintf(out, "  %zu of %zu permutations were as good: p = %.4g\n", r->reached, r->count, r->p);
+    fprintf(out, "  %zu of %zu permutations reach the observed value\n", r->reached, r->count);
     if (r->redrawn > 0)
         fprintf(out,
                 "  drawn again %zu times: permutations that leave a training part with fewer than "
                 "two subjects of a class\n",
                 r->redrawn);
     if (r->count < r->wanted)
-        fprintf(out, "  stopped before %zu, since that is clear (--stop-at)\n", r->wanted);
-    fprintf(out, "  the smallest p that could have come out: %.3g\n", r->smallest_p);
-    fprintf(out, "  %s/permute.json  all of it, and how it was made; null.tsv: every permutation\n",
+        fprintf(out, "  stopped early, before %zu permutations (--stop-at; Besag & Clifford 1991)\n",
+                r->wanted);
+    fprintf(out, "  smallest possible p: %s\n", vxs_score_text(r->smallest_p, false, p));
+    vxs_print_classes(out, t->classes, &r->classes);
+    fprintf(out, "  %s/permute.json  all results and settings; null.tsv: the null distribution\n",
             call->shared->out);
 }
 
@@ -51,10 +61,10 @@ vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
         vxs_json_init(&w, call->out);
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "output", call->shared->out);
-        vxs_permutation_json(&w, r);
+        vxs_permutation_json(&w, task, r);
         vxs_close_json(call, &w);
     } else if (!status) {
-        print_words(call, task, r);
+        print_words(call, task, &settings->cv, r);
     }
     return status;
 }

@@ -47,6 +47,7 @@ typedef struct {
     size_t perhaps;  /* that may be of a person whom it was trained on */
     vxs_unseen_list unseen;
     vxs_metrics metrics;
+    vxs_class_scores classes;
     vxs_row_filter filter; /* by --only and --exclude */
     size_t n;              /* subjects that these select */
 } predictions;
@@ -176,6 +177,8 @@ static void print_json(const predictions *p)
     vxs_json_init(&w, p->call->out);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "target", p->model->task.target);
+    if (p->model->class_count == 2)
+        vxs_json_text(&w, "positive", p->model->classes[1]);
     if (p->model->class_count > 0)
         vxs_json_bool(&w, "calibrated", p->model->selection.slope != NULL);
     vxs_json_open_array(&w, "subjects");
@@ -195,17 +198,18 @@ static void print_json(const predictions *p)
     if (p->model->class_count > 0)
         vxs_json_whole(&w, "of_other_classes", (int64_t)count_strange(p, &(size_t){ 0 }));
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
-        if (row->of_classes == (p->model->class_count > 0))
+        if (vxs_metric_applies(row, p->model->class_count))
             vxs_json_real(&w, row->name,
                           p->metrics.count > 0 ? *vxs_metric((vxs_metrics *)&p->metrics, row)
                                                : NAN);
+    vxs_class_scores_json(&w, p->model->classes, &p->classes);
     vxs_json_close_object(&w);
     vxs_close_json(p->call, &w);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static void tell_perhaps(const predictions *p)
+static void log_perhaps(const predictions *p)
 {
     size_t first = 0;
     while (first < p->cohort->n &&
@@ -221,7 +225,7 @@ static void tell_perhaps(const predictions *p)
 }
 
 /* Who has no prediction, and whom the model was trained on. */
-static void tell_subjects(const predictions *p)
+static void log_subjects(const predictions *p)
 {
     const vxs_context *context = p->call->context;
     size_t n = p->n, without = 0, first = 0, both = p->known[0] + p->known[1];
@@ -236,7 +240,7 @@ static void tell_subjects(const predictions *p)
                 "%zu of %zu subjects have no prediction: '%s' has no value in '%s'%s", without, n,
                 id_of(p, first), lacks(p, first), without > 1 ? ", and others" : "");
     vxs_unseen_warn(context, &p->unseen, id_by_number, p);
-    tell_perhaps(p);
+    log_perhaps(p);
     if (both == 0)
         return;
     vxs_log(context, scores_training(p) ? VXS_LOG_CAUTION : VXS_LOG_WARNING,
@@ -248,7 +252,7 @@ static void tell_subjects(const predictions *p)
                                     : "no score is given (--training-too gives it)");
 }
 
-static void tell_strange(const predictions *p)
+static void log_strange(const predictions *p)
 {
     const vxs_model *m = p->model;
     char names[256] = "";
@@ -264,7 +268,7 @@ static void tell_strange(const predictions *p)
                 names);
 }
 
-static void tell_calibration(const predictions *p)
+static void log_calibration(const predictions *p)
 {
     if (p->model->class_count > 0 && !p->model->selection.slope)
         vxs_log(p->call->context, VXS_LOG_INFO,
@@ -272,35 +276,62 @@ static void tell_calibration(const predictions *p)
                 "and --calibrate");
 }
 
-static void tell_metrics(const predictions *p)
+/* Lines of the log, as the confusion matrix and scores of each class have them. */
+static vxs_status log_classes(const predictions *p, vxs_error *err)
 {
-    static const char *const of_scores[] = { "r", "mae", "rmse", "r2", NULL };
-    static const char *const of_classes[] = { "accuracy", "balanced_accuracy", "auc", NULL };
-    const vxs_metrics *m = &p->metrics;
-    const char *target = p->model->task.target;
-    const char *const *names = p->model->class_count > 0 ? of_classes : of_scores;
-    char text[256] = "";
+    char *text = NULL;
     size_t length = 0;
-    for (; *names && m->count > 0; names++) {
-        const vxs_metric_row *row = vxs_metric_rows;
-        while (strcmp(row->name, *names) != 0)
-            row++;
-        double value = *vxs_metric((vxs_metrics *)m, row);
-        if (!isnan(value)) /* one subject has no correlation, one class no area */
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s %.3g",
-                                       length > 0 ? "," : "", *names, value);
+    FILE *stream = p->classes.count > 2 ? open_memstream(&text, &length) : NULL;
+    if (p->classes.count < 3)
+        return VXS_OK;
+    if (stream)
+        vxs_print_classes(stream, p->model->classes, &p->classes);
+    if (!stream || fclose(stream) != 0) {
+        free(text);
+        return vxs_fail(err, VXS_FAILED, "not enough memory");
     }
-    if (length > 0)
-        vxs_log(p->call->context, VXS_LOG_INFO, "against '%s' of %zu subject%s:%s", target,
-                m->count, m->count > 1 ? "s" : "", text);
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        vxs_log(p->call->context, VXS_LOG_INFO, "%s", line);
+    }
+    free(text);
+    return VXS_OK;
 }
 
-static void tell(const predictions *p)
+static void log_metrics(const predictions *p)
 {
-    tell_subjects(p);
-    tell_strange(p);
-    tell_metrics(p);
-    tell_calibration(p);
+    static const char *const of_scores[] = { "r", "mae", "rmse", "r2", NULL };
+    static const char *const of_classes[] = { "accuracy",    "balanced_accuracy", "auc",
+                                              "sensitivity", "specificity",       NULL };
+    const vxs_metrics *m = &p->metrics;
+    const vxs_model *model = p->model;
+    bool two = model->class_count == 2;
+    const char *const *names = model->class_count > 0 ? of_classes : of_scores;
+    char text[1024] = "", words[VXS_METRIC_TEXT], number[VXS_REAL_TEXT];
+    size_t length = 0;
+    for (; *names && m->count > 0 && length < sizeof(text); names++) {
+        const vxs_metric_row *row = vxs_metric_named(*names);
+        double value = *vxs_metric((vxs_metrics *)m, row);
+        if (!isnan(value)) /* one subject has no correlation, one class no area */
+            length += (size_t)snprintf(
+                text + length, sizeof(text) - length, "%s %s %s", length > 0 ? "," : "",
+                vxs_metric_words(row, model->class_count, two ? model->classes[0] : "",
+                                 two ? model->classes[1] : "", words),
+                vxs_score_text(value, false, number));
+    }
+    if (length > 0)
+        vxs_log(p->call->context, VXS_LOG_INFO, "against '%s' of %zu subject%s:%s",
+                model->task.target, m->count, m->count > 1 ? "s" : "", text);
+}
+
+static vxs_status log_all(const predictions *p, vxs_error *err)
+{
+    log_subjects(p);
+    log_strange(p);
+    log_metrics(p);
+    vxs_status status = log_classes(p, err);
+    log_calibration(p);
+    return status;
 }
 
 static vxs_status check_anybody(const predictions *p, vxs_error *err)
@@ -345,7 +376,8 @@ static vxs_status compare(predictions *p, vxs_error *err)
                  : scores_training(p) ? VXS_NOT_TRAINED_ON
                                       : p->trained[i];
     vxs_status status =
-        out ? vxs_model_compare(p->model, c, p->scores, out, &p->metrics, err) : VXS_FAILED;
+        out ? vxs_model_compare(p->model, c, p->scores, out, &p->metrics, &p->classes, err)
+            : VXS_FAILED;
     free(out);
     return status;
 }
@@ -398,10 +430,11 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     if (!status && !call->shared->json)
         print_table(&p);
     if (!status)
-        tell(&p);
+        status = log_all(&p, err);
     if (!status && call->shared->json)
         print_json(&p);
     vxs_unseen_release(&p.unseen);
+    vxs_class_scores_release(&p.classes);
     free(p.scores);
     free(p.trained);
     vxs_row_filter_release(&p.filter);

@@ -16,14 +16,37 @@ static const vxs_example examples[] = {
     { NULL, NULL },
 };
 
+static void print_agreement(FILE *out, const vxs_task *task, const vxs_stability *r)
+{
+    char dice[VXS_REAL_TEXT], nogueira[VXS_REAL_TEXT];
+    if (r->mean_selected > 0 && isnan(r->nogueira))
+        fprintf(out,
+                "  agreement of two halves: Dice coefficient %s; Nogueira's index is undefined, "
+                "since halves select all features or none\n",
+                vxs_score_text(r->dice, false, dice));
+    else if (r->mean_selected > 0)
+        fprintf(out,
+                "  agreement of two halves: Dice coefficient %s, Nogueira's index %s (0: chance, "
+                "1: identical)\n",
+                vxs_score_text(r->dice, false, dice), vxs_score_text(r->nogueira, false, nogueira));
+    else if (vxs_task_method(task)->graph == VXS_GRAPH_NEEDED)
+        fprintf(out,
+                "  no half selected any: the first fused region on its path has more than %zu "
+                "features; --select-features allows larger ones\n",
+                r->features);
+    else
+        fprintf(out, "  no half selected any\n");
+}
+
 static void print_words(const vxs_call *call, const vxs_task *task, const vxs_stability *r)
 {
     FILE *out = call->out;
-    const char *dir = call->shared->out;
-    char subjects[VXS_SUBJECTS_TEXT];
-    fprintf(out, "Selected at most %zu of %zu features for '%s' on each of %zu halves of %s.\n",
-            r->features, task->cohort->p, task->settings.target, r->halves,
-            vxs_subjects_text(task, subjects));
+    const char *dir = call->shared->out, *kind = vxs_feature_words(task->cohort->kind);
+    char subjects[VXS_SUBJECTS_TEXT], number[VXS_REAL_TEXT];
+    fprintf(out, "Stability selection for '%s', %s: at most %zu of %zu %s in each of %zu halves\n",
+            task->settings.target, vxs_subjects_text(task, subjects), r->features, task->cohort->p,
+            kind, r->halves);
+    vxs_print_positive(out, task);
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)
             fprintf(out, "  %s %s: ", task->classes[o],
@@ -31,34 +54,19 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
                                                         : "against the rest");
         else
             fprintf(out, "  ");
-        fprintf(out, "%zu are stable: selected in %.3g of the halves or more\n", r->stable[o],
-                r->threshold);
+        fprintf(out, "%zu stable %s (selection frequency of at least %s)\n", r->stable[o], kind,
+                vxs_short_text(r->threshold, number));
     }
     fprintf(out,
-            "  on average at most %.3g of them are wrong (Shah and Samworth, Meinshausen and "
-            "Buehlmann)\n",
-            r->error_bound);
-    if (r->mean_selected > 0 && isnan(r->nogueira))
-        fprintf(
-            out,
-            "  two halves share %.3g of what they select (Dice); without Nogueira's index, since "
-            "halves select all features or none\n",
-            r->dice);
-    else if (r->mean_selected > 0)
-        fprintf(out, "  two halves share %.3g of what they select (Dice); Nogueira's index %.3g\n",
-                r->dice, r->nogueira);
-    else if (vxs_task_method(task)->graph == VXS_GRAPH_NEEDED)
-        fprintf(out,
-                "  no half selected any: the first piece on its path has more than %zu features; "
-                "--select-features lets larger ones in\n",
-                r->features);
-    else
-        fprintf(out, "  no half selected any\n");
-    fprintf(out, "  %s/frequencies.tsv  how often each feature was selected\n", dir);
+            "  expected number of falsely selected %s: at most %s (Shah & Samworth 2013; "
+            "Meinshausen & Buehlmann 2010)\n",
+            kind, vxs_short_text(r->error_bound, number));
+    print_agreement(out, task, r);
+    fprintf(out, "  %s/frequencies.tsv  selection frequency of each feature\n", dir);
     if (task->cohort->kind == VXS_FEATURES_VOXELS)
         fprintf(out,
-                "  %s/stable.nii.gz    those that are stable; frequency.nii.gz: all\n"
-                "  %s/clusters.tsv     where they are; voxsift regions names them by an atlas\n",
+                "  %s/stable.nii.gz    stable voxels; frequency.nii.gz: all\n"
+                "  %s/clusters.tsv     their clusters; 'voxsift regions' labels them by an atlas\n",
                 dir, dir);
 }
 
@@ -84,7 +92,7 @@ vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
     if (!status && !r->converged)
         status =
             vxs_fail(err, VXS_NOT_CONVERGED,
-                     "some fits did not reach the gap that was asked for; stability.json says so");
+                     "some fits did not reach the tolerance of the duality gap; stability.json marks them");
     return status;
 }
 

@@ -117,7 +117,42 @@ const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT])
 const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT])
 {
     bool whole = value == floor(value) && fabs(value) < 1e9;
-    snprintf(buffer, VXS_REAL_TEXT, whole ? "%.0f" : "%.4g", value == 0 ? 0 : value);
+    snprintf(buffer, VXS_REAL_TEXT, whole ? "%.0f" : "%.3g", value == 0 ? 0 : value);
+    return buffer;
+}
+
+const char *vxs_score_text(double value, bool sign, char buffer[VXS_REAL_TEXT])
+{
+    double size = fabs(value);
+    if (isnan(value)) {
+        snprintf(buffer, VXS_REAL_TEXT, "unknown");
+        return buffer;
+    }
+    bool many = size >= 99.95 && size < 1e9; /* "123", not "123." or "1.23e+03" */
+    snprintf(buffer, VXS_REAL_TEXT,
+             many ? (sign ? "%+.0f" : "%.0f") : (sign ? "%+#.3g" : "%#.3g"), size == 0 ? 0 : value);
+    return buffer;
+}
+
+double vxs_round_mm(double value)
+{
+    return round(10 * value) / 10 + 0.0; /* + 0: no -0 */
+}
+
+double vxs_round_percent(double value)
+{
+    return round(value) + 0.0;
+}
+
+const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT])
+{
+    snprintf(buffer, VXS_REAL_TEXT, "%.1f", vxs_round_mm(value));
+    return buffer;
+}
+
+const char *vxs_percent_text(double share, char buffer[VXS_REAL_TEXT])
+{
+    snprintf(buffer, VXS_REAL_TEXT, "%.0f %%", vxs_round_percent(100 * share));
     return buffer;
 }
 

@@ -25,10 +25,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* constant   the mean of the score, or the commonest class
- * confounds  the covariates alone
- * volume     these and the sum of all features: in lesion maps, the volume of the lesion */
-const char *const vxs_baseline_names[VXS_BASELINES] = { "constant", "confounds", "volume" };
+/* constant       the mean of the score, or the commonest class
+ * covariates     the covariates alone
+ * global signal  these and the sum of all features: in lesion maps, the volume of the lesion */
+const char *const vxs_baseline_names[VXS_BASELINES] = { "constant", "covariates", "global_signal" };
+
+const char *vxs_baseline_words(const char *key, bool covariates)
+{
+    if (strcmp(key, vxs_baseline_names[VXS_BASELINE_GLOBAL_SIGNAL]) != 0)
+        return key;
+    return covariates ? "covariates + global signal" : "global signal";
+}
+
+const char *vxs_feature_words(vxs_feature_kind kind)
+{
+    return kind == VXS_FEATURES_COLUMNS ? "features" : vxs_feature_kind_names[kind];
+}
+
+const char *vxs_adding_words(vxs_feature_kind kind)
+{
+    return kind == VXS_FEATURES_COLUMNS ? "features add" : "map adds";
+}
 
 enum { PREDICTORS = 1 + VXS_BASELINES }; /* the model, then the baselines */
 
@@ -44,26 +61,34 @@ static predictor predictor_of(const vxs_cv *cv, int which)
                         .probabilities = which == 0 ? cv->probabilities : NULL };
 }
 
+/* Those of one repeat, of n subjects. */
+static vxs_predictions predictions_in(const vxs_cv *cv, size_t repeat, size_t n,
+                                      const double *truth, const size_t *fold, const predictor *of)
+{
+    const vxs_task *t = cv->task;
+    size_t row = repeat * vxs_task_outputs(t) * n;
+    return (vxs_predictions){
+        .n = n,
+        .class_count = t->class_count,
+        .fold = of->aligned ? NULL : fold + repeat * n,
+        .fold_count = cv->folds.count,
+        .aligned = of->aligned ? of->aligned + row : NULL,
+        .truth = truth,
+        .scores = of->scores + row,
+        .probabilities = of->probabilities ? of->probabilities + repeat * t->class_count * n : NULL
+    };
+}
+
 /* Every metric is the mean over repeats, each of n subjects. */
 static vxs_status measure_repeats(const vxs_cv *cv, size_t n, const double *truth,
                                   const size_t *fold, const predictor *of, vxs_metrics *mean,
                                   vxs_error *err)
 {
-    const vxs_task *t = cv->task;
-    size_t outputs = vxs_task_outputs(t);
     vxs_status status = VXS_OK;
     *mean = (vxs_metrics){ .count = n };
     for (size_t r = 0; r < cv->folds.repeats && !status; r++) {
         vxs_metrics one;
-        vxs_predictions p = { .n = n,
-                              .class_count = t->class_count,
-                              .fold = of->aligned ? NULL : fold + r * n,
-                              .fold_count = cv->folds.count,
-                              .aligned = of->aligned ? of->aligned + r * outputs * n : NULL,
-                              .truth = truth,
-                              .scores = of->scores + r * outputs * n };
-        if (of->probabilities)
-            p.probabilities = of->probabilities + r * t->class_count * n;
+        const vxs_predictions p = predictions_in(cv, r, n, truth, fold, of);
         status = vxs_measure(&p, &one, err);
         if (!of->probabilities) /* only calibrated probabilities have a slope */
             one.calibration_slope = NAN;
@@ -444,6 +469,21 @@ static void warn_across(const vxs_context *context, const vxs_cv *cv)
             classes ? "0.5" : "0");
 }
 
+static vxs_status measure_each_class(vxs_cv *cv, vxs_error *err)
+{
+    const vxs_task *t = cv->task;
+    const predictor model = predictor_of(cv, 0);
+    if (t->class_count == 0)
+        return VXS_OK;
+    vxs_status status = vxs_class_scores_new(t->class_count, &cv->classes, err);
+    for (size_t r = 0; r < cv->folds.repeats && !status; r++) {
+        const vxs_predictions p =
+            predictions_in(cv, r, t->n, t->score, cv->folds.fold, &model);
+        status = vxs_measure_classes(&p, 1 / (double)cv->folds.repeats, &cv->classes, err);
+    }
+    return status;
+}
+
 vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err)
 {
     count_pairs(cv);
@@ -457,5 +497,7 @@ vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *e
             status = measure_repeats(cv, cv->task->n, cv->task->score, cv->folds.fold, &of, metrics,
                                      err);
     }
+    if (!status)
+        status = measure_each_class(cv, err);
     return status || cv->settings.scores_only ? status : bootstrap(context, cv, err);
 }

@@ -82,6 +82,7 @@ void vxs_cv_release(vxs_cv *cv)
     free(cv->probabilities);
     for (int b = 0; b < VXS_BASELINES; b++)
         free(cv->baselines[b]);
+    vxs_class_scores_release(&cv->classes);
     vxs_unseen_release(&cv->unseen);
     for (int k = 0; k < 1 + VXS_BASELINES; k++)
         free(cv->aligned[k]);
@@ -169,28 +170,28 @@ static vxs_status run_outer(const vxs_labour *labour, vxs_cv *cv, const vxs_fold
 }
 
 /* The sum of all features of each subject, in units of the largest. */
-static vxs_status sum_features(const vxs_task *t, double **volume, vxs_error *err)
+static vxs_status sum_features(const vxs_task *t, double **global_signal, vxs_error *err)
 {
     const vxs_cohort *c = t->cohort;
     double largest = 0, *sums = vxs_alloc(c->n, sizeof(*sums), err);
-    *volume = sums ? vxs_alloc(t->n, sizeof(**volume), err) : NULL;
-    for (size_t j = 0; *volume && j < c->p; j++)
+    *global_signal = sums ? vxs_alloc(t->n, sizeof(**global_signal), err) : NULL;
+    for (size_t j = 0; *global_signal && j < c->p; j++)
         vxs_cohort_add(c, j, 1, sums);
-    for (size_t i = 0; *volume && i < t->n; i++) {
-        (*volume)[i] = sums[t->rows[i]];
-        largest = fmax(largest, fabs((*volume)[i]));
+    for (size_t i = 0; *global_signal && i < t->n; i++) {
+        (*global_signal)[i] = sums[t->rows[i]];
+        largest = fmax(largest, fabs((*global_signal)[i]));
     }
-    for (size_t i = 0; *volume && i < t->n && largest > 0; i++)
-        (*volume)[i] /= largest;
+    for (size_t i = 0; *global_signal && i < t->n && largest > 0; i++)
+        (*global_signal)[i] /= largest;
     free(sums);
-    return *volume ? VXS_OK : VXS_FAILED;
+    return *global_signal ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status run_folds(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work *works,
                             vxs_job *jobs, vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    double *volume = NULL;
+    double *global_signal = NULL;
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_fold_begin(&works[k], cv, k, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
@@ -202,10 +203,10 @@ static vxs_status run_folds(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
     if (!status)
         status = run_outer(labour, cv, works, jobs, err);
     if (!status && !cv->settings.scores_only)
-        status = sum_features(cv->task, &volume, err);
+        status = sum_features(cv->task, &global_signal, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
-        status = vxs_evaluate_fold(&works[k], &jobs[k], volume, err);
-    free(volume);
+        status = vxs_evaluate_fold(&works[k], &jobs[k], global_signal, err);
+    free(global_signal);
     return status;
 }
 
@@ -268,7 +269,7 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     cv->sizes = vxs_alloc(cv->fold_count, cv->tries.count * sizeof(*cv->sizes), err);
     bool fine = cv->each && cv->inner && cv->scores && cv->losses && cv->sizes;
     for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
-        if (b != VXS_BASELINE_CONFOUNDS || confounds) {
+        if (b != VXS_BASELINE_COVARIATES || confounds) {
             cv->baselines[b] = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
             fine = cv->baselines[b] != NULL;
         }

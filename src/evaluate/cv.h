@@ -55,7 +55,7 @@ size_t vxs_first_try(const vxs_tries *tries, size_t number);
 VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
 /* held_out.c: scores, probabilities, baselines and metrics of the subjects kept back. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_fold(vxs_fold_work *work, const vxs_job *outer,
-                                            const double *volume, vxs_error *err);
+                                            const double *global_signal, vxs_error *err);
 /* comparison.c: model and baselines over all folds by one convention, with intervals. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err);
 /* 1 or -1 for an output; the score itself when there are no classes. */

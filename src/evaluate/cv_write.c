@@ -38,7 +38,7 @@ static spread spread_of(const vxs_cv *cv, const vxs_metric_row *row, size_t offs
 
 static bool is_ours(const vxs_cv *cv, const vxs_metric_row *row)
 {
-    return row->of_classes == (cv->task->class_count > 0);
+    return vxs_metric_applies(row, cv->task->class_count);
 }
 
 /* Of metrics over all subjects and of the interval, for outer scores. */
@@ -58,8 +58,10 @@ static void metrics_json(vxs_json_writer *w, const vxs_cv *cv, const char *key, 
             continue;
         spread s = spread_of(cv, row, offset);
         vxs_json_open_object(w, row->name);
-        vxs_json_real(w, "mean", s.mean);
-        vxs_json_real(w, "sd", s.sd);
+        if (!row->no_mean) {
+            vxs_json_real(w, "mean", s.mean);
+            vxs_json_real(w, "sd", s.sd);
+        }
         if (outer) {
             vxs_json_real(w, "pooled", value_of(&cv->pooled, row));
             vxs_json_real(w, "low", value_of(&cv->low, row));
@@ -199,6 +201,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     metrics_json(w, cv, "outer", offsetof(vxs_cv_fold, outer), true);
     if (cv->settings.inner_folds > 0)
         metrics_json(w, cv, "inner", offsetof(vxs_cv_fold, inner), false);
+    vxs_class_scores_json(w, cv->task->classes, &cv->classes);
     baselines_json(w, cv);
     differences_json(w, cv);
     comparison_json(w, cv);
@@ -310,7 +313,7 @@ static void score_rows(const vxs_cv *cv, vxs_tsv_writer *w, const score_kind *ki
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++) {
         if (!is_ours(cv, row))
             continue;
-        spread s = kind->less ? (spread){ NAN, NAN } : spread_of(cv, row, kind->offset);
+        spread s = kind->less || row->no_mean ? (spread){ NAN, NAN } : spread_of(cv, row, kind->offset);
         vxs_tsv_text(w, kind->name);
         vxs_tsv_text(w, row->name);
         vxs_tsv_real(w, s.mean);

@@ -49,6 +49,7 @@ static vxs_status deal_inner(vxs_fold_work *w, size_t *inner, vxs_error *err)
     size_t *first = vxs_alloc(cv->folds.groups, sizeof(*first), err);
     vxs_task part = { .n = w->train_count,
                       .class_count = t->class_count,
+                      .classes = t->classes,
                       .score = vxs_alloc(w->train_count, sizeof(*part.score), err) };
     vxs_random random = { (uint64_t)cv->settings.seed, VXS_STREAM_INNER + w->number };
     vxs_status status = number && first && part.score ? VXS_OK : VXS_FAILED;

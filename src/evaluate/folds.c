@@ -92,7 +92,7 @@ static vxs_status find_strata(const vxs_task *t, size_t count, dealer *d, vxs_er
             d->stratum[list[k].subject] = k * d->strata / t->n;
     }
     for (size_t i = 0; d->stratum && i < t->n && t->class_count > 0; i++)
-        d->stratum[i] = (size_t)t->score[i];
+        d->stratum[i] = vxs_task_stratum(t, i);
     free(list);
     return list && d->stratum ? VXS_OK : VXS_FAILED;
 }

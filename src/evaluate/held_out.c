@@ -46,7 +46,7 @@ static vxs_status measure_some(const vxs_cv *cv, const size_t *which, size_t cou
 
 /* Columns of a baseline of some subjects, `count` apart, of which the unpenalised ones are in
  * `free_columns`, as far apart. */
-static void baseline_columns(const vxs_task *t, int baseline, const double *volume,
+static void baseline_columns(const vxs_task *t, int baseline, const double *global_signal,
                              const double *free_columns, const size_t *which, size_t count,
                              double *columns)
 {
@@ -54,8 +54,8 @@ static void baseline_columns(const vxs_task *t, int baseline, const double *volu
     for (size_t i = 0; i < count; i++)
         columns[i] = 1;
     memcpy(columns + count, free_columns, q * count * sizeof(*columns));
-    for (size_t i = 0; i < count && baseline == VXS_BASELINE_VOLUME; i++)
-        columns[(q + 1) * count + i] = volume[which[i]];
+    for (size_t i = 0; i < count && baseline == VXS_BASELINE_GLOBAL_SIGNAL; i++)
+        columns[(q + 1) * count + i] = global_signal[which[i]];
 }
 
 /* As the fits weigh subjects; the commonest class is found without weights. */
@@ -75,13 +75,13 @@ typedef struct {
     double *train, *test;
 } covariates;
 
-static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *volume,
+static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *global_signal,
                                const covariates *of, size_t output, double *scores, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
     size_t m = w->train_count, k = w->test_count, q = 1;
     q += baseline != VXS_BASELINE_CONSTANT ? t->free_count : 0;
-    q += baseline == VXS_BASELINE_VOLUME;
+    q += baseline == VXS_BASELINE_GLOBAL_SIGNAL;
     double *y = vxs_alloc(2 * m, sizeof(*y), err), *b = vxs_alloc(q, sizeof(*b), err);
     double *columns = vxs_alloc(m, (t->free_count + 2) * sizeof(*columns), err);
     double *held_out = vxs_alloc(k, (t->free_count + 2) * sizeof(*held_out), err);
@@ -89,8 +89,8 @@ static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *vol
     if (!status) {
         for (size_t i = 0; i < m; i++)
             y[i] = vxs_output_truth(t, output, w->train[i]);
-        baseline_columns(t, baseline, volume, of->train, w->train, m, columns);
-        baseline_columns(t, baseline, volume, of->test, w->test, k, held_out);
+        baseline_columns(t, baseline, global_signal, of->train, w->train, m, columns);
+        baseline_columns(t, baseline, global_signal, of->test, w->test, k, held_out);
         weigh(w, baseline, y, y + m);
         status = vxs_fit_columns(&(vxs_loss){ .kind = vxs_output_loss(t),
                                               .n = m,
@@ -126,7 +126,7 @@ static vxs_status read_covariates(const vxs_fold_work *w, covariates *of, vxs_er
                                       err);
 }
 
-static vxs_status evaluate_baselines(vxs_fold_work *w, const double *volume, vxs_error *err)
+static vxs_status evaluate_baselines(vxs_fold_work *w, const double *global_signal, vxs_error *err)
 {
     vxs_cv *cv = w->cv;
     const vxs_task *t = cv->task;
@@ -138,7 +138,7 @@ static vxs_status evaluate_baselines(vxs_fold_work *w, const double *volume, vxs
             continue;
         double *scores = cv->baselines[b] + repeat * outputs * t->n;
         for (size_t o = 0; o < outputs && !status; o++)
-            status = fit_baseline(w, b, volume, &of, o, scores, err);
+            status = fit_baseline(w, b, global_signal, &of, o, scores, err);
         if (!status)
             status = measure_some(cv, w->test, w->test_count, scores, NULL,
                                   &cv->each[w->number].baselines[b], err);
@@ -148,7 +148,7 @@ static vxs_status evaluate_baselines(vxs_fold_work *w, const double *volume, vxs
     return status;
 }
 
-vxs_status vxs_evaluate_fold(vxs_fold_work *w, const vxs_job *outer, const double *volume,
+vxs_status vxs_evaluate_fold(vxs_fold_work *w, const vxs_job *outer, const double *global_signal,
                              vxs_error *err)
 {
     vxs_cv *cv = w->cv;
@@ -167,5 +167,5 @@ vxs_status vxs_evaluate_fold(vxs_fold_work *w, const vxs_job *outer, const doubl
         set_probabilities(w, scores, w->test[k], probabilities);
     vxs_status status =
         measure_some(cv, w->test, w->test_count, scores, probabilities, &f->outer, err);
-    return status ? status : evaluate_baselines(w, volume, err);
+    return status ? status : evaluate_baselines(w, global_signal, err);
 }

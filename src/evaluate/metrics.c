@@ -9,22 +9,98 @@
 #define ROUND_OFF  1e-12 /* of scores, relative to their size */
 
 const vxs_metric_row vxs_metric_rows[] = {
-    { "r", AT(r), false, "correlation of predictions with the truth, within folds" },
-    { "r2", AT(r2), false, "1 - squared error / squared error of the truth's own mean" },
-    { "mae", AT(mae), false, "mean absolute error" },
-    { "rmse", AT(rmse), false, "root of the mean squared error" },
-    { "balanced_accuracy", AT(balanced_accuracy), true, "mean of the classes' sensitivities" },
-    { "accuracy", AT(accuracy), true, "share of hits" },
-    { "auc", AT(auc), true,
-      "area under the ROC curve; of more classes the mean, each against the rest" },
-    { "sensitivity", AT(sensitivity), true, "share of the second of two classes that is found" },
-    { "specificity", AT(specificity), true, "share of the first of two classes that is found" },
-    { "f1", AT(f1), true, "of the second of two classes; of more classes the mean" },
-    { "brier", AT(brier), true, "mean squared error of the probabilities" },
-    { "calibration_slope", AT(calibration_slope), true,
-      "1 when probabilities are neither too bold nor too timid; 0 when they say nothing" },
-    { NULL, 0, false, NULL },
+    { .name = "r",
+      .words = "correlation r",
+      .offset = AT(r),
+      .help = "correlation of predictions with the truth, within folds" },
+    { .name = "r2",
+      .words = "R\xc2\xb2",
+      .offset = AT(r2),
+      .no_mean = true,
+      .help = "1 - squared error / squared error of the truth's own mean" },
+    { .name = "mae", .words = "mean absolute error", .offset = AT(mae), .help = "of predictions" },
+    { .name = "rmse",
+      .words = "root mean square error",
+      .offset = AT(rmse),
+      .help = "of predictions" },
+    { .name = "balanced_accuracy",
+      .words = "balanced accuracy",
+      .offset = AT(balanced_accuracy),
+      .of_classes = true,
+      .help = "mean of the classes' sensitivities" },
+    { .name = "auc",
+      .words = "AUC",
+      .offset = AT(auc),
+      .of_classes = true,
+      .help = "area under the ROC curve; of more than two classes the mean, each against the rest" },
+    { .name = "accuracy",
+      .words = "accuracy",
+      .offset = AT(accuracy),
+      .of_classes = true,
+      .help = "share of subjects whose class is predicted" },
+    { .name = "sensitivity",
+      .words = "sensitivity",
+      .offset = AT(sensitivity),
+      .of_classes = true,
+      .of_two = true,
+      .help = "share of the positive class that is predicted as positive" },
+    { .name = "specificity",
+      .words = "specificity",
+      .offset = AT(specificity),
+      .of_classes = true,
+      .of_two = true,
+      .help = "share of the other class that is predicted as negative" },
+    { .name = "f1",
+      .words = "F1",
+      .offset = AT(f1),
+      .of_classes = true,
+      .no_mean = true,
+      .help = "of the positive class; of more than two classes the mean" },
+    { .name = "brier",
+      .words = "Brier score",
+      .offset = AT(brier),
+      .of_classes = true,
+      .help = "mean squared error of the probabilities" },
+    { .name = "calibration_slope",
+      .words = "calibration slope",
+      .offset = AT(calibration_slope),
+      .of_classes = true,
+      .of_two = true,
+      .no_mean = true,
+      .help = "1: calibrated; below 1: probabilities are too extreme; 0: they carry no information" },
+    { .name = NULL },
 };
+
+const vxs_metric_row *vxs_metric_named(const char *name)
+{
+    const vxs_metric_row *row = vxs_metric_rows;
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row->name ? row : NULL;
+}
+
+bool vxs_metric_applies(const vxs_metric_row *row, size_t classes)
+{
+    return row->of_classes == (classes > 0) && (classes <= 2 || !row->of_two);
+}
+
+const char *vxs_metric_words(const vxs_metric_row *row, size_t classes, const char *negative,
+                             const char *positive, char text[VXS_METRIC_TEXT])
+{
+    bool auc = row->offset == AT(auc), f1 = row->offset == AT(f1);
+    bool specificity = row->offset == AT(specificity);
+    if (classes == 2 && auc)
+        snprintf(text, VXS_METRIC_TEXT, "%s of %s against %s", row->words, positive, negative);
+    else if (classes == 2 && (f1 || specificity || row->offset == AT(sensitivity)))
+        snprintf(text, VXS_METRIC_TEXT, "%s (%s)", row->words, specificity ? negative : positive);
+    else if (classes > 2 && auc)
+        snprintf(text, VXS_METRIC_TEXT, "mean %s of classes against the rest", row->words);
+    else if (classes > 2 && f1)
+        snprintf(text, VXS_METRIC_TEXT, "mean %s of classes", row->words);
+    else
+        snprintf(text, VXS_METRIC_TEXT, "%s", row->words);
+    return text;
+}
 
 double *vxs_metric(vxs_metrics *m, const vxs_metric_row *row)
 {
@@ -334,6 +410,94 @@ static void measure_calibration(const vxs_predictions *p, vxs_metrics *m)
     m->calibration_slope = fabs(b) < 1e3 ? b : NAN;
 }
 
+/* ---- Each class ------------------------------------------------------------------------------ */
+
+size_t vxs_class_scores_size(size_t classes)
+{
+    return classes * (classes + 4);
+}
+
+vxs_status vxs_class_scores_new(size_t classes, vxs_class_scores *s, vxs_error *err)
+{
+    double *room = vxs_alloc(vxs_class_scores_size(classes), sizeof(*room), err);
+    *s = (vxs_class_scores){ .count = 0 };
+    if (!room)
+        return VXS_FAILED;
+    double *each = room + classes * classes;
+    *s = (vxs_class_scores){ .count = classes,
+                             .confusion = room,
+                             .n = each,
+                             .sensitivity = each + classes,
+                             .ppv = each + 2 * classes,
+                             .auc = each + 3 * classes };
+    return VXS_OK;
+}
+
+void vxs_class_scores_release(vxs_class_scores *s)
+{
+    free(s->confusion);
+    *s = (vxs_class_scores){ .count = 0 };
+}
+
+static void add_confusion(const vxs_predictions *p, double share, double *confusion)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (is_known(p, i))
+            confusion[(size_t)p->truth[i] * p->class_count + vxs_predicted_class(p, i)] += share;
+}
+
+/* Where there are two classes one score orders both. */
+static double area_of_class(const vxs_predictions *p, size_t class, ranked *list)
+{
+    const double *scores = p->aligned ? p->aligned : p->scores;
+    return p->class_count == 2 ? area_of(p, 1, scores, list)
+                               : area_of(p, class, scores + class * p->n, list);
+}
+
+vxs_status vxs_measure_classes(const vxs_predictions *p, double share, vxs_class_scores *s,
+                               vxs_error *err)
+{
+    ranked *list = vxs_alloc(p->n, sizeof(*list), err);
+    fold_tally *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
+    if (list && folds)
+        add_confusion(p, share, s->confusion);
+    for (size_t c = 0; c < s->count && list && folds; c++) {
+        tally t = count_class(p, c, folds);
+        s->n[c] += share * t.are;
+        s->sensitivity[c] += share * t.recall;
+        s->ppv[c] += share * (t.said > 0 ? t.hits / t.said : NAN);
+        s->auc[c] += share * area_of_class(p, c, list);
+    }
+    bool fine = list && folds;
+    free(list);
+    free(folds);
+    return fine ? VXS_OK : VXS_FAILED;
+}
+
+void vxs_class_scores_json(vxs_json_writer *w, char *const *classes, const vxs_class_scores *s)
+{
+    if (s->count == 0)
+        return;
+    vxs_json_open_object(w, "confusion"); /* true class: { predicted class: subjects } */
+    for (size_t r = 0; r < s->count; r++) {
+        vxs_json_open_object(w, classes[r]);
+        for (size_t c = 0; c < s->count; c++)
+            vxs_json_real(w, classes[c], s->confusion[r * s->count + c]);
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_object(w);
+    vxs_json_open_object(w, "each_class");
+    for (size_t c = 0; c < s->count; c++) {
+        vxs_json_open_object(w, classes[c]);
+        vxs_json_real(w, "subjects", s->n[c]);
+        vxs_json_real(w, "sensitivity", s->sensitivity[c]);
+        vxs_json_real(w, "ppv", s->ppv[c]);
+        vxs_json_real(w, "auc", s->auc[c]);
+        vxs_json_close_object(w);
+    }
+    vxs_json_close_object(w);
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
@@ -387,7 +551,8 @@ bool vxs_model_knows_class(const vxs_model *m, const char *cell)
 }
 
 vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const double *scores,
-                             const vxs_trained *trained, vxs_metrics *metrics, vxs_error *err)
+                             const vxs_trained *trained, vxs_metrics *metrics,
+                             vxs_class_scores *classes, vxs_error *err)
 {
     size_t column = 0;
     vxs_predictions p = { .n = c->n,
@@ -396,6 +561,7 @@ vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const doub
                           .slope = m->selection.slope,
                           .offset = m->selection.offset };
     *metrics = (vxs_metrics){ .count = 0 };
+    *classes = (vxs_class_scores){ .count = 0 };
     if (vxs_table_find(c->people, m->task.target, &column, NULL))
         return VXS_OK;
     double *truth = vxs_alloc(c->n, sizeof(*truth), err);
@@ -406,6 +572,10 @@ vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const doub
     p.truth = truth;
     if (!status)
         status = vxs_measure(&p, metrics, err);
+    if (!status && m->class_count > 0 && metrics->count > 0)
+        status = vxs_class_scores_new(m->class_count, classes, err);
+    if (!status && classes->count > 0)
+        status = vxs_measure_classes(&p, 1, classes, err);
     free(truth);
     return status;
 }

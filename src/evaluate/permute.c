@@ -42,6 +42,7 @@ void vxs_permutation_release(vxs_permutation *r)
 {
     free(r->null);
     free(r->again);
+    vxs_class_scores_release(&r->classes);
     *r = (vxs_permutation){ .count = 0 };
 }
 
@@ -118,19 +119,21 @@ static void pack_value(vxs_pack *p, void *run, size_t unit)
 }
 
 static vxs_run as_run(const vxs_task *task, const vxs_permute_settings *settings,
-                      const vxs_method_settings *method, double observed)
+                      const vxs_method_settings *method, const vxs_permutation *r)
 {
     return (vxs_run){ .kind = VXS_RUN_PERMUTE,
                       .task = task,
                       .settings = settings,
                       .method = method,
-                      .observed = observed };
+                      .observed = r->observed,
+                      .classes = &r->classes };
 }
 
 /* ---- One permutation ------------------------------------------------------------------------- */
 
+/* `classes`: what each class comes to; NULL: it is not wanted. */
 static vxs_status measure(const permuter *m, const vxs_context *context, const double *score,
-                          double *value, vxs_error *err)
+                          double *value, vxs_class_scores *classes, vxs_error *err)
 {
     vxs_cv_settings settings = vxs_cv_reopened(&m->settings->cv);
     vxs_task task = *m->task; /* nothing of it is released */
@@ -141,6 +144,10 @@ static vxs_status measure(const permuter *m, const vxs_context *context, const d
     if (status)
         return status;
     *value = *vxs_metric(&cv.pooled, m->result->metric);
+    if (classes) {
+        *classes = cv.classes;
+        cv.classes = (vxs_class_scores){ .count = 0 };
+    }
     vxs_cv_release(&cv);
     return VXS_OK;
 }
@@ -164,7 +171,7 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
     vxs_status status =
         score ? vxs_draws_take(&alone, &draws, k, score, &m->result->again[k], err) : VXS_FAILED;
     if (!status)
-        status = measure(m, &alone, score, &value, err);
+        status = measure(m, &alone, score, &value, NULL, err);
     free(score);
     if (!status && isnan(value)) /* which would look like one that is not computed */
         status = vxs_fail(err, VXS_BAD_DATA,
@@ -178,7 +185,7 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
 static vxs_status open_checkpoint(permuter *m, vxs_error *err)
 {
     vxs_permute_settings same = *m->settings;
-    vxs_run run = as_run(m->task, &same, m->method, m->result->observed);
+    vxs_run run = as_run(m->task, &same, m->method, m->result);
     same.permutations = same.stop_at = 0;
     vxs_status status =
         vxs_ledger_open(m->context, &m->settings->pieces, &run, m->result->wanted, &m->ledger, err);
@@ -303,7 +310,7 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
                 "class and are drawn again",
                 100 * (1 - r->acceptable));
     vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);
-    status = measure(m, m->context, m->task->score, &r->observed, err);
+    status = measure(m, m->context, m->task->score, &r->observed, &r->classes, err);
     if (!status && isnan(r->observed))
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' cannot be computed for these subjects",
                           r->metric->name);
@@ -354,7 +361,7 @@ static vxs_status save_part(const vxs_context *context, const vxs_task *task,
                             const vxs_permutation *r, const char *directory, bool replace,
                             vxs_error *err)
 {
-    vxs_run run = as_run(task, settings, method, r->observed);
+    vxs_run run = as_run(task, settings, method, r);
     return vxs_part_save(context, &run, settings->pieces.chunk, r->wanted, r->seconds, pack_value,
                          (void *)r, directory, replace, err);
 }
@@ -377,6 +384,7 @@ vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts,
         r->observed = parts->observed;
         r->seconds = parts->seconds;
         settle(&m);
+        status = vxs_parts_classes(parts, m.task->class_count, &r->classes, err);
     }
     vxs_exchange_release(&m.exchange);
     return status;
@@ -384,7 +392,7 @@ vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts,
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-void vxs_permutation_json(vxs_json_writer *w, const vxs_permutation *r)
+void vxs_permutation_json(vxs_json_writer *w, const vxs_task *task, const vxs_permutation *r)
 {
     vxs_json_real(w, "p", r->p);
     vxs_json_real(w, "smallest_p", r->smallest_p);
@@ -393,6 +401,7 @@ void vxs_permutation_json(vxs_json_writer *w, const vxs_permutation *r)
     vxs_json_whole(w, "as_good", (int64_t)r->reached);
     vxs_json_text(w, "metric", r->metric->name);
     vxs_json_real(w, "observed", r->observed);
+    vxs_class_scores_json(w, task->classes, &r->classes);
     vxs_json_real(w, "distinct_permutations", r->distinct);
     vxs_json_real(w, "acceptable_share", r->acceptable);
     vxs_json_whole(w, "drawn_again", (int64_t)r->redrawn);
@@ -419,7 +428,7 @@ static void write_about(const vxs_context *context, const vxs_task *task,
     vxs_task_json(&w, task, method);
     vxs_flow_json(&w, task);
     vxs_features_json(&w, task->cohort);
-    vxs_permutation_json(&w, r);
+    vxs_permutation_json(&w, task, r);
     vxs_json_close_object(&w);
 }
 

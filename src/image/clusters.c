@@ -248,5 +248,7 @@ void vxs_cluster_cells(vxs_tsv_writer *w, const vxs_cluster *c, size_t number)
     double values[VXS_CLUSTER_COLUMNS];
     vxs_cluster_numbers(c, number, values);
     for (int j = 0; j < VXS_CLUSTER_COLUMNS; j++)
-        vxs_write_rounded(w, values[j]);
+        vxs_write_rounded(w, strcmp(vxs_cluster_columns[j].units, "mm") == 0
+                                 ? vxs_round_mm(values[j])
+                                 : values[j]);
 }

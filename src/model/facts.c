@@ -13,6 +13,8 @@ static void classes_json(vxs_json_writer *w, const vxs_task *t)
         vxs_json_whole(w, t->classes[k], count);
     }
     vxs_json_close_object(w);
+    if (t->class_count == 2)
+        vxs_json_text(w, "positive", t->classes[1]);
     vxs_json_text(w, "class_weights",
                   t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? "balanced" : "none");
 }

@@ -92,6 +92,7 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
     if (vxs_takes_threshold(&t->settings))
         m->task.huber_threshold = t->threshold;
     vxs_status status = vxs_copy_texts(t->classes, t->class_count, &m->classes, err);
+    m->task.positive = !status && m->class_count == 2 ? m->classes[1] : NULL;
     if (!status)
         status = vxs_copy_texts(t->free_names, t->free_count, &m->free_names, err);
     if (!status)

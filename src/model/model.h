@@ -34,6 +34,13 @@ void vxs_balance_weights(const double *y, double *u, size_t n);
 #define VXS_MOST_CLASSES 64
 /* Whether two cells are one class: the same text, or numbers that are equal, such as 1 and 1.0. */
 bool vxs_is_class(const char *cell, const char *name);
+/* task.c: numbers before text, and the former by their size; 0 where two cells are one class. */
+int vxs_class_order(const char *left, const char *right);
+/* positive.c: the positive one of two classes becomes the second. */
+VXS_MUST_CHECK vxs_status vxs_task_order_classes(vxs_task *task, vxs_error *err);
+/* The number of subject i's class in sorted order, whichever is the positive one: what is drawn at
+ * random must not depend on that. */
+size_t vxs_task_stratum(const vxs_task *task, size_t i);
 /* joint.c: the loss of so many classes, by one problem of them all or one each; a joint answer's
  * part for an output, and the answer again from these. */
 const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes); /* none: scores */

@@ -190,6 +190,8 @@ static void write_about(const saved *s, FILE *stream)
     vxs_json_text(&w, "loss", vxs_loss_name(&m->task, settings, m->loss));
     vxs_json_text(&w, "target", m->task.target);
     write_texts(&w, "classes", m->classes, m->class_count);
+    if (m->class_count == 2)
+        vxs_json_text(&w, "positive", m->classes[1]);
     write_texts(&w, "unpenalised", m->free_names, m->free_count);
     vxs_json_open_array(&w, "unpenalised_means");
     for (size_t f = 0; f < m->free_count; f++)

@@ -30,6 +30,11 @@ const vxs_param vxs_task_params[] = {
       .help = "column of the cohort's table to predict: a score, or a diagnosis" },
     VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
+    VXS_TEXT_ROW("positive", "CLASS", AT(positive),
+                 "positive one of two classes: high scores and positive weights mean it; default: "
+                 "the rarer class",
+                 .head = VXS_HEAD_DATA,
+                 .more = "Sensitivity, F1 and AUC are of this class."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column with case weights; a weight of 2 counts a subject twice",
                  .head = VXS_HEAD_DATA,
@@ -307,9 +312,14 @@ static int by_class(const void *a, const void *b)
     return numbers && left == right ? 0 : by_number(a, b);
 }
 
+int vxs_class_order(const char *left, const char *right)
+{
+    return by_class(&left, &right);
+}
+
 bool vxs_is_class(const char *cell, const char *name)
 {
-    return by_class(&cell, &name) == 0;
+    return vxs_class_order(cell, name) == 0;
 }
 
 /* The different values of the target among the subjects in use, at most `most` of them. */
@@ -562,6 +572,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = vxs_covariates_warn(context, task, err);
     if (!status)
         status = read_weights(&m, err);
+    if (!status)
+        status = vxs_task_order_classes(task, err);
     if (!status)
         status = vxs_task_threshold(task, NULL, task->n, &task->threshold, err);
     if (!status)

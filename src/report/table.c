@@ -29,7 +29,7 @@ static void write_ours(const vxs_region_table *t, FILE *stream)
         for (size_t a = 0; a < t->atlases; a++) {
             vxs_tsv_text(&w, t->overlap[a][k].peak_label);
             vxs_tsv_text(&w, t->overlap[a][k].label);
-            vxs_write_rounded(&w, t->overlap[a][k].percent);
+            vxs_tsv_real(&w, vxs_round_percent(t->overlap[a][k].percent));
         }
         vxs_tsv_end_row(&w);
     }
@@ -55,8 +55,9 @@ static void write_nilearn(const vxs_region_table *t, FILE *stream)
     fputs("Cluster ID\tX\tY\tZ\tPeak Stat\tCluster Size (mm3)\n", stream);
     for (size_t k = 0; k < t->clusters.count; k++) {
         const vxs_cluster *c = &t->clusters.rows[k];
-        fprintf(stream, "%d\t%.6g\t%.6g\t%.6g\t%.6g\t%.0f\n", vxs_region_index(t, k), c->peak[0],
-                c->peak[1], c->peak[2], c->peak_value, c->volume);
+        fprintf(stream, "%d\t%.1f\t%.1f\t%.1f\t%.6g\t%.0f\n", vxs_region_index(t, k),
+                vxs_round_mm(c->peak[0]), vxs_round_mm(c->peak[1]), vxs_round_mm(c->peak[2]),
+                c->peak_value, c->volume);
     }
 }
 

@@ -85,8 +85,13 @@ VXS_MUST_CHECK vxs_status vxs_folds_make(const vxs_task *task, const vxs_cv_sett
 void vxs_folds_write(const vxs_task *task, const vxs_folds *folds, FILE *stream);
 void vxs_folds_release(vxs_folds *folds);
 
-enum { VXS_BASELINE_CONSTANT, VXS_BASELINE_CONFOUNDS, VXS_BASELINE_VOLUME, VXS_BASELINES };
-extern const char *const vxs_baseline_names[VXS_BASELINES];
+enum {
+    VXS_BASELINE_CONSTANT,
+    VXS_BASELINE_COVARIATES,
+    VXS_BASELINE_GLOBAL_SIGNAL,
+    VXS_BASELINES
+};
+extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
 
 /* One outer fold of one repeat. */
 typedef struct {
@@ -131,6 +136,7 @@ typedef struct {
     size_t *inner;                    /* repeats x folds x n: inner folds; SIZE_MAX: kept back */
     vxs_metrics pooled, low, high;    /* over all subjects, and the bootstrap's interval */
     vxs_metrics pooled_baselines[VXS_BASELINES];
+    vxs_class_scores classes; /* over all subjects, mean over repeats */
     vxs_comparison comparison;
     double *aligned[1 + VXS_BASELINES]; /* private: repeats x outputs x n, of model and baselines */
     vxs_ahead ahead[VXS_BASELINES];
@@ -178,6 +184,7 @@ extern const vxs_param vxs_permute_params[];
 typedef struct {
     const vxs_metric_row *metric;
     double observed;
+    vxs_class_scores classes;       /* of the observed target */
     double *null;                   /* in the order of their numbers; NAN beyond `count` */
     size_t wanted, count, reached;  /* permutations; those as good as the observed one */
     double p, smallest_p, distinct; /* distinct: how many ways there are, perhaps INFINITY */
@@ -196,7 +203,8 @@ VXS_MUST_CHECK vxs_status vxs_permute(const vxs_context *context, const vxs_task
                                       vxs_error *err);
 void vxs_permutation_release(vxs_permutation *result);
 /* The keys p, smallest_p, permutations, observed, and more. */
-void vxs_permutation_json(vxs_json_writer *writer, const vxs_permutation *result);
+void vxs_permutation_json(vxs_json_writer *writer, const vxs_task *task,
+                          const vxs_permutation *result);
 #define VXS_PERMUTE_FILE "permute.json"
 VXS_MUST_CHECK vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task,
                                                const vxs_permute_settings *settings,

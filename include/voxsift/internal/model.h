@@ -125,23 +125,69 @@ typedef struct {
 } vxs_metrics;
 /* One row a metric, the most telling first; ends with name == NULL. */
 typedef struct {
-    const char *name;
+    const char *name, *words; /* key in files, and what a page calls it */
     size_t offset;
     bool of_classes;
+    bool of_two;  /* of two classes alone */
+    bool no_mean; /* a ratio: its mean over folds is noise, and only the pooled one is written */
     const char *help;
 } vxs_metric_row;
 extern const vxs_metric_row vxs_metric_rows[];
 double *vxs_metric(vxs_metrics *metrics, const vxs_metric_row *row);
+/* The metric of that name; NULL: there is none. */
+const vxs_metric_row *vxs_metric_named(const char *name);
+/* Whether a task with so many classes, 0 for a score, has it. */
+bool vxs_metric_applies(const vxs_metric_row *row, size_t class_count);
+/* "AUC of AD against CN", "sensitivity (AD)"; classes are named where there are two. */
+#define VXS_METRIC_TEXT 256
+const char *vxs_metric_words(const vxs_metric_row *row, size_t class_count, const char *negative,
+                             const char *positive, char text[VXS_METRIC_TEXT]);
 VXS_MUST_CHECK vxs_status vxs_measure(const vxs_predictions *predictions, vxs_metrics *metrics,
                                       vxs_error *err);
+/* Which class is predicted for whom, and how well each class is found. Numbers of subjects may be
+ * means over repeats. */
+typedef struct {
+    size_t count;        /* classes; 0: nothing is known */
+    double *confusion;   /* count x count, one allocation with what follows: subjects of class r that
+                            are predicted as class c at r * count + c */
+    double *n;           /* subjects of a class */
+    double *sensitivity; /* compares subjects of one fold, as the balanced accuracy does */
+    double *ppv;         /* of those predicted as the class, how many are of it; NAN: none is */
+    double *auc;         /* against the rest */
+} vxs_class_scores;
+/* "covariates + global signal": a baseline of cross-validation by its key in files. */
+const char *vxs_baseline_words(const char *key, bool covariates);
+/* Formats of what the difference to the best baseline means: its name, and what is mapped. */
+#define VXS_ADDS_NOTHING                                                                           \
+    "The baseline \"%s\" predicts as well; the %s nothing to it here."
+#define VXS_NOT_BETTER                                                                             \
+    "The interval of the difference to the baseline \"%s\" includes 0: there is no evidence that " \
+    "the model predicts better."
+/* What features are called in sentences: "voxels", "regions", or "features". */
+const char *vxs_feature_words(vxs_feature_kind kind);
+/* "map adds", or "features add" where nothing is mapped. */
+const char *vxs_adding_words(vxs_feature_kind kind);
+/* Numbers in the allocation, for so many classes. */
+size_t vxs_class_scores_size(size_t classes);
+VXS_MUST_CHECK vxs_status vxs_class_scores_new(size_t classes, vxs_class_scores *scores,
+                                               vxs_error *err);
+void vxs_class_scores_release(vxs_class_scores *scores);
+/* Adds those of predictions with a share, such as 1 / repeats, to what is there. */
+VXS_MUST_CHECK vxs_status vxs_measure_classes(const vxs_predictions *predictions, double share,
+                                              vxs_class_scores *scores, vxs_error *err);
+/* The keys confusion and each_class, into an object that is open; none where nothing is known. */
+void vxs_class_scores_json(vxs_json_writer *writer, char *const *classes,
+                           const vxs_class_scores *scores);
 /* Whether a value of the target is one of the model's classes; numbers that are equal, such as 1
  * and 1.0, are one. */
 bool vxs_model_knows_class(const vxs_model *model, const char *cell);
 /* Of a cohort whose table has the model's target, without subjects that the model was trained on,
- * or perhaps was (NULL: with all); count is 0 when none is left. */
+ * or perhaps was (NULL: with all); count is 0 when none is left. The caller releases `classes`,
+ * whatever is returned. */
 VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_cohort *cohort,
                                             const double *scores, const vxs_trained *trained,
-                                            vxs_metrics *metrics, vxs_error *err);
+                                            vxs_metrics *metrics, vxs_class_scores *classes,
+                                            vxs_error *err);
 
 #ifdef __cplusplus
 }

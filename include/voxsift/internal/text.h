@@ -25,8 +25,17 @@ bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *coun
 /* The shortest decimal that reads back as the same double, in any locale; "nan", "inf", "-inf". */
 #define VXS_REAL_TEXT 32
 const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT]);
-/* To read: whole numbers as they are, others with four digits. */
+/* To read: whole numbers as they are, others with three significant digits. */
 const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT]);
+/* A score, p value or lambda: three significant digits, zeros at the end as well ("0.800"), so that
+ * they align in tables; "unknown" where there is none. `sign`: "+" before positive ones. */
+const char *vxs_score_text(double value, bool sign, char buffer[VXS_REAL_TEXT]);
+/* A coordinate in mm, "-41.9"; and a share of 1 as "87 %". */
+const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT]);
+const char *vxs_percent_text(double share, char buffer[VXS_REAL_TEXT]);
+/* What tables have of coordinates in mm (0.1 mm) and of per cents (1 %). */
+double vxs_round_mm(double value);
+double vxs_round_percent(double value);
 
 /* The candidate a user may have meant by `word`; NULL: none is near. The list ends in NULL. */
 const char *vxs_nearest(const char *word, const char *const *candidates);

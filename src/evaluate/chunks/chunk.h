@@ -65,6 +65,7 @@ typedef struct {
     const void *settings;
     const vxs_method_settings *method;
     double observed; /* by permutations alone; else NAN */
+    const vxs_class_scores *classes; /* likewise; or NULL */
 } vxs_run;
 /* What must be the same for units to belong together, SHA-256 of settings, subjects and cohort;
  * freed by the caller. */
@@ -108,6 +109,10 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_parts_read(const char *const *paths, vxs_parts *parts,
                                          vxs_error *err);
 void vxs_parts_release(vxs_parts *parts);
+/* Of permutations: what each class comes to with the observed target; none where there is no class.
+ * Released by the caller, whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_parts_classes(const vxs_parts *parts, size_t count,
+                                            vxs_class_scores *classes, vxs_error *err);
 /* All units, each once. */
 VXS_MUST_CHECK vxs_status vxs_parts_unpack(const vxs_parts *parts, size_t units,
                                            vxs_pack_unit *pack_unit, void *what, vxs_error *err);

@@ -224,6 +224,24 @@ vxs_status vxs_parts_read(const char *const *paths, vxs_parts *parts, vxs_error 
     return status;
 }
 
+vxs_status vxs_parts_classes(const vxs_parts *parts, size_t count, vxs_class_scores *classes,
+                             vxs_error *err)
+{
+    const vxs_part *first = &parts->each[0];
+    const vxs_json *list = vxs_json_get(first->about, "observed_classes");
+    *classes = (vxs_class_scores){ .count = 0 };
+    if (count == 0)
+        return VXS_OK;
+    if (!list || list->kind != VXS_JSON_ARRAY || list->length != vxs_class_scores_size(count))
+        return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' has no list 'observed_classes' of %zu numbers",
+                        first->path, VXS_PART_FILE, vxs_class_scores_size(count));
+    vxs_status status = vxs_class_scores_new(count, classes, err);
+    const vxs_json *item = list->first;
+    for (size_t k = 0; item && !status; k++, item = item->next)
+        classes->confusion[k] = item->kind == VXS_JSON_NUMBER ? item->number : NAN;
+    return status;
+}
+
 static vxs_status unpack_part(const vxs_part *part, const vxs_parts *parts, size_t units,
                               vxs_pack_unit *pack_unit, void *what, vxs_error *err)
 {

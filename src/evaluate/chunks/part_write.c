@@ -157,6 +157,9 @@ static void write_about(const writer *p, FILE *stream)
     vxs_json_text(&w, "numbers_sha256", hash);
     settings_json(&w, p->run);
     vxs_json_real(&w, "observed", p->run->observed);
+    if (p->run->classes)
+        reals_json(&w, "observed_classes", p->run->classes->confusion,
+                   vxs_class_scores_size(p->run->classes->count));
     vxs_json_real(&w, "seconds", p->seconds);
     vxs_json_close_object(&w);
 }
