@@ -231,8 +231,8 @@ static vxs_status settle(const vxs_model *m, const vxs_task *t, vxs_error *err)
 }
 
 static vxs_status cross_validate(const vxs_call *call, const vxs_task *task, int64_t folds,
-                            const vxs_method_settings *method, vxs_selection *selection,
-                            vxs_error *err)
+                                 const vxs_method_settings *method, vxs_selection *selection,
+                                 vxs_error *err)
 {
     const fit_settings *s = call->values;
     if (folds == 1)

@@ -39,7 +39,8 @@ static void print_words(const vxs_call *call, const vxs_task *t, const vxs_cv_se
                 "two subjects of a class\n",
                 r->redrawn);
     if (r->count < r->wanted)
-        fprintf(out, "  stopped early, before %zu permutations (--stop-at; Besag & Clifford 1991)\n",
+        fprintf(out,
+                "  stopped early, before %zu permutations (--stop-at; Besag & Clifford 1991)\n",
                 r->wanted);
     fprintf(out, "  smallest possible p: %s\n", vxs_score_text(r->smallest_p, false, p));
     vxs_print_classes(out, t->classes, &r->classes);

@@ -313,11 +313,12 @@ static void log_metrics(const predictions *p)
         const vxs_metric_row *row = vxs_metric_named(*names);
         double value = *vxs_metric((vxs_metrics *)m, row);
         if (!isnan(value)) /* one subject has no correlation, one class no area */
-            length += (size_t)snprintf(
-                text + length, sizeof(text) - length, "%s %s %s", length > 0 ? "," : "",
-                vxs_metric_words(row, model->class_count, two ? model->classes[0] : "",
-                                 two ? model->classes[1] : "", words),
-                vxs_score_text(value, false, number));
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s %s",
+                                       length > 0 ? "," : "",
+                                       vxs_metric_words(row, model->class_count,
+                                                        two ? model->classes[0] : "",
+                                                        two ? model->classes[1] : "", words),
+                                       vxs_score_text(value, false, number));
     }
     if (length > 0)
         vxs_log(p->call->context, VXS_LOG_INFO, "against '%s' of %zu subject%s:%s",

@@ -90,9 +90,9 @@ vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
         print_words(call, task, r);
     }
     if (!status && !r->converged)
-        status =
-            vxs_fail(err, VXS_NOT_CONVERGED,
-                     "some fits did not reach the tolerance of the duality gap; stability.json marks them");
+        status = vxs_fail(
+            err, VXS_NOT_CONVERGED,
+            "some fits did not reach the tolerance of the duality gap; stability.json marks them");
     return status;
 }
 

@@ -129,8 +129,8 @@ const char *vxs_score_text(double value, bool sign, char buffer[VXS_REAL_TEXT])
         return buffer;
     }
     bool many = size >= 99.95 && size < 1e9; /* "123", not "123." or "1.23e+03" */
-    snprintf(buffer, VXS_REAL_TEXT,
-             many ? (sign ? "%+.0f" : "%.0f") : (sign ? "%+#.3g" : "%#.3g"), size == 0 ? 0 : value);
+    snprintf(buffer, VXS_REAL_TEXT, many ? (sign ? "%+.0f" : "%.0f") : (sign ? "%+#.3g" : "%#.3g"),
+             size == 0 ? 0 : value);
     return buffer;
 }
 

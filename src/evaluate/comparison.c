@@ -67,16 +67,16 @@ static vxs_predictions predictions_in(const vxs_cv *cv, size_t repeat, size_t n,
 {
     const vxs_task *t = cv->task;
     size_t row = repeat * vxs_task_outputs(t) * n;
-    return (vxs_predictions){
-        .n = n,
-        .class_count = t->class_count,
-        .fold = of->aligned ? NULL : fold + repeat * n,
-        .fold_count = cv->folds.count,
-        .aligned = of->aligned ? of->aligned + row : NULL,
-        .truth = truth,
-        .scores = of->scores + row,
-        .probabilities = of->probabilities ? of->probabilities + repeat * t->class_count * n : NULL
-    };
+    return (vxs_predictions){ .n = n,
+                              .class_count = t->class_count,
+                              .fold = of->aligned ? NULL : fold + repeat * n,
+                              .fold_count = cv->folds.count,
+                              .aligned = of->aligned ? of->aligned + row : NULL,
+                              .truth = truth,
+                              .scores = of->scores + row,
+                              .probabilities = of->probabilities
+                                                   ? of->probabilities + repeat * t->class_count * n
+                                                   : NULL };
 }
 
 /* Every metric is the mean over repeats, each of n subjects. */
@@ -477,8 +477,7 @@ static vxs_status measure_each_class(vxs_cv *cv, vxs_error *err)
         return VXS_OK;
     vxs_status status = vxs_class_scores_new(t->class_count, &cv->classes, err);
     for (size_t r = 0; r < cv->folds.repeats && !status; r++) {
-        const vxs_predictions p =
-            predictions_in(cv, r, t->n, t->score, cv->folds.fold, &model);
+        const vxs_predictions p = predictions_in(cv, r, t->n, t->score, cv->folds.fold, &model);
         status = vxs_measure_classes(&p, 1 / (double)cv->folds.repeats, &cv->classes, err);
     }
     return status;

@@ -313,7 +313,8 @@ static void score_rows(const vxs_cv *cv, vxs_tsv_writer *w, const score_kind *ki
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++) {
         if (!is_ours(cv, row))
             continue;
-        spread s = kind->less || row->no_mean ? (spread){ NAN, NAN } : spread_of(cv, row, kind->offset);
+        spread s =
+            kind->less || row->no_mean ? (spread){ NAN, NAN } : spread_of(cv, row, kind->offset);
         vxs_tsv_text(w, kind->name);
         vxs_tsv_text(w, row->name);
         vxs_tsv_real(w, s.mean);

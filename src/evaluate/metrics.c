@@ -32,7 +32,8 @@ const vxs_metric_row vxs_metric_rows[] = {
       .words = "AUC",
       .offset = AT(auc),
       .of_classes = true,
-      .help = "area under the ROC curve; of more than two classes the mean, each against the rest" },
+      .help =
+          "area under the ROC curve; of more than two classes the mean, each against the rest" },
     { .name = "accuracy",
       .words = "accuracy",
       .offset = AT(accuracy),
@@ -67,7 +68,8 @@ const vxs_metric_row vxs_metric_rows[] = {
       .of_classes = true,
       .of_two = true,
       .no_mean = true,
-      .help = "1: calibrated; below 1: probabilities are too extreme; 0: they carry no information" },
+      .help =
+          "1: calibrated; below 1: probabilities are too extreme; 0: they carry no information" },
     { .name = NULL },
 };
 

@@ -89,53 +89,53 @@ static double next_tick(const axis *a, double tick, double step)
     return next > tick ? next : INFINITY;
 }
 
-static void put_frame(FILE *out, double height, const char *title)
+static void write_frame(FILE *out, double height, const char *title)
 {
-    vxs_put(out,
-            "<svg viewBox=\"0 0 %g %g\" width=\"%g\" role=\"img\" aria-label=\"%s\">"
-            "<text x=\"%g\" y=\"16\" class=\"m b\">%s</text>",
-            WIDTH, height, WIDTH, title, WIDTH / 2, title);
+    vxs_html(out,
+             "<svg viewBox=\"0 0 %x %x\" width=\"%x\" role=\"img\" aria-label=\"%s\">"
+             "<text x=\"%x\" y=\"16\" class=\"m b\">%s</text>",
+             WIDTH, height, WIDTH, title, WIDTH / 2, title);
 }
 
-static void put_x_axis(FILE *out, const axis *x, double bottom, const char *label)
+static void write_x_axis(FILE *out, const axis *x, double bottom, const char *label)
 {
     double step = tick_step(x);
-    vxs_put(out, "<path d=\"M%g %gH%g\" class=\"axis\"/>", x->from, bottom, x->to);
+    vxs_html(out, "<path d=\"M%x %xH%x\" class=\"axis\"/>", x->from, bottom, x->to);
     for (double t = first_tick(x, step); t <= x->high; t = next_tick(x, t, step))
-        vxs_put(
+        vxs_html(
             out,
-            "<path d=\"M%g %gv4\" class=\"axis\"/><text x=\"%g\" y=\"%g\" class=\"m\">%g</text>",
+            "<path d=\"M%x %xv4\" class=\"axis\"/><text x=\"%x\" y=\"%x\" class=\"m\">%x</text>",
             place(x, t), bottom, place(x, t), bottom + 16, t);
-    vxs_put(out, "<text x=\"%g\" y=\"%g\" class=\"m\">%s</text>", (x->from + x->to) / 2,
-            bottom + 34, label);
+    vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"m\">%s</text>", (x->from + x->to) / 2,
+             bottom + 34, label);
 }
 
-static void put_y_axis(FILE *out, const axis *y, const char *label)
+static void write_y_axis(FILE *out, const axis *y, const char *label)
 {
     double step = tick_step(y), middle = (y->from + y->to) / 2;
-    vxs_put(out, "<path d=\"M%g %gV%g\" class=\"axis\"/>", LEFT, y->from, y->to);
+    vxs_html(out, "<path d=\"M%x %xV%x\" class=\"axis\"/>", LEFT, y->from, y->to);
     for (double t = first_tick(y, step); t <= y->high; t = next_tick(y, t, step))
-        vxs_put(
+        vxs_html(
             out,
-            "<path d=\"M%g %gh-4\" class=\"axis\"/><text x=\"%g\" y=\"%g\" class=\"e\">%g</text>",
+            "<path d=\"M%x %xh-4\" class=\"axis\"/><text x=\"%x\" y=\"%x\" class=\"e\">%x</text>",
             LEFT, place(y, t), LEFT - 7, place(y, t) + 4, t);
-    vxs_put(out, "<text x=\"14\" y=\"%g\" class=\"m\" transform=\"rotate(-90 14 %g)\">%s</text>",
-            middle, middle, label);
+    vxs_html(out, "<text x=\"14\" y=\"%x\" class=\"m\" transform=\"rotate(-90 14 %x)\">%s</text>",
+             middle, middle, label);
 }
 
-static void put_series(FILE *out, const axis *x, const axis *y, const vxs_series *s)
+static void write_series(FILE *out, const axis *x, const axis *y, const vxs_series *s)
 {
     bool begun = false;
     if (s->line)
-        vxs_put(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" d=\"", s->colour);
+        vxs_html(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" d=\"", s->colour);
     for (size_t k = 0; k < s->count; k++) {
         if (!is_shown(x, s->x[k]) || !is_shown(y, s->y[k]))
             continue;
         if (s->line)
-            vxs_put(out, "%s%g %g", begun ? "L" : "M", place(x, s->x[k]), place(y, s->y[k]));
+            vxs_html(out, "%s%x %x", begun ? "L" : "M", place(x, s->x[k]), place(y, s->y[k]));
         else
-            vxs_put(out, "<circle cx=\"%g\" cy=\"%g\" r=\"3\" fill=\"%s\" fill-opacity=\"0.6\"/>",
-                    place(x, s->x[k]), place(y, s->y[k]), s->colour);
+            vxs_html(out, "<circle cx=\"%x\" cy=\"%x\" r=\"3\" fill=\"%s\" fill-opacity=\"0.6\"/>",
+                     place(x, s->x[k]), place(y, s->y[k]), s->colour);
         begun = true;
     }
     if (s->line)
@@ -145,7 +145,7 @@ static void put_series(FILE *out, const axis *x, const axis *y, const vxs_series
 #define NAME 22 /* characters of a name in a legend: as many wide ones have room */
 
 /* The beginning of a name that is longer, whole characters of it. */
-static void put_name(FILE *out, const char *name)
+static void write_name(FILE *out, const char *name)
 {
     char text[4 * NAME + 4] = "";
     size_t at = 0, length = strlen(name);
@@ -154,19 +154,19 @@ static void put_name(FILE *out, const char *name)
         at += bytes > 0 ? bytes : 1;
     }
     snprintf(text, sizeof(text), "%.*s%s", (int)at, name, at < length ? "\xe2\x80\xa6" : "");
-    vxs_put(out, "%s</text>", text);
+    vxs_html(out, "%s</text>", text);
 }
 
-static void put_mark(FILE *out, const vxs_chart *chart, const axis *x)
+static void write_mark(FILE *out, const vxs_chart *chart, const axis *x)
 {
     if (chart->mark_name && is_shown(x, chart->mark))
-        vxs_put(out, "<path d=\"M%g %gV%g\" class=\"mark\"/>", place(x, chart->mark),
-                HEIGHT - BOTTOM, TOP);
+        vxs_html(out, "<path d=\"M%x %xV%x\" class=\"mark\"/>", place(x, chart->mark),
+                 HEIGHT - BOTTOM, TOP);
 }
 
 /* Names, each beside its dot or line. */
-static void put_legend(FILE *out, const vxs_chart *chart, const axis *x, const vxs_series *series,
-                       size_t count)
+static void write_legend(FILE *out, const vxs_chart *chart, const axis *x, const vxs_series *series,
+                         size_t count)
 {
     double at = chart->legend_right ? x->to - 6 : x->from + 14, y = TOP + 12;
     double name = chart->legend_right ? at - 10 : at + 10;
@@ -174,20 +174,20 @@ static void put_legend(FILE *out, const vxs_chart *chart, const axis *x, const v
     for (size_t k = 0; k < count; k++) {
         if (!series[k].name)
             continue;
-        vxs_put(out, "<circle cx=\"%g\" cy=\"%g\" r=\"4\" fill=\"%s\"/>", at, y - 4,
-                series[k].colour);
-        vxs_put(out, "<text x=\"%g\" y=\"%g\" class=\"%s\">", name, y, class);
-        put_name(out, series[k].name);
+        vxs_html(out, "<circle cx=\"%x\" cy=\"%x\" r=\"4\" fill=\"%s\"/>", at, y - 4,
+                 series[k].colour);
+        vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"%s\">", name, y, class);
+        write_name(out, series[k].name);
         y += 16;
     }
     if (!chart->mark_name)
         return;
-    vxs_put(out, "<path d=\"M%g %gh12\" class=\"mark\"/>", at - 6, y - 4);
-    vxs_put(out, "<text x=\"%g\" y=\"%g\" class=\"%s\">", name, y, class);
-    put_name(out, chart->mark_name);
+    vxs_html(out, "<path d=\"M%x %xh12\" class=\"mark\"/>", at - 6, y - 4);
+    vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"%s\">", name, y, class);
+    write_name(out, chart->mark_name);
 }
 
-void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, size_t count)
+void vxs_chart_write(FILE *out, const vxs_chart *chart, const vxs_series *series, size_t count)
 {
     axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, chart->log_x, chart->whole_x };
     axis y = { INFINITY, -INFINITY, HEIGHT - BOTTOM, TOP, chart->log_y, false };
@@ -206,18 +206,18 @@ void vxs_chart_put(FILE *out, const vxs_chart *chart, const vxs_series *series, 
     }
     settle(&x);
     settle(&y);
-    put_frame(out, HEIGHT, chart->title);
-    put_x_axis(out, &x, HEIGHT - BOTTOM, chart->x_label);
-    put_y_axis(out, &y, chart->y_label);
+    write_frame(out, HEIGHT, chart->title);
+    write_x_axis(out, &x, HEIGHT - BOTTOM, chart->x_label);
+    write_y_axis(out, &y, chart->y_label);
     if (chart->diagonal) {
         double low = fmax(x.low, y.low), high = fmin(x.high, y.high);
-        vxs_put(out, "<path d=\"M%g %gL%g %g\" class=\"dash\"/>", place(&x, low), place(&y, low),
-                place(&x, high), place(&y, high));
+        vxs_html(out, "<path d=\"M%x %xL%x %x\" class=\"dash\"/>", place(&x, low), place(&y, low),
+                 place(&x, high), place(&y, high));
     }
     for (size_t s = 0; s < count; s++)
-        put_series(out, &x, &y, &series[s]);
-    put_mark(out, chart, &x);
-    put_legend(out, chart, &x, series, count);
+        write_series(out, &x, &y, &series[s]);
+    write_mark(out, chart, &x);
+    write_legend(out, chart, &x, series, count);
     fputs("</svg>\n", out);
 }
 
@@ -260,19 +260,19 @@ static void find_bins(bins *b, const double *values, size_t count)
 }
 
 /* Each says which values it counts when it is pointed at. */
-static void put_bar(FILE *out, const axis *x, const axis *y, const bins *b, size_t k)
+static void write_bar(FILE *out, const axis *x, const axis *y, const bins *b, size_t k)
 {
     double low = b->low + (double)k * b->width, high = low + b->width;
     double left = place(x, low), top = place(y, (double)b->of[k]);
     if (b->of[k] == 0)
         return;
-    vxs_put(out,
-            "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\" stroke=\"#fff\">"
-            "<title>%g to %g: %z</title></rect>",
-            left, top, place(x, high) - left, y->from - top, VXS_INK, low, high, b->of[k]);
+    vxs_html(out,
+             "<rect x=\"%x\" y=\"%x\" width=\"%x\" height=\"%x\" fill=\"%s\" stroke=\"#fff\">"
+             "<title>%x to %x: %z</title></rect>",
+             left, top, place(x, high) - left, y->from - top, VXS_INK, low, high, b->of[k]);
 }
 
-void vxs_bars_put(FILE *out, const vxs_chart *chart, const double *values, size_t count)
+void vxs_bars_write(FILE *out, const vxs_chart *chart, const double *values, size_t count)
 {
     bins b = { .count = 0 };
     axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, false, false };
@@ -283,20 +283,20 @@ void vxs_bars_put(FILE *out, const vxs_chart *chart, const double *values, size_
     settle(&x);
     /* bars stand on the axis, and leave room for the legend */
     axis y = { 0, 1.2 * fmax(1, (double)b.most), HEIGHT - BOTTOM, TOP, false, true };
-    put_frame(out, HEIGHT, chart->title);
-    put_x_axis(out, &x, HEIGHT - BOTTOM, chart->x_label);
-    put_y_axis(out, &y, chart->y_label);
+    write_frame(out, HEIGHT, chart->title);
+    write_x_axis(out, &x, HEIGHT - BOTTOM, chart->x_label);
+    write_y_axis(out, &y, chart->y_label);
     for (size_t k = 0; k < b.count; k++)
-        put_bar(out, &x, &y, &b, k);
-    put_mark(out, chart, &x);
-    put_legend(out, chart, &x, NULL, 0);
+        write_bar(out, &x, &y, &b, k);
+    write_mark(out, chart, &x);
+    write_legend(out, chart, &x, NULL, 0);
     fputs("</svg>\n", out);
 }
 
 /* ---- Dots ------------------------------------------------------------------------------------ */
 
-void vxs_dots_put(FILE *out, const char *title, const char *label, const vxs_dots *rows,
-                  size_t count)
+void vxs_dots_write(FILE *out, const char *title, const char *label, const vxs_dots *rows,
+                    size_t count)
 {
     axis x = { INFINITY, -INFINITY, NAMES, WIDTH - RIGHT, false, false };
     double height = TOP + ROW * (double)count + BOTTOM;
@@ -306,20 +306,20 @@ void vxs_dots_put(FILE *out, const char *title, const char *label, const vxs_dot
             widen(&x, rows[r].values[k]);
     }
     settle(&x);
-    put_frame(out, height, title);
-    put_x_axis(out, &x, height - BOTTOM, label);
+    write_frame(out, height, title);
+    write_x_axis(out, &x, height - BOTTOM, label);
     for (size_t r = 0; r < count; r++) {
         double y = TOP + ROW * ((double)r + 0.5);
-        vxs_put(out, "<text x=\"%g\" y=\"%g\" class=\"e\">%s</text>", NAMES - 10, y + 4,
-                rows[r].name);
+        vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"e\">%s</text>", NAMES - 10, y + 4,
+                 rows[r].name);
         for (size_t k = 0; k < rows[r].count; k++)
             if (isfinite(rows[r].values[k]))
-                vxs_put(out,
-                        "<circle cx=\"%g\" cy=\"%g\" r=\"3.5\" fill=\"%s\" fill-opacity=\"0.5\"/>",
-                        place(&x, rows[r].values[k]), y, rows[r].colour);
+                vxs_html(out,
+                         "<circle cx=\"%x\" cy=\"%x\" r=\"3.5\" fill=\"%s\" fill-opacity=\"0.5\"/>",
+                         place(&x, rows[r].values[k]), y, rows[r].colour);
         if (isfinite(rows[r].mean))
-            vxs_put(out, "<path d=\"M%g %gv16\" stroke=\"%s\" stroke-width=\"2.5\"/>",
-                    place(&x, rows[r].mean), y - 8, rows[r].colour);
+            vxs_html(out, "<path d=\"M%x %xv16\" stroke=\"%s\" stroke-width=\"2.5\"/>",
+                     place(&x, rows[r].mean), y - 8, rows[r].colour);
     }
     fputs("</svg>\n", out);
 }

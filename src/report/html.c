@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Bytes that end a tag or an attribute are no markup here. */
-static void put_escaped(FILE *out, const char *text)
+static void write_escaped(FILE *out, const char *text)
 {
     for (; *text; text++) {
         switch (*text) {
@@ -33,7 +33,7 @@ static void put_escaped(FILE *out, const char *text)
 static ssize_t pass(void *out, const char *bytes, size_t count)
 {
     for (size_t k = 0; k < count; k++)
-        put_escaped(out, (char[2]){ bytes[k], '\0' });
+        write_escaped(out, (char[2]){ bytes[k], '\0' });
     return ferror(out) ? 0 : (ssize_t)count;
 }
 
@@ -56,29 +56,47 @@ void vxs_escape_end(vxs_escape *e)
         fclose(e->under);
 }
 
-static void put_text(FILE *out, const char *text)
+static void write_text(FILE *out, const char *text)
 {
     char shown[VXS_SHOWN];
     for (size_t left = text ? strlen(text) : 0, length = 0; left > 0; left -= length) {
         length = vxs_shown_next(text, left, shown);
-        put_escaped(out, *text == '\n' || *text == '\t' ? (char[2]){ *text, '\0' } : shown);
+        write_escaped(out, *text == '\n' || *text == '\t' ? (char[2]){ *text, '\0' } : shown);
         text += length;
     }
 }
 
-static void put_number(FILE *out, double value, const char *format)
+/* In a figure, to a tenth of a pixel or better. */
+static void write_length(FILE *out, double value)
 {
-    char text[64];
-    if (!isfinite(value)) {
-        fputs("&ndash;", out);
-        return;
-    }
-    bool whole = value == floor(value) && fabs(value) < 1e9;
-    snprintf(text, sizeof(text), whole ? "%.0f" : format, value == 0 ? 0 : value);
-    fputs(strcmp(text, "-0.0") == 0 ? "0.0" : text, out);
+    char text[VXS_REAL_TEXT];
+    snprintf(text, sizeof(text), "%.4g", value == 0 ? 0 : value);
+    fputs(text, out);
 }
 
-void vxs_put(FILE *out, const char *format, ...)
+static void write_score(FILE *out, double value)
+{
+    char text[VXS_REAL_TEXT];
+    fputs(vxs_score_text(value, false, text), out);
+}
+
+/* A number that is not finite is a dash. */
+static void write_number(FILE *out, char kind, double value)
+{
+    char text[VXS_REAL_TEXT];
+    if (!isfinite(value))
+        fputs("&ndash;", out);
+    else if (kind == 'x')
+        write_length(out, value);
+    else if (kind == 'v')
+        write_score(out, value);
+    else if (kind == 'p')
+        fprintf(out, "%.0f&nbsp;%%", vxs_round_percent(100 * value));
+    else
+        fputs((kind == 'f' ? vxs_mm_text : vxs_short_text)(value, text), out);
+}
+
+void vxs_html(FILE *out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -89,7 +107,7 @@ void vxs_put(FILE *out, const char *format, ...)
         }
         switch (*++format) {
         case 's':
-            put_text(out, va_arg(args, const char *));
+            write_text(out, va_arg(args, const char *));
             break;
         case 'd':
             fprintf(out, "%d", va_arg(args, int));
@@ -98,10 +116,11 @@ void vxs_put(FILE *out, const char *format, ...)
             fprintf(out, "%zu", va_arg(args, size_t));
             break;
         case 'g':
-            put_number(out, va_arg(args, double), "%.4g");
-            break;
+        case 'v':
         case 'f':
-            put_number(out, va_arg(args, double), "%.1f");
+        case 'p':
+        case 'x':
+            write_number(out, *format, va_arg(args, double));
             break;
         default:
             fputc(*format, out);

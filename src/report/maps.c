@@ -1,5 +1,5 @@
-/* maps.c - where: maps over an underlay, and the regions in them. */
-#include "report/story.h"
+/* maps.c - maps over an underlay, and tables of their clusters or fused regions. */
+#include "report/sections.h"
 
 #include "image/names.h"
 
@@ -24,7 +24,7 @@ vxs_status vxs_places_volume(const char *path, size_t number, vxs_volume *volume
     return status;
 }
 
-/* The average brain, when the images are said to be in its space, or what the user says. */
+/* The average brain where the header has the code of MNI space, or what --underlay names. */
 static vxs_status read_underlay(vxs_places *m, vxs_error *err)
 {
     const char *wanted = m->s->settings->underlay;
@@ -37,7 +37,7 @@ static vxs_status read_underlay(vxs_places *m, vxs_error *err)
     vxs_status status = vxs_atlas_locate(wanted ? wanted : "icbm152", &path, wanted ? err : NULL);
     if (!status)
         status = vxs_places_volume(path, 0, &m->underlay, &volumes, err);
-    else if (!wanted) /* it was not asked for */
+    else if (!wanted) /* --underlay is not given */
         status = VXS_OK;
     if (!status && m->underlay.values)
         status = vxs_grid_check_place(&m->underlay.grid, &m->mask.grid, path, "underlay", err);
@@ -45,7 +45,7 @@ static vxs_status read_underlay(vxs_places *m, vxs_error *err)
     return status;
 }
 
-vxs_status vxs_places_read(const vxs_story *s, vxs_places *m, vxs_error *err)
+vxs_status vxs_places_read(const vxs_results *s, vxs_places *m, vxs_error *err)
 {
     *m = (vxs_places){ .s = s };
     size_t volumes = 0;
@@ -76,15 +76,15 @@ void vxs_places_release(vxs_places *m)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-/* Clusters have a peak and the label there; pieces, all of whose voxels have one value, have none.
- * The label that covers most of either is another fact. */
-static void put_region_header(const vxs_places *m, bool piece)
+/* Clusters have a peak and a label there; fused regions, all of whose voxels have one value, have
+ * none. The label of the largest overlap may be another one. */
+static void write_region_header(const vxs_places *m, bool piece)
 {
     const char *first = piece ? "weight" : "peak value", *place = piece ? "centre" : "peak";
-    vxs_put(m->s->out,
-            "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>%s</th><th>%s x</th>"
-            "<th>y</th><th>z</th>",
-            first, place);
+    vxs_html(m->s->out,
+             "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>%s</th><th>%s x</th>"
+             "<th>y</th><th>z</th>",
+             first, place);
     if (m->has_atlas && !piece)
         fputs("<th class=\"t\">label at the peak</th>", m->s->out);
     if (m->has_atlas)
@@ -92,38 +92,38 @@ static void put_region_header(const vxs_places *m, bool piece)
     fputs("</tr>\n", m->s->out);
 }
 
-static void put_region(const vxs_places *m, const vxs_cluster *c, const vxs_overlap *overlap,
-                       bool piece)
+static void write_region(const vxs_places *m, const vxs_cluster *c, const vxs_overlap *overlap,
+                         bool piece)
 {
     FILE *out = m->s->out;
     const double *at = piece ? c->centre : c->peak;
     const char *peak = overlap->peak_label, *most = overlap->label;
-    vxs_put(out, "<tr><td>%z</td><td>%g</td><td>%g</td><td>%f</td><td>%f</td><td>%f</td>",
-            c->voxels, c->volume, c->peak_value, at[0], at[1], at[2]);
+    vxs_html(out, "<tr><td>%z</td><td>%g</td><td>%v</td><td>%f</td><td>%f</td><td>%f</td>",
+             c->voxels, c->volume, c->peak_value, at[0], at[1], at[2]);
     if (m->has_atlas && !piece)
-        vxs_put(out, "<td class=\"t\">%s</td>", peak ? peak : "none");
+        vxs_html(out, "<td class=\"t\">%s</td>", peak ? peak : "none");
     if (m->has_atlas)
-        vxs_put(out, "<td class=\"t\">%s</td><td>%g&nbsp;%%</td>", most ? most : "none",
-                floor(overlap->percent + 0.5));
+        vxs_html(out, "<td class=\"t\">%s</td><td>%p</td>", most ? most : "none",
+                 overlap->percent / 100);
     fputs("</tr>\n", out);
 }
 
-static vxs_status put_regions(const vxs_places *m, const vxs_clusters *clusters, bool pieces,
-                              vxs_error *err)
+static vxs_status write_regions(const vxs_places *m, const vxs_clusters *clusters, bool pieces,
+                                vxs_error *err)
 {
     vxs_overlap *overlap = vxs_alloc(clusters->count, sizeof(*overlap), err);
     vxs_status status = overlap ? VXS_OK : VXS_FAILED;
     if (!status && m->has_atlas)
         status = vxs_clusters_overlap(clusters, &m->atlas, overlap, err);
     if (!status) {
-        put_region_header(m, pieces);
+        write_region_header(m, pieces);
         for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++)
-            put_region(m, &clusters->rows[k], &overlap[k], pieces);
+            write_region(m, &clusters->rows[k], &overlap[k], pieces);
         fputs("</table>\n", m->s->out);
     }
     if (!status && clusters->count > MOST_ROWS)
-        vxs_put(m->s->out, "<p class=\"small\">The largest %d of %z %s.</p>\n", MOST_ROWS,
-                clusters->count, pieces ? "pieces" : "clusters");
+        vxs_html(m->s->out, "<p class=\"small\">The largest %d of %z %s.</p>\n", MOST_ROWS,
+                 clusters->count, pieces ? "fused regions" : "clusters");
     free(overlap);
     return status;
 }
@@ -137,7 +137,7 @@ static size_t strongest(const vxs_clusters *clusters)
     return best;
 }
 
-/* The piece whose voxels weigh the most together. */
+/* The fused region with the largest sum of weights. */
 static size_t heaviest(const vxs_clusters *pieces)
 {
     size_t best = 0;
@@ -149,7 +149,7 @@ static size_t heaviest(const vxs_clusters *pieces)
 
 #define SAME_GRID 0.1 /* mm, as 'voxsift cohort' has it */
 
-#define OUTLIERS 0.01 /* of the voxels may lie beyond the colours of a map of pieces */
+#define OUTLIERS 0.01 /* of the voxels may lie beyond the colours of a map of fused regions */
 
 static int by_size(const void *a, const void *b)
 {
@@ -158,7 +158,7 @@ static int by_size(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* A few voxels at the rim may bear a weight so large that no other would be seen beside it. */
+/* A few voxels at the rim may have weights so large that all others would be dark. */
 static vxs_status scale_pieces(const vxs_clusters *pieces, double *most, vxs_error *err)
 {
     size_t voxels = 0, beyond = 0, k = 0;
@@ -178,9 +178,11 @@ static vxs_status scale_pieces(const vxs_clusters *pieces, double *most, vxs_err
     return VXS_OK;
 }
 
-static vxs_status put_map(const vxs_places *m, const vxs_volume *map, const char *caption,
-                          bool regions, vxs_error *err)
+/* A map in slices, and its table of regions. `output`: of more than two classes. */
+static vxs_status write_map(const vxs_places *m, const vxs_volume *map, const char *caption,
+                            const vxs_results_map *about, size_t output, vxs_error *err)
 {
+    char hot[VXS_METRIC_TEXT], cold[VXS_METRIC_TEXT];
     vxs_clusters clusters;
     const vxs_record *r = &m->s->record;
     bool pieces = m->s->kind->model && vxs_record_has_pieces(r);
@@ -189,18 +191,20 @@ static vxs_status put_map(const vxs_places *m, const vxs_volume *map, const char
     if (status)
         return status;
     if (clusters.count == 0) {
-        vxs_put(m->s->out, "<p>%s Nothing is there: all values are 0.</p>\n", caption);
+        vxs_html(m->s->out, "<p>%s All values are 0.</p>\n", caption);
     } else {
         vxs_slices slices = { .map = map,
                               .underlay = m->underlay.values ? &m->underlay : NULL,
-                              .mask = m->inside };
+                              .mask = m->inside,
+                              .hot = vxs_sign_words(m->s, about->sign, output, true, hot),
+                              .cold = vxs_sign_words(m->s, about->sign, output, false, cold) };
         const vxs_cluster *shown = &clusters.rows[(pieces ? heaviest : strongest)(&clusters)];
         memcpy(slices.peak, pieces ? shown->centre : shown->peak, sizeof(slices.peak));
         status = pieces ? scale_pieces(&clusters, &slices.most, err) : VXS_OK;
         if (!status)
-            status = vxs_slices_put(m->s->out, &slices, caption, err);
-        if (!status && regions && (pieces || !vxs_record_is_dense(r)))
-            status = put_regions(m, &clusters, pieces, err);
+            status = vxs_slices_write(m->s->out, &slices, caption, err);
+        if (!status && about->regions && (pieces || !vxs_record_is_dense(r)))
+            status = write_regions(m, &clusters, pieces, err);
     }
     vxs_clusters_release(&clusters);
     return status;
@@ -219,7 +223,7 @@ static vxs_status read_map(const vxs_places *m, const char *path, size_t number,
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
-static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_error *err)
+static vxs_status write_file(const vxs_places *m, const vxs_results_map *r, vxs_error *err)
 {
     size_t volumes = 1;
     char *path = vxs_format(err, "%s/%s", m->s->directory, r->file);
@@ -233,7 +237,7 @@ static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_erro
                                          vxs_record_beside(&m->s->record), words)
                             : vxs_format(err, "%s", words);
         if (!status)
-            status = caption ? put_map(m, &map, caption, r->regions, err) : VXS_FAILED;
+            status = caption ? write_map(m, &map, caption, r, k, err) : VXS_FAILED;
         free(caption);
         vxs_volume_release(&map);
     }
@@ -241,19 +245,19 @@ static vxs_status put_file(const vxs_places *m, const vxs_story_map *r, vxs_erro
     return status;
 }
 
-vxs_status vxs_story_maps(const vxs_story *s, vxs_error *err)
+vxs_status vxs_section_maps(const vxs_results *s, vxs_error *err)
 {
     vxs_places m;
     if (s->record.features_are != VXS_FEATURES_VOXELS)
         return VXS_OK;
-    vxs_put(s->out, "<h2>Where</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
+    vxs_html(s->out, "<h2>Maps</h2>\n<p class=\"warn\">%s</p>\n", s->kind->caution);
     const char *words = vxs_weight_words(&s->record);
     if (words)
-        vxs_put(s->out, "<p>%s</p>\n", words);
+        vxs_html(s->out, "<p>%s</p>\n", words);
     vxs_status status = vxs_places_read(s, &m, err);
-    for (const vxs_story_map *r = s->kind->maps; r->file && !status; r++)
+    for (const vxs_results_map *r = s->kind->maps; r->file && !status; r++)
         if (!r->selected || !vxs_record_is_dense(&s->record))
-            status = put_file(&m, r, err);
+            status = write_file(&m, r, err);
     vxs_places_release(&m);
     return status;
 }

@@ -32,30 +32,30 @@ static double width_of(const vxs_pair *pairs, size_t k)
     return THIN + (most > 0 ? THICK * fabs(pairs[k].weight) / most : 0);
 }
 
-static void put_title(FILE *out, const vxs_pair *p)
+static void write_title(FILE *out, const vxs_pair *p)
 {
     if (p->two)
-        vxs_put(out, "<title>%s and %s: %g</title></path>", p->end[0].name, p->end[1].name,
-                p->weight);
+        vxs_html(out, "<title>%s and %s: %v</title></path>", p->end[0].name, p->end[1].name,
+                 p->weight);
     else
-        vxs_put(out, "<title>%s, %s: %g</title></path>", p->end[0].name, p->kind, p->weight);
+        vxs_html(out, "<title>%s, %s: %v</title></path>", p->end[0].name, p->kind, p->weight);
 }
 
 /* A ring or a dot of a feature that is no part of a pair. */
-static void put_alone(FILE *out, const vxs_pair *p, double x, double y, double width)
+static void write_alone(FILE *out, const vxs_pair *p, double x, double y, double width)
 {
     bool square = strcmp(p->kind, "square") == 0;
     double r = 2.5 + width;
-    vxs_put(out,
-            "<path class=\"pair\" d=\"M%g %ga%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0\" stroke=\"%s\" "
-            "stroke-width=\"2\" fill=\"%s\">",
-            x - r, y, r, r, 2 * r, r, r, -2 * r, colour_of(p), square ? "none" : colour_of(p));
-    put_title(out, p);
+    vxs_html(out,
+             "<path class=\"pair\" d=\"M%x %xa%x %x 0 1 0 %x 0a%x %x 0 1 0 %x 0\" stroke=\"%s\" "
+             "stroke-width=\"2\" fill=\"%s\">",
+             x - r, y, r, r, 2 * r, r, r, -2 * r, colour_of(p), square ? "none" : colour_of(p));
+    write_title(out, p);
 }
 
-static void put_end(FILE *out, double x, double y)
+static void write_end(FILE *out, double x, double y)
 {
-    vxs_put(out, "<circle cx=\"%g\" cy=\"%g\" r=\"2.4\" fill=\"#222\"/>", x, y);
+    vxs_html(out, "<circle cx=\"%x\" cy=\"%x\" r=\"2.4\" fill=\"#222\"/>", x, y);
 }
 
 /* ---- In the head ----------------------------------------------------------------------------- */
@@ -72,11 +72,11 @@ static double length_of(const head *h, int axis)
     return h->scale * (h->high[axis] - h->low[axis]);
 }
 
-static vxs_status put_view(FILE *out, const head *h, int across, int up, double left,
-                           vxs_error *err)
+static vxs_status write_view(FILE *out, const head *h, int across, int up, double left,
+                             vxs_error *err)
 {
     double top = (h->height - length_of(h, up)) / 2;
-    vxs_status status = vxs_glass_put(out, h->slices, across, up, left, top, h->scale, err);
+    vxs_status status = vxs_glass_write(out, h->slices, across, up, left, top, h->scale, err);
     for (size_t k = h->count; k-- > 0;) {
         const vxs_pair *p = &h->pairs[k];
         double x[2], y[2];
@@ -85,22 +85,22 @@ static vxs_status put_view(FILE *out, const head *h, int across, int up, double 
             y[e] = top + h->scale * (h->high[up] - p->end[e].at[up]);
         }
         if (!p->two) {
-            put_alone(out, p, x[0], y[0], width_of(h->pairs, k));
+            write_alone(out, p, x[0], y[0], width_of(h->pairs, k));
             continue;
         }
-        vxs_put(out,
-                "<path class=\"pair\" d=\"M%g %gL%g %g\" stroke=\"%s\" stroke-width=\"%g\" "
-                "stroke-opacity=\".8\" stroke-linecap=\"round\">",
-                x[0], y[0], x[1], y[1], colour_of(p), width_of(h->pairs, k));
-        put_title(out, p);
-        put_end(out, x[0], y[0]);
-        put_end(out, x[1], y[1]);
+        vxs_html(out,
+                 "<path class=\"pair\" d=\"M%x %xL%x %x\" stroke=\"%s\" stroke-width=\"%x\" "
+                 "stroke-opacity=\".8\" stroke-linecap=\"round\">",
+                 x[0], y[0], x[1], y[1], colour_of(p), width_of(h->pairs, k));
+        write_title(out, p);
+        write_end(out, x[0], y[0]);
+        write_end(out, x[1], y[1]);
     }
     if (across == 0)
-        vxs_put(out,
-                "<text x=\"%g\" y=\"14\" class=\"b\">L</text><text x=\"%g\" y=\"14\" class=\"b "
-                "e\">R</text>",
-                left, left + length_of(h, 0));
+        vxs_html(out,
+                 "<text x=\"%x\" y=\"14\" class=\"b\">L</text><text x=\"%x\" y=\"14\" class=\"b "
+                 "e\">R</text>",
+                 left, left + length_of(h, 0));
     return status;
 }
 
@@ -119,12 +119,12 @@ vxs_status vxs_pairs_in_head(FILE *out, const vxs_places *places, const vxs_pair
     h.scale = 1;
     h.scale = (WIDE - 2 * GAP) / (2 * length_of(&h, 0) + length_of(&h, 1));
     h.height = fmax(length_of(&h, 1), length_of(&h, 2));
-    vxs_put(out,
-            "<svg viewBox=\"0 0 %g %g\" width=\"%g\" role=\"img\" aria-label=\"Pairs through the "
-            "head: axial, coronal and sagittal view\">",
-            WIDE, h.height, WIDE);
+    vxs_html(out,
+             "<svg viewBox=\"0 0 %x %x\" width=\"%x\" role=\"img\" aria-label=\"Pairs through the "
+             "head: axial, coronal and sagittal view\">",
+             WIDE, h.height, WIDE);
     for (int k = 0; k < 3 && !status; k++) {
-        status = put_view(out, &h, views[k][0], views[k][1], left, err);
+        status = write_view(out, &h, views[k][0], views[k][1], left, err);
         left += length_of(&h, views[k][0]) + GAP;
     }
     fputs("</svg>\n", out);
@@ -181,7 +181,7 @@ static void find_middle(circle *c)
 }
 
 /* Along the radius, never upside down; the beginning of a long one. */
-static void put_name(FILE *out, const circle *c, size_t k)
+static void write_name(FILE *out, const circle *c, size_t k)
 {
     char text[4 * LETTER + 4];
     const char *name = c->name[k];
@@ -190,30 +190,30 @@ static void put_name(FILE *out, const circle *c, size_t k)
     bool turned = degrees > 90 + 1e-9;
     snprintf(text, sizeof(text), "%.*s%s", (int)at, name, name[at] ? "\xe2\x80\xa6" : "");
     find_point(c, k, RADIUS + EDGE, place);
-    vxs_put(out, "<text x=\"%g\" y=\"%g\" dy=\"4\" class=\"%s\" transform=\"rotate(%g %g %g)\">",
-            place[0], place[1], turned ? "e" : "", turned ? degrees - 180 : degrees, place[0],
-            place[1]);
-    vxs_put(out, "%s</text>", text);
+    vxs_html(out, "<text x=\"%x\" y=\"%x\" dy=\"4\" class=\"%s\" transform=\"rotate(%x %x %x)\">",
+             place[0], place[1], turned ? "e" : "", turned ? degrees - 180 : degrees, place[0],
+             place[1]);
+    vxs_html(out, "%s</text>", text);
 }
 
-static void put_chord(FILE *out, const circle *c, const vxs_pair *pairs, size_t k,
-                      const size_t at[])
+static void write_chord(FILE *out, const circle *c, const vxs_pair *pairs, size_t k,
+                        const size_t at[])
 {
     const vxs_pair *p = &pairs[k];
     double a[2], b[2], bend[2];
     find_point(c, at[0], RADIUS, a);
     find_point(c, at[1], RADIUS, b);
     if (!p->two) {
-        put_alone(out, p, a[0], a[1], width_of(pairs, k));
+        write_alone(out, p, a[0], a[1], width_of(pairs, k));
         return;
     }
     for (int d = 0; d < 2; d++)
         bend[d] = BENT * c->middle + (1 - BENT) * (a[d] + b[d]) / 2;
-    vxs_put(out,
-            "<path class=\"pair\" d=\"M%g %gQ%g %g %g %g\" fill=\"none\" stroke=\"%s\" "
-            "stroke-width=\"%g\" stroke-opacity=\".8\" stroke-linecap=\"round\">",
-            a[0], a[1], bend[0], bend[1], b[0], b[1], colour_of(p), width_of(pairs, k));
-    put_title(out, p);
+    vxs_html(out,
+             "<path class=\"pair\" d=\"M%x %xQ%x %x %x %x\" fill=\"none\" stroke=\"%s\" "
+             "stroke-width=\"%x\" stroke-opacity=\".8\" stroke-linecap=\"round\">",
+             a[0], a[1], bend[0], bend[1], b[0], b[1], colour_of(p), width_of(pairs, k));
+    write_title(out, p);
 }
 
 vxs_status vxs_pairs_on_circle(FILE *out, const vxs_pair *pairs, size_t count, vxs_error *err)
@@ -231,21 +231,21 @@ vxs_status vxs_pairs_on_circle(FILE *out, const vxs_pair *pairs, size_t count, v
             break;
     }
     find_middle(&c);
-    vxs_put(out,
-            "<svg viewBox=\"0 0 %g %g\" width=\"%g\" role=\"img\" aria-label=\"Pairs between "
-            "features\">",
-            2 * c.middle, 2 * c.middle, fmin(WIDEST, 2 * c.middle));
+    vxs_html(out,
+             "<svg viewBox=\"0 0 %x %x\" width=\"%x\" role=\"img\" aria-label=\"Pairs between "
+             "features\">",
+             2 * c.middle, 2 * c.middle, fmin(WIDEST, 2 * c.middle));
     for (size_t k = shown; k-- > 0;)
-        put_chord(out, &c, pairs, k, place[k]);
+        write_chord(out, &c, pairs, k, place[k]);
     for (size_t k = 0; k < c.count; k++) {
         find_point(&c, k, RADIUS, at);
-        put_end(out, at[0], at[1]);
-        put_name(out, &c, k);
+        write_end(out, at[0], at[1]);
+        write_name(out, &c, k);
     }
     fputs("</svg>\n", out);
     if (shown < count)
-        vxs_put(out, "<p class=\"small\">The %z strongest of %z are in the figure.</p>\n", shown,
-                count);
+        vxs_html(out, "<p class=\"small\">The %z strongest of %z are in the figure.</p>\n", shown,
+                 count);
     free(place);
     return VXS_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef VXS_REPORT_PAIRS_H
 #define VXS_REPORT_PAIRS_H
 
-#include "report/story.h"
+#include "report/sections.h"
 
 /* Texts belong to the table, and to the atlas. */
 typedef struct {

@@ -1,5 +1,5 @@
-/* paper.c - a paragraph for a paper with what it cites, and where all of it comes from. */
-#include "report/story.h"
+/* paper.c - the methods paragraph with its references, and the provenance of the page. */
+#include "report/sections.h"
 
 #include <math.h>
 
@@ -30,7 +30,7 @@ static const char nogueira[] =
     "algorithms. Journal of Machine Learning Research 18, 2018.";
 
 struct vxs_paper {
-    const vxs_story *s;
+    const vxs_results *s;
     vxs_prose prose;
 };
 
@@ -41,165 +41,164 @@ static void cite(vxs_paper *p, const char *paper)
 
 /* ---- The paragraph --------------------------------------------------------------------------- */
 
-static void put_folds(const vxs_story *s)
+static void write_folds(const vxs_results *s)
 {
     const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
-    vxs_story_folds f = vxs_story_count_folds(s);
-    vxs_put(s->out, "%scross-validation (", f.inner > 0 ? "nested " : "");
-    if (vxs_story_text(cv, "folds")[0])
-        vxs_put(s->out, "one %s held out in each outer fold", vxs_story_text(cv, "group"));
+    vxs_fold_counts f = vxs_results_folds(s);
+    vxs_html(s->out, "%scross-validation (", f.inner > 0 ? "nested " : "");
+    if (vxs_results_text(cv, "folds")[0])
+        vxs_html(s->out, "one %s held out in each outer fold", vxs_results_text(cv, "group"));
     else if (isfinite(f.folds))
-        vxs_put(s->out, "%g outer folds, %g repeat%s", f.folds, f.repeats,
+        vxs_html(s->out, "%g outer folds, %g repeat%s", f.folds, f.repeats,
                 f.repeats > 1 ? "s" : "");
     else
-        vxs_put(s->out, "folds from %s", vxs_story_text(cv, "folds-from"));
+        vxs_html(s->out, "folds from %s", vxs_results_text(cv, "folds-from"));
     if (f.inner > 0)
-        vxs_put(s->out, ", %g inner folds)", f.inner);
+        vxs_html(s->out, ", %g inner folds)", f.inner);
     else
-        vxs_put(s->out, ", %s fixed beforehand)", vxs_record_path(&s->record)->fixed);
+        vxs_html(s->out, ", %s fixed beforehand)", vxs_record_path(&s->record)->fixed);
 }
 
 void vxs_paper_cv(vxs_paper *p)
 {
-    const vxs_story *s = p->s;
-    fputs(" Performance was estimated by ", s->out);
-    put_folds(s);
-    vxs_put(s->out,
-            vxs_story_count_folds(s).inner > 0
-                ? ", in which all that is learned, the choice of %s and the calibration of "
-                  "probabilities included, was learned from training subjects alone. "
-                : ", in which all was learned from training subjects alone. ",
-            vxs_record_path(&s->record)->fixed);
-    double groups = vxs_story_number(s->about, "groups");
-    const char *drawn = groups == vxs_story_number(s->about, "subjects") ? "subjects"
-                        : groups == vxs_story_number(s->about, "people") ? "persons"
-                                                                         : "groups of subjects";
-    vxs_story_put_convention(s);
+    const vxs_results *s = p->s;
+    fputs(" Out-of-sample performance was estimated by ", s->out);
+    write_folds(s);
+    vxs_html(s->out,
+             vxs_results_folds(s).inner > 0
+                 ? "; all preprocessing that is learned, the choice of %s and the calibration of "
+                   "probabilities used the training subjects alone. "
+                 : "; all preprocessing that is learned used the training subjects alone. ",
+             vxs_record_path(&s->record)->fixed);
+    double groups = vxs_results_number(s->about, "groups");
+    const char *drawn = groups == vxs_results_number(s->about, "subjects") ? "subjects"
+                        : groups == vxs_results_number(s->about, "people") ? "persons"
+                                                                           : "groups of subjects";
+    vxs_sentence_comparison(s);
     cite(p, forman);
     cite(p, airola);
-    fputs("; the model and the baselines are measured in the same way. Held-out subjects had ",
-          s->out);
-    vxs_story_put_score(s);
-    vxs_put(s->out,
-            ". Intervals are 95 %% percentile intervals of %g bootstrap draws of %s, the "
-            "same draws for the model and the baselines. Patterns were computed from %s after "
-            "Haufe et al.",
-            vxs_story_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"), drawn,
-            vxs_record_has_sizes(&s->record) ? "scores" : "weights");
+    fputs("; the model and the baselines are measured in the same way. Held-out ", s->out);
+    vxs_sentence_score(s);
+    vxs_html(s->out,
+             ". Intervals are 95 %% percentile intervals of %g bootstrap draws of %s, the same "
+             "draws for the model and the baselines. Activation patterns were computed from %s",
+             vxs_results_number(vxs_json_get(s->about, "cross_validation"), "bootstraps"), drawn,
+             vxs_record_has_sizes(&s->record) ? "scores" : "weights");
     cite(p, haufe);
     fputs(".", s->out);
 }
 
-static void put_exchange(const vxs_story *s)
+static void write_exchange(const vxs_results *s)
 {
     const vxs_json *asked = vxs_json_get(s->about, "permuting"),
                    *whole = vxs_json_get(asked, "whole-blocks");
-    vxs_put(s->out, " against %g permutations of the target",
-            vxs_story_number(s->about, "permutations"));
-    if (vxs_story_has(asked, "blocks"))
-        vxs_put(s->out,
-                whole && whole->number != 0 ? ", in which whole blocks of subjects with the same %s"
-                                              " changed places"
-                                            : " among subjects with the same %s",
-                vxs_story_text(asked, "blocks"));
-    fputs(", each of which went through the whole of the cross-validation", s->out);
+    vxs_html(s->out, " by %g permutations of the target",
+             vxs_results_number(s->about, "permutations"));
+    if (vxs_results_has(asked, "blocks"))
+        vxs_html(s->out,
+                 whole && whole->number != 0 ? ", with exchange of whole blocks (%s)"
+                                             : " within blocks (%s)",
+                 vxs_results_text(asked, "blocks"));
+    fputs(", each with the complete cross-validation", s->out);
 }
 
-/* Few ways to give the targets out are a bound of their own. */
-static void put_p(vxs_paper *p)
+/* The number of distinct permutations is a bound of its own. */
+static void write_p(vxs_paper *p)
 {
-    const vxs_story *s = p->s;
-    double good = vxs_story_number(s->about, "as_good"),
-           count = vxs_story_number(s->about, "permutations"),
-           value = vxs_story_number(s->about, "p");
-    vxs_put(s->out, ". With C = %g of N = %g as good or better, p = (C + 1) / (N + 1)", good,
-            count);
+    const vxs_results *s = p->s;
+    double good = vxs_results_number(s->about, "as_good"),
+           count = vxs_results_number(s->about, "permutations"),
+           value = vxs_results_number(s->about, "p");
+    vxs_html(s->out, "; C = %g of N = %g reach the observed value, p = (C + 1) / (N + 1)", good,
+             count);
     cite(p, phipson);
     if (value > (good + 1) / (count + 1) * (1 + 1e-9))
-        vxs_put(s->out, ", but not less than one in the %g ways to give the targets out: p",
-                vxs_story_number(s->about, "distinct_permutations"));
-    vxs_put(s->out, " = %g.", value);
+        vxs_html(s->out, ", but at least 1 / %g, the number of distinct permutations: p",
+                 vxs_results_number(s->about, "distinct_permutations"));
+    vxs_html(s->out, " = %v.", value);
 }
 
 void vxs_paper_permutations(vxs_paper *p)
 {
-    const vxs_story *s = p->s;
-    double stop = vxs_story_number(vxs_json_get(s->about, "permuting"), "stop-at");
-    fputs(" Predictions of subjects that were kept back in ", s->out);
-    put_folds(s);
-    vxs_put(s->out, " had %s %g. This was tested",
-            vxs_story_metric(vxs_story_text(s->about, "metric")),
-            vxs_story_number(s->about, "observed"));
-    put_exchange(s);
+    const vxs_results *s = p->s;
+    double stop = vxs_results_number(vxs_json_get(s->about, "permuting"), "stop-at");
+    char words[VXS_METRIC_TEXT];
+    fputs(" Held-out predictions of a ", s->out);
+    write_folds(s);
+    vxs_html(s->out, " had %s %v. This was tested",
+             vxs_results_metric(s, vxs_results_text(s->about, "metric"), words),
+             vxs_results_number(s->about, "observed"));
+    write_exchange(s);
     if (stop > 0) {
-        vxs_put(s->out, "; they were to stop when %g were as good", stop);
+        vxs_html(s->out, ", with early stopping after %g exceedances", stop);
         cite(p, besag);
     }
-    put_p(p);
+    write_p(p);
 }
 
 void vxs_paper_stability(vxs_paper *p)
 {
-    const vxs_story *s = p->s;
+    const vxs_results *s = p->s;
     const vxs_json *halving = vxs_json_get(s->about, "halving");
-    vxs_put(s->out, " The subjects were halved %g times", vxs_story_number(s->about, "halves") / 2);
-    if (vxs_story_has(halving, "group"))
-        vxs_put(s->out, ", those of one %s together", vxs_story_text(halving, "group"));
-    vxs_put(s->out, ", and %s", vxs_record_path(&s->record)->halving);
+    vxs_html(s->out, " Stability selection used %g complementary pairs of halves of the subjects",
+             vxs_results_number(s->about, "halves") / 2);
+    if (vxs_results_has(halving, "group"))
+        vxs_html(s->out, ", with subjects of one %s together", vxs_results_text(halving, "group"));
+    vxs_html(s->out, "; %s", vxs_record_path(&s->record)->halving);
     cite(p, shah);
-    vxs_put(s->out,
-            " as long as at most %g features had been selected. Features selected in a share of %g "
-            "or more of "
-            "the halves are called stable",
-            vxs_story_number(s->about, "features_a_half"), vxs_story_number(s->about, "threshold"));
+    vxs_html(s->out,
+             " up to %g features. Features with a selection frequency of at least %g are stable",
+             vxs_results_number(s->about, "features_a_half"),
+             vxs_results_number(s->about, "threshold"));
     cite(p, meinshausen);
-    vxs_put(s->out,
-            "; on average at most %g of them are wrong, by the smaller one of the bounds of",
-            vxs_story_number(s->about, "error_bound"));
+    vxs_html(s->out,
+             "; the expected number of falsely selected features is at most %g, the smaller bound "
+             "of",
+             vxs_results_number(s->about, "error_bound"));
     cite(p, shah);
     fputs(" and", s->out);
     cite(p, meinshausen);
-    if (vxs_story_number(s->about, "mean_selected") == 0) {
+    if (vxs_results_number(s->about, "mean_selected") == 0) {
         fputs(". No half selected any feature.", s->out);
         return;
     }
-    vxs_put(s->out, ". Halves agreed with a mean Dice coefficient of %g",
-            vxs_story_number(s->about, "dice"));
-    if (isnan(vxs_story_number(s->about, "nogueira"))) {
+    vxs_html(s->out, ". The mean Dice coefficient of two halves was %v",
+             vxs_results_number(s->about, "dice"));
+    if (isnan(vxs_results_number(s->about, "nogueira"))) {
         fputs(".", s->out);
         return;
     }
-    fputs(" and an index of stability", s->out);
+    fputs(" and the stability index", s->out);
     cite(p, nogueira);
-    vxs_put(s->out, " of %g.", vxs_story_number(s->about, "nogueira"));
+    vxs_html(s->out, " %v.", vxs_results_number(s->about, "nogueira"));
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static void put_origin(const vxs_story *s)
+static void write_origin(const vxs_results *s)
 {
     const vxs_json *asked = s->kind->settings ? vxs_json_get(s->about, s->kind->settings) : NULL;
-    fputs("<h2>Where this comes from</h2>\n<table>\n", s->out);
-    vxs_story_row(s->out, "Command", vxs_story_text(s->about, "command"));
-    vxs_story_row(s->out, "Program", vxs_story_text(s->about, "voxsift"));
-    vxs_story_row(s->out, "Files", s->directory);
-    vxs_story_row(s->out, "Cohort", vxs_story_text(vxs_story_who(s), "cohort"));
-    vxs_story_row_number(s->out, "Seed", vxs_story_number(asked, "seed"));
-    vxs_story_row_number(s->out, "Passes over the data", vxs_story_number(s->about, "passes"));
-    vxs_story_row_number(s->out, "Seconds", vxs_story_number(s->about, "seconds"));
+    fputs("<h2>Provenance</h2>\n<table>\n", s->out);
+    vxs_row_of_text(s->out, "Command", vxs_results_text(s->about, "command"));
+    vxs_row_of_text(s->out, "Program", vxs_results_text(s->about, "voxsift"));
+    vxs_row_of_text(s->out, "Files", s->directory);
+    vxs_row_of_text(s->out, "Cohort", vxs_results_text(vxs_results_subjects(s), "cohort"));
+    vxs_row_of_number(s->out, "Seed", vxs_results_number(asked, "seed"));
+    vxs_row_of_number(s->out, "Passes over the data", vxs_results_number(s->about, "passes"));
+    vxs_row_of_number(s->out, "Seconds", vxs_results_number(s->about, "seconds"));
     fputs("</table>\n", s->out);
 }
 
-void vxs_story_methods(const vxs_story *s)
+void vxs_section_methods(const vxs_results *s)
 {
     vxs_paper p = { .s = s, .prose = { .out = s->text } };
-    fputs("<h2>For a paper</h2>\n<p>", s->out);
+    fputs("<h2>Methods paragraph</h2>\n<p>", s->out);
     vxs_say_model(&s->record, &p.prose);
     if (s->kind->paper)
         s->kind->paper(&p);
     fputs("</p>\n<ol class=\"cite\">", s->out);
     for (size_t k = 0; k < p.prose.count; k++)
-        vxs_put(s->out, "<li>%s</li>\n", p.prose.cited[k]);
+        vxs_html(s->out, "<li>%s</li>\n", p.prose.cited[k]);
     fputs("</ol>\n", s->out);
-    put_origin(s);
+    write_origin(s);
 }

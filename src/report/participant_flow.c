@@ -1,6 +1,6 @@
-/* participant_flow.c - from the subjects that were read to those that were analysed, as CONSORT and
- * STROBE have it: how many, who and why. */
-#include "report/story.h"
+/* participant_flow.c - the flow of participants (CONSORT, STROBE): how many were read, left out and
+ * analyzed, with ids and reasons. */
+#include "report/sections.h"
 
 #include <math.h>
 
@@ -13,39 +13,40 @@ static const struct {
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-static const vxs_json *flow(const vxs_story *s)
+static const vxs_json *flow(const vxs_results *s)
 {
     return vxs_json_get(s->about, "flow");
 }
 
 /* A box with how many remain. */
-static void put_box(const vxs_story *s, const char *words, const char *key)
+static void write_box(const vxs_results *s, const char *words, const char *key)
 {
-    vxs_put(s->out, "<tr><td class=\"box\">%s: <b>%g</b></td><td></td></tr>\n", words,
-            vxs_story_number(flow(s), key));
+    vxs_html(s->out, "<tr><td class=\"box\">%s: <b>%g</b></td><td></td></tr>\n", words,
+             vxs_results_number(flow(s), key));
 }
 
 /* Beside the way down: how many left it. */
-static void begin_exit(const vxs_story *s, double count, const char *words)
+static void begin_exit(const vxs_results *s, double count, const char *words)
 {
-    vxs_put(s->out, "<tr><td class=\"down\">&darr;</td><td>&rarr; %g left out: %s", count, words);
+    vxs_html(s->out, "<tr><td class=\"down\">&darr;</td><td>&rarr; %g left out: %s", count, words);
 }
 
-static void end_exit(const vxs_story *s)
+static void end_exit(const vxs_results *s)
 {
     fputs("</td></tr>\n", s->out);
 }
 
 /* The ids of a list, or of its objects that have this step; with a reason in brackets. */
-static void put_list(const vxs_story *s, const vxs_json *list, const char *step, const char *why)
+static void write_list(const vxs_results *s, const vxs_json *list, const char *step,
+                       const char *why)
 {
-    const char *before = "<details><summary>who</summary>";
+    const char *before = "<details><summary>ids</summary>";
     for (const vxs_json *k = list ? list->first : NULL; k; k = k->next) {
-        const char *id = k->kind == VXS_JSON_TEXT ? k->text : vxs_story_text(k, "id");
-        if (step && strcmp(vxs_story_text(k, "step"), step) != 0)
+        const char *id = k->kind == VXS_JSON_TEXT ? k->text : vxs_results_text(k, "id");
+        if (step && strcmp(vxs_results_text(k, "step"), step) != 0)
             continue;
         fputs(before, s->out);
-        vxs_put(s->out, why ? "%s (%s)" : "%s", id, why ? vxs_story_text(k, why) : "");
+        vxs_html(s->out, why ? "%s (%s)" : "%s", id, why ? vxs_results_text(k, why) : "");
         before = ", ";
     }
     if (*before == ',')
@@ -53,74 +54,75 @@ static void put_list(const vxs_story *s, const vxs_json *list, const char *step,
 }
 
 /* Who was not selected, by each --only and --exclude. */
-static void put_selection(const vxs_story *s, const vxs_json *list)
+static void write_selection(const vxs_results *s, const vxs_json *list)
 {
     for (const vxs_json *k = list ? list->first : NULL; k; k = k->next) {
-        begin_exit(s, vxs_story_number(k, "left_out"),
-                   strcmp(vxs_story_text(k, "option"), "--only") == 0 ? "not selected by "
+        begin_exit(s, vxs_results_number(k, "left_out"),
+                   strcmp(vxs_results_text(k, "option"), "--only") == 0 ? "not selected by "
                                                                       : "excluded by ");
-        vxs_put(s->out, "%s %s", vxs_story_text(k, "option"), vxs_story_text(k, "expression"));
+        vxs_html(s->out, "%s %s", vxs_results_text(k, "option"), vxs_results_text(k, "expression"));
         end_exit(s);
     }
 }
 
-static void put_exits(const vxs_story *s)
+static void write_exits(const vxs_results *s)
 {
     const vxs_json *f = flow(s);
-    put_selection(s, vxs_json_get(f, "selection"));
+    write_selection(s, vxs_json_get(f, "selection"));
     for (size_t k = 0; k < STEPS; k++) {
-        double count = vxs_story_number(f, steps[k].key);
+        double count = vxs_results_number(f, steps[k].key);
         if (!(count > 0))
             continue;
         begin_exit(s, count, steps[k].words);
-        put_list(s, vxs_json_get(f, "left_out"), steps[k].key, "column");
+        write_list(s, vxs_json_get(f, "left_out"), steps[k].key, "column");
         end_exit(s);
     }
 }
 
-void vxs_story_flow(const vxs_story *s)
+void vxs_section_flow(const vxs_results *s)
 {
     const vxs_json *f = flow(s);
     if (!f)
         return;
-    fputs("<h3>Who was analysed</h3>\n<table class=\"flow\">\n", s->out);
-    put_box(s, "Subjects read", "read");
-    put_selection(s, vxs_json_get(f, "cohort_selection"));
-    if (vxs_story_number(f, "without_data") > 0) {
-        begin_exit(s, vxs_story_number(f, "without_data"), "in the table, without data");
-        put_list(s, vxs_json_get(f, "without_data_list"), NULL, NULL);
+    fputs("<h3>Flow of participants</h3>\n<table class=\"flow\">\n", s->out);
+    write_box(s, "Subjects read", "read");
+    write_selection(s, vxs_json_get(f, "cohort_selection"));
+    if (vxs_results_number(f, "without_data") > 0) {
+        begin_exit(s, vxs_results_number(f, "without_data"), "in the table, without data");
+        write_list(s, vxs_json_get(f, "without_data_list"), NULL, NULL);
         end_exit(s);
     }
-    if (vxs_story_number(f, "refused") > 0) {
-        begin_exit(s, vxs_story_number(f, "refused"), "data that cannot be used");
-        put_list(s, vxs_json_get(s->about, "dropped_list"), NULL, "reason");
+    if (vxs_results_number(f, "refused") > 0) {
+        begin_exit(s, vxs_results_number(f, "refused"), "unusable data");
+        write_list(s, vxs_json_get(s->about, "dropped_list"), NULL, "reason");
         end_exit(s);
     }
-    put_box(s, "In the cohort", "in_cohort");
-    put_exits(s);
-    put_box(s, "Analysed", "analysed");
+    write_box(s, "In the cohort", "in_cohort");
+    write_exits(s);
+    write_box(s, "Analyzed", "analysed");
     fputs("</table>\n", s->out);
     const vxs_json *warnings = vxs_json_get(s->about, "warnings");
     for (const vxs_json *k = warnings ? warnings->first : NULL; k; k = k->next)
         if (k->kind == VXS_JSON_TEXT)
-            vxs_put(s->out, "<p class=\"warn\">%s.</p>\n", k->text);
+            vxs_html(s->out, "<p class=\"warn\">%s.</p>\n", k->text);
 }
 
 /* ---- Levels that no training subject had ----------------------------------------------------- */
 
-void vxs_story_unseen(const vxs_story *s)
+void vxs_section_unseen(const vxs_results *s)
 {
     const vxs_json *list = vxs_json_get(s->about, "unseen_levels");
     if (!list || !list->first)
         return;
     fputs("<p class=\"warn\">Some held-out subjects have a level of a covariate that no training "
-          "subject of their fold has. They are predicted with the average of the levels that were "
-          "learned, as a new site would be:",
+          "subject of their fold has. Their prediction uses the mean effect of the training "
+          "levels, as for a new site:",
           s->out);
     for (const vxs_json *k = list->first; k; k = k->next) {
         const vxs_json *who = vxs_json_get(k, "subjects");
-        vxs_put(s->out, "%s %s = %s (%z subjects)", k == list->first ? "" : ",",
-                vxs_story_text(k, "covariate"), vxs_story_text(k, "level"), who ? who->length : 0);
+        vxs_html(s->out, "%s %s = %s (%z subjects)", k == list->first ? "" : ",",
+                 vxs_results_text(k, "covariate"), vxs_results_text(k, "level"),
+                 who ? who->length : 0);
     }
     fputs(".</p>\n", s->out);
 }

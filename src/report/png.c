@@ -11,22 +11,22 @@ typedef struct {
     size_t length;
 } buffer;
 
-static void put_word(buffer *b, uint32_t word)
+static void write_word(buffer *b, uint32_t word)
 {
     for (int shift = 24; shift >= 0; shift -= 8)
         b->bytes[b->length++] = (uint8_t)(word >> shift);
 }
 
-static void put_chunk(buffer *b, const char *type, const uint8_t *data, size_t length)
+static void write_chunk(buffer *b, const char *type, const uint8_t *data, size_t length)
 {
-    put_word(b, (uint32_t)length);
+    write_word(b, (uint32_t)length);
     size_t start = b->length;
     memcpy(b->bytes + b->length, type, 4);
     b->length += 4;
     if (length > 0)
         memcpy(b->bytes + b->length, data, length);
     b->length += length;
-    put_word(b, (uint32_t)crc32(0, b->bytes + start, (uInt)(length + 4)));
+    write_word(b, (uint32_t)crc32(0, b->bytes + start, (uInt)(length + 4)));
 }
 
 /* Every row begins with its filter: 2, the difference from the row above. */
@@ -61,19 +61,19 @@ static void make_png(buffer *b, size_t width, size_t height, const uint8_t *pack
     static const uint8_t signature[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
     uint8_t header[13] = { 0 };
     buffer h = { .bytes = header };
-    put_word(&h, (uint32_t)width);
-    put_word(&h, (uint32_t)height);
+    write_word(&h, (uint32_t)width);
+    write_word(&h, (uint32_t)height);
     header[8] = 8; /* bits */
     header[9] = 2; /* red, green, blue */
     memcpy(b->bytes, signature, sizeof(signature));
     b->length = sizeof(signature);
-    put_chunk(b, "IHDR", header, sizeof(header));
-    put_chunk(b, "IDAT", packed, length);
-    put_chunk(b, "IEND", NULL, 0);
+    write_chunk(b, "IHDR", header, sizeof(header));
+    write_chunk(b, "IDAT", packed, length);
+    write_chunk(b, "IEND", NULL, 0);
 }
 
-vxs_status vxs_png_put(FILE *out, const uint8_t *pixels, size_t width, size_t height,
-                       vxs_error *err)
+vxs_status vxs_png_write(FILE *out, const uint8_t *pixels, size_t width, size_t height,
+                         vxs_error *err)
 {
     size_t row = 3 * width, raw = (row + 1) * height;
     uLongf length = compressBound((uLong)raw);

@@ -1,5 +1,5 @@
 /* report.c - one page about a model, a cross-validation, permutations or stability. */
-#include "report/story.h"
+#include "report/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,41 +59,43 @@ static const char style[] =
 
 /* ---- Kinds of directories -------------------------------------------------------------------- */
 
-static const vxs_story_map of_cv[] = {
+static const vxs_results_map of_cv[] = {
     { .file = "weights_mean.nii.gz",
       .words = "Weights, mean over folds.",
-      .sizes = "Sizes of weights, mean over folds.",
+      .sizes = "Norms of weights, mean over folds.",
+      .sign = VXS_SIGN_WEIGHTS,
       .regions = true },
     { .file = "selection.nii.gz",
-      .words = "Share of folds in which a voxel has a weight.",
+      .words = "Selection frequency: share of folds in which a voxel has a non-zero weight.",
       .selected = true },
     { .file = "pattern.nii.gz",
-      .words =
-          "Pattern: what each voxel shares with the score of the model, mean over folds (Haufe)." },
+      .words = "Activation pattern, mean over folds: covariance of each voxel with the model's "
+               "score (Haufe et al. 2014).",
+      .sign = VXS_SIGN_PATTERN },
     { .file = NULL },
 };
-static const vxs_story_map of_model[] = {
+static const vxs_results_map of_model[] = {
     { .file = "weights.nii.gz",
       .words = "Weights.",
-      .sizes = "Sizes of weights.",
+      .sizes = "Norms of weights.",
+      .sign = VXS_SIGN_WEIGHTS,
       .regions = true },
     { .file = NULL },
 };
-static const vxs_story_map of_stability[] = {
-    { .file = "stable.nii.gz",
-      .words = "Stable voxels, by the share of the halves that selected them.",
-      .regions = true },
-    { .file = "frequency.nii.gz", .words = "Share of the halves that selected a voxel." },
+static const vxs_results_map of_stability[] = {
+    { .file = "stable.nii.gz", .words = "Stable voxels, by selection frequency.", .regions = true },
+    { .file = "frequency.nii.gz", .words = "Selection frequency of all voxels." },
     { .file = NULL },
 };
 
 static const char of_weights[] =
-    "A weight says what the model reads at a voxel beside all others, not that the voxel is "
-    "changed; a voxel without one may be as telling as its neighbour that stands for it. Patterns "
-    "show what goes with the score, and may hold what the model never used.";
+    "Weights are multivariate: a non-zero weight does not imply a local effect, and a zero weight "
+    "does not imply its absence. Interpret the activation pattern, which 'voxsift cv' computes "
+    "(Haufe et al. 2014).";
 static const char of_selection[] =
-    "A voxel that is not stable may tell as much as one that is: neighbours in a smooth image "
-    "stand in for each other, so that a region may be stable though none of its voxels is.";
+    "A voxel that is not stable may carry as much information as one that is: neighbors in a "
+    "smooth image replace each other, so that a region may be selected in every half though none "
+    "of its voxels is stable.";
 
 static const char *const of_all[] = { "subjects", "features", NULL };
 static const char *const of_permutations[] = {
@@ -101,48 +103,48 @@ static const char *const of_permutations[] = {
 };
 static const char *const of_halves[] = { "subjects", "features", "halves", "threshold", NULL };
 
-static const vxs_story_kind kinds[] = {
+static const vxs_results_kind kinds[] = {
     { .file = "cv.json",
       .format = "voxsift cross-validation",
-      .heading = "A cross-validation",
+      .heading = "Cross-validation",
       .table = "predictions.tsv",
       .numbers = of_all,
       .settings = "cross_validation",
-      .results = vxs_story_scores,
+      .results = vxs_section_scores,
       .maps = of_cv,
       .caution = of_weights,
-      .rows = vxs_story_evaluation,
-      .certificate = vxs_story_certificate,
+      .rows = vxs_section_evaluation,
+      .certificate = vxs_section_certificate,
       .paper = vxs_paper_cv },
     { .file = "model.json",
       .format = "voxsift model",
-      .heading = "A model",
+      .heading = "Model",
       .numbers = of_all + 1,
-      .results = vxs_story_choice,
+      .results = vxs_section_choice,
       .maps = of_model,
       .caution = of_weights,
       .model = true,
-      .certificate = vxs_story_certificate },
+      .certificate = vxs_section_certificate },
     { .file = "permute.json",
       .format = "voxsift permutations",
-      .heading = "Permutations",
+      .heading = "Permutation test",
       .table = "null.tsv",
       .numbers = of_permutations,
       .settings = "cross_validation",
-      .results = vxs_story_permutations,
-      .rows = vxs_story_permuting,
+      .results = vxs_section_permutations,
+      .rows = vxs_section_permuting,
       .paper = vxs_paper_permutations },
     { .file = "stability.json",
       .format = "voxsift stability",
-      .heading = "Stability",
+      .heading = "Stability selection",
       .table = "frequencies.tsv",
       .numbers = of_halves,
       .settings = "halving",
-      .results = vxs_story_stability,
+      .results = vxs_section_stability,
       .maps = of_stability,
       .caution = of_selection,
-      .rows = vxs_story_halving,
-      .certificate = vxs_story_certificate,
+      .rows = vxs_section_halving,
+      .certificate = vxs_section_certificate,
       .paper = vxs_paper_stability },
     { .file = NULL },
 };
@@ -150,9 +152,9 @@ static const vxs_story_kind kinds[] = {
 /* ---- The files ------------------------------------------------------------------------------- */
 
 /* What the kind's file says, which is at `path`. */
-static vxs_status read_about(vxs_story *s, const char *path, vxs_json **about, vxs_error *err)
+static vxs_status read_about(vxs_results *s, const char *path, vxs_json **about, vxs_error *err)
 {
-    const vxs_story_kind *kind = s->kind;
+    const vxs_results_kind *kind = s->kind;
     vxs_status status = kind->model ? vxs_model_read(s->directory, &s->model, err)
                                     : vxs_json_read(path, about, err);
     s->about = kind->model ? s->model.about : *about;
@@ -165,7 +167,7 @@ static vxs_status read_about(vxs_story *s, const char *path, vxs_json **about, v
 }
 
 /* The same, when the directory has it. */
-static vxs_status read_kind(vxs_story *s, const vxs_story_kind *kind, vxs_json **about,
+static vxs_status read_kind(vxs_results *s, const vxs_results_kind *kind, vxs_json **about,
                             vxs_error *err)
 {
     char *path = vxs_format(err, "%s/%s", s->directory, kind->file);
@@ -178,10 +180,10 @@ static vxs_status read_kind(vxs_story *s, const vxs_story_kind *kind, vxs_json *
     return status;
 }
 
-static vxs_status find_kind(vxs_story *s, vxs_json **about, vxs_error *err)
+static vxs_status find_kind(vxs_results *s, vxs_json **about, vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    for (const vxs_story_kind *kind = kinds; kind->file && !s->kind && !status; kind++)
+    for (const vxs_results_kind *kind = kinds; kind->file && !s->kind && !status; kind++)
         status = read_kind(s, kind, about, err);
     if (!status && !s->kind)
         status = vxs_fail(err, VXS_MISSING,
@@ -190,7 +192,7 @@ static vxs_status find_kind(vxs_story *s, vxs_json **about, vxs_error *err)
     return status;
 }
 
-static vxs_status open_story(vxs_story *s, vxs_json **about, vxs_error *err)
+static vxs_status open_results(vxs_results *s, vxs_json **about, vxs_error *err)
 {
     vxs_status status = find_kind(s, about, err);
     if (status)
@@ -204,7 +206,8 @@ static vxs_status open_story(vxs_story *s, vxs_json **about, vxs_error *err)
     return status;
 }
 
-vxs_status vxs_story_column(const vxs_story *s, const char *name, double **values, vxs_error *err)
+vxs_status vxs_results_column(const vxs_results *s, const char *name, double **values,
+                              vxs_error *err)
 {
     size_t column = 0, rows = vxs_table_rows(s->table);
     *values = vxs_alloc(rows, sizeof(**values), err);
@@ -220,34 +223,35 @@ vxs_status vxs_story_column(const vxs_story *s, const char *name, double **value
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
-static void put_head(const vxs_story *s)
+static void write_head(const vxs_results *s)
 {
-    const char *target = vxs_story_text(s->about, "target");
-    vxs_put(s->out,
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
-            "name=\"viewport\" content=\"width=device-width\">" PAGE_MARK VXS_VERSION
-            "\"><title>%s - voxsift</title><style>",
-            target);
+    const char *target = vxs_results_text(s->about, "target");
+    vxs_html(s->out,
+             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
+             "name=\"viewport\" content=\"width=device-width\">" PAGE_MARK VXS_VERSION
+             "\"><title>%s - voxsift</title><style>",
+             target);
     fputs(style, s->out);
-    vxs_put(s->out, "</style></head><body>\n<h1>%s</h1>\n<p class=\"small\">%s by voxsift %s</p>\n",
-            target, s->kind->heading, vxs_story_text(s->about, "voxsift"));
+    vxs_html(s->out,
+             "</style></head><body>\n<h1>%s</h1>\n<p class=\"small\">%s by voxsift %s</p>\n",
+             target, s->kind->heading, vxs_results_text(s->about, "voxsift"));
 }
 
-static vxs_status put_page(const vxs_story *s, vxs_error *err)
+static vxs_status write_page(const vxs_results *s, vxs_error *err)
 {
-    const vxs_story_kind *kind = s->kind;
-    put_head(s);
+    const vxs_results_kind *kind = s->kind;
+    write_head(s);
     vxs_status status = kind->results ? kind->results(s, err) : VXS_OK;
     if (!status && kind->maps)
-        status = vxs_story_maps(s, err);
+        status = vxs_section_maps(s, err);
     if (!status && kind->model)
-        status = vxs_story_units(s, err);
+        status = vxs_section_units(s, err);
     if (status)
         return status;
-    vxs_story_done(s);
+    vxs_section_done(s);
     if (kind->certificate)
         kind->certificate(s);
-    vxs_story_methods(s);
+    vxs_section_methods(s);
     fputs("</body></html>\n", s->out);
     return VXS_OK;
 }
@@ -255,11 +259,11 @@ static vxs_status put_page(const vxs_story *s, vxs_error *err)
 vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *settings,
                       const char *directory, vxs_error *err)
 {
-    vxs_story s = { .settings = settings, .directory = directory };
+    vxs_results s = { .settings = settings, .directory = directory };
     vxs_page *page = NULL;
     vxs_escape escape = { .text = NULL };
     vxs_json *about = NULL; /* unless a model has it */
-    vxs_status status = open_story(&s, &about, err);
+    vxs_status status = open_results(&s, &about, err);
     if (!status)
         status =
             vxs_page_new(context, settings->out, PAGE_MARK, settings->force, &page, &s.out, err);
@@ -269,7 +273,7 @@ vxs_status vxs_report(const vxs_context *context, const vxs_report_settings *set
         status = vxs_escape_begin(s.out, &escape, err);
     s.text = escape.text;
     if (!status)
-        status = put_page(&s, err);
+        status = write_page(&s, err);
     vxs_escape_end(&escape);
     if (!status)
         status = vxs_page_commit(page, err);

@@ -1,5 +1,5 @@
-/* selected.c - what a model selected among units: groups as a table; pairs as a figure and a table,
- * with places and atlas labels where features have any. */
+/* selected.c - selected groups as a table; selected pairs as a figure and a table, with coordinates
+ * and atlas labels where features have any. */
 #include "report/pairs.h"
 #include "voxsift/internal/cohort.h"
 
@@ -9,7 +9,7 @@
 
 #define MOST_ROWS 50
 
-static vxs_status read_table(const vxs_story *s, const char *file, vxs_table **table,
+static vxs_status read_table(const vxs_results *s, const char *file, vxs_table **table,
                              vxs_error *err)
 {
     char *path = vxs_format(err, "%s/%s", s->directory, file);
@@ -19,8 +19,8 @@ static vxs_status read_table(const vxs_story *s, const char *file, vxs_table **t
 }
 
 /* A number that must be there. */
-static vxs_status read_number(const vxs_story *s, const vxs_table *t, const char *file, size_t row,
-                              size_t column, double *value, vxs_error *err)
+static vxs_status read_number(const vxs_results *s, const vxs_table *t, const char *file,
+                              size_t row, size_t column, double *value, vxs_error *err)
 {
     vxs_status status = vxs_table_real(t, row, column, value, err);
     if (!status && !isfinite(*value))
@@ -30,7 +30,7 @@ static vxs_status read_number(const vxs_story *s, const vxs_table *t, const char
 }
 
 /* How many rows model.json says that there are. */
-static vxs_status check_rows(const vxs_story *s, const vxs_table *t, const char *file,
+static vxs_status check_rows(const vxs_results *s, const vxs_table *t, const char *file,
                              vxs_error *err)
 {
     size_t said = 0;
@@ -43,17 +43,17 @@ static vxs_status check_rows(const vxs_story *s, const vxs_table *t, const char 
 }
 
 /* Whether a row is of output k; where there is one, all are. */
-static bool is_of(const vxs_story *s, const vxs_table *t, size_t row, size_t k)
+static bool is_of(const vxs_results *s, const vxs_table *t, size_t row, size_t k)
 {
     return vxs_record_outputs(&s->record) == 1 ||
            strcmp(vxs_table_cell(t, row, 0), vxs_record_class(&s->record, k)) == 0;
 }
 
-static void put_output(const vxs_story *s, size_t k)
+static void write_output(const vxs_results *s, size_t k)
 {
     if (vxs_record_outputs(&s->record) > 1)
-        vxs_put(s->out, "<p>%s %s:</p>\n", vxs_record_class(&s->record, k),
-                vxs_record_beside(&s->record));
+        vxs_html(s->out, "<p>%s %s:</p>\n", vxs_record_class(&s->record, k),
+                 vxs_record_beside(&s->record));
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -70,23 +70,23 @@ static int by_weight(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-static void put_groups(FILE *out, const group *groups, size_t count)
+static void write_groups(FILE *out, const group *groups, size_t count)
 {
-    fputs("<table class=\"n\"><tr><th>group</th><th>features</th><th>size of weights</th><th>share "
-          "of their squares</th></tr>\n",
+    fputs("<table class=\"n\"><tr><th>group</th><th>features</th><th>norm of weights</th><th>share "
+          "of the squared norm</th></tr>\n",
           out);
     for (size_t k = 0; k < count && k < MOST_ROWS; k++)
-        vxs_put(out, "<tr><td class=\"t\">%s</td><td>%g</td><td>%g</td><td>%f %%</td></tr>\n",
-                groups[k].name, groups[k].value[FEATURES], groups[k].value[WEIGHT],
-                100 * groups[k].value[SHARE]);
+        vxs_html(out, "<tr><td class=\"t\">%s</td><td>%g</td><td>%v</td><td>%p</td></tr>\n",
+                 groups[k].name, groups[k].value[FEATURES], groups[k].value[WEIGHT],
+                 groups[k].value[SHARE]);
     fputs("</table>\n", out);
     if (count > MOST_ROWS)
-        vxs_put(out, "<p class=\"small\">The %d largest of %z; all are in selected.tsv.</p>\n",
-                MOST_ROWS, count);
+        vxs_html(out, "<p class=\"small\">The %d largest of %z; all are in selected.tsv.</p>\n",
+                 MOST_ROWS, count);
 }
 
-static vxs_status tell_groups_of(const vxs_story *s, const vxs_table *t, size_t output,
-                                 vxs_error *err)
+static vxs_status write_groups_of(const vxs_results *s, const vxs_table *t, size_t output,
+                                  vxs_error *err)
 {
     static const char *const names[COLUMNS] = { "group", "features", "weight", "share" };
     size_t rows = vxs_table_rows(t), column[COLUMNS], count = 0;
@@ -104,26 +104,27 @@ static vxs_status tell_groups_of(const vxs_story *s, const vxs_table *t, size_t 
     }
     if (!status) {
         qsort(groups, count, sizeof(*groups), by_weight);
-        put_output(s, output);
-        put_groups(s->out, groups, count);
+        write_output(s, output);
+        write_groups(s->out, groups, count);
     }
     free(groups);
     return status;
 }
 
-static vxs_status tell_groups(const vxs_story *s, vxs_error *err)
+static vxs_status groups_section(const vxs_results *s, vxs_error *err)
 {
     vxs_table *t = NULL;
     vxs_status status = read_table(s, "selected.tsv", &t, err);
     if (!status)
         status = check_rows(s, t, "selected.tsv", err);
     if (!status)
-        vxs_put(s->out,
-                "<h2>Which groups</h2>\n<p>The size of a group's weights is the root of the sum of "
-                "their squares, each of a feature as --standardize left it%s.</p>\n",
-                s->record.settings.blocks.by_size ? ", over the root of the group's size" : "");
+        vxs_html(
+            s->out,
+            "<h2>Selected groups</h2>\n<p>The norm of a group's weights is the root of the sum of "
+            "squares, for features as standardized%s.</p>\n",
+            s->record.settings.blocks.by_size ? ", divided by the root of the group's size" : "");
     for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)
-        status = tell_groups_of(s, t, k, err);
+        status = write_groups_of(s, t, k, err);
     vxs_table_free(t);
     return status;
 }
@@ -131,7 +132,7 @@ static vxs_status tell_groups(const vxs_story *s, vxs_error *err)
 /* ---- Pairs: where they are ------------------------------------------------------------------- */
 
 typedef struct {
-    const vxs_story *s;
+    const vxs_results *s;
     vxs_places places;
     bool has_places, voxels;
     vxs_table *table;    /* pairs.tsv */
@@ -254,20 +255,20 @@ static int by_size(const void *a, const void *b)
 
 /* ---- Pairs: what is said --------------------------------------------------------------------- */
 
-static void put_feature(const finder *f, const vxs_end *e, bool shown)
+static void write_feature(const finder *f, const vxs_end *e, bool shown)
 {
     FILE *out = f->s->out;
-    vxs_put(out, "<td class=\"t\">%s", shown ? e->name : "");
+    vxs_html(out, "<td class=\"t\">%s", shown ? e->name : "");
     if (shown && e->label)
-        vxs_put(out, "<br><span class=\"small\">%s</span>", e->label);
+        vxs_html(out, "<br><span class=\"small\">%s</span>", e->label);
     fputs("</td>", out);
     if (f->voxels && shown)
-        vxs_put(out, "<td>%f, %f, %f</td>", e->at[0], e->at[1], e->at[2]);
+        vxs_html(out, "<td>%f, %f, %f</td>", e->at[0], e->at[1], e->at[2]);
     else if (f->voxels)
         fputs("<td></td>", out);
 }
 
-static void put_table(const finder *f, const vxs_pair *pairs, size_t count)
+static void write_table(const finder *f, const vxs_pair *pairs, size_t count)
 {
     FILE *out = f->s->out;
     fputs("<table class=\"n\"><tr><th>weight</th><th></th>", out);
@@ -278,15 +279,15 @@ static void put_table(const finder *f, const vxs_pair *pairs, size_t count)
     }
     fputs("</tr>\n", out);
     for (size_t k = 0; k < count && k < MOST_ROWS; k++) {
-        vxs_put(out, "<tr><td>%g</td><td class=\"t\">%s</td>", pairs[k].weight, pairs[k].kind);
-        put_feature(f, &pairs[k].end[0], true);
-        put_feature(f, &pairs[k].end[1], pairs[k].two);
+        vxs_html(out, "<tr><td>%v</td><td class=\"t\">%s</td>", pairs[k].weight, pairs[k].kind);
+        write_feature(f, &pairs[k].end[0], true);
+        write_feature(f, &pairs[k].end[1], pairs[k].two);
         fputs("</tr>\n", out);
     }
     fputs("</table>\n", out);
 }
 
-static vxs_status put_figure(const finder *f, const vxs_pair *pairs, size_t count, vxs_error *err)
+static vxs_status write_figure(const finder *f, const vxs_pair *pairs, size_t count, vxs_error *err)
 {
     FILE *out = f->s->out;
     fputs(f->has_places ? "<div class=\"row\"><figure>"
@@ -294,18 +295,18 @@ static vxs_status put_figure(const finder *f, const vxs_pair *pairs, size_t coun
           out);
     vxs_status status = f->has_places ? vxs_pairs_in_head(out, &f->places, pairs, count, err)
                                       : vxs_pairs_on_circle(out, pairs, count, err);
-    vxs_put(out,
-            "<figcaption>Lines join the features of a pair, rings are squares, dots features by "
-            "themselves. Red: positive, blue: negative weights; the wider, the larger.%s"
-            "</figcaption></figure>\n",
-            !f->has_places ? ""
-            : f->voxels    ? " Seen through the whole head, left is left."
-                        : " Seen through the whole head, left is left; lines end in the middle of "
-                          "regions.");
+    vxs_html(out,
+             "<figcaption>Lines are pairs, rings squares, dots single features. Red: positive, "
+             "blue: negative weights; width: size of the weight.%s"
+             "</figcaption></figure>\n",
+             !f->has_places ? ""
+             : f->voxels    ? " Projections through the head, neurological convention."
+                         : " Projections through the head, neurological convention; lines end in "
+                           "the centers of regions.");
     return status;
 }
 
-static vxs_status tell_pairs_of(const finder *f, size_t output, vxs_error *err)
+static vxs_status write_pairs_of(const finder *f, size_t output, vxs_error *err)
 {
     size_t rows = vxs_table_rows(f->table), count = 0;
     vxs_pair *pairs = vxs_alloc(rows, sizeof(*pairs), err);
@@ -315,54 +316,54 @@ static vxs_status tell_pairs_of(const finder *f, size_t output, vxs_error *err)
             status = read_pair(f, r, &pairs[count++], err);
     if (!status) {
         qsort(pairs, count, sizeof(*pairs), by_size);
-        put_output(f->s, output);
+        write_output(f->s, output);
     }
     if (!status && count > 0)
-        status = put_figure(f, pairs, count, err);
+        status = write_figure(f, pairs, count, err);
     if (!status && count > 0) {
-        put_table(f, pairs, count);
+        write_table(f, pairs, count);
         fputs("</div>\n", f->s->out);
         if (count > MOST_ROWS)
-            vxs_put(f->s->out,
-                    "<p class=\"small\">The %d strongest of %z; all are in pairs.tsv.</p>\n",
-                    MOST_ROWS, count);
+            vxs_html(f->s->out,
+                     "<p class=\"small\">The %d strongest of %z; all are in pairs.tsv.</p>\n",
+                     MOST_ROWS, count);
     }
     free(pairs);
     return status;
 }
 
-static void put_meaning(const vxs_story *s)
+static void write_meaning(const vxs_results *s)
 {
     bool centred = s->record.task.standardize != VXS_STANDARDIZE_NONE;
-    vxs_put(s->out,
-            "<h2>Which pairs</h2>\n<p>A pair is the product of two features%s. With a positive "
-            "weight it speaks for %s where %s, with a negative one where %s. What either feature "
-            "says alone is no part of it.</p>\n",
-            centred ? ", each less its mean" : "",
-            s->record.class_count == 2 ? vxs_record_class(&s->record, 1) : "the class",
-            centred ? "both are above their means, or both below" : "both have the same sign",
-            centred ? "one is above and the other below" : "they have different signs");
+    vxs_html(s->out,
+             "<h2>Selected pairs</h2>\n<p>A pair is the product of two features%s. A positive "
+             "weight: more %s where %s, less where %s; a negative weight is the reverse. The main "
+             "effects of the two features are not part of it.</p>\n",
+             centred ? ", each minus its mean" : "",
+             s->record.class_count == 2 ? vxs_record_class(&s->record, 1) : "the class",
+             centred ? "both are above their means, or both below" : "both have the same sign",
+             centred ? "one is above and the other below" : "they have different signs");
 }
 
-static vxs_status tell_pairs(const vxs_story *s, vxs_error *err)
+static vxs_status pairs_section(const vxs_results *s, vxs_error *err)
 {
     finder f = { .s = s };
     vxs_status status = begin(&f, err);
     if (!status)
-        put_meaning(s);
+        write_meaning(s);
     for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)
-        status = tell_pairs_of(&f, k, err);
+        status = write_pairs_of(&f, k, err);
     end(&f);
     return status;
 }
 
-vxs_status vxs_story_units(const vxs_story *s, vxs_error *err)
+vxs_status vxs_section_units(const vxs_results *s, vxs_error *err)
 {
     switch (vxs_record_units(&s->record)) {
     case VXS_UNITS_PAIRS:
-        return tell_pairs(s, err);
+        return pairs_section(s, err);
     case VXS_UNITS_GROUPS:
-        return tell_groups(s, err);
+        return groups_section(s, err);
     default:
         return VXS_OK;
     }

@@ -1,6 +1,6 @@
-/* selection.c - how lambda, or the number of rounds, was chosen: what was lost and how many
- * features there were, against it. */
-#include "report/story.h"
+/* selection.c - inner cross-validation: loss and number of features against lambda, or against what
+ * else it chooses. */
+#include "report/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #define MOST_NAMED 8 /* smoothnesses that the legend has room for */
 
 typedef struct {
-    const vxs_story *s;
+    const vxs_results *s;
     const vxs_selection *choice;
     size_t folds;
     vxs_series *series;
@@ -24,8 +24,8 @@ static size_t draw(curves *c, const double *values)
     size_t lines = 0, kinds = t->count / t->each;
     for (size_t k = 0; k < kinds; k++) {
         char number[VXS_REAL_TEXT];
-        snprintf(c->names[k], sizeof(c->names[k]), "smooth %s",
-                 vxs_real_text(t->smooths ? t->smooths[k * t->each] : 0, number));
+        snprintf(c->names[k], sizeof(c->names[k]), "Laplacian %s",
+                 vxs_short_text(t->smooths ? t->smooths[k * t->each] : 0, number));
         for (size_t f = 0; f < c->folds; f++)
             c->series[lines++] =
                 (vxs_series){ .name = f == 0 && kinds > 1 && k < MOST_NAMED ? c->names[k] : NULL,
@@ -38,22 +38,22 @@ static size_t draw(curves *c, const double *values)
     return lines;
 }
 
-static void put_curves(curves *c, const double *values, const char *title, const char *label)
+static void write_curves(curves *c, const double *values, const char *title, const char *label)
 {
     const vxs_path_words *path = vxs_record_path(&c->s->record);
     char wanted[64];
-    snprintf(wanted, sizeof(wanted), "%s wanted", vxs_record_unit_name(&c->s->record));
+    snprintf(wanted, sizeof(wanted), "%s to select", vxs_record_unit_name(&c->s->record));
     vxs_chart chart = { .title = title,
                         .x_label = path->axis ? path->axis : wanted,
                         .y_label = label,
                         .log_x = path->by == VXS_BY_LAMBDA,
                         .whole_x = path->by != VXS_BY_LAMBDA };
     if (values)
-        vxs_chart_put(c->s->out, &chart, c->series, draw(c, values));
+        vxs_chart_write(c->s->out, &chart, c->series, draw(c, values));
 }
 
-static vxs_status put_choice(const vxs_story *s, const vxs_selection *choice, size_t folds,
-                             vxs_error *err)
+static vxs_status write_choice(const vxs_results *s, const vxs_selection *choice, size_t folds,
+                               vxs_error *err)
 {
     const vxs_path_words *path = vxs_record_path(&s->record);
     curves c = { .s = s, .choice = choice, .folds = folds };
@@ -61,40 +61,44 @@ static vxs_status put_choice(const vxs_story *s, const vxs_selection *choice, si
     c.names = vxs_alloc(choice->tries.count, sizeof(*c.names), err);
     vxs_status status = c.series && c.names ? VXS_OK : VXS_FAILED;
     if (!status) {
-        put_curves(&c, choice->losses, path->title,
-                   folds > 1 ? "inner loss, a line a fold" : "loss of those kept back");
+        write_curves(&c, choice->losses, path->title,
+                     folds > 1 ? "inner CV loss, per outer fold" : "held-out loss");
         if (!vxs_record_is_dense(&s->record)) /* of which nearly all features have a weight */
-            put_curves(&c, choice->sizes, path->sizes, "features with a weight");
+            write_curves(&c, choice->sizes, path->sizes, "non-zero weights");
     }
     free(c.series);
     free(c.names);
     return status;
 }
 
-vxs_status vxs_story_selection(const vxs_story *s, vxs_error *err)
+vxs_status vxs_section_selection(const vxs_results *s, vxs_error *err)
 {
     vxs_selection choice;
     size_t folds = 0;
     vxs_status status = vxs_selection_read(&s->record, &choice, &folds, err);
     if (!status && choice.tries.count > 1)
-        status = put_choice(s, &choice, folds, err);
+        status = write_choice(s, &choice, folds, err);
     vxs_selection_release(&choice);
     return status;
 }
 
-/* Of a model, when folds chose. */
-vxs_status vxs_story_choice(const vxs_story *s, vxs_error *err)
+/* Of a model whose hyperparameter was chosen by CV. */
+vxs_status vxs_section_choice(const vxs_results *s, vxs_error *err)
 {
     const vxs_path_words *path = vxs_record_path(&s->record);
     const vxs_json *points = vxs_json_get(s->about, path->key);
     if (!points || points->length < 2)
         return VXS_OK;
-    vxs_put(s->out,
-            "<h2>How it was chosen</h2>\n<p>What subjects say who were kept back from fits with "
-            "each %s chose it, and is no estimate of how well the model predicts.</p>\n"
-            "<div class=\"row\">\n",
-            path->each);
-    vxs_status status = vxs_story_selection(s, err);
+    const vxs_certificate *c = &s->model.outputs[0].fit.certificate;
+    vxs_html(s->out, "<h2>%s</h2>\n<p>", path->title);
+    if (path->by == VXS_BY_LAMBDA)
+        vxs_html(s->out, "lambda = %v (%v lambda_max), chosen by internal CV. ", c->lambda,
+                 c->lambda / c->lambda_max);
+    vxs_html(s->out,
+             "These losses only select %s; they are not an accuracy estimate.</p>\n"
+             "<div class=\"row\">\n",
+             path->chosen);
+    vxs_status status = vxs_section_selection(s, err);
     fputs("</div>\n", s->out);
     return status;
 }

@@ -177,20 +177,20 @@ static void draw_cross(canvas *c, size_t left, size_t top, int across, int up, c
 }
 
 /* The letters stand in the first view, which is `first` pixels wide. */
-static vxs_status put_canvas(canvas *c, FILE *out, size_t first, const char *text, vxs_error *err)
+static vxs_status write_canvas(canvas *c, FILE *out, size_t first, const char *text, vxs_error *err)
 {
     fputs("<div class=\"brain\"><img src=\"", out);
-    vxs_status status = vxs_png_put(out, c->pixels, c->width, c->height, err);
-    vxs_put(out, "\" width=\"%z\" height=\"%z\" alt=\"%s\">", c->width, c->height, text);
-    vxs_put(out,
-            "<span class=\"l\">L</span><span style=\"left:calc(%g%% - 1.1em)\">R</span></div>\n",
-            100 * (double)first / (double)c->width);
+    vxs_status status = vxs_png_write(out, c->pixels, c->width, c->height, err);
+    vxs_html(out, "\" width=\"%z\" height=\"%z\" alt=\"%s\">", c->width, c->height, text);
+    vxs_html(out,
+             "<span class=\"l\">L</span><span style=\"left:calc(%x%% - 1.1em)\">R</span></div>\n",
+             100 * (double)first / (double)c->width);
     free(c->pixels);
     c->pixels = NULL;
     return status;
 }
 
-static vxs_status put_orthogonal(canvas *c, FILE *out, vxs_error *err)
+static vxs_status write_orthogonal(canvas *c, FILE *out, vxs_error *err)
 {
     static const int views[3][2] = { { 0, 1 }, { 0, 2 }, { 1, 2 } }; /* axial, coronal, sagittal */
     size_t left = 0;
@@ -204,10 +204,10 @@ static vxs_status put_orthogonal(canvas *c, FILE *out, vxs_error *err)
         draw_cross(c, left, 0, views[k][0], views[k][1], c->s->peak);
         left += pixels_along(c, views[k][0]) + GAP;
     }
-    return put_canvas(c, out, pixels_along(c, 0), "axial, coronal and sagittal view", err);
+    return write_canvas(c, out, pixels_along(c, 0), "axial, coronal and sagittal view", err);
 }
 
-static vxs_status put_mosaic(canvas *c, FILE *out, vxs_error *err)
+static vxs_status write_mosaic(canvas *c, FILE *out, vxs_error *err)
 {
     size_t wide = pixels_along(c, 0) + GAP, high = pixels_along(c, 1) + GAP;
     size_t rows = (AXIAL + COLUMNS - 1) / COLUMNS;
@@ -221,17 +221,27 @@ static vxs_status put_mosaic(canvas *c, FILE *out, vxs_error *err)
         at[2] = c->low[2] + 2 * MARGIN + inner * ((double)k + 0.5) / AXIAL;
         draw_view(c, k % COLUMNS * wide, k / COLUMNS * high, 0, 1, at);
     }
-    return put_canvas(c, out, pixels_along(c, 0), "axial slices from below to above", err);
+    return write_canvas(c, out, pixels_along(c, 0), "axial slices from below to above", err);
 }
 
 const char *vxs_side_words(bool known)
 {
-    return known ? "Left is left."
-                 : "The images do not say where they are: left and right are not known, and mm are "
-                   "counted from the first voxel, in no brain space.";
+    return known ? "Neurological convention (left is left)."
+                 : "The images have no orientation: left and right are unknown, and mm are counted "
+                   "from the first voxel, in no brain space.";
 }
 
-vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *caption, vxs_error *err)
+/* "Yellow: positive weight: more AD; cyan: ..." with the value of the last colour. */
+static void write_colours(FILE *out, const vxs_slices *slices, double most, bool beyond)
+{
+    const char *hot = slices->hot && *slices->hot ? slices->hot : NULL;
+    if (hot)
+        vxs_html(out, " Yellow: %s. Cyan: %s.", hot, slices->cold);
+    vxs_html(out, " Colors end at %v%s.", most, beyond ? "; larger values have the last one" : "");
+}
+
+vxs_status vxs_slices_write(FILE *out, const vxs_slices *slices, const char *caption,
+                            vxs_error *err)
 {
     canvas c;
     vxs_status status = look_at(&c, slices, err);
@@ -241,15 +251,16 @@ vxs_status vxs_slices_put(FILE *out, const vxs_slices *slices, const char *capti
     if (status || !(c.high[0] > c.low[0]))
         return status;
     fputs("<figure>", out);
-    status = put_orthogonal(&c, out, err);
+    status = write_orthogonal(&c, out, err);
     if (!status)
-        status = put_mosaic(&c, out, err);
-    vxs_put(out,
-            "<figcaption>%s Above: through x %f, y %f, z %f mm. Below: axial slices from z %f to "
-            "%f mm. %s Yellow and cyan: %s %g in size.</figcaption></figure>\n",
-            caption, slices->peak[0], slices->peak[1], slices->peak[2], c.low[2] + 2 * MARGIN,
-            c.high[2] - 2 * MARGIN, vxs_side_words(slices->map->grid.source != VXS_AFFINE_NONE),
-            beyond ? "from" : "up to", c.map_most);
+        status = write_mosaic(&c, out, err);
+    vxs_html(out,
+             "<figcaption>%s Above: through x %f, y %f, z %f mm. Below: axial slices from z %f to "
+             "%f mm. %s",
+             caption, slices->peak[0], slices->peak[1], slices->peak[2], c.low[2] + 2 * MARGIN,
+             c.high[2] - 2 * MARGIN, vxs_side_words(slices->map->grid.source != VXS_AFFINE_NONE));
+    write_colours(out, slices, c.map_most, beyond);
+    fputs("</figcaption></figure>\n", out);
     return status;
 }
 
@@ -280,8 +291,8 @@ static double along_ray(canvas *c, int across, int up, size_t x, size_t y)
     return sum;
 }
 
-vxs_status vxs_glass_put(FILE *out, const vxs_slices *slices, int across, int up, double left,
-                         double top, double scale, vxs_error *err)
+vxs_status vxs_glass_write(FILE *out, const vxs_slices *slices, int across, int up, double left,
+                           double top, double scale, vxs_error *err)
 {
     canvas c;
     vxs_status status = look_at(&c, slices, err);
@@ -302,9 +313,9 @@ vxs_status vxs_glass_put(FILE *out, const vxs_slices *slices, int across, int up
         memset(c.pixels + 3 * k, (int)(255 - SHADE * share), 3);
     }
     if (!status) {
-        vxs_put(out, "<image x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" href=\"", left, top,
-                scale * STEP * (double)c.width, scale * STEP * (double)c.height);
-        status = vxs_png_put(out, c.pixels, c.width, c.height, err);
+        vxs_html(out, "<image x=\"%x\" y=\"%x\" width=\"%x\" height=\"%x\" href=\"", left, top,
+                 scale * STEP * (double)c.width, scale * STEP * (double)c.height);
+        status = vxs_png_write(out, c.pixels, c.width, c.height, err);
         fputs("\"/>", out);
     }
     free(sum);

@@ -85,12 +85,7 @@ VXS_MUST_CHECK vxs_status vxs_folds_make(const vxs_task *task, const vxs_cv_sett
 void vxs_folds_write(const vxs_task *task, const vxs_folds *folds, FILE *stream);
 void vxs_folds_release(vxs_folds *folds);
 
-enum {
-    VXS_BASELINE_CONSTANT,
-    VXS_BASELINE_COVARIATES,
-    VXS_BASELINE_GLOBAL_SIGNAL,
-    VXS_BASELINES
-};
+enum { VXS_BASELINE_CONSTANT, VXS_BASELINE_COVARIATES, VXS_BASELINE_GLOBAL_SIGNAL, VXS_BASELINES };
 extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
 
 /* One outer fold of one repeat. */

@@ -147,10 +147,10 @@ VXS_MUST_CHECK vxs_status vxs_measure(const vxs_predictions *predictions, vxs_me
 /* Which class is predicted for whom, and how well each class is found. Numbers of subjects may be
  * means over repeats. */
 typedef struct {
-    size_t count;        /* classes; 0: nothing is known */
-    double *confusion;   /* count x count, one allocation with what follows: subjects of class r that
+    size_t count;      /* classes; 0: nothing is known */
+    double *confusion; /* count x count, one allocation with what follows: subjects of class r that
                             are predicted as class c at r * count + c */
-    double *n;           /* subjects of a class */
+    double *n;         /* subjects of a class */
     double *sensitivity; /* compares subjects of one fold, as the balanced accuracy does */
     double *ppv;         /* of those predicted as the class, how many are of it; NAN: none is */
     double *auc;         /* against the rest */
@@ -158,8 +158,7 @@ typedef struct {
 /* "covariates + global signal": a baseline of cross-validation by its key in files. */
 const char *vxs_baseline_words(const char *key, bool covariates);
 /* Formats of what the difference to the best baseline means: its name, and what is mapped. */
-#define VXS_ADDS_NOTHING                                                                           \
-    "The baseline \"%s\" predicts as well; the %s nothing to it here."
+#define VXS_ADDS_NOTHING "The baseline \"%s\" predicts as well; the %s nothing to it here."
 #define VXS_NOT_BETTER                                                                             \
     "The interval of the difference to the baseline \"%s\" includes 0: there is no evidence that " \
     "the model predicts better."

@@ -64,7 +64,7 @@ typedef struct {
     const vxs_task *task;
     const void *settings;
     const vxs_method_settings *method;
-    double observed; /* by permutations alone; else NAN */
+    double observed;                 /* by permutations alone; else NAN */
     const vxs_class_scores *classes; /* likewise; or NULL */
 } vxs_run;
 /* What must be the same for units to belong together, SHA-256 of settings, subjects and cohort;
