@@ -170,7 +170,7 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
             vxs_json_whole(w, "fold", (int64_t)f->fold + 1);
         groups_json(w, cv, f);
         vxs_json_whole(w, "training", (int64_t)f->train);
-        vxs_json_whole(w, "kept_back", (int64_t)f->test);
+        vxs_json_whole(w, "test", (int64_t)f->test);
         vxs_json_real(w, vxs_path_words_of(cv->tries.by)->one, f->point);
         if (cv->tries.smooths)
             vxs_json_real(w, "laplacian", f->smooth);

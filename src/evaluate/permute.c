@@ -397,8 +397,8 @@ void vxs_permutation_json(vxs_json_writer *w, const vxs_task *task, const vxs_pe
     vxs_json_real(w, "p", r->p);
     vxs_json_real(w, "smallest_p", r->smallest_p);
     vxs_json_whole(w, "permutations", (int64_t)r->count);
-    vxs_json_whole(w, "asked_for", (int64_t)r->wanted);
-    vxs_json_whole(w, "as_good", (int64_t)r->reached);
+    vxs_json_whole(w, "requested", (int64_t)r->wanted);
+    vxs_json_whole(w, "exceedances", (int64_t)r->reached);
     vxs_json_text(w, "metric", r->metric->name);
     vxs_json_real(w, "observed", r->observed);
     vxs_class_scores_json(w, task->classes, &r->classes);

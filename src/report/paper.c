@@ -106,7 +106,7 @@ static void write_exchange(const vxs_results *s)
 static void write_p(vxs_paper *p)
 {
     const vxs_results *s = p->s;
-    double good = vxs_results_number(s->about, "as_good"),
+    double good = vxs_results_number(s->about, "exceedances"),
            count = vxs_results_number(s->about, "permutations"),
            value = vxs_results_number(s->about, "p");
     vxs_html(s->out, "; C = %g of N = %g reach the observed value, p = (C + 1) / (N + 1)", good,

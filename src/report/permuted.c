@@ -36,7 +36,7 @@ static void write_blocks(const vxs_results *s)
 
 static void write_lead(const vxs_results *s)
 {
-    double count = number(s, "permutations"), asked = number(s, "asked_for");
+    double count = number(s, "permutations"), asked = number(s, "requested");
     char words[VXS_METRIC_TEXT];
     vxs_html(s->out,
              "<p class=\"lead\">%s permutation test, %g permutations of the complete %sCV: %s "
@@ -46,7 +46,7 @@ static void write_lead(const vxs_results *s)
              vxs_results_metric(s, vxs_results_text(s->about, "metric"), words),
              number(s, "observed"), number(s, "p"));
     vxs_html(s->out, "<p>%s, %g subjects. %g of %g permutations reach the observed value.",
-             vxs_results_text(s->about, "target"), number(s, "subjects"), number(s, "as_good"),
+             vxs_results_text(s->about, "target"), number(s, "subjects"), number(s, "exceedances"),
              count);
     write_blocks(s);
     if (count < asked)
@@ -122,7 +122,7 @@ void vxs_section_permuting(const vxs_results *s)
     double stop = vxs_results_number(asked, "stop-at");
     vxs_section_evaluation(s);
     vxs_html(s->out, "<tr><th>Permutations</th><td>%g of %g requested", number(s, "permutations"),
-             number(s, "asked_for"));
+             number(s, "requested"));
     if (stop > 0)
         vxs_html(s->out, "; early stop after %g exceedances", stop);
     if (isfinite(number(s, "distinct_permutations")))

@@ -99,7 +99,7 @@ static const char of_selection[] =
 
 static const char *const of_all[] = { "subjects", "features", NULL };
 static const char *const of_permutations[] = {
-    "subjects", "permutations", "asked_for", "observed", "as_good", "p", "smallest_p", NULL
+    "subjects", "permutations", "requested", "observed", "exceedances", "p", "smallest_p", NULL
 };
 static const char *const of_halves[] = { "subjects", "features", "halves", "threshold", NULL };
 

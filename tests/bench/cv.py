@@ -89,10 +89,10 @@ def table_of(said, what, metrics):
     for metric in metrics:
         m = said["outer"][metric]
         row(what, metric, f"{m['pooled']:.3f}", f"{m['low']:.3f} to {m['high']:.3f}", f"{m['mean']:.3f} ({m['sd']:.3f})",
-            *(f"{base[b, metric]:.3f}" for b in ("constant", "volume")), f"{said['inner'][metric]['mean']:.3f}")
+            *(f"{base[b, metric]:.3f}" for b in ("constant", "global_signal")), f"{said['inner'][metric]['mean']:.3f}")
 
 
-HEADS = ("what", "metric", "all subjects", "95 %", "mean over folds (sd)", "constant", "volume", "inner")
+HEADS = ("what", "metric", "all subjects", "95 %", "mean over folds (sd)", "constant", "global signal", "inner")
 
 
 def ridge(cohort, target):
@@ -406,7 +406,7 @@ def round_row(question, method, words, where, target, repeats):
         row(question, method, f"not within {CPU_LIMIT} s of a processor", *[""] * 7)
         return None
     model = voxsift("fit", where, "--target", target, "--choose-lambda", "5", *words, threads=1, limit=CPU_LIMIT) or {}
-    volume = said["baseline"]["volume"]
+    volume = said["baseline"]["global_signal"]
     row(question, method, *outer(said, "balanced_accuracy"), f"{said['outer']['auc']['pooled']:.3f}",
         f"{volume['balanced_accuracy']:.3f}", f"{said['cpu']:.1f}", model.get("rounds", ""),
         model.get("selected", model.get("nonzero", "not reached")), model.get("nonzero", "not reached"))

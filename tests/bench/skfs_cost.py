@@ -136,5 +136,5 @@ if "arc" in PARTS:
                               ("hsic-lasso", ["--method", "hsic-lasso", "--tol", "1e-4"])):
             out, seconds = voxsift("cv", "arc", "--target", target, "--repeats", repeats, "--nlambda", 10, "--lambda-ratio", "0.05", *words, "-o", "v", "--force", "--json")
             said = json.loads(out)
-            b, auc, volume = said["outer"]["balanced_accuracy"], said["outer"]["auc"], said["baseline"]["volume"]["balanced_accuracy"]
+            b, auc, volume = said["outer"]["balanced_accuracy"], said["outer"]["auc"], said["baseline"]["global_signal"]["balanced_accuracy"]
             print(f"| {name} | {method} | {b['pooled']:.3f} [{b['low']:.2f}, {b['high']:.2f}] | {auc['pooled']:.3f} | {b['sd']:.3f} | {volume:.3f} | {seconds:.0f} |", flush=True)

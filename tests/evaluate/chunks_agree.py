@@ -78,7 +78,7 @@ permute = ["--nlambda", "5", "--folds", "3", "--inner-folds", "2"]
 about = chunks("permute", "c", "--target", "score", *permute, "--permutations", "31", "--stop-at", "0")
 check("none stopped", about["permutations"] == 31)
 about = chunks("permute", "c", "--target", "dice", *permute, "--permutations", "60", "--stop-at", "5", n=4)
-check("stopped early", about["as_good"] == 5 and about["permutations"] < 60, about)
+check("stopped early", about["exceedances"] == 5 and about["permutations"] < 60, about)
 chunks("permute", "v", "--target", "dx", *permute, "--permutations", "12", "--blocks", "site", "--metric", "brier", n=2)
 stable = ["--pairs", "7", "--nlambda", "8", "--threshold", "0.6"]
 chunks("stability", "c", "--target", "score", *stable)

@@ -81,7 +81,7 @@ for k, f in enumerate(said["each_fold"]):
     train = fold != f["fold"]
     scores, outputs = train_on(train, "score", f["lambda"][0], "--confounds", "age,site")
     check(f"fold {k + 1} is predicted by the others", near(predicted[~train], scores[0, ~train], 1e-5))
-    check("sizes", (f["training"], f["kept_back"], f["nonzero"]) == (train.sum(), (~train).sum(), [outputs[0]["nonzero"]]))
+    check("sizes", (f["training"], f["test"], f["nonzero"]) == (train.sum(), (~train).sum(), [outputs[0]["nonzero"]]))
     check("lambda", near(f["lambda"][0], f["lambda_ratio"] * outputs[0]["lambda_max"]))
     square[k] = train_on.weights
     s = X[train] @ train_on.weights
@@ -115,11 +115,13 @@ want = {"mae": lambda y, s: abs(y - s).mean(), "rmse": lambda y, s: ((y - s) ** 
 for name, f in want.items():
     each = [f(score[fold == k], predicted[fold == k]) for k in (1, 2, 3, 4)]
     got = said["outer"][name]
-    check(name, near(got["per_fold"], each) and near([got["mean"], got["sd"]], [np.mean(each), np.std(each, ddof=1)]), (got, each))
+    check(name, near(got["per_fold"], each), (got, each))
+    check(name + " over folds: no mean of ratios", "mean" not in got if name == "r2" else
+          near([got["mean"], got["sd"]], [np.mean(each), np.std(each, ddof=1)]), (got, each))
     all_ = f(deviations(score, fold), deviations(predicted, fold)) if name == "r" else f(score, predicted)
     check(name + " of all", near(got["pooled"], all_) and got["low"] < got["pooled"] < got["high"], (got, all_))
 C = np.column_stack([np.ones(N), np.ones(N), age, site == "b", site == "c"]).astype(float)
-for name, A in (("constant", C[:, :1]), ("confounds", C), ("volume", np.column_stack([C, X.sum(1)]))):
+for name, A in (("constant", C[:, :1]), ("covariates", C), ("global_signal", np.column_stack([C, X.sum(1)]))):
     simple = np.zeros(N)
     for k in (1, 2, 3, 4):
         b = np.linalg.lstsq(A[fold != k], score[fold != k], rcond=None)[0]
@@ -167,9 +169,9 @@ for k, f in enumerate(said["each_fold"]):
     who = [i for i, s in zip(ids, site) if s == f["fold"]]
     check("said for whom", said["unseen_levels"][k] == {"covariate": "site", "level": f["fold"], "predicted_with": "mean of the training subjects' levels",
           "subjects": who} and f"no training subject has '{f['fold']}' in 'site': {len(who)} subjects" in err, (said["unseen_levels"], err))
-check("confounds alone know no site", abs(said["baseline"]["confounds"]["r"]) < 1)
+check("confounds alone know no site", abs(said["baseline"]["covariates"]["r"]) < 1)
 run("report", "cv", "-o", "unseen.html")
-check("on the page", "site = a (" in open("unseen.html").read() and "average of the levels" in open("unseen.html").read())
+check("on the page", "site = a (" in open("unseen.html").read() and "mean effect of the training" in open("unseen.html").read())
 said, p, folds = cv("score", "--group", "family", "--repeats", "3", "--nlambda", "5", "--folds", "3")
 for r in "123":
     where = {}
@@ -187,7 +189,7 @@ check("in inner folds too", all(len(v) == 1 for v in where.values()))
 # ---- Classes: weights, calibration, metrics --------------------------------------------------------------
 said, p, folds = cv("dx", "--nlambda", "6", "--folds", "3", "--class-weights", "balanced")
 fold, y = np.array(folds["fold"], int), dx == "yes"
-check("classes", said["classes"] == {"no": int((~y).sum()), "yes": int(y.sum())} and said["class_weights"] == "balanced")
+check("classes", said["positive"] == ("yes" if 2 * y.sum() < N else "no") and said["classes"] == {"no": int((~y).sum()), "yes": int(y.sum())} and said["class_weights"] == "balanced")
 check("folds have both", all(np.ptp(np.bincount(fold[v], minlength=4)[1:]) <= 1 for v in (y, ~y)))
 s, q = np.array(p["score_yes"], float), np.array(p["p_yes"], float)
 inner = table(open("cv/inner_folds.tsv"))
@@ -241,9 +243,53 @@ run("fit", "c", "--target", "dx", "--lambda-ratio", "0.3", "-o", "m", "--force",
 check("nobody else does", "calibration_slope" not in json.load(open("m/model.json"))["outputs"][0])
 said, p, folds = cv("kind", "--nlambda", "6", "--folds", "3")
 total = np.sum([np.array(p["p_" + k], float) for k in "xyz"], 0)
-check("probabilities of three classes", near(total, np.ones(N)) and said["outer"]["sensitivity"]["mean"] is None)
+check("probabilities of three classes", near(total, np.ones(N)))
+check("no metric of two classes", not {"sensitivity", "specificity", "calibration_slope"} & set(said["outer"]) and "positive" not in said)
 best = np.array(["x", "y", "z"])[np.argmax([np.array(p["score_" + k], float) for k in "xyz"], 0)]
 check("their predictions", p["predicted"] == list(best) and near(said["outer"]["accuracy"]["pooled"], (best == kind).mean()))
+
+names, fold, scores = np.array(["x", "y", "z"]), np.array(folds["fold"], int), np.array([p["score_" + k] for k in "xyz"], float)
+check("confusion matrix", said["confusion"] == {a: {b: int(((kind == a) & (best == b)).sum()) for b in names} for a in names}, said["confusion"])
+for k, name in enumerate(names):
+    sides, got = [((fold == j) & (kind == name), (fold == j) & (kind != name)) for j in (1, 2, 3)], said["each_class"][name]
+    pairs = np.array([a.sum() * b.sum() for a, b in sides], float)
+    want = [(kind == name).sum(), np.array([(best == name)[a].mean() for a, b in sides]) @ pairs / pairs.sum(), (kind == name)[best == name].mean(),
+            np.mean([(i > j) + 0.5 * (i == j) for a, b in sides for i in scores[k][a] for j in scores[k][b]])]
+    check("scores of class " + name, near([got[m] for m in ("subjects", "sensitivity", "ppv", "auc")], want), (got, want))
+check("their means", near([said["outer"]["balanced_accuracy"]["pooled"], said["outer"]["auc"]["pooled"]],
+                          [np.mean([c[m] for c in said["each_class"].values()]) for m in ("sensitivity", "auc")]))
+
+# ---- The positive class: the rarer one, or --positive; the other choice turns signs and names round, and nothing else -----
+rarer, other = ("yes", "no") if 2 * y.sum() < N else ("no", "yes")
+words = ["--nlambda", "5", "--folds", "3", "--bootstraps", "100", "--confounds", "age"]
+runs = {}
+for name, extra in (("default", []), (rarer, ["--positive", rarer]), (other, ["--positive", other])):
+    said, p, folds = cv("dx", *words, *extra)
+    runs[name] = said, p, folds, table(open("cv/weights.tsv"))
+said, p, folds, weights = runs["default"]
+check("the rarer class is positive", said["positive"] == rarer and list(said["classes"]) == [other, rarer] and "score_" + rarer in p, said["classes"])
+check("as when it is named", runs[rarer][1:] == runs["default"][1:])
+turned, q, same_folds, others = runs[other]
+check("the other class is", turned["positive"] == other and list(turned["classes"]) == [rarer, other], turned["classes"])
+check("folds are the same", folds == same_folds)
+check("AUC is the same", turned["outer"]["auc"] == said["outer"]["auc"] and turned["difference"]["constant"]["auc"] == said["difference"]["constant"]["auc"])
+check("sensitivity and specificity change places", turned["outer"]["sensitivity"] == said["outer"]["specificity"] and
+      turned["outer"]["specificity"] == said["outer"]["sensitivity"] and said["outer"]["sensitivity"] != said["outer"]["specificity"])
+check("weights and patterns change their sign exactly", weights["index"] == others["index"] and len(weights["index"]) > 2 and
+      all(float(a) == -float(b) for k in ("mean", "pattern") for a, b in zip(weights[k], others[k])))
+check("and so do scores", all(float(a) == -float(b) for a, b in zip(p["score_" + rarer], q["score_" + other])) and p["predicted"] == q["predicted"])
+check("probabilities stay", near([float(v) for v in p["p_yes"]], [float(v) for v in q["p_yes"]]))
+for name, positive in (("one", rarer), ("two", other)):
+    run("fit", "c", "--target", "dx", "--lambda-ratio", "0.2", "--positive", positive, "-o", name, "-q")
+    check("the model says so", json.load(open(name + "/model.json"))["positive"] == positive and json.load(open(name + "/model.json"))["classes"][1] == positive)
+    run("check-model", name, "c")
+a, b = [table(open(m + "/weights.tsv"))["weight"] for m in ("one", "two")]
+check("weights of a fit", [float(v) for v in a] == [-float(v) for v in b])
+a, b = [json.loads(run("predict", m, "c", "--training-too", "--json", "-q")[0]) for m in ("one", "two")]
+check("predictions are of the same classes", [s["predicted"] for s in a["subjects"]] == [s["predicted"] for s in b["subjects"]] and
+      near([s["probability"]["yes"] for s in a["subjects"]], [s["probability"]["yes"] for s in b["subjects"]]))
+check("their metrics", (a["positive"], b["positive"]) == (rarer, other) and a["metrics"]["auc"] == b["metrics"]["auc"] and
+      a["metrics"]["sensitivity"] == b["metrics"]["specificity"])
 
 # ---- Empty models are as good as chance, never undefined ------------------------------------------------
 for target, chance in (("score", {"r": 0}), ("dx", {"balanced_accuracy": 0.5, "auc": 0.5, "calibration_slope": 0}),
@@ -305,7 +351,7 @@ for rule in ("ttest:0.05", "variance:0.5"):
 out, err = run("fit", "c", "--target", "score", "--choose-lambda", "4", "--nlambda", "7", "-o", "chosen", "--json")
 said = json.loads(out)
 ratio = said["lambda"] / said["lambda_max"]
-check("one of the path's", min(abs(np.log(ratio) - np.log(0.01) * np.arange(7) / 6)) < 1e-9 and f"{ratio:.4g} of lambda_max" in err, (ratio, err))
+check("one of the path's", min(abs(np.log(ratio) - np.log(0.01) * np.arange(7) / 6)) < 1e-9 and f"{ratio:.3g} of lambda_max" in err, (ratio, err))
 run("fit", "c", "--target", "score", "--lambda-ratio", repr(ratio), "-o", "given", "-q")
 told = json.load(open("chosen/model.json"))
 check("the model tells of the choice", np.allclose(told["lambda_ratios"][int(np.argmin(told["inner_losses"][0]))], ratio)

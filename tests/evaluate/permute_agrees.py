@@ -43,7 +43,7 @@ said = permute("--target", "score", *quick, "--permutations", "40", "--stop-at",
 seen = json.loads(run("cv", "c", "--target", "score", *quick, "-o", "v", "--force", "--json", "-q")[0])["outer"]["r"]["pooled"]
 check("observed as in cv", near(said["observed"], seen), (said, seen))
 values = null()
-check("p", len(values) == 40 == said["permutations"] and said["as_good"] == (values >= seen).sum()
+check("p", len(values) == 40 == said["permutations"] and said["exceedances"] == (values >= seen).sum()
       and near(said["p"], (1 + (values >= seen).sum()) / 41), said)
 check("smallest p", near(said["smallest_p"], 1 / 41) and said["distinct_permutations"] is None)
 check("nothing beside it", not os.path.exists("p.permutations.tsv"))
@@ -53,13 +53,13 @@ for threads in "12":
 said = permute("--target", "score", *quick, "--permutations", "20", "--stop-at", "0")
 check("permutation k is the same in a shorter run", (null() == values[:20]).all())
 said = permute("--target", "dx", *quick, "--permutations", "10", "--metric", "brier")
-check("errors are better when small", said["as_good"] == (null() <= said["observed"]).sum())
+check("errors are better when small", said["exceedances"] == (null() <= said["observed"]).sum())
 noise = {**people, "score": rng.normal(size=N)}
 write("c/participants.tsv", {k: v for k, v in noise.items()})
 for threads in "12":
     said = permute("--target", "score", *quick, "--permutations", "200", "--stop-at", "5", "--nthreads", threads)
     values = null()
-    check("stops when it is clear", said["as_good"] == 5 == (values >= said["observed"]).sum() and values[-1] >= said["observed"]
+    check("stops when it is clear", said["exceedances"] == 5 == (values >= said["observed"]).sum() and values[-1] >= said["observed"]
           and said["permutations"] == len(values) < 200 and near(said["p"], 6 / (len(values) + 1)), said)
 write("c/participants.tsv", people)
 said = permute("--target", "tiny", *quick[:2], "--folds", "2", "--inner-folds", "0", "--permutations", "5", "--class-weights", "none")

@@ -71,6 +71,21 @@ class Page(html.parser.HTMLParser):
         return lambda place: 10 ** (value[0] + slope * (place - at[0])) if log else value[0] + slope * (place - at[0])
 
 
+def g(value):
+    """As a page has a number."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.3g}"
+
+
+def v(value):
+    """As it has a score, a p value or a weight."""
+    return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
+
+
+def tenths(value):
+    text = f"{value:.1f}"
+    return "0.0" if text == "-0.0" else text
+
+
 def pixels(url):
     """The rows of a PNG, by the standard."""
     data, at, chunks = base64.b64decode(url.split(",")[1]), 8, {}
@@ -119,14 +134,14 @@ for name, affine in (("las", np.diag([-4.0, 4, 4, 1])), ("ras", np.diag([4.0, 4,
     about = json.load(open(name + "-cv/cv.json"))
     for metric, words in (("r", "correlation r"), ("r2", "R\u00b2"), ("mae", "mean absolute error"), ("rmse", "root mean square error")):
         row = re.search(f"<tr><th>{words}</th>(.*?)</tr>", page.source).group(1)
-        shown = [f"{about['outer'][metric]['pooled']:.4g}"]
+        shown = [v(about['outer'][metric]['pooled'])]
         for b in about["baseline"]:
-            shown += [f"{about['baseline'][b][metric]:.4g}", *(f"{about['difference'][b][metric][k]:.4g}" for k in ("value", "low", "high"))]
+            shown += [v(about['baseline'][b][metric]), *(v(about['difference'][b][metric][k]) for k in ("value", "low", "high"))]
         got = re.sub("<[^>]*>|\\(| to |\\)", " ", row).split()
-        check("its " + metric + " beside baselines, as in cv.json", got[:1] + got[3:] == [v.replace("-0", "0") if v == "-0" else v for v in shown], (got, shown))
-    paper = page.text.split("For a paper")[1]
+        check("its " + metric + " beside baselines, as in cv.json", got[:1] + got[3:] == shown, (got, shown))
+    paper = page.text.split("Methods paragraph")[1]
     best = max(about["baseline"].items(), key=lambda b: b[1]["r"])[0]
-    check("the paragraph has the same numbers", all(f"{v:.4g}" in paper for v in (about["outer"]["r"]["pooled"], about["outer"]["r"]["low"],
+    check("the paragraph has the same numbers", all(v(x) in paper for x in (about["outer"]["r"]["pooled"], about["outer"]["r"]["low"],
           about["baseline"][best]["r"], about["difference"][best]["r"]["value"], about["difference"][best]["r"]["low"]))
           and f"{about['comparison']['pairs_within_folds']:.0f} pairs in 5 folds" in paper, paper)
 for words in ([], ["--underlay", "icbm152", "--atlas", "schaefer100"], ["--underlay", "none"]):
@@ -157,24 +172,36 @@ for name, command in (("flow-cv", ["cv", "--inner-folds", "0", "--folds", "3"]),
     check(name + ": flow", [flow[k] for k in ("read", "refused", "in_cohort", "without_target", "without_covariate", "analysed")] == [n + 1, 1, n, 1, 1, n - 2]
           and [k["id"] for k in flow["left_out"]] == ["s03", "s05"], flow)
     said = Page(name + ".html").text
-    check(name + ": on the page", all(v in said for v in (f"Subjects read: {n + 1}", "1 left out: data that cannot be used", "s98 (the table names no image)",
-          f"In the cohort: {n}", "1 left out: no value of the target", "s03 (score)", "1 left out: no value of a covariate", "s05 (site)", f"Analysed: {n - 2}")), said)
+    check(name + ": on the page", all(x in said for x in (f"Subjects read: {n + 1}", "1 left out: unusable data", "s98 (the table names no image)",
+          f"In the cohort: {n}", "1 left out: no value of the target", "s03 (score)", "1 left out: no value of a covariate", "s05 (site)", f"Analyzed: {n - 2}")), said)
 
 # ---- Classes, hostile names, models, tables --------------------------------------------------------------
 run("cv", "ras-c", "--target", "dx", "--nlambda", "8", "--folds", "3", "-q", "-o", "evil-cv")
 run("report", "evil-cv", "-o", "evil.html")
 page = Page("evil.html")
+about = json.load(open("evil-cv/cv.json"))
+positive, other = about["positive"], ({"no", EVIL} - {about["positive"]}).pop()
+check("classes of metrics have names", all(w in page.text for w in (f"AUC of {positive} against {other}", f"sensitivity ({positive})", f"specificity ({other})", f"F1 ({positive})")), page.text)
+check("and signs", f"Yellow: positive weight: more {positive}. Cyan: negative weight: more {other}." in page.text and f"Positive class{positive}, against {other}" in page.text)
 check("names are text", EVIL in page.text and EVIL not in page.source)
 run("cv", "ras-c", "--target", "kind", "--nlambda", "8", "--folds", "3", "-q", "-o", "three-cv")
 run("report", "three-cv", "-o", "three.html")
-check("a map a class", len(Page("three.html").loads) == 18)
+page, about = Page("three.html"), json.load(open("three-cv/cv.json"))
+check("a map a class", len(page.loads) == 18)
+rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr><th>[abc]</th>(.*?)</tr>", page.source.split("Confusion matrix")[1].split("</table>")[0])]
+check("confusion matrix", [[re.sub(" .*", "", c) for c in row[:4]] for row in rows] == [[g(x) for x in (*about["confusion"][c].values(), about["each_class"][c]["subjects"])] for c in "abc"]
+      and [row[4] for row in rows] == [v(about["each_class"][c]["sensitivity"]) for c in "abc"] and [row[6] for row in rows] == [v(about["each_class"][c]["auc"]) for c in "abc"], rows)
+check("per cents of a row", all(f"({100 * about['confusion'][c][d] / about['each_class'][c]['subjects']:.0f}&nbsp;%)" in rows["abc".index(c)]["abc".index(d)] for c in "abc" for d in "abc"
+      if abs((100 * about["confusion"][c][d] / about["each_class"][c]["subjects"]) % 1 - 0.5) > 1e-9), rows)
+check("no rows of dashes", not re.search(r"<tr><th>(sensitivity|specificity|calibration)", page.source) and "mean AUC of classes against the rest" in page.text)
+check("what signs mean", all(f"Yellow: positive {what}: more {c}. Cyan: negative {what}: less {c}." in page.text for c in "abc" for what in ("weight", "pattern")))
 run("fit", "ras-c", "--target", "dx", "-q", "-o", "m")
 run("report", "m", "-o", "m.html")
 page, about = Page("m.html"), json.load(open("m/model.json"))["outputs"][0]
-check("a model's certificate", f"{about['primal']:.4g}" in page.text and len(page.loads) == 2)
+check("a model's certificate", v(about["primal"]) in page.text and len(page.loads) == 2)
 run("fit", "ras-c", "--target", "dx", "--lambda-ratio", "2", "-q", "-o", "empty")
 run("report", "empty", "-o", "empty.html")
-check("an empty model", "Nothing is there" in Page("empty.html").text)
+check("an empty model", "All values are 0" in Page("empty.html").text)
 write("x.tsv", {"participant_id": ids, **{f"{EVIL} {j}": rng.normal(size=n) for j in range(5)}})
 run("cohort", "--feature-table", "x.tsv", "--participants", "ras.tsv", "-q", "-o", "t")
 run("cv", "t", "--target", "score", "--inner-folds", "0", "-q", "-o", "t-cv")
@@ -195,7 +222,7 @@ for sparsity in ("0", "1"):
     rows = re.findall(r"<tr><td>([^<]*)</td><td>[^<]*</td><td>([^<]*)</td><td>[^<]*</td><td>[^<]*</td><td>[^<]*</td></tr>", page.source)
     sizes = sorted((int((flat == w).sum()) for w in set(flat[flat != 0])), reverse=True)
     check("the pieces of a map", 1 <= about["pieces"] == len(sizes) and [int(r[0]) for r in rows] == sizes[:15] and
-          all(np.isclose(float(r[1]), [w for w in set(flat[flat != 0])], rtol=1e-3).any() for r in rows), (about, rows, sizes))
+          all(np.isclose(float(r[1]), [w for w in set(flat[flat != 0])], rtol=6e-3).any() for r in rows), (about, rows, sizes))
     check("of what they are", ("Without --sparsity" in page.text) == (sparsity == "0") and "Graphgrid6" in page.text)
 run("report", "t-cv", "-o", "t.html", code=73)
 run("report", "t", "-o", "x.html", code=66)
@@ -207,16 +234,6 @@ run("report", "broken", "-o", "x.html", code=65)
 check("nothing half made", not os.path.exists("x.html") and not [f for f in os.listdir(".") if "part" in f])
 
 # ---- What is selected round by round -----------------------------------------------------------------------
-
-
-def g(value):
-    """As a page has a number."""
-    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
-
-
-def tenths(value):
-    text = f"{value:.0f}" if value == int(value) else f"{value:.1f}"
-    return "0.0" if text == "-0.0" else text
 
 
 def rows_after(page, heading):
@@ -232,17 +249,17 @@ def generated(name, cohort, *words, cites, report=()):
     page, about = Page(name + ".html"), json.load(open(name + "/model.json"))
     check(name + ": no lambda, and no other method", not re.search("lambda|SAIF|lasso", page.text.replace(about["command"], "")), page.text)
     check(name + ": cites", cites in page.text and page.source.count("<li>") == 1)
-    _, rows = rows_after(page, "Certificate")
-    wanted = [[o["name"], *(g(o[k]) for k in ("rounds", "selected", "nonzero", "primal", "dual", "gap", "gap_of_selected"))] for o in about["outputs"]]
+    _, rows = rows_after(page, "Optimality certificate (duality gap)")
+    wanted = [[o["name"], *(g(o[k]) for k in ("rounds", "selected", "nonzero")), v(o["primal"]), v(o["dual"]), g(o["gap"]), g(o["gap_of_selected"])] for o in about["outputs"]]
     check(name + ": its certificate", rows == wanted, (rows, wanted))
     closed = all(o["gap"] <= o["tol"] for o in about["outputs"])
-    check(name + ": what the gap says", ("no other choice and no other weights" in page.text) == closed and ("It is no error of the weights" in page.text) != closed)
+    check(name + ": what the gap says", ("no other selection and no other weights" in page.text) == closed and ("It is no error of the weights" in page.text) != closed)
     return page, about
 
 
 def pairs(name, cohort, *words, places=None, **more):
     page, about = generated(name, cohort, *words, "--feature-map", "poly2", **more)
-    part, shown = rows_after(page, "Which pairs")
+    part, shown = rows_after(page, "Selected pairs")
     columns = table(open(name + "/pairs.tsv"))
     check(name + ": as many as the model says", len(columns["kind"]) == sum(o["selected"] for o in about["outputs"]))
     voxels, classes = about["features_are"] == "voxels", about["classes"] if "class" in columns else [None]
@@ -251,7 +268,7 @@ def pairs(name, cohort, *words, places=None, **more):
         of = [k for k in range(len(columns["kind"])) if c is None or columns["class"][k] == c]
         of.sort(key=lambda k: -abs(float(columns["weight"][k])))
         for k in of:
-            row = [g(float(columns["weight"][k])), columns["kind"][k]]
+            row = [v(float(columns["weight"][k])), columns["kind"][k]]
             for end in ("first", "second"):
                 there = end == "first" or columns["kind"][k] == "pair"
                 row += [columns[end][k] if there else ""]
@@ -259,8 +276,8 @@ def pairs(name, cohort, *words, places=None, **more):
             wanted.append(row)
         for k in reversed(of):
             two = columns["kind"][k] == "pair"
-            titles.append(f"{columns['first'][k]} and {columns['second'][k]}: {g(float(columns['weight'][k]))}" if two else
-                          f"{columns['first'][k]}, {columns['kind'][k]}: {g(float(columns['weight'][k]))}")
+            titles.append(f"{columns['first'][k]} and {columns['second'][k]}: {v(float(columns['weight'][k]))}" if two else
+                          f"{columns['first'][k]}, {columns['kind'][k]}: {v(float(columns['weight'][k]))}")
             ends += [(k, end) for end in ("first", "second")] * two
     check(name + ": its table is that of the file", shown == wanted, (shown, wanted))
     views = 1 if about["features_are"] == "columns" else 3
@@ -296,13 +313,13 @@ pairs("region-pairs", "regions-c", "--target", "dx", "--method", "fgm", "--per-i
 for target, words in (("dx", []), ("kind", ["--by-size"])):
     name = target + "-groups"
     page, about = generated(name, "ras-c", "--target", target, "--method", "fgm", "--groups", "tree:octree", "--per-iteration", "2", "--nselect", "3", *words, cites=JMLR)
-    columns, (_, shown) = table(open(name + "/selected.tsv")), rows_after(page, "Which groups")
-    wanted = [[columns["group"][k], columns["features"][k], g(float(columns["weight"][k])), tenths(100 * float(columns["share"][k])) + " %"]
+    columns, (_, shown) = table(open(name + "/selected.tsv")), rows_after(page, "Selected groups")
+    wanted = [[columns["group"][k], columns["features"][k], v(float(columns["weight"][k])), f"{int(100 * float(columns['share'][k]) + 0.5)}\u00a0%"]
               for c in (about["classes"] if target == "kind" else [None])
               for k in sorted((k for k in range(len(columns["group"])) if c is None or columns["class"][k] == c), key=lambda k: -float(columns["weight"][k]))]
     check(name + ": its table is that of the file", shown == wanted and len(wanted) == sum(o["selected"] for o in about["outputs"]), (shown, wanted))
     check(name + ": by size or not", ("root of their group's size" in page.text) == bool(words))
-for name, words, label, points in (("rounds", ["--iterations", "4"], "rounds", [1, 2, 3, 4]), ("wanted", ["--nselect", "2,4,8"], "features wanted", [2, 4, 8])):
+for name, words, label, points in (("rounds", ["--iterations", "4"], "rounds", [1, 2, 3, 4]), ("wanted", ["--nselect", "2,4,8"], "features to select", [2, 4, 8])):
     page, about = generated(name, "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--choose-lambda", "3", *words, cites=JMLR)
     lines = [np.array([[float(v) for v in p.split(" ")] for p in d.split("L")]) for d in
              re.findall(r'<path fill="none" stroke="[^"]*" stroke-width="1.6" d="M(.*?)"', page.source)]
@@ -311,13 +328,13 @@ for name, words, label, points in (("rounds", ["--iterations", "4"], "rounds", [
 run("cv", "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--iterations", "3", "--folds", "3", "-q", "-o", "rounds-cv")
 run("report", "rounds-cv", "-o", "rounds-cv.html")
 page = Page("rounds-cv.html")
-check("rounds of a cross-validation", "the number of rounds chosen by 5 inner folds" in page.text and "lambda" not in page.text and
+check("rounds of a cross-validation", "the number of rounds chosen by 5-fold inner CV" in page.text and "lambda" not in page.text and
       "How the number of rounds was chosen" in page.text and "(SAIF)" not in page.text and JMLR in page.text)
 run("report", "las-pairs", "-o", "x.html", "--underlay", "nowhere", code=66)
 
 # ---- Permutations ------------------------------------------------------------------------------------------
 FACTS = ("method", "loss", "target", "subjects", "classes", "class_weights", "features", "features_are", "grid", "preprocessing", "dropped_list")
-WORDS = {"r": "correlation r", "mae": "mean absolute error", "auc": "area under the curve", "brier": "Brier score"}
+WORDS = {"r": "correlation r", "mae": "mean absolute error", "brier": "Brier score"}
 quick = ["--nlambda", "5", "--folds", "3", "--inner-folds", "2", "-q"]
 
 
@@ -336,14 +353,17 @@ def permutations(name, *words, like):
     facts(name, about, like)
     null = np.array(table(open(name + "/null.tsv"))[about["metric"]], float)
     good = null <= about["observed"] if about["metric"] in ("mae", "brier") else null >= about["observed"]
-    check(name + ": as many as good", good.sum() == about["as_good"] and len(null) == about["permutations"], about)
-    check(name + ": the lead", f"The {about['target']} of {about['subjects']} subjects was given to others among them {len(null)} times" in page.lead and
-          f"{WORDS[about['metric']]} is {g(about['observed'])}; {good.sum()} of {len(null)} permutations were as good: p = {g(about['p'])}." in page.lead and
-          f"The smallest p that could have come out is {g(about['smallest_p'])}." in page.lead, page.lead)
-    stopped = f"It was stopped early, though {about['asked_for']} were asked for" in page.lead
-    check(name + ": stopped early or not", stopped == (len(null) < about["asked_for"]), page.lead)
+    check(name + ": as many as good", good.sum() == about["exceedances"] and len(null) == about["permutations"], about)
+    classes = list(about.get("classes", []))
+    words = f"AUC of {classes[1]} against {classes[0]}" if about["metric"] == "auc" else WORDS[about["metric"]]
+    check(name + ": the lead", page.lead == f"{'Label' if classes else 'Target'} permutation test, {len(null)} permutations of the complete nested CV: "
+          f"{words} {v(about['observed'])}, p = {v(about['p'])}.", page.lead)
+    check(name + ": and below it", f"{about['target']}, {about['subjects']} subjects. {good.sum()} of {len(null)} permutations reach the observed value." in page.text and
+          f"Smallest possible p: {v(about['smallest_p'])}." in page.text, page.text)
+    stopped = f"before {about['requested']} permutations (Besag" in page.text
+    check(name + ": stopped early or not", stopped == (len(null) < about["requested"]), page.lead)
     check(name + ": no maps", not page.loads)
-    check(name + ": a certificate of nothing", "Certificate" not in page.text)
+    check(name + ": a certificate of nothing", "Optimality certificate" not in page.text)
     check(name + ": bars hold them all", sum(int(b[4].split(": ")[1]) for b in page.bars) == len(null), page.bars)
     across, up = page.axis("v4"), page.axis("h-4")
     for x, y, width, height, title in page.bars:
@@ -359,14 +379,14 @@ def permutations(name, *words, like):
 
 
 page, about = permutations("evil-p", "ras-c", "--target", "dx", "--permutations", "30", "--blocks", "site", like="evil-cv")
-check("blocks", "only among subjects with the same site" in page.lead and EVIL in page.text and EVIL not in page.source)
+check("blocks", "Targets are exchanged within blocks (site)" in page.text and EVIL in page.text and EVIL not in page.source)
 check("enough of them", about["smallest_p"] < 0.05 and not page.between("warn"))
 page, about = permutations("early-p", "t", "--target", "score", "--permutations", "90", "--stop-at", "3", like="t-cv")
-check("stops", about["permutations"] < 90 and about["as_good"] == 3 and "when 3 are as good" in page.lead)
+check("stops", about["permutations"] < 90 and about["exceedances"] == 3 and "after 3 exceedances" in page.text)
 page, about = permutations("whole-p", "ras-c", "--target", "score", "--permutations", "12", "--stop-at", "0", "--blocks", "pair", "--whole-blocks", "--metric", "mae",
                            like="ras-cv")
-check("whole blocks", "Whole blocks of subjects with the same pair changed places" in page.lead)
-check("too few to tell anything", f"No p below {g(about['smallest_p'])}" in page.between("warn"))
+check("whole blocks", "Blocks (pair) are exchanged whole" in page.text)
+check("too few to tell anything", f"p cannot be below {v(about['smallest_p'])}" in page.between("warn"))
 run("permute", "ras-c", "--target", "score", "--permutations", "4", "--folds-from", "site", "--nlambda", "4", "-q", "-o", "site-p")
 run("report", "site-p", "-o", "site-p.html")
 check("folds that are given", "cross-validation (folds from site, 5 inner folds)" in Page("site-p.html").text)
@@ -406,22 +426,23 @@ def stability(name, *words, like):
     stable = (shares >= about["threshold"]).sum(1)
     said = list(about["selected"].values()) if isinstance(about["selected"], dict) else [about["selected"]]
     check(name + ": stable", said == list(stable), (said, stable))
-    wanted = [f"in a share of {g(about['threshold'])} or more of {about['halves']} halves", f"at most {g(about['error_bound'])} of the stable ones",
-              f"share {g(about['dice'])} of what they select", f"index is {g(about['nogueira'])},", f"{about['target']} of {about['subjects']} subjects"]
+    kind = {"columns": "features"}.get(about["features_are"], about["features_are"])
+    wanted = [f"(selection frequency of at least {g(about['threshold'])} in {about['halves']} halves", f"alsely selected {kind}", f": at most {g(about['error_bound'])} (Shah",
+              f"two halves: {v(about['dice'])}", f"index: {v(about['nogueira'])} (", f"{about['target']}, {about['subjects']} subjects"]
     if len(said) > 1:
-        wanted += [f" {v} for {k}" for k, v in about["selected"].items()] + [f"of {about['features']} {about['features_are']} are stable"]
+        wanted += [f" {x} for {k}" for k, x in about["selected"].items()] + [f"of {about['features']} {kind} are stable"]
     else:
-        wanted += [f": {said[0]} of {about['features']} {about['features_are']} {'is' if said[0] == 1 else 'are'} stable"]
+        wanted += [f": {said[0]} of {about['features']} {kind} {'is' if said[0] == 1 else 'are'} stable"]
     check(name + ": the lead", all(w in page.lead for w in wanted), (page.lead, wanted))
     for row, (share, reach) in zip(shares, stairs(page, (shares > 0).sum(1).max() > 100), strict=True):
         levels = np.unique(row[row > 0])
-        check(name + ": how many reach a share", np.allclose(share, levels, atol=2e-3) and np.allclose(reach, [(row >= v).sum() for v in levels], rtol=0.02, atol=0.02),
+        check(name + ": how many reach a share", np.allclose(share, levels, atol=2e-3) and np.allclose(reach, [(row >= x).sum() for x in levels], rtol=0.02, atol=0.02),
               (share, levels, reach))
     check(name + ": a line at the threshold", abs(page.axis("v4")(page.marks[0]) - about["threshold"]) < 2e-3, page.marks)
-    cells = [[html.unescape(c) for c in re.findall(r"<td.*?>(.*?)</td>", row)] for row in re.findall(r'<tr>(<td class="t">.*?)</tr>', page.source.split("<h2>W")[1])]
+    cells = [[html.unescape(c) for c in re.findall(r"<td.*?>(.*?)</td>", row)] for row in re.findall(r'<tr>(<td class="t">.*?)</tr>', page.source.split("<h2>Selection frequencies")[1])]
     order = np.lexsort((np.arange(shares.shape[1]), -shares.max(0)))[:15]
     places = [[rows[d][k] for d in "xyz"] if "x" in rows else [] for k in order]
-    check(name + ": the most frequent features", [[rows["feature"][k], *map(g, map(float, p)), *(f"<b>{g(v)}</b>" if v >= about["threshold"] else g(v) for v in shares[:, k])]
+    check(name + ": the most frequent features", [[rows["feature"][k], *map(tenths, map(float, p)), *(f"<b>{v(x)}</b>" if x >= about["threshold"] else v(x) for x in shares[:, k])]
                                                   for k, p in zip(order, places)] == cells, cells)
     maps = [np.asarray(nib.load(f"{name}/{f}.nii.gz").dataobj).reshape(*shape, -1) for f in ("stable", "frequency") if about["features_are"] == "voxels"]
     check(name + ": two pictures of each map in which something is", len(page.loads) == 2 * sum((m > 0).any((0, 1, 2)).sum() for m in maps), len(page.loads))
@@ -437,7 +458,7 @@ check("its mask is the cohort's", np.array_equal(values["mask"], np.asarray(nib.
 check("all stable voxels are in a region", sum(map(int, re.findall(r"<tr><td>(\d+)</td>", page.source))) == about["selected"])
 check("its certificate", "Every fit ended" in page.text)
 page, about = stability("evil-s", "ras-c", "--target", "dx", *words, "--group", "pair", like="evil-cv")
-check("groups", "subjects of one pair together" in page.text and EVIL in page.text and EVIL not in page.source)
+check("groups", "subjects of one pair stay together" in page.text and EVIL in page.text and EVIL not in page.source)
 page, about = stability("t-s", "t", "--target", "score", *words[:4], "--select-features", "2", like="t-cv")
 check("names of features are text", EVIL + " 0" in page.text and EVIL not in page.source)
 run("cv", "ras-c", "--target", "long", "--nlambda", "5", "--folds", "3", "-q", "-o", "long-cv")
@@ -451,7 +472,7 @@ about["converged"] = False
 shutil.copytree("las-s", "unfinished")
 json.dump(about, open("unfinished/stability.json", "w"))
 run("report", "unfinished", "-o", "unfinished.html")
-check("unfinished fits are told", "Some fits did not reach the gap" in Page("unfinished.html").text)
+check("unfinished fits are told", "Some fits did not reach the tolerance" in Page("unfinished.html").text)
 
 # ---- Damaged ones: tests/cli/test_report.sh sees what is said of them ---------------------------------------
 for name, like, file, change in (
