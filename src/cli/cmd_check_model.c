@@ -84,7 +84,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_cert
         else
             fprintf(out, "tolerance %.2g\n", said->tol);
         if (unidentified > 0 || said->unidentified > 0)
-            fprintf(out, "  unidentified directions without penalty: %zu, in the model %zu\n",
+            fprintf(out, "  unidentified %zu directions without penalty, in the model %zu\n",
                     unidentified, said->unidentified);
     }
 }

@@ -150,12 +150,6 @@ const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT])
     return buffer;
 }
 
-const char *vxs_percent_text(double share, char buffer[VXS_REAL_TEXT])
-{
-    snprintf(buffer, VXS_REAL_TEXT, "%.0f %%", vxs_round_percent(100 * share));
-    return buffer;
-}
-
 vxs_status vxs_number_check(const char *name, double value, double least, bool above,
                             vxs_error *err)
 {

@@ -50,7 +50,7 @@ sed 's/\t1$/\t0.5/' m/graph.tsv > b/graph.tsv
 run voxsift check-model b c
 same "another graph is another problem" "$code" 3
 works "info on a model" voxsift info m
-holds "its pieces" "pieces of equal weight" "$work/out"
+holds "its fused regions" " fused regions" "$work/out"
 works "methods" voxsift methods --json
 holds "need graphs" '"needs_graph": true' "$work/out"
 
@@ -81,9 +81,9 @@ for way in "--target score" "--target score --sparsity 1" "--target kind --loss 
     [ "$way" = "--target score" ] && continue
     alike "stability $way" "frequencies.tsv halves.tsv" stability g "${words[@]}" "${grid[@]}" "${few[@]}" --pairs 2 --select-features 600
     works "fit $way" voxsift fit g "${words[@]}" "${grid[@]}" -o m -q
-    holds "weights and pieces" " pieces of equal weight, at lambda" "$work/out"
+    holds "weights and pieces" " fused regions" "$work/out"
     works "a page of it" voxsift report m -o m.html
-    holds "its pieces" "<th>pieces" m.html
+    holds "its pieces" "<th>fused regions" m.html
     holds "its graph" "<tr><th>Graph</th><td>grid6</td></tr>" m.html
     works "the certificate" voxsift check-model m g
     holds "holds" "the certificate holds" "$work/out"

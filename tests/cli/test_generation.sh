@@ -107,9 +107,9 @@ rm -rf t
 
 # ---- What is said ------------------------------------------------------------------------------------
 works "a fit" voxsift fit c --target dx --method fgm --nselect 7 -o m -q
-holds "how many" "  7 features selected in 1 round, made of 7 of 14 features" "$work/out"
+holds "how many" "  7 features selected in 1 iteration, 7 of 14 features" "$work/out"
 works "as many as there are" voxsift fit c --target dx --method fgm --nselect 1000 --per-iteration 50 -o m --force -q
-holds "but the constant one" " selected in 1 round, made of 13 of 14 features" "$work/out"
+holds "but the constant one" " selected in 1 iteration, 13 of 14 features" "$work/out"
 works "JSON" voxsift fit c --target dx --method mslr --nselect 3 -o m --force -q --json
 for key in '"selected": 3,' '"rounds": 1,' '"gap_of_selected": ' '"converged": true' '"method": "mslr"' '"loss": "logistic"'; do
     holds "its keys" "$key" "$work/out"
@@ -127,7 +127,7 @@ same "its points" "$(grep -o '"selected": [0-9]*' "$work/out" | tr '\n' ' ')" '"
 run voxsift path c --target dx --method mslr --solver coordinate-descent --subproblem-tol 1e-11 --tol 1e-11 --iterations 2 --per-iteration 3
 same "what cannot be solved so far" "$code$(grep -c 'on what was selected: more than was asked for' "$work/err")" 31
 works "little to find" voxsift fit c --target dx --method fgm --feature-map poly2 --C 1e-9 --tol 0.1 --refit 1 -o nothing -q
-holds "nothing is selected" " 0 features and pairs selected in 0 rounds, made of 0 of 14 features" "$work/out"
+holds "nothing is selected" " 0 features and pairs selected in 0 iterations, 0 of 14 features" "$work/out"
 works "which is a model" voxsift predict nothing new -q
 works "with a certificate" voxsift check-model nothing c
 works "nothing for the first class" voxsift fit c --target late --method fgm --C 0.01 --tol 0.1 --per-iteration 1 --refit 1 -o late -q
@@ -161,10 +161,10 @@ alike "cv, pairs" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --me
 alike "permute" "null.tsv" permute c --target dx --method fgm --nselect 2,4 $folds --permutations 3
 alike "stability" "frequencies.tsv halves.tsv" stability c --target dx --method mslr --per-iteration 1 --iterations 3 --subproblem-tol 1e-2 --pairs 2 --select-features 4
 run voxsift cv c --target dx --method fgm --nselect 2,4,8 $folds -o v -q
-holds "what folds chose" "how many to select chosen by 2 inner folds" "$work/out"
+holds "what folds chose" "how many to select chosen by 2-fold inner CV" "$work/out"
 grep -q '"wanted": \[2, 4, 8\]' v/cv.json && pass || fail "what was tried" "$(grep wanted v/cv.json)"
 run voxsift cv c --target dx --method fgm --per-iteration 2 --iterations 3 $folds -o r -q
-holds "what folds chose" ", rounds chosen by 2 inner folds" "$work/out"
+holds "what folds chose" ", rounds chosen by 2-fold inner CV" "$work/out"
 grep -q '"rounds": \[1, 2, 3\]' r/cv.json && pass || fail "what was tried" "$(grep rounds r/cv.json)"
 
 # chunks are the whole, and what was stopped goes on
@@ -191,7 +191,7 @@ works "lesions" voxsift cohort people.tsv --image-column lesion --mask-fraction 
 few=(--target wab_type --method fgm --per-iteration 2 --iterations 2 -q)
 for rule in atlas:schaefer100 patches:9 tree:octree "tree:octree --by-size" "atlas:schaefer100 --refit 1 --loss logistic"; do
     works "--groups $rule" voxsift fit c "${few[@]}" --groups $rule -o m --force
-    grep -Eq "  [1-4] groups? selected in [12] rounds?, " "$work/out" && pass || fail "--groups $rule: groups" "$(cat "$work/out")"
+    grep -Eq "  [1-4] groups? selected in [12] iterations?, " "$work/out" && pass || fail "--groups $rule: groups" "$(cat "$work/out")"
     same "--groups $rule: as a table" "  $(($(wc -l < m/selected.tsv) - 1)) group" "$(grep -o '^  [1-4] group' "$work/out")"
     run voxsift check-model m c
     same "--groups $rule: holds" "$code" 0

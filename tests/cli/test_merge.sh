@@ -82,7 +82,7 @@ run voxsift merge p1 p2 p3 -o m -q
 same "merged" "$code" 0
 refuses 73 "cannot write 'm': it exists; pass --force" voxsift merge p1 p2 p3 -o m
 works "--force" voxsift merge p1 p2 p3 -o m --force
-holds "the words of cv" "each by models that had not seen them" "$work/out"
+holds "the words of cv" "Nested cross-validation of " "$work/out"
 cp -r c elsewhere && mv c away
 merge 66 "cannot read 'c/cohort.json'" p1 p2 p3
 works "--cohort" voxsift merge p1 p2 p3 --cohort elsewhere -o e

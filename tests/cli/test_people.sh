@@ -12,7 +12,7 @@ refuses 65 "has no column 'who'" voxsift cohort --svmlight x.svm --person who -o
 works "in words" voxsift cohort images.tsv --image-column image --id-column scan --mask-fraction 0.5 -o words
 holds "scans of people" "Made a cohort: 24 subjects of 12 people with 64 voxels each" "$work/out"
 run voxsift cv words --target t --folds 3 --inner-folds 0 --lambda-ratio 0.5 -q -o x
-holds "cv says of how many" "Predicted 't' of 24 subjects (12 people) by lasso" "$work/out"
+holds "cv says of how many" "cross-validation of 't', 24 subjects (12 people): lasso" "$work/out"
 run voxsift permute words --target t --folds 3 --inner-folds 0 --lambda-ratio 0.5 --permutations 2 -q -o y
 holds "permute says what changes places" "permuted: 12 people, each with all targets in their order" "$work/out"
 rm -rf ./*

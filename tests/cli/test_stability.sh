@@ -12,7 +12,7 @@ refuses 66 "cannot read 'nowhere/cohort.json'" voxsift stability nowhere --targe
 [ -e x ] && fail "a refused run left its output" || pass
 run voxsift stability c --target dx --pairs 3 --nlambda 5 -o x -q
 same "in words" "$code" 0
-holds "stable" "are stable: selected in 0.75 of the halves or more" "$work/out"
+holds "stable" "(selection frequency of at least 0.75)" "$work/out"
 refuses 73 "it exists" voxsift stability c --target dx --pairs 3 --nlambda 5 -o x -q
 rm -rf ./*
 nothing_left "stability"

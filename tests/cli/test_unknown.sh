@@ -23,7 +23,7 @@ for target in score dx three; do # the fold of two has them in two draws of five
     run voxsift cv c --target $target --folds 29 --inner-folds 2 $few
     cp "$work/out" printed
     reads "one fold of two, $target" "  unknown: most bootstrap draws have no two subjects of one fold that differ in '$target'; use fewer folds"
-    same "the intervals of $target" "$(grep -cE '^  (r|balanced_accuracy|auc)  .* unknown$' printed)" "$([ $target = score ] && echo 1 || echo 2)"
+    same "the intervals of $target" "$(grep -cE '^  (correlation r|balanced accuracy|(mean )?AUC .*)  .* unknown$' printed)" "$([ $target = score ] && echo 1 || echo 2)"
     same "in JSON" "$("$PYTHON" -c "
 import json
 a = json.load(open('x/cv.json'))['outer'][['balanced_accuracy', 'r']['$target' == 'score']]
@@ -34,14 +34,14 @@ done
 run voxsift cv c --target same --folds 28 --inner-folds 0 --lambda-ratio 0.5 $few
 cp "$work/out" printed
 reads "r of equal numbers" "  unknown: there are no two subjects of one fold that differ in 'same'; use fewer folds"
-holds "in the table" "  r                    unknown  unknown" printed
+holds "in the table" "  correlation r                 unknown  unknown" printed
 same "on the page: correlation r unknown, because no fold has two subjects that differ" "$(grep -cF "correlation r unknown, because no fold has two subjects that differ" page | sed "s,^[1-9].*,1,")" 1
 run voxsift cv c --target dx --folds 3 --inner-folds 2 $few
 if grep -q unknown "$work/out"; then fail "folds with pairs" "$(cat "$work/out")"; else pass; fi
 for target in score three; do
     run voxsift stability one --target $target --pairs 2 --force -o x
-    reads "halves that select all, $target" "without Nogueira's index, since halves select all features or none"
-    same "on the page: so that there is no index of stability (Nogueira)" "$(grep -cF "so that there is no index of stability (Nogueira)" page | sed "s,^[1-9].*,1,")" 1
+    reads "halves that select all, $target" "Nogueira's index is undefined, since halves select all features or none"
+    same "on the page: so that Nogueira's stability index is undefined" "$(grep -cF "so that Nogueira's stability index is undefined" page | sed "s,^[1-9].*,1,")" 1
 done
 rm -rf ./*
 nothing_left "unknown"

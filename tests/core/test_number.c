@@ -124,3 +124,41 @@ Test(number, the_locale_changes_nothing)
     setlocale(LC_NUMERIC, "C");
     remove_folder(folder);
 }
+
+Test(number, has_three_significant_digits_to_read)
+{
+    static const struct {
+        double value;
+        const char *score, *sign, *brief;
+    } rows[] = {
+        { 0.8, "0.800", "+0.800", "0.8" },
+        { 0.89684, "0.897", "+0.897", "0.897" },
+        { 1, "1.00", "+1.00", "1" },
+        { -0.01234, "-0.0123", "-0.0123", "-0.0123" },
+        { 12.345, "12.3", "+12.3", "12.3" },
+        { 123.45, "123", "+123", "123" },
+        { 1234.5, "1234", "+1234", "1.23e+03" },
+        { 99.96, "100", "+100", "100" },
+        { 0.0000123, "1.23e-05", "+1.23e-05", "1.23e-05" },
+        { NAN, "unknown", "unknown", "nan" },
+        { -0.0, "0.00", "+0.00", "0" },
+        { 75000, "75000", "+75000", "75000" },
+    };
+    char text[VXS_REAL_TEXT];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cr_assert_str_eq(vxs_score_text(rows[i].value, false, text), rows[i].score, "%s", text);
+        cr_assert_str_eq(vxs_score_text(rows[i].value, true, text), rows[i].sign, "%s", text);
+        cr_assert_str_eq(vxs_short_text(rows[i].value, text), rows[i].brief, "%s", text);
+    }
+}
+
+Test(number, mm_have_a_tenth_and_shares_are_whole_per_cents)
+{
+    char text[VXS_REAL_TEXT];
+    cr_assert_str_eq(vxs_mm_text(41.87010468, text), "41.9");
+    cr_assert_str_eq(vxs_mm_text(-0.04, text), "0.0");
+    cr_assert_str_eq(vxs_mm_text(-7, text), "-7.0");
+    cr_assert(vxs_round_percent(7.8877) == 8 && vxs_round_percent(100) == 100);
+    cr_assert(vxs_round_mm(41.87010468) == 41.9);
+    cr_assert(!signbit(vxs_round_mm(-0.01)) && !signbit(vxs_round_percent(-0.2)));
+}

@@ -102,6 +102,7 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
     double scores[48];
     vxs_trained trained[48];
     vxs_unseen_list unseen = { .count = 0 };
+    vxs_class_scores classes = { .count = 0 };
     vxs_status status = vxs_model_read(in("model"), &model, err);
     if (status)
         return status;
@@ -116,6 +117,7 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
     vxs_unseen_release(&unseen);
     if (!status)
         status = vxs_model_compare(&model, cohort, scores, trained, &metrics, &classes, err);
+    vxs_class_scores_release(&classes);
     vxs_model_release(&model);
     return status;
 }

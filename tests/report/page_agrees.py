@@ -355,9 +355,9 @@ def permutations(name, *words, like):
     good = null <= about["observed"] if about["metric"] in ("mae", "brier") else null >= about["observed"]
     check(name + ": as many as good", good.sum() == about["exceedances"] and len(null) == about["permutations"], about)
     classes = list(about.get("classes", []))
-    words = f"AUC of {classes[1]} against {classes[0]}" if about["metric"] == "auc" else WORDS[about["metric"]]
+    metric = f"AUC of {classes[1]} against {classes[0]}" if about["metric"] == "auc" else WORDS[about["metric"]]
     check(name + ": the lead", page.lead == f"{'Label' if classes else 'Target'} permutation test, {len(null)} permutations of the complete nested CV: "
-          f"{words} {v(about['observed'])}, p = {v(about['p'])}.", page.lead)
+          f"{metric} {v(about['observed'])}, p = {v(about['p'])}.", page.lead)
     check(name + ": and below it", f"{about['target']}, {about['subjects']} subjects. {good.sum()} of {len(null)} permutations reach the observed value." in page.text and
           f"Smallest possible p: {v(about['smallest_p'])}." in page.text, page.text)
     stopped = f"before {about['requested']} permutations (Besag" in page.text

@@ -30,9 +30,8 @@ const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT]);
 /* A score, p value or lambda: three significant digits, zeros at the end as well ("0.800"), so that
  * they align in tables; "unknown" where there is none. `sign`: "+" before positive ones. */
 const char *vxs_score_text(double value, bool sign, char buffer[VXS_REAL_TEXT]);
-/* A coordinate in mm, "-41.9"; and a share of 1 as "87 %". */
+/* A coordinate in mm, "-41.9". */
 const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT]);
-const char *vxs_percent_text(double share, char buffer[VXS_REAL_TEXT]);
 /* What tables have of coordinates in mm (0.1 mm) and of per cents (1 %). */
 double vxs_round_mm(double value);
 double vxs_round_percent(double value);
