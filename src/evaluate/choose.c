@@ -1,4 +1,5 @@
-/* choose.c - the lambda that the inner folds speak for, and what they say of probabilities. */
+/* choose.c - the lambda with the least inner CV loss (or by the one-standard-error rule), and the
+ * calibration of probabilities. */
 #include "evaluate/cv.h"
 
 #include <math.h>

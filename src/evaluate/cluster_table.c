@@ -1,4 +1,4 @@
-/* cluster_table.c - where a map of the cohort's voxels is not 0, as a table of its clusters. */
+/* cluster_table.c - clusters of the non-zero voxels of a map, as a table. */
 #include "evaluate/evaluate.h"
 
 #include <stdlib.h>

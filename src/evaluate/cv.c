@@ -1,5 +1,5 @@
-/* cv.c - nested cross-validation: a lambda is chosen by inner folds of the training subjects, and
- * the model fitted with it is measured on those that were kept back. */
+/* cv.c - nested cross-validation: inner folds of the training subjects choose lambda, and the model
+ * fitted with it is evaluated on the held-out subjects of the outer fold. */
 #include "evaluate/cv.h"
 #include "evaluate/chunks/chunk.h"
 #include "model/covariates.h"
@@ -117,7 +117,7 @@ static void count_costs(vxs_cv *cv, size_t number, const vxs_job *job)
 }
 
 /* The jobs of all folds at once; results go back to their folds. */
-static vxs_status run_inner(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work *works,
+static vxs_status run_inner(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work *works,
                             vxs_error *err)
 {
     size_t each = (size_t)cv->settings.inner_folds, count = (cv->end - cv->first) * each;
@@ -128,7 +128,7 @@ static vxs_status run_inner(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
         jobs[k] = works[cv->first + k / each].inner[k % each];
         jobs[k].number = (cv->first + k / each) * (each + 1) + k % each;
     }
-    vxs_labour choosing = *labour;
+    vxs_job_common choosing = *common;
     choosing.doing =
         vxs_task_method(cv->task)->path != VXS_BY_LAMBDA ? "asking inner folds" : "choosing lambda";
     vxs_status status = vxs_jobs_run(&choosing, jobs, count, err);
@@ -140,7 +140,7 @@ static vxs_status run_inner(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
     return status;
 }
 
-static vxs_status run_outer(const vxs_labour *labour, vxs_cv *cv, const vxs_fold_work *works,
+static vxs_status run_outer(const vxs_job_common *common, vxs_cv *cv, const vxs_fold_work *works,
                             vxs_job *jobs, vxs_error *err)
 {
     size_t inner = (size_t)cv->settings.inner_folds;
@@ -156,7 +156,7 @@ static vxs_status run_outer(const vxs_labour *labour, vxs_cv *cv, const vxs_fold
                              .point_count = works[k].chosen - first + 1,
                              .keep = !cv->settings.scores_only };
     }
-    vxs_labour fitting = *labour;
+    vxs_job_common fitting = *common;
     fitting.doing = "fitting";
     vxs_status status = vxs_jobs_run(&fitting, jobs + cv->first, cv->end - cv->first, err);
     for (size_t k = cv->first; k < cv->end; k++) {
@@ -187,7 +187,7 @@ static vxs_status sum_features(const vxs_task *t, double **global_signal, vxs_er
     return *global_signal ? VXS_OK : VXS_FAILED;
 }
 
-static vxs_status run_folds(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work *works,
+static vxs_status run_folds(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work *works,
                             vxs_job *jobs, vxs_error *err)
 {
     vxs_status status = VXS_OK;
@@ -197,11 +197,11 @@ static vxs_status run_folds(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_fold_check(&works[k], err);
     if (!status && cv->settings.inner_folds > 0)
-        status = run_inner(labour, cv, works, err);
+        status = run_inner(common, cv, works, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_choose(&works[k], err);
     if (!status)
-        status = run_outer(labour, cv, works, jobs, err);
+        status = run_outer(common, cv, works, jobs, err);
     if (!status && !cv->settings.scores_only)
         status = sum_features(cv->task, &global_signal, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
@@ -210,35 +210,35 @@ static vxs_status run_folds(const vxs_labour *labour, vxs_cv *cv, vxs_fold_work 
     return status;
 }
 
-static vxs_labour labour_of(const vxs_context *context, const vxs_cv *cv)
+static vxs_job_common labour_of(const vxs_context *context, const vxs_cv *cv)
 {
-    return (vxs_labour){ .context = context,
-                         .task = cv->task,
-                         .prefilter = cv->settings.prefilter,
-                         .method = &cv->method };
+    return (vxs_job_common){ .context = context,
+                             .task = cv->task,
+                             .prefilter = cv->settings.prefilter,
+                             .method = &cv->method };
 }
 
-static vxs_status open_ledger(const vxs_context *context, const vxs_cv *cv, vxs_ledger **ledger,
-                              vxs_error *err)
+static vxs_status open_ledger(const vxs_context *context, const vxs_cv *cv,
+                              vxs_run_checkpoint **checkpoint, vxs_error *err)
 {
     vxs_run run = vxs_cv_as_run(cv);
     size_t jobs = cv->fold_count * ((size_t)cv->settings.inner_folds + 1);
-    *ledger = NULL;
-    return cv->settings.scores_only
-               ? VXS_OK
-               : vxs_ledger_open(context, &cv->settings.pieces, &run, jobs, ledger, err);
+    *checkpoint = NULL;
+    return cv->settings.scores_only ? VXS_OK
+                                    : vxs_run_checkpoint_open(context, &cv->settings.pieces, &run,
+                                                              jobs, checkpoint, err);
 }
 
 static vxs_status run_all(const vxs_context *context, vxs_cv *cv, vxs_error *err)
 {
-    vxs_labour labour = labour_of(context, cv);
+    vxs_job_common common = labour_of(context, cv);
     size_t outputs = vxs_task_outputs(cv->task);
     vxs_fold_work *works = vxs_alloc(cv->fold_count, sizeof(*works), err);
     vxs_job *jobs = works ? vxs_alloc(cv->fold_count, sizeof(*jobs), err) : NULL;
-    vxs_status status = jobs ? open_ledger(context, cv, &labour.ledger, err) : VXS_FAILED;
+    vxs_status status = jobs ? open_ledger(context, cv, &common.checkpoint, err) : VXS_FAILED;
     if (!status)
-        status = run_folds(&labour, cv, works, jobs, err);
-    vxs_ledger_close(labour.ledger);
+        status = run_folds(&common, cv, works, jobs, err);
+    vxs_run_checkpoint_close(common.checkpoint);
     for (size_t k = 0; k < cv->fold_count; k++) {
         if (works)
             vxs_fold_end(&works[k], outputs);
@@ -419,7 +419,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
 {
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
     vxs_fold_work work = { .cv = NULL };
-    vxs_labour labour = labour_of(context, &cv);
+    vxs_job_common common = labour_of(context, &cv);
     cv.settings.scores_only = true;
     vxs_status status = check_settings(&cv, err);
     if (!status)
@@ -433,7 +433,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = vxs_fold_check(&work, err);
     if (!status)
-        status = run_inner(&labour, &cv, &work, err);
+        status = run_inner(&common, &cv, &work, err);
     if (!status)
         status = vxs_choose(&work, err);
     *selection = (vxs_selection){ .losses = NULL };

@@ -43,7 +43,7 @@ VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_folds 
 
 /* jobs.c: a path on some subjects, and what it predicts for others. */
 typedef struct vxs_job {
-    size_t number;              /* in the ledger */
+    size_t number;              /* in the checkpoint */
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
     const double *points;  /* as vxs_tries has them */
@@ -64,10 +64,10 @@ typedef struct {
     const vxs_task *task;
     const char *prefilter; /* or NULL */
     const vxs_method_settings *method;
-    struct vxs_ledger *ledger; /* of jobs that are finished, or NULL */
-    const char *doing;         /* for the progress line */
-} vxs_labour;
-VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count,
+    struct vxs_run_checkpoint *checkpoint; /* of jobs that are finished, or NULL */
+    const char *doing;                     /* for the progress line */
+} vxs_job_common;
+VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t count,
                                        vxs_error *err);
 extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for itself */
 void vxs_job_release(vxs_job *job, size_t outputs);

@@ -1,4 +1,4 @@
-/* exchange.c - what may change places when a target is permuted.
+/* exchange.c - exchangeability: which targets a permutation may exchange.
  *
  * Under the hypothesis that target and images have nothing to do with each other, a permutation of
  * the target must leave its distribution as it is (Winkler and others 2014, 2015). Subjects of one

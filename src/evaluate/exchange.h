@@ -1,4 +1,4 @@
-/* exchange.h - what may change places in a permutation; private to the evaluate room. */
+/* exchange.h - exchangeable units of a permutation; private to the evaluate room. */
 #ifndef VXS_EVALUATE_EXCHANGE_H
 #define VXS_EVALUATE_EXCHANGE_H
 

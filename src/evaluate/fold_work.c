@@ -1,5 +1,5 @@
-/* fold_work.c - one outer fold before its work: who is in it, its inner folds, and whether all of
- * their training parts can be trained on. */
+/* fold_work.c - preparation of an outer fold: its training and test subjects, its inner folds, and
+ * whether all their training parts have enough subjects of each class. */
 #include "evaluate/cv.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* folds.c - who is kept back when: dealt out evenly, or as a column or file says. */
+/* folds.c - assignment of subjects to folds: stratified, or given by a column or file. */
 #include "evaluate/evaluate.h"
 
 #include <stdlib.h>

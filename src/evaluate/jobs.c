@@ -1,4 +1,4 @@
-/* jobs.c - paths on some subjects with predictions for others, many at a time.
+/* jobs.c - paths of fits on training subjects with predictions for test subjects, in parallel.
  *
  * A job runs on one thread from end to end, so that its result does not depend on how many there
  * are; it has a design of its own over the same data. */
@@ -13,7 +13,7 @@
 
 typedef struct {
     vxs_context context; /* of one thread, silent */
-    const vxs_labour *labour;
+    const vxs_job_common *common;
     const vxs_task *whole;
     vxs_job *job;
     vxs_task part;
@@ -92,7 +92,7 @@ static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double 
 /* Where nothing varies, or the confounds explain it all, the model is the empty one. */
 static vxs_path_point point_of(const runner *r, const vxs_solver *solver, double share)
 {
-    vxs_path_kind by = vxs_method_path(vxs_task_method(r->whole), r->labour->method);
+    vxs_path_kind by = vxs_method_path(vxs_task_method(r->whole), r->common->method);
     bool empty = vxs_solver_is_empty(solver);
     double value = by == VXS_BY_LAMBDA && !empty ? vxs_solver_lambda_max(solver) * share : share;
     return (vxs_path_point){ by, empty ? 1 : value };
@@ -180,7 +180,7 @@ static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **so
                              vxs_error *err)
 {
     vxs_problem problem;
-    vxs_method_settings method = *r->labour->method;
+    vxs_method_settings method = *r->common->method;
     method.path.smooth = r->job->smooths ? r->job->smooths[k] : 0;
     vxs_solver_free(*solver);
     *solver = NULL;
@@ -194,7 +194,7 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
 {
     vxs_solver *solver = NULL;
     bool more = true;
-    const char *prefilter = r->labour->prefilter;
+    const char *prefilter = r->common->prefilter;
     const double *smooths = r->job->smooths;
     vxs_status status =
         prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, number, err) : VXS_OK;
@@ -246,16 +246,18 @@ static vxs_status compute(runner *r, vxs_error *err)
 
 static vxs_status run_job(runner *r, vxs_error *err)
 {
-    vxs_ledger *ledger = r->labour->ledger;
+    vxs_run_checkpoint *checkpoint = r->common->checkpoint;
     vxs_packed_job packed = { r->whole, r->job };
     bool known = false;
     vxs_status status = make_room(r, err);
     if (!status)
-        status = vxs_ledger_find(ledger, r->job->number, vxs_pack_job, &packed, &known, err);
+        status = vxs_run_checkpoint_find(checkpoint, r->job->number, vxs_serialize_job, &packed,
+                                         &known, err);
     if (!status && !known)
         status = compute(r, err);
     if (!status && !known)
-        status = vxs_ledger_add(ledger, r->job->number, vxs_pack_job, &packed, err);
+        status =
+            vxs_run_checkpoint_add(checkpoint, r->job->number, vxs_serialize_job, &packed, err);
     free(r->columns);
     return status;
 }
@@ -269,7 +271,7 @@ static vxs_status run_job(runner *r, vxs_error *err)
 double vxs_jobs_cached = 64e6; /* bytes; tests make it 0 */
 
 typedef struct {
-    const vxs_labour *labour;
+    const vxs_job_common *common;
     vxs_task task; /* as it was given, but for the batcher */
     vxs_job *jobs;
     size_t count, next;
@@ -288,9 +290,9 @@ static void work_off(queue *q)
         size_t k = __atomic_fetch_add(&q->next, 1, __ATOMIC_RELAXED);
         if (k >= q->count || __atomic_load_n(&q->stop, __ATOMIC_RELAXED))
             return;
-        const vxs_context *context = q->labour->context;
+        const vxs_context *context = q->common->context;
         runner r = { .context = { .interrupted = context ? context->interrupted : NULL },
-                     .labour = q->labour,
+                     .common = q->common,
                      .whole = &q->task,
                      .job = &q->jobs[k] };
         if (!run_job(&r, &why) && !vxs_progress_step(&q->progress, 1, &why))
@@ -338,32 +340,32 @@ static vxs_status run_together(queue *q, int threads)
     return VXS_OK;
 }
 
-vxs_status vxs_jobs_run(const vxs_labour *labour, vxs_job *jobs, size_t count, vxs_error *err)
+vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t count, vxs_error *err)
 {
-    const vxs_context *context = labour->context;
-    const vxs_cohort *c = labour->task->cohort;
+    const vxs_context *context = common->context;
+    const vxs_cohort *c = common->task->cohort;
     int threads = context && context->nthreads > 1 ? context->nthreads : 1;
     double bytes = (double)c->n * (double)c->p * sizeof(float);
-    queue q = { .labour = labour,
-                .task = *labour->task,
+    queue q = { .common = common,
+                .task = *common->task,
                 .jobs = jobs,
                 .count = count,
                 .lock = PTHREAD_MUTEX_INITIALIZER,
                 .err = err };
     vxs_status status =
-        labour->method->blocks.groups
-            ? vxs_task_make_groups(context, &q.task, labour->method->blocks.groups, err)
+        common->method->blocks.groups
+            ? vxs_task_make_groups(context, &q.task, common->method->blocks.groups, err)
             : VXS_OK;
     if (status)
         return status;
-    vxs_progress_start(&q.progress, context, labour->doing, "fits", count);
+    vxs_progress_start(&q.progress, context, common->doing, "fits", count);
     if (bytes > vxs_jobs_cached && c->features) {
         status = run_together(&q, threads);
     } else {
 #pragma omp parallel num_threads(threads)
         work_off(&q);
     }
-    if (labour->task->groups.count == 0) /* made here, for all parts */
+    if (common->task->groups.count == 0) /* made here, for all parts */
         vxs_groups_release(&q.task.groups);
     return status ? status : q.status;
 }

@@ -1,4 +1,4 @@
-/* metrics.c - predictions beside what they should be. */
+/* metrics.c - metrics of predictions: scores, classes, probabilities; the confusion matrix. */
 #include "evaluate/evaluate.h"
 
 #include <math.h>

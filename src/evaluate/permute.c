@@ -1,6 +1,6 @@
-/* permute.c - how often a target that was given to other subjects is predicted as well.
+/* permute.c - the permutation test: how often a permuted target is predicted as well.
  *
- * Every permutation goes through the whole of the cross-validation: folds, choice of lambda, fits.
+ * Every permutation repeats the complete cross-validation: folds, choice of lambda, fits.
  * p = (C + 1) / (N + 1), C of N being as good as the observed one or better. Permutations are
  * numbered, and number k is the same whoever computes it, so that a run can go on where another was
  * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
@@ -55,7 +55,7 @@ typedef struct {
     const vxs_method_settings *method;
     vxs_permutation *result;
     vxs_exchange exchange;
-    vxs_ledger *ledger;
+    vxs_run_checkpoint *checkpoint;
 } permuter;
 
 static vxs_draws draws_of(const permuter *m)
@@ -111,11 +111,11 @@ static vxs_status find_acceptable(permuter *m, vxs_error *err)
 
 /* ---- Permutations as units ------------------------------------------------------------------- */
 
-static void pack_value(vxs_pack *p, void *run, size_t unit)
+static void serialize_value(vxs_serializer *p, void *run, size_t unit)
 {
     vxs_permutation *r = run;
-    vxs_pack_reals(p, &r->null[unit], 1);
-    vxs_pack_size(p, &r->again[unit], VXS_MOST_DRAWS);
+    vxs_serialize_reals(p, &r->null[unit], 1);
+    vxs_serialize_size(p, &r->again[unit], VXS_MOST_DRAWS);
 }
 
 static vxs_run as_run(const vxs_task *task, const vxs_permute_settings *settings,
@@ -178,7 +178,8 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
                           "'%s' cannot be computed for permutation %zu; choose another --metric",
                           m->result->metric->name, k + 1);
     m->result->null[k] = value;
-    return status ? status : vxs_ledger_add(m->ledger, k, pack_value, m->result, err);
+    return status ? status
+                  : vxs_run_checkpoint_add(m->checkpoint, k, serialize_value, m->result, err);
 }
 
 /* How many are wanted and where to stop may differ: permutations belong together all the same. */
@@ -187,11 +188,11 @@ static vxs_status open_checkpoint(permuter *m, vxs_error *err)
     vxs_permute_settings same = *m->settings;
     vxs_run run = as_run(m->task, &same, m->method, m->result);
     same.permutations = same.stop_at = 0;
-    vxs_status status =
-        vxs_ledger_open(m->context, &m->settings->pieces, &run, m->result->wanted, &m->ledger, err);
+    vxs_status status = vxs_run_checkpoint_open(m->context, &m->settings->pieces, &run,
+                                                m->result->wanted, &m->checkpoint, err);
     for (size_t k = 0; k < m->result->wanted && !status; k++) {
         bool found;
-        status = vxs_ledger_find(m->ledger, k, pack_value, m->result, &found, err);
+        status = vxs_run_checkpoint_find(m->checkpoint, k, serialize_value, m->result, &found, err);
     }
     return status;
 }
@@ -346,7 +347,7 @@ vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
     vxs_status status = begin(&m, err);
     if (!status)
         status = run_permuter(&m, err);
-    vxs_ledger_close(m.ledger);
+    vxs_run_checkpoint_close(m.checkpoint);
     vxs_exchange_release(&m.exchange);
     result->seconds = vxs_seconds() - start;
     if (status)
@@ -362,8 +363,8 @@ static vxs_status save_part(const vxs_context *context, const vxs_task *task,
                             vxs_error *err)
 {
     vxs_run run = as_run(task, settings, method, r);
-    return vxs_part_save(context, &run, settings->pieces.chunk, r->wanted, r->seconds, pack_value,
-                         (void *)r, directory, replace, err);
+    return vxs_part_save(context, &run, settings->pieces.chunk, r->wanted, r->seconds,
+                         serialize_value, (void *)r, directory, replace, err);
 }
 
 vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts, vxs_merged *merged,
@@ -379,7 +380,7 @@ vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts,
     if (!status)
         status = prepare(&m, err);
     if (!status)
-        status = vxs_parts_unpack(parts, r->wanted, pack_value, r, err);
+        status = vxs_parts_unpack(parts, r->wanted, serialize_value, r, err);
     if (!status) {
         r->observed = parts->observed;
         r->seconds = parts->seconds;

@@ -1,4 +1,4 @@
-/* prefilter.c - features that do not pass a test on the training subjects are out of reach. */
+/* prefilter.c - univariate filter: features that fail a test on the training subjects are excluded. */
 #include "evaluate/evaluate.h"
 
 #include <math.h>

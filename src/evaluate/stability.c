@@ -1,4 +1,4 @@
-/* stability.c - features that are selected whoever the subjects are.
+/* stability.c - stability selection over complementary pairs of halves.
  *
  * The subjects are halved, again and again, and on each half a path goes on until it has selected q
  * features. What is selected in at least the share pi of the halves is stable. With complementary
@@ -221,13 +221,14 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
         r->units[h].point_count = tries.count;
         r->units[h].limit = r->features;
     }
-    vxs_labour labour = { .context = context, .task = t, .method = m, .doing = "halving" };
+    vxs_job_common common = { .context = context, .task = t, .method = m, .doing = "halving" };
     vxs_run run = as_run(t, s, m);
     if (!status)
-        status = vxs_ledger_open(context, &s->pieces, &run, r->halves, &labour.ledger, err);
+        status =
+            vxs_run_checkpoint_open(context, &s->pieces, &run, r->halves, &common.checkpoint, err);
     if (!status)
-        status = vxs_jobs_run(&labour, r->units + 2 * r->first, 2 * (r->end - r->first), err);
-    vxs_ledger_close(labour.ledger);
+        status = vxs_jobs_run(&common, r->units + 2 * r->first, 2 * (r->end - r->first), err);
+    vxs_run_checkpoint_close(common.checkpoint);
     vxs_tries_release(&tries);
     free(subjects);
     return status;
@@ -277,26 +278,26 @@ typedef struct {
     vxs_stability *result;
 } halver;
 
-static void pack_half(vxs_pack *p, const halver *h, vxs_job *job)
+static void serialize_half(vxs_serializer *p, const halver *h, vxs_job *job)
 {
     size_t features = h->task->cohort->p, outputs = vxs_task_outputs(h->task);
     if (p->from)
-        job->selected = vxs_pack_room(p, outputs, features * sizeof(*job->selected));
-    vxs_pack_reals(p, &job->passes, 1);
-    vxs_pack_flag(p, &job->converged);
-    vxs_pack_selected(p, h->task, job->selected);
+        job->selected = vxs_serialize_room(p, outputs, features * sizeof(*job->selected));
+    vxs_serialize_reals(p, &job->passes, 1);
+    vxs_serialize_flag(p, &job->converged);
+    vxs_serialize_selected(p, h->task, job->selected);
 }
 
-static void pack_pair(vxs_pack *p, void *run, size_t unit)
+static void serialize_pair(vxs_serializer *p, void *run, size_t unit)
 {
     const halver *h = run;
     for (size_t i = 0; i < h->task->n; i++) {
         size_t side = h->result->half[unit * h->task->n + i];
-        vxs_pack_size(p, &side, 2);
+        vxs_serialize_size(p, &side, 2);
         h->result->half[unit * h->task->n + i] = (uint8_t)side;
     }
-    pack_half(p, h, &h->result->units[2 * unit]);
-    pack_half(p, h, &h->result->units[2 * unit + 1]);
+    serialize_half(p, h, &h->result->units[2 * unit]);
+    serialize_half(p, h, &h->result->units[2 * unit + 1]);
 }
 
 static vxs_status save_part(const vxs_context *context, const vxs_task *t,
@@ -307,7 +308,7 @@ static vxs_status save_part(const vxs_context *context, const vxs_task *t,
     halver h = { t, (vxs_stability *)r };
     vxs_run run = as_run(t, settings, method);
     return vxs_part_save(context, &run, settings->pieces.chunk, r->halves / 2, r->seconds,
-                         pack_pair, &h, directory, replace, err);
+                         serialize_pair, &h, directory, replace, err);
 }
 
 vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged, vxs_error *err)
@@ -317,7 +318,7 @@ vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged, vxs_e
     halver h = { &merged->task, r };
     vxs_status status = begin(h.task, settings, &merged->method, r, err);
     if (!status)
-        status = vxs_parts_unpack(parts, r->halves / 2, pack_pair, &h, err);
+        status = vxs_parts_unpack(parts, r->halves / 2, serialize_pair, &h, err);
     if (!status)
         status = sum_up(h.task, settings, r, err);
     r->seconds = parts->seconds;

@@ -80,12 +80,12 @@ static void write_score(FILE *out, double value)
     fputs(vxs_score_text(value, false, text), out);
 }
 
-/* A number that is not finite is a dash. */
+/* A number that is not finite is a dash, a score "unknown". */
 static void write_number(FILE *out, char kind, double value)
 {
     char text[VXS_REAL_TEXT];
     if (!isfinite(value))
-        fputs("&ndash;", out);
+        fputs(kind == 'v' ? "unknown" : "&ndash;", out);
     else if (kind == 'x')
         write_length(out, value);
     else if (kind == 'v')

@@ -1,4 +1,4 @@
-/* chunk.c - which share of a run is computed here: as asked for by number, or by a job array's. */
+/* chunk.c - the share of a run that this process computes: given by number, or by a job array. */
 #include "evaluate/chunks/chunk.h"
 
 #include <stdlib.h>

@@ -22,21 +22,21 @@ typedef struct {
     size_t count, room, at; /* count: of numbers or from */
     vxs_status status;
     vxs_error *err;
-} vxs_pack;
-void vxs_pack_reals(vxs_pack *pack, double *values, size_t count);
+} vxs_serializer;
+void vxs_serialize_reals(vxs_serializer *pack, double *values, size_t count);
 /* A whole number that is refused on its way in when it is more than `most`. */
-void vxs_pack_size(vxs_pack *pack, size_t *value, size_t most);
-void vxs_pack_flag(vxs_pack *pack, bool *value);
+void vxs_serialize_size(vxs_serializer *pack, size_t *value, size_t most);
+void vxs_serialize_flag(vxs_serializer *pack, bool *value);
 /* Zeroed memory for what comes in; NULL when that fails or something had failed. */
-void *vxs_pack_room(vxs_pack *pack, size_t count, size_t size);
+void *vxs_serialize_room(vxs_serializer *pack, size_t count, size_t size);
 /* Of what comes in nothing may be left. */
-VXS_MUST_CHECK vxs_status vxs_pack_end(vxs_pack *pack);
-typedef void vxs_pack_unit(vxs_pack *pack, void *run, size_t unit);
+VXS_MUST_CHECK vxs_status vxs_serialize_end(vxs_serializer *pack);
+typedef void vxs_serialize_unit(vxs_serializer *pack, void *run, size_t unit);
 /* serialize_fits.c: a fit of the task, and the features that each output selected. */
-void vxs_pack_fit(vxs_pack *pack, const vxs_task *task, vxs_solution *fit);
-void vxs_pack_selected(vxs_pack *pack, const vxs_task *task, bool *selected);
+void vxs_serialize_fit(vxs_serializer *pack, const vxs_task *task, vxs_solution *fit);
+void vxs_serialize_selected(vxs_serializer *pack, const vxs_task *task, bool *selected);
 /* serialize_features.c: the features that a run's units are of; names of files stay. */
-void vxs_pack_features(vxs_pack *pack, vxs_features_state *state);
+void vxs_serialize_features(vxs_serializer *pack, vxs_features_state *state);
 void vxs_features_json_state(vxs_json_writer *w, const vxs_features_state *state);
 VXS_MUST_CHECK vxs_status vxs_features_read(const vxs_json *about, const char *file,
                                             vxs_features_state *state, vxs_error *err);
@@ -45,7 +45,7 @@ typedef struct {
     const vxs_task *task;
     vxs_job *job;
 } vxs_packed_job;
-void vxs_pack_job(vxs_pack *pack, void *packed_job, size_t unit);
+void vxs_serialize_job(vxs_serializer *pack, void *packed_job, size_t unit);
 
 /* What kinds of run there are. Their settings are structs that begin with those of the task. */
 typedef struct {
@@ -71,24 +71,26 @@ typedef struct {
  * freed by the caller. */
 VXS_MUST_CHECK char *vxs_run_fingerprint(const vxs_run *run, vxs_error *err);
 
-/* ledger.c: units that are finished, kept where the pieces say; NULL keeps nothing. What a run
- * finds there it need not do again. Threads may share a ledger. */
-typedef struct vxs_ledger vxs_ledger;
-VXS_MUST_CHECK vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces,
-                                          const vxs_run *run, size_t units, vxs_ledger **ledger,
-                                          vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_ledger_find(const vxs_ledger *ledger, size_t unit,
-                                          vxs_pack_unit *pack_unit, void *what, bool *found,
-                                          vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_ledger_add(vxs_ledger *ledger, size_t unit, vxs_pack_unit *pack_unit,
-                                         void *what, vxs_error *err);
-void vxs_ledger_close(vxs_ledger *ledger);
+/* run_checkpoint.c: units that are finished, kept where the pieces say; NULL keeps nothing. What a run
+ * finds there it need not do again. Threads may share a checkpoint. */
+typedef struct vxs_run_checkpoint vxs_run_checkpoint;
+VXS_MUST_CHECK vxs_status vxs_run_checkpoint_open(const vxs_context *context,
+                                                  const vxs_pieces *pieces, const vxs_run *run,
+                                                  size_t units, vxs_run_checkpoint **checkpoint,
+                                                  vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_run_checkpoint_find(const vxs_run_checkpoint *checkpoint, size_t unit,
+                                                  vxs_serialize_unit *serialize_unit, void *what,
+                                                  bool *found, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_run_checkpoint_add(vxs_run_checkpoint *checkpoint, size_t unit,
+                                                 vxs_serialize_unit *serialize_unit, void *what,
+                                                 vxs_error *err);
+void vxs_run_checkpoint_close(vxs_run_checkpoint *checkpoint);
 
 /* part_write.c: a directory of a chunk's units. */
 VXS_MUST_CHECK vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run,
                                         vxs_chunk chunk, size_t units, double seconds,
-                                        vxs_pack_unit *pack_unit, void *what, const char *directory,
-                                        bool replace, vxs_error *err);
+                                        vxs_serialize_unit *serialize_unit, void *what,
+                                        const char *directory, bool replace, vxs_error *err);
 #define VXS_PART_FILE    "part.json"
 #define VXS_NUMBERS_FILE "numbers.npy"
 
@@ -115,7 +117,8 @@ VXS_MUST_CHECK vxs_status vxs_parts_classes(const vxs_parts *parts, size_t count
                                             vxs_class_scores *classes, vxs_error *err);
 /* All units, each once. */
 VXS_MUST_CHECK vxs_status vxs_parts_unpack(const vxs_parts *parts, size_t units,
-                                           vxs_pack_unit *pack_unit, void *what, vxs_error *err);
+                                           vxs_serialize_unit *serialize_unit, void *what,
+                                           vxs_error *err);
 
 /* cv_chunk.c, permute.c, stability.c: results of all units, as if they had been computed here. */
 VXS_MUST_CHECK vxs_status vxs_cv_merge(const vxs_context *context, const vxs_parts *parts,

@@ -1,37 +1,37 @@
-/* cv_chunk.c - outer folds on their way between machines. */
+/* cv_chunk.c - outer folds of a cross-validation as parts of a run. */
 #include "evaluate/chunks/chunk.h"
 #include "evaluate/cv.h"
 
 #include <math.h>
 
-static void pack_metrics(vxs_pack *p, const vxs_cv *cv, vxs_metrics *m)
+static void serialize_metrics(vxs_serializer *p, const vxs_cv *cv, vxs_metrics *m)
 {
-    vxs_pack_size(p, &m->count, cv->task->n);
+    vxs_serialize_size(p, &m->count, cv->task->n);
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
-        vxs_pack_reals(p, vxs_metric(m, row), 1);
+        vxs_serialize_reals(p, vxs_metric(m, row), 1);
 }
 
-static void pack_fits(vxs_pack *p, const vxs_cv *cv, vxs_cv_fold *f)
+static void serialize_fits(vxs_serializer *p, const vxs_cv *cv, vxs_cv_fold *f)
 {
     size_t outputs = vxs_task_outputs(cv->task);
     if (p->from) {
-        f->fits = vxs_pack_room(p, outputs, sizeof(*f->fits));
-        f->pattern = vxs_pack_room(p, outputs, cv->task->cohort->p * sizeof(*f->pattern));
+        f->fits = vxs_serialize_room(p, outputs, sizeof(*f->fits));
+        f->pattern = vxs_serialize_room(p, outputs, cv->task->cohort->p * sizeof(*f->pattern));
     }
     if (p->status)
         return;
     for (size_t o = 0; o < outputs; o++)
-        vxs_pack_fit(p, cv->task, &f->fits[o]);
-    vxs_pack_reals(p, f->pattern, outputs * cv->task->cohort->p);
+        vxs_serialize_fit(p, cv->task, &f->fits[o]);
+    vxs_serialize_reals(p, f->pattern, outputs * cv->task->cohort->p);
 }
 
 /* Whom the fold keeps back: columns and files that say so may have changed since. */
-static void pack_folds(vxs_pack *p, const vxs_cv *cv, const vxs_cv_fold *f)
+static void serialize_folds(vxs_serializer *p, const vxs_cv *cv, const vxs_cv_fold *f)
 {
     const size_t *fold = cv->folds.fold + f->repeat * cv->task->n;
     for (size_t i = 0; i < cv->task->n; i++) {
         bool kept = fold[i] == f->fold, was = kept;
-        vxs_pack_flag(p, &was);
+        vxs_serialize_flag(p, &was);
         if (!p->status && was != kept)
             p->status = vxs_fail(p->err, VXS_BAD_DATA,
                                  "'%s' was made with other folds: '%s' was %s in fold %zu", p->name,
@@ -42,26 +42,27 @@ static void pack_folds(vxs_pack *p, const vxs_cv *cv, const vxs_cv_fold *f)
 
 /* Of the subjects that this fold keeps back, out of rows that all have; NULL when there are none.
  */
-static void pack_kept(vxs_pack *p, const vxs_cv *cv, const vxs_cv_fold *f, double *all, size_t rows)
+static void serialize_kept(vxs_serializer *p, const vxs_cv *cv, const vxs_cv_fold *f, double *all,
+                           size_t rows)
 {
     size_t n = cv->task->n;
     const size_t *fold = cv->folds.fold + f->repeat * n;
     for (size_t r = 0; all && r < rows; r++)
         for (size_t i = 0; i < n; i++)
             if (fold[i] == f->fold)
-                vxs_pack_reals(p, all + (f->repeat * rows + r) * n + i, 1);
+                vxs_serialize_reals(p, all + (f->repeat * rows + r) * n + i, 1);
 }
 
-static void pack_inner(vxs_pack *p, const vxs_cv *cv, size_t *inner)
+static void serialize_inner(vxs_serializer *p, const vxs_cv *cv, size_t *inner)
 {
     for (size_t i = 0; i < cv->task->n; i++) {
         size_t number = inner[i] + 1; /* SIZE_MAX, who is kept back, becomes 0 */
-        vxs_pack_size(p, &number, (size_t)cv->settings.inner_folds);
+        vxs_serialize_size(p, &number, (size_t)cv->settings.inner_folds);
         inner[i] = number - 1;
     }
 }
 
-static void pack_fold(vxs_pack *p, void *run, size_t unit)
+static void serialize_fold(vxs_serializer *p, void *run, size_t unit)
 {
     vxs_cv *cv = run;
     const vxs_task *t = cv->task;
@@ -69,26 +70,26 @@ static void pack_fold(vxs_pack *p, void *run, size_t unit)
     size_t outputs = vxs_task_outputs(t);
     f->repeat = unit / cv->folds.count;
     f->fold = unit % cv->folds.count;
-    pack_folds(p, cv, f);
-    vxs_pack_size(p, &f->train, t->n);
-    vxs_pack_size(p, &f->test, t->n);
-    vxs_pack_reals(p, &f->point, 1);
-    vxs_pack_reals(p, &f->smooth, 1);
-    vxs_pack_reals(p, &f->passes, 1);
-    vxs_pack_reals(p, &f->seconds, 1);
-    vxs_pack_flag(p, &f->converged);
-    pack_metrics(p, cv, &f->outer);
-    pack_metrics(p, cv, &f->inner);
+    serialize_folds(p, cv, f);
+    vxs_serialize_size(p, &f->train, t->n);
+    vxs_serialize_size(p, &f->test, t->n);
+    vxs_serialize_reals(p, &f->point, 1);
+    vxs_serialize_reals(p, &f->smooth, 1);
+    vxs_serialize_reals(p, &f->passes, 1);
+    vxs_serialize_reals(p, &f->seconds, 1);
+    vxs_serialize_flag(p, &f->converged);
+    serialize_metrics(p, cv, &f->outer);
+    serialize_metrics(p, cv, &f->inner);
     for (int b = 0; b < VXS_BASELINES; b++)
-        pack_metrics(p, cv, &f->baselines[b]);
-    pack_inner(p, cv, cv->inner + unit * t->n);
-    vxs_pack_reals(p, cv->losses + unit * cv->tries.count, cv->tries.count);
-    vxs_pack_reals(p, cv->sizes + unit * cv->tries.count, cv->tries.count);
-    pack_kept(p, cv, f, cv->scores, outputs);
-    pack_kept(p, cv, f, cv->probabilities, t->class_count);
+        serialize_metrics(p, cv, &f->baselines[b]);
+    serialize_inner(p, cv, cv->inner + unit * t->n);
+    vxs_serialize_reals(p, cv->losses + unit * cv->tries.count, cv->tries.count);
+    vxs_serialize_reals(p, cv->sizes + unit * cv->tries.count, cv->tries.count);
+    serialize_kept(p, cv, f, cv->scores, outputs);
+    serialize_kept(p, cv, f, cv->probabilities, t->class_count);
     for (int b = 0; b < VXS_BASELINES; b++)
-        pack_kept(p, cv, f, cv->baselines[b], outputs);
-    pack_fits(p, cv, f);
+        serialize_kept(p, cv, f, cv->baselines[b], outputs);
+    serialize_fits(p, cv, f);
 }
 
 vxs_run vxs_cv_as_run(const vxs_cv *cv)
@@ -105,7 +106,7 @@ vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv, const 
 {
     vxs_run run = vxs_cv_as_run(cv);
     return vxs_part_save(context, &run, cv->settings.pieces.chunk, cv->fold_count, cv->seconds,
-                         pack_fold, (void *)cv, directory, replace, err);
+                         serialize_fold, (void *)cv, directory, replace, err);
 }
 
 vxs_status vxs_cv_merge(const vxs_context *context, const vxs_parts *parts, vxs_merged *m,
@@ -114,7 +115,7 @@ vxs_status vxs_cv_merge(const vxs_context *context, const vxs_parts *parts, vxs_
     vxs_cv *cv = &m->result.cv;
     vxs_status status = vxs_cv_begin(&m->task, &m->settings.cv, &m->method, cv, err);
     if (!status)
-        status = vxs_parts_unpack(parts, cv->fold_count, pack_fold, cv, err);
+        status = vxs_parts_unpack(parts, cv->fold_count, serialize_fold, cv, err);
     if (!status)
         status = vxs_cv_finish(context, cv, err);
     cv->seconds = parts->seconds;

@@ -1,4 +1,4 @@
-/* merge.c - the parts of a run become what the whole would have been. */
+/* merge.c - the parts of a run become the result of one run. */
 #include "evaluate/chunks/chunk.h"
 
 #include <math.h>

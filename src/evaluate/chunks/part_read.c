@@ -1,4 +1,4 @@
-/* part_read.c - parts of a run, read and held against each other: nothing in them is believed. */
+/* part_read.c - the parts of a run, validated and compared with each other. */
 #include "evaluate/chunks/chunk.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static const char *in_words(const vxs_json *value, char number[VXS_REAL_TEXT])
 }
 
 /* Two parts of the same kind with other fingerprints: which setting it is. */
-static vxs_status tell_difference(const vxs_part *a, const vxs_part *b, vxs_error *err)
+static vxs_status report_difference(const vxs_part *a, const vxs_part *b, vxs_error *err)
 {
     char one[VXS_REAL_TEXT], other[VXS_REAL_TEXT];
     for (const vxs_json *group = a->about->first; group; group = group->next) {
@@ -153,7 +153,7 @@ static vxs_status check_same(const vxs_part *a, const vxs_part *b, vxs_error *er
     return strcmp(vxs_json_get_text(a->about, "fingerprint"),
                   vxs_json_get_text(b->about, "fingerprint")) == 0
                ? check_observed(a, b, err)
-               : tell_difference(a, b, err);
+               : report_difference(a, b, err);
 }
 
 static int by_chunk(const void *a, const void *b)
@@ -243,29 +243,31 @@ vxs_status vxs_parts_classes(const vxs_parts *parts, size_t count, vxs_class_sco
 }
 
 static vxs_status unpack_part(const vxs_part *part, const vxs_parts *parts, size_t units,
-                              vxs_pack_unit *pack_unit, void *what, vxs_error *err)
+                              vxs_serialize_unit *serialize_unit, void *what, vxs_error *err)
 {
     char *file = vxs_format(err, "%s/%s", part->path, VXS_NUMBERS_FILE);
-    vxs_pack pack = { .from = part->numbers, .count = part->count, .name = file, .err = err };
+    vxs_serializer serializer = {
+        .from = part->numbers, .count = part->count, .name = file, .err = err
+    };
     size_t first = 0, end = 0;
     vxs_status status = file ? vxs_chunk_share(part->chunk, units, vxs_run_kinds[parts->kind].units,
                                                &first, &end, err)
                              : VXS_FAILED;
     for (size_t k = first; k < end && !status; k++) {
-        pack_unit(&pack, what, k);
-        status = pack.status;
+        serialize_unit(&serializer, what, k);
+        status = serializer.status;
     }
     if (!status)
-        status = vxs_pack_end(&pack);
+        status = vxs_serialize_end(&serializer);
     free(file);
     return status;
 }
 
-vxs_status vxs_parts_unpack(const vxs_parts *parts, size_t units, vxs_pack_unit *pack_unit,
-                            void *what, vxs_error *err)
+vxs_status vxs_parts_unpack(const vxs_parts *parts, size_t units,
+                            vxs_serialize_unit *serialize_unit, void *what, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     for (size_t k = 0; k < parts->count && !status; k++)
-        status = unpack_part(&parts->each[k], parts, units, pack_unit, what, err);
+        status = unpack_part(&parts->each[k], parts, units, serialize_unit, what, err);
     return status;
 }

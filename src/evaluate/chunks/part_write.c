@@ -1,4 +1,4 @@
-/* part_write.c - what a chunk of a run leaves for `voxsift merge`. */
+/* part_write.c - the results of a chunk, for `voxsift merge`. */
 #include "evaluate/chunks/chunk.h"
 #include "voxsift/internal/machine.h"
 
@@ -130,7 +130,7 @@ typedef struct {
     double seconds;
     char *fingerprint;
     vxs_features_state features;
-    vxs_pack pack;
+    vxs_serializer serializer;
 } writer;
 
 static void write_about(const writer *p, FILE *stream)
@@ -138,7 +138,7 @@ static void write_about(const writer *p, FILE *stream)
     vxs_json_writer w;
     const vxs_run_kind *kind = &vxs_run_kinds[p->run->kind];
     char hash[VXS_HASH_TEXT];
-    vxs_sha256(p->pack.numbers, p->pack.count * sizeof(double), "", 0, hash);
+    vxs_sha256(p->serializer.numbers, p->serializer.count * sizeof(double), "", 0, hash);
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
     vxs_json_format(&w, "voxsift part");
@@ -166,9 +166,9 @@ static void write_about(const writer *p, FILE *stream)
 
 static vxs_status write_numbers(const writer *p, FILE *stream, vxs_error *err)
 {
-    vxs_status status = vxs_npy_write_header(stream, 'f', 8, 1, &p->pack.count, err);
+    vxs_status status = vxs_npy_write_header(stream, 'f', 8, 1, &p->serializer.count, err);
     if (!status) /* what cannot be written shows when the stream is closed */
-        (void)!fwrite(p->pack.numbers, sizeof(double), p->pack.count, stream);
+        (void)!fwrite(p->serializer.numbers, sizeof(double), p->serializer.count, stream);
     return status;
 }
 
@@ -192,21 +192,21 @@ static vxs_status write_files(const writer *p, vxs_output *output, vxs_error *er
 }
 
 vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chunk chunk,
-                         size_t units, double seconds, vxs_pack_unit *pack_unit, void *what,
-                         const char *directory, bool replace, vxs_error *err)
+                         size_t units, double seconds, vxs_serialize_unit *serialize_unit,
+                         void *what, const char *directory, bool replace, vxs_error *err)
 {
     writer p = { .context = context,
                  .run = run,
                  .chunk = chunk,
                  .units = units,
                  .seconds = seconds,
-                 .pack = { .err = err } };
+                 .serializer = { .err = err } };
     vxs_output *output = NULL;
     vxs_status status =
         vxs_chunk_share(chunk, units, vxs_run_kinds[run->kind].units, &p.first, &p.end, err);
     for (size_t k = p.first; k < p.end && !status; k++) {
-        pack_unit(&p.pack, what, k);
-        status = p.pack.status;
+        serialize_unit(&p.serializer, what, k);
+        status = p.serializer.status;
     }
     if (!status)
         status = vxs_features_look(run->task->cohort, &p.features, err);
@@ -220,7 +220,7 @@ vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chu
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);
-    free(p.pack.numbers);
+    free(p.serializer.numbers);
     free(p.fingerprint);
     return status;
 }

@@ -1,9 +1,9 @@
-/* serialize.c - what a unit consists of, as numbers in a row. */
+/* serialize.c - units of a run as sequences of numbers. */
 #include "evaluate/chunks/chunk.h"
 
 #include <math.h>
 
-static void put(vxs_pack *p, double value)
+static void put(vxs_serializer *p, double value)
 {
     if (p->count == p->room) {
         size_t room = p->room ? 2 * p->room : 1024;
@@ -18,7 +18,7 @@ static void put(vxs_pack *p, double value)
     p->numbers[p->count++] = value;
 }
 
-static double take(vxs_pack *p)
+static double take(vxs_serializer *p)
 {
     if (p->at < p->count)
         return p->from[p->at++];
@@ -26,7 +26,7 @@ static double take(vxs_pack *p)
     return 0;
 }
 
-void vxs_pack_reals(vxs_pack *p, double *values, size_t count)
+void vxs_serialize_reals(vxs_serializer *p, double *values, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         if (!p->status && !p->from)
@@ -36,10 +36,10 @@ void vxs_pack_reals(vxs_pack *p, double *values, size_t count)
     }
 }
 
-void vxs_pack_size(vxs_pack *p, size_t *value, size_t most)
+void vxs_serialize_size(vxs_serializer *p, size_t *value, size_t most)
 {
     double number = (double)*value;
-    vxs_pack_reals(p, &number, 1);
+    vxs_serialize_reals(p, &number, 1);
     if (!p->from)
         return;
     if (!p->status && !(number >= 0 && number <= (double)most && number == floor(number)))
@@ -49,14 +49,14 @@ void vxs_pack_size(vxs_pack *p, size_t *value, size_t most)
     *value = p->status ? 0 : (size_t)number;
 }
 
-void vxs_pack_flag(vxs_pack *p, bool *value)
+void vxs_serialize_flag(vxs_serializer *p, bool *value)
 {
     size_t number = *value;
-    vxs_pack_size(p, &number, 1);
+    vxs_serialize_size(p, &number, 1);
     *value = number != 0;
 }
 
-void *vxs_pack_room(vxs_pack *p, size_t count, size_t size)
+void *vxs_serialize_room(vxs_serializer *p, size_t count, size_t size)
 {
     void *memory = p->status ? NULL : vxs_alloc(count, size, p->err);
     if (!memory && !p->status)
@@ -64,7 +64,7 @@ void *vxs_pack_room(vxs_pack *p, size_t count, size_t size)
     return memory;
 }
 
-vxs_status vxs_pack_end(vxs_pack *p)
+vxs_status vxs_serialize_end(vxs_serializer *p)
 {
     if (!p->status && p->at != p->count)
         p->status = vxs_fail(p->err, VXS_BAD_DATA, "'%s' has %zu numbers too many", p->name,

@@ -1,4 +1,4 @@
-/* serialize_features.c - the features that units of a run are of, in checkpoints and parts. */
+/* serialize_features.c - the state of the feature files of a run, in checkpoints and parts. */
 #include "evaluate/chunks/chunk.h"
 
 #include <stdlib.h>
@@ -7,36 +7,36 @@
 enum { WORDS = (VXS_HASH_TEXT - 1) / 8 };
 
 /* Eight digits of a hash as a number. */
-static void pack_hash(vxs_pack *p, char hash[VXS_HASH_TEXT])
+static void serialize_hash(vxs_serializer *p, char hash[VXS_HASH_TEXT])
 {
     for (size_t k = 0; k < WORDS; k++) {
         char digits[9] = "";
         memcpy(digits, hash + 8 * k, 8);
         size_t word = p->from ? 0 : strtoul(digits, NULL, 16);
-        vxs_pack_size(p, &word, UINT32_MAX);
+        vxs_serialize_size(p, &word, UINT32_MAX);
         snprintf(digits, sizeof(digits), "%08lx", (unsigned long)word & UINT32_MAX);
         memcpy(hash + 8 * k, digits, 8);
     }
     hash[VXS_HASH_TEXT - 1] = '\0';
 }
 
-static void pack_whole(vxs_pack *p, int64_t *value)
+static void serialize_whole(vxs_serializer *p, int64_t *value)
 {
     double number = (double)*value;
-    vxs_pack_reals(p, &number, 1);
+    vxs_serialize_reals(p, &number, 1);
     *value = number >= -9e15 && number <= 9e15 ? (int64_t)number : 0;
 }
 
-void vxs_pack_features(vxs_pack *p, vxs_features_state *s)
+void vxs_serialize_features(vxs_serializer *p, vxs_features_state *s)
 {
-    vxs_pack_size(p, &s->count, VXS_FEATURES_FILES);
+    vxs_serialize_size(p, &s->count, VXS_FEATURES_FILES);
     for (size_t k = 0; k < s->count; k++) {
         int64_t size = (int64_t)s->file[k].size;
-        pack_whole(p, &size);
+        serialize_whole(p, &size);
         s->file[k].size = (uint64_t)size;
-        pack_whole(p, &s->file[k].seconds);
-        pack_whole(p, &s->file[k].nanoseconds);
-        pack_hash(p, s->file[k].hash);
+        serialize_whole(p, &s->file[k].seconds);
+        serialize_whole(p, &s->file[k].nanoseconds);
+        serialize_hash(p, s->file[k].hash);
     }
 }
 

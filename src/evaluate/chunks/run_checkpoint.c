@@ -1,4 +1,4 @@
-/* ledger.c - what a run has finished, in a checkpoint that it can go on from.
+/* run_checkpoint.c - the finished units of a run, in a checkpoint for --resume.
  *
  * Records: the unit's number, how many numbers it has, these, and their SHA-256. A record that was
  * not written whole is the last one; it is cut off. The first record, written with that of the
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct vxs_ledger {
+struct vxs_run_checkpoint {
     vxs_checkpoint *checkpoint;
     const char *path;
     FILE *stream; /* belongs to the checkpoint */
@@ -32,7 +32,7 @@ typedef struct {
 #define FEATURES_UNIT ((uint64_t)UINT32_MAX)  /* the record of features */
 enum { HASH = VXS_HASH_TEXT - 1, EIGHT = 8 }; /* records are as long as so many eights of bytes */
 
-static vxs_status cannot_write(const vxs_ledger *l, vxs_error *err)
+static vxs_status cannot_write(const vxs_run_checkpoint *l, vxs_error *err)
 {
     return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': %s", l->path, strerror(errno));
 }
@@ -40,7 +40,7 @@ static vxs_status cannot_write(const vxs_ledger *l, vxs_error *err)
 /* ---- Going on -------------------------------------------------------------------------------- */
 
 /* Units that this run does not have, such as permutations beyond the last, are passed over. */
-static void keep(vxs_ledger *l, const head *h, double *numbers)
+static void keep(vxs_run_checkpoint *l, const head *h, double *numbers)
 {
     if (h->unit == FEATURES_UNIT && !l->then) {
         l->then = numbers;
@@ -54,7 +54,7 @@ static void keep(vxs_ledger *l, const head *h, double *numbers)
     }
 }
 
-static bool read_head(vxs_ledger *l, long at, head *h)
+static bool read_head(vxs_run_checkpoint *l, long at, head *h)
 {
     return fseek(l->stream, at, SEEK_SET) == 0 && fread(h, sizeof(*h), 1, l->stream) == 1;
 }
@@ -67,7 +67,8 @@ static bool has_room(const head *h, long left)
 }
 
 /* `whole` is false where no whole record stands. */
-static vxs_status read_record(vxs_ledger *l, long at, long length, bool *whole, vxs_error *err)
+static vxs_status read_record(vxs_run_checkpoint *l, long at, long length, bool *whole,
+                              vxs_error *err)
 {
     head h;
     char hash[VXS_HASH_TEXT] = "", now[VXS_HASH_TEXT];
@@ -95,7 +96,7 @@ typedef struct {
     size_t places;
 } content;
 
-static vxs_status read_records(vxs_ledger *l, content *c, vxs_error *err)
+static vxs_status read_records(vxs_run_checkpoint *l, content *c, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     long at = c->end;
@@ -113,7 +114,7 @@ static vxs_status read_records(vxs_ledger *l, content *c, vxs_error *err)
 }
 
 /* A run that was killed leaves the beginning of a record at the end; anything else is damage. */
-static void look_at_rest(vxs_ledger *l, content *c)
+static void look_at_rest(vxs_run_checkpoint *l, content *c)
 {
     head h;
     long rest = c->length - c->end;
@@ -124,7 +125,7 @@ static void look_at_rest(vxs_ledger *l, content *c)
     c->lost += rest;
 }
 
-static vxs_status read_all(const vxs_context *context, vxs_ledger *l, vxs_error *err)
+static vxs_status read_all(const vxs_context *context, vxs_run_checkpoint *l, vxs_error *err)
 {
     content c = { .end = ftell(l->stream) };
     if (fseek(l->stream, 0, SEEK_END) != 0 || (c.length = ftell(l->stream)) < 0)
@@ -145,7 +146,7 @@ static vxs_status read_all(const vxs_context *context, vxs_ledger *l, vxs_error 
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-void vxs_ledger_close(vxs_ledger *l)
+void vxs_run_checkpoint_close(vxs_run_checkpoint *l)
 {
     if (!l)
         return;
@@ -159,10 +160,12 @@ void vxs_ledger_close(vxs_ledger *l)
 
 /* Units that are there are of the features as they are now. Where their record was lost, all are
  * dropped. */
-static vxs_status check_features(const vxs_run *run, vxs_ledger *l, vxs_error *err)
+static vxs_status check_features(const vxs_run *run, vxs_run_checkpoint *l, vxs_error *err)
 {
     vxs_features_state then = { .count = 0 };
-    vxs_pack pack = { .from = l->then, .count = l->then_count, .name = l->path, .err = err };
+    vxs_serializer serializer = {
+        .from = l->then, .count = l->then_count, .name = l->path, .err = err
+    };
     if (l->kept == 0)
         return VXS_OK;
     if (!l->then)
@@ -170,25 +173,26 @@ static vxs_status check_features(const vxs_run *run, vxs_ledger *l, vxs_error *e
                         "'%s' is damaged: it does not say of which features it is; pass --force "
                         "without --resume to discard it",
                         l->path);
-    vxs_pack_features(&pack, &then);
-    vxs_status status = vxs_pack_end(&pack);
+    vxs_serialize_features(&serializer, &then);
+    vxs_status status = vxs_serialize_end(&serializer);
     return status ? status
                   : vxs_features_same(run->task->cohort, &l->features, &then, l->path, err);
 }
 
-vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces, const vxs_run *run,
-                           size_t units, vxs_ledger **ledger, vxs_error *err)
+vxs_status vxs_run_checkpoint_open(const vxs_context *context, const vxs_pieces *pieces,
+                                   const vxs_run *run, size_t units,
+                                   vxs_run_checkpoint **checkpoint, vxs_error *err)
 {
-    *ledger = NULL;
+    *checkpoint = NULL;
     if (!pieces->checkpoint)
         return VXS_OK;
-    vxs_ledger *l = vxs_alloc(1, sizeof(*l), err);
+    vxs_run_checkpoint *l = vxs_alloc(1, sizeof(*l), err);
     if (!l)
         return VXS_FAILED;
-    *l = (vxs_ledger){ .checkpoint = pieces->checkpoint,
-                       .path = vxs_checkpoint_path(pieces->checkpoint),
-                       .lock = PTHREAD_MUTEX_INITIALIZER,
-                       .units = units };
+    *l = (vxs_run_checkpoint){ .checkpoint = pieces->checkpoint,
+                               .path = vxs_checkpoint_path(pieces->checkpoint),
+                               .lock = PTHREAD_MUTEX_INITIALIZER,
+                               .units = units };
     char *identity = vxs_run_fingerprint(run, err);
     l->numbers = vxs_alloc(units, sizeof(*l->numbers), err);
     l->count = vxs_alloc(units, sizeof(*l->count), err);
@@ -206,64 +210,69 @@ vxs_status vxs_ledger_open(const vxs_context *context, const vxs_pieces *pieces,
                 l->units);
     free(identity);
     if (status)
-        vxs_ledger_close(l);
+        vxs_run_checkpoint_close(l);
     else
-        *ledger = l;
+        *checkpoint = l;
     return status;
 }
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 
-vxs_status vxs_ledger_find(const vxs_ledger *l, size_t unit, vxs_pack_unit *pack_unit, void *what,
-                           bool *found, vxs_error *err)
+vxs_status vxs_run_checkpoint_find(const vxs_run_checkpoint *l, size_t unit,
+                                   vxs_serialize_unit *serialize_unit, void *what, bool *found,
+                                   vxs_error *err)
 {
     *found = l && l->numbers[unit];
     if (!*found)
         return VXS_OK;
-    vxs_pack pack = {
+    vxs_serializer serializer = {
         .from = l->numbers[unit], .count = l->count[unit], .name = l->path, .err = err
     };
-    pack_unit(&pack, what, unit);
-    return vxs_pack_end(&pack);
+    serialize_unit(&serializer, what, unit);
+    return vxs_serialize_end(&serializer);
 }
 
-static vxs_status append(vxs_ledger *l, uint64_t unit, const vxs_pack *pack, vxs_error *err)
+static vxs_status append(vxs_run_checkpoint *l, uint64_t unit, const vxs_serializer *serializer,
+                         vxs_error *err)
 {
-    head h = { unit, pack->count };
+    head h = { unit, serializer->count };
     char hash[VXS_HASH_TEXT];
-    vxs_sha256(&h, sizeof(h), pack->numbers, pack->count * sizeof(*pack->numbers), hash);
+    vxs_sha256(&h, sizeof(h), serializer->numbers, serializer->count * sizeof(*serializer->numbers),
+               hash);
     bool fine = fwrite(&h, sizeof(h), 1, l->stream) == 1 &&
-                fwrite(pack->numbers, sizeof(double), pack->count, l->stream) == pack->count &&
+                fwrite(serializer->numbers, sizeof(double), serializer->count, l->stream) ==
+                    serializer->count &&
                 fwrite(hash, sizeof(hash) - 1, 1, l->stream) == 1 &&
                 vxs_checkpoint_flush(l->checkpoint);
     return fine ? VXS_OK : cannot_write(l, err);
 }
 
-static vxs_status append_features(vxs_ledger *l, vxs_error *err)
+static vxs_status append_features(vxs_run_checkpoint *l, vxs_error *err)
 {
-    vxs_pack pack = { .err = err };
-    vxs_pack_features(&pack, &l->features);
-    vxs_status status = pack.status ? pack.status : append(l, FEATURES_UNIT, &pack, err);
-    l->then = pack.numbers;
-    l->then_count = pack.count;
+    vxs_serializer serializer = { .err = err };
+    vxs_serialize_features(&serializer, &l->features);
+    vxs_status status =
+        serializer.status ? serializer.status : append(l, FEATURES_UNIT, &serializer, err);
+    l->then = serializer.numbers;
+    l->then_count = serializer.count;
     return status;
 }
 
-vxs_status vxs_ledger_add(vxs_ledger *l, size_t unit, vxs_pack_unit *pack_unit, void *what,
-                          vxs_error *err)
+vxs_status vxs_run_checkpoint_add(vxs_run_checkpoint *l, size_t unit,
+                                  vxs_serialize_unit *serialize_unit, void *what, vxs_error *err)
 {
     if (!l)
         return VXS_OK;
-    vxs_pack pack = { .err = err };
-    pack_unit(&pack, what, unit);
-    vxs_status status = pack.status;
+    vxs_serializer serializer = { .err = err };
+    serialize_unit(&serializer, what, unit);
+    vxs_status status = serializer.status;
     if (!status) {
         pthread_mutex_lock(&l->lock);
         status = l->then ? VXS_OK : append_features(l, err);
         if (!status)
-            status = append(l, unit, &pack, err);
+            status = append(l, unit, &serializer, err);
         pthread_mutex_unlock(&l->lock);
     }
-    free(pack.numbers);
+    free(serializer.numbers);
     return status;
 }
