@@ -90,7 +90,7 @@ void vxs_cv_release(vxs_cv *cv)
     *cv = (vxs_cv){ .fold_count = 0 };
 }
 
-/* ---- What is asked for ----------------------------------------------------------------------- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
 {

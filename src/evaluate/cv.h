@@ -1,7 +1,7 @@
-/* cv.h - a cross-validation in the making; private to the evaluate room.
+/* cv.h - a running cross-validation; private to the evaluate room.
  *
- * Data moves one way: folds.c says who is kept back, cv.c lists the inner jobs, choose.c takes the
- * lambda that they speak for and calibrates, cv.c solves the outer jobs, held_out.c measures. */
+ * Data moves one way: folds.c assigns test subjects, cv.c lists the inner jobs, choose.c takes lambda
+ * from their losses and calibrates, cv.c solves the outer jobs, held_out.c evaluates them. */
 #ifndef VXS_EVALUATE_CV_H
 #define VXS_EVALUATE_CV_H
 
@@ -53,7 +53,7 @@ VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs
 size_t vxs_first_try(const vxs_tries *tries, size_t number);
 /* The try, the inner scores at it and their metrics, and the calibration. */
 VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
-/* held_out.c: scores, probabilities, baselines and metrics of the subjects kept back. */
+/* held_out.c: scores, probabilities, baselines and metrics of the held-out subjects. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_fold(vxs_fold_work *work, const vxs_job *outer,
                                             const double *global_signal, vxs_error *err);
 /* comparison.c: model and baselines over all folds by one convention, with intervals. */

@@ -378,7 +378,7 @@ static void write_scores(const vxs_cv *cv, FILE *stream)
             baseline_rows(cv, &w, b);
 }
 
-/* Which inner fold a training subject was kept back in. */
+/* The inner fold in which a training subject is held out. */
 static void write_inner(const vxs_cv *cv, FILE *stream)
 {
     const vxs_task *t = cv->task;

@@ -4,13 +4,13 @@
  * the target must leave its distribution as it is (Winkler and others 2014, 2015). Subjects of one
  * person are not independent, so the person is exchanged, with the targets of all its subjects in
  * their order: with persons that are alike in distribution this holds whether the target is one
- * value a person or varies within it. Persons change places with those who have as many subjects
+ * value a person or varies within it. Persons are exchanged with persons who have as many subjects
  * (whole-block exchange between blocks of one size), so that the targets of all subjects stay the
  * same ones, and the number of a person's subjects may go with either.
  *
  * Blocks that hold several persons (sites) keep persons inside: units are exchanged that have the
  * same sequence of blocks. Blocks inside a person (or the person itself) allow single subjects to
- * change places in them, which holds where subjects of a person are exchangeable, with no trend
+ * are exchanged within them, which holds where subjects of a person are exchangeable, with no trend
  * from one to the next, and tests what varies within persons alone. Whole blocks are exchanged
  * where they hold persons with as many subjects each. */
 #include "evaluate/exchange.h"
@@ -241,7 +241,7 @@ vxs_status vxs_exchange_ways(const vxs_exchange *x, const double *score, double 
             unit[u] = u;
         qsort_r(unit, count, sizeof(*unit), by_scores, &k);
         *log_ways += lgamma((double)count + 1);
-        for (size_t u = 0; u < count; u++) { /* units that are the same change places unseen */
+        for (size_t u = 0; u < count; u++) { /* an exchange of equal units changes nothing */
             same = u > 0 && by_scores(&unit[u - 1], &unit[u], &k) == 0 ? same + 1 : 1;
             *log_ways -= log((double)same);
         }

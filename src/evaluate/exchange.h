@@ -4,7 +4,7 @@
 
 #include "evaluate/evaluate.h"
 
-/* Units are single subjects, or several with their order; those of one kind change places. */
+/* Units are single subjects, or several with their order; those of one kind are exchangeable. */
 typedef struct {
     const char *unit; /* "subjects", "people" or "blocks" */
     size_t units, kinds;

@@ -393,8 +393,8 @@ static bool newton_step(const vxs_predictions *p, double *a, double *b)
     return true;
 }
 
-/* Of two classes. Probabilities that are all the same have slope 0; where the classes can be told
- * apart without a slip there is none. */
+/* Of two classes. Probabilities that are all the same have slope 0; where the probabilities
+ * separate the classes there is none. */
 static void measure_calibration(const vxs_predictions *p, vxs_metrics *m)
 {
     double a = 0, b = 0;

@@ -4,7 +4,7 @@
  * p = (C + 1) / (N + 1), C of N being as good as the observed one or better. Permutations are
  * numbered, and number k is the same whoever computes it, so that a run can go on where another was
  * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
- * is asked for in the order of the numbers, so that threads change nothing. */
+ * is decided in the order of the numbers, so that threads change nothing. */
 #include "evaluate/acceptable.h"
 #include "evaluate/chunks/chunk.h"
 #include "voxsift/internal/machine.h"

@@ -38,7 +38,7 @@ static void widen_box(canvas *c, const vxs_grid *grid, size_t voxel)
     }
 }
 
-/* The mask, and the whole head under it: half a brain does not tell which half it is. */
+/* The mask, and the whole head under it: half a brain would not show which half it is. */
 static void find_box(canvas *c)
 {
     const vxs_volume *map = c->s->map, *u = c->s->underlay;

@@ -1,5 +1,5 @@
-/* voxsift/internal/evaluate.h - honest numbers: cross-validation, permutations, stability, and runs
- * in pieces. */
+/* voxsift/internal/evaluate.h - cross-validation, permutation tests, stability selection, and
+ * runs in parts. */
 #ifndef VOXSIFT_INTERNAL_EVALUATE_H
 #define VOXSIFT_INTERNAL_EVALUATE_H
 
@@ -62,10 +62,10 @@ enum { VXS_FOLDS_OPEN = -1, VXS_FOLDS_GROUP = VXS_WORD(0), VXS_USUAL_FOLDS = 5 }
 VXS_MUST_CHECK vxs_status vxs_cv_settle(const vxs_context *context, const vxs_task *task,
                                         vxs_cv_settings *settings, vxs_error *err);
 
-/* Who is kept back when. */
+/* Assignment of subjects to folds. */
 typedef struct {
     size_t n, repeats, count;
-    size_t *fold;          /* repeats x n: the fold in which a subject is kept back */
+    size_t *fold;          /* repeats x n: the fold in which a subject is held out */
     char **names;          /* of folds that are given, or NULL */
     size_t *group;         /* subjects of one person, and of one group, are in one fold */
     size_t groups, values; /* values: of --group, before persons join some; 0 without it */
@@ -92,7 +92,7 @@ extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
 typedef struct {
     size_t repeat, fold, train, test; /* how many subjects */
     double point, smooth;             /* as the inner folds chose: of lambda_max, and smoothness */
-    vxs_metrics outer, inner;         /* of subjects kept back; of the choice among lambdas */
+    vxs_metrics outer, inner;         /* of held-out subjects; of the choice of lambda */
     vxs_metrics baselines[VXS_BASELINES];
     vxs_solution *fits;     /* one an output, of features as they stand */
     double *pattern;        /* outputs x p: what the score goes with (Haufe) */
@@ -128,7 +128,7 @@ typedef struct {
                                          from the subject */
     double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */
     double *baselines[VXS_BASELINES]; /* repeats x outputs x n, or NULL */
-    size_t *inner;                    /* repeats x folds x n: inner folds; SIZE_MAX: kept back */
+    size_t *inner;                    /* repeats x folds x n: inner folds; SIZE_MAX: test subjects */
     vxs_metrics pooled, low, high;    /* over all subjects, and the bootstrap's interval */
     vxs_metrics pooled_baselines[VXS_BASELINES];
     vxs_class_scores classes; /* over all subjects, mean over repeats */
@@ -146,7 +146,7 @@ VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task 
                                      const vxs_cv_settings *settings,
                                      const vxs_method_settings *method, vxs_cv *cv, vxs_error *err);
 void vxs_cv_release(vxs_cv *cv);
-/* What settings->inner_folds folds of all subjects speak for, among the lambdas of a path (or of
+/* The choice by settings->inner_folds folds of all subjects among the lambdas of a path (or of
  * the one that is given) and the smoothnesses of methods that have them; the caller releases it. */
 VXS_MUST_CHECK vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
                                         const vxs_cv_settings *settings,
@@ -186,7 +186,7 @@ typedef struct {
     double acceptable;              /* the share of them whose training parts have each class */
     size_t *again;                  /* of a permutation: how often it was drawn again */
     size_t redrawn;                 /* the sum of these, of `count` permutations */
-    const char *unit;               /* what changes places: "subjects", "people" or "blocks" */
+    const char *unit;               /* what is exchanged: "subjects", "people" or "blocks" */
     size_t units;
     size_t first, end; /* those of the chunk; then there is no p */
     double seconds;

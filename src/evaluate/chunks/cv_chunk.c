@@ -25,7 +25,7 @@ static void serialize_fits(vxs_serializer *p, const vxs_cv *cv, vxs_cv_fold *f)
     vxs_serialize_reals(p, f->pattern, outputs * cv->task->cohort->p);
 }
 
-/* Whom the fold keeps back: columns and files that say so may have changed since. */
+/* The test subjects of the fold: columns and files that define folds may have changed since. */
 static void serialize_folds(vxs_serializer *p, const vxs_cv *cv, const vxs_cv_fold *f)
 {
     const size_t *fold = cv->folds.fold + f->repeat * cv->task->n;
@@ -35,12 +35,12 @@ static void serialize_folds(vxs_serializer *p, const vxs_cv *cv, const vxs_cv_fo
         if (!p->status && was != kept)
             p->status = vxs_fail(p->err, VXS_BAD_DATA,
                                  "'%s' was made with other folds: '%s' was %s in fold %zu", p->name,
-                                 vxs_task_id(cv->task, i), was ? "kept back" : "not kept back",
+                                 vxs_task_id(cv->task, i), was ? "held out" : "not held out",
                                  f->fold + 1);
     }
 }
 
-/* Of the subjects that this fold keeps back, out of rows that all have; NULL when there are none.
+/* Values of the test subjects of this fold, out of rows of all subjects; NULL when there are none.
  */
 static void serialize_kept(vxs_serializer *p, const vxs_cv *cv, const vxs_cv_fold *f, double *all,
                            size_t rows)
@@ -56,7 +56,7 @@ static void serialize_kept(vxs_serializer *p, const vxs_cv *cv, const vxs_cv_fol
 static void serialize_inner(vxs_serializer *p, const vxs_cv *cv, size_t *inner)
 {
     for (size_t i = 0; i < cv->task->n; i++) {
-        size_t number = inner[i] + 1; /* SIZE_MAX, who is kept back, becomes 0 */
+        size_t number = inner[i] + 1; /* SIZE_MAX, a test subject, becomes 0 */
         vxs_serialize_size(p, &number, (size_t)cv->settings.inner_folds);
         inner[i] = number - 1;
     }
