@@ -110,8 +110,8 @@ static void print_lambda(FILE *out, const vxs_certificate *c, int64_t folds)
             vxs_score_text(c->lambda / c->lambda_max, false, ratio));
     if (folds > 0)
         fprintf(out, ", chosen by %lld-fold CV", (long long)folds);
-    else if (folds < 0)
-        fprintf(out, ", chosen by leave-one-group-out CV");
+    else if (folds != 0)
+        fprintf(out, ", chosen by %sCV", folds == CHOOSE_BY_GROUP ? "leave-one-group-out " : "");
     fputc('\n', out);
 }
 
@@ -156,7 +156,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
 static void print_direction(FILE *out, const vxs_model *m, const vxs_task *t)
 {
     const vxs_selected *s = m->outputs[0].fit.selected;
-    if (t->class_count > 2 || (s && s->map.kind != VXS_MAP_NONE) || m->outputs[0].encoded)
+    if (t->class_count > 2 || (s && s->map.kind != VXS_FEATURE_MAP_NONE) || m->outputs[0].encoded)
         return; /* one map a class, or values without sign */
     fprintf(out, "  positive weights: %s %s\n", t->class_count == 2 ? "more" : "higher",
             t->class_count == 2 ? t->classes[1] : t->settings.target);
@@ -267,8 +267,11 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     if (status)
         return status;
     vxs_log(call->context, VXS_LOG_INFO, "%s CV chose %s %s in %s s",
-            s->choose > 0 ? count : "leave-one-group-out", vxs_short_text(selection->point, point),
-            vxs_point_words(selection), vxs_short_text(vxs_seconds() - start, seconds));
+            s->choose > 0                  ? count
+            : s->choose == CHOOSE_BY_GROUP ? "leave-one-group-out"
+                                           : "internal",
+            vxs_short_text(selection->point, point), vxs_point_words(selection),
+            vxs_short_text(vxs_seconds() - start, seconds));
     if (vxs_methods[task->settings.method].path == VXS_BY_LAMBDA)
         method->path.lambda_ratio = selection->point;
     method->path.point = selection->point;

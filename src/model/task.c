@@ -33,8 +33,7 @@ const vxs_param vxs_task_params[] = {
     VXS_TEXT_ROW("positive", "CLASS", AT(positive),
                  "positive one of two classes: high scores and positive weights mean it; default: "
                  "the rarer class",
-                 .head = VXS_HEAD_DATA,
-                 .more = "Sensitivity, F1 and AUC are of this class."),
+                 .head = VXS_HEAD_DATA, .more = "Sensitivity, F1 and AUC are of this class."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column with case weights; a weight of 2 counts a subject twice",
                  .head = VXS_HEAD_DATA,

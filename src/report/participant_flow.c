@@ -59,7 +59,7 @@ static void write_selection(const vxs_results *s, const vxs_json *list)
     for (const vxs_json *k = list ? list->first : NULL; k; k = k->next) {
         begin_exit(s, vxs_results_number(k, "left_out"),
                    strcmp(vxs_results_text(k, "option"), "--only") == 0 ? "not selected by "
-                                                                      : "excluded by ");
+                                                                        : "excluded by ");
         vxs_html(s->out, "%s %s", vxs_results_text(k, "option"), vxs_results_text(k, "expression"));
         end_exit(s);
     }

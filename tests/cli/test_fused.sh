@@ -103,9 +103,9 @@ same "the same permutations" "$(cat part/null.tsv)" "$(cat whole/null.tsv)"
 works "path" voxsift path g --target score "${grid[@]}" --sparsity 1 "${few[@]}"
 same "no piece has a weight at lambda_max" "$(sed -n '1p;2p' "$work/out" | cut -f 3 | tr '\n' ' ')" "pieces 0 "
 works "stability" voxsift stability g --target score "${grid[@]}" --sparsity 1 --pairs 2 --select-features 1 -o small -q
-holds "a piece is larger than one voxel" "the first piece on its path has more than 1 features" "$work/out"
+holds "a piece is larger than one voxel" "the first fused region on its path has more than 1 features" "$work/out"
 works "a page of nothing" voxsift report small -o small.html
-holds "and why" "the first piece on its path has more than 1 features; --select-features" small.html
+holds "and why" "the first fused region on its path has more than 1 features; --select-features" small.html
 # without sparsity nearly all voxels have a weight: which ones is not told
 works "cv" voxsift cv g --target score "${grid[@]}" "${folds[@]}" -o dense
 works "its page" voxsift report dense -o dense.html

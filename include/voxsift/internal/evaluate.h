@@ -128,8 +128,8 @@ typedef struct {
                                          from the subject */
     double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */
     double *baselines[VXS_BASELINES]; /* repeats x outputs x n, or NULL */
-    size_t *inner;                    /* repeats x folds x n: inner folds; SIZE_MAX: test subjects */
-    vxs_metrics pooled, low, high;    /* over all subjects, and the bootstrap's interval */
+    size_t *inner;                 /* repeats x folds x n: inner folds; SIZE_MAX: test subjects */
+    vxs_metrics pooled, low, high; /* over all subjects, and the bootstrap's interval */
     vxs_metrics pooled_baselines[VXS_BASELINES];
     vxs_class_scores classes; /* over all subjects, mean over repeats */
     vxs_comparison comparison;

@@ -33,10 +33,10 @@ static void serialize_folds(vxs_serializer *p, const vxs_cv *cv, const vxs_cv_fo
         bool kept = fold[i] == f->fold, was = kept;
         vxs_serialize_flag(p, &was);
         if (!p->status && was != kept)
-            p->status = vxs_fail(p->err, VXS_BAD_DATA,
-                                 "'%s' was made with other folds: '%s' was %s in fold %zu", p->name,
-                                 vxs_task_id(cv->task, i), was ? "held out" : "not held out",
-                                 f->fold + 1);
+            p->status =
+                vxs_fail(p->err, VXS_BAD_DATA,
+                         "'%s' was made with other folds: '%s' was %s in fold %zu", p->name,
+                         vxs_task_id(cv->task, i), was ? "held out" : "not held out", f->fold + 1);
     }
 }
 
