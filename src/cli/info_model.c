@@ -43,7 +43,7 @@ static void print_json(const vxs_call *call, const vxs_model *m)
     vxs_close_json(call, &w);
 }
 
-/* Of methods that select among units, round by round. */
+/* Of methods that select among features, groups or pairs. */
 static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_selected *s = o->fit.selected;
@@ -53,20 +53,19 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
         "  %s: %zu of %zu %s have a weight, of %zu %s that were selected; relative gap %.2g%s\n",
         o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", s->count,
         vxs_unit_name(m, s->count), c->gap,
-        c->converged ? "" : ", and on these MORE than was asked for");
+        c->converged ? "" : ", and on these ABOVE the tolerance");
     fprintf(out, "  selected in %llu %s%s\n", (unsigned long long)s->rounds,
-            s->rounds == 1 ? "round" : "rounds",
-            s->retrained ? "; weights were learned anew, the gap is of those that selected" : "");
+            s->rounds == 1 ? "iteration" : "iterations",
+            s->retrained ? "; weights were refitted, the gap is that of the selection" : "");
 }
 
 static void print_pieces(FILE *out, const vxs_model *m, size_t k)
 {
     size_t pieces = m->outputs[k].fit.certificate.pieces;
     if (pieces > 0 && m->loss == &vxs_multinomial_loss && k + 1 == m->output_count)
-        fprintf(out, "  all of these are in %zu pieces of equal weight\n", pieces);
+        fprintf(out, "  all of these are in %zu fused regions\n", pieces);
     else if (pieces > 0 && m->loss != &vxs_multinomial_loss)
-        fprintf(out, "  they are in %zu %s of equal weight\n", pieces,
-                pieces == 1 ? "piece" : "pieces");
+        fprintf(out, "  in %zu fused region%s\n", pieces, pieces == 1 ? "" : "s");
 }
 
 static void print_output(FILE *out, const vxs_model *m, size_t k)
@@ -76,9 +75,11 @@ static void print_output(FILE *out, const vxs_model *m, size_t k)
         print_selected(out, m, &m->outputs[k]);
         return;
     }
-    fprintf(out, "  %s: %zu of %zu %s have a weight, at lambda %.6g; relative gap %.2g%s\n",
-            m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features", c->lambda,
-            c->gap, c->converged ? "" : ", which is MORE than was asked for");
+    char lambda[VXS_REAL_TEXT];
+    fprintf(out, "  %s: %zu of %zu %s have a non-zero weight, at lambda %s; relative gap %.2g%s\n",
+            m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features",
+            vxs_score_text(c->lambda, false, lambda), c->gap,
+            c->converged ? "" : ", ABOVE the tolerance");
     print_pieces(out, m, k);
 }
 
@@ -87,10 +88,12 @@ static void print_words(const vxs_call *call, const vxs_model *m)
     FILE *out = call->out;
     fprintf(out, "'%s' is a model that predicts '%s' by %s (%s loss).\n", call->operands[0],
             m->task.target, vxs_method_names[m->task.method], loss_of(m));
+    if (m->class_count == 2)
+        fprintf(out, "  positive class: %s, against %s\n", m->classes[1], m->classes[0]);
     for (size_t k = 0; k < m->output_count; k++)
         print_output(out, m, k);
     for (size_t k = 0; k < m->free_count; k++)
-        fprintf(out, "%s%s%s", k == 0 ? "  not penalised: " : ", ", m->free_names[k],
+        fprintf(out, "%s%s%s", k == 0 ? "  not penalized: " : ", ", m->free_names[k],
                 k + 1 == m->free_count ? "\n" : "");
 }
 
