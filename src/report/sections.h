@@ -1,7 +1,7 @@
 /* sections.h - the sections of a report page; private to the report room.
  *
  * report.c opens the page and the results directory, and has the table of kinds of directories.
- * Each kind has a file for its results: scores.c (with classes.c) and selection.c for
+ * Each kind has a file for its results: scores.c (with classes.c) and inner_loss.c for
  * cross-validation, permuted.c, stable.c. maps.c has slices and region tables; selected.c and
  * pairs.c have selected groups and pairs; about.c has settings and certificates, participant_flow.c
  * the flow of participants, paper.c the methods paragraph with its references. All of them read the
@@ -64,7 +64,7 @@ VXS_MUST_CHECK vxs_status vxs_results_column(const vxs_results *results, const c
 VXS_MUST_CHECK vxs_status vxs_section_scores(const vxs_results *results, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_section_permutations(const vxs_results *results, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_section_stability(const vxs_results *results, vxs_error *err);
-/* selection.c: how lambda was chosen; and of a model, where folds chose it. */
+/* inner_loss.c: how lambda was chosen; and of a model, where folds chose it. */
 VXS_MUST_CHECK vxs_status vxs_section_selection(const vxs_results *results, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_section_choice(const vxs_results *results, vxs_error *err);
 void vxs_section_permuting(const vxs_results *results); /* rows of the table of settings */

@@ -1,4 +1,4 @@
-/* selection.c - inner cross-validation: loss and number of features against lambda, or against what
+/* inner_loss.c - inner cross-validation: loss and number of features against lambda, or against what
  * else it chooses. */
 #include "report/sections.h"
 
