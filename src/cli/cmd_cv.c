@@ -49,12 +49,21 @@ static const char *baseline_words(const vxs_cv *cv, int baseline)
     return vxs_baseline_words(vxs_baseline_names[baseline], cv->task->settings.confounds != NULL);
 }
 
+/* A width in characters as one in bytes, which printf counts. */
+static int in_bytes(int width, const char *text)
+{
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) == 0x80; /* a continuation byte of UTF-8 */
+    return width;
+}
+
 /* A metric of the model, and under it that of each baseline with the difference. */
 static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *name, bool baselines,
                          int width)
 {
     char value[VXS_REAL_TEXT], by[VXS_REAL_TEXT], range[INTERVAL_TEXT], words[VXS_METRIC_TEXT];
-    fprintf(call->out, "  %-*s%9s  %s\n", width, words_of(cv->task, name, words),
+    words_of(cv->task, name, words);
+    fprintf(call->out, "  %-*s%9s  %s\n", in_bytes(width, words), words,
             vxs_score_text(value_of(&cv->pooled, name), false, value),
             interval(&cv->low, &cv->high, name, false, range));
     for (int b = 0; b < VXS_BASELINES && baselines; b++)

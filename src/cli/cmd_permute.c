@@ -99,11 +99,10 @@ const vxs_command vxs_cmd_permute = {
     .heading = "Predict",
     .summary = "say how often chance alone predicts as well: a p-value",
     .details =
-        "Gives the target to other subjects, again and again, and sends each such cohort through "
-        "the whole of 'voxsift cv' with the same options: folds, prefilter, choice of lambda or "
-        "rounds, fits. p is (C + 1) / (N + 1), C of N permutations being as good as the observed "
-        "one. Confounds stay with the features: what is tested is that the target goes with "
-        "neither.\n\n"
+        "Permutes the target across subjects and repeats the complete 'voxsift cv' with the same "
+        "options: folds, prefilter, choice of lambda or iterations, fits. p is (C + 1) / (N + 1), "
+        "where C of N permutations reach the observed value. Confounds are not permuted; the null "
+        "hypothesis is that the target is independent of images and confounds jointly.\n\n"
         "What is exchanged is the person, with the targets of all its subjects (scans) in the "
         "order of the table, between persons with as many subjects (whole-block exchange; Winkler "
         "2015). This is valid for a target that is one value per person, such as a trait, and for "
