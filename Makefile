@@ -38,13 +38,14 @@ LIBS    = $(PKG_LIBS) -lm -lpthread
 
 ROOMS    := core linalg image cohort simulate graph design loss penalty solver verify model evaluate report
 LIB_SRC  := $(sort $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c)))
-CLI_SRC  := $(sort $(filter-out src/cli/main.c,$(wildcard src/cli/*.c)))
+CLI_SRC  := $(sort $(filter-out src/cli/main.c src/cli/static.c,$(wildcard src/cli/*.c)))
 MAIN_SRC := src/cli/main.c
+STATIC_SRC := src/cli/static.c
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 FUZZERS  := tsv json npy nifti
 HEADERS  := include/voxsift.h $(sort $(wildcard include/voxsift/*.h))
 INTERNAL := $(sort $(wildcard include/voxsift/internal/*.h))
-OWN_C    := $(LIB_SRC) $(CLI_SRC) $(MAIN_SRC)
+OWN_C    := $(LIB_SRC) $(CLI_SRC) $(MAIN_SRC) $(STATIC_SRC)
 ALL_C    := $(OWN_C) $(sort $(wildcard tests/*/*.c examples/*.c))
 ALL_H    := $(HEADERS) $(INTERNAL) $(sort $(wildcard src/*/*.h src/*/*/*.h tests/*/*.h))
 
@@ -58,7 +59,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .SUFFIXES:
 .PHONY: hardened all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
         lint layers rooms bans headers symbols warnings gates-selftest docs docs-check man examples \
-        same peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install uninstall clean help FORCE
+        same peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install install-program install-library uninstall clean help FORCE
 
 SONAME   := libvoxsift.so.0
 
@@ -254,6 +255,7 @@ mutate-run: all
 	@$(PYTHON) tests/fuzz/mutate.py $(BUILD)/voxsift $(BUILD)/mutate --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 include tests/bench/bench.mk
+include docs/packaging/packaging.mk
 
 # ---- Agreement with other programs and with other revisions ---------------------------------------
 
@@ -340,28 +342,41 @@ bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir  = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-install: all
-	install -d '$(bindir)' '$(libdir)/pkgconfig' '$(incdir)/voxsift' '$(mandir)' '$(docdir)' \
-	  '$(bashdir)' '$(zshdir)' '$(fishdir)'
-	install -m 755 $(BUILD)/voxsift '$(bindir)/voxsift'
-	install -m 644 $(BUILD)/libvoxsift.a '$(libdir)/libvoxsift.a'
-	install -m 755 $(BUILD)/$(SONAME) '$(libdir)/$(SONAME)'
-	ln -sf $(SONAME) '$(libdir)/libvoxsift.so'
-	install -m 644 include/voxsift.h '$(incdir)/voxsift.h'
-	install -m 644 include/voxsift/*.h '$(incdir)/voxsift'
+# What is installed as the program, and its examples: those that git knows, so that what they made stays here.
+PROGRAM  ?= $(BUILD)/voxsift
+EXAMPLES  = $(or $(shell git ls-files examples 2> /dev/null),$(shell find examples -type f))
+
+# Documents stand beside each other as they do here, so that their links lead somewhere and their commands run there.
+install-program: $(PROGRAM)
+	install -d '$(bindir)' '$(mandir)' '$(docdir)/docs/figures' '$(bashdir)' '$(zshdir)' '$(fishdir)'
+	install -m 755 $(PROGRAM) '$(bindir)/voxsift'
 	install -m 644 docs/man/*.1 '$(mandir)'
 	for folder in schaefer2018 icbm152; do \
 	  install -d '$(datadir)'/atlases/$$folder && \
 	  install -m 644 atlases/$$folder/* '$(datadir)'/atlases/$$folder || exit; done
 	install -m 644 README.md LICENSE NEWS.md '$(docdir)'
-	$(BUILD)/voxsift completion bash > '$(bashdir)/voxsift'
-	$(BUILD)/voxsift completion zsh > '$(zshdir)/_voxsift'
-	$(BUILD)/voxsift completion fish > '$(fishdir)/voxsift.fish'
+	install -m 644 $(filter-out %.1 %.sh,$(wildcard docs/*.*)) '$(docdir)/docs'
+	install -m 644 docs/figures/* '$(docdir)/docs/figures'
+	@echo 'install -D -m 644 examples/... $(docdir)/examples/...' && \
+	 for file in $(EXAMPLES); do install -D -m 644 $$file '$(docdir)'/$$file || exit; done
+	$(PROGRAM) completion bash > '$(bashdir)/voxsift'
+	$(PROGRAM) completion zsh > '$(zshdir)/_voxsift'
+	$(PROGRAM) completion fish > '$(fishdir)/voxsift.fish'
+
+install-library: all
+	install -d '$(libdir)/pkgconfig' '$(incdir)/voxsift'
+	install -m 644 $(BUILD)/libvoxsift.a '$(libdir)/libvoxsift.a'
+	install -m 755 $(BUILD)/$(SONAME) '$(libdir)/$(SONAME)'
+	ln -sf $(SONAME) '$(libdir)/libvoxsift.so'
+	install -m 644 include/voxsift.h '$(incdir)/voxsift.h'
+	install -m 644 include/voxsift/*.h '$(incdir)/voxsift'
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: voxsift' \
 	  'Description: sparse prediction from brain images' 'Version: $(VERSION)' \
 	  'Requires.private: openblas libdeflate nettle zlib' 'Cflags: -I"$${prefix}/include"' \
 	  'Libs: -L"$${prefix}/lib" -lvoxsift' 'Libs.private: -lnifti2 -lznz -lamd -fopenmp -lm -lpthread' \
 	  > '$(libdir)/pkgconfig/voxsift.pc'
+
+install: install-program install-library
 
 uninstall:
 	rm -f '$(bindir)/voxsift' '$(libdir)/libvoxsift.a' '$(libdir)/libvoxsift.so' '$(libdir)/$(SONAME)' '$(libdir)/pkgconfig/voxsift.pc' \

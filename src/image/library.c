@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static const struct {
@@ -25,15 +26,28 @@ static const char *file_name(const char *name)
     return name;
 }
 
+/* A path as glob takes it: what has a meaning in patterns is escaped. */
+static void escape(const char *path, char *pattern, size_t size)
+{
+    size_t length = 0;
+    for (; *path && length + 2 < size; path++) {
+        if (strchr("*?[]\\", *path))
+            pattern[length++] = '\\';
+        pattern[length++] = *path;
+    }
+    pattern[length] = '\0';
+}
+
 /* In the folder, or in a folder in it; an XML says more than an image does. */
 static vxs_status look_in(const char *folder, const char *name, char **path, vxs_error *err)
 {
     static const char *const ways[] = { "%s/%s.xml",      "%s/*/%s.xml", "%s/%s.nii.gz",
                                         "%s/*/%s.nii.gz", "%s/%s.nii",   "%s/*/%s.nii" };
-    char pattern[PATH_MAX];
+    char pattern[2 * PATH_MAX], place[PATH_MAX];
+    escape(folder, place, sizeof(place));
     for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]) && !*path; k++) {
         glob_t found = { .gl_pathc = 0 };
-        snprintf(pattern, sizeof(pattern), ways[k], folder, name);
+        snprintf(pattern, sizeof(pattern), ways[k], place, name);
         if (glob(pattern, 0, NULL, &found) == 0) {
             *path = vxs_format(err, "%s", found.gl_pathv[0]);
             globfree(&found);
@@ -57,17 +71,41 @@ static vxs_status look_in_list(const char *list, const char *name, char **path, 
     return status;
 }
 
-/* Where the program is: installed beside share, or built beside atlases. */
+/* The program's own path, links resolved: as the system knows it, or, where there is no /proc, as
+ * it was started. */
+static bool find_program(char path[PATH_MAX])
+{
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (length <= 0)
+        return started && realpath(started, path);
+    path[length] = '\0';
+    return true;
+}
+
+/* Beside the program, wherever it was put: installed or unpacked, it is in bin beside share; built,
+ * it is in build, or in build/static, beside atlases. */
 static vxs_status look_beside_program(const char *name, char **path, vxs_error *err)
 {
-    char program[PATH_MAX - 64], list[2 * PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    if (length <= 0)
-        return VXS_OK;
-    program[length] = '\0';
-    *strrchr(program, '/') = '\0';
-    snprintf(list, sizeof(list), "%s/../share/voxsift/atlases:%s/../atlases", program, program);
-    return look_in_list(list, name, path, err);
+    static const struct {
+        int up;
+        const char *folder;
+    } places[] = { { 2, "share/voxsift/atlases" }, { 2, "atlases" }, { 3, "atlases" } };
+    vxs_status status = VXS_OK;
+    char program[PATH_MAX], folder[PATH_MAX + 32];
+    bool deep = find_program(program);
+    for (size_t k = 0; k < sizeof(places) / sizeof(places[0]) && deep && !*path && !status; k++) {
+        snprintf(folder, sizeof(folder), "%s", program);
+        for (int up = 0; up < places[k].up && deep; up++) {
+            char *last = strrchr(folder, '/');
+            if ((deep = last != NULL))
+                *last = '\0';
+        }
+        snprintf(folder + strlen(folder), sizeof(folder) - strlen(folder), "/%s", places[k].folder);
+        if (deep)
+            status = look_in(folder, name, path, err);
+    }
+    return status;
 }
 
 static vxs_status look_in_fsl(const char *name, char **path, vxs_error *err)

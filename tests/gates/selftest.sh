@@ -150,6 +150,7 @@ program() { # flags that take something back: a program that has all else
 }
 plant; clean "hardened" sh tests/gates/hardened.sh "$BUILD/voxsift"
 program; clean "hardened" sh tests/gates/hardened.sh planted
+program; sees "a static program that needs libraries" sh tests/gates/hardened.sh planted static
 program -fno-pie -no-pie; sees "a program at a fixed place" sh tests/gates/hardened.sh planted
 program -Wl,-z,norelro; sees "relocations that stay writable" sh tests/gates/hardened.sh planted
 program -Wl,-z,lazy; sees "lazy binding" sh tests/gates/hardened.sh planted

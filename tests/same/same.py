@@ -3,7 +3,9 @@
 same.py BEFORE NOW WORK [PATTERN]: two programs, a directory to work in, and perhaps a regular expression that chooses
 commands (what they need comes along). commands.txt lists them. Seconds, versions and the like are left out. Two lists
 say what differs on purpose: renames.tsv (text of the old outputs, and of the commands for the old program) and
-rounding.tsv (commands whose numbers may differ by so much, since sums change their order)."""
+rounding.tsv (commands whose numbers may differ by so much, since sums change their order). With SAME_BITS=1 both are
+one revision, built or run in two ways: the lists do not count. SAME_THREADS: threads of each command, else 1;
+SAME_BEFORE, SAME_NOW: variables (NAME=VALUE, blanks between) that the commands of one build alone get."""
 import csv
 import gzip
 import html
@@ -28,6 +30,8 @@ TIMES = re.compile(r'\b[0-9.e+-]+ (?:s|min|h)\b|(?<=Seconds</th><td>)[^<]*|\bvox
 
 
 def table(name):
+    if os.environ.get('SAME_BITS') == '1':
+        return []
     with open(os.path.join(here, name), newline='') as file:
         return list(csv.DictReader(file, delimiter='\t'))
 
@@ -78,7 +82,7 @@ def write_tables(folder):
         file.write('from\tto\tweight\n' + ''.join('f%d\tf%d\t%d\n' % (j, (j + 1) % 12, 1 + j % 2) for j in range(12)))
 
 
-def run_all(program, folder, commands, translate):
+def run_all(program, folder, commands, translate, variables):
     """Each command's exit code, output and messages, and the state of the folder after all of them."""
     kept, folder = folder, os.path.join(work, 'run')  # outputs hold paths: the same for both programs
     shutil.rmtree(kept, ignore_errors=True)
@@ -86,7 +90,8 @@ def run_all(program, folder, commands, translate):
     os.makedirs(folder)
     os.symlink(os.path.abspath('examples'), folder + '/examples')
     write_tables(folder + '/tables')
-    environment = dict(os.environ, VOXSIFT_NTHREADS='1', OPENBLAS_NUM_THREADS='1', LC_ALL='C.UTF-8')
+    environment = dict(os.environ, VOXSIFT_NTHREADS=os.environ.get('SAME_THREADS', '1'), OPENBLAS_NUM_THREADS='1',
+                       LC_ALL='C.UTF-8', **dict(pair.split('=', 1) for pair in variables.split()))
     results = {}
     for name, words in commands.items():
         line = ' '.join(word if '*' in word else shlex.quote(word) for word in shlex.split(translate(words)))
@@ -225,8 +230,8 @@ def main():
         return words
 
     folders = [os.path.join(work, 'before'), os.path.join(work, 'now')]
-    old = run_all(before, folders[0], commands, old_words)
-    new = run_all(now, folders[1], commands, lambda words: words)
+    old = run_all(before, folders[0], commands, old_words, os.environ.get('SAME_BEFORE', ''))
+    new = run_all(now, folders[1], commands, lambda words: words, os.environ.get('SAME_NOW', ''))
 
     differences, compared = [], 0
     for name in commands:
