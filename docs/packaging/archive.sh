@@ -12,6 +12,6 @@ for name in README.md LICENSE NEWS.md docs examples; do
 done
 chmod -R u=rwX,go=rX "$tree"
 tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -C "$(dirname "$tree")" \
-    "$(basename "$tree")" | gzip -9n > "$archive.new"
+    "$(basename "$tree")" | gzip -n > "$archive.new"
 mv "$archive.new" "$archive"
 (cd "$(dirname "$archive")" && sha256sum "$(basename "$archive")" > "$(basename "$archive").sha256")

@@ -30,3 +30,13 @@ dist: $(STATIC)
 	@$(MAKE) --no-print-directory install-program PROGRAM=$(STATIC) DESTDIR=$(BUILD)/static/$(ARCHIVE) PREFIX= \
 	  > $(BUILD)/static/install.log
 	@sh docs/packaging/archive.sh $(STATIC) $(BUILD)/static/$(ARCHIVE) $(BUILD)/$(ARCHIVE).tar.gz $(EPOCH)
+
+# A revision of the package, not of voxsift.
+DEB_VERSION = $(VERSION)-1
+DEB         = $(BUILD)/voxsift_$(DEB_VERSION)_$(shell dpkg --print-architecture).deb
+
+deb: $(BUILD)/voxsift
+	$(say) PACK $(DEB)
+	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	@$(MAKE) --no-print-directory install-program DESTDIR=$(abspath $(BUILD))/deb/root PREFIX=/usr > $(BUILD)/deb/install.log
+	@sh docs/packaging/deb.sh $(abspath $(BUILD))/deb/root $(abspath $(DEB)) $(DEB_VERSION) $(EPOCH)

@@ -7,9 +7,17 @@ same "it runs from there" "$("$root/opt/v/bin/voxsift" version | head -n 1)" "$(
 for file in bin/voxsift lib/libvoxsift.a lib/libvoxsift.so lib/libvoxsift.so.0 lib/pkgconfig/voxsift.pc include/voxsift.h \
     include/voxsift/core.h share/man/man1/voxsift.1 share/man/man1/voxsift-info.1 \
     share/bash-completion/completions/voxsift share/zsh/site-functions/_voxsift \
-    share/fish/vendor_completions.d/voxsift.fish share/doc/voxsift/LICENSE; do
+    share/fish/vendor_completions.d/voxsift.fish share/doc/voxsift/LICENSE share/doc/voxsift/docs/installing.md \
+    share/doc/voxsift/docs/figures/report.png share/doc/voxsift/examples/arc/participants.tsv; do
     [ -s "$root/opt/v/$file" ] && pass || fail "$file is not installed"
 done
+same "every document is installed" "$(ls "$root/opt/v/share/doc/voxsift/docs")" \
+    "$(cd "$top/docs" && ls -d -- *.* figures | grep -v '\.mk$')"
+same "and every example" "$(cd "$root/opt/v/share/doc/voxsift" && find examples -type f | sort)" \
+    "$(cd "$top" && { git ls-files examples 2> /dev/null | grep . || find examples -type f; } | sort)"
+works "their links lead somewhere" sh "$top/tests/packages/links.sh" "$root/opt/v/share/doc/voxsift"
+(cd "$root/opt/v/share/doc/voxsift" && run "$root/opt/v/bin/voxsift" info examples/arc/participants.tsv)
+holds "the commands of README run there" "participants.tsv" "$work/out"
 run man -M "$root/opt/v/share/man" voxsift-simulate
 holds "man finds the page" "make a cohort whose truth is known" "$work/out"
 (cd "$work" && run "$root/opt/v/bin/voxsift" info schaefer200)

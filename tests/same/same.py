@@ -105,7 +105,7 @@ def run_all(program, folder, commands, translate, variables):
 
 # a seal's line for a file with seconds in it
 SEALED = re.compile(r'^[0-9a-f]{64}  model\.json$')
-PROGRESS = re.compile(r', \d+/s|% .*left')  # lines that slow machines say and fast ones do not
+PROGRESS = re.compile(r', [0-9.e+]+/s|% .*left')  # lines that slow machines say and fast ones do not
 
 
 def steady(value):
