@@ -40,3 +40,7 @@ deb: $(BUILD)/voxsift
 	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
 	@$(MAKE) --no-print-directory install-program DESTDIR=$(abspath $(BUILD))/deb/root PREFIX=/usr > $(BUILD)/deb/install.log
 	@sh docs/packaging/deb.sh $(abspath $(BUILD))/deb/root $(abspath $(DEB)) $(DEB_VERSION) $(EPOCH)
+
+dist-check:
+	@$(MAKE) --no-print-directory all static dist deb
+	@PYTHON=$(PYTHON) sh tests/packages/systems.sh $(abspath $(BUILD)) $(VERSION) $(abspath $(BUILD))/systems

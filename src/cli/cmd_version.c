@@ -25,6 +25,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
         { "flags", VXS_BUILD_FLAGS },
         { "blas", vxs_blas_description() },
         { "processor", vxs_blas_core() },
+        { "vectors", vxs_vectors_name(vxs_choose_vectors()) },
         { "threads", threads },
     };
     size_t count = sizeof(facts) / sizeof(facts[0]);

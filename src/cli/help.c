@@ -10,6 +10,8 @@ const vxs_variable vxs_variables[] = {
     { "VOXSIFT_NTHREADS", "threads, when --nthreads is not given" },
     { "SLURM_CPUS_PER_TASK", "the same, when VOXSIFT_NTHREADS is not set" },
     { "OMP_NUM_THREADS", "the same, when neither is set" },
+    { "VOXSIFT_VECTORS",
+      "plain, avx2 or avx512: narrower vectors than this processor has, with the same results" },
     { "SLURM_ARRAY_TASK_ID",
       "with --chunk auto: the number of the chunk, of SLURM_ARRAY_TASK_COUNT; "
       "SLURM_ARRAY_TASK_MIN, _MAX and _STEP must agree with 1-N or 0-(N-1)" },

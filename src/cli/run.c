@@ -145,6 +145,8 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
         vxs_status status = vxs_choose_threads((int)parsed->shared.nthreads, &threads, err);
         if (status)
             return status;
+        if (vxs_vectors_check(err))
+            return VXS_MISUSE;
         context.nthreads = threads.count;
         if (!(command->takes & VXS_NAMES_THREADS))
             status = vxs_threads_start(threads.count, err);

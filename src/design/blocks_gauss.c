@@ -6,6 +6,7 @@
  * An angle is k pi plus a remainder of at most pi / 2, k an integer; the errors of the Taylor
  * polynomials of degree 21 and 22 are below 2e-18 and 1e-19; for odd k both results change sign. */
 #include "design/blocks.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,18 +117,18 @@ INSIDE void add_body(const double *x, double rate, const double *v, size_t n, do
 /* unused: a neutral attribute, for the baseline of the architecture */
 ADD(plain, unused)
 #if defined(__x86_64__)
-ADD(avx2, target("avx2"))
-ADD(avx512, target("avx512f,avx512dq,avx512vl"))
+ADD(avx2, VXS_FOR_AVX2)
+ADD(avx512, VXS_FOR_AVX512)
 #endif
 
 static void choose_add(gauss_blocks *w)
 {
     w->add = add_plain;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+    vxs_vectors vectors = vxs_choose_vectors();
+    if (vectors == VXS_VECTORS_AVX512)
         w->add = add_avx512;
-    else if (__builtin_cpu_supports("avx2"))
+    else if (vectors == VXS_VECTORS_AVX2)
         w->add = add_avx2;
 #endif
 }

@@ -20,6 +20,7 @@
  * Source: Tan, Tsang, Wang, "Towards ultrahigh dimensional feature selection for big data", JMLR 15
  * (2014), section 6 and Algorithm 5. */
 #include "design/blocks.h"
+#include "voxsift/internal/machine.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -231,18 +232,18 @@ INSIDE bool any_body(const float *x, size_t count, float limit)
 /* unused: a neutral attribute, for the baseline of the architecture */
 ANY(plain, unused)
 #if defined(__x86_64__)
-ANY(avx2, target("avx2"))
-ANY(avx512, target("avx512f,avx512dq,avx512vl"))
+ANY(avx2, VXS_FOR_AVX2)
+ANY(avx512, VXS_FOR_AVX512)
 #endif
 
 static void choose_any(pair_blocks *w)
 {
     w->any = any_plain;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+    vxs_vectors vectors = vxs_choose_vectors();
+    if (vectors == VXS_VECTORS_AVX512)
         w->any = any_avx512;
-    else if (__builtin_cpu_supports("avx2"))
+    else if (vectors == VXS_VECTORS_AVX2)
         w->any = any_avx2;
 #endif
 }

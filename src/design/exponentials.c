@@ -249,26 +249,27 @@ INSIDE double dot_body(const double *a, const double *b, size_t n)
 /* unused: a neutral attribute, for the baseline of the architecture */
 EXPONENTIALS(plain, unused)
 #if defined(__x86_64__)
-EXPONENTIALS(avx2, target("avx2"))
-EXPONENTIALS(avx512, target("avx512f,avx512dq,avx512vl"))
+EXPONENTIALS(avx2, VXS_FOR_AVX2)
+EXPONENTIALS(avx512, VXS_FOR_AVX512)
 #endif
 
-size_t vxs_list_exponentials(const vxs_exponentials *list[VXS_EXPONENTIALS])
-{
-    size_t count = 0;
-    list[count++] = &exponentials_plain;
+static const vxs_exponentials *const all[VXS_VECTORS_COUNT] = {
+    [VXS_VECTORS_PLAIN] = &exponentials_plain,
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
-        list[count++] = &exponentials_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        list[count++] = &exponentials_avx512;
+    [VXS_VECTORS_AVX2] = &exponentials_avx2,
+    [VXS_VECTORS_AVX512] = &exponentials_avx512,
 #endif
+};
+
+size_t vxs_list_exponentials(const vxs_exponentials *list[VXS_VECTORS_COUNT])
+{
+    size_t count = (size_t)vxs_choose_vectors() + 1;
+    for (size_t k = 0; k < count; k++)
+        list[k] = all[k];
     return count;
 }
 
 const vxs_exponentials *vxs_choose_exponentials(void)
 {
-    const vxs_exponentials *list[VXS_EXPONENTIALS];
-    return list[vxs_list_exponentials(list) - 1];
+    return all[vxs_choose_vectors()];
 }

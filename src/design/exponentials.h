@@ -4,6 +4,7 @@
 #define VXS_DESIGN_EXPONENTIALS_H
 
 #include "voxsift/internal/design.h"
+#include "voxsift/internal/machine.h"
 
 /* Arrays of points are padded with zeros to a multiple of VXS_POINTS, or VXS_LANES for rows and
  * their products. */
@@ -29,8 +30,7 @@ typedef struct {
 } vxs_exponentials;
 /* Implementations that this processor supports, the fastest last; vxs_choose_exponentials returns
  * that. */
-enum { VXS_EXPONENTIALS = 3 };
-size_t vxs_list_exponentials(const vxs_exponentials *list[VXS_EXPONENTIALS]);
+size_t vxs_list_exponentials(const vxs_exponentials *list[VXS_VECTORS_COUNT]);
 const vxs_exponentials *vxs_choose_exponentials(void);
 
 #endif

@@ -4,6 +4,7 @@
  * every processor and for any number of threads. Each body is compiled for several instruction
  * sets; the best that this processor supports is chosen once. */
 #include "design/design.h"
+#include "voxsift/internal/machine.h"
 
 #include <string.h>
 
@@ -120,18 +121,18 @@ INSIDE void moments_body(const float *x, size_t n, size_t first, size_t count, c
 /* unused: a neutral attribute, for the baseline of the architecture */
 PRODUCTS(plain, unused)
 #if defined(__x86_64__)
-PRODUCTS(avx2, target("avx2"))
-PRODUCTS(avx512, target("avx512f,avx512dq,avx512vl"))
+PRODUCTS(avx2, VXS_FOR_AVX2)
+PRODUCTS(avx512, VXS_FOR_AVX512)
 #endif
 
 const vxs_products *vxs_choose_products(void)
 {
+    static const vxs_products *const all[VXS_VECTORS_COUNT] = {
+        [VXS_VECTORS_PLAIN] = &products_plain,
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return &products_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return &products_avx2;
+        [VXS_VECTORS_AVX2] = &products_avx2,
+        [VXS_VECTORS_AVX512] = &products_avx512,
 #endif
-    return &products_plain;
+    };
+    return all[vxs_choose_vectors()];
 }

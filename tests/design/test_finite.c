@@ -162,7 +162,7 @@ Test(finite, sums_of_gaussians_are_safe_on_any_double)
 /* More terms than a series has are not looked at, whoever says how many. */
 Test(finite, series_stay_within_their_terms)
 {
-    const vxs_exponentials *list[VXS_EXPONENTIALS];
+    const vxs_exponentials *list[VXS_VECTORS_COUNT];
     for (size_t k = vxs_list_exponentials(list); k-- > 0;) {
         double u[VXS_POINTS], w[VXS_POINTS], bell[VXS_POINTS], out[VXS_POINTS];
         double moments[VXS_TERMS + 8];

@@ -102,7 +102,7 @@ Test(gauss, sums_are_those_of_long_doubles)
 /* On every set of instructions that this processor has. */
 Test(gauss, processors_change_no_bit)
 {
-    const vxs_exponentials *list[VXS_EXPONENTIALS];
+    const vxs_exponentials *list[VXS_VECTORS_COUNT];
     size_t count = vxs_list_exponentials(list);
     vxs_error err = VXS_ERROR_INIT;
     problem *p = malloc(sizeof(*p));

@@ -28,6 +28,24 @@ VXS_MUST_CHECK vxs_status vxs_threads_start(int count, vxs_error *err);
 /* Bytes of memory, used or not. */
 uint64_t vxs_memory_of_machine(void);
 
+/* ---- Vectors ---------------------------------------------------------------------------------
+ *
+ * Our own kernels are compiled for each of these, with the same bits: sums have one order, and
+ * products are never fused with them (-ffp-contract=off). All other code runs on any processor. */
+typedef enum {
+    VXS_VECTORS_PLAIN,
+    VXS_VECTORS_AVX2,
+    VXS_VECTORS_AVX512,
+    VXS_VECTORS_COUNT
+} vxs_vectors;
+#define VXS_FOR_AVX2   target("avx2")
+#define VXS_FOR_AVX512 target("avx512f,avx512dq,avx512vl")
+/* The widest that this processor has, or what VOXSIFT_VECTORS names, if that is narrower. */
+vxs_vectors vxs_choose_vectors(void);
+const char *vxs_vectors_name(vxs_vectors vectors);
+/* What VOXSIFT_VECTORS names is there. */
+VXS_MUST_CHECK vxs_status vxs_vectors_check(vxs_error *err);
+
 /* ---- Linear algebra -------------------------------------------------------------------------- */
 
 /* The linear algebra library, in its own words; and the processor type whose kernels it runs, such
