@@ -59,7 +59,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: hardened all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
-        lint layers rooms bans headers symbols warnings gates-selftest docs docs-check man examples \
+        lint layers rooms bans vectors headers symbols warnings gates-selftest docs docs-check man examples \
         same peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install install-program install-library uninstall clean help FORCE
 
 SONAME   := libvoxsift.so.0
@@ -78,7 +78,7 @@ help:
 ## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
 ## make same           BASE=revision: 111 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
-## make check-style     format, lint, layers, rooms, bans, headers, symbols, hardened, warnings, docs-check
+## make check-style     format, lint, layers, rooms, bans, vectors, headers, symbols, hardened, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
 
 # ---- Build --------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ same: deps-test
 
 # ---- Gates --------------------------------------------------------------------------------------
 
-check-style: format-check lint layers rooms bans headers symbols hardened warnings docs-check
+check-style: format-check lint layers rooms bans vectors headers symbols hardened warnings docs-check
 	@echo "check-style: clean"
 
 format:
@@ -304,6 +304,9 @@ rooms: $(LIB_OBJ) $(CLI_OBJ)
 
 bans: $(LIB_OBJ) $(CLI_OBJ)
 	@sh tests/gates/bans.sh $(BUILD)/obj/src
+
+vectors: $(LIB_OBJ) $(CLI_OBJ)
+	@sh tests/gates/vectors.sh $(BUILD)/obj/src
 
 headers:
 	@sh tests/gates/headers.sh include

@@ -82,6 +82,19 @@ ban '#include <stdio.h>
 int vxs_f(const char *s) { return rename(s, "x"); }'
 mkdir_room; sees "a file that is renamed past vxs_output" sh tests/gates/bans.sh objects
 
+vectors() { # attribute, name: a sum of products, compiled for wider vectors
+    plant
+    mkdir -p objects/core
+    printf '__attribute__((%s)) double %s(double a, const double *b) { return a + b[0] * b[1]; }\n' "$1" "$2" |
+        gcc -w -O2 -std=c11 $3 -x c -c - -o objects/core/f.o
+}
+if [ "$(uname -m)" = x86_64 ]; then
+    plant; clean "vectors" sh tests/gates/vectors.sh "$BUILD/obj/src"
+    vectors 'target("avx2")' f_avx2; clean "vectors in their place" sh tests/gates/vectors.sh objects
+    vectors 'target("avx2")' f; sees "wider vectors without a choice" sh tests/gates/vectors.sh objects
+    vectors 'target("avx2,fma")' f_avx2 -ffp-contract=fast; sees "a fused product" sh tests/gates/vectors.sh objects
+fi
+
 rooms() { # two objects, of which core calls cohort
     plant
     mkdir -p objects/core objects/cohort
