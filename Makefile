@@ -358,9 +358,11 @@ install-program: $(PROGRAM)
 	for folder in schaefer2018 icbm152; do \
 	  install -d '$(datadir)'/atlases/$$folder && \
 	  install -m 644 atlases/$$folder/* '$(datadir)'/atlases/$$folder || exit; done
-	install -m 644 README.md LICENSE NEWS.md '$(docdir)'
+	install -m 644 README.md LICENSE NEWS.md CONTRIBUTING.md '$(docdir)'
 	install -m 644 $(filter-out %.1 %.sh,$(wildcard docs/*.*)) '$(docdir)/docs'
 	install -m 644 docs/figures/* '$(docdir)/docs/figures'
+	install -D -m 644 -t '$(docdir)/docs/packaging' docs/packaging/voxsift.def
+	install -D -m 644 -t '$(docdir)/docs/packaging/conda' docs/packaging/conda/*
 	@echo 'install -D -m 644 examples/... $(docdir)/examples/...' && \
 	 for file in $(EXAMPLES); do install -D -m 644 $$file '$(docdir)'/$$file || exit; done
 	$(PROGRAM) completion bash > '$(bashdir)/voxsift'

@@ -9,7 +9,7 @@ rm -rf "$folder"
 mkdir -p "$folder/common"
 libraries=$(awk '/^Archive member included/ { on = 1 } /^(Discarded|Memory|Allocating|There are)/ { on = 0 }
     on && /^\/.*\.a\(/ { sub(/\(.*/, ""); print } /^LOAD \/.*\.o$/ { print $2 }' "$map" |
-    while read -r file; do readlink -f "$file"; done | sort -u)
+    while read -r file; do readlink -f "$file"; done | grep -vF "$(cd "$(dirname "$map")/.." && pwd -P)/" | sort -u) # but for our own
 {
     echo "# Libraries in the static program"
     echo

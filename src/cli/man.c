@@ -93,6 +93,11 @@ void vxs_man_overview(FILE *out)
     fputs(".SH ENVIRONMENT\n", out);
     for (const vxs_variable *v = vxs_variables; v->name; v++)
         item(out, v->name, v->help);
+    fputs(".SH FILES\nPaths are relative to the folder in which the program is.\n", out);
+    item(out, "../share/voxsift/atlases", "atlases and the underlay that options take by name");
+    item(out, "../share/doc/voxsift",
+         "README.md, the documents (docs: installing, tutorial, methods and more) and the examples "
+         "with their data");
     exit_status(out);
 }
 

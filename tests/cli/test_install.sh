@@ -12,7 +12,7 @@ for file in bin/voxsift lib/libvoxsift.a lib/libvoxsift.so lib/libvoxsift.so.0 l
     [ -s "$root/opt/v/$file" ] && pass || fail "$file is not installed"
 done
 same "every document is installed" "$(ls "$root/opt/v/share/doc/voxsift/docs")" \
-    "$(cd "$top/docs" && ls -d -- *.* figures | grep -v '\.mk$')"
+    "$(cd "$top/docs" && ls -d -- *.* figures packaging)"
 same "and every example" "$(cd "$root/opt/v/share/doc/voxsift" && find examples -type f | sort)" \
     "$(cd "$top" && { git ls-files examples 2> /dev/null | grep . || find examples -type f; } | sort)"
 works "their links lead somewhere" sh "$top/tests/packages/links.sh" "$root/opt/v/share/doc/voxsift"
