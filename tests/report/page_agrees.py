@@ -204,8 +204,13 @@ run("report", "empty", "-o", "empty.html")
 check("an empty model", "All values are 0" in Page("empty.html").text)
 write("x.tsv", {"participant_id": ids, **{f"{EVIL} {j}": rng.normal(size=n) for j in range(5)}})
 run("cohort", "--feature-table", "x.tsv", "--participants", "ras.tsv", "-q", "-o", "t")
-run("cv", "t", "--target", "score", "--inner-folds", "0", "-q", "-o", "t-cv")
+printed = run("cv", "t", "--target", "score", "--inner-folds", "0", "-q", "-o", "t-cv")[0]
 run("report", "t-cv", "-o", "t.html")
+# five columns of noise: a baseline is as good, and terminal and page have one sentence for it
+verdict = re.search("^  (The baseline .* predicts as well; the features add nothing to it here|The interval of the difference to the baseline .* includes 0: .*)\\.$", printed, re.M)
+check("the verdict on baselines, on terminal and page", verdict and verdict.group(1) in html.unescape(Page("t.html").source) and
+      ("adds? nothing" in verdict.group(1) or "add nothing" in verdict.group(1)) == (json.load(open("t-cv/cv.json"))["difference"][re.search('"(.*)"', verdict.group(1)).group(1).replace(" ", "_")]["r"]["value"] <= 0),
+      (printed, verdict))
 check("a table has no maps", not Page("t.html").loads)
 for graph, words, by in (([], "a fused lasso on a tree of neighbouring features with squared loss [1], solved by safe active", True),
                          (["--graph", "precision:0.2"], "on the graph of a sparse inverse covariance of training subjects [", False),
