@@ -70,8 +70,9 @@ static void print_files(FILE *out, const char *folder, const vxs_cohort_summary 
 
 static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool dry)
 {
-    fprintf(call->out, "%s: %zu subjects of %zu people", dry ? "Checked" : "Made a cohort",
-            s->subjects, s->people);
+    fprintf(call->out, "%s: %zu subject%s of %zu %s", dry ? "Checked" : "Made a cohort",
+            s->subjects, s->subjects == 1 ? "" : "s", s->people,
+            s->people == 1 ? "person" : "people");
     if (s->people_perhaps < s->people)
         fprintf(call->out, " (perhaps %zu)", s->people_perhaps);
     if (s->dropped > 0)

@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 static const vxs_operand operands[] = {
-    { .name = "MAP", .help = "an image, such as a map of weights" },
+    { .name = "MAP",
+      .help = "an image, such as a map of weights, or the directory of a model, cross-validation "
+              "or stability selection" },
     { .name = NULL },
 };
 

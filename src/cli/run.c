@@ -175,6 +175,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
 /* A call that failed because it was told to stop was stopped, whatever it made of that. */
 static vxs_status finish(vxs_status status, const vxs_error *err, vxs_talk *talk)
 {
+    vxs_talk_flush(talk);
     if (status == VXS_OK)
         return VXS_OK;
     if (vxs_interrupted)
@@ -182,6 +183,7 @@ static vxs_status finish(vxs_status status, const vxs_error *err, vxs_talk *talk
     vxs_talk_log(talk, VXS_LOG_ERROR,
                  status == VXS_INTERRUPTED && err->status != VXS_INTERRUPTED ? "interrupted"
                                                                              : err->message);
+    vxs_talk_flush(talk);
     return status;
 }
 

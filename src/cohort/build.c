@@ -1,7 +1,10 @@
 /* build.c - the order in which a cohort is made, and what becomes of subjects on the way. */
 #include "cohort/build.h"
+#include "image/names.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static char lost_reason[] = "not enough memory";
 
@@ -202,6 +205,26 @@ static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_
     return VXS_OK;
 }
 
+static vxs_status check_file(const char *path, vxs_error *err)
+{
+    return access(path, F_OK) == 0 ? VXS_OK : vxs_file_missing(path, err);
+}
+
+/* Before images are read: a mask or an atlas that is not there costs no time. */
+static vxs_status check_files(const vxs_cohort_settings *s, vxs_error *err)
+{
+    const char *const atlases[] = { s->regions ? s->atlas : NULL, s->reference };
+    vxs_status status = s->mask ? check_file(s->mask, err) : VXS_OK;
+    for (size_t k = 0; k < 2 && !status; k++) {
+        char *path = NULL;
+        status = atlases[k] ? vxs_atlas_locate(atlases[k], &path, err) : VXS_OK;
+        if (path && !status)
+            status = check_file(path, err);
+        free(path);
+    }
+    return status;
+}
+
 vxs_status vxs_cohort_make(const vxs_context *context, const vxs_cohort_settings *settings,
                            const char *const *sources, const char *directory, bool replace,
                            vxs_cohort_summary *summary, vxs_error *err)
@@ -210,6 +233,8 @@ vxs_status vxs_cohort_make(const vxs_context *context, const vxs_cohort_settings
     build.nthreads = context && context->nthreads > 1 ? context->nthreads : 1;
     bool images = sources && sources[0];
     vxs_status status = check_settings(settings, images, err);
+    if (!status && images)
+        status = check_files(settings, err);
     if (!status && images)
         status = make_from_images(&build, sources, directory, replace, summary, err);
     else if (!status)

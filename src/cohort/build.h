@@ -151,6 +151,13 @@ VXS_MUST_CHECK vxs_status vxs_build_set_aside(vxs_build *build, const vxs_table 
 size_t vxs_build_unselected(const vxs_build *build);
 void vxs_build_selection_json(vxs_json_writer *writer, const vxs_build *build);
 
+/* survey.c: an image on the cohort's grid; `what` it is, for messages. */
+VXS_MUST_CHECK vxs_status vxs_build_read_on_grid(const vxs_build *build, const char *path,
+                                                 const char *what, vxs_volume *volume,
+                                                 vxs_error *err);
+/* reference.c: the voxels for SUVR. */
+VXS_MUST_CHECK vxs_status vxs_build_find_reference(vxs_build *build, size_t voxels, vxs_error *err);
+
 /* people.c: finds the persons of the subjects, in a column of the build's table, or of a table of
  * features (or NULL) whose rows the subjects are, or in their ids; refuses what is unclear. */
 VXS_MUST_CHECK vxs_status vxs_build_find_people(vxs_build *build, const vxs_table *features,

@@ -111,8 +111,6 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
     return VXS_OK;
 }
 
-#define MOST_NAMED 20
-
 /* They are noted for the cohort, which says who was left out. Who predicts for some images out of a
  * table knows that there are others. */
 static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, size_t count,
@@ -133,18 +131,16 @@ static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, s
             build->aside[build->aside_count++] = rows[k].row;
             continue;
         }
-        if (!build->settings->single && build->unmatched_count < MOST_NAMED)
+        if (!build->settings->single)
             vxs_log(build->context, VXS_LOG_WARNING,
                     "left out '%s': line %zu of the table has no image", rows[k].id,
                     vxs_table_line(build->table, rows[k].row));
         build->unmatched[build->unmatched_count++] = rows[k].id;
     }
-    size_t more = build->unmatched_count;
-    more -= build->settings->single ? 0 : more < MOST_NAMED ? more : MOST_NAMED;
-    if (more > 0)
-        vxs_log(build->context, build->settings->single ? VXS_LOG_INFO : VXS_LOG_WARNING,
-                "%zu%s of %zu rows of the table have no image here and are left out", more,
-                build->settings->single ? "" : " more", count);
+    if (build->settings->single && build->unmatched_count > 0)
+        vxs_log(build->context, VXS_LOG_INFO,
+                "%zu of %zu rows of the table have no image here and are left out",
+                build->unmatched_count, count);
     return VXS_OK;
 }
 

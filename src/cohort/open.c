@@ -23,7 +23,9 @@ static bool is_sparse(const vxs_cohort *c)
 static vxs_status read_about(vxs_cohort *c, vxs_error *err)
 {
     char *path = inside(c, VXS_COHORT_FILE, err);
-    vxs_status status = path ? vxs_json_read(path, &c->about, err) : VXS_FAILED;
+    vxs_status status = path ? vxs_folder_check(c->path, VXS_COHORT_FILE, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_json_read(path, &c->about, err);
     const char *kind = vxs_json_get_text(c->about, "features_are");
     bool known = false;
     for (int k = 0; kind && vxs_feature_kind_names[k]; k++)

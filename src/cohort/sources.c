@@ -184,7 +184,7 @@ static vxs_status add_row(vxs_build *build, const char *table, size_t column, si
     char *filled = settings->pattern ? fill_pattern(build, settings->pattern, row, err) : NULL;
     char line[48], *path = NULL;
     if (settings->pattern && !filled)
-        return VXS_FAILED;
+        return err && err->status ? err->status : VXS_FAILED;
     snprintf(line, sizeof(line), "line %zu", vxs_table_line(build->table, row));
     if (filled)
         mend_prefix(filled);

@@ -311,8 +311,8 @@ static vxs_status warn_of_outliers(const vxs_build *build, vxs_error *err)
 
 /* A file of labels or probabilities on the cohort's grid, or brought onto it when that is asked
  * for. */
-static vxs_status read_on_grid(const vxs_build *build, const char *path, const char *what,
-                               vxs_volume *volume, vxs_error *err)
+vxs_status vxs_build_read_on_grid(const vxs_build *build, const char *path, const char *what,
+                                  vxs_volume *volume, vxs_error *err)
 {
     vxs_image image;
     vxs_volume stored;
@@ -360,7 +360,7 @@ vxs_status vxs_build_read_mask(vxs_build *build, vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&build->grid);
     vxs_volume volume;
-    vxs_status status = read_on_grid(build, build->settings->mask, "mask", &volume, err);
+    vxs_status status = vxs_build_read_on_grid(build, build->settings->mask, "mask", &volume, err);
     if (status)
         return status;
     for (size_t v = 0; v < voxels; v++)
@@ -428,7 +428,7 @@ static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- Regions and the reference --------------------------------------------------------------- */
+/* ---- Regions --------------------------------------------------------------------------------- */
 
 /* Those with a voxel in the mask: a mean of nothing means nothing. */
 static vxs_status keep_regions(vxs_build *build, vxs_error *err)
@@ -526,43 +526,6 @@ static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
     return status;
 }
 
-static bool is_listed(const char *list, double value)
-{
-    char number[32];
-    snprintf(number, sizeof(number), "%.0f", value);
-    size_t length = strlen(number);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, number, length) == 0 && (at[length] == ',' || !at[length]))
-            return true;
-    }
-    return false;
-}
-
-static vxs_status find_reference(vxs_build *build, size_t voxels, vxs_error *err)
-{
-    vxs_volume volume;
-    const char *labels = build->settings->reference_labels;
-    vxs_status status = read_on_grid(build, build->settings->reference, "reference", &volume, err);
-    if (status)
-        return status;
-    size_t count = 0;
-    build->reference = vxs_alloc(voxels, 1, err);
-    for (size_t v = 0; build->reference && v < voxels; v++) {
-        double value = (double)volume.values[v];
-        bool inside = labels ? is_listed(labels, value) : isfinite(value) && value != 0;
-        build->reference[v] = inside && value != 0;
-        count += build->reference[v];
-    }
-    vxs_volume_release(&volume);
-    if (!build->reference)
-        return VXS_FAILED;
-    if (count == 0)
-        return vxs_fail(err, VXS_BAD_DATA, "the reference region of '%s' has no voxel",
-                        build->settings->reference);
-    return VXS_OK;
-}
-
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
@@ -588,7 +551,7 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
     if (!status && build->settings->regions)
         status = find_regions(build, voxels, err);
     if (!status && build->settings->scale == VXS_SCALE_SUVR)
-        status = find_reference(build, voxels, err);
+        status = vxs_build_find_reference(build, voxels, err);
     free(build->sum); /* only the mask was made of these */
     free(build->seen);
     build->sum = NULL;

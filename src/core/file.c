@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,11 +58,26 @@ FILE *vxs_file_open(const char *path)
     return stream;
 }
 
+vxs_status vxs_file_missing(const char *path, vxs_error *err)
+{
+    static const char end[] = ".gz";
+    int reason = errno;
+    size_t length = strlen(path), packed = sizeof(end) - 1;
+    bool is_packed = length > packed && strcmp(path + length - packed, end) == 0;
+    char other[PATH_MAX];
+    int written = is_packed ? snprintf(other, sizeof(other), "%.*s", (int)(length - packed), path)
+                            : snprintf(other, sizeof(other), "%s%s", path, end);
+    bool there = reason == ENOENT && written > 0 && (size_t)written < sizeof(other) &&
+                 access(other, F_OK) == 0;
+    return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s%s%s%s", path, strerror(reason),
+                    there ? "; there is '" : "", there ? other : "", there ? "'" : "");
+}
+
 vxs_status vxs_file_read(const char *path, char **bytes, size_t *length, vxs_error *err)
 {
     FILE *stream = vxs_file_open(path);
     if (!stream)
-        return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+        return vxs_file_missing(path, err);
     struct stat about;
     vxs_status status = VXS_OK;
     setvbuf(stream, NULL, _IONBF, 0); /* it goes into one place anyway */

@@ -1,6 +1,7 @@
 /* talk.c - a listener for a person at a terminal, or for the log file of a batch job. */
 #include "voxsift/internal/core.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,17 +33,77 @@ static void clear_line(vxs_talk *talk)
     talk->line_open = false;
 }
 
-void vxs_talk_log(void *user, vxs_log_level level, const char *message)
+/* ---- Lines --------------------------------------------------------------------------------- */
+
+#define PRINTED_OF_MANY 3
+
+static void print_line(vxs_talk *talk, vxs_log_level level, const char *message)
 {
-    vxs_talk *talk = user;
-    if (level > talk->level)
-        return;
     clear_line(talk);
     if (talk->name)
         fprintf(talk->stream, "%s: ", talk->name);
     fprintf(talk->stream, "%s%s\n",
             level == VXS_LOG_WARNING || level == VXS_LOG_CAUTION ? "warning: " : "", message);
     fflush(talk->stream);
+}
+
+/* The next character that is part of no name in quotes and of no number, or the zero. */
+static const char *next_fixed(const char *at)
+{
+    while (*at && (*at == '\'' || (*at >= '0' && *at <= '9'))) {
+        const char *end = *at == '\'' ? strchr(at + 1, '\'') : NULL;
+        if (*at == '\'' && !end)
+            return at;
+        at = end ? end + 1 : at + strspn(at, "0123456789.");
+    }
+    return at;
+}
+
+static bool are_similar(const char *a, const char *b)
+{
+    a = next_fixed(a);
+    b = next_fixed(b);
+    while (*a && *a == *b) {
+        a = next_fixed(a + 1);
+        b = next_fixed(b + 1);
+    }
+    return *a == *b;
+}
+
+void vxs_talk_flush(vxs_talk *talk)
+{
+    char more[64];
+    size_t waiting = talk->alike > VXS_SIMILAR_LINES ? 0 : talk->alike;
+    for (size_t k = PRINTED_OF_MANY; k < waiting; k++)
+        print_line(talk, talk->alike_level, talk->similar[k]);
+    snprintf(more, sizeof(more), "and %zu more like these; --verbose prints all",
+             talk->alike - PRINTED_OF_MANY);
+    if (talk->alike > VXS_SIMILAR_LINES)
+        print_line(talk, talk->alike_level, more);
+    for (size_t k = 0; k < VXS_SIMILAR_LINES; k++) {
+        free(talk->similar[k]);
+        talk->similar[k] = NULL;
+    }
+    talk->alike = 0;
+}
+
+void vxs_talk_log(void *user, vxs_log_level level, const char *message)
+{
+    vxs_talk *talk = user;
+    if (level > talk->level)
+        return;
+    bool again = talk->alike > 0 && talk->alike_level == level && talk->level < VXS_LOG_DEBUG &&
+                 are_similar(talk->similar[0], message);
+    if (!again)
+        vxs_talk_flush(talk);
+    char *copy = talk->alike < VXS_SIMILAR_LINES ? strdup(message) : NULL;
+    bool waits = talk->alike >= PRINTED_OF_MANY && (copy || talk->alike >= VXS_SIMILAR_LINES);
+    if (!waits)
+        print_line(talk, level, message);
+    if (copy)
+        talk->similar[talk->alike] = copy;
+    talk->alike_level = level;
+    talk->alike += copy || talk->alike >= VXS_SIMILAR_LINES;
 }
 
 /* "45 s", "12 min 05 s", "3 h 20 min" */
@@ -91,6 +152,7 @@ void vxs_talk_progress(void *user, const char *task, const char *unit, uint64_t 
         return;
     talk->last = now;
     talk->told = true;
+    vxs_talk_flush(talk);
     clear_line(talk);
     if (talk->name && !talk->terminal)
         fprintf(talk->stream, "%s: ", talk->name);

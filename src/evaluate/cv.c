@@ -218,12 +218,18 @@ static vxs_job_common labour_of(const vxs_context *context, const vxs_cv *cv)
                              .method = &cv->method };
 }
 
+#define MANY_FITS 100 /* more than 10 folds with 9 inner ones are said before they are fitted */
+
 static vxs_status open_ledger(const vxs_context *context, const vxs_cv *cv,
                               vxs_run_checkpoint **checkpoint, vxs_error *err)
 {
     vxs_run run = vxs_cv_as_run(cv);
     size_t jobs = cv->fold_count * ((size_t)cv->settings.inner_folds + 1);
     *checkpoint = NULL;
+    if (!cv->settings.scores_only && jobs > MANY_FITS)
+        vxs_log(context, VXS_LOG_INFO, "%zu folds with %lld inner folds each: %zu fits%s",
+                cv->fold_count, (long long)cv->settings.inner_folds, jobs,
+                cv->settings.inner_folds > 0 ? " or paths" : "");
     return cv->settings.scores_only ? VXS_OK
                                     : vxs_run_checkpoint_open(context, &cv->settings.pieces, &run,
                                                               jobs, checkpoint, err);

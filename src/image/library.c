@@ -9,13 +9,15 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#define UNDERLAY "icbm152" /* no atlas */
+
 static const struct {
     const char *name, *file;
 } short_names[] = {
     { "schaefer100", "Schaefer2018_100Parcels_7Networks_order_FSLMNI152_2mm" },
     { "schaefer200", "Schaefer2018_200Parcels_7Networks_order_FSLMNI152_2mm" },
     { "jhu", "JHU-WhiteMatter-labels-1mm" },
-    { "icbm152", "icbm152_t1_2mm" }, /* the underlay */
+    { UNDERLAY, "icbm152_t1_2mm" },
 };
 
 static const char *file_name(const char *name)
@@ -118,6 +120,101 @@ static vxs_status look_in_fsl(const char *name, char **path, vxs_error *err)
     return look_in(folder, name, path, err);
 }
 
+/* ---- Names that are there ------------------------------------------------------------------- */
+
+#define MOST_ATLASES 64
+typedef struct {
+    char *each[MOST_ATLASES + 1]; /* NULL behind the last */
+    size_t count;
+} atlas_names;
+
+static void add_name(atlas_names *names, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    char name[256];
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(file, "."), file);
+    const char *called = name;
+    for (size_t k = 0; k < sizeof(short_names) / sizeof(short_names[0]); k++)
+        if (strcmp(name, short_names[k].file) == 0)
+            called = short_names[k].name;
+    if (strcmp(called, UNDERLAY) == 0)
+        return;
+    for (size_t k = 0; k < names->count; k++)
+        if (strcmp(names->each[k], called) == 0)
+            return;
+    char *copy = names->count < MOST_ATLASES ? strdup(called) : NULL;
+    if (copy)
+        names->each[names->count++] = copy;
+}
+
+static void add_names_in(atlas_names *names, const char *folder)
+{
+    static const char *const ways[] = { "%s/*.nii.gz", "%s/*.nii", "%s/*.xml", "%s/*/*.nii.gz" };
+    char pattern[PATH_MAX];
+    for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++) {
+        glob_t found = { .gl_pathc = 0 };
+        snprintf(pattern, sizeof(pattern), ways[k], folder);
+        if (glob(pattern, 0, NULL, &found) != 0)
+            continue;
+        for (size_t j = 0; j < found.gl_pathc; j++)
+            add_name(names, found.gl_pathv[j]);
+        globfree(&found);
+    }
+}
+
+static void find_names(atlas_names *names)
+{
+    char folder[PATH_MAX], program[PATH_MAX - 64];
+    const char *fsl = getenv("FSLDIR");
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    for (const char *at = getenv("VOXSIFT_ATLASES"); at && *at; at += *at == ':') {
+        size_t one = strcspn(at, ":");
+        snprintf(folder, sizeof(folder), "%.*s", (int)one, at);
+        add_names_in(names, folder);
+        at += one;
+    }
+    if (length > 0) {
+        program[length] = '\0';
+        *strrchr(program, '/') = '\0';
+        snprintf(folder, sizeof(folder), "%s/../share/voxsift/atlases", program);
+        add_names_in(names, folder);
+        snprintf(folder, sizeof(folder), "%s/../atlases", program);
+        add_names_in(names, folder);
+    }
+    if (fsl) {
+        snprintf(folder, sizeof(folder), "%s/data/atlases", fsl);
+        add_names_in(names, folder);
+    }
+    add_names_in(names, "/usr/share/mricron/templates");
+}
+
+static vxs_status no_such_atlas(const char *name, vxs_error *err)
+{
+    atlas_names names = { .count = 0 };
+    char list[512] = "", near_file[VXS_NEAR_TEXT];
+    size_t used = 0;
+    if (!err)
+        return VXS_MISSING;
+    find_names(&names);
+    const char *later[MOST_ATLASES + 1] = { NULL }; /* of two that are as near, the finer one */
+    for (size_t k = 0; k < names.count; k++)
+        later[k] = names.each[names.count - 1 - k];
+    const char *near = vxs_nearest(name, later);
+    if (!near && vxs_file_near(name, near_file))
+        near = near_file;
+    for (size_t k = 0; k < names.count && used < sizeof(list); k++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", k > 0 ? ", " : "",
+                                 names.each[k]);
+    vxs_status status = vxs_fail(
+        err, VXS_MISSING,
+        "cannot read '%s': there is no such file, nor an atlas of that name%s%s%s; atlases: %s",
+        name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+        names.count > 0 ? list : "none is installed (see VOXSIFT_ATLASES)");
+    for (size_t k = 0; k < names.count; k++)
+        free(names.each[k]);
+    return status;
+}
+
 vxs_status vxs_atlas_locate(const char *name, char **path, vxs_error *err)
 {
     bool plain = !strpbrk(name, "/*?[") && access(name, F_OK) != 0;
@@ -136,9 +233,6 @@ vxs_status vxs_atlas_locate(const char *name, char **path, vxs_error *err)
     if (!status && !*path)
         status = look_in("/usr/share/mricron/templates", file, path, err);
     if (!status && !*path)
-        status = vxs_fail(err, VXS_MISSING,
-                          "cannot read '%s': there is no such file, nor an atlas of that name in "
-                          "VOXSIFT_ATLASES, with voxsift, in FSLDIR or in mricron-data",
-                          name);
+        status = no_such_atlas(name, err);
     return status;
 }

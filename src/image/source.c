@@ -49,7 +49,7 @@ vxs_status vxs_source_open_start(const char *path, vxs_source *source, vxs_error
     FILE *stream = vxs_file_open(path);
     char *bytes = stream ? vxs_alloc(START_BYTES, 1, err) : NULL;
     if (!stream)
-        return vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
+        return vxs_file_missing(path, err);
     if (bytes) {
         vxs_source_of_memory(bytes, fread(bytes, 1, START_BYTES, stream), path, source);
         source->owned = bytes;

@@ -366,8 +366,10 @@ vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
 {
     *m = (vxs_model){ .p = 0 };
     reader r = { .model = m, .file = vxs_format(err, "%s/%s", path, VXS_MODEL_FILE) };
-    vxs_status status = r.file ? vxs_json_read(r.file, &m->about, err) : VXS_FAILED;
+    vxs_status status = r.file ? vxs_folder_check(path, VXS_MODEL_FILE, err) : VXS_FAILED;
     m->path = r.file;
+    if (!status)
+        status = vxs_json_read(r.file, &m->about, err);
     if (!status)
         status = read_about(&r, err);
     if (!status)

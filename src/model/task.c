@@ -206,18 +206,13 @@ static vxs_flow_step lacks(const maker *m, size_t row, size_t *column)
     return VXS_ANALYSED;
 }
 
-#define MOST_NAMED 20
-
 static void name_left_out(const maker *m)
 {
     const vxs_task *t = m->task;
-    for (size_t k = 0; k < t->left_count && k < MOST_NAMED; k++)
+    for (size_t k = 0; k < t->left_count; k++)
         vxs_log(m->context, VXS_LOG_WARNING, "left out '%s': no value in column '%s'",
                 vxs_cohort_id(t->cohort, t->left_out[k].row),
                 vxs_table_header(m->table, t->left_out[k].column));
-    if (t->left_count > MOST_NAMED)
-        vxs_log(m->context, VXS_LOG_WARNING, "left out %zu more, for want of a value",
-                t->left_count - MOST_NAMED);
 }
 
 /* Subjects that --only and --exclude select and that have all values. */

@@ -45,6 +45,32 @@ static vxs_status read_underlay(vxs_places *m, vxs_error *err)
     return status;
 }
 
+/* All of a list with commas; the names file is that of the first. */
+static vxs_status read_atlases(vxs_places *m, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (const char *at = m->s->settings->atlas; at && *at && !status; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        if (m->other_count == VXS_MOST_OTHERS)
+            return vxs_fail(err, VXS_MISUSE, "a page names regions by at most %d atlases",
+                            VXS_MOST_OTHERS + 1);
+        char *name = vxs_format(err, "%.*s", (int)length, at);
+        if (!name)
+            return VXS_FAILED;
+        if (!m->has_atlas) {
+            status = vxs_atlas_read(name, m->s->settings->atlas_names, &m->atlas, err);
+            m->has_atlas = !status;
+            free(name);
+        } else {
+            m->other_name[m->other_count] = name;
+            status = vxs_atlas_read(name, NULL, &m->others[m->other_count], err);
+            m->other_count += !status;
+        }
+        at += length;
+    }
+    return status;
+}
+
 vxs_status vxs_places_read(const vxs_results *s, vxs_places *m, vxs_error *err)
 {
     *m = (vxs_places){ .s = s };
@@ -58,11 +84,7 @@ vxs_status vxs_places_read(const vxs_results *s, vxs_places *m, vxs_error *err)
         m->inside[v] = m->mask.values[v] != 0;
     if (!status)
         status = m->inside ? read_underlay(m, err) : VXS_FAILED;
-    if (!status && m->s->settings->atlas) {
-        status = vxs_atlas_read(m->s->settings->atlas, m->s->settings->atlas_names, &m->atlas, err);
-        m->has_atlas = !status;
-    }
-    return status;
+    return status ? status : read_atlases(m, err);
 }
 
 void vxs_places_release(vxs_places *m)
@@ -72,6 +94,10 @@ void vxs_places_release(vxs_places *m)
     free(m->inside);
     if (m->has_atlas)
         vxs_atlas_release(&m->atlas);
+    for (size_t a = 0; a < VXS_MOST_OTHERS; a++) {
+        vxs_atlas_release(&m->others[a]);
+        free(m->other_name[a]);
+    }
 }
 
 /* ---- Regions --------------------------------------------------------------------------------- */
@@ -89,11 +115,14 @@ static void write_region_header(const vxs_places *m, bool piece)
         fputs("<th class=\"t\">label at the peak</th>", m->s->out);
     if (m->has_atlas)
         fputs("<th class=\"t\">label of the largest overlap</th><th>covers</th>", m->s->out);
+    for (size_t a = 0; a < m->other_count; a++)
+        vxs_html(m->s->out, "<th class=\"t\">%s</th>", m->other_name[a]);
     fputs("</tr>\n", m->s->out);
 }
 
+/* The overlap with each further atlas stands `clusters` behind that with the one before. */
 static void write_region(const vxs_places *m, const vxs_cluster *c, const vxs_overlap *overlap,
-                         bool piece)
+                         size_t clusters, bool piece)
 {
     FILE *out = m->s->out;
     const double *at = piece ? c->centre : c->peak;
@@ -105,20 +134,27 @@ static void write_region(const vxs_places *m, const vxs_cluster *c, const vxs_ov
     if (m->has_atlas)
         vxs_html(out, "<td class=\"t\">%s</td><td>%p</td>", most ? most : "none",
                  overlap->percent / 100);
+    for (size_t a = 1; a <= m->other_count; a++) {
+        const char *other = overlap[a * clusters].label;
+        vxs_html(out, "<td class=\"t\">%s</td>", other ? other : "none");
+    }
     fputs("</tr>\n", out);
 }
 
 static vxs_status write_regions(const vxs_places *m, const vxs_clusters *clusters, bool pieces,
                                 vxs_error *err)
 {
-    vxs_overlap *overlap = vxs_alloc(clusters->count, sizeof(*overlap), err);
+    vxs_overlap *overlap = vxs_alloc(clusters->count, (1 + m->other_count) * sizeof(*overlap), err);
     vxs_status status = overlap ? VXS_OK : VXS_FAILED;
     if (!status && m->has_atlas)
         status = vxs_clusters_overlap(clusters, &m->atlas, overlap, err);
+    for (size_t a = 0; a < m->other_count && !status; a++)
+        status =
+            vxs_clusters_overlap(clusters, &m->others[a], overlap + (a + 1) * clusters->count, err);
     if (!status) {
         write_region_header(m, pieces);
         for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++)
-            write_region(m, &clusters->rows[k], &overlap[k], pieces);
+            write_region(m, &clusters->rows[k], &overlap[k], clusters->count, pieces);
         fputs("</table>\n", m->s->out);
     }
     if (!status && clusters->count > MOST_ROWS)

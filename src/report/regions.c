@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(vxs_regions_settings, member)
 
@@ -185,6 +187,26 @@ static vxs_status make_directory(const vxs_context *context, const vxs_region_ta
     return status;
 }
 
+/* The map of a directory that voxsift made, or the image itself; freed by the caller. */
+static char *find_map(const char *map, vxs_error *err)
+{
+    static const char *const maps[] = { "weights.nii.gz", "weights_mean.nii.gz", "stable.nii.gz",
+                                        "frequency.nii.gz" };
+    struct stat about;
+    if (stat(map, &about) != 0 || !S_ISDIR(about.st_mode))
+        return vxs_format(err, "%s", map);
+    for (size_t k = 0; k < sizeof(maps) / sizeof(maps[0]); k++) {
+        char *path = vxs_format(err, "%s/%s", map, maps[k]);
+        if (!path || access(path, F_OK) == 0)
+            return path;
+        free(path);
+    }
+    const char *kind = vxs_folder_kind(map);
+    vxs_fail(err, VXS_MISSING, "'%s' is a %s without a map of weights: give an image", map,
+             kind ? kind : "directory");
+    return NULL;
+}
+
 vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *settings,
                        const char *map, const char *directory, bool replace, bool json,
                        const vxs_warnings *warnings, FILE *stream, vxs_error *err)
@@ -193,9 +215,12 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
     vxs_region_table t = { .settings = settings, .warnings = warnings };
     err = err ? err : &own;
     /* the command that opens both is run from another folder */
-    char *absolute = realpath(map, NULL);
+    char *found = find_map(map, err);
+    if (!found)
+        return err->status;
+    char *absolute = realpath(found, NULL);
     char *underlay = settings->underlay ? realpath(settings->underlay, NULL) : NULL;
-    t.map = absolute ? absolute : map;
+    t.map = absolute ? absolute : found;
     t.underlay = underlay;
     vxs_status status = VXS_OK;
     if (settings->underlay && !underlay)
@@ -214,5 +239,6 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
     release(&t);
     free(underlay);
     free(absolute);
+    free(found);
     return status;
 }

@@ -23,7 +23,8 @@ const vxs_param vxs_report_params[] = {
     VXS_FLAG_ROW("force", AT(force), "replace an existing page of voxsift",
                  .head = VXS_HEAD_OUTPUT),
     VXS_PATH_ROW("atlas", "ATLAS", AT(atlas),
-                 "atlas that names regions: a file, or a name such as schaefer100",
+                 "atlas that names regions: a file, or a name such as schaefer100; several with "
+                 "commas",
                  .head = VXS_HEAD_DATA, .usual = true),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
                  "names of the atlas's labels; default: the file beside it", .head = VXS_HEAD_DATA),
@@ -185,6 +186,17 @@ static vxs_status find_kind(vxs_results *s, vxs_json **about, vxs_error *err)
     vxs_status status = VXS_OK;
     for (const vxs_results_kind *kind = kinds; kind->file && !s->kind && !status; kind++)
         status = read_kind(s, kind, about, err);
+    const char *is = vxs_folder_kind(s->directory);
+    if (!status && !s->kind && access(s->directory, F_OK) != 0)
+        status = vxs_fail(err, VXS_MISSING,
+                          "no directory '%s': a page is of what 'voxsift cv', 'fit', 'permute' or "
+                          "'stability' made",
+                          s->directory);
+    if (!status && !s->kind && is)
+        status = vxs_fail(err, VXS_MISSING,
+                          "'%s' is a %s: a page is of what 'voxsift cv', 'fit', 'permute' or "
+                          "'stability' made",
+                          s->directory, is);
     if (!status && !s->kind)
         status = vxs_fail(err, VXS_MISSING,
                           "'%s' was not made by 'voxsift cv', 'fit', 'permute' or 'stability'",

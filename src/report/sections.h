@@ -84,12 +84,16 @@ void vxs_row_of_positive(const vxs_results *results);
 const char *vxs_sign_words(const vxs_results *results, vxs_sign sign, size_t output, bool positive,
                            char text[VXS_METRIC_TEXT]);
 /* maps.c: maps of voxels, and what they are drawn on */
+#define VXS_MOST_OTHERS 3
 typedef struct {
     const vxs_results *s;
     vxs_volume mask, underlay; /* without values where there is none */
     uint8_t *inside;
     vxs_atlas atlas;
     bool has_atlas;
+    vxs_atlas others[VXS_MOST_OTHERS]; /* further ones of the list, and what they are called */
+    char *other_name[VXS_MOST_OTHERS];
+    size_t other_count;
 } vxs_places;
 VXS_MUST_CHECK vxs_status vxs_places_read(const vxs_results *results, vxs_places *places,
                                           vxs_error *err); /* released whatever is returned */

@@ -75,14 +75,14 @@ refuses 65 "'c/participants.tsv' line 2, column 'site': 'York' is not a number" 
     voxsift fit c --target score --subject-weights site -o x
 
 # cohorts that are none
-refuses 66 "cannot read 'nowhere/cohort.json': No such file or directory" \
+refuses 66 "no cohort 'nowhere': make one with 'voxsift cohort'" \
     voxsift fit nowhere --target score -o x
-refuses 66 "cannot read 'img/cohort.json': No such file or directory" \
+refuses 66 "'img' is a directory, not a cohort (it has no cohort.json)" \
     voxsift fit img --target score -o x
-refuses 66 "cannot read 'people.tsv/cohort.json': Not a directory" \
+refuses 66 "'people.tsv' is a file, not a cohort" \
     voxsift fit people.tsv --target score -o x
-refuses 66 "cannot read 'm/cohort.json'" voxsift fit m --target score -o x
-refuses 66 "cannot read 'nowhere/cohort.json'" voxsift check-model m nowhere
+refuses 66 "'m' is a model, not a cohort" voxsift fit m --target score -o x
+refuses 66 "no cohort 'nowhere': make one with 'voxsift cohort'" voxsift check-model m nowhere
 refuses 65 "not the cohort that the model was fitted on" voxsift check-model fm c
 refuses 65 "not the cohort that the model was fitted on" voxsift check-model m f
 [ -e x ] && fail "a refused fit left its output" || pass
@@ -154,8 +154,8 @@ same "each damage was tried" "$k $(ls damaged)" "$(wc -l < damage) "
 [ -e x ] && fail "a refused fit left its output" || pass
 
 # models that are none, or broken
-refuses 66 "cannot read 'nowhere/model.json': No such file or directory" voxsift predict nowhere c
-refuses 66 "cannot read 'c/model.json': No such file or directory" voxsift check-model c c
+refuses 66 "no model 'nowhere': fit one with 'voxsift fit'" voxsift predict nowhere c
+refuses 66 "'c' is a cohort, not a model" voxsift check-model c c
 broken() { # FILE TEXT: a copy of the model m whose FILE has what standard input has
     rm -rf b && cp -r m b && cat > "b/$1"
     refuses 65 "$2" voxsift predict b c

@@ -12,8 +12,8 @@ merge 65 "chunk 2 of 3 is missing" p3 p1
 merge 65 "chunk 3 of 3 is missing" p1 p2
 merge 65 "chunk 1 is there twice: 'p1' and 'copy'" $(cp -r p1 copy; echo p1 p2 copy p3)
 merge 2 "PART is missing"
-merge 66 "cannot read 'nowhere/part.json'" p1 nowhere
-merge 66 "cannot read 'c/part.json'" c
+merge 66 "no chunk of a run 'nowhere'" p1 nowhere
+merge 66 "'c' is a cohort, not a chunk of a run" c
 echo "voxsift checkpoint 2" > p2.checkpoint # as p* finds it beside the others
 merge 65 "'p2.checkpoint' is the checkpoint of a run that has not finished 'p2': repeat that with --resume" p1 p2.checkpoint p3
 rm p2.checkpoint
@@ -84,7 +84,7 @@ refuses 73 "cannot write 'm': it exists; pass --force" voxsift merge p1 p2 p3 -o
 works "--force" voxsift merge p1 p2 p3 -o m --force
 holds "the words of cv" "Nested cross-validation of " "$work/out"
 cp -r c elsewhere && mv c away
-merge 66 "cannot read 'c/cohort.json'" p1 p2 p3
+merge 66 "no cohort 'c'" p1 p2 p3
 works "--cohort" voxsift merge p1 p2 p3 --cohort elsewhere -o e
 same "the same" "$(cat m/predictions.tsv m/weights.tsv | cksum)" "$(cat e/predictions.tsv e/weights.tsv | cksum)"
 sed -i '2s/\t[^\t]*/\t3.25/' elsewhere/participants.tsv

@@ -149,7 +149,8 @@ Test(commands, every_table_is_sound)
             const vxs_param *p = options[k].param;
             bool flag = p->type == VXS_PARAM_FLAG;
             cr_assert((p->value == NULL) == flag && p->help, "%s --%s", c->name, p->name);
-            cr_assert((p->choices != NULL) == (p->type == VXS_PARAM_CHOICE));
+            cr_assert(p->type == VXS_PARAM_WHOLE ||
+                      (p->choices != NULL) == (p->type == VXS_PARAM_CHOICE));
             cr_assert(p->offset < VXS_VALUES_SIZE - sizeof(double), "VXS_VALUES_SIZE is too small");
             for (size_t j = 0; j < k; j++) {
                 cr_assert(strcmp(p->name, options[j].param->name) != 0, "--%s twice", p->name);

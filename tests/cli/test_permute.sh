@@ -2,7 +2,7 @@
 run "$PYTHON" "$top/tests/evaluate/permute_agrees.py" "$top/examples"
 same "permutations agree with Python" "$code$(cat "$work/out" "$work/err")" 0
 
-refuses 66 "cannot read 'nowhere/cohort.json'" voxsift permute nowhere --target score -o x
+refuses 66 "no cohort 'nowhere': make one with 'voxsift cohort'" voxsift permute nowhere --target score -o x
 refuses 65 "has no column 'scor'; did you mean 'score'?" voxsift permute c --target scor -o x
 refuses 65 "has no column 'sites'; did you mean 'site'?" voxsift permute c --target score --blocks sites -o x -q
 refuses 73 "cannot write 'p': it exists" voxsift permute c --target score -o p

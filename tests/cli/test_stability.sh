@@ -8,7 +8,7 @@ st 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 2
 st 2 "method 'fused' gives nearly all features a weight" --method fused --graph chain
 st 2 "between 0.55 and 1, not '0.5'" --threshold 0.5
 st 65 "has no column 'pairs'; did you mean 'pair'?" --group pairs
-refuses 66 "cannot read 'nowhere/cohort.json'" voxsift stability nowhere --target score -o x
+refuses 66 "no cohort 'nowhere': make one with 'voxsift cohort'" voxsift stability nowhere --target score -o x
 [ -e x ] && fail "a refused run left its output" || pass
 run voxsift stability c --target dx --pairs 3 --nlambda 5 -o x -q
 same "in words" "$code" 0

@@ -91,6 +91,7 @@ static void play(FILE *stream, void *data)
     }
     vxs_talk_log(&talk, VXS_LOG_WARNING, "look here");
     vxs_talk_log(&talk, VXS_LOG_DEBUG, "detail");
+    vxs_talk_flush(&talk);
 }
 
 static size_t count(const char *text, const char *part)

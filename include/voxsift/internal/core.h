@@ -63,6 +63,9 @@ double vxs_seconds(void);
 /* A listener for a person: give its functions to a context. On a terminal, progress is one line
  * rewritten in place after the first second; in a log it is a line a minute, and the last one.
  * `now` is a monotonic clock in seconds (NULL: the system's); tests bring their own. */
+/* Of more than this many lines that differ in names and numbers alone, the first three are printed,
+ * and how many more there are; with VXS_LOG_DEBUG all are. */
+#define VXS_SIMILAR_LINES 5
 typedef struct {
     FILE *stream;
     vxs_log_level level; /* what is more detailed than this is not said */
@@ -72,8 +75,13 @@ typedef struct {
     bool line_open; /* a progress line stands on the terminal */
     bool told;      /* this task has printed something */
     double started, last;
+    char *similar[VXS_SIMILAR_LINES]; /* lines that are alike: the last ones wait */
+    size_t alike;                     /* how many of them there were */
+    vxs_log_level alike_level;
 } vxs_talk;
 void vxs_talk_init(vxs_talk *talk, FILE *stream, vxs_log_level level, const char *name);
+/* Prints what waits. */
+void vxs_talk_flush(vxs_talk *talk);
 void vxs_talk_log(void *talk, vxs_log_level level, const char *message);
 void vxs_talk_progress(void *talk, const char *task, const char *unit, uint64_t done,
                        uint64_t total);

@@ -16,6 +16,16 @@ FILE *vxs_file_open(const char *path);
 /* The whole file and a zero byte behind it. */
 VXS_MUST_CHECK vxs_status vxs_file_read(const char *path, char **bytes, size_t *length,
                                         vxs_error *err);
+/* Says that the file cannot be opened, by errno, and whether it is there packed or unpacked. */
+vxs_status vxs_file_missing(const char *path, vxs_error *err);
+/* A file or directory beside `path` with nearly its name. */
+#define VXS_NEAR_TEXT 256
+bool vxs_file_near(const char *path, char near[VXS_NEAR_TEXT]);
+/* Refuses a directory without the file that one of this kind has ("cohort.json"), by what it is
+ * instead. */
+VXS_MUST_CHECK vxs_status vxs_folder_check(const char *path, const char *file, vxs_error *err);
+/* "cohort", "model", ...; NULL: voxsift did not make it. */
+const char *vxs_folder_kind(const char *path);
 /* SHA-256 of two pieces one after the other, in hexadecimal. */
 #define VXS_HASH_TEXT 65
 void vxs_sha256(const void *a, size_t a_length, const void *b, size_t b_length,

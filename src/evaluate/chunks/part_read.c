@@ -40,6 +40,8 @@ static vxs_status read_about(vxs_part *part, vxs_error *err)
     char *file = vxs_format(err, "%s/%s", part->path, VXS_PART_FILE);
     vxs_status status = file ? check_finished(part, err) : VXS_FAILED;
     if (!status)
+        status = vxs_folder_check(part->path, VXS_PART_FILE, err);
+    if (!status)
         status = vxs_json_read(file, &part->about, err);
     double number = vxs_json_get_number(part->about, "chunk"),
            count = vxs_json_get_number(part->about, "chunks");
