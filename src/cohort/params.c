@@ -75,9 +75,10 @@ const vxs_param vxs_cohort_params[] = {
                  "with --scale suvr: reference region, a mask or an atlas (file or name) with "
                  "--reference-labels",
                  .head = VXS_HEAD_MODEL),
-    VXS_TEXT_ROW("reference-labels", "A,B", AT(reference_labels),
-                 "labels of the --reference atlas that make the reference region, by number or name",
-                 .head = VXS_HEAD_MODEL),
+    VXS_TEXT_ROW(
+        "reference-labels", "A,B", AT(reference_labels),
+        "labels of the --reference atlas that make the reference region, by number or name",
+        .head = VXS_HEAD_MODEL),
     VXS_PATH_ROW("atlas", "FILE", AT(atlas),
                  "atlas for --regions: a file, or a name such as schaefer100 or aal",
                  .head = VXS_HEAD_MODEL),
