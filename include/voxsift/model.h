@@ -61,10 +61,10 @@ typedef struct {
     char **classes;   /* sorted, but of two the positive one is the second; class_count is 0
                          for a score */
     size_t class_count;
-    double *weights;   /* of subjects, as the table has them, or NULL */
-    double *free;      /* n x free_count by column: ones for the intercept, confounds */
-    char **free_names; /* "intercept", "age", "sex=M" */
-    size_t free_count;
+    double *weights;        /* of subjects, as the table has them, or NULL */
+    double *covariates;     /* n x covariate_count, column-major: intercept, confounds */
+    char **covariate_names; /* "intercept", "age", "sex=M" */
+    size_t covariate_count;
     bool *learn;   /* subjects that the regression on confounds is learned on; NULL: all */
     char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
     size_t level_count;
@@ -133,9 +133,9 @@ typedef struct {
     const vxs_loss_kind *loss;
     char **classes;
     size_t class_count;
-    char **free_names;
-    double *free_means; /* over the training subjects */
-    size_t free_count;
+    char **covariate_names;
+    double *covariate_means; /* over the training subjects */
+    size_t covariate_count;
     char **levels;
     size_t level_count;
     vxs_output_fit *outputs;

@@ -92,9 +92,9 @@ static void print_words(const vxs_call *call, const vxs_model *m)
         fprintf(out, "  positive class: %s, against %s\n", m->classes[1], m->classes[0]);
     for (size_t k = 0; k < m->output_count; k++)
         print_output(out, m, k);
-    for (size_t k = 0; k < m->free_count; k++)
-        fprintf(out, "%s%s%s", k == 0 ? "  not penalized: " : ", ", m->free_names[k],
-                k + 1 == m->free_count ? "\n" : "");
+    for (size_t k = 0; k < m->covariate_count; k++)
+        fprintf(out, "%s%s%s", k == 0 ? "  not penalized: " : ", ", m->covariate_names[k],
+                k + 1 == m->covariate_count ? "\n" : "");
 }
 
 /* Those with which it was fitted. */

@@ -262,7 +262,7 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
 {
     const vxs_task *t = cv->task;
     size_t rows = cv->folds.repeats * vxs_task_outputs(t);
-    bool confounds = t->free_count > (t->settings.no_intercept ? 0 : 1);
+    bool confounds = t->covariate_count > (t->settings.no_intercept ? 0 : 1);
     cv->fold_count = cv->folds.repeats * cv->folds.count;
     vxs_status status = vxs_chunk_share(cv->settings.pieces.chunk, cv->fold_count,
                                         vxs_run_kinds[VXS_RUN_CV].units, &cv->first, &cv->end, err);

@@ -50,7 +50,7 @@ static void baseline_columns(const vxs_task *t, int baseline, const double *glob
                              const double *free_columns, const size_t *which, size_t count,
                              double *columns)
 {
-    size_t q = baseline == VXS_BASELINE_CONSTANT ? 0 : t->free_count;
+    size_t q = baseline == VXS_BASELINE_CONSTANT ? 0 : t->covariate_count;
     for (size_t i = 0; i < count; i++)
         columns[i] = 1;
     memcpy(columns + count, free_columns, q * count * sizeof(*columns));
@@ -80,11 +80,11 @@ static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *glo
 {
     const vxs_task *t = w->cv->task;
     size_t m = w->train_count, k = w->test_count, q = 1;
-    q += baseline != VXS_BASELINE_CONSTANT ? t->free_count : 0;
+    q += baseline != VXS_BASELINE_CONSTANT ? t->covariate_count : 0;
     q += baseline == VXS_BASELINE_GLOBAL_SIGNAL;
     double *y = vxs_alloc(2 * m, sizeof(*y), err), *b = vxs_alloc(q, sizeof(*b), err);
-    double *columns = vxs_alloc(m, (t->free_count + 2) * sizeof(*columns), err);
-    double *held_out = vxs_alloc(k, (t->free_count + 2) * sizeof(*held_out), err);
+    double *columns = vxs_alloc(m, (t->covariate_count + 2) * sizeof(*columns), err);
+    double *held_out = vxs_alloc(k, (t->covariate_count + 2) * sizeof(*held_out), err);
     vxs_status status = y && b && columns && held_out ? VXS_OK : VXS_FAILED;
     if (!status) {
         for (size_t i = 0; i < m; i++)
@@ -115,8 +115,8 @@ static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *glo
 static vxs_status read_covariates(const vxs_fold_work *w, covariates *of, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
-    of->train = vxs_alloc(t->free_count, w->train_count * sizeof(*of->train), err);
-    of->test = vxs_alloc(t->free_count, w->test_count * sizeof(*of->test), err);
+    of->train = vxs_alloc(t->covariate_count, w->train_count * sizeof(*of->train), err);
+    of->test = vxs_alloc(t->covariate_count, w->test_count * sizeof(*of->test), err);
     vxs_status status = of->train && of->test ? VXS_OK : VXS_FAILED;
     if (!status)
         status = vxs_covariates_of(t, w->train, w->train_count, w->train, w->train_count, of->train,

@@ -17,7 +17,7 @@ typedef struct {
     const vxs_task *whole;
     vxs_job *job;
     vxs_task part;
-    double *columns; /* free_count x test_count: unpenalised ones of the test subjects */
+    double *columns; /* covariate_count x test_count: unpenalised ones of the test subjects */
 } runner;
 
 void vxs_job_release(vxs_job *job, size_t outputs)
@@ -46,7 +46,7 @@ static vxs_status predict(const runner *r, const vxs_output_fit *o, double *scor
     for (size_t i = 0; i < count && rows; i++)
         rows[i] = t->rows[r->job->test[i]];
     vxs_status status =
-        rows ? vxs_output_score(o, &tested, scores, t->free_count, err) : VXS_FAILED;
+        rows ? vxs_output_score(o, &tested, scores, t->covariate_count, err) : VXS_FAILED;
     free(rows);
     return status;
 }
@@ -56,7 +56,7 @@ static vxs_status score_training(const runner *r, const vxs_output_fit *o, doubl
                                  vxs_error *err)
 {
     const vxs_task *t = &r->part;
-    const vxs_scored_rows training = { t->cohort, t->rows, t->free, t->n, t->n };
+    const vxs_scored_rows training = { t->cohort, t->rows, t->covariates, t->n, t->n };
     return vxs_output_score(o, &training, scores, 0, err);
 }
 
@@ -218,7 +218,7 @@ static vxs_status make_room(runner *r, vxs_error *err)
     job->scores =
         vxs_alloc(outputs * job->point_count, job->test_count * sizeof(*job->scores), err);
     job->sizes = vxs_alloc(job->point_count, sizeof(*job->sizes), err);
-    r->columns = vxs_alloc(r->whole->free_count, job->test_count * sizeof(*r->columns), err);
+    r->columns = vxs_alloc(r->whole->covariate_count, job->test_count * sizeof(*r->columns), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
     if (!job->scores || !job->sizes || !r->columns || (job->limit > 0 && !job->selected))
         return VXS_FAILED;

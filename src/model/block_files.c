@@ -64,8 +64,8 @@ static void write_mapped(const vxs_model *m, const vxs_task *t, FILE *stream)
     vxs_tsv_writer w;
     (void)t;
     write_header(&w, names, stream);
-    for (size_t f = 0; f < m->free_count; f++)
-        vxs_tsv_text(&w, m->free_names[f]);
+    for (size_t f = 0; f < m->covariate_count; f++)
+        vxs_tsv_text(&w, m->covariate_names[f]);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_map_inputs *mapped = m->outputs[o].encoded;
@@ -75,8 +75,8 @@ static void write_mapped(const vxs_model *m, const vxs_task *t, FILE *stream)
             vxs_tsv_real(&w, mapped->low[k]);
             vxs_tsv_real(&w, mapped->high[k]);
             vxs_tsv_real(&w, mapped->scale[k]);
-            for (size_t f = 0; f < m->free_count; f++)
-                vxs_tsv_real(&w, mapped->free[k * m->free_count + f]);
+            for (size_t f = 0; f < m->covariate_count; f++)
+                vxs_tsv_real(&w, mapped->free[k * m->covariate_count + f]);
             vxs_tsv_end_row(&w);
         }
     }
@@ -361,7 +361,7 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
         output = output->next;
     const vxs_json *free_weights = vxs_json_get(output, "selection_unpenalised");
     if (!free_weights || free_weights->kind != VXS_JSON_ARRAY ||
-        free_weights->length != r->model->free_count)
+        free_weights->length != r->model->covariate_count)
         return broken(r, "model.json lacks selection_unpenalised", err);
     size_t k = 0;
     double rounds = vxs_json_get_number(output, "rounds");
@@ -422,7 +422,7 @@ static vxs_status read_output(reader *r, size_t o, vxs_error *err)
         rows++;
     }
     r->row = first;
-    fit->selected = vxs_selected_new(rows, rows, m->free_count, columns == 5 && rows > 0, err);
+    fit->selected = vxs_selected_new(rows, rows, m->covariate_count, columns == 5 && rows > 0, err);
     if (!fit->selected)
         return VXS_FAILED;
     if (r->settings.blocks.bandwidth)
@@ -449,8 +449,8 @@ static vxs_status read_mapped_row(reader *r, vxs_map_inputs *mapped, size_t k, s
         status = broken(r, "its rows are not the model's features", err);
     for (size_t c = 0; c < 3 && !status; c++)
         status = read_real(r, 2 + c, reals[c], err);
-    for (size_t f = 0; f < mapped->free_count && !status; f++)
-        status = read_real(r, 5 + f, &mapped->free[k * mapped->free_count + f], err);
+    for (size_t f = 0; f < mapped->covariate_count && !status; f++)
+        status = read_real(r, 5 + f, &mapped->free[k * mapped->covariate_count + f], err);
     r->row++;
     return status;
 }
@@ -458,13 +458,13 @@ static vxs_status read_mapped_row(reader *r, vxs_map_inputs *mapped, size_t k, s
 static vxs_status read_mapped(reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
-    vxs_status status = vxs_table_columns(r->table) == 5 + m->free_count
+    vxs_status status = vxs_table_columns(r->table) == 5 + m->covariate_count
                             ? VXS_OK
                             : broken(r, "it has other columns", err);
     for (size_t o = 0; o < m->output_count && !status; o++) {
         vxs_output_fit *output = &m->outputs[o];
         output->encoded = vxs_map_inputs_new(&output->fit.selected->map, m->p, output->fit.count,
-                                             m->free_count, err);
+                                             m->covariate_count, err);
         status = output->encoded ? VXS_OK : VXS_FAILED;
         for (size_t k = 0; k < output->fit.count && !status; k++)
             status = is_of(r, o) ? read_mapped_row(r, output->encoded, k, output->fit.index[k], err)

@@ -68,18 +68,19 @@ void vxs_covariates_release(vxs_covariates *list)
 
 static vxs_status name_free(vxs_task *t, const char *name, const char *level, vxs_error *err)
 {
-    char **more = vxs_resize(t->free_names, t->free_count + 1, sizeof(*more), err);
+    char **more = vxs_resize(t->covariate_names, t->covariate_count + 1, sizeof(*more), err);
     double *columns =
-        more ? vxs_resize(t->free, (t->free_count + 1) * t->n, sizeof(*columns), err) : NULL;
-    t->free_names = more ? more : t->free_names;
-    t->free = columns ? columns : t->free;
+        more ? vxs_resize(t->covariates, (t->covariate_count + 1) * t->n, sizeof(*columns), err)
+             : NULL;
+    t->covariate_names = more ? more : t->covariate_names;
+    t->covariates = columns ? columns : t->covariates;
     if (!columns)
         return VXS_FAILED;
-    more[t->free_count] =
+    more[t->covariate_count] =
         level ? vxs_format(err, "%s=%s", name, level) : vxs_format(err, "%s", name);
-    if (!more[t->free_count])
+    if (!more[t->covariate_count])
         return VXS_FAILED;
-    t->free_count++;
+    t->covariate_count++;
     return VXS_OK;
 }
 
@@ -101,7 +102,7 @@ static vxs_status note_factor(vxs_task *t, size_t column, vxs_error *err)
     t->factors = more;
     vxs_categorical *f = &more[t->factor_count];
     *f = (vxs_categorical){ .column = column,
-                            .first = t->free_count,
+                            .first = t->covariate_count,
                             .level = vxs_alloc(t->n, sizeof(*f->level), err) };
     t->factor_count += f->level != NULL;
     return f->level ? VXS_OK : VXS_FAILED;
@@ -135,7 +136,7 @@ static vxs_status add_levels(vxs_task *t, const vxs_covariate *c, const char *na
         if (!status && f->levels > 0)
             status = name_free(t, name, c->levels[k].text, err);
         for (size_t i = 0; i < t->n && !status && f->levels > 0; i++)
-            t->free[(t->free_count - 1) * t->n + i] = f->level[i] == f->levels;
+            t->covariates[(t->covariate_count - 1) * t->n + i] = f->level[i] == f->levels;
         f->levels++;
     }
     return status;
@@ -174,7 +175,7 @@ static vxs_status add_columns(vxs_task *t, const vxs_covariate *c, vxs_error *er
     if (!c->numeric)
         return add_levels(t, c, name, err);
     vxs_status status = name_free(t, name, NULL, err);
-    double *values = status ? NULL : t->free + (t->free_count - 1) * t->n;
+    double *values = status ? NULL : t->covariates + (t->covariate_count - 1) * t->n;
     for (size_t i = 0; i < t->n && !status; i++)
         status = vxs_table_real(table, t->rows[i], c->column, &values[i], err);
     return status ? status : vxs_check_offset(name, values, t->n, LEAST_SPREAD, err);
@@ -186,7 +187,7 @@ vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_erro
     if (!t->settings.no_intercept) {
         status = name_free(t, "intercept", NULL, err);
         for (size_t i = 0; i < t->n && !status; i++)
-            t->free[i] = 1;
+            t->covariates[i] = 1;
     }
     for (size_t k = 0; k < list->count && !status; k++)
         status = add_columns(t, &list->each[k], err);
@@ -203,19 +204,19 @@ vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_erro
 vxs_status vxs_covariates_warn(const vxs_context *context, const vxs_task *t, vxs_error *err)
 {
     size_t n = t->n, rank = 0;
-    double *basis = vxs_alloc(n, (t->free_count + 1) * sizeof(*basis), err);
+    double *basis = vxs_alloc(n, (t->covariate_count + 1) * sizeof(*basis), err);
     if (!basis)
         return VXS_FAILED;
-    for (size_t k = 0; k < t->free_count; k++) {
-        double *v = basis + rank * n, length = cblas_dnrm2((int)n, t->free + k * n, 1);
-        memcpy(v, t->free + k * n, n * sizeof(*v));
+    for (size_t k = 0; k < t->covariate_count; k++) {
+        double *v = basis + rank * n, length = cblas_dnrm2((int)n, t->covariates + k * n, 1);
+        memcpy(v, t->covariates + k * n, n * sizeof(*v));
         if (vxs_gram_schmidt_append(basis, n, rank, VXS_INDEPENDENT_COVARIATE, 0, NULL))
             rank++;
         else if (cblas_dnrm2((int)n, v, 1) > EXACT * length)
             vxs_log(context, VXS_LOG_WARNING,
                     "covariate '%s' equals a combination of the covariates before it to 7 digits "
                     "and adds nothing to the model",
-                    t->free_names[k]);
+                    t->covariate_names[k]);
     }
     free(basis);
     return VXS_OK;
@@ -231,7 +232,7 @@ static void average_levels(const vxs_task *t, const vxs_categorical *f, const bo
     for (size_t k = f->first; k + 1 < f->first + f->levels; k++) {
         double sum = 0;
         for (size_t i = 0; i < train_count; i++)
-            sum += t->free[k * t->n + train[i]];
+            sum += t->covariates[k * t->n + train[i]];
         for (size_t i = 0; i < test_count; i++)
             if (!seen[f->level[test[i]]])
                 columns[k * test_count + i] = sum / (double)train_count;
@@ -244,9 +245,9 @@ vxs_status vxs_covariates_of(const vxs_task *t, const size_t *train, size_t trai
     bool *seen = vxs_alloc(t->n, sizeof(*seen), err);
     if (!seen)
         return VXS_FAILED;
-    for (size_t k = 0; k < t->free_count; k++)
+    for (size_t k = 0; k < t->covariate_count; k++)
         for (size_t i = 0; i < test_count; i++)
-            columns[k * test_count + i] = t->free[k * t->n + test[i]];
+            columns[k * test_count + i] = t->covariates[k * t->n + test[i]];
     for (size_t j = 0; j < t->factor_count; j++) {
         const vxs_categorical *f = &t->factors[j];
         memset(seen, 0, f->levels * sizeof(*seen));

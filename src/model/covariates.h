@@ -31,7 +31,7 @@ VXS_MUST_CHECK vxs_status vxs_covariates_warn(const vxs_context *context, const 
 /* Refuses numbers whose standard deviation is not more than this share of their mean. */
 VXS_MUST_CHECK vxs_status vxs_check_offset(const char *name, const double *values, size_t n,
                                            double least, vxs_error *err);
-/* The unpenalised columns of some subjects as a model of others sees them, free_count x test_count:
+/* The unpenalised columns of some subjects as a model of others sees them, covariate_count x test_count:
  * of a level that no training subject has, the means of its covariate's columns over these. */
 VXS_MUST_CHECK vxs_status vxs_covariates_of(const vxs_task *task, const size_t *train,
                                             size_t train_count, const size_t *test,

@@ -50,7 +50,7 @@ const vxs_encoder *vxs_task_encoder(const vxs_task *task);
 /* Sets the scores: the features' part and that of the covariates. */
 VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output,
                                            const vxs_scored_rows *subjects, double *scores,
-                                           size_t free_count, vxs_error *err);
+                                           size_t covariate_count, vxs_error *err);
 /* `output` without a fit; its name stays. */
 void vxs_output_release(vxs_output_fit *output);
 
@@ -69,7 +69,7 @@ VXS_MUST_CHECK vxs_status vxs_standardise(const vxs_task *task, vxs_solution *so
 /* Values of one feature as an encoder sees them: scale x + free'c; `wide` has room for one number a
  * subject of the cohort. */
 void vxs_standardised_values(const vxs_scored_rows *subjects, size_t feature, double scale,
-                             const double *free_weights, size_t free_count, double *wide,
+                             const double *free_weights, size_t covariate_count, double *wide,
                              double *values);
 
 #endif

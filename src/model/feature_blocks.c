@@ -120,16 +120,17 @@ void vxs_map_inputs_free(void *inputs)
 }
 
 vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p, size_t count,
-                                   size_t free_count, vxs_error *err)
+                                   size_t covariate_count, vxs_error *err)
 {
     vxs_map_inputs *m = vxs_alloc(1, sizeof(*m), err);
     if (!m)
         return NULL;
-    *m = (vxs_map_inputs){ .map = *map, .p = p, .count = count, .free_count = free_count };
+    *m =
+        (vxs_map_inputs){ .map = *map, .p = p, .count = count, .covariate_count = covariate_count };
     m->low = vxs_alloc(count, sizeof(*m->low), err);
     m->high = vxs_alloc(count, sizeof(*m->high), err);
     m->scale = vxs_alloc(count, sizeof(*m->scale), err);
-    m->free = vxs_alloc(count, free_count * sizeof(*m->free), err);
+    m->free = vxs_alloc(count, covariate_count * sizeof(*m->free), err);
     if (m->low && m->high && m->scale && m->free)
         return m;
     vxs_map_inputs_free(m);
@@ -139,12 +140,13 @@ vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p, size_t 
 static vxs_status make_inputs(const vxs_task *t, const vxs_feature_map *map,
                               const vxs_solution *fit, vxs_map_inputs **inputs, vxs_error *err)
 {
-    vxs_map_inputs *m = vxs_map_inputs_new(map, t->cohort->p, fit->count, t->free_count, err);
+    vxs_map_inputs *m = vxs_map_inputs_new(map, t->cohort->p, fit->count, t->covariate_count, err);
     vxs_status status = m ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < fit->count && !status; k++) {
         vxs_blocks_range(((const blocks *)t->prepared)->units, fit->index[k], &m->low[k],
                          &m->high[k]);
-        status = vxs_find_scale(t, fit->index[k], &m->scale[k], m->free + k * t->free_count, err);
+        status =
+            vxs_find_scale(t, fit->index[k], &m->scale[k], m->free + k * t->covariate_count, err);
     }
     *inputs = status ? NULL : m;
     if (status)
@@ -204,8 +206,8 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     vxs_status status = wide && m.values && m.block ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < inputs->count && !status; k++)
         vxs_standardised_values(x, o->fit.index[k], inputs->scale[k],
-                                inputs->free + k * inputs->free_count, inputs->free_count, wide,
-                                m.values + k * x->count);
+                                inputs->free + k * inputs->covariate_count, inputs->covariate_count,
+                                wide, m.values + k * x->count);
     for (size_t k = 0; k < s->count && !status; k++)
         add_unit(&m, k, s->retrained ? s->retrained : s->weight, scores);
     free(wide);

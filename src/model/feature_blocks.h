@@ -9,11 +9,12 @@
  * feature that selected blocks are made of. */
 typedef struct {
     vxs_feature_map map;
-    size_t p, count, free_count;
-    double *low, *high, *scale, *free; /* count; count x free_count */
+    size_t p, count, covariate_count;
+    double *low, *high, *scale, *free; /* count; count x covariate_count */
 } vxs_map_inputs;
 VXS_MUST_CHECK vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p,
-                                                  size_t count, size_t free_count, vxs_error *err);
+                                                  size_t count, size_t covariate_count,
+                                                  vxs_error *err);
 void vxs_map_inputs_free(void *inputs);
 
 /* block_files.c */

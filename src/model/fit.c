@@ -23,8 +23,8 @@ void vxs_model_release(vxs_model *m)
 {
     vxs_selection_release(&m->selection);
     vxs_free_texts(m->classes, m->class_count);
-    vxs_free_texts(m->free_names, m->free_count);
-    free(m->free_means);
+    vxs_free_texts(m->covariate_names, m->covariate_count);
+    free(m->covariate_means);
     vxs_free_texts(m->levels, m->level_count);
     vxs_free_texts(m->features, m->feature_count);
     for (size_t k = 0; m->outputs && k < m->output_count; k++) {
@@ -54,14 +54,14 @@ vxs_status vxs_copy_texts(char *const *texts, size_t count, char ***copy, vxs_er
 
 static vxs_status average_free(const vxs_task *t, vxs_model *m, vxs_error *err)
 {
-    m->free_means = vxs_alloc(t->free_count, sizeof(*m->free_means), err);
-    for (size_t f = 0; m->free_means && f < t->free_count; f++) {
+    m->covariate_means = vxs_alloc(t->covariate_count, sizeof(*m->covariate_means), err);
+    for (size_t f = 0; m->covariate_means && f < t->covariate_count; f++) {
         double sum = 0;
         for (size_t i = 0; i < t->n; i++)
-            sum += vxs_task_weight(t, i) * t->free[f * t->n + i];
-        m->free_means[f] = sum / vxs_task_total(t);
+            sum += vxs_task_weight(t, i) * t->covariates[f * t->n + i];
+        m->covariate_means[f] = sum / vxs_task_total(t);
     }
-    return m->free_means ? VXS_OK : VXS_FAILED;
+    return m->covariate_means ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status begin_outputs(const vxs_task *t, vxs_model *m, vxs_error *err)
@@ -84,7 +84,7 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
     *m = (vxs_model){ .task = t->settings,
                       .loss = t->loss,
                       .class_count = t->class_count,
-                      .free_count = t->free_count,
+                      .covariate_count = t->covariate_count,
                       .level_count = t->level_count,
                       .output_count = vxs_task_outputs(t),
                       .p = c->p,
@@ -94,7 +94,7 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
     vxs_status status = vxs_copy_texts(t->classes, t->class_count, &m->classes, err);
     m->task.positive = !status && m->class_count == 2 ? m->classes[1] : NULL;
     if (!status)
-        status = vxs_copy_texts(t->free_names, t->free_count, &m->free_names, err);
+        status = vxs_copy_texts(t->covariate_names, t->covariate_count, &m->covariate_names, err);
     if (!status)
         status = vxs_copy_texts(t->levels, t->level_count, &m->levels, err);
     if (!status)
@@ -317,12 +317,12 @@ static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solu
 {
     *copy = *fit;
     copy->weight = vxs_alloc(fit->count, sizeof(*copy->weight), err);
-    copy->free = vxs_alloc(t->free_count, sizeof(*copy->free), err);
+    copy->free = vxs_alloc(t->covariate_count, sizeof(*copy->free), err);
     if (!copy->weight || !copy->free)
         return VXS_FAILED;
     for (size_t k = 0; k < fit->count; k++)
         copy->weight[k] = fit->weight[k];
-    for (size_t c = 0; c < t->free_count; c++)
+    for (size_t c = 0; c < t->covariate_count; c++)
         copy->free[c] = fit->free[c];
     return vxs_task_encoder(t)->encode(t, copy, err);
 }
@@ -376,12 +376,12 @@ static bool same_subjects(const vxs_model *m, const vxs_task *t)
 
 static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *err)
 {
-    bool same = m->class_count == t->class_count && m->free_count == t->free_count &&
+    bool same = m->class_count == t->class_count && m->covariate_count == t->covariate_count &&
                 m->p == t->cohort->p && m->loss == t->loss;
     for (size_t k = 0; same && k < m->class_count; k++)
         same = strcmp(m->classes[k], t->classes[k]) == 0;
-    for (size_t k = 0; same && k < m->free_count; k++)
-        same = strcmp(m->free_names[k], t->free_names[k]) == 0;
+    for (size_t k = 0; same && k < m->covariate_count; k++)
+        same = strcmp(m->covariate_names[k], t->covariate_names[k]) == 0;
     same = same && same_subjects(m, t);
     return same ? VXS_OK
                 : vxs_fail(err, VXS_BAD_DATA,

@@ -39,7 +39,7 @@ static size_t first_from(const vxs_solution *s, size_t index)
 vxs_status vxs_joint_split(const vxs_task *t, const vxs_solution *joint, size_t output,
                            vxs_solution *part, vxs_error *err)
 {
-    size_t p = t->cohort->p, q = vxs_task_regresses(t) ? 1 : t->free_count;
+    size_t p = t->cohort->p, q = vxs_task_regresses(t) ? 1 : t->covariate_count;
     size_t first = first_from(joint, output * p), end = first_from(joint, (output + 1) * p);
     *part = (vxs_solution){ .count = end - first, .certificate = joint->certificate };
     part->index = vxs_alloc(part->count, sizeof(*part->index), err);
@@ -61,7 +61,7 @@ vxs_status vxs_joint_split(const vxs_task *t, const vxs_solution *joint, size_t 
 vxs_status vxs_joint_merge(const vxs_task *t, const vxs_solution *parts, vxs_solution *joint,
                            vxs_error *err)
 {
-    size_t p = t->cohort->p, q = vxs_task_regresses(t) ? 1 : t->free_count;
+    size_t p = t->cohort->p, q = vxs_task_regresses(t) ? 1 : t->covariate_count;
     size_t outputs = vxs_task_outputs(t), count = 0;
     for (size_t o = 0; o < outputs; o++)
         count += parts[o].count;

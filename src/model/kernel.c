@@ -117,18 +117,18 @@ void vxs_support_free(void *support)
     free(k);
 }
 
-vxs_support *vxs_support_new(size_t n, size_t count, size_t free_count, vxs_error *err)
+vxs_support *vxs_support_new(size_t n, size_t count, size_t covariate_count, vxs_error *err)
 {
     vxs_support *k = vxs_alloc(1, sizeof(*k), err);
     if (!k)
         return NULL;
-    *k = (vxs_support){ .n = n, .count = count, .free_count = free_count };
+    *k = (vxs_support){ .n = n, .count = count, .covariate_count = covariate_count };
     k->y = vxs_alloc(n, sizeof(*k->y), err);
     k->values = vxs_alloc(count, n * sizeof(*k->values), err);
     k->bandwidth = vxs_alloc(count, sizeof(*k->bandwidth), err);
     k->mean = vxs_alloc(count, sizeof(*k->mean), err);
     k->scale = vxs_alloc(count, sizeof(*k->scale), err);
-    k->free = vxs_alloc(count, free_count * sizeof(*k->free), err);
+    k->free = vxs_alloc(count, covariate_count * sizeof(*k->free), err);
     if (k->y && k->values && k->bandwidth && k->mean && k->scale && k->free)
         return k;
     vxs_support_free(k);
@@ -137,9 +137,11 @@ vxs_support *vxs_support_new(size_t n, size_t count, size_t free_count, vxs_erro
 
 static vxs_scored_rows training_of(const vxs_task *t)
 {
-    return (vxs_scored_rows){
-        .cohort = t->cohort, .rows = t->rows, .covariates = t->free, .stride = t->n, .count = t->n
-    };
+    return (vxs_scored_rows){ .cohort = t->cohort,
+                              .rows = t->rows,
+                              .covariates = t->covariates,
+                              .stride = t->n,
+                              .count = t->n };
 }
 
 static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, size_t feature,
@@ -148,11 +150,11 @@ static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, siz
     const vxs_scored_rows training = training_of(t);
     double *values = k->values + at * k->n, total = vxs_task_total(t);
     vxs_status status =
-        vxs_find_scale(t, feature, &k->scale[at], k->free + at * k->free_count, err);
+        vxs_find_scale(t, feature, &k->scale[at], k->free + at * k->covariate_count, err);
     if (status)
         return status;
-    vxs_standardised_values(&training, feature, k->scale[at], k->free + at * k->free_count,
-                            k->free_count, wide, values);
+    vxs_standardised_values(&training, feature, k->scale[at], k->free + at * k->covariate_count,
+                            k->covariate_count, wide, values);
     k->bandwidth[at] = ((const kernels *)t->prepared)->bandwidths[feature];
     status = vxs_gauss_sums(values, k->y, k->n, values, k->n, k->bandwidth[at], sums, err);
     for (size_t i = 0; i < k->n && !status; i++)
@@ -163,7 +165,7 @@ static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, siz
 static vxs_status make_support(const vxs_task *t, const vxs_solution *fit, vxs_support **support,
                                vxs_error *err)
 {
-    vxs_support *k = vxs_support_new(t->n, fit->count, t->free_count, err);
+    vxs_support *k = vxs_support_new(t->n, fit->count, t->covariate_count, err);
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
     double *sums = vxs_alloc(t->n, sizeof(*sums), err), mean = 0, total = vxs_task_total(t);
     vxs_status status = k && wide && sums ? VXS_OK : VXS_FAILED;
@@ -192,8 +194,8 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     double *values = vxs_alloc(2 * x->count, sizeof(*values), err), *sums = values + x->count;
     vxs_status status = wide && values ? VXS_OK : VXS_FAILED;
     for (size_t j = 0; j < fit->count && !status; j++) {
-        vxs_standardised_values(x, fit->index[j], k->scale[j], k->free + j * k->free_count,
-                                k->free_count, wide, values);
+        vxs_standardised_values(x, fit->index[j], k->scale[j], k->free + j * k->covariate_count,
+                                k->covariate_count, wide, values);
         status = vxs_gauss_sums(k->values + j * k->n, k->y, k->n, values, x->count, k->bandwidth[j],
                                 sums, err);
         for (size_t i = 0; i < x->count && !status; i++)
@@ -221,12 +223,13 @@ static vxs_status find_covariates(const vxs_task *t, vxs_output_fit *o, vxs_erro
     vxs_solution *fit = &o->fit;
     const vxs_scored_rows training = training_of(t);
     double *scores = vxs_alloc(t->n, sizeof(*scores), err);
-    double *larger = scores ? vxs_resize(fit->free, t->free_count + 1, sizeof(*larger), err) : NULL;
+    double *larger =
+        scores ? vxs_resize(fit->free, t->covariate_count + 1, sizeof(*larger), err) : NULL;
     fit->free = larger ? larger : fit->free;
     vxs_status status = larger ? score(o, &training, scores, err) : VXS_FAILED;
-    for (size_t c = 0; c < t->free_count && !status; c++)
+    for (size_t c = 0; c < t->covariate_count && !status; c++)
         fit->free[c] = 0;
-    if (!status && t->free_count > 0)
+    if (!status && t->covariate_count > 0)
         fit->free[0] = find_offset(t, scores);
     free(scores);
     return status;

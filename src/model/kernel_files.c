@@ -45,8 +45,8 @@ static void write_kernels(const vxs_model *m, const vxs_task *t, FILE *stream)
     vxs_tsv_init(&w, stream);
     for (size_t c = 0; c < sizeof(headings) / sizeof(headings[0]); c++)
         vxs_tsv_text(&w, headings[c]);
-    for (size_t c = 0; c < m->free_count; c++)
-        vxs_tsv_text(&w, m->free_names[c]);
+    for (size_t c = 0; c < m->covariate_count; c++)
+        vxs_tsv_text(&w, m->covariate_names[c]);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++)
         for (size_t k = 0; k < m->outputs[o].fit.count; k++) {
@@ -56,8 +56,8 @@ static void write_kernels(const vxs_model *m, const vxs_task *t, FILE *stream)
             vxs_tsv_real(&w, kept->bandwidth[k]);
             vxs_tsv_real(&w, kept->mean[k]);
             vxs_tsv_real(&w, kept->scale[k]);
-            for (size_t c = 0; c < m->free_count; c++)
-                vxs_tsv_real(&w, kept->free[k * m->free_count + c]);
+            for (size_t c = 0; c < m->covariate_count; c++)
+                vxs_tsv_real(&w, kept->free[k * m->covariate_count + c]);
             vxs_tsv_end_row(&w);
         }
     (void)t;
@@ -156,8 +156,9 @@ static vxs_status read_kernel(reader *r, size_t row, size_t o, size_t k, vxs_err
         status = broken(r->names[KERNELS], "its rows are not the model's weights", err);
     for (size_t c = 0; c < 3 && !status; c++)
         status = vxs_table_real(r->kernels, row, 2 + c, reals[c], err);
-    for (size_t c = 0; c < kept->free_count && !status; c++)
-        status = vxs_table_real(r->kernels, row, 5 + c, &kept->free[k * kept->free_count + c], err);
+    for (size_t c = 0; c < kept->covariate_count && !status; c++)
+        status =
+            vxs_table_real(r->kernels, row, 5 + c, &kept->free[k * kept->covariate_count + c], err);
     if (!status && !(kept->bandwidth[k] > 0 && isfinite(kept->mean[k]) && isfinite(kept->scale[k])))
         status = broken(r->names[KERNELS], "a number is not finite", err);
     return status;
@@ -170,10 +171,11 @@ static vxs_status read_outputs(reader *r, vxs_error *err)
     vxs_status status = VXS_OK;
     for (size_t o = 0; o < m->output_count; o++)
         rows += m->outputs[o].fit.count;
-    if (vxs_table_columns(r->kernels) != 5 + m->free_count || vxs_table_rows(r->kernels) != rows)
+    if (vxs_table_columns(r->kernels) != 5 + m->covariate_count ||
+        vxs_table_rows(r->kernels) != rows)
         return broken(r->names[KERNELS], "its rows are not the model's weights", err);
     for (size_t o = 0; o < m->output_count && !status; o++) {
-        vxs_support *kept = vxs_support_new(n, m->outputs[o].fit.count, m->free_count, err);
+        vxs_support *kept = vxs_support_new(n, m->outputs[o].fit.count, m->covariate_count, err);
         m->outputs[o].encoded = kept;
         if (!kept)
             return VXS_FAILED;

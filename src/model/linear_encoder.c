@@ -30,13 +30,13 @@ static bool is_near(double a, double b)
 /* Where confounds are taken out of features, the model's weights of them follow from the others. */
 static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
-    double *explained = vxs_alloc(t->free_count, sizeof(*explained), err);
+    double *explained = vxs_alloc(t->covariate_count, sizeof(*explained), err);
     vxs_status status = explained ? vxs_regress_score(t, s, explained, err) : VXS_FAILED;
-    for (size_t c = 1; c < t->free_count && !status; c++)
+    for (size_t c = 1; c < t->covariate_count && !status; c++)
         if (!is_near(s->free[c], -explained[c]))
             status = vxs_fail(err, VXS_BAD_DATA,
                               "the model's weight of '%s' is not what is taken out of its features",
-                              t->free_names[c]);
+                              t->covariate_names[c]);
     if (!status)
         s->free[0] += explained[0];
     free(explained);
@@ -63,23 +63,23 @@ vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale, doub
 {
     vxs_solution one = { .count = 1, .index = &feature, .weight = scale };
     *scale = 1;
-    one.free = vxs_alloc(t->free_count + 1, sizeof(*one.free), err);
+    one.free = vxs_alloc(t->covariate_count + 1, sizeof(*one.free), err);
     vxs_status status = one.free ? vxs_unstandardise(t, &one, err) : VXS_FAILED;
-    for (size_t c = 0; c < t->free_count && !status; c++)
+    for (size_t c = 0; c < t->covariate_count && !status; c++)
         free_weights[c] = one.free[c];
     free(one.free);
     return status;
 }
 
 void vxs_standardised_values(const vxs_scored_rows *x, size_t feature, double scale,
-                             const double *free_weights, size_t free_count, double *wide,
+                             const double *free_weights, size_t covariate_count, double *wide,
                              double *values)
 {
     memset(wide, 0, x->cohort->n * sizeof(*wide));
     vxs_cohort_add(x->cohort, feature, 1, wide);
     for (size_t i = 0; i < x->count; i++) {
         values[i] = scale * wide[x->rows[i]];
-        for (size_t f = 0; f < free_count; f++)
+        for (size_t f = 0; f < covariate_count; f++)
             values[i] += free_weights[f] * x->covariates[f * x->stride + i];
     }
 }
@@ -110,11 +110,11 @@ const vxs_encoder vxs_linear_encoder = { .decode = decode,
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
 vxs_status vxs_output_score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
-                            size_t free_count, vxs_error *err)
+                            size_t covariate_count, vxs_error *err)
 {
     memset(scores, 0, x->count * sizeof(*scores));
     vxs_status status = o->encoder->score(o, x, scores, err);
-    for (size_t f = 0; f < free_count && !status; f++)
+    for (size_t f = 0; f < covariate_count && !status; f++)
         for (size_t i = 0; i < x->count; i++)
             scores[i] += o->fit.free[f] * x->covariates[f * x->stride + i];
     return status;

@@ -151,15 +151,15 @@ static vxs_status read_means(const reader *r, vxs_error *err)
     vxs_model *m = r->model;
     const vxs_json *array = vxs_json_get(m->about, "unpenalised_means");
     size_t k = 0;
-    if (!array || array->kind != VXS_JSON_ARRAY || array->length != m->free_count)
+    if (!array || array->kind != VXS_JSON_ARRAY || array->length != m->covariate_count)
         return broken(r, "unpenalised_means", err);
-    m->free_means = vxs_alloc(m->free_count, sizeof(*m->free_means), err);
-    if (!m->free_means)
+    m->covariate_means = vxs_alloc(m->covariate_count, sizeof(*m->covariate_means), err);
+    if (!m->covariate_means)
         return VXS_FAILED;
     for (const vxs_json *mean = array->first; mean; mean = mean->next) {
         if (mean->kind != VXS_JSON_NUMBER)
             return broken(r, "unpenalised_means", err);
-        m->free_means[k++] = mean->number;
+        m->covariate_means[k++] = mean->number;
     }
     return VXS_OK;
 }
@@ -170,14 +170,14 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     const vxs_model *m = r->model;
     const vxs_json *weights = vxs_json_get(about, "unpenalised_weights");
     const char *name = vxs_json_get_text(about, "name");
-    if (!name || !weights || weights->kind != VXS_JSON_ARRAY || weights->length != m->free_count ||
-        !number_of(about, "sum_of_weights", &output->sum))
+    if (!name || !weights || weights->kind != VXS_JSON_ARRAY ||
+        weights->length != m->covariate_count || !number_of(about, "sum_of_weights", &output->sum))
         return broken(r, "outputs", err);
     vxs_status status = read_certificate(r, about, &output->fit.certificate, err);
     if (status)
         return status;
     output->name = vxs_format(err, "%s", name);
-    output->fit.free = vxs_alloc(m->free_count, sizeof(*output->fit.free), err);
+    output->fit.free = vxs_alloc(m->covariate_count, sizeof(*output->fit.free), err);
     if (!output->name || !output->fit.free)
         return VXS_FAILED;
     size_t k = 0;
@@ -350,7 +350,7 @@ static vxs_status read_about(const reader *r, vxs_error *err)
     m->p = (size_t)p;
     status = read_texts(r, "classes", &m->classes, &m->class_count, err);
     if (!status)
-        status = read_texts(r, "unpenalised", &m->free_names, &m->free_count, err);
+        status = read_texts(r, "unpenalised", &m->covariate_names, &m->covariate_count, err);
     if (!status)
         status = read_means(r, err);
     if (!status)

@@ -119,7 +119,7 @@ static void selection_free_json(vxs_json_writer *w, const vxs_model *m, const vx
     if (!fit->selected)
         return;
     vxs_json_open_array(w, "selection_unpenalised");
-    for (size_t j = 0; j < m->free_count; j++)
+    for (size_t j = 0; j < m->covariate_count; j++)
         vxs_json_real(w, NULL, fit->selected->free[j]);
     vxs_json_close_array(w);
 }
@@ -134,7 +134,7 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m,
         vxs_fit_json(w, &m->task, settings, m->loss, &m->outputs[k].fit);
         vxs_json_real(w, "sum_of_weights", vxs_model_sum(&m->outputs[k].fit));
         vxs_json_open_array(w, "unpenalised_weights");
-        for (size_t j = 0; j < m->free_count; j++)
+        for (size_t j = 0; j < m->covariate_count; j++)
             vxs_json_real(w, NULL, m->outputs[k].fit.free[j]);
         vxs_json_close_array(w);
         selection_free_json(w, m, &m->outputs[k].fit);
@@ -192,10 +192,10 @@ static void write_about(const saved *s, FILE *stream)
     write_texts(&w, "classes", m->classes, m->class_count);
     if (m->class_count == 2)
         vxs_json_text(&w, "positive", m->classes[1]);
-    write_texts(&w, "unpenalised", m->free_names, m->free_count);
+    write_texts(&w, "unpenalised", m->covariate_names, m->covariate_count);
     vxs_json_open_array(&w, "unpenalised_means");
-    for (size_t f = 0; f < m->free_count; f++)
-        vxs_json_real(&w, NULL, m->free_means[f]);
+    for (size_t f = 0; f < m->covariate_count; f++)
+        vxs_json_real(&w, NULL, m->covariate_means[f]);
     vxs_json_close_array(&w);
     write_texts(&w, "confound_levels", m->levels, m->level_count);
     vxs_json_params(&w, "task", vxs_task_params, &m->task);

@@ -136,7 +136,7 @@ static char *header_of_level(const vxs_cohort *c, const char *name, vxs_error *e
 static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
                               vxs_error *err)
 {
-    const char *name = m->free_names[f];
+    const char *name = m->covariate_names[f];
     size_t column = 0;
     bool text = is_any_level(m, name);
     char *header = text ? header_of_level(c, name, err) : vxs_format(err, "%s", name);
@@ -149,8 +149,8 @@ static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f,
         else if (!cell)
             values[i] = NAN;
         else
-            values[i] =
-                knows(m, header, cell) ? strcmp(cell, name + length + 1) == 0 : m->free_means[f];
+            values[i] = knows(m, header, cell) ? strcmp(cell, name + length + 1) == 0
+                                               : m->covariate_means[f];
     }
     free(header);
     return status;
@@ -184,15 +184,15 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
     if (status)
         return status;
     rows = vxs_alloc(n, sizeof(*rows), err);
-    covariates = vxs_alloc(n, m->free_count * sizeof(*covariates), err);
+    covariates = vxs_alloc(n, m->covariate_count * sizeof(*covariates), err);
     status = rows && covariates ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < n && !status; i++)
         rows[i] = i;
-    for (size_t f = 0; f < m->free_count && !status; f++)
+    for (size_t f = 0; f < m->covariate_count && !status; f++)
         status = read_free(m, c, f, covariates + f * n, err);
     const vxs_scored_rows all = { c, rows, covariates, n, n };
     for (size_t k = 0; k < m->output_count && !status; k++)
-        status = vxs_output_score(&m->outputs[k], &all, scores + k * n, m->free_count, err);
+        status = vxs_output_score(&m->outputs[k], &all, scores + k * n, m->covariate_count, err);
     if (!status && m->loss->joint)
         vxs_joint_odds(scores, m->output_count, n, n);
     free(rows);

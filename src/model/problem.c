@@ -34,8 +34,8 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
         view.row_count = t->n;
     }
     if (vxs_task_regresses(t)) {
-        view.confounds = t->free;
-        view.confound_count = t->free_count;
+        view.confounds = t->covariates;
+        view.confound_count = t->covariate_count;
         view.learn = t->learn;
     }
     return vxs_view_new(base, false, &view, &t->design, err);
@@ -204,7 +204,7 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                                         .y = t->y,
                                         .u = weighted ? t->u : NULL,
                                         .threshold = t->threshold },
-                              .covariates = t->free,
-                              .covariate_count = vxs_task_regresses(t) ? 1 : t->free_count };
+                              .covariates = t->covariates,
+                              .covariate_count = vxs_task_regresses(t) ? 1 : t->covariate_count };
     return vxs_task_estimator(t)->prepare(context, t, number, settings, problem, err);
 }

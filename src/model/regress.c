@@ -11,23 +11,23 @@
 
 bool vxs_task_regresses(const vxs_task *t)
 {
-    return t->settings.confounds_as == VXS_CONFOUNDS_OUT && t->free_count > 1;
+    return t->settings.confounds_as == VXS_CONFOUNDS_OUT && t->covariate_count > 1;
 }
 
 vxs_status vxs_check_learners(const vxs_task *t, size_t count, vxs_error *err)
 {
-    if (count > t->free_count)
+    if (count > t->covariate_count)
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "%zu subjects are '%s'; what %zu confounds explain cannot be learned on so few",
-                    count, t->settings.regress_on, t->free_count - 1);
+                    count, t->settings.regress_on, t->covariate_count - 1);
 }
 
 /* What intercept and confounds explain of the score of features as they stand. */
 vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *explained,
                              vxs_error *err)
 {
-    size_t n = t->n, q = t->free_count, m = 0;
+    size_t n = t->n, q = t->covariate_count, m = 0;
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
     double *score = vxs_alloc(n, sizeof(*score), err);
     double *columns = vxs_alloc(n, q * sizeof(*columns), err);
@@ -44,7 +44,7 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
         score[at] = wide[t->rows[i]];
         weights[at] = vxs_task_weight(t, i);
         for (size_t c = 0; c < q; c++)
-            columns[c * m + at] = t->free[c * n + i];
+            columns[c * m + at] = t->covariates[c * n + i];
         at++;
     }
     if (!status)
@@ -67,10 +67,10 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
 /* What was selected by has the problem's intercept alone; files have a place for each confound. */
 static vxs_status widen_selection(const vxs_task *t, vxs_selected *selected, vxs_error *err)
 {
-    double *larger = vxs_resize(selected->free, t->free_count, sizeof(*larger), err);
+    double *larger = vxs_resize(selected->free, t->covariate_count, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
-    for (size_t c = 1; c < t->free_count; c++)
+    for (size_t c = 1; c < t->covariate_count; c++)
         larger[c] = 0;
     selected->free = larger;
     return VXS_OK;
@@ -80,10 +80,10 @@ vxs_status vxs_regress_widen(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     if (!vxs_task_regresses(t))
         return VXS_OK;
-    double *larger = vxs_resize(s->free, t->free_count, sizeof(*larger), err);
+    double *larger = vxs_resize(s->free, t->covariate_count, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
-    for (size_t c = 1; c < t->free_count; c++)
+    for (size_t c = 1; c < t->covariate_count; c++)
         larger[c] = 0;
     s->free = larger;
     return s->selected ? widen_selection(t, s->selected, err) : VXS_OK;
@@ -93,14 +93,14 @@ vxs_status vxs_regress_widen(const vxs_task *t, vxs_solution *s, vxs_error *err)
 vxs_status vxs_regress_out(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     double intercept = s->free[0];
-    double *larger = vxs_resize(s->free, t->free_count, sizeof(*larger), err);
+    double *larger = vxs_resize(s->free, t->covariate_count, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
     s->free = larger;
     if (s->selected && widen_selection(t, s->selected, err))
         return VXS_FAILED;
     vxs_status status = vxs_regress_score(t, s, s->free, err);
-    for (size_t c = 0; c < t->free_count; c++)
+    for (size_t c = 0; c < t->covariate_count; c++)
         s->free[c] = (c == 0 ? intercept : 0) - s->free[c];
     return status;
 }

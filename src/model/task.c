@@ -114,7 +114,7 @@ bool vxs_takes_threshold(const vxs_task_settings *settings)
 void vxs_task_release(vxs_task *t)
 {
     vxs_free_texts(t->classes, t->class_count);
-    vxs_free_texts(t->free_names, t->free_count);
+    vxs_free_texts(t->covariate_names, t->covariate_count);
     vxs_free_texts(t->levels, t->level_count);
     vxs_free_factors(t);
     vxs_free_texts(t->warnings, t->warning_count);
@@ -124,7 +124,7 @@ void vxs_task_release(vxs_task *t)
     free(t->weights);
     free(t->penalties);
     vxs_task_drop_ties(t);
-    free(t->free);
+    free(t->covariates);
     free(t->learn);
     free(t->y);
     free(t->u);

@@ -9,13 +9,13 @@
 static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_task *part,
                                 vxs_error *err)
 {
-    size_t n = part->n, q = whole->free_count;
+    size_t n = part->n, q = whole->covariate_count;
     part->rows = vxs_alloc(n, sizeof(*part->rows), err);
     part->score = vxs_alloc(n, sizeof(*part->score), err);
-    part->free = vxs_alloc(n * q, sizeof(*part->free), err);
+    part->covariates = vxs_alloc(n * q, sizeof(*part->covariates), err);
     part->learn = whole->learn ? vxs_alloc(n, sizeof(*part->learn), err) : NULL;
     part->weights = whole->weights ? vxs_alloc(n, sizeof(*part->weights), err) : NULL;
-    if (!part->rows || !part->score || !part->free || (whole->weights && !part->weights) ||
+    if (!part->rows || !part->score || !part->covariates || (whole->weights && !part->weights) ||
         (whole->learn && !part->learn))
         return VXS_FAILED;
     size_t learners = 0;
@@ -29,7 +29,7 @@ static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_
         if (whole->learn)
             learners += part->learn[i] && vxs_task_weight(part, i) > 0;
         for (size_t k = 0; k < q; k++)
-            part->free[k * n + i] = whole->free[k * whole->n + which[i]];
+            part->covariates[k * n + i] = whole->covariates[k * whole->n + which[i]];
     }
     return whole->learn ? vxs_check_learners(part, learners, err) : VXS_OK;
 }
@@ -78,7 +78,7 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
                         .groups_lent = whole->groups.count > 0,
                         .n = count,
                         .class_count = whole->class_count,
-                        .free_count = whole->free_count };
+                        .covariate_count = whole->covariate_count };
     vxs_status status = vxs_copy_texts(whole->classes, whole->class_count, &part->classes, err);
     if (!status)
         status = copy_subjects(whole, which, part, err);

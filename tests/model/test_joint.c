@@ -12,9 +12,10 @@ Test(joint, parts_make_the_whole_again)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_cohort cohort = { .p = P };
-    vxs_task task = {
-        .cohort = &cohort, .loss = &vxs_multinomial_loss, .class_count = OUTPUTS, .free_count = FREE
-    };
+    vxs_task task = { .cohort = &cohort,
+                      .loss = &vxs_multinomial_loss,
+                      .class_count = OUTPUTS,
+                      .covariate_count = FREE };
     size_t index[] = { 0, 6, 8, 9, 21, 27 }; /* the third class has none */
     double weight[] = { 1, -2, 3, -4, 5, -6 }, free_weights[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     vxs_solution joint = { .count = 6,

@@ -94,7 +94,7 @@ static void run_json(vxs_json_writer *w, const vxs_run *run)
     vxs_json_close_array(w);
     people_json(w, run);
     reals_json(w, "score", t->score, t->n);
-    reals_json(w, "free", t->free, t->n * t->free_count);
+    reals_json(w, "covariates", t->covariates, t->n * t->covariate_count);
     reals_json(w, "weights", t->weights, t->n);
     reals_json(w, "penalties", t->penalties, t->cohort->p);
     graph_json(w, &t->graph);

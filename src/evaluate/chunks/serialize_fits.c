@@ -21,7 +21,7 @@ void vxs_serialize_fit(vxs_serializer *p, const vxs_task *t, vxs_solution *fit)
     if (p->from) {
         fit->index = vxs_serialize_room(p, count, sizeof(*fit->index));
         fit->weight = vxs_serialize_room(p, count, sizeof(*fit->weight));
-        fit->free = vxs_serialize_room(p, t->free_count, sizeof(*fit->free));
+        fit->free = vxs_serialize_room(p, t->covariate_count, sizeof(*fit->free));
     }
     if (p->status)
         return;
@@ -29,7 +29,7 @@ void vxs_serialize_fit(vxs_serializer *p, const vxs_task *t, vxs_solution *fit)
     for (size_t k = 0; k < count; k++)
         vxs_serialize_size(p, &fit->index[k], t->cohort->p - 1);
     vxs_serialize_reals(p, fit->weight, count);
-    vxs_serialize_reals(p, fit->free, t->free_count);
+    vxs_serialize_reals(p, fit->free, t->covariate_count);
     serialize_certificate(p, &fit->certificate);
 }
 
