@@ -333,6 +333,7 @@ docs: $(BUILD)/voxsift
 	@sh docs/man/make.sh $(BUILD)/voxsift docs/man
 docs-check: $(BUILD)/voxsift
 	@sh tests/gates/manpages.sh $(BUILD)/voxsift docs/man
+	@sh tests/gates/help_words.sh $(BUILD)/voxsift
 
 # ---- Install ------------------------------------------------------------------------------------
 

@@ -12,10 +12,10 @@
 typedef struct {
     const char *name; /* as in the usage line: FILE */
     const char *help;
-    const char *const *choices; /* ends with NULL; NULL when files are meant */
-    bool command;               /* the choices are the names of the commands */
-    bool optional;              /* only behind those that are not */
-    bool repeat;                /* any number of them; only the last */
+    const char *const *choices;        /* ends with NULL; NULL when files are meant */
+    const char *const *(*names)(void); /* the same, where they are made; or NULL */
+    bool optional;                     /* only behind those that are not */
+    bool repeat;                       /* any number of them; only the last */
 } vxs_operand;
 /* Ends with NULL; NULL when files are meant. */
 const char *const *vxs_operand_choices(const vxs_operand *operand);
@@ -39,7 +39,7 @@ enum {
     VXS_TAKES_PAGE = 256     /* --no-fsync; --out FILE and --force are the command's own */
 };
 typedef struct {
-    bool help, quiet, verbose, json, force, resume, no_fsync;
+    bool help, brief, quiet, verbose, json, force, resume, no_fsync;
     int64_t nthreads;
     const char *out, *chunk;
 } vxs_shared;
@@ -111,6 +111,7 @@ typedef struct {
     vxs_simulation_settings model;
     vxs_shared shared;
     char **operands; /* ends with NULL */
+    int kind;        /* method or model chosen; below 0: none */
 } vxs_parsed;
 /* Operands end up at the front of argv, which must end with NULL. */
 VXS_MUST_CHECK vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv,
@@ -118,13 +119,39 @@ VXS_MUST_CHECK vxs_status vxs_options_parse(const vxs_command *command, int argc
 
 /* Help, manual and completion, each a loop over the tables. */
 void vxs_help_overview(FILE *out);
-void vxs_help_command(FILE *out, const vxs_command *command);
+/* The usual options, and all; of method or model number `kind`, below 0: of all. */
+void vxs_help_brief(FILE *out, const vxs_command *command, int kind);
+void vxs_help_command(FILE *out, const vxs_command *command, int kind);
+/* The page of a method; its targets, "classes" or "both". */
+void vxs_help_method(FILE *out, const vxs_method *method);
+const char *vxs_method_target(const vxs_method *method);
+void vxs_help_item(FILE *out, const char *name, int column, const char *text);
+extern const char *const vxs_head_names[];
+
+/* Long texts, each in the manual pages of some commands. Ends with name == NULL. */
+typedef struct {
+    const char *name, *summary;
+    const char *text;            /* paragraphs, separated by empty lines */
+    const char *const *commands; /* ends with NULL */
+} vxs_topic;
+extern const vxs_topic vxs_topics[];
+bool vxs_topic_is_of(const vxs_topic *topic, const vxs_command *command);
+void vxs_help_topic(FILE *out, const vxs_topic *topic);
+
+/* What words of other programs are called here, quoted; of options by the names that a command has.
+ */
+bool vxs_hint_option(const char *given, size_t length, const char *const *names, char *buffer,
+                     size_t size);
+bool vxs_hint_letter(const char *given, const char *const *names, char *buffer, size_t size);
+const char *vxs_hint_value(const char *option, const char *value); /* or NULL */
+const char *vxs_hint_command(const char *word);                    /* or NULL */
 void vxs_usage_line(FILE *out, const vxs_command *command);
 /* "-o DIR, --out DIR" and "phrase (what it wants; default)"; and of an option that not all methods
  * or models have, which do. */
 #define VXS_WORDS_SIZE 1024
 void vxs_option_form(const vxs_param *param, char *buffer, size_t size);
 void vxs_param_words(const vxs_param *param, char *buffer, size_t size);
+void vxs_param_brief(const vxs_param *param, char *buffer, size_t size); /* in help */
 void vxs_option_words(const vxs_option *option, char *buffer, size_t size);
 void vxs_man_overview(FILE *out);
 void vxs_man_command(FILE *out, const vxs_command *command);
@@ -176,8 +203,9 @@ VXS_MUST_CHECK vxs_status vxs_report_stability(const vxs_call *call, const vxs_t
 void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_t end,
                     size_t count);
 
-/* Prints the methods of a table; --json as well. */
-void vxs_print_methods(FILE *out, const vxs_method *methods, bool json);
+/* Prints the methods of a table. */
+void vxs_print_methods(FILE *out, const vxs_method *methods);
+void vxs_print_methods_json(FILE *out, const vxs_method *methods);
 
 /* From here on, the signals that ask a program to stop set vxs_interrupted. Work that does not stop
  * within a second and a half is ended, with exit code 130 and without leftovers; so is any at once

@@ -132,7 +132,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_check_model = {
     .name = "check-model",
     .heading = "Predict",
-    .summary = "compute a model's certificate again, by other means",
+    .summary = "recompute a model's certificate by independent code",
     .details = "Reads the model's weights and the cohort's columns, and computes objective, dual "
                "feasibility over all features and gap by plain loops that share nothing with the "
                "solvers. The exit code is 3 when the certificate does not hold, and 65 when the "

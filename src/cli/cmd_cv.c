@@ -11,7 +11,7 @@ static const vxs_operand operands[] = {
 
 static const vxs_example examples[] = {
     { "voxsift cv t1w --target age --folds 10 --repeats 3 -o age-cv",
-      "say how well age is predicted, by nested cross-validation" },
+      "estimate how accurately age is predicted, by nested cross-validation" },
     { "voxsift cv pet --target diagnosis --confounds age,sex --folds-from site -o sites",
       "leave one site out at a time" },
     { NULL, NULL },
@@ -242,43 +242,11 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_cv = {
     .name = "cv",
     .heading = "Predict",
-    .summary = "say how well a column is predicted, by nested cross-validation",
+    .summary = "estimate out-of-sample prediction accuracy by nested cross-validation",
     .details =
-        "Every subject is predicted by models that had no part of it: standardisation, a graph "
-        "that --method fused learns, class weights, prefilter, lambda and the calibration of "
-        "probabilities are learned from the training subjects of a fold alone. Lambda is chosen "
-        "among shares of lambda_max (--nlambda of them down to --lambda-ratio) by inner folds of "
-        "these; with methods fgm and mslr the number of rounds up to --iterations, or that of "
-        "features "
-        "among those that --nselect lists. Scores of that choice are called inner, and are no "
-        "estimate of anything; outer scores are. The class that is predicted is that of the "
-        "largest "
-        "score; calibration may give another one the largest probability.\n\n"
-        "Folds are dealt out evenly over classes or quantiles, or given by --folds-from. All "
-        "subjects (scans) of one person are in one fold, in outer and inner folds, whatever the "
-        "options; 'voxsift help cohort' explains how persons are found. --group keeps larger "
-        "units together: family, site. A group finer than the person is refused. Where a group "
-        "crosses persons (a site that some persons changed), groups that share a person are "
-        "joined: the finest partition that splits neither. Folds from --folds-from with an image, "
-        "a person or a group on both sides are refused.\n\n"
-        "Baselines are compared with the model: constant (the mean, or the commonest class), "
-        "covariates (the unpenalized covariates alone) and global signal (these and the sum of all "
-        "features).\n\n"
-        "One convention holds for the model, the baselines and all outputs. Errors (mae, rmse, "
-        "r2, accuracy, brier) are computed over all held-out subjects. Metrics that compare "
-        "subjects (r, auc, balanced_accuracy, sensitivity, specificity) compare those of one fold "
-        "only, because the offsets of the folds' models differ: auc is the share of pairs within "
-        "folds in the right order, balanced_accuracy a mean over folds weighted by these pairs, "
-        "r the correlation of deviations from fold means. A constant has auc 0.5, "
-        "balanced_accuracy 0.5 (two classes) and r 0. Where no fold has a pair (leave one out), "
-        "subjects of all folds are compared after the constant of each fold's training subjects "
-        "was replaced by that of all. Repeats are averaged.\n\n"
-        "Intervals are 95 % percentile intervals of bootstrap draws of persons, or of whole "
-        "groups; the difference model - baseline is taken on the same draws. Of fewer than 10 "
-        "groups, such as sites, they are too narrow. They do not include variability due to the "
-        "training sample.\n\n"
-        "The pattern is what each feature shares with the model's score (Haufe); a weight of its "
-        "own says what the model reads, not what the disease does.",
+        "Estimates out-of-sample prediction accuracy by nested cross-validation: inner folds "
+        "choose lambda, outer folds measure the model beside three baselines, with bootstrap "
+        "confidence intervals.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_cv_params,

@@ -24,45 +24,40 @@ static const vxs_param choose_params[] = {
       .head = VXS_HEAD_EVALUATION,
       .usual = true,
       .help = "choose lambda, --iterations or --nselect by K-fold cross-validation; group: leave "
-              "one --group out; 0: use the given value",
+              "one --group out",
       .more = "Candidates are --nlambda values down to --lambda-ratio. auto: 5 folds, or as many "
               "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
     VXS_CHOICE_ROW("choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
-                   "best: minimum cross-validated loss; 1se: one-standard-error rule",
-                   .head = VXS_HEAD_EVALUATION,
+                   "best: minimum loss; 1se: one-standard-error rule", .head = VXS_HEAD_EVALUATION,
                    .more = "1se takes the smoothest, then the sparsest model within one standard "
                            "error of the minimum."),
     VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-                  "calibrate class probabilities by K-fold cross-validation; 0: where needed",
-                  .head = VXS_HEAD_EVALUATION,
+                  "folds to calibrate probabilities; 0: where needed", .head = VXS_HEAD_EVALUATION,
                   .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
                           "hsic-lasso, fgm, mslr and squared-hinge loss, where there are enough "
                           "persons and subjects of each class; else none."),
     VXS_TEXT_ROW("group", "COLUMN", offsetof(fit_settings, group),
-                 "column whose values stay in one fold, such as site or family; persons always do",
-                 .head = VXS_HEAD_EVALUATION),
+                 "keep subjects with one value in one fold", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,
                   "seed of the random numbers", .head = VXS_HEAD_EVALUATION),
     { .name = NULL },
 };
 
 static const vxs_operand operands[] = {
-    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort'" },
     { .name = NULL },
 };
 
 static const vxs_example examples[] = {
-    { "voxsift fit t1w --target age --lambda-ratio 0.2 -o age",
-      "find the voxels that tell age, and write their weights as an overlay" },
-    { "voxsift fit t1w --target age --method fused --graph tree -o pieces",
-      "find pieces of the brain whose voxels count alike" },
-    { "voxsift fit t1w --target age --choose-lambda 10 -o age", "let ten folds choose lambda" },
+    { "voxsift fit t1w --target age --choose-lambda 10 -o age",
+      "predict age, with lambda chosen by 10-fold cross-validation" },
+    { "voxsift fit pet --target diagnosis --confounds age,sex --method fused -o regions",
+      "find fused regions that predict a diagnosis, adjusted for age and sex" },
+    { "voxsift fit t1w --target age --lambda-ratio 0.2 -o age", "fit at a given lambda" },
     { "voxsift fit pet --target diagnosis --method fgm --groups atlas:schaefer100 --by-size "
-      "--per-iteration 2 "
-      "--nselect 5 -o regions",
-      "choose the five regions whose voxels tell a diagnosis best together" },
-    { "voxsift fit pet --target diagnosis --confounds age,sex -o model --json",
-      "classify beside age and sex, which are not penalised; for a script" },
+      "--per-iteration 2 --nselect 5 -o regions",
+      "select five atlas regions that jointly predict a diagnosis" },
+    { "voxsift fit pet --target diagnosis -o model --json", "print the results for a script" },
     { NULL, NULL },
 };
 
@@ -425,29 +420,19 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_fit = {
     .name = "fit",
     .heading = "Predict",
-    .summary = "find few features that predict a column, by lambda or in rounds",
+    .summary = "fit a sparse model and map its weights",
     .details =
-        "Minimises the loss over the subjects plus lambda times the sum of the sizes of the "
-        "weights. The answer carries a certificate: the gap between its value and a bound from "
-        "below over all features, as a share of the loss of the empty model. 'voxsift check-model' "
-        "computes it again by other means.\n\n"
-        "Method fused penalises differences between neighbours (--graph) instead of weights: its "
-        "answer is few pieces of equal weight. With --sparsity it penalises both, and most pieces "
-        "have the weight 0.\n\n"
-        "Methods fgm and mslr have no lambda. They add features, groups of features (--groups) or "
-        "pairs (--feature-map poly2), the best B or r in each round, until there are --nselect of "
-        "them, "
-        "--iterations rounds are over, or no other choice could do better by more than --tol. When "
-        "they end "
-        "before that, the gap says how much lower the value could still fall.\n\n"
-        "Features are standardised in the algebra, nothing is copied; weights are written for "
-        "features as they stand in the cohort. The intercept and --confounds are not penalised. "
-        "Text, or numbers of which there are two, are classes; of more than two classes each is "
-        "told from the rest. Subjects without a value are left out and named.\n\n"
-        "The exit code is 3 when the gap asked for by --tol was not reached (of rounds that ended "
-        "as --nselect or --iterations said: the one by --subproblem-tol); the model is written all "
-        "the same, "
-        "and marked.",
+        "Fits a sparse model to all subjects and writes its weights as a table and an overlay, "
+        "with an optimality certificate: the duality gap, a bound on the distance of the "
+        "objective from its minimum, relative to the empty model.\n\n"
+        "'voxsift check-model' recomputes the certificate by independent code. 'voxsift help "
+        "METHOD' states the problem that a method solves.\n\n"
+        "Features are standardized implicitly, without a copy; weights are written for features "
+        "as they are in the cohort. The intercept and --confounds are not penalized. Text, or "
+        "numbers with two values, are classes; more than two classes are fitted one against the "
+        "rest. Subjects without a value are left out and named.\n\n"
+        "The exit code is 3 when --tol was not reached (where --nselect or --iterations ended "
+        "the work: --subproblem-tol); the model is written all the same, and marked.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = choose_params,

@@ -1,27 +1,62 @@
 /* cmd_help.c - voxsift help. */
 #include "cli/cli.h"
 
+#include <string.h>
+
 #define AT(member) offsetof(settings, member)
 
 typedef struct {
     bool man;
 } settings;
 
+#define MOST_NAMES 64
+/* Commands, methods and topics. */
+static const char *const *names(void)
+{
+    static const char *all[MOST_NAMES + 1];
+    size_t count = 0;
+    for (size_t i = 0; vxs_commands[i] && count < MOST_NAMES; i++)
+        all[count++] = vxs_commands[i]->name;
+    for (size_t k = 0; vxs_method_names[k] && count < MOST_NAMES; k++)
+        all[count++] = vxs_method_names[k];
+    for (size_t k = 0; vxs_topics[k].name && count < MOST_NAMES; k++)
+        all[count++] = vxs_topics[k].name;
+    return all;
+}
+
 static const vxs_operand operands[] = {
-    { .name = "COMMAND", .help = "the command to tell about", .command = true, .optional = true },
+    { .name = "TOPIC", .help = "a command, a method or a topic", .names = names, .optional = true },
     { .name = NULL },
 };
 
 static const vxs_param params[] = {
-    VXS_FLAG_ROW("man", AT(man), "print the source of the manual page instead"),
+    VXS_FLAG_ROW("man", AT(man), "print the source of the manual page of a command",
+                 .head = VXS_HEAD_OUTPUT),
     { .name = NULL },
 };
 
 static const vxs_example examples[] = {
-    { "voxsift help simulate", "see what 'voxsift simulate' does and takes" },
+    { "voxsift help fit", "read what 'voxsift fit' does, and its options" },
+    { "voxsift help lasso", "read about a method" },
     { "voxsift help --man simulate | man -l -", "read the same as a manual page" },
     { NULL, NULL },
 };
+
+/* What stands under a name that is no command's. */
+static bool print_page(FILE *out, const char *name)
+{
+    for (const vxs_method *m = vxs_methods; m->name; m++)
+        if (strcmp(m->name, name) == 0) {
+            vxs_help_method(out, m);
+            return true;
+        }
+    for (const vxs_topic *topic = vxs_topics; topic->name; topic++)
+        if (strcmp(topic->name, name) == 0) {
+            vxs_help_topic(out, topic);
+            return true;
+        }
+    return false;
+}
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
@@ -31,18 +66,23 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
         (s->man ? vxs_man_overview : vxs_help_overview)(call->out);
         return VXS_OK;
     }
+    if (!s->man && !vxs_command_find(name) && print_page(call->out, name))
+        return VXS_OK;
     const vxs_command *command = vxs_command_wanted(name, err);
     if (!command)
         return VXS_MISUSE;
-    (s->man ? vxs_man_command : vxs_help_command)(call->out, command);
+    if (s->man)
+        vxs_man_command(call->out, command);
+    else
+        vxs_help_command(call->out, command, command->takes & VXS_TAKES_METHOD ? 0 : -1);
     return VXS_OK;
 }
 
 const vxs_command vxs_cmd_help = {
     .name = "help",
     .heading = "About voxsift",
-    .summary = "tell what voxsift or one of its commands does",
-    .details = "Without an argument, lists the commands and the exit codes.",
+    .summary = "print help on voxsift, a command, a method or a topic",
+    .details = "Without an argument, lists the commands, the topics and the exit codes.",
     .operands = operands,
     .params = params,
     .examples = examples,

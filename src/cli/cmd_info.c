@@ -229,7 +229,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_info = {
     .name = "info",
     .heading = "Look at data",
-    .summary = "tell what is in an image, a table, a cohort or a model",
+    .summary = "summarize an image, a table, a cohort or a model",
     .details =
         "For an image: grid, orientation, data type, scaling and the range of its values; what is "
         "odd about it comes as a warning. For an atlas, given by its file or by its name, the "

@@ -69,7 +69,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_merge = {
     .name = "merge",
     .heading = "Predict",
-    .summary = "put together what was computed in chunks",
+    .summary = "merge the chunks of a run",
     .details =
         "'voxsift cv', 'permute' and 'stability' share their work with --chunk I/N: folds, "
         "permutations or pairs of halves, each job a range of them, on any machines and with any "

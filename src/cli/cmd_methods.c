@@ -1,10 +1,19 @@
 /* cmd_methods.c - voxsift methods. */
 #include "cli/cli.h"
 
-static const vxs_operand operands[] = { { .name = NULL } };
+#include <string.h>
+
+static const vxs_operand operands[] = {
+    { .name = "METHOD",
+      .help = "print the page about this method",
+      .choices = vxs_method_names,
+      .optional = true },
+    { .name = NULL },
+};
 
 static const vxs_example examples[] = {
-    { "voxsift methods", "see which methods this build has" },
+    { "voxsift methods", "compare the methods" },
+    { "voxsift methods fused", "read about one of them" },
     { "voxsift methods --json", "have a script read them, with every parameter and its range" },
     { NULL, NULL },
 };
@@ -22,7 +31,7 @@ static void print_param_json(vxs_json_writer *writer, const vxs_param *param)
     vxs_json_close_object(writer);
 }
 
-static void print_json(FILE *out, const vxs_method *methods)
+void vxs_print_methods_json(FILE *out, const vxs_method *methods)
 {
     vxs_json_writer writer;
     vxs_json_init(&writer, out);
@@ -33,6 +42,7 @@ static void print_json(FILE *out, const vxs_method *methods)
         vxs_json_text(&writer, "name", m->name);
         vxs_json_text(&writer, "summary", m->summary);
         vxs_json_text(&writer, "source", m->source);
+        vxs_json_text(&writer, "target", vxs_method_target(m));
         vxs_json_bool(&writer, "needs_graph", m->graph == VXS_GRAPH_NEEDED);
         vxs_json_open_array(&writer, "parameters");
         for (const vxs_param *p = m->params; p->name; p++)
@@ -45,42 +55,28 @@ static void print_json(FILE *out, const vxs_method *methods)
     vxs_json_close_object(&writer);
 }
 
-void vxs_print_methods(FILE *out, const vxs_method *methods, bool json)
-{
-    if (json) {
-        print_json(out, methods);
-        return;
-    }
-    if (!methods->name)
-        fputs("This build has no prediction methods.\n", out);
-    for (const vxs_method *m = methods; m->name; m++) {
-        int column = fprintf(out, "%s - ", m->name);
-        vxs_wrap(out, m->summary, 2, column, 80);
-        fprintf(out, "  from: %s\n%s", m->source,
-                m->graph == VXS_GRAPH_NEEDED ? "  needs: a graph (--graph)\n" : "");
-        for (const vxs_param *p = m->params; p->name; p++) {
-            char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
-            vxs_option_form(p, form, sizeof(form));
-            vxs_param_words(p, words, sizeof(words));
-            fprintf(out, "  %s\n%*s", form, 10, "");
-            vxs_wrap(out, words, 10, 10, 80);
-        }
-    }
-}
-
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
+    const char *name = call->operands[0];
     (void)err;
-    vxs_print_methods(call->out, vxs_methods, call->shared->json);
+    if (call->shared->json)
+        vxs_print_methods_json(call->out, vxs_methods);
+    else if (!name)
+        vxs_print_methods(call->out, vxs_methods);
+    for (const vxs_method *m = vxs_methods; name && !call->shared->json && m->name; m++)
+        if (strcmp(m->name, name) == 0)
+            vxs_help_method(call->out, m);
     return VXS_OK;
 }
 
 const vxs_command vxs_cmd_methods = {
     .name = "methods",
     .heading = "About voxsift",
-    .summary = "list the prediction methods and their parameters",
-    .details = "One entry a method: what it does, the paper and section it comes from, and its "
-               "parameters with their ranges and defaults.",
+    .summary = "compare the prediction methods, or describe one",
+    .details =
+        "A table: method, target (scores, classes or both), what the map looks like, and what "
+        "to use it for. With METHOD the same page as 'voxsift help METHOD'. --json lists all "
+        "parameters with their ranges and defaults.",
     .operands = operands,
     .takes = VXS_TAKES_JSON,
     .examples = examples,

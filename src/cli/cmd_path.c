@@ -10,10 +10,10 @@ static const vxs_operand operands[] = {
 
 static const vxs_example examples[] = {
     { "voxsift path t1w --target age --lambda-ratio 0.05 --nlambda 30",
-      "see how many voxels come in as lambda falls" },
+      "see how many voxels are selected at each lambda" },
     { "voxsift path sim --target score --json", "have a script read every certificate" },
     { "voxsift path pet --target diagnosis --method fgm --per-iteration 2 --iterations 20",
-      "see how rounds of two voxels approach the best value there is" },
+      "see how the gap falls as two voxels are added at a time" },
     { NULL, NULL },
 };
 
@@ -172,17 +172,16 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_path = {
     .name = "path",
     .heading = "Predict",
-    .summary = "fit for falling lambda, or in rounds, each with its certificate",
+    .summary = "fit a path of models over lambda, or over iterations",
     .details =
-        "From lambda_max, where no feature has a weight, down to --lambda or --lambda-ratio in "
-        "--nlambda equal steps of its logarithm. Each fit begins where the last one ended. "
-        "Printed for each: lambda, how many features have a weight (fused: how many pieces of "
-        "equal weight there are), the primal value, the relative gap over all features, and the "
-        "passes over the data it took.\n\n"
-        "Methods fgm and mslr have rounds instead of lambdas: a point for each of the first "
-        "--iterations "
-        "rounds, or for each number that --nselect lists. Printed are the rounds, how many "
-        "features, groups or pairs are selected, how many features these are made of, and then "
+        "Fits a path of models, from lambda_max, where no feature is selected, down to --lambda "
+        "or --lambda-ratio in --nlambda steps of equal ratio, each fit started from the last.\n\n"
+        "Printed for each: lambda, the number of selected features (fused: of fused regions), "
+        "the objective, the relative duality gap over all features, and the passes over the "
+        "data.\n\n"
+        "fgm and mslr have iterations instead of lambdas: a point for each of the first "
+        "--iterations, or for each value of --nselect. Printed are the iterations, how many "
+        "features, groups or pairs are selected, of how many features these are made, and then "
         "the same.",
     .operands = operands,
     .params = vxs_task_params,

@@ -10,9 +10,9 @@ static const vxs_operand operands[] = {
 
 static const vxs_example examples[] = {
     { "voxsift permute t1w --target age --permutations 1000 -o age-p",
-      "ask whether age is predicted better than by chance" },
+      "test whether age is predicted better than by chance" },
     { "voxsift permute pet --target diagnosis --blocks site -o p --resume",
-      "change diagnoses within sites only; go on after an interruption" },
+      "permute diagnoses within sites; continue after an interruption" },
     { NULL, NULL },
 };
 
@@ -97,31 +97,31 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_permute = {
     .name = "permute",
     .heading = "Predict",
-    .summary = "say how often chance alone predicts as well: a p-value",
+    .summary = "test prediction accuracy by permuting the target: a p-value",
     .details =
-        "Permutes the target across subjects and repeats the complete 'voxsift cv' with the same "
-        "options: folds, prefilter, choice of lambda or iterations, fits. p is (C + 1) / (N + 1), "
-        "where C of N permutations reach the observed value. Confounds are not permuted; the null "
-        "hypothesis is that the target is independent of images and confounds jointly.\n\n"
+        "Permutes the target across subjects and repeats the complete nested cross-validation of "
+        "'voxsift cv' with the same options. p is (C + 1) / (N + 1), C of N permutations scoring "
+        "at least as high as the observed target.\n\n"
+        "Confounds are not permuted; the null hypothesis is that the target is independent of "
+        "images and confounds jointly.\n\n"
         "What is exchanged is the person, with the targets of all its subjects (scans) in the "
-        "order of the table, between persons with as many subjects (whole-block exchange; Winkler "
-        "2015). This is valid for a target that is one value per person, such as a trait, and for "
-        "one that varies within the person, as long as persons are exchangeable; exchanging "
-        "single scans would count each person several times and give p-values that are too small. "
-        "With --blocks site, persons are exchanged only with persons of the same sequence of "
-        "sites. With --blocks and the column of persons, or a finer one, targets are exchanged "
-        "within each person: this tests only what varies within persons, and assumes no trend "
-        "over a person's scans. With --whole-blocks, blocks such as families are exchanged "
-        "whole; they must have the same number of persons, with as many scans each.\n\n"
+        "order of the table, between persons with as many subjects (whole-block exchange; "
+        "Winkler 2015). This is valid for a target that is one value per person, such as a "
+        "trait, and for one that varies within the person, as long as persons are exchangeable; "
+        "exchanging single scans would count each person several times and give p-values that "
+        "are too small. With --blocks site, persons are exchanged only with persons of the same "
+        "sequence of sites. With --blocks and the column of persons, or a finer one, targets are "
+        "exchanged within each person: this tests only what varies within persons, and assumes "
+        "no trend over a person's scans. With --whole-blocks, blocks such as families are "
+        "exchanged whole; they must have the same number of persons, with as many scans each.\n\n"
         "Of classes, permutations that leave a training part with fewer than two subjects of a "
-        "class are drawn again, as the observed target must not leave one either: labellings that "
-        "can be trained on are compared with such labellings, which is valid, for this does not "
-        "depend on the images. How many there are is found before the work, and how often it was "
-        "done stands in permute.json (drawn_again).\n\n"
+        "class are drawn again, as the observed target must not leave one either: labellings "
+        "that can be trained on are compared with such labellings, which is valid, for this does "
+        "not depend on the images. How many there are is found before the work, and how often it "
+        "was done stands in permute.json (drawn_again).\n\n"
         "The smallest p that can come out is said before it begins. Permutations that are "
         "finished stand in OUT.checkpoint until all are; --resume continues from there, and "
-        "without "
-        "it a checkpoint is refused, or discarded with --force.",
+        "without it a checkpoint is refused, or discarded with --force.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_cv_params,

@@ -25,7 +25,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_report = {
     .name = "report",
     .heading = "Predict",
-    .summary = "make a page to read of a cv, fit, permute or stability run",
+    .summary = "write an HTML page about a cv, fit, permute or stability run",
     .details =
         "One page of HTML with its figures inside, which needs neither scripts nor a network. Of "
         "a cross-validation: scores beside baselines, with spread; true and predicted values or "

@@ -130,7 +130,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_simulate = {
     .name = "simulate",
     .heading = "Make data",
-    .summary = "make a cohort whose truth is known",
+    .summary = "simulate a cohort with known truth",
     .details =
         "Writes a cohort directory with the features as an NPY file, the subjects and their target "
         "as a table, and the truth as another. Results of a method on it can be compared with the "

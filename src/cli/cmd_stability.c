@@ -10,7 +10,7 @@ static const vxs_operand operands[] = {
 
 static const vxs_example examples[] = {
     { "voxsift stability lesion --target severity -o stable",
-      "find the voxels that are selected whoever the subjects are" },
+      "find voxels that most halves select, with a bound on false ones" },
     { "voxsift stability t1w --target age --threshold 0.9 --pairs 100 -o stable --json",
       "be stricter; for a script" },
     { NULL, NULL },
@@ -121,19 +121,20 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_stability = {
     .name = "stability",
     .heading = "Predict",
-    .summary = "find features that are selected whoever the subjects are",
+    .summary = "find features that are selected in most random halves of the subjects",
     .details =
-        "Halves the subjects again and again, evenly over classes or quantiles and with all "
-        "subjects (scans) of one person in one half, and on each half "
-        "follows the path from lambda_max down until as many features have had a weight as the "
-        "bound allows (--wrong), or as --select-features says (methods fgm and mslr: round by "
-        "round). What is selected in --threshold of the halves is stable.\n\n"
-        "The bound is on how many of the stable features are wrong on average, wrong being those "
-        "that a half selects no oftener than chance would. It is the smaller of that of Shah and "
-        "Samworth for complementary pairs, whose frequencies must have one peak, and that of "
-        "Meinshausen and Buehlmann, for which features that tell nothing must be selected alike. "
-        "Neighbours in a smooth image stand in for each other: a region may be stable though none "
-        "of its voxels is.",
+        "Fits the model to random halves of the subjects and reports each feature's selection "
+        "frequency. Features above --threshold are stable; the expected number of falsely "
+        "selected ones is at most --wrong (Shah and Samworth 2013).\n\n"
+        "Halves are stratified by class or quantile, with all subjects (scans) of one person in "
+        "one half. On each half the path is followed from lambda_max down until as many features "
+        "are selected as the bound allows (--wrong) or --select-features says (fgm and mslr: by "
+        "iterations).\n\n"
+        "A falsely selected feature is one that a half selects no more often than by chance. The "
+        "bound is the smaller of that of Shah and Samworth (2013) for complementary pairs, which "
+        "assumes unimodal selection frequencies, and that of Meinshausen and Buehlmann (2010), "
+        "which assumes exchangeable noise features. Neighbors in a smooth image substitute for "
+        "each other: a region may be stable though none of its voxels is.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_stability_params,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define WIDTH         80
-#define OPTION_INDENT 24
+#define OPTION_INDENT 27
 
 const vxs_variable vxs_variables[] = {
     { "VOXSIFT_NTHREADS", "threads, when --nthreads is not given" },
@@ -18,16 +18,27 @@ const vxs_variable vxs_variables[] = {
     { NULL, NULL },
 };
 
+const char *const vxs_head_names[] = {
+    "Options",    "Data and target", "Covariates",  "Model",    "Hyperparameters",
+    "Evaluation", "Output",          "Performance", "Research",
+};
+_Static_assert(sizeof(vxs_head_names) / sizeof(vxs_head_names[0]) == VXS_HEADS, "a heading");
+
 static void print_wrapped(FILE *out, int indent, const char *name, int column, const char *text)
 {
     fprintf(out, "%*s%s", indent, "", name);
     int at = indent + (int)strlen(name);
-    if (at + 2 > column) {
+    if (at + 1 > column) {
         fputc('\n', out);
         at = 0;
     }
     fprintf(out, "%*s", column - at, "");
     vxs_wrap(out, text, column, column, WIDTH);
+}
+
+void vxs_help_item(FILE *out, const char *name, int column, const char *text)
+{
+    print_wrapped(out, 2, name, column, text);
 }
 
 static void print_exit_codes(FILE *out)
@@ -53,8 +64,18 @@ void vxs_help_overview(FILE *out)
         heading = command->heading;
         print_wrapped(out, 2, command->name, 15, command->summary);
     }
-    fputs("\n'voxsift help COMMAND' tells more about one of them. Results go to standard\n"
-          "output, everything else to standard error. No command uses the network.\n\n"
+    fputs("\nHelp\n", out);
+    print_wrapped(out, 2, "voxsift COMMAND -h", 27, "the usual options");
+    print_wrapped(out, 2, "voxsift COMMAND --help", 27, "all options");
+    print_wrapped(out, 2, "voxsift methods", 27, "the prediction methods beside each other");
+    print_wrapped(out, 2, "voxsift help METHOD", 27, "a page about one of them, such as lasso");
+    for (const vxs_topic *topic = vxs_topics; topic->name; topic++) {
+        char line[64];
+        snprintf(line, sizeof(line), "voxsift help %s", topic->name);
+        print_wrapped(out, 2, line, 27, topic->summary);
+    }
+    fputs("\nResults go to standard output, messages to standard error. No command uses the\n"
+          "network.\n\n"
           "Exit codes\n",
           out);
     print_exit_codes(out);
@@ -98,6 +119,36 @@ void vxs_param_words(const vxs_param *param, char *buffer, size_t size)
         used += (size_t)snprintf(buffer + used, size - used, " (%s%s%s)", wants,
                                  *given ? "; default " : "", given);
     if (used < size && param->required)
+        used += (size_t)snprintf(buffer + used, size - used, " (required)");
+    if (used < size && param->more)
+        snprintf(buffer + used, size - used, ". %s", param->more);
+}
+
+/* Whether the help explains every choice. */
+static bool names_all(const vxs_param *param)
+{
+    size_t k = 0;
+    while (param->choices[k] && strstr(param->help, param->choices[k]))
+        k++;
+    return !param->choices[k];
+}
+
+void vxs_param_brief(const vxs_param *param, char *buffer, size_t size)
+{
+    char given[VXS_WORDS_SIZE];
+    vxs_param_default(param, given, sizeof(given));
+    bool choice = param->type == VXS_PARAM_CHOICE && !names_all(param);
+    bool told = strstr(param->help, "default ") || strcmp(given, "0") == 0;
+    const char *before = " (";
+    size_t used = (size_t)snprintf(buffer, size, "%s", param->help);
+    for (size_t k = 0; choice && param->choices[k] && used < size; k++, before = ", ")
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", before, param->choices[k]);
+    if (used < size && *given && !told)
+        used += (size_t)snprintf(buffer + used, size - used, "%sdefault %s", choice ? "; " : " (",
+                                 given);
+    if (used < size && (choice || (*given && !told)))
+        used += (size_t)snprintf(buffer + used, size - used, ")");
+    if (used < size && param->required)
         snprintf(buffer + used, size - used, " (required)");
 }
 
@@ -109,43 +160,148 @@ void vxs_option_words(const vxs_option *option, char *buffer, size_t size)
         vxs_param_words(option->param, buffer, size);
 }
 
-static void print_paragraphs(FILE *out, const char *text)
+/* ---- Which options --------------------------------------------------------------------------- */
+
+/* Whether an option of a task has a use for the method. */
+static bool applies(const vxs_method *method, const char *name)
 {
-    char paragraph[2048];
-    while (*text) {
-        const char *end = strstr(text, "\n\n");
-        size_t length = end ? (size_t)(end - text) : strlen(text);
-        snprintf(paragraph, sizeof(paragraph), "%.*s", (int)length, text);
-        fputc('\n', out);
-        vxs_wrap(out, paragraph, 0, 0, WIDTH);
-        text += length + (end ? 2 : 0);
-    }
+    if (strcmp(name, "graph") == 0)
+        return method->graph != VXS_GRAPH_NONE;
+    if (strcmp(name, "penalty-factors") == 0)
+        return method->graph == VXS_GRAPH_NONE;
+    if (strcmp(name, "huber-threshold") == 0)
+        return vxs_method_takes_loss(method, &vxs_huber_loss);
+    return true;
 }
 
-void vxs_help_command(FILE *out, const vxs_command *command)
+/* Those of the chosen kind, with its row for each; without one all. */
+static size_t options_for(const vxs_command *command, int kind, vxs_option *options)
 {
-    vxs_option options[VXS_MAX_OPTIONS];
-    size_t count = vxs_options_of(command, options);
-    fprintf(out, "voxsift %s - %s\n\nusage: ", command->name, command->summary);
+    vxs_kind kinds[VXS_MAX_KINDS];
+    size_t count = vxs_options_of(command, options), kept = 0;
+    bool methods = command->takes & VXS_TAKES_METHOD;
+    for (size_t k = 0; k < count; k++) {
+        vxs_option option = options[k];
+        if (kind >= 0 && (option.place == VXS_OF_METHOD || option.place == VXS_OF_MODEL)) {
+            vxs_kinds_of((int)option.place, kinds);
+            option.param = vxs_kind_param(&kinds[kind], option.param->name);
+        } else if (kind >= 0 && methods && !applies(&vxs_methods[kind], option.param->name)) {
+            option.param = NULL;
+        }
+        if (option.param)
+            options[kept++] = option;
+    }
+    return kept;
+}
+
+static void print_option(FILE *out, const vxs_option *option, bool chosen)
+{
+    char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
+    bool of_kind = option->place == VXS_OF_METHOD || option->place == VXS_OF_MODEL;
+    vxs_option_form(option->param, form, sizeof(form));
+    const char *name = form + strspn(form, " ");
+    if (of_kind && !chosen)
+        vxs_kinds_words((int)option->place, option->param->name, words, sizeof(words));
+    else
+        vxs_param_brief(option->param, words, sizeof(words));
+    print_wrapped(out, 2, name, OPTION_INDENT, words);
+}
+
+/* ---- A command ------------------------------------------------------------------------------- */
+
+static void print_head(FILE *out, const vxs_command *command)
+{
+    int column = fprintf(out, "voxsift %s - ", command->name);
+    vxs_wrap(out, command->summary, 2, column, WIDTH);
+    fputs("\nusage: ", out);
     vxs_usage_line(out, command);
-    print_paragraphs(out, command->details);
+}
+
+static void print_operands(FILE *out, const vxs_command *command)
+{
     if (command->operands->name)
         fputs("\nArguments\n", out);
     for (const vxs_operand *o = command->operands; o->name; o++)
         print_wrapped(out, 2, o->name, OPTION_INDENT, o->help);
-    if (command->takes & VXS_TAKES_MODEL) {
+}
+
+static void print_examples(FILE *out, const vxs_command *command, int most)
+{
+    fputs(most > 1 && command->examples->line ? "\nExamples\n" : "\nExample\n", out);
+    for (const vxs_example *e = command->examples; e->line && e < command->examples + most; e++)
+        fprintf(out, "  %s\n      %s\n", e->line, e->purpose);
+}
+
+static void print_more(FILE *out, const vxs_command *command, bool brief)
+{
+    char line[256];
+    int used = snprintf(line, sizeof(line), "More: ");
+    if (brief)
+        used += snprintf(line + used, sizeof(line) - (size_t)used, "voxsift %s --help, ",
+                         command->name);
+    if (command->takes & VXS_TAKES_METHOD)
+        used += snprintf(line + used, sizeof(line) - (size_t)used,
+                         "voxsift methods, voxsift help METHOD, ");
+    for (const vxs_topic *topic = vxs_topics; topic->name; topic++)
+        if (vxs_topic_is_of(topic, command))
+            used += snprintf(line + used, sizeof(line) - (size_t)used, "voxsift help %s, ",
+                             topic->name);
+    snprintf(line + used, sizeof(line) - (size_t)used, "man voxsift-%s.", command->name);
+    fputc('\n', out);
+    vxs_wrap(out, line, 2, 0, WIDTH);
+}
+
+void vxs_help_brief(FILE *out, const vxs_command *command, int kind)
+{
+    vxs_option options[VXS_MAX_OPTIONS];
+    size_t count = options_for(command, kind, options);
+    print_head(out, command);
+    print_operands(out, command);
+    fputs("\nUsual options\n", out);
+    for (size_t k = 0; k < count; k++)
+        if (options[k].param->usual || options[k].param->required)
+            print_option(out, &options[k], true);
+    print_examples(out, command, 2);
+    print_more(out, command, true);
+}
+
+/* The first paragraph of what the manual page says. */
+static void print_paragraph(FILE *out, const char *text)
+{
+    char paragraph[2048];
+    const char *end = strstr(text, "\n\n");
+    snprintf(paragraph, sizeof(paragraph), "%.*s", (int)(end ? (size_t)(end - text) : strlen(text)),
+             text);
+    fputc('\n', out);
+    vxs_wrap(out, paragraph, 0, 0, WIDTH);
+}
+
+void vxs_help_command(FILE *out, const vxs_command *command, int kind)
+{
+    vxs_option options[VXS_MAX_OPTIONS];
+    size_t count = options_for(command, kind, options);
+    print_head(out, command);
+    print_paragraph(out, command->details);
+    print_operands(out, command);
+    if (command->takes & VXS_TAKES_MODEL && kind < 0) {
         fputs("\nModels\n", out);
         for (const vxs_simulation *s = vxs_simulations; s->name; s++)
             print_wrapped(out, 2, s->name, OPTION_INDENT, s->summary);
     }
-    fputs("\nOptions\n", out);
-    for (size_t k = 0; k < count; k++) {
-        char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
-        vxs_option_form(options[k].param, form, sizeof(form));
-        vxs_option_words(&options[k], words, sizeof(words));
-        print_wrapped(out, 2, form, OPTION_INDENT, words);
+    if (command->takes & VXS_TAKES_METHOD)
+        fprintf(out, "\nThe options are those of method '%s'; see --method METHOD --help.\n",
+                vxs_methods[kind].name);
+    for (int head = 0; head < VXS_HEADS; head++) {
+        bool begun = false;
+        for (size_t k = 0; k < count; k++) {
+            if ((int)options[k].param->head != head)
+                continue;
+            if (!begun)
+                fprintf(out, "\n%s\n", vxs_head_names[head]);
+            begun = true;
+            print_option(out, &options[k], kind >= 0);
+        }
     }
-    fputs("\nExamples\n", out);
-    for (const vxs_example *e = command->examples; e->line; e++)
-        fprintf(out, "  %s\n      %s\n", e->line, e->purpose);
+    print_examples(out, command, command->takes & VXS_TAKES_METHOD ? 1 : 3);
+    print_more(out, command, false);
 }

@@ -106,11 +106,19 @@ static void options(FILE *out, const vxs_command *command)
     vxs_option rows[VXS_MAX_OPTIONS];
     size_t count = vxs_options_of(command, rows);
     fputs(".SH OPTIONS\n", out);
-    for (size_t k = 0; k < count; k++) {
-        char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
-        vxs_option_form(rows[k].param, form, sizeof(form));
-        vxs_option_words(&rows[k], words, sizeof(words));
-        item(out, form + strspn(form, " "), words);
+    for (int head = 0; head < VXS_HEADS; head++) {
+        bool begun = false;
+        for (size_t k = 0; k < count; k++) {
+            char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
+            if ((int)rows[k].param->head != head)
+                continue;
+            if (!begun && head > 0)
+                fprintf(out, ".SS %s\n", vxs_head_names[head]);
+            begun = true;
+            vxs_option_form(rows[k].param, form, sizeof(form));
+            vxs_option_words(&rows[k], words, sizeof(words));
+            item(out, form + strspn(form, " "), words);
+        }
     }
 }
 
@@ -133,6 +141,13 @@ void vxs_man_command(FILE *out, const vxs_command *command)
          s++)
         item(out, s->name, s->summary);
     options(out, command);
+    for (const vxs_topic *topic = vxs_topics; topic->name; topic++)
+        if (vxs_topic_is_of(topic, command)) {
+            fputs(".SH ", out);
+            upper(out, topic->name);
+            fputc('\n', out);
+            paragraphs(out, topic->text);
+        }
     fputs(".SH EXAMPLES\n", out);
     for (const vxs_example *e = command->examples; e->line; e++)
         item(out, e->line, e->purpose);

@@ -9,7 +9,7 @@
 static const vxs_param talk_params[] = {
     { .name = "quiet",
       .letter = 'q',
-      .help = "print only results, errors, and warnings of leakage and bias",
+      .help = "print results, errors and leakage warnings only",
       .type = VXS_PARAM_FLAG,
       .head = VXS_HEAD_OUTPUT,
       .offset = AT(quiet) },
@@ -21,7 +21,7 @@ static const vxs_param talk_params[] = {
       .offset = AT(verbose) },
     { .name = "help",
       .letter = 'h',
-      .help = "print help: -h the usual options, --help all of them",
+      .help = "-h: the usual options; --help: all",
       .type = VXS_PARAM_FLAG,
       .head = VXS_HEAD_OUTPUT,
       .usual = true,
@@ -56,16 +56,14 @@ static const vxs_param checked_output_params[] = {
 };
 
 static const vxs_param sync_params[] = {
-    VXS_FLAG_ROW("no-fsync", AT(no_fsync),
-                 "do not wait for the disk: faster, but a power loss may damage outputs",
+    VXS_FLAG_ROW("no-fsync", AT(no_fsync), "do not wait until outputs are on the disk",
                  .head = VXS_HEAD_PERFORMANCE),
     { .name = NULL },
 };
 
 static const vxs_param thread_params[] = {
     VXS_WHOLE_ROW("nthreads", "N", AT(nthreads), NAN, 1, VXS_MAX_THREADS,
-                  "threads; results do not depend on it; default: all available cores",
-                  .head = VXS_HEAD_PERFORMANCE,
+                  "threads; results do not depend on it", .head = VXS_HEAD_PERFORMANCE,
                   .more = "Without it VOXSIFT_NTHREADS, SLURM_CPUS_PER_TASK, OMP_NUM_THREADS or "
                           "the cores that this process may use decide, in this order."),
     { .name = NULL },
@@ -136,12 +134,21 @@ static bool same_name(const char *given, size_t length, const char *name)
     return name[length] == '\0';
 }
 
-static vxs_status unknown_option(const reader *r, const char *given, size_t length)
+static void list_names(const reader *r, const char *names[VXS_MAX_OPTIONS + 1])
 {
-    const char *names[VXS_MAX_OPTIONS + 1] = { NULL };
-    char word[64] = "";
     for (size_t k = 0; k < r->count; k++)
         names[k] = r->options[k].param->name;
+    names[r->count] = NULL;
+}
+
+static vxs_status unknown_option(const reader *r, const char *given, size_t length)
+{
+    const char *names[VXS_MAX_OPTIONS + 1];
+    char word[64] = "", hint[128];
+    list_names(r, names);
+    if (vxs_hint_option(given, length, names, hint, sizeof(hint)))
+        return vxs_fail(r->err, VXS_MISUSE, "unknown option '--%.*s'; did you mean %s?",
+                        (int)length, given, hint);
     if (length < sizeof(word))
         memcpy(word, given, length);
     const char *near = *word ? vxs_nearest(word, names) : NULL;
@@ -158,6 +165,10 @@ static vxs_status set_option(reader *r, size_t k, const char *text)
     bool own = option->place == VXS_OWN;
     if (r->given[k] && option->param->type != VXS_PARAM_TEXTS)
         return vxs_fail(r->err, VXS_MISUSE, "option '--%s' is given twice", option->param->name);
+    const char *hint = text ? vxs_hint_value(option->param->name, text) : NULL;
+    if (hint)
+        return vxs_fail(r->err, VXS_MISUSE, "'--%s %s' is unknown; did you mean %s?",
+                        option->param->name, text, hint);
     r->given[k] = true;
     r->texts[k] = text;
     if (option->place == VXS_OF_METHOD || option->place == VXS_OF_MODEL)
@@ -199,10 +210,17 @@ static vxs_status read_long(reader *r, const char *name, char **next, int *used)
 /* One letter an argument, its value behind it or next: -o DIR, -oDIR. */
 static vxs_status read_short(reader *r, const char *letters, char **next, int *used)
 {
+    const char *names[VXS_MAX_OPTIONS + 1];
+    char hint[128];
+    r->parsed->shared.brief = r->parsed->shared.brief || strcmp(letters, "h") == 0;
     for (size_t k = 0; k < r->count; k++)
         if (r->options[k].param->letter == letters[0])
             return take_option(r, k, letters[1] ? letters + 1 + (letters[1] == '=') : NULL, next,
                                used);
+    list_names(r, names);
+    if (vxs_hint_letter(letters, names, hint, sizeof(hint)))
+        return vxs_fail(r->err, VXS_MISUSE, "unknown option '-%s'; did you mean %s?", letters,
+                        hint);
     return vxs_fail(r->err, VXS_MISUSE, "unknown option '-%s'; see 'voxsift help %s'", letters,
                     r->command->name);
 }
@@ -255,6 +273,7 @@ static vxs_status settle_method(const reader *r)
         if (r->options[k].place == VXS_OWN && strcmp(r->options[k].param->name, "method") == 0)
             chosen = (size_t) * (const int *)(const void *)(r->parsed->values.bytes +
                                                             r->options[k].param->offset);
+    r->parsed->kind = (int)chosen;
     return settle_kind(r, VXS_OF_METHOD, "method", chosen, &r->parsed->method);
 }
 
@@ -266,6 +285,7 @@ static vxs_status settle_model(const reader *r)
         return VXS_OK;
     while (strcmp(vxs_simulations[chosen].name, r->argv[0]) != 0)
         chosen++; /* it is one of them, or reading it would have failed */
+    r->parsed->kind = (int)chosen;
     return settle_kind(r, VXS_OF_MODEL, "model", chosen, &r->parsed->model);
 }
 
@@ -296,6 +316,7 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
     reader r = { .command = command, .parsed = parsed, .argv = argv, .err = err };
     bool options_end = false;
     memset(parsed, 0, sizeof(*parsed));
+    parsed->kind = -1;
     r.count = vxs_options_of(command, r.options);
     if (command->params)
         vxs_params_defaults(command->params, parsed->values.bytes);

@@ -137,7 +137,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
                             .interrupted = &vxs_interrupted,
                             .no_fsync = parsed->shared.no_fsync };
     if (parsed->shared.help) {
-        vxs_help_command(out, command);
+        (parsed->shared.brief ? vxs_help_brief : vxs_help_command)(out, command, parsed->kind);
         return VXS_OK;
     }
     if (command->takes & VXS_TAKES_THREADS) {
@@ -204,7 +204,7 @@ static const char *alias(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return "help";
-    return strcmp(word, "--version") == 0 ? "version" : word;
+    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ? "version" : word;
 }
 
 /* What a command prints passes through a stream that shows what a terminal would obey; on a

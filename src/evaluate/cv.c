@@ -48,7 +48,7 @@ const vxs_param vxs_cv_params[] = {
                   .head = VXS_HEAD_EVALUATION,
                   .more = "With groups: as many as each outer fold leaves, if these are fewer."),
     VXS_CHOICE_ROW("choose-rule", "RULE", AT(select), 0, vxs_select_names,
-                   "best: minimum inner cross-validated loss; 1se: one-standard-error rule",
+                   "best: minimum inner loss; 1se: one-standard-error rule",
                    .head = VXS_HEAD_EVALUATION,
                    .more = "1se takes the smoothest, then the sparsest model within one standard "
                            "error of the minimum."),

@@ -27,7 +27,7 @@ const vxs_param vxs_task_params[] = {
       .offset = AT(target),
       .required = true,
       .head = VXS_HEAD_DATA,
-      .help = "column of the cohort's table to predict: a score, or a diagnosis" },
+      .help = "column to predict: a score, or a diagnosis" },
     VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
     VXS_TEXT_ROW("positive", "CLASS", AT(positive),
@@ -35,8 +35,7 @@ const vxs_param vxs_task_params[] = {
                  "the rarer class",
                  .head = VXS_HEAD_DATA, .more = "Sensitivity, F1 and AUC are of this class."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
-                 "column with case weights; a weight of 2 counts a subject twice",
-                 .head = VXS_HEAD_DATA,
+                 "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,
                  .more = "Weights enter the loss and all that is estimated from features: means, "
                          "standard deviations, regressions on confounds and correlations. They "
                          "need not be whole; 0 leaves a subject out. Class weights enter the loss "
@@ -46,20 +45,15 @@ const vxs_param vxs_task_params[] = {
                    .more = "auto: balanced in cv, permute and stability if the largest class "
                            "exceeds the smallest by more than 50 %, else none; none in fit and "
                            "path."),
-    VXS_TEXT_ROW("confounds", "A,B", AT(confounds),
-                 "columns to adjust for, such as age,sex,site; text columns become indicators",
+    VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "columns to adjust for, such as age,sex,site",
                  .head = VXS_HEAD_COVARIATES, .usual = true),
     VXS_CHOICE_ROW("confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
-                   "covariate: unpenalized regressors in the model; regress: regressed out of "
-                   "every voxel in the training folds",
+                   "covariate: in the model, unpenalized; regress: regressed out of every voxel",
                    .head = VXS_HEAD_COVARIATES),
     VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
-                 "with --confounds-as regress: estimate the regression on these subjects, such "
-                 "as controls",
-                 .head = VXS_HEAD_COVARIATES),
-    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names,
-                   "prediction method; 'voxsift methods' compares them", .head = VXS_HEAD_MODEL,
-                   .usual = true),
+                 "regress on these subjects, such as controls", .head = VXS_HEAD_COVARIATES),
+    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
+                   .head = VXS_HEAD_MODEL, .usual = true),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
                    .more = "squared for scores; huber for scores with outliers (lasso, graphnet); "
                            "logistic for classes, one against the rest; multinomial for all "
@@ -67,15 +61,14 @@ const vxs_param vxs_task_params[] = {
                            "fgm). auto: squared for a column of numbers, logistic for text or two "
                            "values, squared-hinge for fgm."),
     VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
-                 "with --loss huber: residual beyond which the loss is linear; 0: 1.345 robust "
-                 "standard deviations",
+                 "residual beyond which --loss huber is linear; 0: 1.345 robust SD",
                  .head = VXS_HEAD_MODEL,
                  .more = "In units of the target; robust: 1.4826 times the median absolute "
                          "deviation of the training subjects' target."),
     VXS_TEXT_ROW(
         "graph", "GRAPH", AT(graph),
         "neighbors: tree, grid6, grid18, grid26, regions, chain, correlation:E, precision:E or a "
-        "table; default: of the method",
+        "table",
         .head = VXS_HEAD_MODEL,
         .more = "tree (default of fused): the minimum spanning tree of voxels that share a face, "
                 "or of all pairs of other features, with edge lengths 1 - |correlation|. grid6, "
@@ -86,14 +79,11 @@ const vxs_param vxs_task_params[] = {
                 "perhaps weight. Graphs that depend on the data are estimated in each training "
                 "fold. For fused, components are linked where they are nearest."),
     VXS_PATH_ROW("penalty-factors", "FILE", AT(penalties),
-                 "penalty factor of each feature: a table, an image on the cohort's grid, or an "
-                 "array",
-                 .head = VXS_HEAD_MODEL,
+                 "penalty factors: a table, image or array", .head = VXS_HEAD_MODEL,
                  .more = "A table has the columns feature and penalty; features that it does not "
                          "name have 1."),
     VXS_CHOICE_ROW("standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
-                   "center features, or scale them to unit variance as well",
-                   .head = VXS_HEAD_MODEL,
+                   "center features, or scale them too", .head = VXS_HEAD_MODEL,
                    .more = "auto: unit, but center for fused. Weights are written for features as "
                            "they are."),
     VXS_FLAG_ROW("no-intercept", AT(no_intercept), "fit no intercept", .head = VXS_HEAD_MODEL),

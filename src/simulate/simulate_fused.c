@@ -36,8 +36,7 @@ const vxs_param vxs_fused_simulation_params[] = {
     VXS_REAL_ROW("noise", "SD", AT(noise), 1, 0, 1e9,
                  "standard deviation of the noise on the score"),
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, vxs_simulated_targets,
-                   "what is to be predicted: the score, or a diagnosis by whether it is above the "
-                   "median"),
+                   "target: a score, or a diagnosis, the score above its median"),
     VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };

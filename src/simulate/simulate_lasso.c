@@ -18,7 +18,7 @@ const vxs_param vxs_lasso_simulation_params[] = {
     VXS_REAL_ROW("noise", "SD", AT(noise), 1, 0, 1e9,
                  "standard deviation of the noise on the score"),
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, vxs_simulated_targets,
-                   "what is to be predicted: the score, or a diagnosis made from its sign"),
+                   "target: a score, or a diagnosis, its sign"),
     VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };

@@ -19,54 +19,51 @@ const char *const vxs_simulation_names[] = {
     .type = VXS_PARAM_PATH, .offset = AT(images)
 #define MASK                                                                                       \
     .name = "mask", .value = "FILE",                                                               \
-    .help = "voxels to use; without it the left temporal lobe, a box in MNI space",                \
+    .help = "mask image; default the left temporal lobe, a box in MNI space",                      \
     .type = VXS_PARAM_PATH, .offset = AT(mask)
 #define RESAMPLE                                                                                   \
-    .name = "resample",                                                                            \
-    .help = "bring images and mask onto the grid of most images when theirs differs",              \
+    .name = "resample", .help = "resample images and mask to the most common grid",                \
     .type = VXS_PARAM_FLAG, .offset = AT(resample)
 #define VOXEL_SIZE                                                                                 \
     .name = "voxel-size", .value = "MM",                                                           \
-    .help = "edge of a voxel; without it that of the images, which is 2 mm of those that are "     \
-            "made: 10,000 voxels a lobe, so that a sphere is a small part of it",                  \
+    .help = "voxel size in mm; default that of the images, 2 for simulated ones",                  \
     .type = VXS_PARAM_REAL, .offset = AT(voxel_size), .initial = NAN, .min = 0.5, .max = 20
 #define WRITE_IMAGES                                                                               \
     .name = "write-images", .help = "write each subject's image as well", .type = VXS_PARAM_FLAG,  \
     .offset = AT(write_images)
 #define RADIUS                                                                                     \
     .name = "radius", .value = "VOXELS",                                                           \
-    .help = "of a sphere, which lies wholly in the mask; 4: 257 voxels", .type = VXS_PARAM_WHOLE,  \
-    .offset = AT(radius), .initial = 4, .min = 1, .max = 50
+    .help = "radius of a sphere, which lies within the mask; 4: 257 voxels",                       \
+    .type = VXS_PARAM_WHOLE, .offset = AT(radius), .initial = 4, .min = 1, .max = 50
 #define SEED                                                                                       \
     .name = "seed", .value = "N",                                                                  \
     .help = "start of the random numbers; the same seed gives the same cohort",                    \
     .type = VXS_PARAM_WHOLE, .offset = AT(seed), .initial = 1, .min = 0,                           \
     .max = 9007199254740992.0 /* 2^53, as everywhere */
 #define EFFECT                                                                                     \
-    .name = "effect", .value = "MU", .help = "mean of what is added to a voxel of the sphere",     \
+    .name = "effect", .value = "MU", .help = "mean of the values added to voxels of the sphere",   \
     .type = VXS_PARAM_REAL, .offset = AT(effect), .min = -1e9, .max = 1e9
 #define SPREAD                                                                                     \
     .name = "spread", .value = "SHARE",                                                            \
-    .help = "standard deviation of what is added, in those of the image inside the mask",          \
+    .help = "standard deviation of the added values, relative to that of the image in the mask",   \
     .type = VXS_PARAM_REAL, .offset = AT(spread), .initial = 1, .min = 0, .max = 1000
 #define SIGMA                                                                                      \
     .name = "sigma", .value = "SD",                                                                \
-    .help = "scale all images alike so that the standard deviation inside the mask is this, on "   \
-            "average over images; without it 262.75 of images that are made, and images that are " \
-            "given stay as they are",                                                              \
+    .help = "mean standard deviation within the mask to scale images to; default 262.75 for "      \
+            "simulated images, no scaling for given ones",                                         \
     .type = VXS_PARAM_REAL, .offset = AT(sigma), .initial = NAN, .min = 1e-9, .max = 1e9
 #define WARP                                                                                       \
     .name = "warp", .value = "MM",                                                                 \
-    .help = "of images that are made: standard deviation of the displacement along an axis",       \
+    .help = "simulated images: standard deviation of the displacement along an axis",              \
     .type = VXS_PARAM_REAL, .offset = AT(warp), .initial = 3, .min = 0, .max = 100
 #define BIAS                                                                                       \
     .name = "bias", .value = "SHARE",                                                              \
-    .help = "of images that are made: standard deviation of the smooth gain, on a log scale",      \
+    .help = "simulated images: standard deviation of the smooth gain, on a log scale",             \
     .type = VXS_PARAM_REAL, .offset = AT(bias), .initial = 0.1, .min = 0, .max = 5
 #define VOXEL_NOISE                                                                                \
     .name = "voxel-noise", .value = "SHARE",                                                       \
-    .help = "of images that are made: standard deviation of the noise at a voxel, in those of "    \
-            "the average brain inside the mask",                                                   \
+    .help = "simulated images: standard deviation of voxel noise, relative to that of the "        \
+            "average brain in the mask",                                                           \
     .type = VXS_PARAM_REAL, .offset = AT(voxel_noise), .initial = 0.1, .min = 0, .max = 100
 
 #define PERTURBED(mu)                                                                              \
@@ -87,8 +84,7 @@ static const vxs_param spheres_params[] = {
     { IMAGES },
     { MASK },
     VXS_TEXT_ROW("shape", "X,Y,Z", AT(shape),
-                 "instead of a lobe a box of so many voxels, of 2 mm unless --voxel-size says "
-                 "otherwise; of images that are made"),
+                 "size of simulated images in voxels, a box instead of a temporal lobe"),
     { RADIUS },
     VXS_WHOLE_ROW("regions", "K", AT(regions), 3, 1, 1000, "spheres, which share no voxel"),
     VXS_REAL_ROW("effect", "W", AT(effect), 2, -1e9, 1e9,
@@ -96,11 +92,9 @@ static const vxs_param spheres_params[] = {
     VXS_REAL_ROW("noise", "SD", AT(noise), 1, 0, 1e9,
                  "standard deviation of the noise on the score"),
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, target_names,
-                   "what is to be predicted: the score, or a diagnosis by whether it is above the "
-                   "median"),
+                   "target: a score, or a diagnosis, the score above its median"),
     VXS_REAL_ROW("smooth", "MM", AT(smooth), 8, 0, 50,
-                 "of images that are made: smoothness of the noise they consist of, full width at "
-                 "half maximum"),
+                 "simulated images: smoothness in mm, full width at half maximum"),
     { VOXEL_SIZE },
     { RESAMPLE },
     { WRITE_IMAGES },

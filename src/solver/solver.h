@@ -79,16 +79,14 @@ double vxs_least_sum(const vxs_design *design);
 
 /* A share below 1e-15 is rounding. */
 #define VXS_TOL_ROW                                                                                \
-    VXS_REAL_ROW("tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1,                                        \
-                 "convergence tolerance: relative duality gap to reach; rarely needs changing",    \
+    VXS_REAL_ROW("tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1, "relative duality gap to reach",       \
                  .head = VXS_HEAD_HYPER)
 #define VXS_LAMBDA_ROWS                                                                            \
     VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
-                 "weight of the penalty; larger values select fewer features",                     \
-                 .head = VXS_HEAD_HYPER),                                                          \
+                 "weight of the penalty; larger selects fewer", .head = VXS_HEAD_HYPER),           \
         VXS_REAL_ROW("lambda-ratio", "SHARE", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,           \
                      "lambda, or the end of its path, as a fraction of lambda_max; default 0.1, "  \
-                     "or 0.01 for a path",                                                         \
+                     "0.01 for a path",                                                            \
                      .head = VXS_HEAD_HYPER, .usual = true,                                        \
                      .more =                                                                       \
                          "lambda_max is the smallest lambda at which no feature is selected."),    \
@@ -99,15 +97,12 @@ double vxs_least_sum(const vxs_design *design);
 extern const char *const vxs_screen_names[], *const vxs_inner_names[];
 
 #define VXS_SCREEN_ROWS                                                                            \
-    VXS_CHOICE_ROW("screen", "WAY", VXS_AT(saif.screen), 0, vxs_screen_names,                      \
-                   "screening rule; those other than saif are for comparison",                     \
+    VXS_CHOICE_ROW("screen", "WAY", VXS_AT(saif.screen), 0, vxs_screen_names, "screening rule",    \
                    .head = VXS_HEAD_RESEARCH,                                                      \
                    .more = "none; dynamic: gap safe spheres; dpp: sequential, for squared loss; "  \
                            "strong: not safe, violations are counted and repaired."),              \
         VXS_CHOICE_ROW("subproblem", "WAY", VXS_AT(saif.inner), 0, vxs_inner_names,                \
-                       "solver of the problem on the working set: exact steps or coordinate "      \
-                       "descent",                                                                  \
-                       .head = VXS_HEAD_RESEARCH)
+                       "solver on the working set", .head = VXS_HEAD_RESEARCH)
 
 #define VXS_KERNEL_WIDTH_ROW                                                                       \
     VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),                                  \

@@ -1,6 +1,6 @@
-# Every command answers -h on standard output, with nothing else needed, in 80 columns.
-commands=$(voxsift help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
-same "help lists the commands" "$(echo $commands)" "info regions cohort simulate fit path cv permute stability merge predict report check-model methods version completion help"
+# Every command answers -h and --help on standard output, with nothing else needed, in 80 columns and few lines.
+commands=$(voxsift help | sed '/^Help$/,$d' | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
+same "help lists the commands" "$(echo $commands)" "info regions cohort simulate fit path cv permute stability merge predict report check-model methods version describe completion help"
 works "overview" voxsift help
 cp "$work/out" overview
 for alias in --help -h; do
@@ -10,23 +10,102 @@ done
 for command in $commands; do
     works "$command -h" voxsift "$command" -h
     cp "$work/out" short
-    holds "$command: usage" "usage: voxsift $command" short
-    holds "$command: examples" "Examples" short
+    holds "$command -h: usage" "usage: voxsift $command" short
+    same "$command -h: at most 45 lines" "$(awk 'END { print (NR <= 45) }' short)" 1
+    works "$command --help" voxsift "$command" --help
+    cp "$work/out" long
+    holds "$command: usage" "usage: voxsift $command" long
+    holds "$command: example" "Example" long
+    [ "$command" = simulate ] || same "$command: no option without a heading" "$(grep -c '^Options$' long)" 0
     works "help $command" voxsift help "$command"
-    same "help $command is $command -h" "$(cat "$work/out")" "$(cat short)"
-    same "$command: 80 columns" "$(awk 'length > 80 && !/^  voxsift|^  source/' short)" ""
+    same "help $command is $command --help" "$(cat "$work/out")" "$(cat long)"
+    same "$command: 80 columns" "$(cat short long | awk 'length > 80 && !/^  voxsift|^  source/')" ""
     works "manual of $command" voxsift help --man "$command"
     cp "$work/out" page
     run man --warnings -l page
     same "$command: man has no complaint" "$code$(cat "$work/err")" 0
-    for option in $(grep -oE '^ +(-[a-z], )?--[a-z-]+' short | grep -oE -- '--[a-z-]+'); do
+    for option in $(grep -oE '^ +(-[a-z], )?--[a-zA-Z0-9-]+' long | grep -oE -- '--[a-zA-Z0-9-]+'); do
         holds "$command: manual has $option" "$(echo "$option" | sed 's/-/\\-/g')" page
     done
 done
-works "simulate -h" voxsift simulate -h
+
+# Each method: the options that apply to it and no others, and a page.
+works "methods" voxsift methods
+cp "$work/out" table
+same "methods: 80 columns" "$(awk 'length > 80' table)" ""
+for method in $(voxsift methods --json | "$PYTHON" -c 'import json,sys; print(*(m["name"] for m in json.load(sys.stdin)["methods"]))'); do
+    holds "methods: $method" "$method " table
+    for command in fit path cv permute stability; do
+        run voxsift "$command" --method "$method" -h
+        same "$command --method $method -h" "$code$(awk 'END { print (NR <= 50) }' "$work/out")" 01
+        run voxsift "$command" --help --method "$method"
+        cp "$work/out" long
+        holds "$command --help of $method" "The options are those of method '$method'" long
+        same "$command --help of $method: 80 columns" "$(awk 'length > 80 && !/^  voxsift/' long)" ""
+        for heading in "Data and target" Covariates Model Hyperparameters Output Performance; do
+            same "$command of $method: $heading" "$(grep -cx "$heading" long)" 1
+        done
+    done
+    run voxsift fit --help --method "$method"
+    same "fit of $method: fewer than 90 lines" "$(awk 'END { print (NR < 90) }' "$work/out")" 1
+    works "help $method" voxsift help "$method"
+    cp "$work/out" page
+    for heading in "When to use it" Problem Target Options Example "Reading the result" Cost Citation; do
+        same "help $method: $heading" "$(grep -cx "$heading" page)" 1
+    done
+    same "help $method: 80 columns" "$(awk 'length > 80 && !/^  voxsift/' page)" ""
+    works "methods $method" voxsift methods "$method"
+    same "methods $method is help $method" "$(cat "$work/out")" "$(cat page)"
+done
+run voxsift fit --help --method fused
+holds "fused has --sparsity" "--sparsity X" "$work/out"
+holds "fused has --graph" "--graph GRAPH" "$work/out"
+run voxsift fit --help
+same "lasso has neither" "$(grep -cE -- '^  --(sparsity|graph|nselect) ' "$work/out")" 0
+same "the research options are last" "$(grep -nxE 'Performance|Research|Example' "$work/out" | cut -d : -f 2 | tr '\n' ' ')" "Performance Research Example "
+for topic in persons folds scores; do
+    works "help $topic" voxsift help $topic
+    same "help $topic: 80 columns" "$(awk 'length > 80' "$work/out")" ""
+    holds "overview names $topic" "voxsift help $topic" overview
+done
+refuses 2 "unknown TOPIC 'lass'; did you mean 'lasso'?" voxsift help lass
+
+# Words of other programs.
+hint() { # WORDS HINT
+    refuses 2 "did you mean $2?" voxsift $1
+}
+hint "cv c --cv 10" "'--folds'"
+hint "fit c --cv 10" "'--choose-lambda'"
+hint "cv c --n-jobs 2" "'--nthreads'"
+hint "cv c --n_jobs=2" "'--nthreads'"
+hint "permute c --n-perm 100" "'--permutations'"
+hint "permute c --n_permutations 100" "'--permutations'"
+hint "cv c --n_permutations 100" "'voxsift permute --permutations N'"
+hint "fit c --alpha 0.1" "'--lambda'"
+hint "fit c --l1-ratio 0.5" "'--ridge'"
+hint "fit c --l1_ratio 0.5" "'--ridge'"
+hint "fit c --penalty l1" "'--method lasso'"
+hint "fit c --method svm" "'--method lasso --loss squared-hinge', a sparse linear SVM"
+hint "fit c --method enet" "'--method lasso --ridge X'"
+hint "fit c --method elasticnet" "'--method lasso --ridge X'"
+hint "fit c --method ridge" "'--method lasso --ridge X'"
+hint "fit c --method randomise" "'voxsift permute'"
+hint "fit c --method tfce" "'voxsift permute'"
+hint "permute c -n 100" "'--permutations'"
+hint "fit -i c" "the input without an option, as the first argument"
+hint "fit c -d design.mat" "'--target'"
+hint "cohort t.tsv -m mask.nii" "'--mask'"
+hint "randomise -i c" "'permute'"
+hint "fit c --sample_weight w" "'--subject-weights'"
+works "-V" voxsift -V
+
+works "simulate --help" voxsift simulate --help
 for words in "skfs-linear  " "spheres  " "(only of fused)" "(not of lasso, fused, pairs)" "default 200" "(only of skfs-linear, skfs-additive,"; do
     holds "help of simulate: $words" "$words" "$work/out"
 done
+works "simulate fused --help" voxsift simulate fused --help
+holds "help of one model" "--edges E" "$work/out"
+same "and of no other" "$(grep -c -- --radius "$work/out")" 0
 same "overview: 80 columns" "$(awk 'length > 80' overview)" ""
 run voxsift
 same "no command is misuse" "$code" 2
@@ -50,3 +129,9 @@ works "methods" voxsift methods
 works "methods --json" voxsift methods --json
 same "methods --json is JSON" \
     "$("$PYTHON" -c 'import json,sys; print(type(json.load(open(sys.argv[1]))["methods"]).__name__)' "$work/out")" list
+
+# Boutiques
+run "$PYTHON" "$top/tests/cli/boutiques_agree.py"
+same "Boutiques descriptors" "$code$(cat "$work/out")" 0
+refuses 2 "pass --boutiques" voxsift describe fit
+refuses 2 "unknown COMMAND 'lasso'" voxsift describe --boutiques lasso

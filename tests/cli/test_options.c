@@ -169,7 +169,7 @@ static void print_methods(FILE *stream, void *data)
           .params = params },
         { .name = NULL },
     };
-    vxs_print_methods(stream, methods, *(bool *)data);
+    (*(bool *)data ? vxs_print_methods_json : vxs_print_methods)(stream, methods);
 }
 
 Test(methods, a_row_shows_with_its_parameters)

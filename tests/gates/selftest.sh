@@ -180,6 +180,16 @@ sees "a manual page that is out of date" sh tests/gates/manpages.sh "$BUILD/voxs
 plant; rm docs/man/voxsift-info.1
 sees "a manual page that is missing" sh tests/gates/manpages.sh "$BUILD/voxsift" docs/man
 
+plant; clean "words of help" sh tests/gates/help_words.sh "$BUILD/voxsift"
+talking() { # a program whose help has this phrase as well
+    printf '#!/bin/sh\n"%s" "$@"\n[ "$1" != methods ] || echo '"'"' "help": "%s",'"'"'\n' "$BUILD/voxsift" "$1" > talking
+    chmod +x talking
+}
+plant; talking "$(seq -s ' ' 26)"; sees "help of 26 words" sh tests/gates/help_words.sh ./talking
+plant; talking "a phrase."; sees "help with a full stop" sh tests/gates/help_words.sh ./talking
+plant; talking "voxels that tell classes apart"; sees "voxels that tell" sh tests/gates/help_words.sh ./talking
+plant; sees "no help at all" sh tests/gates/help_words.sh true
+
 fresh() { # a checkout, with its state written down
     plant
     git init -q . && git add -A && git -c user.name=t -c user.email=t@t commit -qm t

@@ -297,11 +297,9 @@ VXS_MUST_CHECK vxs_status vxs_row_filter_make(vxs_row_filter *filter, const vxs_
                                               const vxs_texts *only, const vxs_texts *exclude,
                                               vxs_error *err);
 #define VXS_ONLY_HELP                                                                              \
-    "use only subjects for whom EXPR is true: group=AD,CN, site!=B, age>60; repeatable, all "      \
-    "must be true",                                                                                \
+    "use subjects with EXPR: group=AD,CN, site!=B, age>60; repeatable, all must hold",             \
         .head = VXS_HEAD_DATA, .usual = true, .more = "mmse= selects subjects without a value."
-#define VXS_EXCLUDE_HELP                                                                           \
-    "leave out subjects for whom EXPR is true, as in --only; repeatable", .head = VXS_HEAD_DATA
+#define VXS_EXCLUDE_HELP "leave out subjects with EXPR; repeatable", .head = VXS_HEAD_DATA
 void vxs_row_filter_release(vxs_row_filter *filter);
 /* "--only group=AD leaves 20, --exclude age>60 leaves 7" */
 #define VXS_FILTER_TEXT 768

@@ -6,26 +6,19 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 #define COMMON_ROWS                                                                                \
     VXS_TEXT_ROW("nselect", "LIST", VXS_AT(path.numbers),                                          \
-                 "features, groups or pairs to select; with commas: values to choose among by "    \
-                 "cross-validation",                                                               \
-                 .head = VXS_HEAD_HYPER, .usual = true,                                            \
+                 "how many to select; a list: chosen by folds", .head = VXS_HEAD_HYPER,            \
+                 .usual = true,                                                                    \
                  .more = "Fewer are selected where they already reach --tol. A path has a point "  \
                          "for each value."),                                                       \
         VXS_WHOLE_ROW("per-iteration", "N", VXS_AT(blocks.budget), 10, 1, 1e6,                     \
-                      "features, groups or pairs to add in each iteration; small values select "   \
-                      "more carefully, large ones are faster",                                     \
-                      .head = VXS_HEAD_HYPER, .usual = true),                                      \
+                      "how many to add in each iteration", .head = VXS_HEAD_HYPER, .usual = true), \
         VXS_WHOLE_ROW("iterations", "N", VXS_AT(path.rounds), 10, 1, 100000,                       \
-                      "most iterations, unless --nselect is given; a path has a point for each",   \
-                      .head = VXS_HEAD_HYPER),                                                     \
-        VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12,                                \
-                     "cost of errors on training subjects; larger values fit these more closely",  \
+                      "most iterations, without --nselect", .head = VXS_HEAD_HYPER),               \
+        VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12, "cost of training errors",     \
                      .head = VXS_HEAD_HYPER),                                                      \
         VXS_TOL_ROW,                                                                               \
         VXS_REAL_ROW("min-improvement", "X", VXS_AT(blocks.change), 0, 0, 1,                       \
-                     "stop when an iteration lowers the objective by less, relative to the empty " \
-                     "model; 0: never",                                                            \
-                     .head = VXS_HEAD_HYPER),                                                      \
+                     "stop below this relative improvement; 0: never", .head = VXS_HEAD_HYPER),    \
         VXS_TEXT_ROW("groups", "GROUPS", VXS_AT(blocks.groups),                                    \
                      "select groups of features: atlas:NAME, file:TABLE, patches:MM, tree:octree " \
                      "or tree:TABLE",                                                              \
@@ -34,34 +27,24 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
                              "sphere around every voxel, which overlap; tree:octree: cells of "    \
                              "the grid, halved down to voxels; tree:TABLE: columns feature and "   \
                              "path, such as brain/left/frontal."),                                 \
-        VXS_FLAG_ROW("by-size", VXS_AT(blocks.by_size),                                            \
-                     "divide features by the square root of their group's size, so that large "    \
-                     "groups have no advantage",                                                   \
+        VXS_FLAG_ROW("by-size", VXS_AT(blocks.by_size), "scale features by 1 / sqrt(group size)",  \
                      .head = VXS_HEAD_MODEL),                                                      \
         VXS_CHOICE_ROW("feature-map", "MAP", VXS_AT(blocks.map), 0, maps,                          \
-                       "expand features before selection: squares and pairs (poly2), a Gaussian "  \
-                       "kernel, or histogram intersection (hik)",                                  \
-                       .head = VXS_HEAD_MODEL,                                                     \
+                       "kernel expansion of features", .head = VXS_HEAD_MODEL,                     \
                        .more =                                                                     \
                            "poly2: features, their squares, and products of all pairs; gauss: "    \
                            "11 Fourier features each; hik: 100 indicator features each. Only "     \
                            "what is selected is stored."),                                         \
         VXS_REAL_ROW("gamma", "G", VXS_AT(blocks.gamma), 1, 1e-9, 1e9,                             \
-                     "with --feature-map poly2: G of the kernel (G x'z + R)^2",                    \
-                     .head = VXS_HEAD_HYPER),                                                      \
-        VXS_REAL_ROW("coef0", "R", VXS_AT(blocks.constant), 1, 0, 1e9,                             \
-                     "with --feature-map poly2: R of the kernel (G x'z + R)^2; 0: squares and "    \
-                     "products only",                                                              \
+                     "G of the kernel (G x'z + R)^2 of poly2", .head = VXS_HEAD_HYPER),            \
+        VXS_REAL_ROW("coef0", "R", VXS_AT(blocks.constant), 1, 0, 1e9, "R of the same kernel",     \
                      .head = VXS_HEAD_HYPER),                                                      \
         VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(blocks.bandwidth),                               \
-                     "with --feature-map gauss: width of the Gaussian kernel in standard "         \
-                     "deviations of a feature; default 1",                                         \
-                     .head = VXS_HEAD_HYPER)
+                     "width of the kernel of gauss, in SD; default 1", .head = VXS_HEAD_HYPER)
 
 #define SUBPROBLEM_ROW                                                                             \
     VXS_REAL_ROW("subproblem-tol", "X", VXS_AT(blocks.inner_tol), 1e-3, 1e-12, 0.1,                \
-                 "relative gap of the problem on the selected features in each iteration",         \
-                 .head = VXS_HEAD_RESEARCH,                                                        \
+                 "relative gap in each iteration", .head = VXS_HEAD_RESEARCH,                      \
                  .more = "Smaller values (1e-6) take longer and select nearly the same.")
 #define REFIT_ROW(before, ...)                                                                     \
     VXS_REAL_ROW("refit", "C", VXS_AT(blocks.debias), (before), 0, 1e12, __VA_ARGS__,              \
@@ -69,19 +52,16 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 const vxs_param vxs_fgm_params[] = {
     COMMON_ROWS,
-    REFIT_ROW(0, "refit the weights of the selected features with an l2 penalty and this C; 0: no "
-                 "refit"),
+    REFIT_ROW(0, "refit what was selected with this C; 0: no"),
     SUBPROBLEM_ROW,
     { .name = NULL },
 };
 
 const vxs_param vxs_mslr_params[] = {
     COMMON_ROWS,
-    REFIT_ROW(5, "refit the selected features by logistic regression with this C; 0: no refit, "
-                 "and no intercept"),
+    REFIT_ROW(5, "refit by logistic regression with this C; 0: no"),
     SUBPROBLEM_ROW,
-    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(blocks.solver), 0, ways,
-                   "algorithm; coordinate-descent, that of the paper, is slower and for comparison",
+    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(blocks.solver), 0, ways, "algorithm",
                    .head = VXS_HEAD_RESEARCH),
     { .name = NULL },
 };

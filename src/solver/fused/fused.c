@@ -18,11 +18,10 @@ static const char *const ways[] = { "auto", "saif", "cut-pursuit", "bound-propag
 const vxs_param vxs_fused_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_REAL_ROW("sparsity", "X", VXS_AT(fused.sparsity), 0, 0, 1e6,
-                 "lambda1 / lambda2: penalty on weights relative to that on differences; 0: "
-                 "differences only",
+                 "penalty on weights relative to that on differences (lambda1 / lambda2)",
                  .head = VXS_HEAD_HYPER, .usual = true),
     VXS_TEXT_ROW("penalty", "WHAT", VXS_AT(fused.penalty),
-                 "differences to penalize: edges of the graph, trend or matrix:FILE; default edges",
+                 "differences to penalize: edges (default), trend or matrix:FILE",
                  .head = VXS_HEAD_MODEL,
                  .more = "trend: second differences of features in their order. matrix:FILE: an "
                          "analysis operator, from a table with the columns term, feature and "
@@ -34,13 +33,10 @@ const vxs_param vxs_fused_params[] = {
                            "an interior point, for some thousands of features. auto: saif for "
                            "trees, cut-pursuit for other graphs, bound-propagation for other "
                            "penalties."),
-    VXS_FLAG_ROW("compare", VXS_AT(fused.compare),
-                 "with --solver bound-propagation: solve without screening too, and report time "
-                 "and difference",
+    VXS_FLAG_ROW("compare", VXS_AT(fused.compare), "bound-propagation: compare with no screening",
                  .head = VXS_HEAD_RESEARCH),
     VXS_FLAG_ROW("untransformed", VXS_AT(fused.untransformed),
-                 "with --solver bound-propagation: screen without transforming trees and paths",
-                 .head = VXS_HEAD_RESEARCH),
+                 "bound-propagation: do not transform trees", .head = VXS_HEAD_RESEARCH),
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };

@@ -31,24 +31,20 @@ static const char *const solvers[] = { "interior-point", "dual-averaging", NULL 
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_TEXT_ROW("laplacian", "LIST", VXS_AT(path.smooths),
-                 "weight of squared differences between neighbors; with commas: values to choose "
-                 "among by cross-validation; default 1",
+                 "weight of squared differences between neighbors; a list to choose among by "
+                 "folds; default 1",
                  .head = VXS_HEAD_HYPER, .usual = true,
                  .more = "In units that do not depend on the data: lambda2 = X lambda_max^2 / "
                          "n^2."),
     VXS_KERNEL_WIDTH_ROW,
-    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(kernels.solver), 0, solvers,
-                   "algorithm; dual-averaging, the stochastic one, is for comparison",
+    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(kernels.solver), 0, solvers, "algorithm",
                    .head = VXS_HEAD_RESEARCH),
-    VXS_WHOLE_ROW("steps", "N", VXS_AT(kernels.steps), 100000, 1, 1e12,
-                  "with --solver dual-averaging: steps, one random subject each",
+    VXS_WHOLE_ROW("steps", "N", VXS_AT(kernels.steps), 100000, 1, 1e12, "steps of dual-averaging",
                   .head = VXS_HEAD_RESEARCH),
     VXS_REAL_ROW("averaging-gamma", "G", VXS_AT(kernels.gamma), 100, 1e-9, 1e12,
-                 "with --solver dual-averaging: larger values take smaller steps",
-                 .head = VXS_HEAD_RESEARCH),
+                 "step size of dual-averaging; larger is slower", .head = VXS_HEAD_RESEARCH),
     VXS_WHOLE_ROW("sample-seed", "N", VXS_AT(kernels.sample_seed), 1, 0, 1e15,
-                  "with --solver dual-averaging: seed of the random subjects",
-                  .head = VXS_HEAD_RESEARCH),
+                  "seed of dual-averaging", .head = VXS_HEAD_RESEARCH),
     { .name = NULL },
 };
 

@@ -19,8 +19,7 @@ const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
 const vxs_param vxs_lasso_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_REAL_ROW("ridge", "X", VXS_AT(l1.ridge), 0, 0, INFINITY,
-                 "elastic net: add X / 2 times the sum of squared weights to the penalty",
-                 .head = VXS_HEAD_HYPER),
+                 "elastic net: weight of the squared l2 norm", .head = VXS_HEAD_HYPER),
     VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "constrain weights to be at least 0",
                  .head = VXS_HEAD_MODEL),
     VXS_SCREEN_ROWS,
@@ -30,8 +29,7 @@ const vxs_param vxs_lasso_params[] = {
 const vxs_param vxs_graphnet_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_REAL_ROW("laplacian", "X", VXS_AT(l1.laplacian), 1, 0, 1e100,
-                 "weight of squared differences between neighbors; larger values give smoother, "
-                 "less sparse maps",
+                 "weight of squared differences between neighbors; larger is smoother",
                  .head = VXS_HEAD_HYPER, .usual = true,
                  .more = "Adds X / 2 times the sum over neighbors of the squared difference of "
                          "their weights, for standardized features and per subject."),

@@ -1,0 +1,176 @@
+/* method_help.c - methods for a reader: which one, and a page about each. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+#define WIDTH  80
+#define COLUMN 24
+
+typedef struct {
+    const char *map, *use; /* of the table */
+    const char *when, *problem, *example, *result, *cost;
+} page;
+
+static const page pages[] = {
+    [VXS_METHOD_LASSO] = { .map = "scattered single voxels",
+                           .use = "first choice: fast, accurate",
+                           .when = "Use it first. It selects few voxels and is the fastest method. "
+                                   "Of correlated "
+                                   "voxels it selects one, so the map understates the extent of an "
+                                   "effect.",
+                           .problem = "Minimize loss + lambda ||w||_1; with --ridge X also X / 2 "
+                                      "||w||^2 (elastic "
+                                      "net).",
+                           .example = "voxsift fit t1w --target age --choose-lambda 10 -o age",
+                           .result = "weights.nii.gz holds the weights. Weights are multivariate: "
+                                     "a voxel without a "
+                                     "weight may still differ between groups; see the pattern of "
+                                     "'voxsift cv'.",
+                           .cost = "Seconds for 100,000 voxels and 100 subjects." },
+    [VXS_METHOD_GRAPHNET] = { .map = "smooth blobs",
+                              .use = "effects that extend over voxels",
+                              .when = "Use it where an effect extends over neighboring voxels and "
+                                      "a map that varies "
+                                      "smoothly is wanted.",
+                              .problem = "Minimize loss + lambda ||w||_1 + X / 2 sum over "
+                                         "neighbors (w_i - w_j)^2, X "
+                                         "from --laplacian.",
+                              .example = "voxsift fit t1w --target age --method graphnet "
+                                         "--laplacian 1 -o age",
+                              .result = "weights.nii.gz holds smooth weights. The larger "
+                                        "--laplacian, the larger and "
+                                        "flatter the blobs.",
+                              .cost = "Up to several times that of the lasso." },
+    [VXS_METHOD_FUSED] = { .map = "flat regions with edges",
+                           .use = "regions to read and report",
+                           .when = "Use it to find regions whose voxels share one weight, with "
+                                   "sharp borders.",
+                           .problem = "Minimize loss + lambda sum over neighbors |w_i - w_j|, and "
+                                      "with --sparsity X "
+                                      "also lambda X ||w||_1 (total variation, TV-L1).",
+                           .example = "voxsift fit t1w --target age --method fused --graph grid6 "
+                                      "--sparsity 1 -o age",
+                           .result = "weights.nii.gz is constant on each fused region; weights.tsv "
+                                     "lists them. "
+                                     "Without --sparsity most voxels have a weight.",
+                           .cost =
+                               "On trees that of the lasso; on grids minutes for 100,000 voxels." },
+    [VXS_METHOD_SKFS] = { .map = "voxels, without sign",
+                          .use = "effects that are not linear",
+                          .when = "Use it for classes where the relation of voxel and diagnosis is "
+                                  "not linear, such "
+                                  "as values that are both too low and too high.",
+                          .problem = "Minimize hinge loss of kernel scores + lambda ||a||_1 + "
+                                     "squared differences "
+                                     "between neighbors, a >= 0.",
+                          .example = "voxsift fit lesion --target sex --method skfs --lambda-ratio "
+                                     "0.3 -o kernels",
+                          .result = "weights.nii.gz holds weights of kernels, which are never "
+                                    "negative: how much a "
+                                    "voxel contributes, not the direction of the difference.",
+                          .cost = "About ten times that of the lasso." },
+    [VXS_METHOD_HSIC] = { .map = "few voxels, without sign",
+                          .use = "the same, no redundant voxels",
+                          .when = "Use it for classes where relations are not linear and redundant "
+                                  "voxels should "
+                                  "be dropped.",
+                          .problem = "Minimize 1/2 ||L - sum a_k K_k||^2 + lambda ||a||_1, a >= 0; "
+                                     "K are centered "
+                                     "kernels of voxels, L that of the classes.",
+                          .example = "voxsift fit lesion --target sex --method hsic-lasso "
+                                     "--lambda-ratio 0.3 -o h",
+                          .result = "weights.nii.gz holds weights of kernels, which are never "
+                                    "negative: how much a "
+                                    "voxel contributes, not the direction of the difference.",
+                          .cost = "Grows with the square of the number of subjects." },
+    [VXS_METHOD_FGM] = { .map = "N voxels, regions or pairs",
+                         .use = "a short list to report",
+                         .when = "Use it for classes where a given number of voxels, atlas regions "
+                                 "(--groups) or "
+                                 "pairs (--feature-map poly2) should be selected.",
+                         .problem = "Minimize ||w||^2 / 2 + C times the squared hinge loss over "
+                                    "the best subsets "
+                                    "of --per-iteration features, one subset in each iteration.",
+                         .example = "voxsift fit pet --target diagnosis --method fgm --groups "
+                                    "atlas:schaefer100 "
+                                    "--by-size --per-iteration 2 --nselect 5 -o regions",
+                         .result = "selected.tsv lists the groups, weights.nii.gz the weights of "
+                                   "their voxels. The "
+                                   "gap bounds what any other selection could gain; it is large "
+                                   "for short lists.",
+                         .cost = "Each iteration scans the data once." },
+    [VXS_METHOD_MSLR] = { .map = "N voxels, regions or pairs",
+                          .use = "the same by logistic regression",
+                          .when = "Use it as fgm, where weights refitted by logistic regression "
+                                  "are wanted.",
+                          .problem = "As fgm with the logistic loss; then logistic regression on "
+                                     "the selected "
+                                     "features (--refit).",
+                          .example = "voxsift fit pet --target diagnosis --method mslr --nselect "
+                                     "10 -o few",
+                          .result = "weights.nii.gz holds the refitted weights; the certificate is "
+                                    "that of the "
+                                    "selection.",
+                          .cost = "Each iteration scans the data once." },
+};
+_Static_assert(sizeof(pages) / sizeof(pages[0]) == VXS_METHODS, "a method without a page");
+
+static const page *page_of(const vxs_method *method)
+{
+    for (int k = 0; k < VXS_METHODS; k++)
+        if (strcmp(vxs_methods[k].name, method->name) == 0)
+            return &pages[k];
+    return NULL;
+}
+
+const char *vxs_method_target(const vxs_method *method)
+{
+    return method->classes_only ? "classes" : "both";
+}
+
+void vxs_print_methods(FILE *out, const vxs_method *methods)
+{
+    if (!methods->name) {
+        fputs("This build has no prediction methods.\n", out);
+        return;
+    }
+    fprintf(out, "%-11s%-9s%-28s%s\n", "method", "target", "map", "use it for");
+    for (const vxs_method *m = methods; m->name; m++) {
+        const page *p = page_of(m);
+        fprintf(out, "%-11s%-9s%-28s%s\n", m->name, vxs_method_target(m), p ? p->map : "",
+                p ? p->use : m->summary);
+    }
+    fputs("\nTarget 'both': scores and classes. 'voxsift help METHOD' has a page about each.\n",
+          out);
+}
+
+static void section(FILE *out, const char *title, const char *text)
+{
+    fprintf(out, "\n%s\n  ", title);
+    vxs_wrap(out, text, 2, 2, WIDTH);
+}
+
+void vxs_help_method(FILE *out, const vxs_method *method)
+{
+    const page *p = page_of(method);
+    int column = fprintf(out, "%s - ", method->name);
+    vxs_wrap(out, method->summary, 2, column, WIDTH);
+    if (!p)
+        return;
+    section(out, "When to use it", p->when);
+    section(out, "Problem", p->problem);
+    section(out, "Target", method->classes_only ? "Classes." : "Scores and classes.");
+    fputs("\nOptions\n", out);
+    for (const vxs_param *o = method->params; o->name; o++) {
+        char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
+        vxs_option_form(o, form, sizeof(form));
+        vxs_param_brief(o, words, sizeof(words));
+        if (o->head != VXS_HEAD_RESEARCH)
+            vxs_help_item(out, form + strspn(form, " "), COLUMN, words);
+    }
+    fprintf(out, "\nExample\n  %s\n", p->example);
+    section(out, "Reading the result", p->result);
+    section(out, "Cost", p->cost);
+    section(out, "Citation", method->source);
+    fprintf(out, "\nMore: voxsift fit --method %s --help, man voxsift-fit.\n", method->name);
+}

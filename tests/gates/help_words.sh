@@ -1,0 +1,18 @@
+#!/bin/sh
+# Help of an option is a phrase: at most 25 words, no full stop, no words that the field does not use of it.
+# Argument: voxsift.
+set -u
+found=$(mktemp)
+trap 'rm -f "$found"' EXIT
+for command in $("$1" help | sed '/^Help$/,$d' | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do
+    "$1" describe --boutiques "$command" | sed "s/^/$command: /"
+done > "$found" || exit 1
+"$1" methods --json | sed 's/"help"/"description"/; s/^/methods: /' >> "$found" || exit 1
+sed -n 's/^\([a-z-]*\): .*"description": "\(\([^"\\]\|\\.\)*\)".*/\1: \2/p' "$found" | sort -u | awk '
+    { phrases++ }
+    NF > 26 { print "more than 25 words: " $0; bad = 1 }
+    /\.$/ { print "a full stop: " $0; bad = 1 }
+    /[^a-z](tells?|says?|wants?|speaks?|asks?|dealt|whoever|kept back|learned anew|neighbour|penalis|standardis)([^a-z]|$)/ {
+        print "not a word of the field: " $0; bad = 1
+    }
+    END { if (phrases < 100) { print "only " phrases " phrases were found"; bad = 1 } exit bad }'
