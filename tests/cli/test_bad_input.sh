@@ -2,7 +2,7 @@
 refuses 2 "unknown command 'simulat'; did you mean 'simulate'?" voxsift simulat
 refuses 2 "unknown command 'xyzzy'; see 'voxsift help'" voxsift xyzzy
 refuses 2 "unknown command ''" voxsift ""
-refuses 2 "unknown COMMAND 'inf'; did you mean 'info'?" voxsift help inf
+refuses 2 "unknown TOPIC 'inf'; did you mean 'info'?" voxsift help inf
 refuses 2 "option '--noise' wants a number between 0 and 1000000000, not 'abc'" \
     voxsift simulate lasso -o x --noise abc
 refuses 2 "not 'nan'" voxsift simulate lasso -o x --noise nan
