@@ -30,10 +30,10 @@ const vxs_param vxs_task_params[] = {
       .help = "column to predict: a score, or a diagnosis" },
     VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
-    VXS_TEXT_ROW("positive", "CLASS", AT(positive),
-                 "positive one of two classes: high scores and positive weights mean it; default: "
-                 "the rarer class",
-                 .head = VXS_HEAD_DATA, .more = "Sensitivity, F1 and AUC are of this class."),
+    VXS_TEXT_ROW(
+        "positive", "CLASS", AT(positive), "class that high scores mean; default the rarer one",
+        .head = VXS_HEAD_DATA,
+        .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,
                  .more = "Weights enter the loss and all that is estimated from features: means, "

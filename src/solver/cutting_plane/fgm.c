@@ -59,7 +59,7 @@ const vxs_param vxs_fgm_params[] = {
 
 const vxs_param vxs_mslr_params[] = {
     COMMON_ROWS,
-    REFIT_ROW(5, "refit by logistic regression with this C; 0: no"),
+    REFIT_ROW(5, "refit by logistic regression; 0: no"),
     SUBPROBLEM_ROW,
     VXS_CHOICE_ROW("solver", "WAY", VXS_AT(blocks.solver), 0, ways, "algorithm",
                    .head = VXS_HEAD_RESEARCH),
