@@ -1,10 +1,9 @@
-/* covariates.c - age, sex, site: numbers as they are, and a column for each level of text but the
- * first.
+/* covariates.c - covariates such as age, sex, site: numeric columns, and indicator columns for each
+ * level of a factor except the reference level.
  *
- * A level that no training subject has, as that of the site that is left out, has no weight that
- * could have been learned: its subjects get the means of the covariate's columns over the training
- * subjects, which is the average of the levels that were learned, as often as each was seen. Where
- * the level is the first one, whose columns are all 0, or another, changes nothing. */
+ * A level without training subjects (leave-one-site-out) has no estimated coefficient: its subjects
+ * get the training means of the factor's indicators, the average level effect weighted by
+ * frequency. The same rule holds when the absent level is the reference level. */
 #include "model/covariates.h"
 #include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
@@ -117,7 +116,7 @@ void vxs_free_factors(vxs_task *t)
     t->factor_count = 0;
 }
 
-/* A column for each level but the first, among the subjects in use. */
+/* Indicator columns of the levels, except the reference, among the subjects in use. */
 static vxs_status add_levels(vxs_task *t, const vxs_covariate *c, const char *name, vxs_error *err)
 {
     const vxs_table *table = t->cohort->people;
@@ -164,8 +163,8 @@ vxs_status vxs_check_offset(const char *name, const double *values, size_t n, do
                     name, spread, mean);
 }
 
-/* Beside the intercept so little is left of a column that solvers, which have squares of lengths
- * (l1_quadratic.c), take it for the intercept again and leave it out. */
+/* Beside the intercept so little of the column remains that solvers, which work with squared
+ * lengths (l1_quadratic.c), treat it as linearly dependent and drop it. */
 #define LEAST_SPREAD 1e-5
 
 static vxs_status add_columns(vxs_task *t, const vxs_covariate *c, vxs_error *err)
@@ -196,11 +195,11 @@ vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_erro
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* Of a column's length: what rounding leaves of a linear combination, such as the levels of two
- * factors that sum to the intercept. */
+/* Relative to the column's length: rounding of an exact linear combination, such as the indicators
+ * of two factors that sum to the intercept. */
 #define EXACT 1e-12
 
-/* A covariate that others give but for float32 rounding adds nothing to any model. */
+/* A covariate that is a linear combination of others up to float32 rounding has no effect. */
 vxs_status vxs_covariates_warn(const vxs_context *context, const vxs_task *t, vxs_error *err)
 {
     size_t n = t->n, rank = 0;
@@ -224,7 +223,7 @@ vxs_status vxs_covariates_warn(const vxs_context *context, const vxs_task *t, vx
 
 /* ---- Levels that were never seen ------------------------------------------------------------- */
 
-/* Sets the factor's columns of the test subjects whose level `seen` has not. */
+/* Sets the factor's indicators for test subjects whose level is not in `seen`. */
 static void average_levels(const vxs_task *t, const vxs_categorical *f, const bool *seen,
                            const size_t *train, size_t train_count, const size_t *test,
                            size_t test_count, double *columns)

@@ -1,9 +1,9 @@
-/* covariates_only.c - predictions from columns that are not penalized, without features. */
+/* covariates_only.c - predictions from covariates, without features. */
 #include "model/model.h"
 
 #include <stdlib.h>
 
-/* A solver's empty model has the columns alone: the one feature that it needs is 0. */
+/* Fits the empty model of a lasso with one feature that is 0. */
 vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count, double *b,
                            bool *converged, vxs_error *err)
 {

@@ -12,7 +12,7 @@ static const vxs_loss_kind *hinge(const vxs_task_settings *task, const vxs_metho
     return &vxs_hinge_loss;
 }
 
-/* Of kernels against y y'. */
+/* HSIC: squared loss of kernels against y y'. */
 static const vxs_loss_kind *squared(const vxs_task_settings *task,
                                     const vxs_method_settings *method,
                                     const vxs_loss_kind *of_target)
@@ -43,7 +43,7 @@ static const vxs_loss_kind *logistic(const vxs_task_settings *task,
     return &vxs_logistic_loss;
 }
 
-/* The target's, or another one of scores or of classes that is chosen and goes with the method. */
+/* The loss that --loss names if it fits target and method, else that of the target. */
 static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_method_settings *method,
                                    const vxs_loss_kind *of_target)
 {
@@ -115,7 +115,7 @@ static vxs_status refuse_loss(const vxs_loss_kind *loss, vxs_error *err)
     return vxs_fail(err, VXS_MISUSE, "'--loss %s' goes with methods %s", loss->name, names);
 }
 
-/* Differences of weights are compared, so all must be in one unit. */
+/* Differences of weights need weights of one unit. */
 vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);

@@ -1,4 +1,4 @@
-/* fit.c - a task becomes a model, and a model's certificate is checked. */
+/* fit.c - fits a task, which gives a model, and verifies a model's certificate. */
 #include "model/estimators.h"
 #include "model/model.h"
 #include "voxsift/verify.h"
@@ -134,7 +134,7 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
     return vxs_point_check(solver, (vxs_path_point){ VXS_BY_LAMBDA, *lambda }, err);
 }
 
-/* Of one fit: lambda, or rounds or how many units to select. */
+/* One fit: lambda, the number of iterations, or the number to select. */
 static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s,
                                const vxs_solver *solver, vxs_path_point *point, vxs_error *err)
 {
@@ -145,7 +145,7 @@ static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s,
                                        : vxs_settle_number(s, point, err);
 }
 
-/* For one problem. */
+/* One problem. */
 static vxs_status start_solver(const vxs_context *context, vxs_task *t,
                                const vxs_method_settings *settings, size_t number,
                                vxs_solver **solver, vxs_error *err)
@@ -159,7 +159,7 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
                   : vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
 }
 
-/* Each class its part of the answer. */
+/* Splits a joint solution into its classes. */
 static vxs_status split_fit(const vxs_task *t, const vxs_solution *joint, vxs_output_fit *fits,
                             vxs_error *err)
 {
@@ -242,7 +242,7 @@ static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number,
     return status;
 }
 
-/* The points of a path of falling lambda. */
+/* A path of decreasing lambda. */
 static vxs_status fall(const vxs_task *t, const vxs_method_settings *settings,
                        const vxs_solver *solver, vxs_tries *tries, vxs_error *err)
 {
@@ -262,7 +262,7 @@ static vxs_status fall(const vxs_task *t, const vxs_method_settings *settings,
     return tries->points ? VXS_OK : VXS_FAILED;
 }
 
-/* Lambdas, or rounds or numbers of units. */
+/* A path of lambda, of iterations, or of numbers to select. */
 static vxs_status make_path(const vxs_task *t, const vxs_method_settings *settings,
                             const vxs_solver *solver, vxs_tries *tries, vxs_error *err)
 {
@@ -311,7 +311,8 @@ void vxs_warn_unidentified(const vxs_context *context, size_t unidentified)
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-/* An output's answer as the solver gave it; its index and bound are the model's own. */
+/* Decodes an output's solution into the solver's space; index and bound still belong to the model.
+ */
 static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solution *copy,
                             vxs_error *err)
 {
@@ -336,7 +337,7 @@ static void release_copies(vxs_solution *copies, size_t count)
     free(copies);
 }
 
-/* The certificate of a problem, whose outputs begin at `fits`; their weights stay as they are. */
+/* The certificate of a problem whose outputs begin at `fits`; weights are not changed. */
 static vxs_status check_problem(const vxs_task *t, const vxs_problem *problem,
                                 const vxs_output_fit *fits, vxs_bound *bound,
                                 vxs_certificate *certificates, vxs_error *err)
@@ -400,7 +401,7 @@ static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
     return status;
 }
 
-/* Groups that do not follow from where features are, as the model has them. */
+/* Groups from a table, which the model stores. */
 static vxs_status read_groups(const vxs_model *m, vxs_task *t, const char *groups, vxs_error *err)
 {
     const char *kind = strncmp(groups, "tree:", 5) == 0 ? "tree" : "file";
@@ -412,7 +413,7 @@ static vxs_status read_groups(const vxs_model *m, vxs_task *t, const char *group
     return status;
 }
 
-/* A problem again, and what its certificate rests on. */
+/* Rebuilds a problem and what its certificate depends on. */
 static vxs_status check_again(const vxs_context *context, const vxs_model *m, vxs_task *t, size_t k,
                               vxs_method_settings *settings, vxs_certificate *certificates,
                               vxs_error *err)
@@ -445,8 +446,8 @@ bool vxs_model_features_recorded(const vxs_model *m, const vxs_cohort *cohort)
     return then && now && then->kind == VXS_JSON_ARRAY && then->length == now->length;
 }
 
-/* Whether the cohort is the one that the model was fitted on, and as it was then. What one of them
- * does not record is not verified, nor features that are stored in another way. */
+/* Whether the cohort is the one of the fit, unchanged. Without a recorded SHA-256, or with features
+ * stored in another format, this is not verified. */
 static vxs_status check_features(const vxs_context *context, const vxs_model *m,
                                  const vxs_cohort *cohort, vxs_error *err)
 {
@@ -484,7 +485,7 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
     char *graph = has_graph ? vxs_model_inside(m, VXS_GRAPH_FILE, err) : NULL;
     vxs_status status =
         (again.penalties && !penalties) || (has_graph && !graph) ? VXS_FAILED : VXS_OK;
-    again.penalties = penalties; /* the model has copies of what cannot be made again */
+    again.penalties = penalties; /* the model stores what cannot be computed again */
     again.graph = has_graph ? graph : again.graph;
     if (!status)
         status = vxs_task_new(context, cohort, &again, &t, err);
@@ -499,7 +500,7 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
         status = check_features(context, m, cohort, err);
     if (!status)
         status = vxs_model_method(m, &settings, err);
-    if (!status && vxs_terms_are_given(settings.fused.penalty)) /* the model has a copy */
+    if (!status && vxs_terms_are_given(settings.fused.penalty)) /* the model stores it */
         status = read_terms(m, &t, err);
     if (!status && settings.blocks.groups && !vxs_groups_are_rule(settings.blocks.groups))
         status = read_groups(m, &t, settings.blocks.groups, err);

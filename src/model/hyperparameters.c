@@ -1,5 +1,6 @@
-/* hyperparameters.c - the grid of a fit: lambda as a share of lambda_max, rounds or numbers to
- * select, for each smoothness of kernels; one value of it where nothing is chosen. */
+/* hyperparameters.c - the hyperparameter grid of a fit: lambda as a fraction of lambda_max,
+ * iterations or numbers to select, for each weight of the Laplacian; a single value without cross-
+ * validation. */
 #include "model/estimators.h"
 #include "model/model.h"
 #include "model/words.h"
@@ -71,7 +72,7 @@ vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, cons
                            bool path, vxs_error *err)
 {
     if (vxs_task_method(t)->path != VXS_BY_LAMBDA)
-        return VXS_OK; /* it has no lambda */
+        return VXS_OK; /* the method has no lambda */
     if (!isnan(m->path.lambda))
         return vxs_fail(err, VXS_MISUSE,
                         "lambda means something else in every %s; give --lambda-ratio, the share "
@@ -91,7 +92,7 @@ void vxs_tries_release(vxs_tries *t)
     *t = (vxs_tries){ .count = 0 };
 }
 
-/* Rounds from 1 to T, or the numbers of units to select; without a path the one that is chosen. */
+/* Iterations 1 ... N, or the numbers to select; without a path the last one. */
 static vxs_status list_rounds(const vxs_method_settings *m, bool path, vxs_tries *t, vxs_error *err)
 {
     double numbers[VXS_MOST_NUMBERS];
@@ -206,7 +207,7 @@ static void take_numbers(const vxs_json *array, double *values, size_t most)
         values[count++] = v->kind == VXS_JSON_NUMBER ? v->number : NAN;
 }
 
-/* A row a fold; values stay NULL where there is another number of them. */
+/* One row for each fold; values stay NULL if the number of rows differs. */
 static vxs_status read_rows(const vxs_json *rows, size_t folds, size_t count, double **values,
                             vxs_error *err)
 {
@@ -239,7 +240,7 @@ vxs_status vxs_selection_read(const vxs_record *r, vxs_selection *s, size_t *fol
     take_numbers(smooths, t->smooths, smooths ? t->count : 0);
     t->each = path->by == VXS_BY_LAMBDA
                   ? 1
-                  : t->count; /* where lambda begins anew, another smoothness does */
+                  : t->count; /* lambda rises where the next weight of the Laplacian begins */
     while (t->each < t->count && t->points[t->each] < t->points[t->each - 1])
         t->each++;
     vxs_status status = read_rows(losses, *folds, t->count, &s->losses, err);

@@ -1,14 +1,15 @@
-/* joint.c - one answer for all classes (multinomial), and its parts, one an output.
+/* joint.c - one multinomial solution for all classes, and its parts, one for each output.
  *
- * A joint answer has the weights of class c at c p ... c p + p - 1, and its free columns likewise.
- * An output has those of its class, and the certificate of the whole. */
+ * The weights of class c are at c p ... c p + p - 1 of the joint solution, its covariates'
+ * coefficients at c q ... c q + q - 1. Each output carries the certificate of the joint solution.
+ */
 #include "model/model.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of two classes it is the logistic loss of their difference: |d| is the least |w_0| + |w_1| that
- * has w_1 - w_0 = d, and so it is with differences. */
+/* With two classes the multinomial loss is the logistic loss of the difference d = w_1 - w_0, and
+ * min |w_0| + |w_1| = |d|; the same holds for the fused penalty. */
 const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes)
 {
     return classes == 0           ? &vxs_squared_loss
@@ -27,7 +28,7 @@ const vxs_loss_kind *vxs_output_loss(const vxs_task *t)
     return t->loss->joint ? &vxs_logistic_loss : chosen && chosen->of_scores ? chosen : t->loss;
 }
 
-/* The first of a joint answer's indices that is not below this. */
+/* The first index of a joint solution that is not below this. */
 static size_t first_from(const vxs_solution *s, size_t index)
 {
     size_t k = 0;
@@ -84,7 +85,7 @@ vxs_status vxs_joint_merge(const vxs_task *t, const vxs_solution *parts, vxs_sol
     return VXS_OK;
 }
 
-/* log of the sum of exp(z) of all classes but one. */
+/* Log-sum-exp of z over all classes but one. */
 static double log_others(const double *z, size_t outputs, size_t but)
 {
     double top = -INFINITY, sum = 0;

@@ -1,4 +1,4 @@
-/* predict.c - scores of subjects by a model. */
+/* predict.c - applies a model to subjects: their scores. */
 #include "model/covariates.h"
 #include "model/encoder.h"
 
@@ -67,7 +67,7 @@ static bool same_json(const vxs_json *a, const vxs_json *b)
     return a->kind == VXS_JSON_TEXT ? strcmp(a->text, b->text) == 0 : a->number == b->number;
 }
 
-/* What was done to the values; the mask and the grid are compared as they are. */
+/* Preprocessing of the values; mask and grid are compared directly. */
 static vxs_status same_preprocessing(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
     static const char *const keys[] = { "scale", "smooth", "nan", NULL };
@@ -117,8 +117,7 @@ static bool is_any_level(const vxs_model *m, const char *name)
     return false;
 }
 
-/* Of "sex=M" the header, which is freed by the caller. It may hold a "=" itself: the table knows.
- */
+/* The header in "sex=M", freed by the caller; a header may contain "=", which the table decides. */
 static char *header_of_level(const vxs_cohort *c, const char *name, vxs_error *err)
 {
     const char *end = strchr(name, '=');
@@ -132,7 +131,7 @@ static char *header_of_level(const vxs_cohort *c, const char *name, vxs_error *e
     return vxs_format(err, "%.*s", (int)strcspn(name, "="), name);
 }
 
-/* The value of an unpenalised column ("age", "sex=M") for all subjects. */
+/* Values of a covariate column ("age", "sex=M") for all subjects. */
 static vxs_status free_column(const vxs_model *m, const vxs_cohort *c, size_t f, double *values,
                               vxs_error *err)
 {
@@ -164,7 +163,7 @@ static vxs_status read_free(const vxs_model *m, const vxs_cohort *c, size_t f, d
     return f > 0 || m->task.no_intercept ? free_column(m, c, f, values, err) : VXS_OK;
 }
 
-/* Of the features that have a weight: no others are read. */
+/* Reads only features with a non-zero weight. */
 static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
     vxs_status status = VXS_OK;
@@ -202,7 +201,7 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
 
 /* ---- Covariates of subjects ------------------------------------------------------------------ */
 
-/* Calls `take` with each covariate's column and whether it is text; stops when it returns true. */
+/* Calls `take` for each covariate with its column and whether it is text, until it returns true. */
 typedef bool take_column(void *user, size_t column, bool text);
 
 static bool is_text(const vxs_model *m, const char *header)
@@ -288,7 +287,7 @@ static vxs_status repeat_choice(const vxs_model *m, const char *name, vxs_cohort
     return VXS_OK;
 }
 
-/* What the settings of a cohort point to in the model's directory. */
+/* Files in the model's directory to which the cohort's settings point. */
 typedef struct {
     char *mask, *reference, *regions, *names;
 } paths;
@@ -319,7 +318,7 @@ static vxs_status repeat_preprocessing(const vxs_model *m, const paths *p, vxs_c
     vxs_params_defaults(vxs_cohort_params, s);
     s->single = true;
     if (!kind || strcmp(kind, "columns") == 0) {
-        s->width = m->p; /* what a text does not name is 0 */
+        s->width = m->p; /* features that svmlight text omits are 0 */
         return VXS_OK;
     }
     s->mask = s->onto = p->mask;
@@ -329,13 +328,13 @@ static vxs_status repeat_preprocessing(const vxs_model *m, const paths *p, vxs_c
     s->reference = scale && strcmp(scale, "suvr") == 0 ? p->reference : NULL;
     s->smooth = vxs_json_get_number(done, "smooth");
     s->smooth = isnan(s->smooth) ? 0 : s->smooth;
-    /* voxels of another size than the images' were asked for: onto the model's grid, then */
+    /* a voxel size was requested: resample onto the model's grid */
     s->resample = s->resample || !isnan(vxs_json_get_number(done, "voxel_size"));
     vxs_status status = repeat_choice(m, "scale", s, err);
     return status ? status : repeat_choice(m, "nan", s, err);
 }
 
-/* Its files stay readable as long as they are open. */
+/* Unlinked files stay readable while they are open. */
 static void remove_cohort(const char *folder, const char *directory)
 {
     static const char *const files[] = { "features.npy",
@@ -368,7 +367,7 @@ static const char *temporary_folder(void)
     return given && *given ? given : "/tmp";
 }
 
-/* Messages name the folder of all temporary files instead of those in it. */
+/* Messages name the user's files, not temporary ones. */
 static vxs_status refuse_temporary(const vxs_error *why, const char *folder, vxs_error *err)
 {
     const char *name = strstr(why->message, folder), *text = why->message;
@@ -382,7 +381,7 @@ static vxs_status refuse_temporary(const vxs_error *why, const char *folder, vxs
                     temporary_folder(), after);
 }
 
-/* What the cohort was made of, for messages. */
+/* The cohort's sources, for messages. */
 static vxs_status name_sources(const vxs_cohort_settings *s, const char *const *names,
                                vxs_cohort *cohort, vxs_error *err)
 {
@@ -406,7 +405,7 @@ static vxs_status make_and_open(const vxs_context *context, const vxs_cohort_set
     char *directory = vxs_format(err, "%s/cohort", folder);
     if (!directory)
         return VXS_FAILED;
-    passing.no_fsync = true; /* it goes with this process */
+    passing.no_fsync = true; /* released when the process ends */
     vxs_status status =
         vxs_cohort_make(&passing, settings, names, directory, false, &summary, &why);
     if (!status)

@@ -1,5 +1,5 @@
-/* problem.c - a task becomes what solvers solve: a design over its subjects, and one output's
- * target with its weights. */
+/* problem.c - from a task to an optimization problem: a design over its subjects, and the target
+ * and sample weights of one output. */
 #include "model/estimators.h"
 #include "model/model.h"
 
@@ -65,7 +65,7 @@ bool vxs_task_balance(vxs_task *t)
     return unbalanced;
 }
 
-/* -1 and 1, or the numbers of classes. */
+/* -1 and 1, or class numbers for the multinomial loss. */
 static size_t side_of(double y)
 {
     return y > 0 ? (size_t)y : 0;
@@ -121,8 +121,8 @@ vxs_status vxs_prepare_l1(const vxs_context *context, vxs_task *t, size_t output
     return VXS_OK;
 }
 
-/* A feature that is constant among these subjects has no column to be weighed by: it is no
- * neighbor, or others would lend it a weight. */
+/* A feature that is constant among these subjects has no column: without edges, so that neighbors
+ * give it no weight. */
 vxs_status vxs_prepare_net(const vxs_context *context, vxs_task *t, size_t output,
                            const vxs_method_settings *settings, vxs_problem *problem,
                            vxs_error *err)

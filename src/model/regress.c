@@ -1,9 +1,9 @@
-/* regress.c - what confounds explain is taken out of the features (design/view.c), and prediction
- * does the same for new subjects.
+/* regress.c - covariates regressed out of the features (design/view.c), in training and for new
+ * subjects.
  *
- * The score of a subject is that of its features less what its confounds explain of them. Both are
- * linear, so what they explain of all features together is what they explain of the score: one
- * regression, whose coefficients stand in the model as weights of the confounds. */
+ * The score of a subject is linear in its features, and so is their regression on covariates: the
+ * part of the score that covariates explain is one regression, whose coefficients the model stores
+ * as those of the covariates. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ vxs_status vxs_check_learners(const vxs_task *t, size_t count, vxs_error *err)
                     count, t->settings.regress_on, t->covariate_count - 1);
 }
 
-/* What intercept and confounds explain of the score of features as they stand. */
+/* The part of the raw features' score that intercept and covariates explain. */
 vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *explained,
                              vxs_error *err)
 {
@@ -64,7 +64,8 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
     return status;
 }
 
-/* What was selected by has the problem's intercept alone; files have a place for each confound. */
+/* Selected blocks have the problem's intercept alone; model files have a coefficient for each
+ * covariate. */
 static vxs_status widen_selection(const vxs_task *t, vxs_selected *selected, vxs_error *err)
 {
     double *larger = vxs_resize(selected->free, t->covariate_count, sizeof(*larger), err);
@@ -89,7 +90,7 @@ vxs_status vxs_regress_widen(const vxs_task *t, vxs_solution *s, vxs_error *err)
     return s->selected ? widen_selection(t, s->selected, err) : VXS_OK;
 }
 
-/* The problem's intercept becomes that of features as they stand, with weights of the confounds. */
+/* Converts the problem's intercept to that of raw features, with coefficients of the covariates. */
 vxs_status vxs_regress_out(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     double intercept = s->free[0];

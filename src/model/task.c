@@ -162,8 +162,8 @@ typedef struct {
     const vxs_context *context;
     const vxs_table *table;
     vxs_task *task;
-    size_t target, weights;         /* columns; NONE */
-    char selected[VXS_FILTER_TEXT]; /* what --only and --exclude leave, in words */
+    size_t target, weights;         /* column numbers, or NONE */
+    char selected[VXS_FILTER_TEXT]; /* those that --only and --exclude leave, in words */
     vxs_covariates covariates;
 } maker;
 #define NONE SIZE_MAX
@@ -273,7 +273,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Numbers in their order, and whatever is not one behind them. */
+/* Numbers in ascending order, text behind them. */
 static int by_number(const void *a, const void *b)
 {
     double left = INFINITY, right = INFINITY;
@@ -282,12 +282,12 @@ static int by_number(const void *a, const void *b)
     if (one != two)
         return one ? -1 : 1;
     size_t length[2] = { strlen(*(char *const *)a), strlen(*(char *const *)b) };
-    if (one && left == right && length[0] != length[1]) /* the shortest is the name of a class */
+    if (one && left == right && length[0] != length[1]) /* the shortest spelling names the class */
         return length[0] < length[1] ? -1 : 1;
     return !one || left == right ? by_text(a, b) : (left > right) - (left < right);
 }
 
-/* Numbers that are equal are one class, however they are written. */
+/* Equal numbers are one class, whatever their spelling. */
 static int by_class(const void *a, const void *b)
 {
     double left, right;
@@ -306,7 +306,7 @@ bool vxs_is_class(const char *cell, const char *name)
     return vxs_class_order(cell, name) == 0;
 }
 
-/* The different values of the target among the subjects in use, at most `most` of them. */
+/* The distinct values of the target among the subjects in use, at most `most`. */
 static vxs_status list_classes(maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
@@ -348,7 +348,7 @@ static void forget_classes(vxs_task *t)
     t->class_count = 0;
 }
 
-/* A word among numbers is a slip, not a class or a level. */
+/* Text in a numeric column is a typing error, not a class or a level. */
 typedef struct {
     const char *text; /* NULL: there is none */
     size_t line;
@@ -381,7 +381,7 @@ static vxs_status check_target(const maker *m, vxs_error *err)
     return VXS_OK;
 }
 
-/* Codes of sites are numbers and words as well, but few for so many subjects. */
+/* Site codes mix numbers and text as well, but have few distinct values. */
 #define FEWEST_OF_A_LEVEL 4
 
 static vxs_status check_covariates(const maker *m, vxs_error *err)
@@ -456,7 +456,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
 
 /* ---- Regression and weights ------------------------------------------------------------------ */
 
-/* Who the regression on confounds is learned on. */
+/* The subjects on which covariates are regressed out of the features. */
 static vxs_status read_learners(const maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
@@ -499,7 +499,7 @@ static vxs_status read_weights(maker *m, vxs_error *err)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Whatever a command line could not say; beyond it every number is an index. */
+/* Checks what only a program can set wrongly; later code uses these numbers as indices. */
 static vxs_status check_given(const vxs_cohort *cohort, const vxs_task_settings *settings,
                               vxs_error *err)
 {

@@ -1,6 +1,5 @@
-/* task_part.c - a task on some of its subjects: whatever is learned from subjects is learned from
- * these.
- */
+/* task_part.c - a task on a subset of its subjects: everything that is estimated is estimated on
+ * these alone. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -70,15 +69,16 @@ void vxs_task_drop_ties(vxs_task *t)
 vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, const size_t *which,
                          size_t count, vxs_task *part, vxs_error *err)
 {
-    *part = (vxs_task){ .cohort = whole->cohort,
-                        .settings = whole->settings,
-                        .loss = whole->loss,
-                        .batcher = whole->batcher,
-                        .groups = whole->groups, /* of spheres they may be the larger part of it */
-                        .groups_lent = whole->groups.count > 0,
-                        .n = count,
-                        .class_count = whole->class_count,
-                        .covariate_count = whole->covariate_count };
+    *part =
+        (vxs_task){ .cohort = whole->cohort,
+                    .settings = whole->settings,
+                    .loss = whole->loss,
+                    .batcher = whole->batcher,
+                    .groups = whole->groups, /* spheres can take more memory than all the rest */
+                    .groups_lent = whole->groups.count > 0,
+                    .n = count,
+                    .class_count = whole->class_count,
+                    .covariate_count = whole->covariate_count };
     vxs_status status = vxs_copy_texts(whole->classes, whole->class_count, &part->classes, err);
     if (!status)
         status = copy_subjects(whole, which, part, err);

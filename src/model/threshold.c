@@ -1,7 +1,7 @@
-/* threshold.c - where Huber's loss becomes linear: as it is set, or 1.345 robust standard
- * deviations of the target, at which it loses a twentieth of the precision of least squares where
- * errors are normal (Huber and Ronchetti: Robust statistics, 2009). The target's own spread is no
- * less than that of its errors. */
+/* threshold.c - the threshold of Huber's loss: as given, or 1.345 robust standard deviations of the
+ * target, which keeps 95 % of the efficiency of least squares for normal errors (Huber and
+ * Ronchetti: Robust statistics, 2009). The target's standard deviation is an upper bound of that of
+ * the errors. */
 #include "model/model.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A weight of 2 is the same value twice. */
+/* The weighted median: a weight of 2 counts a value twice. */
 static double median(weighted *list, size_t n)
 {
     double whole = 0, below = 0;
