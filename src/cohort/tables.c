@@ -95,7 +95,7 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
     return VXS_OK;
 }
 
-/* ---- --feature-table ------------------------------------------------------------------------------ */
+/* ---- --feature-table ------------------------------------------------------------------------ */
 
 typedef struct {
     vxs_name id;
