@@ -16,6 +16,7 @@ printed if they have a decimal point (types of processor round differently); sec
 Also checked: every --option that a document names is one of voxsift's (or listed below as another
 program's), relative links lead to a file and a heading, and the other blocks have a language.
 """
+import concurrent.futures
 import os
 import re
 import shutil
@@ -27,11 +28,11 @@ TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 MARK = "@@ block"
 NOT_OURS = {"--array", "--dependency", "--parsable", "--cpus-per-task", "--job-name", "--output",
             "--time", "--cflags", "--libs", "--static", "--update", "--prefix", "--rebase", "--bind",
-            "--partition"}
+            "--partition", "--use-local"}
 RUN = ["README.md", "examples/README.md"]
-READ_ONLY = ["CONTRIBUTING.md", "docs/benchmarks.md", "docs/layout.md", "docs/dependencies.md",
+READ_ONLY = ["CONTRIBUTING.md", "docs/benchmarks.md", "docs/layout.md",
              "docs/debugging.md"]
-OF_OTHERS = ["CONTRIBUTING.md", "docs/layout.md", "docs/dependencies.md", "docs/debugging.md"]
+OF_OTHERS = ["CONTRIBUTING.md", "docs/layout.md", "docs/debugging.md"]
 
 
 class Block:
@@ -217,33 +218,40 @@ def check_languages(name, text):
             if b.language not in known]
 
 
+def look_at(name, update, options):
+    """Faults of a document, and its text, with new excerpts when updating."""
+    with open(os.path.join(TOP, name), encoding="utf-8") as file:
+        text = file.read()
+    faults, changed = check_links(name, text), text
+    if name not in OF_OTHERS: # these name options of git, gdb and the test runner
+        faults += check_options(name, text, options)
+    if name not in READ_ONLY:
+        wrong, changed = check_excerpts(name, text, update)
+        faults += check_languages(name, text) + wrong
+    if changed != text:
+        with open(os.path.join(TOP, name), "w", encoding="utf-8") as file:
+            file.write(changed)
+    return faults, changed != text
+
+
 def main(arguments):
-    """Checks or updates; the exit code is 1 when something is wrong."""
+    """Checks or updates, two documents at a time; the exit code is 1 when something is wrong."""
     update = "--update" in arguments
     named = [a for a in arguments if not a.startswith("--")]
     documents = sorted(os.path.join("docs", f) for f in os.listdir(os.path.join(TOP, "docs"))
                        if f.endswith(".md"))
     chosen = named or RUN + [d for d in documents if d not in READ_ONLY] + READ_ONLY
-    options, faults = options_by_command(), []
-    for name in chosen:
-        with open(os.path.join(TOP, name), encoding="utf-8") as file:
-            text = file.read()
-        found = check_links(name, text)
-        if name not in OF_OTHERS: # these name options of git, gdb and the test runner
-            found += check_options(name, text, options)
-        if name not in READ_ONLY:
-            wrong, changed = check_excerpts(name, text, update)
-            found += check_languages(name, text) + wrong
-            if changed != text:
-                with open(os.path.join(TOP, name), "w", encoding="utf-8") as file:
-                    file.write(changed)
-                print(f"{name}: excerpts rewritten")
-        faults += found
+    options = options_by_command()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda name: look_at(name, update, options), chosen))
+    for name, (faults, changed) in zip(chosen, found):
+        if changed:
+            print(f"{name}: excerpts rewritten")
         if not update:
-            print(f"{'FAIL' if found else 'ok'} {name}")
-    for fault in faults:
-        print("     " + fault, file=sys.stderr)
-    return 1 if faults else 0
+            print(f"{'FAIL' if faults else 'ok'} {name}")
+        for fault in faults:
+            print("     " + fault, file=sys.stderr)
+    return 1 if any(faults for faults, _ in found) else 0
 
 
 if __name__ == "__main__":
