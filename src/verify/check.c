@@ -1,10 +1,10 @@
-/* check.c - objective, dual feasibility and gap of an answer, computed anew.
+/* check.c - objective, dual feasibility and duality gap of a solution, recomputed.
  *
- * Columns are fetched and multiplied by plain loops; nothing of the solvers is used, not even their
- * losses or their flows. What is unidentified (unidentified.c) is part of the question, not of the
- * answer, and is found by the same test. It is slow and short on purpose: what it says must be seen
- * to be true by reading it. With several classes everything is there once for each, and the norm of
- * a dual point is the largest of theirs. */
+ * Columns are fetched and multiplied by plain loops; no code is shared with the solvers, neither
+ * their losses nor their flows. Unidentified directions (solver/unidentified.c) are part of the
+ * problem, not of the solution, and are found by the same test. The code is slow and short so that
+ * reading it shows that it is correct. With several classes arrays hold one block a class, and the
+ * dual norm is the maximum over classes. */
 #include "verify/check.h"
 #include "solver/solver.h"
 
@@ -12,35 +12,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK    64
-#define NOTHING  1e-14 /* of the sum of lengths: what rounding leaves of a sum that is 0 */
-#define ALONG    1e-8  /* of the largest weight: so much along what is unidentified is rounding */
-#define ROUNDING 1e-14 /* of the product of lengths: an inner product */
-#define RESIDUAL 1e-9  /* of the largest: what multipliers may leave of X'theta by rounding */
+#define BLOCK        64
+#define SUM_ROUNDING 1e-14 /* of the sum of column norms: rounding of a sum that is 0 */
+#define UNIDENTIFIED 1e-8  /* of the largest weight: rounding along unidentified directions */
+#define ROUNDING     1e-14 /* of the product of norms: rounding of an inner product */
+#define RESIDUAL     1e-9  /* of the largest: rounding of X'theta - D'u */
 
 typedef struct {
     const vxs_problem *problem;
-    const vxs_fused *fused;         /* its penalty, if it is one; */
-    const vxs_analysis *terms;      /* of a generalized one; */
-    double ridge;                   /* and its quadratic: one of these */
-    const vxs_quadratic *laplacian; /* or NULL */
+    const vxs_fused *fused;         /* one of these penalties: NULL, or edges; */
+    const vxs_analysis *terms;      /* rows of D; */
+    double ridge;                   /* one of these quadratics: a ridge, */
+    const vxs_quadratic *laplacian; /* or a Laplacian */
     size_t n, p, classes;
-    vxs_check_levels levels;
-    vxs_analysis null;             /* the same */
-    vxs_unidentified unidentified; /* of these */
-    double *free;                  /* n x (free columns and levels) */
+    vxs_check_null_space null_space;
+    vxs_analysis null;             /* as a matrix */
+    vxs_unidentified unidentified; /* directions of the null space */
+    double *unpenalized;           /* n x (covariates, images of the null space) */
     double *block;                 /* n x BLOCK */
-    double *z;                     /* classes x n: predictions of the answer */
-    double *theta, *away;          /* classes x n: of the answer; -f' of the empty model */
-    double *w;                     /* classes x p: of the answer */
+    double *z;                     /* classes x n: predictions */
+    double *theta, *xi_empty;      /* classes x n: of the solution; -f' of the empty model */
+    double *w;                     /* classes x p */
     double *value;                 /* classes x p: x_j'theta */
-    double *start;                 /* classes x p: the same of the empty model */
+    double *start;                 /* classes x p: of the empty model */
     vxs_check_empty empty;
-    vxs_check_span span; /* of what is free */
-    vxs_check_net *net;  /* of the graph, if there is one */
+    vxs_check_projection projection; /* onto the complement of unpenalized columns */
+    vxs_check_network *network;      /* of a graph, or NULL */
 } check;
 
-/* ---- The value ------------------------------------------------------------------------------- */
+/* ---- Primal value ---------------------------------------------------------------------------- */
 
 static double penalty_of_graph(const vxs_fused *fused, const double *w)
 {
@@ -73,7 +73,7 @@ static double penalty(const check *c, const double *w)
     return sum;
 }
 
-/* Columns without what is unidentified. */
+/* Columns minus their unidentified part. */
 static void fetch(const check *c, const size_t *set, size_t count)
 {
     const vxs_analysis *null = &c->null;
@@ -85,7 +85,7 @@ static void fetch(const check *c, const size_t *set, size_t count)
                     null->value[e] * c->unidentified.carried[null->index[e] * c->n + i];
 }
 
-/* Predictions by the features as they are; a column is read once for all classes. */
+/* Predictions, one read a column for all classes. */
 static void predict(const check *c)
 {
     size_t n = c->n;
@@ -108,21 +108,21 @@ static double laplacian_form(const check *c)
     const vxs_quadratic *l = c->laplacian;
     double sum = 0;
     for (size_t e = 0; l && e < l->graph->count; e++) {
-        double apart = c->w[l->graph->from[e]] - c->w[l->graph->to[e]];
-        sum += l->weight * l->graph->weight[e] * apart * apart;
+        double difference = c->w[l->graph->from[e]] - c->w[l->graph->to[e]];
+        sum += l->weight * l->graph->weight[e] * difference * difference;
     }
     return sum;
 }
 
-/* Lw is taken off the correlations, edge by edge. */
-static void take_laplacian(check *c, double lambda)
+/* Subtracts L w / lambda from the correlations. */
+static void subtract_laplacian(check *c, double lambda)
 {
     const vxs_quadratic *l = c->laplacian;
     for (size_t e = 0; l && e < l->graph->count; e++) {
         size_t from = l->graph->from[e], to = l->graph->to[e];
-        double pull = l->weight * l->graph->weight[e] * (c->w[from] - c->w[to]) / lambda;
-        c->value[from] -= pull;
-        c->value[to] += pull;
+        double gradient = l->weight * l->graph->weight[e] * (c->w[from] - c->w[to]) / lambda;
+        c->value[from] -= gradient;
+        c->value[to] += gradient;
     }
 }
 
@@ -139,16 +139,16 @@ static double primal_value(check *c, const vxs_solution *s)
         sum += s->certificate.lambda * penalty(c, c->w + k * c->p);
     for (size_t k = 0; k < c->classes * q; k++)
         for (size_t i = 0; i < n; i++)
-            c->z[k / q * n + i] += s->free[k] * c->free[k % q * n + i];
+            c->z[k / q * n + i] += s->free[k] * c->unpenalized[k % q * n + i];
     predict(c);
     for (size_t i = 0; i < n; i++)
         sum += vxs_check_loss(c->problem, i, c->z + i, n);
     return sum;
 }
 
-/* ---- The bound ------------------------------------------------------------------------------- */
+/* ---- Dual value ------------------------------------------------------------------------------ */
 
-/* x_j'theta of all columns, less the ridge's part, and the same of the empty model. */
+/* x_j'theta - ridge w_j / lambda for all columns; the same of the empty model. */
 static void correlate(check *c, double lambda)
 {
     size_t set[BLOCK], n = c->n;
@@ -161,260 +161,260 @@ static void correlate(check *c, double lambda)
             const double *column = c->block + k % count * n;
             size_t class = k / count, at = class * c->p + first + k % count;
             c->value[at] =
-                vxs_check_inner(column, c->theta + class * n, n) - c->ridge * c->w[at] / lambda;
-            c->start[at] = vxs_check_inner(column, c->away + class * n, n);
+                vxs_check_dot(column, c->theta + class * n, n) - c->ridge * c->w[at] / lambda;
+            c->start[at] = vxs_check_dot(column, c->xi_empty + class * n, n);
         }
     }
-    take_laplacian(c, lambda);
+    subtract_laplacian(c, lambda);
 }
 
-/* The dual norm: the largest size of these (the largest, when weights may not be negative); on a
- * graph, of sums over sets beside what is cut. */
-static double steepest(const check *c, const double *value)
+/* The dual norm: max |x_j'theta| (max x_j'theta with w >= 0); on a graph the maximum cut ratio. */
+static double dual_norm(const check *c, const double *value)
 {
-    double most = 0;
-    for (size_t k = 0; k < c->classes && c->net; k++)
-        most = fmax(most, vxs_check_net_norm(c->net, value + k * c->p));
-    for (size_t j = 0; j < c->classes * c->p && !c->net; j++)
-        most = fmax(most, c->problem->nonnegative ? value[j] : fabs(value[j]));
-    return most;
+    double max = 0;
+    for (size_t k = 0; k < c->classes && c->network; k++)
+        max = fmax(max, vxs_check_network_dual_norm(c->network, value + k * c->p));
+    for (size_t j = 0; j < c->classes * c->p && !c->network; j++)
+        max = fmax(max, c->problem->nonnegative ? value[j] : fabs(value[j]));
+    return max;
 }
 
-static double dual_value(const check *c, double lambda, double most)
+static double dual_value(const check *c, double lambda, double max)
 {
-    double square = 0, along = 0, scale = 1, sum = 0, size = laplacian_form(c);
+    double square = 0, product = 0, scale = 1, sum = 0, quadratic = laplacian_form(c);
     for (size_t j = 0; j < c->classes * c->p; j++)
-        size += c->ridge * c->w[j] * c->w[j];
+        quadratic += c->ridge * c->w[j] * c->w[j];
     for (size_t i = 0; i < c->n && c->problem->loss.kind == &vxs_squared_loss; i++) {
         double u = vxs_check_u(c->problem, i);
-        along += lambda * c->theta[i] * c->problem->loss.y[i];
+        product += lambda * c->theta[i] * c->problem->loss.y[i];
         square += u > 0 ? lambda * lambda * c->theta[i] * c->theta[i] / u : 0;
     }
-    if (square + size > 0 && c->problem->loss.kind == &vxs_squared_loss)
-        scale = along / (square + size);
-    if (most > 0)
-        scale = fmax(-1 / most, fmin(1 / most, scale));
+    if (square + quadratic > 0 && c->problem->loss.kind == &vxs_squared_loss)
+        scale = product / (square + quadratic);
+    if (max > 0)
+        scale = fmax(-1 / max, fmin(1 / max, scale));
     for (size_t i = 0; i < c->n; i++)
         sum += vxs_check_dual(c->problem, i, c->theta + i, c->n, -lambda * scale);
-    return sum - scale * scale * size / 2;
+    return sum - scale * scale * quadratic / 2;
 }
 
-/* Slopes of all classes, without what the free columns span; each sample as near as can be, or
- * moved as its curvature allows. */
-static void project(check *c, bool within_reach, const double *z, double *slope)
+/* Projects gradients of all classes onto the complement of unpenalized columns, in the ordinary
+ * norm or in that of second derivatives. */
+static void project(check *c, bool scaled, const double *z, double *gradient)
 {
-    for (size_t k = 0; k < c->classes && !within_reach; k++)
-        vxs_check_take_off(&c->empty, slope + k * c->n);
-    if (within_reach)
-        vxs_check_project(&c->span, &c->empty, z, slope);
+    for (size_t k = 0; k < c->classes && !scaled; k++)
+        vxs_check_project_out(&c->empty, gradient + k * c->n);
+    if (scaled)
+        vxs_check_project(&c->projection, &c->empty, z, gradient);
 }
 
-/* A dual point from the answer's predictions. */
-static double bound_by_answer(check *c, double lambda, bool within_reach, double *lambda_max)
+/* Dual value of the point that predictions give. */
+static double dual_value_of_predictions(check *c, double lambda, bool scaled, double *lambda_max)
 {
     for (size_t i = 0; i < c->n; i++) {
-        vxs_check_slope(c->problem, i, c->z + i, c->n, c->theta + i);
-        vxs_check_slope(c->problem, i, c->empty.zero + i, c->n, c->away + i);
+        vxs_check_gradient(c->problem, i, c->z + i, c->n, c->theta + i);
+        vxs_check_gradient(c->problem, i, c->empty.zero + i, c->n, c->xi_empty + i);
     }
-    project(c, within_reach, c->z, c->theta);
-    project(c, within_reach, c->empty.zero, c->away);
+    project(c, scaled, c->z, c->theta);
+    project(c, scaled, c->empty.zero, c->xi_empty);
     for (size_t i = 0; i < c->classes * c->n; i++) {
         c->theta[i] /= -lambda;
-        c->away[i] = -c->away[i];
+        c->xi_empty[i] = -c->xi_empty[i];
     }
-    vxs_check_bring_inside(c->problem, c->theta, -lambda, c->away, -0.5);
+    vxs_check_into_domain(c->problem, c->theta, -lambda, c->xi_empty, -0.5);
     correlate(c, lambda);
-    *lambda_max = steepest(c, c->start);
-    return dual_value(c, lambda, steepest(c, c->value));
+    *lambda_max = dual_norm(c, c->start);
+    return dual_value(c, lambda, dual_norm(c, c->value));
 }
 
-/* ---- Terms ----------------------------------------------------------------------------------- */
+/* ---- Generalized lasso ----------------------------------------------------------------------- */
 
-/* Whether the free columns see no more of theta than rounding. */
-static bool is_free_of(const check *c, const double *theta)
+/* True if theta is orthogonal to unpenalized columns, up to rounding. */
+static bool is_orthogonal(const check *c, const double *theta)
 {
     size_t n = c->n;
-    double size = sqrt(vxs_check_inner(theta, theta, n)), most = 0;
+    double size = sqrt(vxs_check_dot(theta, theta, n)), max = 0;
     for (size_t r = 0; r < c->empty.rank; r++)
-        most = fmax(most, fabs(vxs_check_inner(c->empty.basis + r * n, theta, n)));
-    return most <= RESIDUAL * size;
+        max = fmax(max, fabs(vxs_check_dot(c->empty.basis + r * n, theta, n)));
+    return max <= RESIDUAL * size;
 }
 
-/* Rounding of X'theta: where means are far larger than spreads, theta is orthogonal to most of
- * each column, and inner products are small beside the terms that they sum. */
+/* Rounding of X'theta: where means are far larger than standard deviations, products cancel. */
 static double rounding_of(const check *c, const double *theta)
 {
     const double *stored = vxs_design_stored(c->problem->design);
     double largest = 0;
     for (size_t j = 0; j < c->p; j++)
         largest = fmax(largest, stored[j]);
-    return ROUNDING * largest * sqrt(vxs_check_inner(theta, theta, c->n));
+    return ROUNDING * largest * sqrt(vxs_check_dot(theta, theta, c->n));
 }
 
-/* Takes D'u from X'theta; whether no more is left than rounding. */
+/* Subtracts D'u from X'theta; true if the rest is rounding. */
 static bool is_balanced(double *value, const vxs_analysis *terms, const double *u, double rounding)
 {
-    double most = 0, left = 0;
+    double max = 0, rest = 0;
     for (size_t j = 0; j < terms->columns; j++)
-        most = fmax(most, fabs(value[j]));
+        max = fmax(max, fabs(value[j]));
     for (size_t t = 0; t < terms->count; t++)
         for (size_t e = terms->starts[t]; e < terms->starts[t + 1]; e++)
             value[terms->index[e]] -= terms->value[e] * u[t];
     for (size_t j = 0; j < terms->columns; j++)
-        left = fmax(left, fabs(value[j]));
-    return left <= RESIDUAL * most + rounding;
+        rest = fmax(rest, fabs(value[j]));
+    return rest <= RESIDUAL * max + rounding;
 }
 
-/* The dual point that the answer brings along, with multipliers of the terms: X'theta = D'u says
- * that no w is worth more than the sum of |u_t| |D_t w|. -INFINITY when they do not show it. */
-static double bound_by_terms(check *c, const vxs_solution *s)
+/* Dual value of the solution's own theta and u: X'theta = D'u implies w'X'theta <= |u|_inf |D w|_1.
+ * -INFINITY if they violate it. */
+static double dual_value_of_multipliers(check *c, const vxs_solution *s)
 {
     const vxs_analysis *terms = c->terms;
     const vxs_bound *bound = s->bound;
-    double most = 0;
+    double max = 0;
     if (!bound || !bound->theta || !bound->u || bound->terms != c->classes * terms->count)
         return -INFINITY;
     memcpy(c->theta, bound->theta, c->classes * c->n * sizeof(*c->theta));
     correlate(c, s->certificate.lambda);
     for (size_t k = 0; k < c->classes; k++)
-        if (!is_free_of(c, c->theta + k * c->n) ||
+        if (!is_orthogonal(c, c->theta + k * c->n) ||
             !is_balanced(c->value + k * c->p, terms, bound->u + k * terms->count,
                          rounding_of(c, c->theta + k * c->n)))
             return -INFINITY;
     for (size_t t = 0; t < bound->terms; t++)
-        most = fmax(most, isnan(bound->u[t]) ? INFINITY : fabs(bound->u[t]));
-    return dual_value(c, s->certificate.lambda, most);
+        max = fmax(max, isnan(bound->u[t]) ? INFINITY : fabs(bound->u[t]));
+    return dual_value(c, s->certificate.lambda, max);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The certificate ------------------------------------------------------------------------- */
 
-static void look(check *c, const vxs_solution *s, vxs_certificate *result)
+static void evaluate(check *c, const vxs_solution *s, vxs_certificate *result)
 {
-    double lambda = s->certificate.lambda, size = c->empty.value, again;
-    double enough = s->certificate.tol * (1 + 1e-6) + 1e-13;
+    double lambda = s->certificate.lambda, empty = c->empty.value, ignored;
+    double tol = s->certificate.tol * (1 + 1e-6) + 1e-13;
     result->primal = primal_value(c, s);
-    result->dual =
-        c->terms ? bound_by_terms(c, s) : bound_by_answer(c, lambda, false, &result->lambda_max);
-    if (!c->terms && !(result->primal - result->dual <= enough * size))
-        result->dual = fmax(result->dual, bound_by_answer(c, lambda, true, &again));
+    result->dual = c->terms ? dual_value_of_multipliers(c, s)
+                            : dual_value_of_predictions(c, lambda, false, &result->lambda_max);
+    if (!c->terms && !(result->primal - result->dual <= tol * empty))
+        result->dual = fmax(result->dual, dual_value_of_predictions(c, lambda, true, &ignored));
     result->lambda = lambda;
-    result->empty = size;
+    result->empty = empty;
     result->unidentified = c->unidentified.held;
-    result->gap = vxs_relative_gap(result->primal - result->dual, size);
+    result->gap = vxs_relative_gap(result->primal - result->dual, empty);
     result->nonzero = s->count;
     result->tol = s->certificate.tol;
-    result->converged = vxs_has_converged(result->gap, enough);
+    result->converged = vxs_has_converged(result->gap, tol);
 }
 
 static void release(check *c)
 {
-    vxs_check_levels_release(&c->levels);
+    vxs_check_null_space_release(&c->null_space);
     vxs_unidentified_release(&c->unidentified);
-    free(c->free);
+    free(c->unpenalized);
     free(c->block);
     free(c->z);
     free(c->theta);
-    free(c->away);
+    free(c->xi_empty);
     free(c->w);
     free(c->value);
     free(c->start);
-    vxs_check_span_release(&c->span);
+    vxs_check_projection_release(&c->projection);
     vxs_check_empty_release(&c->empty);
-    vxs_check_net_free(c->net);
+    vxs_check_network_free(c->network);
 }
 
-static vxs_status take_room(check *c, vxs_error *err)
+static vxs_status allocate(check *c, vxs_error *err)
 {
-    size_t n = c->n, all = c->classes * n, columns = c->problem->covariate_count + c->levels.count;
-    c->free = vxs_alloc(columns, n * sizeof(*c->free), err);
+    size_t n = c->n, size = c->classes * n,
+           columns = c->problem->covariate_count + c->null_space.count;
+    c->unpenalized = vxs_alloc(columns, n * sizeof(*c->unpenalized), err);
     c->block = vxs_alloc(n, BLOCK * sizeof(*c->block), err);
-    c->z = vxs_alloc(all, sizeof(*c->z), err);
-    c->theta = vxs_alloc(all, sizeof(*c->theta), err);
-    c->away = vxs_alloc(all, sizeof(*c->away), err);
+    c->z = vxs_alloc(size, sizeof(*c->z), err);
+    c->theta = vxs_alloc(size, sizeof(*c->theta), err);
+    c->xi_empty = vxs_alloc(size, sizeof(*c->xi_empty), err);
     c->w = vxs_alloc(c->p, c->classes * sizeof(*c->w), err);
     c->value = vxs_alloc(c->p, c->classes * sizeof(*c->value), err);
     c->start = vxs_alloc(c->p, c->classes * sizeof(*c->start), err);
-    return c->free && c->block && c->z && c->theta && c->away && c->w && c->value && c->start
+    return c->unpenalized && c->block && c->z && c->theta && c->xi_empty && c->w && c->value &&
+                   c->start
                ? VXS_OK
                : VXS_FAILED;
 }
 
-/* The sums of columns whose factor is not penalised. */
-static void add_levels(const check *c)
+/* Images of the null space, as unpenalized columns. */
+static void add_images(const check *c)
 {
-    const vxs_check_levels *l = &c->levels;
+    const vxs_check_null_space *l = &c->null_space;
     const double *stored = vxs_design_stored(c->problem->design);
     size_t n = c->n;
     double size = 0;
     for (size_t j = 0; j < c->p && l->count > 0; j++) {
         fetch(c, &j, 1);
-        size += fmax(stored[j], sqrt(vxs_check_inner(c->block, c->block, n)));
+        size += fmax(stored[j], sqrt(vxs_check_dot(c->block, c->block, n)));
         for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++)
             for (size_t i = 0; i < n; i++)
-                c->free[(c->problem->covariate_count + l->level[e]) * n + i] +=
+                c->unpenalized[(c->problem->covariate_count + l->vector[e]) * n + i] +=
                     l->factor[e] * c->block[i];
     }
     for (size_t k = 0; k < l->count; k++) {
-        double *x = c->free + (c->problem->covariate_count + k) * n;
-        bool nothing = !(sqrt(vxs_check_inner(x, x, n)) > NOTHING * size);
-        for (size_t i = 0; i < n && nothing; i++)
+        double *x = c->unpenalized + (c->problem->covariate_count + k) * n;
+        bool rounding = !(sqrt(vxs_check_dot(x, x, n)) > SUM_ROUNDING * size);
+        for (size_t i = 0; i < n && rounding; i++)
             x[i] = 0;
     }
 }
 
-/* What the data does not identify of these is no part of the problem. */
-static vxs_status take_unidentified_out(check *c, vxs_error *err)
+/* Removes unidentified directions from the null space. */
+static vxs_status remove_unidentified(check *c, vxs_error *err)
 {
-    const vxs_check_levels *l = &c->levels;
-    double *columns = c->free + c->n * c->problem->covariate_count;
-    c->null = (vxs_analysis){ l->count, c->p, l->starts, l->level, l->factor };
+    const vxs_check_null_space *l = &c->null_space;
+    double *columns = c->unpenalized + c->n * c->problem->covariate_count;
+    c->null = (vxs_analysis){ l->count, c->p, l->starts, l->vector, l->factor };
     vxs_status status = vxs_unidentified_find(c->problem, &c->null, columns, &c->unidentified, err);
     if (status || c->unidentified.held == 0)
         return status;
     memset(columns, 0, c->n * l->count * sizeof(*columns));
-    add_levels(c);
+    add_images(c);
     return VXS_OK;
 }
 
-/* Whether the answer has no part along it, but for rounding. */
-static vxs_status is_without_unidentified(const check *c, bool *without, vxs_error *err)
+/* True if the solution has no component along unidentified directions, up to rounding. */
+static vxs_status is_identified(const check *c, bool *identified, vxs_error *err)
 {
-    size_t p = c->p, all = c->classes * p;
-    *without = true;
+    size_t p = c->p, size = c->classes * p;
+    *identified = true;
     if (c->unidentified.held == 0)
         return VXS_OK;
-    double *w = vxs_alloc(all + c->null.columns, sizeof(*w), err), most = 0, along = 0;
+    double *w = vxs_alloc(size + c->null.columns, sizeof(*w), err), max = 0, along = 0;
     if (!w)
         return VXS_FAILED;
-    memcpy(w, c->w, all * sizeof(*w));
+    memcpy(w, c->w, size * sizeof(*w));
     for (size_t k = 0; k < c->classes; k++)
-        vxs_unidentified_take_off(&c->unidentified, &c->null, w + all, w + k * p);
-    for (size_t j = 0; j < all; j++) {
-        most = fmax(most, fabs(c->w[j]));
+        vxs_unidentified_take_off(&c->unidentified, &c->null, w + size, w + k * p);
+    for (size_t j = 0; j < size; j++) {
+        max = fmax(max, fabs(c->w[j]));
         along = fmax(along, fabs(w[j] - c->w[j]));
     }
     free(w);
-    *without = along <= ALONG * most;
+    *identified = along <= UNIDENTIFIED * max;
     return VXS_OK;
 }
 
-/* The columns that are not penalised: the problem's, and the levels of its penalty. */
-static vxs_status gather_free(check *c, vxs_error *err)
+/* The unpenalized columns: covariates and images of the null space. */
+static vxs_status build_unpenalized(check *c, vxs_error *err)
 {
     const vxs_problem *problem = c->problem;
     vxs_status status = VXS_OK;
     if (c->terms)
-        status = vxs_check_without(c->terms, &c->levels, err);
+        status = vxs_check_analysis_null_space(c->terms, &c->null_space, err);
     else if (c->fused && c->fused->sparsity == 0)
-        status = vxs_check_pieces(c->fused->graph, &c->levels, err);
+        status = vxs_check_components(c->fused->graph, &c->null_space, err);
     if (!status)
-        status = take_room(c, err);
+        status = allocate(c, err);
     if (status)
         return status;
     for (size_t k = 0; k < c->n * problem->covariate_count; k++)
-        c->free[k] = problem->covariates[k];
-    add_levels(c);
-    return take_unidentified_out(c, err);
+        c->unpenalized[k] = problem->covariates[k];
+    add_images(c);
+    return remove_unidentified(c, err);
 }
 
 vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *solution,
@@ -425,11 +425,11 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
         status = vxs_solution_check(problem, solution, err);
     if (status)
         return status;
-    const vxs_generalized *sums = vxs_as_generalized(problem->penalty);
+    const vxs_generalized *generalized = vxs_as_generalized(problem->penalty);
     const vxs_quadratic *q = &problem->quadratic;
     check c = { .problem = problem,
                 .fused = vxs_as_fused(problem->penalty),
-                .terms = sums ? sums->terms : NULL,
+                .terms = generalized ? generalized->terms : NULL,
                 .ridge = q->kind == &vxs_ridge ? q->weight : 0,
                 .laplacian = q->kind == &vxs_laplacian ? q : NULL,
                 .n = vxs_design_rows(problem->design),
@@ -442,21 +442,22 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
     *certificate = (vxs_certificate){ .lambda = 0 };
     status = vxs_design_measure(problem->design, err);
     if (!status)
-        status = gather_free(&c, err);
+        status = build_unpenalized(&c, err);
     if (!status)
-        status = vxs_check_empty_fit(problem, c.free, problem->covariate_count + c.levels.count,
-                                     &c.empty, err);
+        status = vxs_check_empty_fit(problem, c.unpenalized,
+                                     problem->covariate_count + c.null_space.count, &c.empty, err);
     if (!status)
-        status = vxs_check_span_init(problem, c.free, problem->covariate_count + c.levels.count,
-                                     &c.span, err);
+        status = vxs_check_projection_init(problem, c.unpenalized,
+                                           problem->covariate_count + c.null_space.count,
+                                           &c.projection, err);
     if (!status && c.fused)
-        status = vxs_check_net_new(c.fused->graph, c.fused->sparsity, &c.net, err);
-    bool without = true;
+        status = vxs_check_network_new(c.fused->graph, c.fused->sparsity, &c.network, err);
+    bool identified = true;
     if (!status) {
-        look(&c, solution, certificate);
-        status = is_without_unidentified(&c, &without, err);
+        evaluate(&c, solution, certificate);
+        status = is_identified(&c, &identified, err);
     }
-    if (!without) { /* it is no answer to this problem */
+    if (!identified) { /* not a solution of this problem */
         certificate->gap = INFINITY;
         certificate->converged = false;
     }

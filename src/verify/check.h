@@ -5,12 +5,12 @@
 #include "solver/unidentified.h"
 #include "voxsift/verify.h"
 
-/* solution_check.c: whether a solution's columns are the problem's. */
+/* solution_check.c: the columns of the solution are columns of the problem. */
 VXS_MUST_CHECK vxs_status vxs_solution_check(const vxs_problem *problem,
                                              const vxs_solution *solution, vxs_error *err);
 
-/* Whether columns of a selection are those of the problem's units. */
-bool vxs_selected_fits(const vxs_problem *problem, const vxs_selected *selected);
+/* True if the columns of a selection are those of the problem's feature blocks. */
+bool vxs_selected_matches(const vxs_problem *problem, const vxs_selected *selected);
 
 /* check_hinge.c */
 VXS_MUST_CHECK vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solution,
@@ -22,108 +22,109 @@ VXS_MUST_CHECK vxs_status vxs_check_budget(const vxs_problem *problem, const vxs
 
 /* ---- Losses: check_loss.c -------------------------------------------------------------------- */
 
-/* How many predictions a sample has; what belongs to that of class c is c * n further on. */
+/* Predictions a sample; those of class c start at c * n. */
 size_t vxs_check_classes(const vxs_problem *problem);
 /* The weight of sample i. */
 double vxs_check_u(const vxs_problem *problem, size_t i);
-/* u f and its slopes; z is where the predictions of sample i begin. */
+/* u f and its gradient; z points to the predictions of sample i. */
 double vxs_check_loss(const vxs_problem *problem, size_t i, const double *z, size_t n);
-void vxs_check_slope(const vxs_problem *problem, size_t i, const double *z, size_t n,
-                     double *slope);
-/* Second derivative by the predictions of classes a and b, from the slopes at z where these say it.
- */
-double vxs_check_curve(const vxs_problem *problem, size_t i, const double *z, const double *slope,
-                       size_t n, size_t a, size_t b);
-/* -(u f)*(scale s), and the shares t that its domain wants not to be negative; there are `sides` of
- * them. */
+void vxs_check_gradient(const vxs_problem *problem, size_t i, const double *z, size_t n,
+                        double *gradient);
+/* Second derivative by the predictions of classes a and b; uses the gradient at z where it
+ * suffices. */
+double vxs_check_curvature(const vxs_problem *problem, size_t i, const double *z,
+                           const double *gradient, size_t n, size_t a, size_t b);
+/* -(u f)*(scale s); the entries t that must be nonnegative in its domain, and their number. */
 double vxs_check_dual(const vxs_problem *problem, size_t i, const double *s, size_t n,
                       double scale);
-size_t vxs_check_sides(const vxs_problem *problem);
+size_t vxs_check_shares(const vxs_problem *problem);
 double vxs_check_share(const vxs_problem *problem, size_t i, const double *s, size_t n,
-                       double scale, size_t side);
+                       double scale, size_t entry);
 
-/* ---- Losses that a program brings along: check_by_value.c ------------------------------------ */
+/* ---- User-defined losses: check_by_value.c --------------------------------------------------- */
 
-/* Whether the loss is none of the library's own. */
+/* True for a loss that the library does not define. */
 bool vxs_check_is_by_value(const vxs_problem *problem);
 /* u f */
 double vxs_check_value(const vxs_problem *problem, size_t i, double z);
 /* -(u f)*(s) */
 double vxs_check_value_dual(const vxs_problem *problem, size_t i, double s);
-/* The share of the way to `inside` that brings s into the domain of (u f)*; 0 of what is in it. */
-double vxs_check_value_share(const vxs_problem *problem, size_t i, double s, double inside);
+/* The share of the way to `interior` that moves s into the domain of (u f)*; 0 if s is inside. */
+double vxs_check_value_domain(const vxs_problem *problem, size_t i, double s, double interior);
 
 /* ---- The empty model: check_empty.c ---------------------------------------------------------- */
 
 typedef struct {
     const vxs_problem *problem;
     size_t n, classes;
-    size_t columns; /* that are not penalised */
-    size_t rank;    /* of the directions that they span */
-    double *basis;  /* n x rank; of samples without weight 0 */
-    bool *adds;     /* of a column: it does not depend on those before it */
-    double *zero;   /* classes x n: predictions */
-    double value;   /* the sum of losses */
-    double *gram;   /* of Newton's method: (classes rank)^2, and a right side */
-    double *b, *trial, *slope;
+    size_t columns;    /* unpenalized columns */
+    size_t rank;       /* of their span */
+    double *basis;     /* n x rank: orthonormal basis over samples of weight > 0 */
+    bool *independent; /* of a column: linearly independent of those before */
+    double *zero;      /* classes x n: predictions */
+    double value;      /* loss */
+    double *gram;      /* Newton system: (classes rank)^2, and a right-hand side */
+    double *b, *trial, *gradient;
     bool *used;
 } vxs_check_empty;
-/* The best predictions by `columns` columns, which follow each other in `free`, the covariates of
- * the problem first; one that depends on those before it (VXS_INDEPENDENT) adds nothing. */
-VXS_MUST_CHECK vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free,
-                                              size_t columns, vxs_check_empty *empty,
-                                              vxs_error *err);
+/* Fits `columns` unpenalized columns (n x columns, the covariates first); a column that is linearly
+ * dependent on those before (VXS_INDEPENDENT) is skipped. */
+VXS_MUST_CHECK vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *columns,
+                                              size_t count, vxs_check_empty *empty, vxs_error *err);
 void vxs_check_empty_release(vxs_check_empty *empty);
-/* Takes what the free columns span out of v. */
-void vxs_check_take_off(const vxs_check_empty *empty, double *v);
-double vxs_check_inner(const double *a, const double *b, size_t n);
+/* Projects v onto the complement of the unpenalized columns. */
+void vxs_check_project_out(const vxs_check_empty *empty, double *v);
+double vxs_check_dot(const double *a, const double *b, size_t n);
 
-/* ---- Points of the dual's domain: check_dual.c ----------------------------------------------- */
+/* ---- Dual feasible points: check_dual.c ------------------------------------------------------ */
 
-/* Columns that are not penalised, over samples as far as these may move. */
+/* Projection onto the complement of unpenalized columns, in the norm of second derivatives. */
 typedef struct {
     const vxs_problem *problem;
     size_t n, classes, count;
     const double *columns; /* n x count */
-    double *q, *r, *along; /* of S'C, S being the root of the second derivatives */
+    double *q, *r, *along; /* QR factors of S'C, S the square root of the second
+                            * derivatives */
     double *root;          /* n x classes x classes: S */
-} vxs_check_span;
-VXS_MUST_CHECK vxs_status vxs_check_span_init(const vxs_problem *problem, const double *columns,
-                                              size_t count, vxs_check_span *span, vxs_error *err);
-void vxs_check_span_release(vxs_check_span *span);
-/* Slopes of all classes at z become orthogonal to the columns; each sample moves as far as its
- * second derivatives allow. */
-void vxs_check_project(vxs_check_span *span, const vxs_check_empty *empty, const double *z,
-                       double *slope);
-/* A share of a point that is inside the domain brings scale s back: any point of it gives a bound.
- */
-void vxs_check_bring_inside(const vxs_problem *problem, double *s, double scale,
-                            const double *inside, double inside_scale);
+} vxs_check_projection;
+VXS_MUST_CHECK vxs_status vxs_check_projection_init(const vxs_problem *problem,
+                                                    const double *columns, size_t count,
+                                                    vxs_check_projection *projection,
+                                                    vxs_error *err);
+void vxs_check_projection_release(vxs_check_projection *projection);
+/* Projects gradients of all classes at z; each sample changes in proportion to its second
+ * derivative. */
+void vxs_check_project(vxs_check_projection *projection, const vxs_check_empty *empty,
+                       const double *z, double *gradient);
+/* Moves scale s towards an interior point until it is in the domain: any feasible point gives a
+ * bound. */
+void vxs_check_into_domain(const vxs_problem *problem, double *s, double scale,
+                           const double *interior, double interior_scale);
 
 /* ---- Graphs: check_graph.c ------------------------------------------------------------------- */
 
-typedef struct vxs_check_net vxs_check_net;
-VXS_MUST_CHECK vxs_status vxs_check_net_new(const vxs_graph *graph, double sparsity,
-                                            vxs_check_net **net, vxs_error *err);
-void vxs_check_net_free(vxs_check_net *net);
-/* The largest |v(S)| / (cut(S) + sparsity |S|) over sets S of nodes. */
-double vxs_check_net_norm(vxs_check_net *net, const double *v);
+typedef struct vxs_check_network vxs_check_network;
+VXS_MUST_CHECK vxs_status vxs_check_network_new(const vxs_graph *graph, double sparsity,
+                                                vxs_check_network **network, vxs_error *err);
+void vxs_check_network_free(vxs_check_network *network);
+/* max over node sets S of |v(S)| / (cut(S) + sparsity |S|). */
+double vxs_check_network_dual_norm(vxs_check_network *network, const double *v);
 
-/* ---- What is not penalised: check_levels.c --------------------------------------------------- */
+/* ---- The null space of the penalty: check_null_space.c --------------------------------------- */
 
-/* Levels without a penalty; the weight of feature j is the sum of factor[e] times level[e] over
- * starts[j] <= e < starts[j + 1]. */
+/* Basis of the weights without penalty; the weight of feature j is the sum of factor[e] x
+ * coefficient of basis vector[e] over starts[j] <= e < starts[j + 1]. */
 typedef struct {
     size_t count;
-    size_t *starts, *level;
+    size_t *starts, *vector;
     double *factor;
-} vxs_check_levels;
-/* The pieces of a graph. */
-VXS_MUST_CHECK vxs_status vxs_check_pieces(const vxs_graph *graph, vxs_check_levels *levels,
-                                           vxs_error *err);
-/* Weights of which all terms are 0. */
-VXS_MUST_CHECK vxs_status vxs_check_without(const vxs_analysis *terms, vxs_check_levels *levels,
-                                            vxs_error *err);
-void vxs_check_levels_release(vxs_check_levels *levels);
+} vxs_check_null_space;
+/* Indicators of the connected components of a graph. */
+VXS_MUST_CHECK vxs_status vxs_check_components(const vxs_graph *graph, vxs_check_null_space *null,
+                                               vxs_error *err);
+/* Null space of the analysis operator. */
+VXS_MUST_CHECK vxs_status vxs_check_analysis_null_space(const vxs_analysis *terms,
+                                                        vxs_check_null_space *null, vxs_error *err);
+void vxs_check_null_space_release(vxs_check_null_space *null);
 
 #endif

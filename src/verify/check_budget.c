@@ -1,9 +1,10 @@
-/* check_budget.c - value, bound and gap of what was selected among units, computed anew.
+/* check_budget.c - primal value, dual value and gap of selected feature blocks, recomputed.
  *
- * The penalty |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d_g <= 1 and sum d_g <= B: d_g is
- * |w_g| / t, at most 1, for the t that uses B up. The answer's slope gives alpha, unless it brings
- * one along; the sum of the B largest |Z_g'(alpha y)|^2 is found by fetching every unit, or of
- * pairs from products of columns. Nothing of the solvers is used, nor how units are ranked. */
+ * The penalty |w|_B^2 = min sum |w_g|^2 / d_g over 0 <= d_g <= 1, sum d_g <= B has the minimizer
+ * d_g = min(1, |w_g| / t), t such that sum d_g = B. alpha is the solution's, or follows from its
+ * gradient; the sum of the B largest |X_g'(alpha y)|^2 is computed from every block, for pairs of
+ * features from products of columns. No code is shared with the solvers, nor the ranking of blocks.
+ */
 #include "solver/solver.h"
 #include "verify/check.h"
 
@@ -12,34 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRAINED 1e-6 /* gap of weights that were learned anew */
+#define REFIT_GAP 1e-6 /* gap of refitted weights */
 
 enum { TILE = 256 };
 
 typedef struct {
     const vxs_problem *problem;
-    const vxs_budget *of; /* its penalty */
+    const vxs_budget *penalty; /* the penalty */
     const vxs_selected *selected;
-    size_t n, count;                   /* units */
-    double *z, *slope;                 /* n */
-    double *away;                      /* n: slope of the empty model */
-    double *block;                     /* columns of a unit */
-    double *size;                      /* of selected units: |w_g| */
-    double *best;                      /* scores, the largest first */
-    size_t budget, found;              /* how many of these are wanted, and there */
-    double *columns, *tile, *products; /* of pairs */
+    size_t n, count;                   /* blocks */
+    double *z, *gradient;              /* n */
+    double *xi_empty;                  /* n: gradient at the empty model */
+    double *block;                     /* columns of a block */
+    double *size;                      /* |w_g| of selected blocks */
+    double *best;                      /* scores, descending */
+    size_t budget, found;              /* largest scores to keep, kept */
+    double *columns, *tile, *products; /* for pairs */
 } budget;
 
 /* ---- The penalty ----------------------------------------------------------------------------- */
 
-static int falling(const void *a, const void *b)
+static int descending(const void *a, const void *b)
 {
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left < right) - (left > right);
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first < second) - (first > second);
 }
 
-/* The k largest have d = 1, the others share what is left of B in proportion to their sizes. */
-static double penalty(double *size, size_t count, size_t most)
+/* The k largest have d = 1; the others share the rest of B in proportion to their norms. */
+static double penalty(double *size, size_t count, size_t limit)
 {
     double rest = 0, square = 0, ones = 0;
     while (count > 0 && size[count - 1] == 0)
@@ -47,16 +48,16 @@ static double penalty(double *size, size_t count, size_t most)
     for (size_t k = 0; k < count; k++)
         rest += size[k];
     for (size_t k = 0; k < count; k++, ones++) {
-        double left = (double)most - ones;
-        if ((double)(count - k) > left && size[k] * left <= rest)
-            return square + rest * rest / left;
+        double remaining = (double)limit - ones;
+        if ((double)(count - k) > remaining && size[k] * remaining <= rest)
+            return square + rest * rest / remaining;
         square += size[k] * size[k];
         rest -= size[k];
     }
     return square;
 }
 
-static double penalty_of_answer(budget *c)
+static double penalty_of_solution(budget *c)
 {
     const vxs_selected *s = c->selected;
     for (size_t k = 0; k < s->count; k++) {
@@ -66,83 +67,85 @@ static double penalty_of_answer(budget *c)
         c->size[k] = sqrt(c->size[k]);
     }
     if (s->count > 0)
-        qsort(c->size, s->count, sizeof(*c->size), falling);
+        qsort(c->size, s->count, sizeof(*c->size), descending);
     return penalty(c->size, s->count, c->budget) / 2;
 }
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-static void predict(budget *c, const double *weight, const double *free_weights)
+static void predict(budget *c, const double *weight, const double *coefficients)
 {
     const vxs_problem *p = c->problem;
     memset(c->z, 0, c->n * sizeof(*c->z));
     for (size_t f = 0; f < p->covariate_count; f++)
         for (size_t i = 0; i < c->n; i++)
-            c->z[i] += free_weights[f] * p->covariates[f * c->n + i];
+            c->z[i] += coefficients[f] * p->covariates[f * c->n + i];
     for (size_t k = 0; k < c->selected->count; k++) {
         size_t first = c->selected->start[k], width = c->selected->start[k + 1] - first;
-        vxs_blocks_fetch(c->of->blocks, c->selected->unit[k], c->block);
+        vxs_blocks_fetch(c->penalty->blocks, c->selected->unit[k], c->block);
         for (size_t m = 0; m < width; m++)
             for (size_t i = 0; i < c->n; i++)
                 c->z[i] += weight[first + m] * c->block[m * c->n + i];
     }
 }
 
-/* ---- The dual -------------------------------------------------------------------------------- */
+/* ---- The dual point -------------------------------------------------------------------------- */
 
-/* Of the problem with some free columns: what they span, and a point of the dual's domain. */
+/* The fit of unpenalized columns, and the projection onto their complement. */
 typedef struct {
     vxs_check_empty empty;
-    vxs_check_span span;
-} domain;
+    vxs_check_projection projection;
+} dual_domain;
 
-static void release_domain(domain *d)
+static void release_domain(dual_domain *d)
 {
     vxs_check_empty_release(&d->empty);
-    vxs_check_span_release(&d->span);
+    vxs_check_projection_release(&d->projection);
 }
 
-static vxs_status make_domain(const vxs_problem *problem, size_t columns, domain *d, vxs_error *err)
+static vxs_status make_domain(const vxs_problem *problem, size_t columns, dual_domain *d,
+                              vxs_error *err)
 {
-    *d = (domain){ .span = { .n = 0 } };
+    *d = (dual_domain){ .projection = { .n = 0 } };
     vxs_status status = vxs_check_empty_fit(problem, problem->covariates, columns, &d->empty, err);
     return status ? status
-                  : vxs_check_span_init(problem, problem->covariates, columns, &d->span, err);
+                  : vxs_check_projection_init(problem, problem->covariates, columns, &d->projection,
+                                              err);
 }
 
-/* Slopes become a point of the domain. */
-static void bring_into(const budget *c, domain *d, double *slope)
+/* Projects the gradient and moves it into the domain. */
+static void make_feasible(const budget *c, dual_domain *d, double *gradient)
 {
-    vxs_check_project(&d->span, &d->empty, c->z, slope);
+    vxs_check_project(&d->projection, &d->empty, c->z, gradient);
     for (size_t i = 0; i < c->n; i++)
-        vxs_check_slope(c->problem, i, d->empty.zero + i, c->n, c->away + i);
-    vxs_check_project(&d->span, &d->empty, d->empty.zero, c->away);
-    vxs_check_bring_inside(c->problem, slope, 1, c->away, 1);
+        vxs_check_gradient(c->problem, i, d->empty.zero + i, c->n, c->xi_empty + i);
+    vxs_check_project(&d->projection, &d->empty, d->empty.zero, c->xi_empty);
+    vxs_check_into_domain(c->problem, gradient, 1, c->xi_empty, 1);
 }
 
-/* The loss, and its slope. */
-static double look(budget *c)
+/* The loss; computes its gradient. */
+static double evaluate(budget *c)
 {
     double sum = 0;
     for (size_t i = 0; i < c->n; i++) {
         sum += vxs_check_loss(c->problem, i, c->z + i, c->n);
-        vxs_check_slope(c->problem, i, c->z + i, c->n, c->slope + i);
+        vxs_check_gradient(c->problem, i, c->z + i, c->n, c->gradient + i);
     }
     return sum;
 }
 
 /* -G(t alpha) */
-static double bound_besides(const budget *c, const double *slope, double cost, double t)
+static double conjugate_value(const budget *c, const double *gradient, double cost, double t)
 {
     double sum = 0;
     for (size_t i = 0; i < c->n; i++)
-        sum += cost * vxs_check_dual(c->problem, i, slope + i, c->n, t / cost);
+        sum += cost * vxs_check_dual(c->problem, i, gradient + i, c->n, t / cost);
     return sum;
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-static void put(budget *c, double score)
+static void add_score(budget *c, double score)
 {
     if (c->found == c->budget && !(score > c->best[c->found - 1]))
         return;
@@ -152,52 +155,51 @@ static void put(budget *c, double score)
     c->best[at] = score;
 }
 
-/* Columns first ... first + rows - 1 times the slope, and the scores of these by themselves. */
-static void put_alone(budget *c, size_t first, size_t rows)
+/* Tile = columns first ... first + rows - 1 times the gradient; scores of linear terms. */
+static void add_linear_scores(budget *c, size_t first, size_t rows)
 {
-    const vxs_feature_map *map = &c->of->map;
+    const vxs_feature_map *map = &c->penalty->map;
     for (size_t k = 0; k < rows * c->n; k++)
-        c->tile[k] = c->columns[first * c->n + k] * c->slope[k % c->n];
+        c->tile[k] = c->columns[first * c->n + k] * c->gradient[k % c->n];
     for (size_t j = 0; j < rows; j++) {
-        double along = 0;
+        double product = 0;
         for (size_t i = 0; i < c->n; i++)
-            along += c->tile[j * c->n + i];
-        put(c, 2 * map->gamma * map->coef0 * along * along);
+            product += c->tile[j * c->n + i];
+        add_score(c, 2 * map->gamma * map->coef0 * product * product);
     }
 }
 
-/* Scores of products: of a feature with itself where a = b, of pairs above that. */
-static void put_products(budget *c, size_t a, size_t rows, size_t b, size_t columns)
+/* Scores of squares (a = b) and products of pairs. */
+static void add_product_scores(budget *c, size_t a, size_t rows, size_t b, size_t columns)
 {
-    double square = c->of->map.gamma * c->of->map.gamma;
+    double square = c->penalty->map.gamma * c->penalty->map.gamma;
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, (int)c->n, 1,
                 c->tile, (int)c->n, c->columns + b * c->n, (int)c->n, 0, c->products, TILE);
     for (size_t k = 0; k < rows * columns; k++) {
         size_t i = a + k % rows, j = b + k / rows;
         double s = c->products[(j - b) * TILE + i - a];
         if (i <= j)
-            put(c, (i == j ? square : 2 * square) * s * s);
+            add_score(c, (i == j ? square : 2 * square) * s * s);
     }
 }
 
-/* Pairs are too many to fetch one by one: products of the columns themselves, a tile at a time,
- * with what the map multiplies them by. */
-static void put_pairs(budget *c)
+/* Scores of all pairs by matrix products of tiles, with the factors of the feature map. */
+static void add_pair_scores(budget *c)
 {
     size_t p = vxs_design_columns(c->problem->design);
     for (size_t a = 0; a < p; a += TILE) {
         size_t rows = p - a < TILE ? p - a : TILE;
-        put_alone(c, a, rows);
+        add_linear_scores(c, a, rows);
         for (size_t b = a; b < p; b += TILE)
-            put_products(c, a, rows, b, p - b < TILE ? p - b : TILE);
+            add_product_scores(c, a, rows, b, p - b < TILE ? p - b : TILE);
     }
 }
 
-/* The columns themselves, for pairs. */
+/* Reads all columns, for pairs. */
 static vxs_status read_columns(budget *c, vxs_error *err)
 {
     size_t p = vxs_design_columns(c->problem->design);
-    if (c->of->map.kind != VXS_FEATURE_MAP_POLY2)
+    if (c->penalty->map.kind != VXS_FEATURE_MAP_POLY2)
         return VXS_OK;
     c->columns = vxs_alloc(p, c->n * sizeof(*c->columns), err);
     c->tile = vxs_alloc(TILE, c->n * sizeof(*c->tile), err);
@@ -212,100 +214,99 @@ static double sum_of_best(budget *c)
     double sum = 0;
     c->found = 0;
     if (c->columns)
-        put_pairs(c);
+        add_pair_scores(c);
     for (size_t k = 0; k < c->count && !c->columns; k++) {
-        size_t width = vxs_blocks_width(c->of->blocks, k);
+        size_t width = vxs_blocks_width(c->penalty->blocks, k);
         double score = 0;
-        vxs_blocks_fetch(c->of->blocks, k, c->block);
+        vxs_blocks_fetch(c->penalty->blocks, k, c->block);
         for (size_t m = 0; m < width; m++) {
-            double along = 0;
+            double product = 0;
             for (size_t i = 0; i < c->n; i++)
-                along += c->block[m * c->n + i] * c->slope[i];
-            score += along * along;
+                product += c->block[m * c->n + i] * c->gradient[i];
+            score += product * product;
         }
-        put(c, score);
+        add_score(c, score);
     }
     for (size_t k = 0; k < c->found; k++)
         sum += c->best[k];
     return sum;
 }
 
-/* ---- Weights that were learned anew ---------------------------------------------------------- */
+/* ---- Refitted weights ------------------------------------------------------------------------ */
 
-/* Their gap, as a share of the empty model's value. */
-static double gap_of_retrained(budget *c, const vxs_solution *s, domain *d, double cost,
-                               double empty)
+/* Their gap, relative to the empty model's value. */
+static double refit_gap(budget *c, const vxs_solution *s, dual_domain *d, double cost, double empty)
 {
     const vxs_selected *selected = c->selected;
     predict(c, selected->retrained, s->free);
-    double gap = cost * look(c);
-    bring_into(c, d, c->slope);
+    double gap = cost * evaluate(c);
+    make_feasible(c, d, c->gradient);
     for (size_t i = 0; i < c->n; i++)
-        c->slope[i] *= cost;
-    gap -= bound_besides(c, c->slope, cost, 1);
+        c->gradient[i] *= cost;
+    gap -= conjugate_value(c, c->gradient, cost, 1);
     for (size_t k = 0; k < selected->count; k++) {
-        vxs_blocks_fetch(c->of->blocks, selected->unit[k], c->block);
+        vxs_blocks_fetch(c->penalty->blocks, selected->unit[k], c->block);
         for (size_t m = selected->start[k]; m < selected->start[k + 1]; m++) {
             const double *x = c->block + (m - selected->start[k]) * c->n;
-            double w = selected->retrained[m], along = vxs_check_inner(x, c->slope, c->n);
-            gap += (w * w + along * along) / 2;
+            double w = selected->retrained[m], product = vxs_check_dot(x, c->gradient, c->n);
+            gap += (w * w + product * product) / 2;
         }
     }
     return gap / (empty * cost);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The certificate ------------------------------------------------------------------------- */
 
-/* By the multiple of alpha that gives the best one: where the slope by t, from a difference, is 0.
- */
-static double best_bound(budget *c)
+/* max over 0 <= t <= 1 of the dual value at t alpha, by bisection on its derivative. */
+static double best_dual_value(budget *c)
 {
-    double scores = sum_of_best(c), low = 0, high = 1, cost = c->of->cost, step = 1e-7;
-    double best = fmax(0, bound_besides(c, c->slope, cost, 1) - scores / 2); /* alpha = 0: 0 */
+    double scores = sum_of_best(c), low = 0, high = 1, cost = c->penalty->cost, step = 1e-7;
+    double best = fmax(0, conjugate_value(c, c->gradient, cost, 1) - scores / 2); /* alpha = 0: 0 */
     for (int k = 0; k < 50; k++) {
         double t = (low + high) / 2, next = fmin(1, t + step * t);
-        double here = bound_besides(c, c->slope, cost, t) - t * t * scores / 2;
-        double there = bound_besides(c, c->slope, cost, next) - next * next * scores / 2;
-        best = fmax(best, here);
-        *(there > here ? &low : &high) = t;
+        double value = conjugate_value(c, c->gradient, cost, t) - t * t * scores / 2;
+        double next_value = conjugate_value(c, c->gradient, cost, next) - next * next * scores / 2;
+        best = fmax(best, value);
+        *(next_value > value ? &low : &high) = t;
     }
     return best;
 }
 
-static vxs_status take_room(budget *c, vxs_error *err)
+static vxs_status allocate(budget *c, vxs_error *err)
 {
-    size_t widest = vxs_feature_map_width(&c->of->map);
-    for (size_t k = 0; k < c->count && c->of->map.kind == VXS_FEATURE_MAP_NONE; k++) {
-        size_t width = vxs_blocks_width(c->of->blocks, k);
+    size_t widest = vxs_feature_map_width(&c->penalty->map);
+    for (size_t k = 0; k < c->count && c->penalty->map.kind == VXS_FEATURE_MAP_NONE; k++) {
+        size_t width = vxs_blocks_width(c->penalty->blocks, k);
         widest = width > widest ? width : widest;
     }
     c->z = vxs_alloc(c->n, sizeof(*c->z), err);
-    c->slope = vxs_alloc(c->n, sizeof(*c->slope), err);
-    c->away = vxs_alloc(c->n, sizeof(*c->away), err);
+    c->gradient = vxs_alloc(c->n, sizeof(*c->gradient), err);
+    c->xi_empty = vxs_alloc(c->n, sizeof(*c->xi_empty), err);
     c->block = vxs_alloc(c->n, widest * sizeof(*c->block), err);
     c->size = vxs_alloc(c->selected->count, sizeof(*c->size), err);
     c->best = vxs_alloc(c->budget, sizeof(*c->best), err);
-    return c->z && c->slope && c->away && c->block && c->size && c->best ? VXS_OK : VXS_FAILED;
+    return c->z && c->gradient && c->xi_empty && c->block && c->size && c->best ? VXS_OK
+                                                                                : VXS_FAILED;
 }
 
 static vxs_status check_selection(budget *c, const vxs_solution *s, double *empty,
                                   vxs_certificate *r, vxs_error *err)
 {
-    domain d;
-    double cost = c->of->cost;
+    dual_domain d;
+    double cost = c->penalty->cost;
     vxs_status status =
-        make_domain(c->problem, c->of->only_refit ? 0 : c->problem->covariate_count, &d, err);
+        make_domain(c->problem, c->penalty->only_refit ? 0 : c->problem->covariate_count, &d, err);
     if (!status) {
         *empty = d.empty.value;
         predict(c, c->selected->weight, c->selected->free);
-        r->primal = penalty_of_answer(c) + cost * look(c);
+        r->primal = penalty_of_solution(c) + cost * evaluate(c);
         for (size_t i = 0; i < c->n && c->selected->alpha; i++)
-            c->slope[i] = -c->problem->loss.y[i] * c->selected->alpha[i] / cost;
-        if (!c->selected->alpha) /* one that comes along is what it is */
-            bring_into(c, &d, c->slope);
+            c->gradient[i] = -c->problem->loss.y[i] * c->selected->alpha[i] / cost;
+        if (!c->selected->alpha) /* the solution's alpha is used as it is */
+            make_feasible(c, &d, c->gradient);
         for (size_t i = 0; i < c->n; i++)
-            c->slope[i] *= cost;
-        r->dual = best_bound(c);
+            c->gradient[i] *= cost;
+        r->dual = best_dual_value(c);
         r->empty = cost * *empty;
         r->gap = vxs_relative_gap(r->primal - r->dual, r->empty);
         r->lambda = 1 / cost;
@@ -319,13 +320,13 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
     return status;
 }
 
-static vxs_status check_retrained(budget *c, const vxs_solution *s, double empty,
-                                  vxs_certificate *r, vxs_error *err)
+static vxs_status check_refit(budget *c, const vxs_solution *s, double empty, vxs_certificate *r,
+                              vxs_error *err)
 {
-    domain d;
+    dual_domain d;
     vxs_status status = make_domain(c->problem, c->problem->covariate_count, &d, err);
     if (!status &&
-        !vxs_has_converged(gap_of_retrained(c, s, &d, c->of->refit_cost, empty), RETRAINED))
+        !vxs_has_converged(refit_gap(c, s, &d, c->penalty->refit_cost, empty), REFIT_GAP))
         r->converged = false;
     release_domain(&d);
     return status;
@@ -334,28 +335,28 @@ static vxs_status check_retrained(budget *c, const vxs_solution *s, double empty
 vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
                             vxs_certificate *certificate, vxs_error *err)
 {
-    const vxs_budget *of = vxs_as_budget(problem->penalty);
+    const vxs_budget *penalty = vxs_as_budget(problem->penalty);
     budget c = { .problem = problem,
-                 .of = of,
+                 .penalty = penalty,
                  .selected = solution->selected,
                  .n = vxs_design_rows(problem->design),
-                 .count = vxs_blocks_count(of->blocks) };
+                 .count = vxs_blocks_count(penalty->blocks) };
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
-    if (!c.selected || !vxs_selected_fits(problem, c.selected) ||
+    if (!c.selected || !vxs_selected_matches(problem, c.selected) ||
         (c.selected->alpha && c.selected->alpha_count != c.n))
-        return VXS_OK; /* nothing is known */
-    c.budget = of->budget < c.count ? of->budget : c.count;
-    vxs_status status = take_room(&c, err);
+        return VXS_OK; /* no bound */
+    c.budget = penalty->budget < c.count ? penalty->budget : c.count;
+    vxs_status status = allocate(&c, err);
     if (!status)
         status = read_columns(&c, err);
     if (!status)
         status = check_selection(&c, solution, &empty, certificate, err);
     if (!status && c.selected->retrained)
-        status = check_retrained(&c, solution, empty, certificate, err);
+        status = check_refit(&c, solution, empty, certificate, err);
     free(c.z);
-    free(c.slope);
-    free(c.away);
+    free(c.gradient);
+    free(c.xi_empty);
     free(c.block);
     free(c.size);
     free(c.best);

@@ -1,21 +1,21 @@
-/* check_by_value.c - losses that a program brings along: what is found rests on their values alone.
+/* check_by_value.c - user-defined losses: the certificate uses their values alone.
  *
- * The conjugate f*(s) = max over z of s z - f(z) is searched for, and so is the edge of its domain:
- * what the kind says of these has no part in the bound. Its gradient and curvature choose the dual
- * point, as they choose the answer, and any point gives a bound: where a gradient is wrong, f(z) +
- * f*(s) is more than s z, and the gap by as much larger. f is convex and bounded from below. */
+ * The conjugate f*(s) = max over z of s z - f(z) is computed by line search, and so is the boundary
+ * of its domain: the loss's own functions do not enter the bound. Its gradient and second
+ * derivative only choose the dual point; any point gives a bound, and with a wrong gradient f(z) +
+ * f*(s) exceeds s z and the gap grows by as much. f must be convex and bounded from below. */
 #include "verify/check.h"
 
 #include <float.h>
 #include <math.h>
 
-#define ROUNDING (4 * DBL_EPSILON) /* of s z and f: what counts as no rise */
-#define SECTIONS 70 /* 0.618^70 is far below DBL_EPSILON^(1/2), which is enough at a top */
+#define ROUNDING (4 * DBL_EPSILON) /* of s z and f: smaller increases are rounding */
+#define SECTIONS 70 /* 0.618^70 is far below DBL_EPSILON^(1/2), which suffices at a maximum */
 #define HALVINGS 60
-#define BEYOND   1e-12 /* further inside than the edge, where rounding would carry it out again */
+#define MARGIN   1e-12 /* distance from the boundary of the domain, for rounding */
 #define GOLDEN   0.61803398874989485
 
-static double value(const vxs_problem *p, size_t i, double z)
+static double loss_value(const vxs_problem *p, size_t i, double z)
 {
     return p->loss.kind->sample->value(z, p->loss.y[i], p->loss.threshold);
 }
@@ -30,35 +30,35 @@ bool vxs_check_is_by_value(const vxs_problem *p)
 
 double vxs_check_value(const vxs_problem *p, size_t i, double z)
 {
-    return vxs_check_u(p, i) * value(p, i, z);
+    return vxs_check_u(p, i) * loss_value(p, i, z);
 }
 
 /* ---- The conjugate --------------------------------------------------------------------------- */
 
-/* s z - f(z), and what rounding may make of it. */
+/* s z - f(z), and its rounding. */
 typedef struct {
-    double z, height, rounding;
+    double z, value, rounding;
 } point;
 
 static point at(const vxs_problem *p, size_t i, double s, double z)
 {
-    double f = value(p, i, z);
+    double f = loss_value(p, i, z);
     return (point){ z, s * z - f, ROUNDING * (fabs(s * z) + fabs(f)) };
 }
 
-static bool rises(point from, point to)
+static bool increases(point from, point to)
 {
-    return to.height > from.height + fmax(from.rounding, to.rounding);
+    return to.value > from.value + fmax(from.rounding, to.rounding);
 }
 
-/* The largest height between two points, by golden sections. */
-static double top_between(const vxs_problem *p, size_t i, double s, double low, double high)
+/* The maximum between two points, by golden-section search. */
+static double max_between(const vxs_problem *p, size_t i, double s, double low, double high)
 {
     point a = at(p, i, s, high - GOLDEN * (high - low)),
           b = at(p, i, s, low + GOLDEN * (high - low));
-    double top = fmax(a.height, b.height);
+    double max = fmax(a.value, b.value);
     for (int k = 0; k < SECTIONS; k++) {
-        if (a.height < b.height) {
+        if (a.value < b.value) {
             low = a.z;
             a = b;
             b = at(p, i, s, low + GOLDEN * (high - low));
@@ -67,31 +67,32 @@ static double top_between(const vxs_problem *p, size_t i, double s, double low, 
             b = a;
             a = at(p, i, s, high - GOLDEN * (high - low));
         }
-        top = fmax(top, fmax(a.height, b.height));
+        max = fmax(max, fmax(a.value, b.value));
     }
-    return top;
+    return max;
 }
 
-/* f*(s); INFINITY where heights rise without end. Goes the way that rises in steps that double, and
- * the top is between the last three. */
+/* f*(s); INFINITY if s z - f(z) is unbounded. Doubles steps uphill; the maximum lies between the
+ * last three points. */
 static double conjugate(const vxs_problem *p, size_t i, double s)
 {
     double step = 1 + fabs(p->loss.y[i]);
-    point before = at(p, i, s, 0), here = before, next = at(p, i, s, step);
-    if (!rises(here, next)) {
+    point previous = at(p, i, s, 0), current = previous, next = at(p, i, s, step);
+    if (!increases(current, next)) {
         next = at(p, i, s, -step);
         step = -step;
     }
-    if (!rises(here, next)) /* neither way: the top is near 0 */
-        return fmax(here.height, top_between(p, i, s, -fabs(step), fabs(step)));
-    while (rises(here, next)) {
+    if (!increases(current, next)) /* neither direction: the maximum is near 0 */
+        return fmax(current.value, max_between(p, i, s, -fabs(step), fabs(step)));
+    while (increases(current, next)) {
         if (fabs(next.z) > VXS_LARGEST)
             return INFINITY;
-        before = here;
-        here = next;
-        next = at(p, i, s, 2 * here.z);
+        previous = current;
+        current = next;
+        next = at(p, i, s, 2 * current.z);
     }
-    return fmax(here.height, top_between(p, i, s, fmin(before.z, next.z), fmax(before.z, next.z)));
+    return fmax(current.value,
+                max_between(p, i, s, fmin(previous.z, next.z), fmax(previous.z, next.z)));
 }
 
 double vxs_check_value_dual(const vxs_problem *p, size_t i, double s)
@@ -102,16 +103,16 @@ double vxs_check_value_dual(const vxs_problem *p, size_t i, double s)
     return -u * conjugate(p, i, s / u);
 }
 
-double vxs_check_value_share(const vxs_problem *p, size_t i, double s, double inside)
+double vxs_check_value_domain(const vxs_problem *p, size_t i, double s, double interior)
 {
     double u = vxs_check_u(p, i), outside = 0, within = 1;
     if (u == 0 || conjugate(p, i, s / u) < INFINITY)
         return 0;
     for (int k = 0; k < HALVINGS; k++) {
         double share = (outside + within) / 2;
-        bool fine = conjugate(p, i, (s + share * (inside - s)) / u) < INFINITY;
-        within = fine ? share : within;
-        outside = fine ? outside : share;
+        bool is_inside = conjugate(p, i, (s + share * (interior - s)) / u) < INFINITY;
+        within = is_inside ? share : within;
+        outside = is_inside ? outside : share;
     }
-    return fmin(1, within * (1 + BEYOND) + BEYOND);
+    return fmin(1, within * (1 + MARGIN) + MARGIN);
 }

@@ -1,8 +1,8 @@
-/* check_empty.c - the empty model: Newton's method on the columns that are not penalised.
+/* check_empty.c - the empty model: Newton's method on the unpenalized columns.
  *
- * It works on directions of length 1 that they span, so that columns may be of any size. With
- * several classes a prediction that all of them share changes nothing: the second derivatives are
- * singular, and elimination leaves out what depends on what it has. */
+ * It uses an orthonormal basis of their span, so that columns may have any scale. The multinomial
+ * loss is invariant to a common change of all classes: the Hessian is singular, and elimination
+ * skips dependent variables. */
 #include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
 #include "verify/check.h"
@@ -11,57 +11,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-double vxs_check_inner(const double *a, const double *b, size_t n)
+double vxs_check_dot(const double *a, const double *b, size_t n)
 {
-    double sum = 0, lost = 0;
+    double sum = 0, compensation = 0;
     for (size_t i = 0; i < n; i++) {
-        double term = a[i] * b[i] - lost, with = sum + term;
-        lost = (with - sum) - term;
-        sum = with;
+        double term = a[i] * b[i] - compensation, next = sum + term;
+        compensation = (next - sum) - term;
+        sum = next;
     }
     return sum;
 }
 
-/* ---- What the free columns span -------------------------------------------------------------- */
+/* ---- The span of the unpenalized columns ----------------------------------------------------- */
 
-static void take_off(double *v, const double *b, size_t n)
+static void project_out(double *v, const double *b, size_t n)
 {
-    double along = vxs_check_inner(b, v, n);
+    double product = vxs_check_dot(b, v, n);
     for (size_t i = 0; i < n; i++)
-        v[i] -= along * b[i];
+        v[i] -= product * b[i];
 }
 
-void vxs_check_take_off(const vxs_check_empty *e, double *v)
+void vxs_check_project_out(const vxs_check_empty *e, double *v)
 {
     for (size_t r = 0; r < e->rank; r++)
-        take_off(v, e->basis + r * e->n, e->n);
+        project_out(v, e->basis + r * e->n, e->n);
 }
 
-/* Over samples that have a weight; columns that depend on others add nothing. */
-static void span(vxs_check_empty *e, const double *free)
+/* Orthonormal basis over samples of weight > 0; dependent columns are skipped. */
+static void span(vxs_check_empty *e, const double *columns)
 {
     size_t n = e->n;
     for (size_t k = 0; k < e->columns; k++) {
         double *b = e->basis + e->rank * n;
         for (size_t i = 0; i < n; i++)
-            b[i] = vxs_check_u(e->problem, i) > 0 ? free[k * n + i] : 0;
-        double before = sqrt(vxs_check_inner(b, b, n));
-        vxs_check_take_off(e, b);
-        vxs_check_take_off(e, b);
-        double length = sqrt(vxs_check_inner(b, b, n));
+            b[i] = vxs_check_u(e->problem, i) > 0 ? columns[k * n + i] : 0;
+        double norm = sqrt(vxs_check_dot(b, b, n));
+        vxs_check_project_out(e, b);
+        vxs_check_project_out(e, b);
+        double length = sqrt(vxs_check_dot(b, b, n));
         bool covariate = k < e->problem->covariate_count;
-        double least = covariate ? VXS_INDEPENDENT_COVARIATE : VXS_INDEPENDENT;
-        e->adds[k] = length > least * before;
-        for (size_t i = 0; i < n && e->adds[k]; i++)
+        double min_share = covariate ? VXS_INDEPENDENT_COVARIATE : VXS_INDEPENDENT;
+        e->independent[k] = length > min_share * norm;
+        for (size_t i = 0; i < n && e->independent[k]; i++)
             b[i] /= length;
-        e->rank += e->adds[k];
+        e->rank += e->independent[k];
     }
 }
 
 /* ---- Elimination ----------------------------------------------------------------------------- */
 
-/* Takes variable v out of all other equations of the q x q system; the right side is behind it. */
-static void take_out(double *a, size_t q, size_t v)
+/* Eliminates variable v from the other equations of the q x q system; the right-hand side
+ * follows it. */
+static void eliminate_variable(double *a, size_t q, size_t v)
 {
     double *right = a + q * q;
     for (size_t r = 0; r < q; r++) {
@@ -72,8 +73,8 @@ static void take_out(double *a, size_t q, size_t v)
     }
 }
 
-/* Gaussian elimination with the largest pivot of the diagonal; variables that depend on others stay
- * 0. The right side becomes the answer. `used` has q places. */
+/* Gaussian elimination with diagonal pivoting; dependent variables are 0. The solution replaces the
+ * right-hand side. `used` has q entries. */
 static void eliminate(double *a, size_t q, bool *used)
 {
     double *right = a + q * q, largest = 0;
@@ -89,13 +90,13 @@ static void eliminate(double *a, size_t q, bool *used)
         if (!(a[best * q + best] > 1e-13 * largest))
             break;
         used[best] = true;
-        take_out(a, q, best);
+        eliminate_variable(a, q, best);
     }
     for (size_t k = 0; k < q; k++)
         right[k] = used[k] ? right[k] / a[k * q + k] : 0;
 }
 
-/* ---- Newton ---------------------------------------------------------------------------------- */
+/* ---- Newton's method ------------------------------------------------------------------------- */
 
 static double value_of(const vxs_check_empty *e, const double *b)
 {
@@ -110,50 +111,49 @@ static double value_of(const vxs_check_empty *e, const double *b)
     return sum;
 }
 
-/* Adds curve x x' where the block of classes a and b stands. */
-static void add_curve(const vxs_check_empty *e, size_t i, size_t a, size_t b)
+/* Adds curvature x x' to the block of classes a and b. */
+static void add_hessian(const vxs_check_empty *e, size_t i, size_t a, size_t b)
 {
     size_t n = e->n, rank = e->rank, q = e->classes * rank;
-    double curve = vxs_check_curve(e->problem, i, e->zero + i, e->slope + i, n, a, b);
+    double curvature = vxs_check_curvature(e->problem, i, e->zero + i, e->gradient + i, n, a, b);
     for (size_t r = 0; r < rank; r++)
         for (size_t s = 0; s < rank; s++)
             e->gram[(a * rank + r) * q + b * rank + s] +=
-                curve * e->basis[r * n + i] * e->basis[s * n + i];
+                curvature * e->basis[r * n + i] * e->basis[s * n + i];
 }
 
-/* Second derivatives and, as the right side, the slope downwards. */
+/* The Hessian and, as right-hand side, the negative gradient. */
 static void newton_system(const vxs_check_empty *e)
 {
     size_t n = e->n, rank = e->rank, q = e->classes * rank;
     memset(e->gram, 0, (q * q + q) * sizeof(*e->gram));
     for (size_t i = 0; i < n; i++) {
-        vxs_check_slope(e->problem, i, e->zero + i, n, e->slope + i);
+        vxs_check_gradient(e->problem, i, e->zero + i, n, e->gradient + i);
         for (size_t k = 0; k < q; k++)
-            e->gram[q * q + k] -= e->slope[k / rank * n + i] * e->basis[k % rank * n + i];
+            e->gram[q * q + k] -= e->gradient[k / rank * n + i] * e->basis[k % rank * n + i];
         for (size_t k = 0; k < e->classes * e->classes; k++)
-            add_curve(e, i, k / e->classes, k % e->classes);
+            add_hessian(e, i, k / e->classes, k % e->classes);
     }
 }
 
-/* A step along Newton's direction, halved until the value is at most `most`; what it is then. */
-static double newton_step(const vxs_check_empty *e, double most)
+/* A Newton step, halved until the value is at most `bound`; returns the value. */
+static double newton_step(const vxs_check_empty *e, double bound)
 {
     size_t q = e->classes * e->rank;
     double next = INFINITY;
     newton_system(e);
     eliminate(e->gram, q, e->used);
-    for (double share = 1; share > 1e-9 && !(next <= most); share /= 2) {
+    for (double share = 1; share > 1e-9 && !(next <= bound); share /= 2) {
         for (size_t a = 0; a < q; a++)
             e->trial[a] = e->b[a] + share * e->gram[q * q + a];
         next = value_of(e, e->trial);
     }
-    if (next <= most)
+    if (next <= bound)
         memcpy(e->b, e->trial, q * sizeof(*e->trial));
     return value_of(e, e->b);
 }
 
-/* Until the value no longer falls, and some steps more: slopes still get better where the value
- * cannot. */
+/* Until the value no longer decreases, and some steps more: the gradient still improves. */
 static void descend(vxs_check_empty *e)
 {
     e->value = value_of(e, e->b);
@@ -164,19 +164,19 @@ static void descend(vxs_check_empty *e)
     }
 }
 
-/* Where all residuals are beyond the threshold of a loss, second derivatives say nothing: a
- * threshold that none exceeds comes first, and halves of it until that of the loss. */
+/* Where all residuals exceed the threshold of a loss its second derivative is 0: starts from a
+ * threshold that no residual exceeds, halved until that of the loss (continuation). */
 static void fit(vxs_check_empty *e)
 {
     const vxs_problem *problem = e->problem;
-    vxs_problem wide = *problem;
-    double threshold = problem->loss.threshold, farthest = 0;
+    vxs_problem relaxed = *problem;
+    double threshold = problem->loss.threshold, max_target = 0;
     for (size_t i = 0; i < e->n && problem->loss.kind->has_threshold; i++)
         if (vxs_check_u(problem, i) > 0)
-            farthest = fmax(farthest, fabs(problem->loss.y[i]));
-    e->problem = &wide;
-    for (double t = farthest; t > threshold && isfinite(t); t /= 2) {
-        wide.loss.threshold = t;
+            max_target = fmax(max_target, fabs(problem->loss.y[i]));
+    e->problem = &relaxed;
+    for (double t = max_target; t > threshold && isfinite(t); t /= 2) {
+        relaxed.loss.threshold = t;
         descend(e);
     }
     e->problem = problem;
@@ -186,34 +186,34 @@ static void fit(vxs_check_empty *e)
 void vxs_check_empty_release(vxs_check_empty *e)
 {
     free(e->basis);
-    free(e->adds);
+    free(e->independent);
     free(e->zero);
     free(e->gram);
     free(e->b);
     free(e->trial);
-    free(e->slope);
+    free(e->gradient);
     free(e->used);
     *e = (vxs_check_empty){ .n = 0 };
 }
 
-vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *free, size_t columns,
+vxs_status vxs_check_empty_fit(const vxs_problem *problem, const double *columns, size_t count,
                                vxs_check_empty *e, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design), classes = vxs_check_classes(problem);
-    *e = (vxs_check_empty){ .problem = problem, .n = n, .classes = classes, .columns = columns };
-    e->basis = vxs_alloc(n, columns * sizeof(*e->basis), err);
-    e->adds = vxs_alloc(columns, sizeof(*e->adds), err);
-    if (e->basis && e->adds)
-        span(e, free);
+    *e = (vxs_check_empty){ .problem = problem, .n = n, .classes = classes, .columns = count };
+    e->basis = vxs_alloc(n, count * sizeof(*e->basis), err);
+    e->independent = vxs_alloc(count, sizeof(*e->independent), err);
+    if (e->basis && e->independent)
+        span(e, columns);
     size_t q = classes * e->rank;
     e->zero = vxs_alloc(n, classes * sizeof(*e->zero), err);
-    e->slope = vxs_alloc(n, classes * sizeof(*e->slope), err);
+    e->gradient = vxs_alloc(n, classes * sizeof(*e->gradient), err);
     e->gram = vxs_alloc(q + 1, q * sizeof(*e->gram), err);
     e->b = vxs_alloc(q, sizeof(*e->b), err);
     e->trial = vxs_alloc(q, sizeof(*e->trial), err);
     e->used = vxs_alloc(q, sizeof(*e->used), err);
-    if (!e->basis || !e->adds || !e->zero || !e->slope || !e->gram || !e->b || !e->trial ||
-        !e->used) {
+    if (!e->basis || !e->independent || !e->zero || !e->gradient || !e->gram || !e->b ||
+        !e->trial || !e->used) {
         vxs_check_empty_release(e);
         return VXS_FAILED;
     }

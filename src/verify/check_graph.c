@@ -1,102 +1,98 @@
-/* check_graph.c - the dual norm of a penalty on differences, by flows of the checker's own.
+/* check_graph.c - the dual norm of the fused penalty, by maximum flows of the checker's own.
  *
- * The norm of v is the largest of |v(S)| / (cut(S) + sparsity |S|) over sets S of nodes: with
- * sparsity that of v and that of -v, without it one of them, since what is not in S makes up for
- * it. No set has more than rho when what each node has above rho sparsity can flow over the edges,
- * at most rho times their weight on each, to nodes that have less (max-flow min-cut); else what the
- * flow leaves over is in a set that has more, and its share is the next rho (Dinkelbach). Of a set
- * that falls apart the best part is taken.
- *
- * The flow is by pushing: a node that has too much gives to neighbours that are one step nearer to
- * a node that lacks something, as far as these steps are known, and is further away than it was
- * thought to be when it has none (Goldberg and Tarjan 1988). The steps are counted anew, by a
- * search, after as many such disappointments as there are nodes. What is sent fills an arc or
- * empties a node exactly, so that real numbers need no care but for sums, which are made anew for
- * each rho.
- */
+ * Problem   max over node sets S of |v(S)| / (cut(S) + sparsity |S|); with sparsity the larger norm
+ *           of v and -v, without it either, since the complement of S balances it
+ * Method    Dinkelbach: no set exceeds rho if a flow of at max rho x weight on each edge carries
+ *           the excess v - rho sparsity of all nodes (max-flow min-cut); else the minimum cut is a
+ *           set that does, and its ratio the next rho. Of a disconnected set the best component is
+ *           taken. Push-relabel with a queue: a node with excess pushes along admissible arcs
+ *           (label one lower), else is relabeled; exact labels by breadth-first search after as
+ *           many relabelings as there are nodes. A push saturates an arc or empties a node exactly,
+ *           so that only sums round, which are recomputed for each rho
+ * Source    Goldberg and Tarjan 1988; Dinkelbach 1967 */
 #include "verify/check.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDING 1e-15 /* of the largest value: nothing left over */
-#define FINE     1e-12 /* a larger norm by less than that is rounding */
+#define ROUNDING 1e-15 /* of the largest value: excess below this is 0 */
+#define FINE     1e-12 /* relative increase of the norm that is rounding */
 
-/* Edge e is the arcs 2 e, from -> to, and 2 e + 1, back; those that leave node k are
+/* Edge e has the arcs 2 e (from -> to) and 2 e + 1 (reverse); those that leave node k are
  * arcs[starts[k]] ... arcs[starts[k + 1] - 1]. */
-struct vxs_check_net {
+struct vxs_check_network {
     size_t nodes, edges;
-    double sparsity, least;
+    double sparsity, tolerance;
     uint32_t *head;      /* of an arc */
     double *weight;      /* of an edge */
-    double *left;        /* of an arc */
+    double *residual;    /* of an arc: residual capacity */
     size_t *starts;      /* of a node */
-    uint32_t *arcs;      /* by the node that they leave */
-    double *over;        /* of a node: what it has, or lacks if that is negative */
-    size_t *next;        /* of a node: the arc to be tried next */
-    uint32_t *steps;     /* of a node: at least so many to the nearest that lacks something */
-    bool *up;            /* in the set; during a flow: in line */
-    uint32_t *line;      /* a ring of nodes that have too much; or nodes that are in the set */
-    size_t first, count; /* of the ring */
+    uint32_t *arcs;      /* sorted by tail */
+    double *excess;      /* of a node: excess, negative for a deficit */
+    size_t *current;     /* of a node: current arc */
+    uint32_t *label;     /* of a node: label, a lower bound of the distance to a deficit */
+    bool *in_set;        /* in the set; during a flow: in the queue */
+    uint32_t *queue;     /* ring buffer of nodes with excess; or nodes of the set */
+    size_t first, count; /* of the ring buffer */
 };
 
-void vxs_check_net_free(vxs_check_net *g)
+void vxs_check_network_free(vxs_check_network *g)
 {
     if (!g)
         return;
     free(g->head);
     free(g->weight);
-    free(g->left);
+    free(g->residual);
     free(g->starts);
     free(g->arcs);
-    free(g->over);
-    free(g->next);
-    free(g->steps);
-    free(g->up);
-    free(g->line);
+    free(g->excess);
+    free(g->current);
+    free(g->label);
+    free(g->in_set);
+    free(g->queue);
     free(g);
 }
 
 /* ---- The network ----------------------------------------------------------------------------- */
 
-static vxs_status take_room(vxs_check_net *g, vxs_error *err)
+static vxs_status allocate(vxs_check_network *g, vxs_error *err)
 {
     if (g->edges >= UINT32_MAX / 2 - 1 || g->nodes >= UINT32_MAX)
         return vxs_fail(err, VXS_BAD_DATA, "a graph of %zu edges is too large", g->edges);
     g->head = vxs_alloc(2 * g->edges, sizeof(*g->head), err);
     g->weight = vxs_alloc(g->edges, sizeof(*g->weight), err);
-    g->left = vxs_alloc(2 * g->edges, sizeof(*g->left), err);
+    g->residual = vxs_alloc(2 * g->edges, sizeof(*g->residual), err);
     g->starts = vxs_alloc(g->nodes + 1, sizeof(*g->starts), err);
     g->arcs = vxs_alloc(2 * g->edges, sizeof(*g->arcs), err);
-    g->over = vxs_alloc(g->nodes, sizeof(*g->over), err);
-    g->next = vxs_alloc(g->nodes, sizeof(*g->next), err);
-    g->steps = vxs_alloc(g->nodes, sizeof(*g->steps), err);
-    g->up = vxs_alloc(g->nodes, sizeof(*g->up), err);
-    g->line = vxs_alloc(g->nodes, sizeof(*g->line), err);
-    return g->head && g->weight && g->left && g->starts && g->arcs && g->over && g->next &&
-                   g->steps && g->up && g->line
+    g->excess = vxs_alloc(g->nodes, sizeof(*g->excess), err);
+    g->current = vxs_alloc(g->nodes, sizeof(*g->current), err);
+    g->label = vxs_alloc(g->nodes, sizeof(*g->label), err);
+    g->in_set = vxs_alloc(g->nodes, sizeof(*g->in_set), err);
+    g->queue = vxs_alloc(g->nodes, sizeof(*g->queue), err);
+    return g->head && g->weight && g->residual && g->starts && g->arcs && g->excess && g->current &&
+                   g->label && g->in_set && g->queue
                ? VXS_OK
                : VXS_FAILED;
 }
 
-static uint32_t tail(const vxs_check_net *g, size_t arc)
+static uint32_t tail(const vxs_check_network *g, size_t arc)
 {
     return g->head[arc ^ 1];
 }
 
-vxs_status vxs_check_net_new(const vxs_graph *graph, double sparsity, vxs_check_net **net,
-                             vxs_error *err)
+vxs_status vxs_check_network_new(const vxs_graph *graph, double sparsity,
+                                 vxs_check_network **network, vxs_error *err)
 {
-    vxs_check_net *g = vxs_alloc(1, sizeof(*g), err);
+    vxs_check_network *g = vxs_alloc(1, sizeof(*g), err);
     if (!g)
         return VXS_FAILED;
     g->nodes = graph->nodes;
     g->edges = graph->count;
     g->sparsity = sparsity;
-    vxs_status status = take_room(g, err);
+    vxs_status status = allocate(g, err);
     if (status) {
-        vxs_check_net_free(g);
+        vxs_check_network_free(g);
         return status;
     }
     for (size_t e = 0; e < g->edges; e++) {
@@ -108,223 +104,223 @@ vxs_status vxs_check_net_new(const vxs_graph *graph, double sparsity, vxs_check_
         g->starts[tail(g, a)]++;
     for (size_t k = 1; k <= g->nodes; k++)
         g->starts[k] += g->starts[k - 1];
-    for (size_t a = 2 * g->edges; a-- > 0;) /* ends of runs become their beginnings */
+    for (size_t a = 2 * g->edges; a-- > 0;) /* counting sort */
         g->arcs[--g->starts[tail(g, a)]] = (uint32_t)a;
-    *net = g;
+    *network = g;
     return VXS_OK;
 }
 
-/* The flow stays, and what it can be more is counted from the new rho. */
-static void widen(vxs_check_net *g, const double *v, double sign, double rho)
+/* Keeps the flow; residual capacities and excesses for the new rho. */
+static void set_capacities(vxs_check_network *g, const double *v, double sign, double rho)
 {
     for (size_t k = 0; k < g->nodes; k++)
-        g->over[k] = sign * v[k] - rho * g->sparsity;
+        g->excess[k] = sign * v[k] - rho * g->sparsity;
     for (size_t e = 0; e < g->edges; e++) {
-        double sent = (g->left[2 * e + 1] - g->left[2 * e]) / 2;
-        g->left[2 * e] = fmax(0, rho * g->weight[e] - sent);
-        g->left[2 * e + 1] = fmax(0, rho * g->weight[e] + sent);
-        g->over[g->head[2 * e + 1]] -= sent;
-        g->over[g->head[2 * e]] += sent;
+        double flow = (g->residual[2 * e + 1] - g->residual[2 * e]) / 2;
+        g->residual[2 * e] = fmax(0, rho * g->weight[e] - flow);
+        g->residual[2 * e + 1] = fmax(0, rho * g->weight[e] + flow);
+        g->excess[g->head[2 * e + 1]] -= flow;
+        g->excess[g->head[2 * e]] += flow;
     }
 }
 
-/* ---- The flow -------------------------------------------------------------------------------- */
+/* ---- Maximum flow ---------------------------------------------------------------------------- */
 
-static bool has(const vxs_check_net *g, size_t k)
+static bool has_excess(const vxs_check_network *g, size_t k)
 {
-    return g->over[k] > g->least;
+    return g->excess[k] > g->tolerance;
 }
 
-static void join_line(vxs_check_net *g, uint32_t k)
+static void enqueue(vxs_check_network *g, uint32_t k)
 {
-    if (g->up[k])
+    if (g->in_set[k])
         return;
-    g->up[k] = true;
-    g->line[(g->first + g->count++) % g->nodes] = k;
+    g->in_set[k] = true;
+    g->queue[(g->first + g->count++) % g->nodes] = k;
 }
 
-static uint32_t leave_line(vxs_check_net *g)
+static uint32_t dequeue(vxs_check_network *g)
 {
-    uint32_t k = g->line[g->first];
+    uint32_t k = g->queue[g->first];
     g->first = (g->first + 1) % g->nodes;
     g->count--;
-    g->up[k] = false;
+    g->in_set[k] = false;
     return k;
 }
 
-/* By a search from the nodes that lack something; then those that have too much, and can reach one,
- * stand in line. */
-static void count_steps(vxs_check_net *g)
+/* Exact labels by breadth-first search from deficits; queues the nodes with excess that reach
+ * one. */
+static void find_labels(vxs_check_network *g)
 {
     size_t seen = 0;
-    uint32_t far = (uint32_t)g->nodes;
+    uint32_t unreachable = (uint32_t)g->nodes;
     for (size_t k = 0; k < g->nodes; k++) {
-        bool lacks = g->over[k] < -g->least;
-        g->next[k] = g->starts[k];
-        g->up[k] = false;
-        g->steps[k] = lacks ? 0 : far;
-        if (lacks)
-            g->line[seen++] = (uint32_t)k;
+        bool deficit = g->excess[k] < -g->tolerance;
+        g->current[k] = g->starts[k];
+        g->in_set[k] = false;
+        g->label[k] = deficit ? 0 : unreachable;
+        if (deficit)
+            g->queue[seen++] = (uint32_t)k;
     }
     for (size_t i = 0; i < seen; i++) {
-        uint32_t k = g->line[i];
+        uint32_t k = g->queue[i];
         for (size_t s = g->starts[k]; s < g->starts[k + 1]; s++) {
             size_t a = g->arcs[s];
             uint32_t other = g->head[a];
-            if (g->steps[other] == far && g->left[a ^ 1] > 0) {
-                g->steps[other] = g->steps[k] + 1;
-                g->line[seen++] = other;
+            if (g->label[other] == unreachable && g->residual[a ^ 1] > 0) {
+                g->label[other] = g->label[k] + 1;
+                g->queue[seen++] = other;
             }
         }
     }
     g->first = g->count = 0;
     for (size_t k = 0; k < g->nodes; k++)
-        if (has(g, k) && g->steps[k] < far)
-            join_line(g, (uint32_t)k);
+        if (has_excess(g, k) && g->label[k] < unreachable)
+            enqueue(g, (uint32_t)k);
 }
 
-static void push(vxs_check_net *g, uint32_t k, size_t a)
+static void push(vxs_check_network *g, uint32_t k, size_t a)
 {
     uint32_t other = g->head[a];
-    double amount = fmin(g->over[k], g->left[a]);
-    g->left[a] -= amount;
-    g->left[a ^ 1] += amount;
-    g->over[k] -= amount;
-    g->over[other] += amount;
-    if (has(g, other))
-        join_line(g, other);
+    double amount = fmin(g->excess[k], g->residual[a]);
+    g->residual[a] -= amount;
+    g->residual[a ^ 1] += amount;
+    g->excess[k] -= amount;
+    g->excess[other] += amount;
+    if (has_excess(g, other))
+        enqueue(g, other);
 }
 
-/* One more than the nearest neighbour that it can give to. */
-static void step_back(vxs_check_net *g, uint32_t k)
+/* Relabel: one more than the lowest label among residual arcs. */
+static void relabel(vxs_check_network *g, uint32_t k)
 {
-    uint32_t nearest = (uint32_t)g->nodes - 1;
+    uint32_t lowest = (uint32_t)g->nodes - 1;
     for (size_t s = g->starts[k]; s < g->starts[k + 1]; s++) {
         uint32_t a = g->arcs[s], other = g->head[a];
-        if (g->left[a] > 0 && g->steps[other] < nearest)
-            nearest = g->steps[other];
+        if (g->residual[a] > 0 && g->label[other] < lowest)
+            lowest = g->label[other];
     }
-    g->steps[k] = nearest + 1;
-    g->next[k] = g->starts[k];
+    g->label[k] = lowest + 1;
+    g->current[k] = g->starts[k];
 }
 
-/* Until it has nothing left, or nobody to give it to; returns how often it had to step back. */
-static size_t give(vxs_check_net *g, uint32_t k)
+/* Pushes until no excess or no deficit is reachable; returns the number of relabelings. */
+static size_t discharge(vxs_check_network *g, uint32_t k)
 {
-    size_t back = 0;
-    while (has(g, k) && g->steps[k] < g->nodes) {
-        if (g->next[k] == g->starts[k + 1]) {
-            step_back(g, k);
-            back++;
+    size_t relabelings = 0;
+    while (has_excess(g, k) && g->label[k] < g->nodes) {
+        if (g->current[k] == g->starts[k + 1]) {
+            relabel(g, k);
+            relabelings++;
             continue;
         }
-        size_t a = g->arcs[g->next[k]];
-        if (g->left[a] > 0 && g->steps[g->head[a]] + 1 == g->steps[k])
+        size_t a = g->arcs[g->current[k]];
+        if (g->residual[a] > 0 && g->label[g->head[a]] + 1 == g->label[k])
             push(g, k, a);
-        g->next[k] += has(g, k);
+        g->current[k] += has_excess(g, k);
     }
-    return back;
+    return relabelings;
 }
 
-static void flow(vxs_check_net *g)
+static void max_flow(vxs_check_network *g)
 {
-    size_t back = 0;
-    count_steps(g);
+    size_t relabelings = 0;
+    find_labels(g);
     while (g->count > 0) {
-        back += give(g, leave_line(g));
-        if (back > g->nodes) {
-            count_steps(g);
-            back = 0;
+        relabelings += discharge(g, dequeue(g));
+        if (relabelings > g->nodes) {
+            find_labels(g);
+            relabelings = 0;
         }
     }
 }
 
-/* ---- The set that is in the way -------------------------------------------------------------- */
+/* ---- Minimum cut ----------------------------------------------------------------------------- */
 
-/* Where what is left over could still go; `steps` of these is 0. */
-static void find_set(vxs_check_net *g)
+/* The nodes reachable from excess in the residual graph; their label is set to 0. */
+static void find_cut(vxs_check_network *g)
 {
     size_t seen = 0;
     for (size_t k = 0; k < g->nodes; k++) {
-        g->up[k] = has(g, k);
-        if (g->up[k])
-            g->line[seen++] = (uint32_t)k;
+        g->in_set[k] = has_excess(g, k);
+        if (g->in_set[k])
+            g->queue[seen++] = (uint32_t)k;
     }
     for (size_t i = 0; i < seen; i++)
-        for (size_t s = g->starts[g->line[i]]; s < g->starts[g->line[i] + 1]; s++) {
+        for (size_t s = g->starts[g->queue[i]]; s < g->starts[g->queue[i] + 1]; s++) {
             size_t a = g->arcs[s];
-            if (g->left[a] > 0 && !g->up[g->head[a]]) {
-                g->up[g->head[a]] = true;
-                g->line[seen++] = g->head[a];
+            if (g->residual[a] > 0 && !g->in_set[g->head[a]]) {
+                g->in_set[g->head[a]] = true;
+                g->queue[seen++] = g->head[a];
             }
         }
     for (size_t k = 0; k < g->nodes; k++)
-        g->steps[k] = !g->up[k];
+        g->label[k] = !g->in_set[k];
 }
 
-/* sum / cut of the part of the set that hangs together with a node, which leaves the set. */
-static double share_of_part(vxs_check_net *g, const double *v, double sign, uint32_t first)
+/* v(S) / (cut + sparsity |S|) of the component of a node, which is removed from the set. */
+static double component_ratio(vxs_check_network *g, const double *v, double sign, uint32_t first)
 {
     size_t seen = 1;
     double sum = 0, cut = 0;
-    g->line[0] = first;
-    g->up[first] = false;
+    g->queue[0] = first;
+    g->in_set[first] = false;
     for (size_t i = 0; i < seen; i++) {
-        uint32_t k = g->line[i];
+        uint32_t k = g->queue[i];
         sum += sign * v[k];
         cut += g->sparsity;
         for (size_t s = g->starts[k]; s < g->starts[k + 1]; s++) {
             uint32_t other = g->head[g->arcs[s]];
-            cut += g->steps[other] == 0 ? 0 : g->weight[g->arcs[s] / 2];
-            if (g->up[other]) {
-                g->up[other] = false;
-                g->line[seen++] = other;
+            cut += g->label[other] == 0 ? 0 : g->weight[g->arcs[s] / 2];
+            if (g->in_set[other]) {
+                g->in_set[other] = false;
+                g->queue[seen++] = other;
             }
         }
     }
     return cut > 0 ? sum / cut : 0;
 }
 
-/* Of the parts that the set falls into. */
-static double best_share(vxs_check_net *g, const double *v, double sign)
+/* The maximum over the set's components. */
+static double max_ratio(vxs_check_network *g, const double *v, double sign)
 {
-    double most = 0;
-    find_set(g);
+    double max = 0;
+    find_cut(g);
     for (size_t k = 0; k < g->nodes; k++)
-        if (g->up[k])
-            most = fmax(most, share_of_part(g, v, sign, (uint32_t)k));
-    return most;
+        if (g->in_set[k])
+            max = fmax(max, component_ratio(g, v, sign, (uint32_t)k));
+    return max;
 }
 
-/* Of single nodes: where Dinkelbach's iteration begins. */
-static double single_share(const vxs_check_net *g, const double *v)
+/* The maximum over single nodes: the initial rho. */
+static double max_node_ratio(const vxs_check_network *g, const double *v)
 {
-    double most = 0;
+    double max = 0;
     for (size_t k = 0; k < g->nodes; k++) {
         double cut = g->sparsity;
         for (size_t s = g->starts[k]; s < g->starts[k + 1]; s++)
             cut += g->head[g->arcs[s]] == k ? 0 : g->weight[g->arcs[s] / 2];
-        most = fmax(most, cut > 0 ? fabs(v[k]) / cut : 0);
+        max = fmax(max, cut > 0 ? fabs(v[k]) / cut : 0);
     }
-    return most;
+    return max;
 }
 
-double vxs_check_net_norm(vxs_check_net *g, const double *v)
+double vxs_check_network_dual_norm(vxs_check_network *g, const double *v)
 {
-    double norm = single_share(g, v), most = 0, share = 0;
+    double norm = max_node_ratio(g, v), max = 0, ratio = 0;
     for (size_t k = 0; k < g->nodes; k++)
-        most = fmax(most, fabs(v[k]));
-    g->least = ROUNDING * most;
-    for (int side = 0; side < (g->sparsity > 0 ? 2 : 1); side++) {
-        double sign = side == 0 ? 1 : -1;
-        memset(g->left, 0, 2 * g->edges * sizeof(*g->left));
+        max = fmax(max, fabs(v[k]));
+    g->tolerance = ROUNDING * max;
+    for (int pass = 0; pass < (g->sparsity > 0 ? 2 : 1); pass++) {
+        double sign = pass == 0 ? 1 : -1;
+        memset(g->residual, 0, 2 * g->edges * sizeof(*g->residual));
         for (;;) {
-            widen(g, v, sign, norm);
-            flow(g);
-            share = best_share(g, v, sign);
-            if (!(share > norm * (1 + FINE)))
+            set_capacities(g, v, sign, norm);
+            max_flow(g);
+            ratio = max_ratio(g, v, sign);
+            if (!(ratio > norm * (1 + FINE)))
                 break;
-            norm = share;
+            norm = ratio;
         }
     }
     return norm;

@@ -1,8 +1,9 @@
-/* check_hinge.c - value, bound and gap of a hinge's answer, computed anew from the columns.
+/* check_hinge.c - primal value, dual value and gap with the hinge loss, recomputed from the
+ * columns.
  *
- * The bound rests on alpha and on weights a that the answer brings along; any alpha between 0 and u
- * and any a will do, once both are shrunk until z_j'alpha - 2 lambda2 (La)_j <= lambda at all
- * columns. Nothing of the solvers is used. */
+ * The dual point is the solution's alpha and a: any 0 <= alpha <= u and any a, both scaled until
+ * z_j'alpha - 2 lambda2 (La)_j <= lambda for all columns, give a bound. No code is shared with the
+ * solvers. */
 #include "solver/solver.h"
 #include "verify/check.h"
 
@@ -12,8 +13,10 @@
 typedef struct {
     const vxs_problem *problem;
     size_t n, p;
-    double *column, *z;         /* n: one of the design's, and predictions */
-    double *w, *a, *want, *all; /* p: of the answer, of the bound; x_j'alpha, x_j'u */
+    double *column, *z; /* n: a column, predictions */
+    double *w, *a, *correlation,
+        *column_sum; /* p: weights of the solution and of the dual point; Z'alpha,
+                                 * Z'u */
 } hinge;
 
 static double u_of(const hinge *c, size_t m)
@@ -29,21 +32,21 @@ static double total_weight(const hinge *c)
     return sum;
 }
 
-static void spread(const size_t *index, const double *weight, size_t count, double *all)
+static void spread(const size_t *index, const double *weight, size_t count, double *dense)
 {
     for (size_t k = 0; k < count; k++)
-        all[index[k]] = weight[k];
+        dense[index[k]] = weight[k];
 }
 
-/* Predictions and correlations, a column at a time. */
+/* Predictions and correlations, column by column. */
 static void read_columns(hinge *c, const vxs_bound *bound)
 {
     for (size_t j = 0; j < c->p; j++) {
         vxs_design_fetch(c->problem->design, &j, 1, c->column);
         for (size_t m = 0; m < c->n; m++) {
             c->z[m] += c->w[j] * c->column[m];
-            c->want[j] += bound->alpha[m] * c->column[m];
-            c->all[j] += u_of(c, m) * c->column[m];
+            c->correlation[j] += bound->alpha[m] * c->column[m];
+            c->column_sum[j] += u_of(c, m) * c->column[m];
         }
     }
 }
@@ -60,50 +63,50 @@ static double roughness(const hinge *c, const double *a)
     return sum;
 }
 
-static void take_pull(const hinge *c, double lambda2)
+static void subtract_laplacian(const hinge *c, double lambda2)
 {
     const vxs_graph *g = c->problem->quadratic.graph;
     for (size_t e = 0; g && e < g->count; e++) {
-        double pull = 2 * lambda2 * g->weight[e] * (c->a[g->from[e]] - c->a[g->to[e]]);
-        c->want[g->from[e]] -= pull;
-        c->want[g->to[e]] += pull;
+        double gradient = 2 * lambda2 * g->weight[e] * (c->a[g->from[e]] - c->a[g->to[e]]);
+        c->correlation[g->from[e]] -= gradient;
+        c->correlation[g->to[e]] += gradient;
     }
 }
 
-static bool is_inside(const hinge *c, const vxs_solution *s)
+static bool is_feasible(const hinge *c, const vxs_solution *s)
 {
-    bool inside = s->bound != NULL;
-    for (size_t m = 0; m < c->n && inside; m++) {
+    bool feasible = s->bound != NULL;
+    for (size_t m = 0; m < c->n && feasible; m++) {
         double u = u_of(c, m), alpha = s->bound->alpha[m];
-        inside = alpha >= -1e-12 * u && alpha <= u * (1 + 1e-12);
+        feasible = alpha >= -1e-12 * u && alpha <= u * (1 + 1e-12);
     }
     for (size_t k = 0; k < s->count; k++)
-        inside = inside && s->weight[k] >= 0;
-    return inside;
+        feasible = feasible && s->weight[k] >= 0;
+    return feasible;
 }
 
-static void look(hinge *c, const vxs_solution *s, vxs_certificate *r)
+static void evaluate(hinge *c, const vxs_solution *s, vxs_certificate *r)
 {
-    double lambda = s->certificate.lambda, steepest = 0, sum = 0, along = 0;
+    double lambda = s->certificate.lambda, dual_norm = 0, sum = 0, product = 0;
     double margin = c->n > 0 ? c->problem->loss.y[0] : 0, total = total_weight(c);
     read_columns(c, s->bound);
     for (size_t j = 0; j < c->p; j++)
-        r->lambda_max = fmax(r->lambda_max, c->all[j]);
+        r->lambda_max = fmax(r->lambda_max, c->column_sum[j]);
     double lambda2 = total > 0 && margin > 0 ? c->problem->quadratic.weight * r->lambda_max *
                                                    r->lambda_max / (margin * total)
                                              : 0;
-    take_pull(c, lambda2);
+    subtract_laplacian(c, lambda2);
     for (size_t j = 0; j < c->p; j++) {
-        steepest = fmax(steepest, c->want[j]);
+        dual_norm = fmax(dual_norm, c->correlation[j]);
         sum += c->w[j];
     }
     r->primal = lambda * sum + lambda2 * roughness(c, c->w);
     for (size_t m = 0; m < c->n; m++) {
         r->primal += u_of(c, m) * fmax(0, c->problem->loss.y[m] - c->z[m]);
-        along += s->bound->alpha[m] * c->problem->loss.y[m];
+        product += s->bound->alpha[m] * c->problem->loss.y[m];
     }
-    double shrink = steepest > lambda ? lambda / steepest : 1;
-    r->dual = shrink * along - shrink * shrink * lambda2 * roughness(c, c->a);
+    double scale = dual_norm > lambda ? lambda / dual_norm : 1;
+    r->dual = scale * product - scale * scale * lambda2 * roughness(c, c->a);
     r->lambda = lambda;
     r->empty = margin * total;
     r->gap = vxs_relative_gap(r->primal - r->dual, r->empty);
@@ -118,26 +121,26 @@ vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solut
     hinge c = { .problem = problem,
                 .n = vxs_design_rows(problem->design),
                 .p = vxs_design_columns(problem->design) };
-    double *room = vxs_alloc(2 * c.n + 4 * c.p, sizeof(*room), err);
-    vxs_status status = room ? vxs_design_measure(problem->design, err) : VXS_FAILED;
+    double *memory = vxs_alloc(2 * c.n + 4 * c.p, sizeof(*memory), err);
+    vxs_status status = memory ? vxs_design_measure(problem->design, err) : VXS_FAILED;
     *certificate = (vxs_certificate){ .lambda = 0 };
     if (status) {
-        free(room);
+        free(memory);
         return status;
     }
-    c.column = room;
+    c.column = memory;
     c.z = c.column + c.n;
     c.w = c.z + c.n;
     c.a = c.w + c.p;
-    c.want = c.a + c.p;
-    c.all = c.want + c.p;
+    c.correlation = c.a + c.p;
+    c.column_sum = c.correlation + c.p;
     spread(solution->index, solution->weight, solution->count, c.w);
-    if (is_inside(&c, solution)) {
+    if (is_feasible(&c, solution)) {
         spread(solution->bound->index, solution->bound->weight, solution->bound->count, c.a);
-        look(&c, solution, certificate);
+        evaluate(&c, solution, certificate);
     } else {
-        certificate->gap = INFINITY; /* what is not in the domain bounds nothing */
+        certificate->gap = INFINITY; /* not dual feasible: no bound */
     }
-    free(room);
+    free(memory);
     return VXS_OK;
 }

@@ -1,13 +1,13 @@
-/* check_loss.c - the checker's own losses; others are in check_by_value.c.
+/* check_loss.c - the checker's own losses; user-defined ones are in check_by_value.c.
  *
- * Of a class (logistic: y is -1 or 1; multinomial: y is its number) the conjugate is an entropy:
- * -(u f)*(s) = -u sum over sides of t log t, where t are shares of 1. Logistic: t = -y s / u and
- * 1 - t; multinomial: t_c = s_c / u, and 1 more of the class that it is. */
+ * For classification (logistic: y is -1 or 1; multinomial: y is the class number) the conjugate is
+ * an entropy: -(u f)*(s) = -u sum t log t over probabilities t. Logistic: t = -y s / u and 1 - t;
+ * multinomial: t_c = s_c / u + [c = y]. */
 #include "verify/check.h"
 
 #include <math.h>
 
-#define OUTSIDE 1e-11 /* rounding carries a share no further than that below 0 */
+#define OUTSIDE 1e-11 /* rounding of a probability below 0 */
 
 size_t vxs_check_classes(const vxs_problem *p)
 {
@@ -19,29 +19,29 @@ double vxs_check_u(const vxs_problem *p, size_t i)
     return p->loss.u ? p->loss.u[i] : 1;
 }
 
-/* log sum exp(z_c), less the largest z, which is `top`; nothing is lost when the others are far. */
-static double log_sum(const double *z, size_t classes, size_t n, double *top)
+/* log sum exp(z_c) - max z (`max`), without cancellation. */
+static double log_sum(const double *z, size_t classes, size_t n, double *max)
 {
     size_t largest = 0;
     double sum = 0;
     for (size_t c = 1; c < classes; c++)
         largest = z[c * n] > z[largest * n] ? c : largest;
-    *top = z[largest * n];
+    *max = z[largest * n];
     for (size_t c = 0; c < classes; c++)
-        sum += c == largest ? 0 : exp(z[c * n] - *top);
+        sum += c == largest ? 0 : exp(z[c * n] - *max);
     return log1p(sum);
 }
 
 double vxs_check_loss(const vxs_problem *p, size_t i, const double *z, size_t n)
 {
-    double y = p->loss.y[i], u = vxs_check_u(p, i), top = 0;
+    double y = p->loss.y[i], u = vxs_check_u(p, i), max = 0;
     if (vxs_check_is_by_value(p))
         return vxs_check_value(p, i, z[0]);
     if (p->loss.kind == &vxs_squared_loss)
         return u * 0.5 * (z[0] - y) * (z[0] - y);
     if (p->loss.kind == &vxs_multinomial_loss) {
-        double rest = log_sum(z, p->loss.k, n, &top);
-        return u * (top - z[(size_t)y * n] + rest);
+        double log_sum_exp = log_sum(z, p->loss.k, n, &max);
+        return u * (max - z[(size_t)y * n] + log_sum_exp);
     }
     if (p->loss.kind == &vxs_squared_hinge_loss)
         return u * 0.5 * fmax(0, 1 - y * z[0]) * fmax(0, 1 - y * z[0]);
@@ -49,31 +49,31 @@ double vxs_check_loss(const vxs_problem *p, size_t i, const double *z, size_t n)
     return u * (m > 0 ? m + log1p(exp(-m)) : log1p(exp(m)));
 }
 
-void vxs_check_slope(const vxs_problem *p, size_t i, const double *z, size_t n, double *slope)
+void vxs_check_gradient(const vxs_problem *p, size_t i, const double *z, size_t n, double *gradient)
 {
-    double y = p->loss.y[i], u = vxs_check_u(p, i), top = 0;
+    double y = p->loss.y[i], u = vxs_check_u(p, i), max = 0;
     if (p->loss.kind == &vxs_squared_loss) {
-        slope[0] = u * (z[0] - y);
+        gradient[0] = u * (z[0] - y);
     } else if (p->loss.kind == &vxs_multinomial_loss) {
-        double rest = log_sum(z, p->loss.k, n, &top), others = 0;
+        double log_sum_exp = log_sum(z, p->loss.k, n, &max), others = 0;
         size_t own = (size_t)y;
         for (size_t c = 0; c < p->loss.k; c++) {
-            slope[c * n] = u * exp(z[c * n] - top - rest);
-            others += c == own ? 0 : slope[c * n];
+            gradient[c * n] = u * exp(z[c * n] - max - log_sum_exp);
+            others += c == own ? 0 : gradient[c * n];
         }
-        slope[own * n] = -others; /* not share - 1, which loses what is small */
+        gradient[own * n] = -others; /* not p - 1, which cancels */
     } else if (vxs_check_is_by_value(p)) {
-        slope[0] = u * p->loss.kind->sample->gradient(z[0], y, p->loss.threshold);
+        gradient[0] = u * p->loss.kind->sample->gradient(z[0], y, p->loss.threshold);
     } else if (p->loss.kind == &vxs_squared_hinge_loss) {
-        slope[0] = -u * y * fmax(0, 1 - y * z[0]);
+        gradient[0] = -u * y * fmax(0, 1 - y * z[0]);
     } else {
         double m = y * z[0];
-        slope[0] = m > 0 ? -u * y * exp(-m) / (1 + exp(-m)) : -u * y / (1 + exp(m));
+        gradient[0] = m > 0 ? -u * y * exp(-m) / (1 + exp(-m)) : -u * y / (1 + exp(m));
     }
 }
 
-double vxs_check_curve(const vxs_problem *p, size_t i, const double *z, const double *slope,
-                       size_t n, size_t a, size_t b)
+double vxs_check_curvature(const vxs_problem *p, size_t i, const double *z, const double *gradient,
+                           size_t n, size_t a, size_t b)
 {
     double u = vxs_check_u(p, i);
     if (vxs_check_is_by_value(p))
@@ -81,19 +81,19 @@ double vxs_check_curve(const vxs_problem *p, size_t i, const double *z, const do
     if (p->loss.kind == &vxs_squared_loss || u == 0)
         return u;
     if (p->loss.kind == &vxs_multinomial_loss) {
-        double share = slope[a * n] / u + (a == (size_t)p->loss.y[i]);
-        double other = slope[b * n] / u + (b == (size_t)p->loss.y[i]);
+        double share = gradient[a * n] / u + (a == (size_t)p->loss.y[i]);
+        double other = gradient[b * n] / u + (b == (size_t)p->loss.y[i]);
         return u * share * ((a == b) - other);
     }
     if (p->loss.kind == &vxs_squared_hinge_loss)
-        return slope[0] != 0 ? u : 0;
-    double share = fabs(slope[0]) / u;
+        return gradient[0] != 0 ? u : 0;
+    double share = fabs(gradient[0]) / u;
     return u * share * (1 - share);
 }
 
-/* ---- The dual -------------------------------------------------------------------------------- */
+/* ---- The conjugate --------------------------------------------------------------------------- */
 
-size_t vxs_check_sides(const vxs_problem *p)
+size_t vxs_check_shares(const vxs_problem *p)
 {
     if (vxs_check_is_by_value(p))
         return 0;
@@ -103,16 +103,16 @@ size_t vxs_check_sides(const vxs_problem *p)
 }
 
 double vxs_check_share(const vxs_problem *p, size_t i, const double *s, size_t n, double scale,
-                       size_t side)
+                       size_t entry)
 {
     double u = vxs_check_u(p, i);
     if (p->loss.kind == &vxs_multinomial_loss)
-        return scale * s[side * n] / u + (side == (size_t)p->loss.y[i]);
+        return scale * s[entry * n] / u + (entry == (size_t)p->loss.y[i]);
     double t = -p->loss.y[i] * scale * s[0] / u;
-    return side == 0 ? t : 1 - t;
+    return entry == 0 ? t : 1 - t;
 }
 
-/* Without weight the loss is 0, and its conjugate infinite but at 0. */
+/* With u = 0 the loss is 0 and its conjugate infinite except at 0. */
 static double dual_at_0(const vxs_problem *p, const double *s, size_t n, double scale)
 {
     for (size_t c = 0; c < vxs_check_classes(p); c++)
@@ -123,7 +123,7 @@ static double dual_at_0(const vxs_problem *p, const double *s, size_t n, double 
 
 double vxs_check_dual(const vxs_problem *p, size_t i, const double *s, size_t n, double scale)
 {
-    double u = vxs_check_u(p, i), sum = 0, all = 0;
+    double u = vxs_check_u(p, i), sum = 0, total = 0;
     if (u == 0)
         return dual_at_0(p, s, n, scale);
     if (vxs_check_is_by_value(p))
@@ -134,12 +134,12 @@ double vxs_check_dual(const vxs_problem *p, size_t i, const double *s, size_t n,
         double t = -p->loss.y[i] * scale * s[0] / u;
         return t < -OUTSIDE ? -INFINITY : u * (t - t * t / 2);
     }
-    for (size_t side = 0; side < vxs_check_sides(p); side++) {
-        double t = vxs_check_share(p, i, s, n, scale, side);
+    for (size_t entry = 0; entry < vxs_check_shares(p); entry++) {
+        double t = vxs_check_share(p, i, s, n, scale, entry);
         if (t < -OUTSIDE)
             return -INFINITY;
         sum += t > 0 ? t * log(t) : 0;
-        all += t;
+        total += t;
     }
-    return fabs(all - 1) <= OUTSIDE * (double)vxs_check_sides(p) ? -u * sum : -INFINITY;
+    return fabs(total - 1) <= OUTSIDE * (double)vxs_check_shares(p) ? -u * sum : -INFINITY;
 }

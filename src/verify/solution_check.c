@@ -1,4 +1,4 @@
-/* solution_check.c - whether the columns of a solution are those of its problem. */
+/* solution_check.c - whether a solution has the shape of its problem. */
 #include "verify/check.h"
 
 #include <math.h>
@@ -7,8 +7,7 @@ static vxs_status check_index(const size_t *index, const double *weight, size_t 
                               vxs_error *err)
 {
     if (count > 0 && (!index || !weight))
-        return vxs_fail(err, VXS_MISUSE, "the solution has %zu weights without their values",
-                        count);
+        return vxs_fail(err, VXS_MISUSE, "the solution has %zu weights without values", count);
     for (size_t k = 0; k < count; k++) {
         if (index[k] >= all)
             return vxs_fail(err, VXS_MISUSE, "the solution has a weight of column %zu of %zu",
@@ -20,8 +19,8 @@ static vxs_status check_index(const size_t *index, const double *weight, size_t 
     return VXS_OK;
 }
 
-/* Whether the columns are those of the units. */
-bool vxs_selected_fits(const vxs_problem *q, const vxs_selected *s)
+/* True if the columns are those of the blocks. */
+bool vxs_selected_matches(const vxs_problem *q, const vxs_selected *s)
 {
     vxs_blocks *units = vxs_as_budget(q->penalty)->blocks;
     size_t count = vxs_blocks_count(units);
@@ -36,9 +35,9 @@ vxs_status vxs_solution_check(const vxs_problem *q, const vxs_solution *s, vxs_e
 {
     size_t p = vxs_design_columns(q->design), all = q->loss.k > 1 ? q->loss.k * p : p;
     if (vxs_as_budget(q->penalty))
-        return VXS_OK; /* without a selection that fits nothing is known of it */
+        return VXS_OK; /* the certificate is then unknown */
     if (q->covariate_count > 0 && !s->free)
-        return vxs_fail(err, VXS_MISUSE, "the solution has no weights of the covariates");
+        return vxs_fail(err, VXS_MISUSE, "the solution has no coefficients of the covariates");
     double lambda = s->certificate.lambda;
     if (!(lambda > 0 && lambda <= VXS_LARGEST))
         return vxs_fail(err, VXS_MISUSE, "lambda must be a finite number above 0, not %g", lambda);

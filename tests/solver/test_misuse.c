@@ -751,7 +751,7 @@ Test(misuse, counts_without_arrays_and_methods_of_no_table)
     e = make(VXS_METHOD_LASSO);
     vxs_solution s = { .count = 2, .free = &free_weight, .certificate = { .lambda = 1 } };
     REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
-            "2 weights without their values");
+            "2 weights without values");
     release(e);
 }
 

@@ -1,5 +1,5 @@
-/* Losses that a program brings along: what the checker finds by values alone is what closed forms
- * say, and what a kind says wrongly of itself is not confirmed. */
+/* User-defined losses: the checker's conjugates against closed forms, its certificates against
+ * those of the library's losses, and wrong gradients. */
 #include "tests/core/check.h"
 
 #include "verify/check.h"
@@ -67,7 +67,7 @@ typedef struct {
     size_t count;
 } example;
 
-/* Scores of this size, or classes; weights of which one is 0; an intercept and a covariate. */
+/* Targets of this magnitude, or classes; one sample of weight 0; an intercept and a covariate. */
 static example *make(const vxs_loss_kind *kind, double size, uint64_t seed)
 {
     static example e;
@@ -121,11 +121,11 @@ Test(by_value, conjugates_and_domains_are_those_of_closed_forms)
             double there = -conjugate(s, y, 0), found = vxs_check_value_dual(&p, 0, s);
             cr_assert(fabs(found - there) <= 1e-12 * (1 + fabs(y)), "y %g, s %g: %.15g, not %.15g",
                       y, s, found, there);
-            cr_assert(vxs_check_value_share(&p, 0, s, 0) <= 1e-9);
+            cr_assert(vxs_check_value_domain(&p, 0, s, 0) <= 1e-9);
         }
         cr_assert(vxs_check_value_dual(&p, 0, 1.001) == -INFINITY);
         cr_assert(vxs_check_value_dual(&p, 0, -1.001) == -INFINITY);
-        cr_assert(fabs(vxs_check_value_share(&p, 0, 2, 0.5) - 2. / 3) <= 1e-9);
+        cr_assert(fabs(vxs_check_value_domain(&p, 0, 2, 0.5) - 2. / 3) <= 1e-9);
     }
 }
 
@@ -145,7 +145,7 @@ Test(by_value, lassos_are_solved_and_confirmed)
     }
 }
 
-/* A copy of one of the library's kinds is a kind of a program's own. */
+/* A user-defined copy of a loss of the library. */
 Test(by_value, own_kinds_are_checked_to_the_same_numbers_as_the_same_losses_of_the_library)
 {
     const vxs_loss_kind *const kinds[] = { &vxs_squared_loss, &vxs_logistic_loss,
@@ -179,7 +179,7 @@ static double low_conjugate(double s, double y, double threshold)
     return conjugate(s, y, threshold) - 0.5;
 }
 
-/* With these the solver may believe what it finds. */
+/* The solver may report convergence with these; the checker does not. */
 Test(by_value, what_a_kind_says_wrongly_of_itself_is_not_confirmed)
 {
     vxs_sample_loss wrong[] = { sample, sample };

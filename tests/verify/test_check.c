@@ -25,8 +25,8 @@ static size_t draw_below(chance *c, size_t limit)
     return (size_t)(draw(c) * (double)limit);
 }
 
-/* Loops, edges twice and from a node to itself, often in several pieces. */
-static vxs_graph draw_graph(chance *c, size_t nodes, bool whole)
+/* Loops, parallel edges, edges from a node to itself, often several components. */
+static vxs_graph draw_graph(chance *c, size_t nodes, bool integer)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_graph g;
@@ -35,7 +35,7 @@ static vxs_graph draw_graph(chance *c, size_t nodes, bool whole)
     for (size_t e = 0; e < count; e++) {
         g.from[e] = draw_below(c, nodes);
         g.to[e] = draw_below(c, nodes);
-        g.weight[e] = whole ? 1 + (double)draw_below(c, 3) : 0.1 + draw(c);
+        g.weight[e] = integer ? 1 + (double)draw_below(c, 3) : 0.1 + draw(c);
     }
     return g;
 }
@@ -62,13 +62,13 @@ static double brute_norm(const vxs_graph *g, double sparsity, const double *v)
     return most;
 }
 
-/* The values of each piece add up to 0. */
+/* The values of each component sum to 0. */
 static void center(const vxs_graph *g, double *v)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_check_levels pieces;
-    WORKS(vxs_check_pieces(g, &pieces, &err), err);
-    const size_t *piece = pieces.level;
+    vxs_check_null_space pieces;
+    WORKS(vxs_check_components(g, &pieces, &err), err);
+    const size_t *piece = pieces.vector;
     for (size_t name = 0; name < pieces.count; name++) {
         double sum = 0, count = 0;
         for (size_t k = 0; k < g->nodes; k++) {
@@ -78,7 +78,7 @@ static void center(const vxs_graph *g, double *v)
         for (size_t k = 0; k < g->nodes; k++)
             v[k] -= piece[k] == name ? sum / count : 0;
     }
-    vxs_check_levels_release(&pieces);
+    vxs_check_null_space_release(&pieces);
 }
 
 Test(check, the_dual_norm_is_the_largest_cut_ratio)
@@ -86,26 +86,27 @@ Test(check, the_dual_norm_is_the_largest_cut_ratio)
     vxs_error err = VXS_ERROR_INIT;
     for (uint64_t trial = 0; trial < 4000; trial++) {
         chance c = { .random = { 23, trial } };
-        bool whole = trial % 2 == 0;
-        vxs_graph g = draw_graph(&c, 1 + draw_below(&c, MOST), whole);
-        double sparsity = trial % 3 == 0 ? 0 : whole ? 1 : 0.05 + draw(&c), v[MOST];
-        vxs_check_net *net = NULL;
-        WORKS(vxs_check_net_new(&g, sparsity, &net, &err), err);
+        bool integer = trial % 2 == 0;
+        vxs_graph g = draw_graph(&c, 1 + draw_below(&c, MOST), integer);
+        double sparsity = trial % 3 == 0 ? 0 : integer ? 1 : 0.05 + draw(&c), v[MOST];
+        vxs_check_network *net = NULL;
+        WORKS(vxs_check_network_new(&g, sparsity, &net, &err), err);
         for (int again = 0; again < 3; again++) {
             for (size_t k = 0; k < g.nodes; k++)
-                v[k] = whole ? (double)draw_below(&c, 7) - 3 : 6 * draw(&c) - 3;
+                v[k] = integer ? (double)draw_below(&c, 7) - 3 : 6 * draw(&c) - 3;
             if (sparsity == 0)
                 center(&g, v);
-            double norm = brute_norm(&g, sparsity, v), got = vxs_check_net_norm(net, v);
+            double norm = brute_norm(&g, sparsity, v), got = vxs_check_network_dual_norm(net, v);
             cr_assert(fabs(got - norm) <= 1e-12 * (1 + norm), "%d: %.17g, not %.17g", (int)trial,
                       got, norm);
         }
-        vxs_check_net_free(net);
+        vxs_check_network_free(net);
         vxs_graph_release(&g);
     }
 }
 
-/* On a grid, where sets are large: as the solvers' flows have it, and on the edge of feasible. */
+/* On a grid, where sets are large: equal to the solvers' flows, and at the boundary of
+ * feasibility. */
 Test(check, the_dual_norm_is_right_on_a_grid)
 {
     enum { SIDE = 12, VOXELS = SIDE * SIDE * SIDE };
@@ -121,36 +122,36 @@ Test(check, the_dual_norm_is_right_on_a_grid)
         chance c = { .random = { 24, (uint64_t)trial } };
         double sparsity = trial % 2 ? 0.3 : 0, mean = 0, tau = 0.05 * (1 + trial / 4);
         vxs_flow *flow = NULL;
-        vxs_check_net *net = NULL;
+        vxs_check_network *net = NULL;
         WORKS(vxs_flow_new(&g, sparsity, &flow, &err), err);
-        WORKS(vxs_check_net_new(&g, sparsity, &net, &err), err);
+        WORKS(vxs_check_network_new(&g, sparsity, &net, &err), err);
         for (size_t k = 0; k < VOXELS; k++) {
             v[k] = trial % 3 == 2 ? (double)draw_below(&c, 3) : sin((double)k / 40) + draw(&c);
             mean += v[k] / VOXELS;
         }
         for (size_t k = 0; k < VOXELS; k++)
             v[k] -= mean;
-        double norm = vxs_check_net_norm(net, v), theirs = vxs_flow_norm(flow, v, 0);
+        double norm = vxs_check_network_dual_norm(net, v), theirs = vxs_flow_norm(flow, v, 0);
         cr_assert(fabs(norm - theirs) <= 1e-10 * norm, "%.17g, not %.17g", norm, theirs);
         vxs_flow_prox(flow, v, tau, w);
         for (size_t k = 0; k < VOXELS; k++)
             v[k] -= w[k];
-        norm = vxs_check_net_norm(net, v);
+        norm = vxs_check_network_dual_norm(net, v);
         cr_assert(fabs(norm - tau) <= 1e-10 * tau, "%.17g, not %.17g", norm, tau);
         vxs_flow_free(flow);
-        vxs_check_net_free(net);
+        vxs_check_network_free(net);
     }
     vxs_graph_release(&g);
 }
 
 /* ---- The multinomial loss -------------------------------------------------------------------- */
 
-Test(check, multinomial_slopes_and_conjugates_are_those_of_the_loss)
+Test(check, multinomial_gradients_and_conjugates_are_those_of_the_loss)
 {
     const double h = 1e-5;
     for (uint64_t trial = 0; trial < 300; trial++) {
         chance c = { .random = { 25, trial } };
-        double z[CLASSES], slope[CLASSES], other[CLASSES], y = (double)draw_below(&c, CLASSES);
+        double z[CLASSES], gradient[CLASSES], other[CLASSES], y = (double)draw_below(&c, CLASSES);
         double u = 0.5 + draw(&c), along = 0, value = 0;
         vxs_problem p = {
             .loss.kind = &vxs_multinomial_loss, .loss.k = CLASSES, .loss.y = &y, .loss.u = &u
@@ -158,48 +159,49 @@ Test(check, multinomial_slopes_and_conjugates_are_those_of_the_loss)
         for (size_t k = 0; k < CLASSES; k++)
             z[k] = other[k] = 8 * draw(&c) - 4;
         value = vxs_check_loss(&p, 0, z, 1);
-        vxs_check_slope(&p, 0, z, 1, slope);
+        vxs_check_gradient(&p, 0, z, 1, gradient);
         for (size_t k = 0; k < CLASSES; k++) {
             double above[CLASSES], below[CLASSES];
             other[k] = z[k] + h;
             double more = vxs_check_loss(&p, 0, other, 1);
-            vxs_check_slope(&p, 0, other, 1, above);
+            vxs_check_gradient(&p, 0, other, 1, above);
             other[k] = z[k] - h;
             double less = vxs_check_loss(&p, 0, other, 1);
-            vxs_check_slope(&p, 0, other, 1, below);
+            vxs_check_gradient(&p, 0, other, 1, below);
             other[k] = z[k];
-            cr_assert(fabs((more - less) / (2 * h) - slope[k]) <= 1e-8);
+            cr_assert(fabs((more - less) / (2 * h) - gradient[k]) <= 1e-8);
             for (size_t a = 0; a < CLASSES; a++)
                 cr_assert(fabs((above[a] - below[a]) / (2 * h) -
-                               vxs_check_curve(&p, 0, z, slope, 1, a, k)) <= 1e-8);
-            along += z[k] * slope[k];
+                               vxs_check_curvature(&p, 0, z, gradient, 1, a, k)) <= 1e-8);
+            along += z[k] * gradient[k];
         }
-        cr_assert(fabs(value - vxs_check_dual(&p, 0, slope, 1, 1) - along) <= 1e-12 * (1 + value));
+        cr_assert(fabs(value - vxs_check_dual(&p, 0, gradient, 1, 1) - along) <=
+                  1e-12 * (1 + value));
         for (size_t k = 0; k < CLASSES; k++) /* Fenchel's inequality at another point */
             other[k] = 8 * draw(&c) - 4;
         along = 0;
         for (size_t k = 0; k < CLASSES; k++)
-            along += other[k] * slope[k];
-        cr_assert(vxs_check_loss(&p, 0, other, 1) - vxs_check_dual(&p, 0, slope, 1, 1) >=
+            along += other[k] * gradient[k];
+        cr_assert(vxs_check_loss(&p, 0, other, 1) - vxs_check_dual(&p, 0, gradient, 1, 1) >=
                   along - 1e-12);
-        slope[0] += 0.1 * u; /* shares that do not add up to 1 are not in the domain */
-        cr_assert(vxs_check_dual(&p, 0, slope, 1, 1) == -INFINITY);
+        gradient[0] += 0.1 * u; /* probabilities that do not sum to 1 are outside the domain */
+        cr_assert(vxs_check_dual(&p, 0, gradient, 1, 1) == -INFINITY);
     }
 }
 
-/* Far predictions neither overflow nor lose what is small. */
+/* Large predictions neither overflow nor cancel. */
 Test(check, multinomial_losses_of_far_predictions_are_right)
 {
-    double y = 1, z[3] = { -800, 0, -40 }, slope[3];
+    double y = 1, z[3] = { -800, 0, -40 }, gradient[3];
     vxs_problem p = { .loss.kind = &vxs_multinomial_loss, .loss.k = 3, .loss.y = &y };
     cr_assert(fabs(vxs_check_loss(&p, 0, z, 1) / exp(-40) - 1) <= 1e-14);
-    vxs_check_slope(&p, 0, z, 1, slope);
-    cr_assert(fabs(slope[1] / -exp(-40) - 1) <= 1e-14);
+    vxs_check_gradient(&p, 0, z, 1, gradient);
+    cr_assert(fabs(gradient[1] / -exp(-40) - 1) <= 1e-14);
     y = 0;
     cr_assert(fabs(vxs_check_loss(&p, 0, z, 1) - 800) <= 1e-10);
 }
 
-/* ---- Whole problems -------------------------------------------------------------------------- */
+/* ---- Complete problems ----------------------------------------------------------------------- */
 
 typedef struct {
     vxs_fused fused;
@@ -257,7 +259,7 @@ static void release(example *e)
     free(e);
 }
 
-/* What the checker says of the example's w and b. */
+/* The checker's certificate of the example's w and b. */
 static vxs_certificate ask(example *e, double lambda)
 {
     vxs_error err = VXS_ERROR_INIT;
@@ -302,15 +304,15 @@ static double column_of(const example *e, size_t j, size_t i)
     return j < e->p ? (double)e->x[j * SAMPLES + i] : e->free[(j - e->p) * SAMPLES + i];
 }
 
-/* The losses' slopes by w and, behind them, by b, of a class. */
-static void slopes(const example *e, const double *at, double *down, size_t all)
+/* Gradient of the loss by the w, then the b, of a class. */
+static void gradients(const example *e, const double *at, double *down, size_t all)
 {
     double z[CLASSES * SAMPLES] = { 0 }, f[CLASSES * SAMPLES] = { 0 };
     for (size_t k = 0; k < e->classes * all; k++)
         for (size_t i = 0; i < SAMPLES; i++)
             z[k / all * SAMPLES + i] += at[k] * column_of(e, k % all, i);
     for (size_t i = 0; i < SAMPLES; i++)
-        vxs_check_slope(&e->problem, i, z + i, SAMPLES, f + i);
+        vxs_check_gradient(&e->problem, i, z + i, SAMPLES, f + i);
     for (size_t k = 0; k < e->classes * all; k++) {
         down[k] = 0;
         for (size_t i = 0; i < SAMPLES; i++)
@@ -326,7 +328,7 @@ static void shrink(const example *e, vxs_flow *flow, double tau, double *w)
         w[j] = copysign(fmax(0, fabs(w[j]) - tau), w[j]);
 }
 
-/* Between the example's w and b, and all of a class together. */
+/* Copies the example's w and b from or to one vector a class. */
 static void copy_point(example *e, double *at, bool out)
 {
     size_t q = e->problem.covariate_count, all = e->p + q;
@@ -337,29 +339,29 @@ static void copy_point(example *e, double *at, bool out)
     }
 }
 
-/* From where it is, accelerated, and from standstill again whenever it turns. */
+/* Accelerated proximal gradients with restarts, from the current point. */
 static void solve(example *e, double lambda, int steps)
 {
     enum { ALL = CLASSES * (MOST + FREE) };
     vxs_error err = VXS_ERROR_INIT;
     size_t all = e->p + e->problem.covariate_count, count = e->classes * all;
-    double now[ALL] = { 0 }, at[ALL], down[ALL], before[ALL], curve = 0, momentum = 1;
+    double now[ALL] = { 0 }, at[ALL], down[ALL], before[ALL], curvature = 0, momentum = 1;
     vxs_flow *flow = NULL;
     if (e->problem.penalty)
         WORKS(vxs_flow_new(&e->graph, e->fused.sparsity, &flow, &err), err);
     for (size_t k = 0; k < all * SAMPLES; k++)
-        curve += (e->problem.loss.u ? e->weights[k % SAMPLES] : 1) *
-                 pow(column_of(e, k / SAMPLES, k % SAMPLES), 2);
+        curvature += (e->problem.loss.u ? e->weights[k % SAMPLES] : 1) *
+                     pow(column_of(e, k / SAMPLES, k % SAMPLES), 2);
     copy_point(e, now, false);
     memcpy(at, now, sizeof(now));
     for (int step = 0; step < steps; step++) {
         double turn = 0, next = (1 + sqrt(1 + 4 * momentum * momentum)) / 2;
-        slopes(e, at, down, all);
+        gradients(e, at, down, all);
         memcpy(before, now, sizeof(now));
         for (size_t k = 0; k < count; k++)
-            now[k] = at[k] + down[k] / curve;
+            now[k] = at[k] + down[k] / curvature;
         for (size_t k = 0; k < e->classes; k++)
-            shrink(e, flow, lambda / curve, now + k * all);
+            shrink(e, flow, lambda / curvature, now + k * all);
         for (size_t k = 0; k < count; k++)
             turn += (at[k] - now[k]) * (now[k] - before[k]);
         momentum = turn > 0 ? 1 : momentum;
@@ -400,7 +402,7 @@ Test(check, optima_are_certified_and_others_are_not)
     cr_assert(changed > 500);
 }
 
-/* Just above lambda_max the empty model is the answer, just below it is not. */
+/* Just above lambda_max the empty model is optimal, just below it is not. */
 Test(check, lambda_max_is_where_the_model_becomes_empty)
 {
     for (uint64_t number = 0; number < 216; number++) {
@@ -423,7 +425,7 @@ Test(check, lambda_max_is_where_the_model_becomes_empty)
     }
 }
 
-/* ---- Terms ----------------------------------------------------------------------------------- */
+/* ---- Generalized lasso ----------------------------------------------------------------------- */
 
 /* w = (y x - lambda D'u) / x^2, feature by feature. */
 static void weights_of(example *e, const vxs_analysis *terms, const double *u, double lambda)
@@ -437,8 +439,8 @@ static void weights_of(example *e, const vxs_analysis *terms, const double *u, d
         e->w[j] /= pow((double)e->x[j * SAMPLES + j], 2);
 }
 
-/* Each feature has a subject of its own, so that multipliers tell the weights; those of the optimum
- * are found by projected gradients. */
+/* Each feature has a subject of its own, so that w follows from the multipliers; the optimum is
+ * found by projected gradients. */
 static void solve_terms(example *e, const vxs_analysis *terms, double lambda, double *u, int steps)
 {
     for (int step = 0; step < steps; step++) {
@@ -498,20 +500,20 @@ Test(check, multipliers_of_terms_certify_an_optimum_and_nothing_else)
         vxs_certificate said = ask_terms(e, &terms, lambda, u);
         cr_assert(said.gap >= -1e-12 && said.gap <= 1e-7, "problem %d: the gap is %g", (int)number,
                   said.gap);
-        for (size_t t = 0; t < terms.count; t++) /* too large, and balanced */
+        for (size_t t = 0; t < terms.count; t++) /* too large, and X'theta = D'u */
             u[t] *= 3;
         weights_of(e, &terms, u, lambda);
         cr_assert(ask_terms(e, &terms, lambda, u).gap >= -1e-12);
-        e->w[0] += 0.01; /* theta follows w, and u does not */
+        e->w[0] += 0.01; /* theta follows w, u does not */
         cr_assert(isinf(ask_terms(e, &terms, lambda, u).gap));
         vxs_analysis_release(&terms);
         release(e);
     }
 }
 
-/* Levels leave every term 0, and there are as many as terms leave: of pieces, of what is straight,
- * and of random terms, some of which depend on others. */
-Test(check, levels_are_what_terms_leave_free)
+/* The null space has D w = 0 and the right dimension: for components, second differences, and
+ * random rows, some of them linearly dependent. */
+Test(check, null_spaces_have_the_right_dimension)
 {
     vxs_error err = VXS_ERROR_INIT;
     for (uint64_t number = 0; number < 600; number++) {
@@ -519,8 +521,8 @@ Test(check, levels_are_what_terms_leave_free)
         size_t p = 2 + draw_below(&c, MOST - 1), wanted = 0;
         vxs_graph g = draw_graph(&c, p, number % 2);
         vxs_analysis terms;
-        vxs_check_levels levels, pieces;
-        WORKS(vxs_check_pieces(&g, &pieces, &err), err);
+        vxs_check_null_space levels, pieces;
+        WORKS(vxs_check_components(&g, &pieces, &err), err);
         wanted = number % 3 == 0 ? pieces.count : number % 3 == 1 ? 2 : 1;
         if (number % 3 == 0)
             WORKS(vxs_analysis_edges(&g, 0, &terms, &err), err);
@@ -533,18 +535,18 @@ Test(check, levels_are_what_terms_leave_free)
             terms.starts[k / p + 1] = (k / p + 1) * p;
             terms.index[k] = k % p;
             terms.value[k] = k / p >= p ? scale * terms.value[k - p * p] : draw(&c) - 0.5;
-            if (k / p < p && k % p == p - 1) /* adds up to 0 */
+            if (k / p < p && k % p == p - 1) /* sums to 0 */
                 for (size_t j = terms.value[k] = 0; j < p - 1; j++)
                     terms.value[k] -= terms.value[k - 1 - j];
         }
-        WORKS(vxs_check_without(&terms, &levels, &err), err);
+        WORKS(vxs_check_analysis_null_space(&terms, &levels, &err), err);
         cr_assert(levels.count == wanted, "%d: %zu levels, not %zu", (int)number, levels.count,
                   wanted);
         for (size_t t = 0; t < terms.count * levels.count; t++) {
             double value = 0, size = 0, w[MOST] = { 0 };
             for (size_t j = 0; j < p; j++)
                 for (size_t e = levels.starts[j]; e < levels.starts[j + 1]; e++)
-                    w[j] += levels.level[e] == t % levels.count ? levels.factor[e] : 0;
+                    w[j] += levels.vector[e] == t % levels.count ? levels.factor[e] : 0;
             for (size_t k = terms.starts[t / levels.count]; k < terms.starts[t / levels.count + 1];
                  k++) {
                 value += terms.value[k] * w[terms.index[k]];
@@ -552,14 +554,14 @@ Test(check, levels_are_what_terms_leave_free)
             }
             cr_assert(fabs(value) <= 1e-8 * size + 1e-12, "%d: %g", (int)number, value);
         }
-        vxs_check_levels_release(&levels);
-        vxs_check_levels_release(&pieces);
+        vxs_check_null_space_release(&levels);
+        vxs_check_null_space_release(&pieces);
         vxs_analysis_release(&terms);
         vxs_graph_release(&g);
     }
 }
 
-/* ---- Failures -------------------------------------------------------------------------------- */
+/* ---- Allocation failures --------------------------------------------------------------------- */
 
 static vxs_status check_one(vxs_error *err)
 {
@@ -574,12 +576,12 @@ static vxs_status check_one(vxs_error *err)
 static vxs_status find_levels(vxs_error *err)
 {
     vxs_analysis terms;
-    vxs_check_levels levels;
+    vxs_check_null_space levels;
     vxs_status status = vxs_analysis_trend(6, &terms, err);
     if (status)
         return status;
-    status = vxs_check_without(&terms, &levels, err);
-    vxs_check_levels_release(&levels);
+    status = vxs_check_analysis_null_space(&terms, &levels, err);
+    vxs_check_null_space_release(&levels);
     vxs_analysis_release(&terms);
     return status;
 }
@@ -587,7 +589,7 @@ static vxs_status find_levels(vxs_error *err)
 Test(check, runs_out_of_memory_cleanly)
 {
     vxs_error err = VXS_ERROR_INIT;
-    WORKS(check_one(&err), err); /* norms are measured once */
+    WORKS(check_one(&err), err); /* norms are computed once */
     cr_assert(fail_each_request(check_one) > 15);
     cr_assert(fail_each_request(find_levels) > 20);
 }
