@@ -16,9 +16,9 @@
 #define MAX_WIDTH 2  /* blocks with more columns than this times n are factored */
 #define BLOCK     64 /* LAPACK's block size */
 
-vxs_status vxs_block_cache_init(vxs_block_cache *p, vxs_blocks *units, size_t n, vxs_error *err)
+vxs_status vxs_block_cache_init(vxs_block_cache *p, vxs_blocks *blocks, size_t n, vxs_error *err)
 {
-    *p = (vxs_block_cache){ .units = units, .n = n, .capacity = 64 };
+    *p = (vxs_block_cache){ .blocks = blocks, .n = n, .capacity = 64 };
     p->block = vxs_alloc(p->capacity, sizeof(*p->block), err);
     p->start = vxs_alloc(p->capacity + 1, sizeof(*p->start), err);
     p->rows = vxs_alloc(p->capacity, sizeof(*p->rows), err);
@@ -63,7 +63,7 @@ size_t vxs_block_cache_find(const vxs_block_cache *p, size_t block)
 void vxs_block_cache_expand(const vxs_block_cache *p, size_t place, const double *cached,
                             double *own)
 {
-    int n = (int)p->n, width = (int)vxs_blocks_width(p->units, p->block[place]);
+    int n = (int)p->n, width = (int)vxs_blocks_width(p->blocks, p->block[place]);
     if (p->rows[place])
         cblas_dgemv(CblasColMajor, CblasTrans, n, width, 1, p->rows[place], n, cached, 1, 0, own,
                     1);
@@ -124,7 +124,7 @@ static vxs_status fetch_factored(vxs_block_cache *p, size_t block, size_t width,
     double *columns = vxs_alloc(p->n, width * sizeof(*columns), err);
     if (!columns)
         return VXS_FAILED;
-    vxs_blocks_fetch(p->units, block, columns);
+    vxs_blocks_fetch(p->blocks, block, columns);
     vxs_status status = factor_lq(columns, p->n, width, x, err);
     if (status)
         free(columns);
@@ -138,7 +138,7 @@ vxs_status vxs_block_cache_fetch(vxs_block_cache *p, size_t block, size_t *place
     *place = vxs_block_cache_find(p, block);
     if (*place < p->count)
         return VXS_OK;
-    size_t own = vxs_blocks_width(p->units, block), at = vxs_block_cache_columns(p);
+    size_t own = vxs_blocks_width(p->blocks, block), at = vxs_block_cache_columns(p);
     bool factored = own > MAX_WIDTH * p->n;
     size_t width = factored ? p->n : own;
     vxs_status status = reserve_places(p, err);
@@ -150,7 +150,7 @@ vxs_status vxs_block_cache_fetch(vxs_block_cache *p, size_t block, size_t *place
     if (factored)
         status = fetch_factored(p, block, own, p->x + at * p->n, err);
     else
-        vxs_blocks_fetch(p->units, block, p->x + at * p->n);
+        vxs_blocks_fetch(p->blocks, block, p->x + at * p->n);
     if (status)
         return status;
     p->block[p->count++] = block;

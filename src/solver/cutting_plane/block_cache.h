@@ -6,7 +6,7 @@
 
 /* The columns of place k: x + start[k] * n, those of the block or the n of its factor L. */
 typedef struct {
-    vxs_blocks *units;
+    vxs_blocks *blocks;
     size_t n, count, capacity, column_capacity;
     size_t *block, *start;
     double *x;
@@ -14,7 +14,7 @@ typedef struct {
     double **rows;    /* of place k: Q (n x width), or NULL */
 } vxs_block_cache;
 
-VXS_MUST_CHECK vxs_status vxs_block_cache_init(vxs_block_cache *p, vxs_blocks *units, size_t n,
+VXS_MUST_CHECK vxs_status vxs_block_cache_init(vxs_block_cache *p, vxs_blocks *blocks, size_t n,
                                                vxs_error *err);
 void vxs_block_cache_release(vxs_block_cache *p);
 
