@@ -1,4 +1,5 @@
-/* voxsift/solver.h - the prediction methods: problems, answers with certificates, and a table. */
+/* voxsift/solver.h - prediction methods: problems, solutions with certificates, the table of
+ * methods. */
 #ifndef VOXSIFT_SOLVER_H
 #define VOXSIFT_SOLVER_H
 
@@ -12,92 +13,94 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+#pragma GCC visibility push(default) /* exported symbols only */
 #endif
 
-/* ---- Problems and answers -------------------------------------------------------------------- */
+/* ---- Problems and solutions ------------------------------------------------------------------ */
 
-/* minimise  sum_i u_i f(x_i'w + c_i'b, y_i) + lambda Omega(w) + Q(w)  over w and b */
+/* min over w, b: sum_i u_i f(x_i'w + z_i'b, y_i) + lambda Omega(w) + Q(w) */
 typedef struct {
     vxs_design *design;
-    vxs_loss loss; /* of as many samples as the design has rows. With several predictions k a
-                      sample, each class has weights of its own, those of class c being c p ... c p
-                      + p - 1 of a solution, and b likewise */
+    /* n samples, the rows of the design. Multinomial: k predictions a sample; the weights of class
+     * c are entries c p ... c p + p - 1 of a solution, b likewise. */
+    vxs_loss loss;
     const vxs_penalty *penalty; /* Omega; NULL: l1 */
     vxs_quadratic quadratic;    /* Q */
-    const double *covariates;   /* the columns c that are not penalised, n x covariate_count: a
-                                   column of ones for an intercept, age, sex */
+    const double *covariates;   /* n x covariate_count, column-major: Z, not penalized; ones
+                                 * for an intercept */
     size_t covariate_count;
     bool nonnegative; /* w >= 0 */
 } vxs_problem;
 
-/* What screening did for a fit, with `terms` terms that are penalised; 0 of these: nothing. */
+/* What screening removed, of `terms` rows of the penalty; all 0 without screening. */
 typedef struct {
     size_t terms;
-    size_t before;              /* known to be 0 before the solver began */
-    size_t after;               /* when it ended: those found between its iterations as well */
+    size_t before;              /* rows screened out before the first iteration */
+    size_t after;               /* in all */
     double screening, solving;  /* seconds */
-    bool compared;              /* with a fit without screening, of which are: */
-    double without, difference; /* seconds; how much larger its primal value is */
+    bool compared;              /* with a fit without screening: */
+    double without, difference; /* its seconds; its primal value minus ours */
 } vxs_screening;
 
-/* What is known of an answer. The gap bounds how far the primal value is above the least one, over
- * all columns, as a share of the primal value of the empty model. */
+/* The optimality certificate: gap bounds the distance of the primal value from the minimum, over
+ * all columns, relative to the primal value of the empty model. */
 typedef struct {
     double lambda, lambda_max;
     double primal, dual, gap, tol;
-    double empty; /* value of the empty model; known to the checker alone */
+    double empty; /* primal value of the empty model, set by the checker */
     bool converged;
     size_t nonzero;
-    size_t pieces;       /* of equal weight that is not 0, along the edges of a graph */
-    double smooth;       /* that of the problem */
-    size_t unidentified; /* directions without penalty that the data does not tell from covariates
-                            and rounding: the weights have no part along them */
-    size_t missed;       /* features that an unsafe screening rule had thrown away */
-    size_t iterations;   /* of the outer loop */
-    double passes;       /* columns read / p; the first fit counts what came before it as well */
-    double seconds;      /* likewise */
+    size_t fused_regions; /* connected regions of equal nonzero weight on a graph */
+    double smooth;        /* weight of the relative Laplacian */
+    /* unpenalized directions that neither data nor covariates identify: the solution is orthogonal
+     * to them */
+    size_t unidentified;
+    size_t missed;     /* features that an unsafe rule had screened out */
+    size_t iterations; /* of the outer loop */
+    double passes;     /* columns read / p; the first fit includes initialization */
+    double seconds;    /* the same of seconds */
     vxs_screening screening;
 } vxs_certificate;
 
-/* What a dual value rests on that the answer does not tell: with the hinge, or with terms. */
+/* A dual feasible point that predictions do not determine: hinge loss, generalized lasso. */
 typedef struct {
-    double *alpha; /* n, between 0 and u */
+    double *alpha; /* n, 0 <= alpha <= u */
     size_t count;
-    size_t *index; /* weights before they were rounded to 0 */
+    size_t *index; /* interior-point weights */
     double *weight;
-    size_t terms;  /* those of the problem, for each class */
-    double *theta; /* n for each class: -f' / lambda, or near it, with C'theta = 0 and */
-    double *u;     /* of the terms, X'theta = D'u and |u| <= 1 */
+    size_t terms;  /* rows of D, for each class */
+    double *theta; /* n for each class: near -f' / lambda, Z'theta = 0 */
+    double *u;     /* for each row of D: X'theta = D'u, |u| <= 1 */
 } vxs_bound;
 
-/* What was selected among units. */
+/* The selected feature blocks. */
 typedef struct {
     vxs_feature_map map;
     size_t count;
-    size_t *unit;      /* ascending */
-    size_t *start;     /* count + 1: weights of unit[k] begin at start[k] */
-    double *weight;    /* of their columns: the answer that the certificate is of */
-    double *free;      /* its b */
-    double *retrained; /* weights of the same columns learned anew, |w|^2 / 2 + debias sum u f; or
-                          NULL */
+    size_t *block;                  /* ascending */
+    size_t *start;                  /* count + 1: first weight of a block */
+    double *weight;                 /* weights of the certified solution, block by block */
+    double *covariate_coefficients; /* its b */
+    double *refit_weight; /* minimizer of |w|^2 / 2 + C sum u f on these columns; or NULL */
     size_t alpha_count;
-    double *alpha; /* of samples: what the bound rests on, if it does not follow from
-                      predictions; or NULL */
-    uint64_t rounds, visited, pruned;
-    double restricted; /* gap of the problem on what was generated */
-    double refit;      /* likewise of weights that were learned anew */
+    double *alpha; /* n: dual point, if predictions do not determine it; or NULL */
+    uint64_t iterations, visited, pruned;
+    double restricted_gap; /* of the problem on the generated cuts */
+    double refit_gap;
 } vxs_selected;
 
 typedef struct {
     size_t count;
-    size_t *index;    /* columns with a weight, ascending; with a map that is not linear: features
-                         that selected units are made of */
-    double *weight;   /* theirs; with such a map the size of what they are in: sqrt of the sum of
-                         squares of weights */
-    double *free;     /* b */
-    vxs_bound *bound; /* or NULL */
-    vxs_selected *selected; /* among units, or NULL; if retrained, weight and free are of that */
+    /* features of nonzero weight, ascending; with a nonlinear feature map those that selected
+     * blocks involve */
+    size_t *index;
+    /* their weights; with such a map the norm of the weights of the mapped features that involve
+     * them */
+    double *weight;
+    double *covariate_coefficients; /* b */
+    vxs_bound *bound;               /* or NULL */
+    vxs_selected *selected;         /* of fgm and mslr, or NULL; after a refit weight and b are
+                             * refitted */
     vxs_certificate certificate;
 } vxs_solution;
 void vxs_solution_release(vxs_solution *solution);
@@ -110,23 +113,22 @@ enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
 enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
 enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
 
-/* What a path of fits goes by: the weight of the penalty, rounds, or how many units are selected.
+/* The parameter of a path: lambda, iterations, or the number of blocks to select.
  */
-typedef enum { VXS_BY_LAMBDA, VXS_BY_ROUNDS, VXS_BY_NUMBER } vxs_path_kind;
+typedef enum { VXS_BY_LAMBDA, VXS_BY_ITERATIONS, VXS_BY_NUMBER } vxs_path_kind;
 typedef struct {
     vxs_path_kind by;
     double value;
 } vxs_path_point;
 
-/* Which fits: one, or those of a path; of the driver, no solver reads it. */
+/* Which fits: one, or a path; read by the driver only. */
 typedef struct {
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
-    int64_t rounds;
-    const char *numbers; /* of units, with commas between; NULL: by rounds */
-    const char *smooths; /* weights of a relative Laplacian, likewise */
-    /* What folds chose: a share of lambda_max, rounds or a number; and a weight of the Laplacian.
-     */
+    int64_t iterations;
+    const char *numbers; /* numbers of blocks, comma-separated; NULL: by iterations */
+    const char *smooths; /* weights of a relative Laplacian, comma-separated */
+    /* Chosen by inner folds: share of lambda_max, iterations or number; weight of the Laplacian. */
     bool chosen;
     double point, smooth;
 } vxs_path_settings;
@@ -143,36 +145,36 @@ typedef struct {
 typedef struct {
     int solver;
     double sparsity;
-    const char *penalty; /* if not the edges of a graph */
-    bool compare;        /* solves without screening as well */
-    bool untransformed;  /* screens without adding columns up */
+    const char *penalty; /* NULL: edges of the graph */
+    bool compare;        /* fits without screening, too */
+    bool untransformed;  /* screens without the change of variables */
 } vxs_fused_settings;
 
 typedef struct {
     int solver;
     const char *bandwidth;      /* a number or "median" */
-    int64_t steps, sample_seed; /* of dual averages, as is */
+    int64_t steps, sample_seed; /* of dual averaging */
     double gamma;
 } vxs_kernel_settings;
 
 typedef struct {
     int solver;
     double cost;      /* C */
-    int64_t budget;   /* B, or r */
-    double inner_tol; /* gap of the problem on what was generated so far */
-    double change;    /* stops when the value falls by less, as a share */
-    double debias;    /* C of learning weights anew; 0: not */
+    int64_t budget;   /* B of fgm, r of mslr */
+    double inner_tol; /* restricted gap of each iteration */
+    double change;    /* minimum decrease of the value, relative */
+    double debias;    /* C of the refit; 0: none */
     const char *groups;
-    bool by_size; /* columns of groups over the square root of their number */
+    bool by_size; /* divides columns of a group by the square root of its size */
     int map;
     double gamma, constant; /* of poly2 */
     const char *bandwidth;  /* of gauss: a number */
 } vxs_block_settings;
 
-/* What methods have options for; each has rows for what it takes, and the rest is 0. */
+/* Settings of all methods; a method's `params` are the ones it reads, the others are 0. */
 typedef struct {
     vxs_path_settings path;
-    double tol; /* relative gap */
+    double tol; /* relative gap to reach */
     vxs_saif_settings saif;
     vxs_l1_settings l1;
     vxs_fused_settings fused;
@@ -190,9 +192,9 @@ typedef struct {
     const char *source;                 /* paper and section */
     const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
     vxs_graph_use graph;                /* of features */
-    vxs_path_kind path;                 /* VXS_BY_ROUNDS: round by round, or by number */
-    vxs_standardize standardize;        /* what suits it when nothing is said */
-    bool classes_only;                  /* takes no scores as a target */
+    vxs_path_kind path;                 /* VXS_BY_ITERATIONS: iterations or number of blocks */
+    vxs_standardize standardize;        /* default */
+    bool classes_only;                  /* takes classes only */
     const struct vxs_solver_kind *kind; /* private to the solver room */
 } vxs_method;
 enum {
@@ -207,36 +209,35 @@ enum {
 };
 extern const vxs_method vxs_methods[];
 
-/* Whether a problem can be solved by a method with these settings, in one sentence: VXS_MISUSE for
- * parts, shapes, penalties and settings, VXS_BAD_DATA for values of y, weights, covariates, graph
- * and terms. Every solver and the checker begin with it. The method and the settings may be NULL:
- * then the problem is looked at alone. */
+/* True if a method with these settings solves the problem; else one sentence: VXS_MISUSE for
+ * components, shapes, penalties and settings, VXS_BAD_DATA for values of y, weights, covariates,
+ * graph and rows of D. Every solver and the checker begin with it. Method and settings may be NULL:
+ * then the problem alone is checked. */
 VXS_MUST_CHECK vxs_status vxs_problem_check(const vxs_problem *problem, const vxs_method *method,
                                             const vxs_method_settings *settings, vxs_error *err);
 
-/* Its value at weights w of all columns and b of the covariates, for each class one after the
- * other; with a budget of units or a relative Laplacian it has none that is this sum: VXS_MISUSE.
- */
+/* The primal value at weights w and coefficients b, class by class; VXS_MISUSE with a budget of
+ * blocks or a relative Laplacian, whose value is not this sum. */
 VXS_MUST_CHECK vxs_status vxs_problem_value(const vxs_problem *problem, double lambda,
                                             const double *w, const double *b, double *value,
                                             vxs_error *err);
 
-/* A problem being solved by a method; fits begin where the last one ended, so that lambdas in
- * falling order make a path. What the problem points to must stay. */
+/* A solver of one problem; fits are warm-started from the last one, so that decreasing lambdas make
+ * a path. The problem's arrays must outlive it. */
 typedef struct vxs_solver vxs_solver;
 VXS_MUST_CHECK vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
                                          const vxs_problem *problem,
                                          const vxs_method_settings *settings, vxs_solver **solver,
                                          vxs_error *err);
 /* The smallest lambda at which the model is empty: no weights, or no differences on a graph. */
-double vxs_solver_lambda_max(const vxs_solver *solver); /* NAN where it goes by rounds */
-/* Whether the empty model is the answer everywhere. */
+double vxs_solver_lambda_max(const vxs_solver *solver); /* NAN for paths in iterations */
+/* True if the empty model is optimal at every point. */
 bool vxs_solver_is_empty(const vxs_solver *solver);
-/* VXS_OK even when the tolerance was not met: that is in the certificate. lambda must be above 0
- * where lambda_max is. A solution without a finite value is VXS_BAD_DATA. */
+/* VXS_OK even if the tolerance is not met: see the certificate. lambda must be positive if
+ * lambda_max is. VXS_BAD_DATA if the solution is not finite. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                                          vxs_error *err);
-/* The same by what the method goes by: lambda; or rounds, or how many units are to be selected. */
+/* The same at a point of the path: lambda, iterations, or the number of blocks to select. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point,
                                             vxs_solution *solution, vxs_error *err);
 void vxs_solver_free(vxs_solver *solver);

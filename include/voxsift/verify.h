@@ -1,4 +1,4 @@
-/* voxsift/verify.h - certificates computed anew, by code of its own. */
+/* voxsift/verify.h - certificates recomputed by independent code. */
 #ifndef VOXSIFT_VERIFY_H
 #define VOXSIFT_VERIFY_H
 
@@ -9,12 +9,11 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+#pragma GCC visibility push(default) /* exported symbols only */
 #endif
 
-/* Primal value, dual value and gap of a solution computed anew from the columns of the design and
- * nothing else; shares no code with the solvers. lambda is the solution's; the rest of its
- * certificate is not looked at. */
+/* Recomputes primal value, dual value and gap of a solution from the columns of the design; shares
+ * no code with the solvers. Reads lambda and tol of its certificate only. */
 VXS_MUST_CHECK vxs_status vxs_check_solution(const vxs_problem *problem,
                                              const vxs_solution *solution,
                                              vxs_certificate *certificate, vxs_error *err);

@@ -87,12 +87,12 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
 {
     const vxs_selected *s = o->fit.selected;
     fprintf(out, "  %zu %s selected in %llu %s, %zu of %zu features\n", s->count,
-            vxs_unit_name(m, s->count), (unsigned long long)s->rounds,
-            s->rounds == 1 ? "iteration" : "iterations", o->fit.count, m->p);
+            vxs_unit_name(m, s->count), (unsigned long long)s->iterations,
+            s->iterations == 1 ? "iteration" : "iterations", o->fit.count, m->p);
     if (s->pruned > 0)
         fprintf(out, "  %llu groups visited, %llu pruned by a bound\n",
                 (unsigned long long)s->visited, (unsigned long long)s->pruned);
-    if (s->retrained)
+    if (s->refit_weight)
         fprintf(out, "  weights refitted on the selected %s; the gap is that of the selection\n",
                 vxs_unit_name(m, 2));
 }
@@ -114,13 +114,13 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_certificate *
 {
     if (c->nonzero == 0)
         fprintf(out, "  no feature has a non-zero weight: the model is empty at this lambda\n");
-    else if (c->pieces > 0 && m->loss == &vxs_multinomial_loss)
+    else if (c->fused_regions > 0 && m->loss == &vxs_multinomial_loss)
         fprintf(out,
                 "  %zu non-zero weights of %zu features and %zu classes, in %zu fused regions\n",
-                c->nonzero, m->p, m->output_count, c->pieces);
-    else if (c->pieces > 0)
+                c->nonzero, m->p, m->output_count, c->fused_regions);
+    else if (c->fused_regions > 0)
         fprintf(out, "  %zu of %zu features have a non-zero weight, in %zu fused regions\n",
-                c->nonzero, m->p, c->pieces);
+                c->nonzero, m->p, c->fused_regions);
     else
         fprintf(out, "  %zu of %zu features have a non-zero weight\n", c->nonzero, m->p);
 }
@@ -183,7 +183,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
 /* Where rounds are counted it is the problem on what they made that was to be solved. */
 static double gap_of(const vxs_solution *fit)
 {
-    return fit->selected ? fit->selected->restricted : fit->certificate.gap;
+    return fit->selected ? fit->selected->restricted_gap : fit->certificate.gap;
 }
 
 #define LARGE_PRODUCT 1e12 /* beside weights of 1 in double, steps of the solver are lost in it */
@@ -206,11 +206,11 @@ static vxs_status settle(const vxs_model *m, const vxs_task *t, vxs_error *err)
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
         const vxs_selected *s = m->outputs[k].fit.selected;
-        if (!c->converged && s && s->retrained && !(s->refit <= VXS_REFIT_GAP / 2))
+        if (!c->converged && s && s->refit_weight && !(s->refit_gap <= VXS_REFIT_GAP / 2))
             return vxs_fail(err, VXS_NOT_CONVERGED,
                             "the relative gap of the refitted weights is %.2g, more than %.2g; the "
                             "model is marked",
-                            s->refit, VXS_REFIT_GAP);
+                            s->refit_gap, VXS_REFIT_GAP);
         if (!c->converged && product > LARGE_PRODUCT)
             return vxs_fail(err, VXS_NOT_CONVERGED,
                             "the relative gap is %.2g, more than %.2g: products of features are "

@@ -34,13 +34,13 @@ typedef struct {
 static void keep_worst(printer *p, const vxs_solution *fit)
 {
     const vxs_certificate *c = &fit->certificate;
-    double gap = fit->selected ? fit->selected->restricted : c->gap;
+    double gap = fit->selected ? fit->selected->restricted_gap : c->gap;
     if (c->converged || (p->found && gap <= p->gap))
         return;
     p->found = true;
     p->gap = gap;
     p->worst = *c;
-    p->rounds = fit->selected ? fit->selected->rounds : 0;
+    p->rounds = fit->selected ? fit->selected->iterations : 0;
 }
 
 static vxs_status settle(const printer *p, vxs_error *err)
@@ -63,9 +63,9 @@ static void print_rounds(const printer *p, size_t number, const vxs_output_fit *
     const vxs_certificate *c = &o->fit.certificate;
     const vxs_selected *s = o->fit.selected;
     if (number == 0)
-        fprintf(p->call->out, "rounds\tselected\tfeatures\tprimal\tgap\tpasses\tseconds\n");
+        fprintf(p->call->out, "iterations\tselected\tfeatures\tprimal\tgap\tpasses\tseconds\n");
     fprintf(p->call->out, "%llu\t%zu\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n",
-            (unsigned long long)s->rounds, s->count, c->nonzero, c->primal, c->gap, c->passes,
+            (unsigned long long)s->iterations, s->count, c->nonzero, c->primal, c->gap, c->passes,
             c->seconds);
 }
 
@@ -100,7 +100,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
         fprintf(out, "lambda\tlambda_ratio\t%s\tprimal\tgap\tpasses\tseconds\n",
                 pieces ? "pieces" : "nonzero");
     fprintf(out, "%.8g\t%.6f\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n", c->lambda, c->lambda / c->lambda_max,
-            pieces ? c->pieces : c->nonzero, c->primal, c->gap, c->passes, c->seconds);
+            pieces ? c->fused_regions : c->nonzero, c->primal, c->gap, c->passes, c->seconds);
     return VXS_OK;
 }
 

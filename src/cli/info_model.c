@@ -25,13 +25,13 @@ static void print_json(const vxs_call *call, const vxs_model *m)
         vxs_json_open_object(&w, NULL);
         vxs_json_text(&w, "name", m->outputs[k].name);
         vxs_json_whole(&w, "nonzero", (int64_t)c->nonzero);
-        if (c->pieces > 0)
-            vxs_json_whole(&w, "pieces", (int64_t)c->pieces);
+        if (c->fused_regions > 0)
+            vxs_json_whole(&w, "fused_regions", (int64_t)c->fused_regions);
         if (c->unidentified > 0)
             vxs_json_whole(&w, "unidentified", (int64_t)c->unidentified);
         if (s) {
             vxs_json_whole(&w, "selected", (int64_t)s->count);
-            vxs_json_whole(&w, "rounds", (int64_t)s->rounds);
+            vxs_json_whole(&w, "outer_iterations", (int64_t)s->iterations);
         }
         vxs_json_real(&w, "lambda", c->lambda);
         vxs_json_real(&w, "lambda_max", c->lambda_max);
@@ -54,14 +54,14 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
         o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", s->count,
         vxs_unit_name(m, s->count), c->gap,
         c->converged ? "" : ", and on these ABOVE the tolerance");
-    fprintf(out, "  selected in %llu %s%s\n", (unsigned long long)s->rounds,
-            s->rounds == 1 ? "iteration" : "iterations",
-            s->retrained ? "; weights were refitted, the gap is that of the selection" : "");
+    fprintf(out, "  selected in %llu %s%s\n", (unsigned long long)s->iterations,
+            s->iterations == 1 ? "iteration" : "iterations",
+            s->refit_weight ? "; weights were refitted, the gap is that of the selection" : "");
 }
 
 static void print_pieces(FILE *out, const vxs_model *m, size_t k)
 {
-    size_t pieces = m->outputs[k].fit.certificate.pieces;
+    size_t pieces = m->outputs[k].fit.certificate.fused_regions;
     if (pieces > 0 && m->loss == &vxs_multinomial_loss && k + 1 == m->output_count)
         fprintf(out, "  all of these are in %zu fused regions\n", pieces);
     else if (pieces > 0 && m->loss != &vxs_multinomial_loss)

@@ -29,7 +29,7 @@ static void write_header(vxs_tsv_writer *w, const char *const *names, FILE *stre
 static bool has_retrained(const vxs_model *m)
 {
     for (size_t o = 0; o < m->output_count; o++)
-        if (m->outputs[o].fit.selected->retrained)
+        if (m->outputs[o].fit.selected->refit_weight)
             return true;
     return false;
 }
@@ -48,11 +48,11 @@ static void write_selection(const vxs_model *m, const vxs_task *t, FILE *stream)
         for (size_t k = 0; k < s->count; k++)
             for (size_t c = s->start[k]; c < s->start[k + 1]; c++) {
                 vxs_tsv_real(&w, (double)(o + 1));
-                vxs_tsv_real(&w, (double)s->unit[k]);
+                vxs_tsv_real(&w, (double)s->block[k]);
                 vxs_tsv_real(&w, (double)(c - s->start[k]));
                 vxs_tsv_real(&w, s->weight[c]);
-                if (s->retrained)
-                    vxs_tsv_real(&w, s->retrained[c]);
+                if (s->refit_weight)
+                    vxs_tsv_real(&w, s->refit_weight[c]);
                 vxs_tsv_end_row(&w);
             }
     }
@@ -76,7 +76,7 @@ static void write_mapped(const vxs_model *m, const vxs_task *t, FILE *stream)
             vxs_tsv_real(&w, mapped->high[k]);
             vxs_tsv_real(&w, mapped->scale[k]);
             for (size_t f = 0; f < m->covariate_count; f++)
-                vxs_tsv_real(&w, mapped->free[k * m->covariate_count + f]);
+                vxs_tsv_real(&w, mapped->covariate_coefficients[k * m->covariate_count + f]);
             vxs_tsv_end_row(&w);
         }
     }
@@ -136,11 +136,11 @@ static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
         for (size_t k = 0; k < s->count; k++) {
-            vxs_feature_map_features(&s->map, p, s->unit[k], end);
+            vxs_feature_map_features(&s->map, p, s->block[k], end);
             if (m->output_count > 1)
                 vxs_tsv_text(&w, m->outputs[o].name);
-            vxs_tsv_text(&w, s->unit[k] < p ? "itself" : s->unit[k] < 2 * p ? "square" : "pair");
-            vxs_tsv_real(&w, (s->retrained ? s->retrained : s->weight)[s->start[k]]);
+            vxs_tsv_text(&w, s->block[k] < p ? "itself" : s->block[k] < 2 * p ? "square" : "pair");
+            vxs_tsv_real(&w, (s->refit_weight ? s->refit_weight : s->weight)[s->start[k]]);
             write_end(&w, m, t->cohort, end[0]);
             write_end(&w, m, t->cohort, end[1]);
             vxs_tsv_end_row(&w);
@@ -198,13 +198,13 @@ static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *strea
         const vxs_selected *s = m->outputs[o].fit.selected;
         for (size_t k = 0; k < s->count; k++) {
             size_t end[2];
-            if (s->unit[k] < 2 * m->p)
+            if (s->block[k] < 2 * m->p)
                 continue;
-            vxs_feature_map_features(&s->map, m->p, s->unit[k], end);
+            vxs_feature_map_features(&s->map, m->p, s->block[k], end);
             if (m->output_count > 1)
                 vxs_tsv_text(&w, m->outputs[o].name);
-            write_edge(&w, t->cohort, end, (s->retrained ? s->retrained : s->weight)[s->start[k]],
-                       at);
+            write_edge(&w, t->cohort, end,
+                       (s->refit_weight ? s->refit_weight : s->weight)[s->start[k]], at);
         }
     }
     free(at);
@@ -221,7 +221,7 @@ static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
-        const double *weight = s->retrained ? s->retrained : s->weight;
+        const double *weight = s->refit_weight ? s->refit_weight : s->weight;
         double all = 0;
         for (size_t c = 0; c < s->start[s->count]; c++)
             all += weight[c] * weight[c];
@@ -231,7 +231,7 @@ static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
                 square += weight[c] * weight[c];
             if (m->output_count > 1)
                 vxs_tsv_text(&w, m->outputs[o].name);
-            vxs_tsv_text(&w, vxs_group_name(&t->groups, t->cohort, s->unit[k], name));
+            vxs_tsv_text(&w, vxs_group_name(&t->groups, t->cohort, s->block[k], name));
             vxs_tsv_real(&w, (double)(s->start[k + 1] - s->start[k]));
             vxs_tsv_real(&w, sqrt(square));
             vxs_tsv_real(&w, all > 0 ? square / all : 0);
@@ -334,18 +334,18 @@ static vxs_status read_weight(reader *r, vxs_selected *s, vxs_error *err)
     vxs_status status = read_whole(r, 1, 1e18, &unit, err);
     if (!status)
         status = read_whole(r, 2, 1e9, &part, err);
-    bool more = s->count > 0 && s->unit[s->count - 1] == unit;
+    bool more = s->count > 0 && s->block[s->count - 1] == unit;
     if (!status && (part != (more ? at - s->start[s->count - 1] : 0) ||
-                    (!more && s->count > 0 && unit < s->unit[s->count - 1])))
+                    (!more && s->count > 0 && unit < s->block[s->count - 1])))
         status = broken(r, "its rows are out of order", err);
     if (!status)
         status = read_real(r, 3, &s->weight[at], err);
-    if (!status && s->retrained)
-        status = read_real(r, 4, &s->retrained[at], err);
+    if (!status && s->refit_weight)
+        status = read_real(r, 4, &s->refit_weight[at], err);
     if (status)
         return status;
     if (!more) {
-        s->unit[s->count++] = unit;
+        s->block[s->count++] = unit;
         s->start[s->count] = at;
     }
     s->start[s->count]++;
@@ -359,16 +359,16 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
     const vxs_json *output = vxs_json_get(r->model->about, "outputs")->first;
     for (size_t k = 0; k < o; k++)
         output = output->next;
-    const vxs_json *free_weights = vxs_json_get(output, "selection_unpenalised");
-    if (!free_weights || free_weights->kind != VXS_JSON_ARRAY ||
-        free_weights->length != r->model->covariate_count)
+    const vxs_json *covariate_coefficients = vxs_json_get(output, "selection_unpenalised");
+    if (!covariate_coefficients || covariate_coefficients->kind != VXS_JSON_ARRAY ||
+        covariate_coefficients->length != r->model->covariate_count)
         return broken(r, "model.json lacks selection_unpenalised", err);
     size_t k = 0;
-    double rounds = vxs_json_get_number(output, "rounds");
-    for (const vxs_json *f = free_weights->first; f; f = f->next)
-        s->free[k++] = f->number;
-    s->rounds = rounds >= 0 && rounds < 1e9 ? (uint64_t)rounds : 0;
-    s->restricted = vxs_json_get_number(output, "gap_of_selected");
+    double rounds = vxs_json_get_number(output, "outer_iterations");
+    for (const vxs_json *f = covariate_coefficients->first; f; f = f->next)
+        s->covariate_coefficients[k++] = f->number;
+    s->iterations = rounds >= 0 && rounds < 1e9 ? (uint64_t)rounds : 0;
+    s->restricted_gap = vxs_json_get_number(output, "gap_of_selected");
     return VXS_OK;
 }
 
@@ -377,12 +377,12 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
 static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square)
 {
     const vxs_selected *s = fit->selected;
-    const double *weight = s->retrained ? s->retrained : s->weight;
+    const double *weight = s->refit_weight ? s->refit_weight : s->weight;
     size_t end[2], found = 0;
     double size = 0;
     for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
         size += weight[c] * weight[c];
-    vxs_feature_map_features(&s->map, p, s->unit[k], end);
+    vxs_feature_map_features(&s->map, p, s->block[k], end);
     for (size_t j = 0; j < fit->count; j++) {
         if (fit->index[j] != end[0] && fit->index[j] != end[1])
             continue;
@@ -401,7 +401,7 @@ static vxs_status check_features(const reader *r, const vxs_solution *fit, vxs_e
     double *square = vxs_alloc(fit->count, sizeof(*square), err);
     vxs_status status = square ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < s->count && !status; k++)
-        if (!(s->unit[k] < most && s->start[k + 1] - s->start[k] == width &&
+        if (!(s->block[k] < most && s->start[k + 1] - s->start[k] == width &&
               add_size(fit, p, k, square)))
             status = broken(r, "a unit is not made of features with a weight", err);
     for (size_t j = 0; j < fit->count && !status; j++)
@@ -450,7 +450,8 @@ static vxs_status read_mapped_row(reader *r, vxs_map_inputs *mapped, size_t k, s
     for (size_t c = 0; c < 3 && !status; c++)
         status = read_real(r, 2 + c, reals[c], err);
     for (size_t f = 0; f < mapped->covariate_count && !status; f++)
-        status = read_real(r, 5 + f, &mapped->free[k * mapped->covariate_count + f], err);
+        status = read_real(r, 5 + f,
+                           &mapped->covariate_coefficients[k * mapped->covariate_count + f], err);
     r->row++;
     return status;
 }

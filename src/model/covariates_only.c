@@ -22,7 +22,7 @@ vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t c
     if (!status)
         status = vxs_solver_fit(solver, 1, &fit, err);
     for (size_t k = 0; k < count && !status; k++)
-        b[k] = fit.free[k];
+        b[k] = fit.covariate_coefficients[k];
     if (!status && converged)
         *converged = fit.certificate.converged;
     if (!status)

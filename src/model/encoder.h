@@ -58,7 +58,7 @@ void vxs_output_release(vxs_output_fit *output);
 
 /* A feature as it is standardised is scale x + free'c. */
 VXS_MUST_CHECK vxs_status vxs_find_scale(const vxs_task *task, size_t feature, double *scale,
-                                         double *free_weights, vxs_error *err);
+                                         double *covariate_coefficients, vxs_error *err);
 /* Weights of standardised columns become weights of features as they stand in the cohort, and the
  * covariates have a place each. */
 VXS_MUST_CHECK vxs_status vxs_unstandardise(const vxs_task *task, vxs_solution *solution,
@@ -69,7 +69,7 @@ VXS_MUST_CHECK vxs_status vxs_standardise(const vxs_task *task, vxs_solution *so
 /* Values of one feature as an encoder sees them: scale x + free'c; `wide` has room for one number a
  * subject of the cohort. */
 void vxs_standardised_values(const vxs_scored_rows *subjects, size_t feature, double scale,
-                             const double *free_weights, size_t covariate_count, double *wide,
-                             double *values);
+                             const double *covariate_coefficients, size_t covariate_count,
+                             double *wide, double *values);
 
 #endif

@@ -115,7 +115,7 @@ void vxs_map_inputs_free(void *inputs)
     free(m->low);
     free(m->high);
     free(m->scale);
-    free(m->free);
+    free(m->covariate_coefficients);
     free(m);
 }
 
@@ -130,8 +130,9 @@ vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p, size_t 
     m->low = vxs_alloc(count, sizeof(*m->low), err);
     m->high = vxs_alloc(count, sizeof(*m->high), err);
     m->scale = vxs_alloc(count, sizeof(*m->scale), err);
-    m->free = vxs_alloc(count, covariate_count * sizeof(*m->free), err);
-    if (m->low && m->high && m->scale && m->free)
+    m->covariate_coefficients =
+        vxs_alloc(count, covariate_count * sizeof(*m->covariate_coefficients), err);
+    if (m->low && m->high && m->scale && m->covariate_coefficients)
         return m;
     vxs_map_inputs_free(m);
     return NULL;
@@ -145,8 +146,8 @@ static vxs_status make_inputs(const vxs_task *t, const vxs_feature_map *map,
     for (size_t k = 0; k < fit->count && !status; k++) {
         vxs_blocks_range(((const blocks *)t->prepared)->units, fit->index[k], &m->low[k],
                          &m->high[k]);
-        status =
-            vxs_find_scale(t, fit->index[k], &m->scale[k], m->free + k * t->covariate_count, err);
+        status = vxs_find_scale(t, fit->index[k], &m->scale[k],
+                                m->covariate_coefficients + k * t->covariate_count, err);
     }
     *inputs = status ? NULL : m;
     if (status)
@@ -182,9 +183,9 @@ static void add_unit(const mapping *m, size_t k, const double *weight, double *s
         size += weight[c] * weight[c];
     if (size == 0) /* learned anew, where covariates explain it all */
         return;
-    vxs_feature_map_features(&m->mapped->map, m->mapped->p, s->unit[k], feature);
+    vxs_feature_map_features(&m->mapped->map, m->mapped->p, s->block[k], feature);
     size_t a = place_of(m->fit, feature[0]), b = place_of(m->fit, feature[1]);
-    vxs_feature_map_columns(&m->mapped->map, m->mapped->p, s->unit[k], m->values + a * m->count,
+    vxs_feature_map_columns(&m->mapped->map, m->mapped->p, s->block[k], m->values + a * m->count,
                             m->values + b * m->count, m->mapped->low[a], m->mapped->high[a],
                             m->count, m->block);
     for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
@@ -206,10 +207,10 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     vxs_status status = wide && m.values && m.block ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < inputs->count && !status; k++)
         vxs_standardised_values(x, o->fit.index[k], inputs->scale[k],
-                                inputs->free + k * inputs->covariate_count, inputs->covariate_count,
-                                wide, m.values + k * x->count);
+                                inputs->covariate_coefficients + k * inputs->covariate_count,
+                                inputs->covariate_count, wide, m.values + k * x->count);
     for (size_t k = 0; k < s->count && !status; k++)
-        add_unit(&m, k, s->retrained ? s->retrained : s->weight, scores);
+        add_unit(&m, k, s->refit_weight ? s->refit_weight : s->weight, scores);
     free(wide);
     free(m.values);
     free(m.block);

@@ -10,7 +10,7 @@
 typedef struct {
     vxs_feature_map map;
     size_t p, count, covariate_count;
-    double *low, *high, *scale, *free; /* count; count x covariate_count */
+    double *low, *high, *scale, *covariate_coefficients; /* count; count x covariate_count */
 } vxs_map_inputs;
 VXS_MUST_CHECK vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p,
                                                   size_t count, size_t covariate_count,

@@ -318,13 +318,14 @@ static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solu
 {
     *copy = *fit;
     copy->weight = vxs_alloc(fit->count, sizeof(*copy->weight), err);
-    copy->free = vxs_alloc(t->covariate_count, sizeof(*copy->free), err);
-    if (!copy->weight || !copy->free)
+    copy->covariate_coefficients =
+        vxs_alloc(t->covariate_count, sizeof(*copy->covariate_coefficients), err);
+    if (!copy->weight || !copy->covariate_coefficients)
         return VXS_FAILED;
     for (size_t k = 0; k < fit->count; k++)
         copy->weight[k] = fit->weight[k];
     for (size_t c = 0; c < t->covariate_count; c++)
-        copy->free[c] = fit->free[c];
+        copy->covariate_coefficients[c] = fit->covariate_coefficients[c];
     return vxs_task_encoder(t)->encode(t, copy, err);
 }
 
@@ -332,7 +333,7 @@ static void release_copies(vxs_solution *copies, size_t count)
 {
     for (size_t k = 0; copies && k < count; k++) {
         free(copies[k].weight);
-        free(copies[k].free);
+        free(copies[k].covariate_coefficients);
     }
     free(copies);
 }

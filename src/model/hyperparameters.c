@@ -53,13 +53,13 @@ vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, v
 vxs_status vxs_settle_number(const vxs_method_settings *settings, vxs_path_point *point,
                              vxs_error *err)
 {
-    double numbers[VXS_MOST_NUMBERS];
+    double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
     vxs_status status = vxs_read_numbers(settings, numbers, &count, err);
-    *point = (vxs_path_point){ count > 0 ? VXS_BY_NUMBER : VXS_BY_ROUNDS,
+    *point = (vxs_path_point){ count > 0 ? VXS_BY_NUMBER : VXS_BY_ITERATIONS,
                                settings->path.chosen ? settings->path.point
                                : count > 0           ? numbers[0]
-                                                     : (double)settings->path.rounds };
+                                                     : (double)settings->path.iterations };
     if (!status && count > 1 && !settings->path.chosen)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--nselect' has %zu values; one is wanted, unless folds choose "
@@ -95,15 +95,15 @@ void vxs_tries_release(vxs_tries *t)
 /* Iterations 1 ... N, or the numbers to select; without a path the last one. */
 static vxs_status list_rounds(const vxs_method_settings *m, bool path, vxs_tries *t, vxs_error *err)
 {
-    double numbers[VXS_MOST_NUMBERS];
+    double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
-    vxs_path_point one = { VXS_BY_ROUNDS, 1 };
+    vxs_path_point one = { VXS_BY_ITERATIONS, 1 };
     vxs_status status =
         path ? vxs_read_numbers(m, numbers, &count, err) : vxs_settle_number(m, &one, err);
     if (status)
         return status;
     t->by = count > 0 ? VXS_BY_NUMBER : one.by;
-    t->count = !path ? 1 : count > 0 ? count : (size_t)m->path.rounds;
+    t->count = !path ? 1 : count > 0 ? count : (size_t)m->path.iterations;
     t->points = vxs_alloc(t->count, sizeof(*t->points), err);
     for (size_t k = 0; k < t->count && t->points; k++)
         t->points[k] = !path ? one.value : count > 0 ? numbers[k] : (double)(k + 1);

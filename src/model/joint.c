@@ -45,8 +45,8 @@ vxs_status vxs_joint_split(const vxs_task *t, const vxs_solution *joint, size_t 
     *part = (vxs_solution){ .count = end - first, .certificate = joint->certificate };
     part->index = vxs_alloc(part->count, sizeof(*part->index), err);
     part->weight = vxs_alloc(part->count, sizeof(*part->weight), err);
-    part->free = vxs_alloc(q, sizeof(*part->free), err);
-    if (!part->index || !part->weight || !part->free) {
+    part->covariate_coefficients = vxs_alloc(q, sizeof(*part->covariate_coefficients), err);
+    if (!part->index || !part->weight || !part->covariate_coefficients) {
         vxs_solution_release(part);
         return VXS_FAILED;
     }
@@ -55,7 +55,7 @@ vxs_status vxs_joint_split(const vxs_task *t, const vxs_solution *joint, size_t 
         part->weight[k - first] = joint->weight[k];
     }
     for (size_t f = 0; f < q; f++)
-        part->free[f] = joint->free[output * q + f];
+        part->covariate_coefficients[f] = joint->covariate_coefficients[output * q + f];
     return VXS_OK;
 }
 
@@ -69,8 +69,9 @@ vxs_status vxs_joint_merge(const vxs_task *t, const vxs_solution *parts, vxs_sol
     *joint = (vxs_solution){ .count = count, .certificate = parts[0].certificate };
     joint->index = vxs_alloc(count, sizeof(*joint->index), err);
     joint->weight = vxs_alloc(count, sizeof(*joint->weight), err);
-    joint->free = vxs_alloc(outputs, q * sizeof(*joint->free), err);
-    if (!joint->index || !joint->weight || !joint->free) {
+    joint->covariate_coefficients =
+        vxs_alloc(outputs, q * sizeof(*joint->covariate_coefficients), err);
+    if (!joint->index || !joint->weight || !joint->covariate_coefficients) {
         vxs_solution_release(joint);
         return VXS_FAILED;
     }
@@ -80,7 +81,7 @@ vxs_status vxs_joint_merge(const vxs_task *t, const vxs_solution *parts, vxs_sol
             joint->weight[at] = parts[o].weight[k];
         }
         for (size_t f = 0; f < q; f++)
-            joint->free[o * q + f] = parts[o].free[f];
+            joint->covariate_coefficients[o * q + f] = parts[o].covariate_coefficients[f];
     }
     return VXS_OK;
 }

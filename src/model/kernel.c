@@ -113,7 +113,7 @@ void vxs_support_free(void *support)
     free(k->bandwidth);
     free(k->mean);
     free(k->scale);
-    free(k->free);
+    free(k->covariate_coefficients);
     free(k);
 }
 
@@ -128,8 +128,9 @@ vxs_support *vxs_support_new(size_t n, size_t count, size_t covariate_count, vxs
     k->bandwidth = vxs_alloc(count, sizeof(*k->bandwidth), err);
     k->mean = vxs_alloc(count, sizeof(*k->mean), err);
     k->scale = vxs_alloc(count, sizeof(*k->scale), err);
-    k->free = vxs_alloc(count, covariate_count * sizeof(*k->free), err);
-    if (k->y && k->values && k->bandwidth && k->mean && k->scale && k->free)
+    k->covariate_coefficients =
+        vxs_alloc(count, covariate_count * sizeof(*k->covariate_coefficients), err);
+    if (k->y && k->values && k->bandwidth && k->mean && k->scale && k->covariate_coefficients)
         return k;
     vxs_support_free(k);
     return NULL;
@@ -149,12 +150,13 @@ static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, siz
 {
     const vxs_scored_rows training = training_of(t);
     double *values = k->values + at * k->n, total = vxs_task_total(t);
-    vxs_status status =
-        vxs_find_scale(t, feature, &k->scale[at], k->free + at * k->covariate_count, err);
+    vxs_status status = vxs_find_scale(t, feature, &k->scale[at],
+                                       k->covariate_coefficients + at * k->covariate_count, err);
     if (status)
         return status;
-    vxs_standardised_values(&training, feature, k->scale[at], k->free + at * k->covariate_count,
-                            k->covariate_count, wide, values);
+    vxs_standardised_values(&training, feature, k->scale[at],
+                            k->covariate_coefficients + at * k->covariate_count, k->covariate_count,
+                            wide, values);
     k->bandwidth[at] = ((const kernels *)t->prepared)->bandwidths[feature];
     status = vxs_gauss_sums(values, k->y, k->n, values, k->n, k->bandwidth[at], sums, err);
     for (size_t i = 0; i < k->n && !status; i++)
@@ -194,7 +196,8 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     double *values = vxs_alloc(2 * x->count, sizeof(*values), err), *sums = values + x->count;
     vxs_status status = wide && values ? VXS_OK : VXS_FAILED;
     for (size_t j = 0; j < fit->count && !status; j++) {
-        vxs_standardised_values(x, fit->index[j], k->scale[j], k->free + j * k->covariate_count,
+        vxs_standardised_values(x, fit->index[j], k->scale[j],
+                                k->covariate_coefficients + j * k->covariate_count,
                                 k->covariate_count, wide, values);
         status = vxs_gauss_sums(k->values + j * k->n, k->y, k->n, values, x->count, k->bandwidth[j],
                                 sums, err);
@@ -223,14 +226,15 @@ static vxs_status find_covariates(const vxs_task *t, vxs_output_fit *o, vxs_erro
     vxs_solution *fit = &o->fit;
     const vxs_scored_rows training = training_of(t);
     double *scores = vxs_alloc(t->n, sizeof(*scores), err);
-    double *larger =
-        scores ? vxs_resize(fit->free, t->covariate_count + 1, sizeof(*larger), err) : NULL;
-    fit->free = larger ? larger : fit->free;
+    double *larger = scores ? vxs_resize(fit->covariate_coefficients, t->covariate_count + 1,
+                                         sizeof(*larger), err)
+                            : NULL;
+    fit->covariate_coefficients = larger ? larger : fit->covariate_coefficients;
     vxs_status status = larger ? score(o, &training, scores, err) : VXS_FAILED;
     for (size_t c = 0; c < t->covariate_count && !status; c++)
-        fit->free[c] = 0;
+        fit->covariate_coefficients[c] = 0;
     if (!status && t->covariate_count > 0)
-        fit->free[0] = find_offset(t, scores);
+        fit->covariate_coefficients[0] = find_offset(t, scores);
     free(scores);
     return status;
 }

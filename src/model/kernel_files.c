@@ -57,7 +57,7 @@ static void write_kernels(const vxs_model *m, const vxs_task *t, FILE *stream)
             vxs_tsv_real(&w, kept->mean[k]);
             vxs_tsv_real(&w, kept->scale[k]);
             for (size_t c = 0; c < m->covariate_count; c++)
-                vxs_tsv_real(&w, kept->free[k * m->covariate_count + c]);
+                vxs_tsv_real(&w, kept->covariate_coefficients[k * m->covariate_count + c]);
             vxs_tsv_end_row(&w);
         }
     (void)t;
@@ -157,8 +157,8 @@ static vxs_status read_kernel(reader *r, size_t row, size_t o, size_t k, vxs_err
     for (size_t c = 0; c < 3 && !status; c++)
         status = vxs_table_real(r->kernels, row, 2 + c, reals[c], err);
     for (size_t c = 0; c < kept->covariate_count && !status; c++)
-        status =
-            vxs_table_real(r->kernels, row, 5 + c, &kept->free[k * kept->covariate_count + c], err);
+        status = vxs_table_real(r->kernels, row, 5 + c,
+                                &kept->covariate_coefficients[k * kept->covariate_count + c], err);
     if (!status && !(kept->bandwidth[k] > 0 && isfinite(kept->mean[k]) && isfinite(kept->scale[k])))
         status = broken(r->names[KERNELS], "a number is not finite", err);
     return status;

@@ -17,7 +17,7 @@ vxs_status vxs_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
     for (size_t k = 0; k < s->count; k++) {
         s->weight[k] *= factor[s->index[k]];
         if (!t->settings.no_intercept && !regresses)
-            s->free[0] -= s->weight[k] * shift[s->index[k]];
+            s->covariate_coefficients[0] -= s->weight[k] * shift[s->index[k]];
     }
     return regresses ? vxs_regress_out(t, s, err) : VXS_OK;
 }
@@ -33,12 +33,12 @@ static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_e
     double *explained = vxs_alloc(t->covariate_count, sizeof(*explained), err);
     vxs_status status = explained ? vxs_regress_score(t, s, explained, err) : VXS_FAILED;
     for (size_t c = 1; c < t->covariate_count && !status; c++)
-        if (!is_near(s->free[c], -explained[c]))
+        if (!is_near(s->covariate_coefficients[c], -explained[c]))
             status = vxs_fail(err, VXS_BAD_DATA,
                               "the model's weight of '%s' is not what is taken out of its features",
                               t->covariate_names[c]);
     if (!status)
-        s->free[0] += explained[0];
+        s->covariate_coefficients[0] += explained[0];
     free(explained);
     return status;
 }
@@ -51,36 +51,37 @@ vxs_status vxs_standardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
     vxs_status status = regresses ? take_regression_back(t, s, err) : VXS_OK;
     for (size_t k = 0; k < s->count; k++) {
         if (!t->settings.no_intercept && !regresses)
-            s->free[0] += s->weight[k] * shift[s->index[k]];
+            s->covariate_coefficients[0] += s->weight[k] * shift[s->index[k]];
         s->weight[k] = factor[s->index[k]] > 0 ? s->weight[k] / factor[s->index[k]] : 0;
     }
     return status;
 }
 
 /* How a feature becomes what an encoder sees: a model of weight 1 has it. */
-vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale, double *free_weights,
-                          vxs_error *err)
+vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale,
+                          double *covariate_coefficients, vxs_error *err)
 {
     vxs_solution one = { .count = 1, .index = &feature, .weight = scale };
     *scale = 1;
-    one.free = vxs_alloc(t->covariate_count + 1, sizeof(*one.free), err);
-    vxs_status status = one.free ? vxs_unstandardise(t, &one, err) : VXS_FAILED;
+    one.covariate_coefficients =
+        vxs_alloc(t->covariate_count + 1, sizeof(*one.covariate_coefficients), err);
+    vxs_status status = one.covariate_coefficients ? vxs_unstandardise(t, &one, err) : VXS_FAILED;
     for (size_t c = 0; c < t->covariate_count && !status; c++)
-        free_weights[c] = one.free[c];
-    free(one.free);
+        covariate_coefficients[c] = one.covariate_coefficients[c];
+    free(one.covariate_coefficients);
     return status;
 }
 
 void vxs_standardised_values(const vxs_scored_rows *x, size_t feature, double scale,
-                             const double *free_weights, size_t covariate_count, double *wide,
-                             double *values)
+                             const double *covariate_coefficients, size_t covariate_count,
+                             double *wide, double *values)
 {
     memset(wide, 0, x->cohort->n * sizeof(*wide));
     vxs_cohort_add(x->cohort, feature, 1, wide);
     for (size_t i = 0; i < x->count; i++) {
         values[i] = scale * wide[x->rows[i]];
         for (size_t f = 0; f < covariate_count; f++)
-            values[i] += free_weights[f] * x->covariates[f * x->stride + i];
+            values[i] += covariate_coefficients[f] * x->covariates[f * x->stride + i];
     }
 }
 
@@ -116,7 +117,7 @@ vxs_status vxs_output_score(const vxs_output_fit *o, const vxs_scored_rows *x, d
     vxs_status status = o->encoder->score(o, x, scores, err);
     for (size_t f = 0; f < covariate_count && !status; f++)
         for (size_t i = 0; i < x->count; i++)
-            scores[i] += o->fit.free[f] * x->covariates[f * x->stride + i];
+            scores[i] += o->fit.covariate_coefficients[f] * x->covariates[f * x->stride + i];
     return status;
 }
 

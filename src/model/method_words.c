@@ -24,20 +24,20 @@ static const vxs_path_words by_lambda = {
     .followed = "path from lambda_max down",
     .halving = "the path of models from the largest penalty down was followed on both halves",
 };
-static const vxs_path_words by_rounds = {
-    .by = VXS_BY_ROUNDS,
-    .key = "rounds",
-    .one = "rounds",
-    .name = "rounds",
-    .chosen = "the number of rounds",
-    .fixed = "the number of rounds",
-    .each = "number of rounds",
-    .measured = "rounds",
-    .title = "How the number of rounds was chosen",
-    .axis = "rounds",
+static const vxs_path_words by_iterations = {
+    .by = VXS_BY_ITERATIONS,
+    .key = "iterations",
+    .one = "iterations",
+    .name = "iterations",
+    .chosen = "the number of iterations",
+    .fixed = "the number of iterations",
+    .each = "number of iterations",
+    .measured = "iterations",
+    .title = "How the number of iterations was chosen",
+    .axis = "iterations",
     .sizes = "Features with a weight",
-    .followed = "rounds",
-    .halving = "features were selected round by round on both halves",
+    .followed = "iterations",
+    .halving = "features were selected iteration by iteration on both halves",
 };
 static const vxs_path_words by_number = {
     .by = VXS_BY_NUMBER,
@@ -50,13 +50,13 @@ static const vxs_path_words by_number = {
     .measured = "selected",
     .title = "How many to select",
     .sizes = "Features with a weight",
-    .followed = "rounds",
-    .halving = "features were selected round by round on both halves",
+    .followed = "iterations",
+    .halving = "features were selected iteration by iteration on both halves",
 };
 
 const vxs_path_words *vxs_path_words_of(vxs_path_kind by)
 {
-    return by == VXS_BY_LAMBDA ? &by_lambda : by == VXS_BY_ROUNDS ? &by_rounds : &by_number;
+    return by == VXS_BY_LAMBDA ? &by_lambda : by == VXS_BY_ITERATIONS ? &by_iterations : &by_number;
 }
 
 static bool has_rounds(const vxs_record *r)
@@ -345,7 +345,7 @@ static void say_rounds(const vxs_record *r, vxs_prose *p)
         fputs(", until there were ", p->out);
         say_wanted(r, p->out);
     } else {
-        say_number(p->out, ", in at most %s rounds", (double)s->path.rounds);
+        say_number(p->out, ", in at most %s iterations", (double)s->path.iterations);
     }
     if (s->blocks.debias > 0)
         say_number(p->out, ", and then learns the weights of what was selected anew (C = %s)",
@@ -389,7 +389,7 @@ static void tell_rounds(const vxs_record *r, FILE *out)
 {
     const vxs_method_settings *s = &r->settings;
     if (!s->path.numbers)
-        say_number(out, "at most %s ", (double)s->path.rounds);
+        say_number(out, "at most %s ", (double)s->path.iterations);
     say_number(out, "iterations of %s ", (double)s->blocks.budget);
     fputs(vxs_record_unit_name(r), out);
     if (s->path.numbers) {

@@ -126,7 +126,7 @@ static bool read_field(const vxs_json *object, const vxs_field *f, void *of)
         *(double *)at = number;
         return null || !isnan(number);
     case VXS_FIELD_COUNT:
-        if (!(number >= 0 && number <= (double)VXS_MOST_COUNT && number == floor(number)))
+        if (!(number >= 0 && number <= (double)VXS_MAX_COUNT && number == floor(number)))
             return false;
         *(size_t *)at = (size_t)number;
         return true;
@@ -177,14 +177,15 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     if (status)
         return status;
     output->name = vxs_format(err, "%s", name);
-    output->fit.free = vxs_alloc(m->covariate_count, sizeof(*output->fit.free), err);
-    if (!output->name || !output->fit.free)
+    output->fit.covariate_coefficients =
+        vxs_alloc(m->covariate_count, sizeof(*output->fit.covariate_coefficients), err);
+    if (!output->name || !output->fit.covariate_coefficients)
         return VXS_FAILED;
     size_t k = 0;
     for (const vxs_json *w = weights->first; w; w = w->next) {
         if (w->kind != VXS_JSON_NUMBER)
             return broken(r, "unpenalised_weights", err);
-        output->fit.free[k++] = w->number;
+        output->fit.covariate_coefficients[k++] = w->number;
     }
     return VXS_OK;
 }

@@ -30,8 +30,8 @@ static void screening_json(vxs_json_writer *w, const vxs_screening *s)
 static void selected_json(vxs_json_writer *w, const vxs_selected *s)
 {
     vxs_json_whole(w, "selected", (int64_t)s->count);
-    vxs_json_whole(w, "rounds", (int64_t)s->rounds);
-    vxs_json_real(w, "gap_of_selected", s->restricted);
+    vxs_json_whole(w, "outer_iterations", (int64_t)s->iterations);
+    vxs_json_real(w, "gap_of_selected", s->restricted_gap);
     if (s->visited > 0) { /* of trees of groups */
         vxs_json_whole(w, "groups_visited", (int64_t)s->visited);
         vxs_json_whole(w, "groups_pruned", (int64_t)s->pruned);
@@ -69,7 +69,7 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
     }
     if (c.screening.terms > 0)
         screening_json(w, &c.screening);
-    vxs_json_real(w, "intercept", task->no_intercept ? 0 : fit->free[0]);
+    vxs_json_real(w, "intercept", task->no_intercept ? 0 : fit->covariate_coefficients[0]);
 }
 
 static void write_texts(vxs_json_writer *w, const char *key, char *const *texts, size_t count)
@@ -120,7 +120,7 @@ static void selection_free_json(vxs_json_writer *w, const vxs_model *m, const vx
         return;
     vxs_json_open_array(w, "selection_unpenalised");
     for (size_t j = 0; j < m->covariate_count; j++)
-        vxs_json_real(w, NULL, fit->selected->free[j]);
+        vxs_json_real(w, NULL, fit->selected->covariate_coefficients[j]);
     vxs_json_close_array(w);
 }
 
@@ -135,7 +135,7 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m,
         vxs_json_real(w, "sum_of_weights", vxs_model_sum(&m->outputs[k].fit));
         vxs_json_open_array(w, "unpenalised_weights");
         for (size_t j = 0; j < m->covariate_count; j++)
-            vxs_json_real(w, NULL, m->outputs[k].fit.free[j]);
+            vxs_json_real(w, NULL, m->outputs[k].fit.covariate_coefficients[j]);
         vxs_json_close_array(w);
         selection_free_json(w, m, &m->outputs[k].fit);
         if (m->selection.slope) {

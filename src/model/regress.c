@@ -68,12 +68,13 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
  * covariate. */
 static vxs_status widen_selection(const vxs_task *t, vxs_selected *selected, vxs_error *err)
 {
-    double *larger = vxs_resize(selected->free, t->covariate_count, sizeof(*larger), err);
+    double *larger =
+        vxs_resize(selected->covariate_coefficients, t->covariate_count, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
     for (size_t c = 1; c < t->covariate_count; c++)
         larger[c] = 0;
-    selected->free = larger;
+    selected->covariate_coefficients = larger;
     return VXS_OK;
 }
 
@@ -81,27 +82,29 @@ vxs_status vxs_regress_widen(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     if (!vxs_task_regresses(t))
         return VXS_OK;
-    double *larger = vxs_resize(s->free, t->covariate_count, sizeof(*larger), err);
+    double *larger =
+        vxs_resize(s->covariate_coefficients, t->covariate_count, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
     for (size_t c = 1; c < t->covariate_count; c++)
         larger[c] = 0;
-    s->free = larger;
+    s->covariate_coefficients = larger;
     return s->selected ? widen_selection(t, s->selected, err) : VXS_OK;
 }
 
 /* Converts the problem's intercept to that of raw features, with coefficients of the covariates. */
 vxs_status vxs_regress_out(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
-    double intercept = s->free[0];
-    double *larger = vxs_resize(s->free, t->covariate_count, sizeof(*larger), err);
+    double intercept = s->covariate_coefficients[0];
+    double *larger =
+        vxs_resize(s->covariate_coefficients, t->covariate_count, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
-    s->free = larger;
+    s->covariate_coefficients = larger;
     if (s->selected && widen_selection(t, s->selected, err))
         return VXS_FAILED;
-    vxs_status status = vxs_regress_score(t, s, s->free, err);
+    vxs_status status = vxs_regress_score(t, s, s->covariate_coefficients, err);
     for (size_t c = 0; c < t->covariate_count; c++)
-        s->free[c] = (c == 0 ? intercept : 0) - s->free[c];
+        s->covariate_coefficients[c] = (c == 0 ? intercept : 0) - s->covariate_coefficients[c];
     return status;
 }

@@ -35,9 +35,9 @@ typedef struct {
     const char *key;      /* of the list of what was tried, in JSON */
     const char *one;      /* of the one that was chosen */
     const char *name;     /* "lambda" */
-    const char *chosen;   /* "the number of rounds" */
+    const char *chosen;   /* "the number of iterations" */
     const char *fixed;    /* "the penalty" */
-    const char *each;     /* "number of rounds" */
+    const char *each;     /* "number of iterations" */
     const char *measured; /* "of lambda_max" */
     const char *title;    /* "How lambda was chosen" */
     const char *axis;     /* "lambda / lambda_max"; NULL: units wanted */

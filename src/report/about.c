@@ -154,7 +154,7 @@ void vxs_section_done(const vxs_results *s)
 static void write_outputs(const vxs_results *s)
 {
     const vxs_model *m = &s->model;
-    bool pieces = m->outputs[0].fit.certificate.pieces > 0;
+    bool pieces = m->outputs[0].fit.certificate.fused_regions > 0;
     fputs("<table><tr><th>Output</th><th>lambda</th><th>lambda / lambda_max</th><th>non-zero "
           "weights</th>",
           s->out);
@@ -166,7 +166,7 @@ static void write_outputs(const vxs_results *s)
         vxs_html(s->out, "<tr><td>%s</td><td>%v</td><td>%v</td><td>%z</td>", m->outputs[k].name,
                  c->lambda, c->lambda / c->lambda_max, c->nonzero);
         if (pieces)
-            vxs_html(s->out, "<td>%z</td>", c->pieces);
+            vxs_html(s->out, "<td>%z</td>", c->fused_regions);
         vxs_html(s->out, "<td>%v</td><td>%v</td><td>%g</td><td>%g</td></tr>\n", c->primal, c->dual,
                  c->gap, c->tol);
     }
@@ -186,9 +186,9 @@ static void write_generated(const vxs_results *s)
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
         const vxs_selected *u = m->outputs[k].fit.selected;
         vxs_html(s->out, "<tr><td class=\"t\">%s</td><td>%z</td><td>%z</td><td>%z</td><td>%v</td>",
-                 m->outputs[k].name, (size_t)u->rounds, u->count, c->nonzero, c->primal);
+                 m->outputs[k].name, (size_t)u->iterations, u->count, c->nonzero, c->primal);
         vxs_html(s->out, "<td>%v</td><td>%g</td><td>%g</td></tr>\n", c->dual, c->gap,
-                 u->restricted);
+                 u->restricted_gap);
     }
     fputs("</table>\n", s->out);
 }

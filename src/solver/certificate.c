@@ -1,77 +1,77 @@
-/* certificate.c - when a gap is small enough, and when there is a solution at all. */
+/* certificate.c - the fields of certificates, and the decision whether a fit has converged. */
 #include "solver/solver.h"
 
-#define ROUNDING 1e-12 /* of the tolerance */
-#define SAME     1e-7  /* of the empty model's value: so near are two ways to compute one */
-#define STEEPEST 1e-2  /* of lambda_max, which graphs' solvers find to 1e-3 beside large weights */
-#define BELOW    0.01  /* of the tolerance, or */
-/* of the empty model's value: so far below 0 rounding of sums may bring a gap */
-#define SUMS  1e-10
-#define ABOVE 1e-6 /* of it: a dual value no further above the primal one that is found anew */
+#define ROUNDING       1e-12 /* of the tolerance */
+#define AGREEMENT      1e-7  /* of the empty model's value: agreement of two computations */
+#define LAMBDA_MAX_TOL 1e-2  /* of lambda_max, which graph solvers compute to 1e-3 */
+#define NEGATIVE_SHARE 0.01  /* of the tolerance, or */
+/* of the empty model's value: rounding of a negative gap */
+#define ROUNDING_OF_SUMS 1e-10
+#define DUAL_EXCESS                                                                                \
+    1e-6 /* of the empty model's value: dual minus recomputed primal value, at dual_excess */
 
 #define AT(field) offsetof(vxs_certificate, field)
 
 /* In the order of their keys in model.json. */
 const vxs_field vxs_certificate_fields[] = {
-    { .name = "lambda", .offset = AT(lambda), .help = "what the answer was asked for" },
+    { .name = "lambda", .offset = AT(lambda), .help = "weight of the penalty" },
     { .name = "lambda_max",
       .offset = AT(lambda_max),
-      .null = true, /* where there is no lambda */
+      .null = true, /* for paths in iterations */
       .none = NAN,
-      .help = "the least lambda whose model is empty" },
+      .help = "smallest lambda with an empty model" },
     { .name = "nonzero",
       .offset = AT(nonzero),
       .type = VXS_FIELD_COUNT,
-      .help = "features with a weight" },
-    { .name = "pieces",
-      .offset = AT(pieces),
+      .help = "features with nonzero weight" },
+    { .name = "fused_regions",
+      .offset = AT(fused_regions),
       .type = VXS_FIELD_COUNT,
       .if_any = true,
-      .help = "pieces of equal weight along the edges of a graph" },
+      .help = "connected regions of equal nonzero weight on a graph" },
     { .name = "unidentified",
       .offset = AT(unidentified),
       .type = VXS_FIELD_COUNT,
       .if_any = true,
-      .help = "directions without penalty that the data does not identify" },
+      .help = "unpenalized directions that the data does not identify" },
     { .name = "laplacian",
       .offset = AT(smooth),
       .if_any = true,
-      .help = "smoothness of weights of kernels" },
+      .help = "weight of the Laplacian" },
     { .name = "missed",
       .offset = AT(missed),
       .type = VXS_FIELD_COUNT,
       .if_any = true,
-      .help = "features that an unsafe rule had thrown away" },
-    { .name = "primal", .offset = AT(primal), .help = "value of the answer" },
+      .help = "features that an unsafe rule had screened out" },
+    { .name = "primal", .offset = AT(primal), .help = "primal value" },
     { .name = "dual",
       .offset = AT(dual),
       .null = true,
       .none = -INFINITY,
-      .help = "bound on the least value" },
+      .help = "dual value: lower bound of the minimum" },
     { .name = "gap",
       .offset = AT(gap),
       .null = true,
       .none = INFINITY,
-      .help = "their difference, as a share of the empty model's value" },
-    { .name = "tol", .offset = AT(tol), .help = "the gap that was asked for" },
+      .help = "duality gap, relative to the value of the empty model" },
+    { .name = "tol", .offset = AT(tol), .help = "relative gap to reach" },
     { .name = "converged",
       .offset = AT(converged),
       .type = VXS_FIELD_FLAG,
-      .help = "whether that was reached" },
+      .help = "whether it was reached" },
     { .name = "passes", .offset = AT(passes), .help = "columns read / features" },
     { .name = "iterations",
       .offset = AT(iterations),
       .type = VXS_FIELD_COUNT,
-      .help = "of the outer loop" },
-    { .name = "seconds", .offset = AT(seconds), .help = "of the fit" },
+      .help = "iterations" },
+    { .name = "seconds", .offset = AT(seconds), .help = "seconds of the fit" },
     { .name = NULL },
 };
 
-/* A dual value that is above the primal one by more than rounding is no bound, nor is what is near
- * it. */
+/* A dual value difference the primal value by more than rounding is not a bound. */
 bool vxs_gap_bounds(double gap, double tol)
 {
-    return gap >= -fmax(BELOW * tol, SUMS); /* NaN does not */
+    return gap >= -fmax(NEGATIVE_SHARE * tol, ROUNDING_OF_SUMS); /* false for NaN */
 }
 
 bool vxs_has_converged(double gap, double tol)
@@ -98,55 +98,57 @@ double vxs_relative_gap(double gap, double empty)
     return empty > 0 ? gap / empty : empty <= 0 ? gap : NAN;
 }
 
-/* Of numbers that are written whole; a bound that was not found is no further off than itself. */
+/* Agreement of numbers as written; infinities agree with themselves. */
 static bool is_same(double a, double b)
 {
-    return a == b || fabs(a - b) <= SAME * (1 + fabs(a));
+    return a == b || fabs(a - b) <= AGREEMENT * (1 + fabs(a));
 }
 
-/* The gap is that of the values, and whether it is small enough follows: of a selection that was
- * ended, another gap says so. */
-static bool is_consistent(const vxs_certificate *said, double empty, bool selected)
+/* gap = primal - dual, converged follows from it; except for selections that ended early. */
+static bool is_consistent(const vxs_certificate *claimed, double empty, bool selected)
 {
-    double gap = vxs_relative_gap(said->primal - said->dual, empty);
-    return is_same(gap, said->gap) &&
-           (selected || said->converged == vxs_has_converged(said->gap, said->tol));
+    double gap = vxs_relative_gap(claimed->primal - claimed->dual, empty);
+    return is_same(gap, claimed->gap) &&
+           (selected || claimed->converged == vxs_has_converged(claimed->gap, claimed->tol));
 }
 
-bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *found, bool selected)
+bool vxs_certificate_holds(const vxs_certificate *claimed, const vxs_certificate *found,
+                           bool selected)
 {
-    double above = vxs_relative_gap(said->primal - found->primal, found->empty);
-    bool value = (selected && above > 0) || fabs(above) <= SAME;
-    double most = vxs_relative_gap(said->dual - found->primal, found->empty);
-    bool steepest = isnan(said->lambda_max) || !(found->lambda_max > 0) ||
-                    fabs(said->lambda_max - found->lambda_max) <= STEEPEST * found->lambda_max;
-    return found->converged && value && (selected || most <= ABOVE) && steepest &&
-           found->unidentified == said->unidentified && is_consistent(said, found->empty, selected);
+    double difference = vxs_relative_gap(claimed->primal - found->primal, found->empty);
+    bool value = (selected && difference > 0) || fabs(difference) <= AGREEMENT;
+    double dual_excess = vxs_relative_gap(claimed->dual - found->primal, found->empty);
+    bool lambda_max =
+        isnan(claimed->lambda_max) || !(found->lambda_max > 0) ||
+        fabs(claimed->lambda_max - found->lambda_max) <= LAMBDA_MAX_TOL * found->lambda_max;
+    return found->converged && value && (selected || dual_excess <= DUAL_EXCESS) && lambda_max &&
+           found->unidentified == claimed->unidentified &&
+           is_consistent(claimed, found->empty, selected);
 }
 
 static bool are_finite(const double *values, size_t count)
 {
-    bool fine = true;
-    for (size_t k = 0; values && k < count && fine; k++)
-        fine = isfinite(values[k]);
-    return fine;
+    bool finite = true;
+    for (size_t k = 0; values && k < count && finite; k++)
+        finite = isfinite(values[k]);
+    return finite;
 }
 
-static bool is_finite(const vxs_solution *s, size_t free_count)
+static bool is_finite(const vxs_solution *s, size_t covariate_count)
 {
     const vxs_selected *u = s->selected;
     size_t columns = u ? u->start[u->count] : 0;
     return isfinite(s->certificate.primal) && are_finite(s->weight, s->count) &&
-           are_finite(s->free, free_count) &&
-           (!u || (are_finite(u->weight, columns) && are_finite(u->retrained, columns) &&
-                   are_finite(u->free, free_count)));
+           are_finite(s->covariate_coefficients, covariate_count) &&
+           (!u || (are_finite(u->weight, columns) && are_finite(u->refit_weight, columns) &&
+                   are_finite(u->covariate_coefficients, covariate_count)));
 }
 
-/* A dual value of -infinity is a bound that was not found: that is in the certificate. */
-vxs_status vxs_solution_settle(vxs_solution *s, size_t free_count, vxs_error *err)
+/* A dual value of -infinity is reported in the certificate. */
+vxs_status vxs_solution_check_finite(vxs_solution *s, size_t covariate_count, vxs_error *err)
 {
     const vxs_certificate *c = &s->certificate;
-    if (is_finite(s, free_count) && c->dual < INFINITY && !isnan(c->gap))
+    if (is_finite(s, covariate_count) && c->dual < INFINITY && !isnan(c->gap))
         return VXS_OK;
     vxs_status status = vxs_fail(err, VXS_BAD_DATA,
                                  "the fit overflows: primal value %g, dual value %g; features, "

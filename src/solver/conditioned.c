@@ -114,14 +114,14 @@ static void solve(const vxs_conditioned *c, const double *b, double *weights)
 
 vxs_status vxs_conditioned_weights(const vxs_conditioned *c, vxs_solution *solution, vxs_error *err)
 {
-    if (!c || !solution->free)
+    if (!c || !solution->covariate_coefficients)
         return VXS_OK;
     double *weights = vxs_alloc(c->covariates, c->outputs * sizeof(*weights), err);
     if (!weights)
         return VXS_FAILED;
     for (size_t k = 0; k < c->outputs; k++)
-        solve(c, solution->free + k * c->rank, weights + k * c->covariates);
-    free(solution->free);
-    solution->free = weights;
+        solve(c, solution->covariate_coefficients + k * c->rank, weights + k * c->covariates);
+    free(solution->covariate_coefficients);
+    solution->covariate_coefficients = weights;
     return VXS_OK;
 }

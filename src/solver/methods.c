@@ -56,7 +56,7 @@ const vxs_method vxs_methods[] = {
                              "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection "
                              "for big data",
                          .params = vxs_fgm_params,
-                         .path = VXS_BY_ROUNDS,
+                         .path = VXS_BY_ITERATIONS,
                          .standardize = VXS_STANDARDIZE_UNIT,
                          .classes_only = true,
                          .kind = &vxs_fgm_kind },
@@ -65,7 +65,7 @@ const vxs_method vxs_methods[] = {
                                      "(minimax sparse logistic regression)",
                           .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
                           .params = vxs_mslr_params,
-                          .path = VXS_BY_ROUNDS,
+                          .path = VXS_BY_ITERATIONS,
                           .standardize = VXS_STANDARDIZE_UNIT,
                           .classes_only = true,
                           .kind = &vxs_mslr_kind },
@@ -112,7 +112,7 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
     (*solver)->conditioned = conditioned;
     double most = vxs_solver_lambda_max(*solver);
     (*solver)->method = method;
-    (*solver)->free_count = problem->covariate_count * vxs_loss_outputs(&problem->loss);
+    (*solver)->covariate_count = problem->covariate_count * vxs_loss_outputs(&problem->loss);
     if (isfinite(most) || method->kind->select)
         return VXS_OK;
     vxs_solver_free(*solver);
@@ -138,7 +138,7 @@ vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_setting
 {
     return method->path == VXS_BY_LAMBDA ? VXS_BY_LAMBDA
            : settings->path.numbers      ? VXS_BY_NUMBER
-                                         : VXS_BY_ROUNDS;
+                                         : VXS_BY_ITERATIONS;
 }
 
 /* Where lambda_max is 0 every lambda has the empty model as its solution, and 1 stands for 0. */
@@ -153,7 +153,7 @@ vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point, vxs_solut
                      : solver->kind->fit(solver, point.value > 0 ? point.value : 1, solution, err);
     if (!status)
         status = vxs_conditioned_weights(solver->conditioned, solution, err);
-    return status ? status : vxs_solution_settle(solution, solver->free_count, err);
+    return status ? status : vxs_solution_check_finite(solution, solver->covariate_count, err);
 }
 
 vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)

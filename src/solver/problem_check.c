@@ -138,13 +138,13 @@ static vxs_status check_reals(const vxs_param *table, const vxs_method_settings 
     return VXS_OK;
 }
 
-vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[VXS_MOST_NUMBERS],
+vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[VXS_MAX_NUMBERS],
                             size_t *count, vxs_error *err)
 {
     *count = 0;
     if (!settings->path.numbers)
         return VXS_OK;
-    bool fine = vxs_parse_reals(settings->path.numbers, numbers, VXS_MOST_NUMBERS, count);
+    bool fine = vxs_parse_reals(settings->path.numbers, numbers, VXS_MAX_NUMBERS, count);
     for (size_t k = 0; k < *count && fine; k++)
         fine = numbers[k] > (k > 0 ? numbers[k - 1] : 0) && numbers[k] <= 1e9 &&
                numbers[k] == floor(numbers[k]);
@@ -152,14 +152,14 @@ vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[
                 : vxs_fail(err, VXS_MISUSE,
                            "'--nselect' takes whole numbers that rise, at most %d, with commas "
                            "between, not '%s'",
-                           VXS_MOST_NUMBERS, settings->path.numbers);
+                           VXS_MAX_NUMBERS, settings->path.numbers);
 }
 
 /* Choices by the rows of all tables: one that another method would take must be one as well. */
 static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
                                  vxs_error *err)
 {
-    double numbers[VXS_MOST_NUMBERS];
+    double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
     vxs_status status =
         vxs_params_check_choices(table, s, err); /* its own words for what several have */

@@ -1,4 +1,4 @@
-/* solver.h - what a method offers; private to the solver room. */
+/* solver.h - the interface of solvers; private to the solver room. */
 #ifndef VXS_SOLVER_SOLVER_H
 #define VXS_SOLVER_SOLVER_H
 
@@ -9,71 +9,72 @@
 
 typedef enum { VXS_ANY_SIGN, VXS_EITHER_SIGN, VXS_NONNEGATIVE } vxs_sign;
 enum { VXS_MOST_TAKEN = 8 };
-/* What an algorithm takes of problems; lists that are not full end with NULL. */
+/* The problems an algorithm accepts; lists end with NULL unless full. */
 typedef struct {
     const vxs_loss_kind *losses[VXS_MOST_TAKEN];
     const vxs_penalty_kind *penalties[VXS_MOST_TAKEN];
     const vxs_quadratic_kind *quadratics[VXS_MOST_TAKEN];
-    vxs_sign weights; /* VXS_EITHER_SIGN: as the problem says; VXS_NONNEGATIVE: these alone */
-    bool brought;     /* and any loss that a program brings along, complete */
+    vxs_sign weights; /* VXS_EITHER_SIGN: as the problem says; VXS_NONNEGATIVE: w >=
+                       * 0 only */
+    bool brought;     /* also user-defined losses */
 } vxs_accepts;
 
 typedef struct vxs_solver_kind {
-    /* What it takes; the settings may be NULL, of a problem that is looked at alone. */
+    /* Accepted problems; settings may be NULL. */
     const vxs_accepts *(*accepts)(const vxs_method_settings *settings);
-    /* Of that and the settings, what does not go together; or NULL. */
+    /* Combinations that are refused; or NULL. */
     vxs_status (*check)(const vxs_problem *problem, const vxs_method_settings *settings,
                         vxs_error *err);
     vxs_status (*begin)(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err);
-    /* By lambda: */
+    /* Paths in lambda: */
     double (*lambda_max)(const vxs_solver *solver);
     vxs_status (*fit)(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err);
-    /* Or by rounds and numbers of units; whether no unit is worth a weight. */
+    /* Paths in iterations or numbers of blocks; whether the empty model is optimal. */
     bool (*is_empty)(const vxs_solver *solver);
     vxs_status (*select)(vxs_solver *solver, vxs_path_point point, vxs_solution *solution,
                          vxs_error *err);
     void (*release)(vxs_solver *solver); /* and frees it */
 } vxs_solver_kind;
 
-/* Solvers begin with this. */
+/* The first member of every solver. */
 struct vxs_solver {
     const vxs_solver_kind *kind;
-    const vxs_method *method;            /* NULL: of a solver inside another one */
-    size_t free_count;                   /* numbers in `free` of a solution */
-    struct vxs_conditioned *conditioned; /* covariates that nearly agree; NULL: none do */
+    const vxs_method *method;            /* NULL for a solver inside another */
+    size_t covariate_count;              /* coefficients in a solution, all classes */
+    struct vxs_conditioned *conditioned; /* nearly collinear covariates; NULL: none */
 };
 
-/* certificate.c: when a fit began, and columns read by then; the first one pays for the beginning.
- */
+/* certificate.c: start of a fit and columns read until then; the first fit includes
+ * initialization. */
 typedef struct {
     double began;
     uint64_t read;
 } vxs_costs;
 vxs_costs vxs_costs_begin(const vxs_design *design);
-/* Passes and seconds since then; the next fit begins here. */
+/* Passes and seconds since the start; the next fit starts here. */
 void vxs_costs_take(vxs_costs *costs, const vxs_design *design, vxs_certificate *certificate);
-/* (primal - dual) as a share of the empty model's value; NaN if that is. */
+/* (primal - dual) / empty; NaN if undefined. */
 double vxs_relative_gap(double gap, double empty);
-/* Whether a gap is above 0 but for rounding, which is little beside the tolerance. */
+/* True unless the gap is negative beyond rounding. */
 bool vxs_gap_bounds(double gap, double tol);
-/* Releases a solution without a finite value, or with a bound that is no number. */
-VXS_MUST_CHECK vxs_status vxs_solution_settle(vxs_solution *solution, size_t free_count,
-                                              vxs_error *err);
+/* VXS_BAD_DATA, and releases the solution, if it or its dual value is not finite. */
+VXS_MUST_CHECK vxs_status vxs_solution_check_finite(vxs_solution *solution, size_t covariate_count,
+                                                    vxs_error *err);
 extern const vxs_solver_kind vxs_lasso_kind, vxs_hsic_kind, vxs_fused_kind, vxs_skfs_kind,
     vxs_fgm_kind, vxs_mslr_kind;
-/* The fused lasso's solvers, which fused.c chooses among. */
+/* Solvers of the fused and the generalized lasso, chosen by fused.c. */
 extern const vxs_solver_kind vxs_tree_kind, vxs_cut_pursuit_kind, vxs_bound_propagation_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
     vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[];
 
-/* Columns without penalty that are no covariates (linalg/gram_schmidt.h), such as sums over components. */
+/* Unpenalized columns other than covariates (linalg/gram_schmidt.h): sums over components. */
 #define VXS_INDEPENDENT 1e-10
 
-/* What rounding in double may leave of a sum of columns that is 0, at most; once measured. */
-double vxs_least_sum(const vxs_design *design);
+/* Error bound of a sum of columns that is 0; after vxs_design_measure. */
+double vxs_sum_rounding(const vxs_design *design);
 
-/* ---- Parameters that several methods have ---------------------------------------------------- */
+/* ---- Options shared by methods --------------------------------------------------------------- */
 
 #define VXS_AT(member) offsetof(vxs_method_settings, member)
 

@@ -36,7 +36,7 @@
 #define LEAST 1e-14 /* of the sum of lengths */
 
 /* Of lengths before anything was taken out of columns, whose rounding stays in what is left. */
-double vxs_least_sum(const vxs_design *design)
+double vxs_sum_rounding(const vxs_design *design)
 {
     const double *norms = vxs_design_norms(design), *stored = vxs_design_stored(design);
     double sum = 0;

@@ -139,7 +139,7 @@ static double primal_value(check *c, const vxs_solution *s)
         sum += s->certificate.lambda * penalty(c, c->w + k * c->p);
     for (size_t k = 0; k < c->classes * q; k++)
         for (size_t i = 0; i < n; i++)
-            c->z[k / q * n + i] += s->free[k] * c->unpenalized[k % q * n + i];
+            c->z[k / q * n + i] += s->covariate_coefficients[k] * c->unpenalized[k % q * n + i];
     predict(c);
     for (size_t i = 0; i < n; i++)
         sum += vxs_check_loss(c->problem, i, c->z + i, n);

@@ -82,7 +82,7 @@ static void predict(budget *c, const double *weight, const double *coefficients)
             c->z[i] += coefficients[f] * p->covariates[f * c->n + i];
     for (size_t k = 0; k < c->selected->count; k++) {
         size_t first = c->selected->start[k], width = c->selected->start[k + 1] - first;
-        vxs_blocks_fetch(c->penalty->blocks, c->selected->unit[k], c->block);
+        vxs_blocks_fetch(c->penalty->blocks, c->selected->block[k], c->block);
         for (size_t m = 0; m < width; m++)
             for (size_t i = 0; i < c->n; i++)
                 c->z[i] += weight[first + m] * c->block[m * c->n + i];
@@ -238,17 +238,17 @@ static double sum_of_best(budget *c)
 static double refit_gap(budget *c, const vxs_solution *s, dual_domain *d, double cost, double empty)
 {
     const vxs_selected *selected = c->selected;
-    predict(c, selected->retrained, s->free);
+    predict(c, selected->refit_weight, s->covariate_coefficients);
     double gap = cost * evaluate(c);
     make_feasible(c, d, c->gradient);
     for (size_t i = 0; i < c->n; i++)
         c->gradient[i] *= cost;
     gap -= conjugate_value(c, c->gradient, cost, 1);
     for (size_t k = 0; k < selected->count; k++) {
-        vxs_blocks_fetch(c->penalty->blocks, selected->unit[k], c->block);
+        vxs_blocks_fetch(c->penalty->blocks, selected->block[k], c->block);
         for (size_t m = selected->start[k]; m < selected->start[k + 1]; m++) {
             const double *x = c->block + (m - selected->start[k]) * c->n;
-            double w = selected->retrained[m], product = vxs_check_dot(x, c->gradient, c->n);
+            double w = selected->refit_weight[m], product = vxs_check_dot(x, c->gradient, c->n);
             gap += (w * w + product * product) / 2;
         }
     }
@@ -298,7 +298,7 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
         make_domain(c->problem, c->penalty->only_refit ? 0 : c->problem->covariate_count, &d, err);
     if (!status) {
         *empty = d.empty.value;
-        predict(c, c->selected->weight, c->selected->free);
+        predict(c, c->selected->weight, c->selected->covariate_coefficients);
         r->primal = penalty_of_solution(c) + cost * evaluate(c);
         for (size_t i = 0; i < c->n && c->selected->alpha; i++)
             c->gradient[i] = -c->problem->loss.y[i] * c->selected->alpha[i] / cost;
@@ -352,7 +352,7 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
         status = read_columns(&c, err);
     if (!status)
         status = check_selection(&c, solution, &empty, certificate, err);
-    if (!status && c.selected->retrained)
+    if (!status && c.selected->refit_weight)
         status = check_refit(&c, solution, empty, certificate, err);
     free(c.z);
     free(c.gradient);

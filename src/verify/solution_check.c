@@ -26,8 +26,8 @@ bool vxs_selected_matches(const vxs_problem *q, const vxs_selected *s)
     size_t count = vxs_blocks_count(units);
     bool fits = s->start[0] == 0;
     for (size_t k = 0; k < s->count && fits; k++)
-        fits = s->unit[k] < count && s->start[k] <= s->start[k + 1] &&
-               s->start[k + 1] - s->start[k] == vxs_blocks_width(units, s->unit[k]);
+        fits = s->block[k] < count && s->start[k] <= s->start[k + 1] &&
+               s->start[k + 1] - s->start[k] == vxs_blocks_width(units, s->block[k]);
     return fits;
 }
 
@@ -36,7 +36,7 @@ vxs_status vxs_solution_check(const vxs_problem *q, const vxs_solution *s, vxs_e
     size_t p = vxs_design_columns(q->design), all = q->loss.k > 1 ? q->loss.k * p : p;
     if (vxs_as_budget(q->penalty))
         return VXS_OK; /* the certificate is then unknown */
-    if (q->covariate_count > 0 && !s->free)
+    if (q->covariate_count > 0 && !s->covariate_coefficients)
         return vxs_fail(err, VXS_MISUSE, "the solution has no coefficients of the covariates");
     double lambda = s->certificate.lambda;
     if (!(lambda > 0 && lambda <= VXS_LARGEST))

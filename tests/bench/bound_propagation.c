@@ -375,7 +375,7 @@ static void fill_reference(const example *e, const vxs_solution *fit, vxs_path *
     for (size_t t = 0; t < e->terms.count; t++)
         known->penalty += fabs(term_of(&e->terms, t, p->w));
     for (size_t i = 0; i < w->n; i++) {
-        known->z[i] = fit->free[0];
+        known->z[i] = fit->covariate_coefficients[0];
         for (size_t j = 0; j < w->p; j++)
             known->z[i] += p->w[j] * w->x[j * w->n + i];
     }

@@ -408,7 +408,7 @@ def round_row(question, method, words, where, target, repeats):
     model = voxsift("fit", where, "--target", target, "--choose-lambda", "5", *words, threads=1, limit=CPU_LIMIT) or {}
     volume = said["baseline"]["global_signal"]
     row(question, method, *outer(said, "balanced_accuracy"), f"{said['outer']['auc']['pooled']:.3f}",
-        f"{volume['balanced_accuracy']:.3f}", f"{said['cpu']:.1f}", model.get("rounds", ""),
+        f"{volume['balanced_accuracy']:.3f}", f"{said['cpu']:.1f}", model.get("outer_iterations", ""),
         model.get("selected", model.get("nonzero", "not reached")), model.get("nonzero", "not reached"))
     return volume
 

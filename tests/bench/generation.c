@@ -204,7 +204,7 @@ static choice read_solution(const vxs_blocks *units, const vxs_selected *selecte
         for (size_t at = selected->start[k]; at < selected->start[k + 1]; at++) {
             double factor;
             c.index[c.count] =
-                vxs_blocks_feature(units, selected->unit[k], at - selected->start[k], &factor);
+                vxs_blocks_feature(units, selected->block[k], at - selected->start[k], &factor);
             c.weight[c.count++] = factor * selected->weight[at];
         }
     return c;
@@ -221,7 +221,7 @@ static void generate(study *s, const outcome *kind, const char *name)
     vxs_params_defaults(method->params, &settings);
     settings.blocks.cost = s->cost;
     settings.blocks.budget = (int64_t)o.number;
-    settings.path.rounds = (int64_t)s->rounds;
+    settings.path.iterations = (int64_t)s->rounds;
     settings.blocks.inner_tol = s->inner;
     settings.blocks.solver = o.descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS;
     double begun = cpu_seconds(), telling = 0;
@@ -240,10 +240,11 @@ static void generate(study *s, const outcome *kind, const char *name)
     for (double round = s->every > 0 ? s->every : s->rounds; round <= s->rounds;
          round += s->every) {
         vxs_solution solution;
-        must(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, round }, &solution, &err),
+        must(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ITERATIONS, round }, &solution,
+                               &err),
              &err);
         o.seconds = cpu_seconds() - begun - telling;
-        o.rounds = (double)solution.selected->rounds;
+        o.rounds = (double)solution.selected->iterations;
         o.gap = solution.certificate.gap;
         choice c = read_solution(budget.blocks, solution.selected);
         tell(s, &c, &o);

@@ -161,7 +161,7 @@ static double fit_alone(const grid *g, double ratio, double *lambda)
     double seconds = cpu_seconds() - start;
     printf("  %g of lambda_max: %.3f CPU s, %zu pieces, %d rounds, %.0f passes, gap %.1e (checked "
            "%.1e)\n",
-           ratio, seconds, s.certificate.pieces, (int)s.certificate.iterations,
+           ratio, seconds, s.certificate.fused_regions, (int)s.certificate.iterations,
            s.certificate.passes, s.certificate.gap, confirm(g, &s));
     fflush(stdout);
     vxs_solution_release(&s);
@@ -185,7 +185,7 @@ static void follow_path(const grid *g)
         rounds += (double)s.certificate.iterations;
         passes += s.certificate.passes;
         worst = fmax(worst, s.certificate.gap);
-        pieces = s.certificate.pieces;
+        pieces = s.certificate.fused_regions;
         seconds = cpu_seconds() - start;
         if (k + 1 == LAMBDAS) {
             struct rusage usage;

@@ -40,7 +40,7 @@ def arc(images, target, kind):
             assert all(q["converged"] for q in points)
             last = points[-1]
             print(f"  {images}, {target}, sparsity {sparsity}, gap {tol}: {seconds:.2f} CPU s with reading, {memory:.0f} MB, "
-                  f"{sum(q['iterations'] for q in points):.0f} rounds, {said['passes']:.0f} passes, {last['pieces']} pieces and "
+                  f"{sum(q['iterations'] for q in points):.0f} rounds, {said['passes']:.0f} passes, {last['fused_regions']} pieces and "
                   f"{last['nonzero']} voxels with a weight at {last['lambda'] / last['lambda_max']:.2g} of lambda_max", flush=True)
 
 

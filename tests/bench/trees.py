@@ -37,7 +37,7 @@ def path(cohort, *words):
     points = said["outputs"][0]["points"]
     assert all(q["converged"] for q in points)
     return f"path of {len(points)} to {points[-1]['lambda'] / points[-1]['lambda_max']:.3g}: " \
-           f"{sum(q['seconds'] for q in points):.3f} s, {said['passes']:.1f} passes, {points[-1]['pieces']} pieces, " \
+           f"{sum(q['seconds'] for q in points):.3f} s, {said['passes']:.1f} passes, {points[-1]['fused_regions']} pieces, " \
            f"gap {max(q['gap'] for q in points):.0e} at most"
 
 
@@ -87,7 +87,7 @@ for ratio in (0.3, 0.1, 0.01):
     lam, w = said["lambda"], weights(5000)
     primal = ((y - X.astype(float) @ w) ** 2).sum() / 2 + lam * abs(np.diff(w)).sum()
     assert abs(primal - said["primal"]) < 1e-8 * primal
-    row = f"  {ratio}: voxsift {said['seconds']:.4f} s, {said['passes']:.1f} passes, {said['pieces']} pieces, gap {said['gap']:.0e}"
+    row = f"  {ratio}: voxsift {said['seconds']:.4f} s, {said['passes']:.1f} passes, {said['fused_regions']} pieces, gap {said['gap']:.0e}"
     seconds, (_, _, steps) = timed(lambda: lars_path(free, rest, method="lasso", alpha_min=lam / 100))
     others = {"LARS": (seconds, steps[:, -1])}
     model = Lasso(alpha=lam / 100, fit_intercept=False, tol=1e-6, max_iter=20000)
@@ -102,7 +102,7 @@ print("n = 400, p = 200,000, the same:", flush=True)
 cohort = make("long", *pieces(400, 200_000))
 for ratio in (0.3, 0.1, 0.01):
     said = fit(cohort, "--target", "score", "--graph", "chain", "--lambda-ratio", str(ratio))
-    print(f"  {ratio}: {said['seconds']:.3f} s, {said['passes']:.1f} passes, {said['pieces']} pieces, gap {said['gap']:.0e}", flush=True)
+    print(f"  {ratio}: {said['seconds']:.3f} s, {said['passes']:.1f} passes, {said['fused_regions']} pieces, gap {said['gap']:.0e}", flush=True)
 print("  " + path(cohort, "--target", "score", "--graph", "chain", "--lambda-ratio", "0.01", "--nlambda", "50"), flush=True)
 
 print("T1w of the shipped cohort, 114 subjects, a spanning tree of 27,575 voxels:", flush=True)
@@ -111,6 +111,6 @@ subprocess.run([build + "/voxsift", "cohort", "arc/participants.tsv", "--image-c
                 "--force", "-q"], check=True, stdout=subprocess.DEVNULL)
 for target, words in (("age_at_stroke", []), ("sex", [])):
     said = fit(folder + "/t1w", "--target", target, *words)
-    print(f"  {target} ({said['loss']}) at 0.1: {said['seconds']:.4f} s, {said['passes']:.1f} passes, {said['pieces']} pieces; tree and "
+    print(f"  {target} ({said['loss']}) at 0.1: {said['seconds']:.4f} s, {said['passes']:.1f} passes, {said['fused_regions']} pieces; tree and "
           f"files besides: {said['seconds_total'] - said['seconds']:.2f} s", flush=True)
     print("  " + path(folder + "/t1w", "--target", target), flush=True)

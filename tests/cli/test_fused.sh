@@ -101,7 +101,7 @@ same "the same permutations" "$(cat part/null.tsv)" "$(cat whole/null.tsv)"
 
 # a path: pieces without weight are none; the halves of a piece
 works "path" voxsift path g --target score "${grid[@]}" --sparsity 1 "${few[@]}"
-same "no piece has a weight at lambda_max" "$(sed -n '1p;2p' "$work/out" | cut -f 3 | tr '\n' ' ')" "pieces 0 "
+same "no piece has a weight at lambda_max" "$(sed -n '1p;2p' "$work/out" | cut -f 3 | tr '\n' ' ')" "fused_regions 0 "
 works "stability" voxsift stability g --target score "${grid[@]}" --sparsity 1 --pairs 2 --select-features 1 -o small -q
 holds "a piece is larger than one voxel" "the first fused region on its path has more than 1 features" "$work/out"
 works "a page of nothing" voxsift report small -o small.html

@@ -111,7 +111,7 @@ holds "how many" "  7 features selected in 1 iteration, 7 of 14 features" "$work
 works "as many as there are" voxsift fit c --target dx --method fgm --nselect 1000 --per-iteration 50 -o m --force -q
 holds "but the constant one" " selected in 1 iteration, 13 of 14 features" "$work/out"
 works "JSON" voxsift fit c --target dx --method mslr --nselect 3 -o m --force -q --json
-for key in '"selected": 3,' '"rounds": 1,' '"gap_of_selected": ' '"converged": true' '"method": "mslr"' '"loss": "logistic"'; do
+for key in '"selected": 3,' '"outer_iterations": 1,' '"gap_of_selected": ' '"converged": true' '"method": "mslr"' '"loss": "logistic"'; do
     holds "its keys" "$key" "$work/out"
 done
 works "info on pairs" voxsift info pairs
@@ -119,7 +119,7 @@ holds "what was selected" " have a weight, of 4 features and pairs that were sel
 works "info as JSON" voxsift info some --json
 holds "what was selected" '"selected": ' "$work/out"
 works "a path" voxsift path c --target dx --method fgm --per-iteration 2 --iterations 3
-same "its points" "$(cut -f 1,2 "$work/out" | tr '\t\n' '  ')" "rounds selected 1 2 2 4 3 6 "
+same "its points" "$(cut -f 1,2 "$work/out" | tr '\t\n' '  ')" "iterations selected 1 2 2 4 3 6 "
 works "a path of numbers" voxsift path c --target dx --method mslr --nselect 2,4,8
 same "its points" "$(cut -f 2 "$work/out" | tr '\n' ' ')" "selected 2 4 8 "
 works "a path as JSON" voxsift path c --target dx --method mslr --feature-map poly2 --nselect 2,4,8 --json
@@ -164,8 +164,8 @@ run voxsift cv c --target dx --method fgm --nselect 2,4,8 $folds -o v -q
 holds "what folds chose" "how many to select chosen by 2-fold inner CV" "$work/out"
 grep -q '"wanted": \[2, 4, 8\]' v/cv.json && pass || fail "what was tried" "$(grep wanted v/cv.json)"
 run voxsift cv c --target dx --method fgm --per-iteration 2 --iterations 3 $folds -o r -q
-holds "what folds chose" ", rounds chosen by 2-fold inner CV" "$work/out"
-grep -q '"rounds": \[1, 2, 3\]' r/cv.json && pass || fail "what was tried" "$(grep rounds r/cv.json)"
+holds "what folds chose" ", iterations chosen by 2-fold inner CV" "$work/out"
+grep -q '"iterations": \[1, 2, 3\]' r/cv.json && pass || fail "what was tried" "$(grep rounds r/cv.json)"
 
 # chunks are the whole, and what was stopped goes on
 for k in 1 2; do

@@ -72,7 +72,7 @@ def confirm(what, model, X, y, free, logistic=False):
     jumps = w[ends] - w[others]
     broken = abs(jumps) > 1e-12
     check(what + ": steps go where they should", broken.any() and near(slope[broken], (lam * c * np.sign(jumps))[broken], 1e-4))
-    check(what + ": pieces", said["pieces"] == broken.sum() + len(roots), (said["pieces"], broken.sum()))
+    check(what + ": pieces", said["fused_regions"] == broken.sum() + len(roots), (said["fused_regions"], broken.sum()))
 
 
 # ---- Voxels: an ellipsoid, and two pieces beside it ---------------------------------------------------
@@ -95,7 +95,7 @@ p = X.shape[1]
 ones = np.ones((N, 1))
 out, err = run("fit", "c", "--target", "score", "--method", "fused", "--confounds", "age", "-q", "-o", "m", "--json", "--lambda-ratio", "0.2")
 said = json.loads(out)
-check("keys", said["method"] == "fused" and said["pieces"] > 1 and said["converged"], out)
+check("keys", said["method"] == "fused" and said["fused_regions"] > 1 and said["converged"], out)
 confirm("voxels", "m", X, score, np.column_stack([ones, age]))
 check("voxels that matter weigh more", weights("m", p)[region.T[mask.T]].mean() > weights("m", p)[~region.T[mask.T]].mean() + 1e-3)
 a, b, c = edges("m")
@@ -127,11 +127,11 @@ run("fit", "c", "--target", "score", "--method", "fused", "--confounds", "age", 
 run("fit", "c", "--target", "score", "--method", "fused", "--confounds", "age", "-q", "-o", "two", "--lambda-ratio", "0.2", "--nthreads", "2")
 check("threads change nothing", all(open("one/" + f).read() == open("two/" + f).read() for f in ("weights.tsv", "graph.tsv")))
 run("fit", "c", "--target", "score", "--method", "fused", "-q", "-o", "empty", "--lambda-ratio", "1.1")
-check("an empty model is one piece", about("empty")["outputs"][0]["pieces"] == 1 and np.ptp(weights("empty", p)) == 0)
+check("an empty model is one piece", about("empty")["outputs"][0]["fused_regions"] == 1 and np.ptp(weights("empty", p)) == 0)
 points = json.loads(run("path", "c", "--target", "score", "--method", "fused", "--nlambda", "5", "--json")[0])["outputs"][0]["points"]
-check("a path", points[0]["pieces"] == 1 < points[-1]["pieces"] and all(q["gap"] <= q["tol"] for q in points), points)
-check("as a table", [int(v) for v in table(run("path", "c", "--target", "score", "--method", "fused", "--nlambda", "5")[0].splitlines())["pieces"]]
-      == [q["pieces"] for q in points])
+check("a path", points[0]["fused_regions"] == 1 < points[-1]["fused_regions"] and all(q["gap"] <= q["tol"] for q in points), points)
+check("as a table", [int(v) for v in table(run("path", "c", "--target", "score", "--method", "fused", "--nlambda", "5")[0].splitlines())["fused_regions"]]
+      == [q["fused_regions"] for q in points])
 
 # ---- A chain is the lasso on columns that are added up, the last sum being free of the penalty ----------
 p = 25
@@ -173,7 +173,7 @@ check("and their model", near(weights("wm", p), np.cumsum(np.concatenate([[about
 run("check-model", "wm", "f")
 write("two.tsv", {"from": names[:9] + names[10:-1], "to": names[1:10] + names[11:]})
 run("fit", "f", *words, "--method", "fused", "--graph", "two.tsv", "-o", "tm")
-check("two trees", len(table(open("tm/graph.tsv"))["to"]) == p - 2 and about("tm")["outputs"][0]["pieces"] > 2)
+check("two trees", len(table(open("tm/graph.tsv"))["to"]) == p - 2 and about("tm")["outputs"][0]["fused_regions"] > 2)
 run("check-model", "tm", "f")
 run("fit", "f", "--target", "score", "--method", "fused", "-q", "-o", "rm")
 t = table(open("rm/graph.tsv"))

@@ -419,7 +419,7 @@ Test(groups_of_features, parts_share_them)
     c.n = 4;
     c.features = features;
     vxs_task whole = {
-        .cohort = &c, .n = 4, .rows = rows, .score = score, .free = ones, .covariate_count = 1
+        .cohort = &c, .n = 4, .rows = rows, .score = score, .covariates = ones, .covariate_count = 1
     };
     vxs_task part;
     const char *rule = with_file("file:", "g.tsv", "group\tfeature\na\tred\nb\tblue\n");

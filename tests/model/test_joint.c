@@ -17,11 +17,12 @@ Test(joint, parts_make_the_whole_again)
                       .class_count = OUTPUTS,
                       .covariate_count = FREE };
     size_t index[] = { 0, 6, 8, 9, 21, 27 }; /* the third class has none */
-    double weight[] = { 1, -2, 3, -4, 5, -6 }, free_weights[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    double weight[] = { 1, -2, 3, -4, 5, -6 },
+           covariate_coefficients[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     vxs_solution joint = { .count = 6,
                            .index = index,
                            .weight = weight,
-                           .free = free_weights,
+                           .covariate_coefficients = covariate_coefficients,
                            .certificate = { .primal = 3 } };
     vxs_solution part[OUTPUTS], again;
     const size_t counts[OUTPUTS] = { 2, 2, 0, 2 };
@@ -29,7 +30,7 @@ Test(joint, parts_make_the_whole_again)
     for (size_t o = 0; o < OUTPUTS; o++) {
         WORKS(vxs_joint_split(&task, &joint, o, &part[o], &err), err);
         cr_assert(part[o].count == counts[o] && part[o].certificate.primal == 3);
-        cr_assert(part[o].free[1] == (double)(2 * o + 2));
+        cr_assert(part[o].covariate_coefficients[1] == (double)(2 * o + 2));
         for (size_t k = 0; k < part[o].count; k++)
             cr_assert(part[o].index[k] < P);
     }
@@ -39,7 +40,7 @@ Test(joint, parts_make_the_whole_again)
     for (size_t k = 0; k < joint.count; k++)
         cr_assert(again.index[k] == index[k] && again.weight[k] == weight[k]);
     for (size_t f = 0; f < OUTPUTS * FREE; f++)
-        cr_assert(again.free[f] == free_weights[f]);
+        cr_assert(again.covariate_coefficients[f] == covariate_coefficients[f]);
     for (size_t o = 0; o < OUTPUTS; o++)
         vxs_solution_release(&part[o]);
     vxs_solution_release(&again);

@@ -146,13 +146,17 @@ static void compare(example *e, vxs_problem *problem, int method, uint64_t numbe
     WORKS(vxs_solver_fit(solver, 0.2 * vxs_solver_lambda_max(solver), &s, &err), err);
     for (size_t k = 0; k < s.count; k++)
         w[s.index[k]] = s.weight[k];
-    WORKS(vxs_problem_value(problem, s.certificate.lambda, w, s.free, &found, &err), err);
+    WORKS(vxs_problem_value(problem, s.certificate.lambda, w, s.covariate_coefficients, &found,
+                            &err),
+          err);
     cr_assert(fabs(found - s.certificate.primal) <= 1e-9 * found, "%d by %s: %.15g, %.15g",
               (int)number, vxs_methods[method].name, found, s.certificate.primal);
     if (s.count > 0) { /* and anywhere else it is no less, but for the gap */
         double other = 0;
         w[s.index[0]] *= 1.1;
-        WORKS(vxs_problem_value(problem, s.certificate.lambda, w, s.free, &other, &err), err);
+        WORKS(vxs_problem_value(problem, s.certificate.lambda, w, s.covariate_coefficients, &other,
+                                &err),
+              err);
         cr_assert(other >= s.certificate.dual);
     }
     vxs_solution_release(&s);

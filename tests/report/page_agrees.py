@@ -226,7 +226,7 @@ for sparsity in ("0", "1"):
     flat = nib.load("grid/weights.nii.gz").get_fdata()
     rows = re.findall(r"<tr><td>([^<]*)</td><td>[^<]*</td><td>([^<]*)</td><td>[^<]*</td><td>[^<]*</td><td>[^<]*</td></tr>", page.source)
     sizes = sorted((int((flat == w).sum()) for w in set(flat[flat != 0])), reverse=True)
-    check("the pieces of a map", 1 <= about["pieces"] == len(sizes) and [int(r[0]) for r in rows] == sizes[:15] and
+    check("the pieces of a map", 1 <= about["fused_regions"] == len(sizes) and [int(r[0]) for r in rows] == sizes[:15] and
           all(np.isclose(float(r[1]), [w for w in set(flat[flat != 0])], rtol=6e-3).any() for r in rows), (about, rows, sizes))
     check("of what they are", ("Without --sparsity" in page.text) == (sparsity == "0") and "Graphgrid6" in page.text)
 run("report", "t-cv", "-o", "t.html", code=73)
@@ -255,7 +255,7 @@ def generated(name, cohort, *words, cites, report=()):
     check(name + ": no lambda, and no other method", not re.search("lambda|SAIF|lasso", page.text.replace(about["command"], "")), page.text)
     check(name + ": cites", cites in page.text and page.source.count("<li>") == 1)
     _, rows = rows_after(page, "Optimality certificate (duality gap)")
-    wanted = [[o["name"], *(g(o[k]) for k in ("rounds", "selected", "nonzero")), v(o["primal"]), v(o["dual"]), g(o["gap"]), g(o["gap_of_selected"])] for o in about["outputs"]]
+    wanted = [[o["name"], *(g(o[k]) for k in ("outer_iterations", "selected", "nonzero")), v(o["primal"]), v(o["dual"]), g(o["gap"]), g(o["gap_of_selected"])] for o in about["outputs"]]
     check(name + ": its certificate", rows == wanted, (rows, wanted))
     closed = all(o["gap"] <= o["tol"] for o in about["outputs"])
     check(name + ": what the gap says", ("no other selection and no other weights" in page.text) == closed and ("It is no error of the weights" in page.text) != closed)
@@ -324,7 +324,7 @@ for target, words in (("dx", []), ("kind", ["--by-size"])):
               for k in sorted((k for k in range(len(columns["group"])) if c is None or columns["class"][k] == c), key=lambda k: -float(columns["weight"][k]))]
     check(name + ": its table is that of the file", shown == wanted and len(wanted) == sum(o["selected"] for o in about["outputs"]), (shown, wanted))
     check(name + ": by size or not", ("root of their group's size" in page.text) == bool(words))
-for name, words, label, points in (("rounds", ["--iterations", "4"], "rounds", [1, 2, 3, 4]), ("wanted", ["--nselect", "2,4,8"], "features to select", [2, 4, 8])):
+for name, words, label, points in (("iterations", ["--iterations", "4"], "iterations", [1, 2, 3, 4]), ("wanted", ["--nselect", "2,4,8"], "features to select", [2, 4, 8])):
     page, about = generated(name, "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--choose-lambda", "3", *words, cites=JMLR)
     lines = [np.array([[float(v) for v in p.split(" ")] for p in d.split("L")]) for d in
              re.findall(r'<path fill="none" stroke="[^"]*" stroke-width="1.6" d="M(.*?)"', page.source)]
@@ -333,8 +333,8 @@ for name, words, label, points in (("rounds", ["--iterations", "4"], "rounds", [
 run("cv", "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--iterations", "3", "--folds", "3", "-q", "-o", "rounds-cv")
 run("report", "rounds-cv", "-o", "rounds-cv.html")
 page = Page("rounds-cv.html")
-check("rounds of a cross-validation", "the number of rounds chosen by 5-fold inner CV" in page.text and "lambda" not in page.text and
-      "How the number of rounds was chosen" in page.text and "(SAIF)" not in page.text and JMLR in page.text)
+check("rounds of a cross-validation", "the number of iterations chosen by 5-fold inner CV" in page.text and "lambda" not in page.text and
+      "How the number of iterations was chosen" in page.text and "(SAIF)" not in page.text and JMLR in page.text)
 run("report", "las-pairs", "-o", "x.html", "--underlay", "nowhere", code=66)
 
 # ---- Permutations ------------------------------------------------------------------------------------------
@@ -519,7 +519,7 @@ open("look.html", "w").write(LOOK % ("wide.html", 1100))
 seen = re.search(r"seen (\d+) (\w+) \[(.*?)\]", chromium("--dump-dom", "file://" + os.path.abspath("look.html")))
 check("what sticks out is seen", seen and seen.group(3).startswith("P3"), seen and seen.groups())
 for width in (1100, 400):
-    for name in ("las", "evil", "three", "m", "t", "evil-p", "early-p", "whole-p", "las-s", "evil-s", "t-s", "long", "long-s", "las-pairs", "kind-pairs", "t-pairs", "region-pairs", "dx-groups", "rounds"):
+    for name in ("las", "evil", "three", "m", "t", "evil-p", "early-p", "whole-p", "las-s", "evil-s", "t-s", "long", "long-s", "las-pairs", "kind-pairs", "t-pairs", "region-pairs", "dx-groups", "iterations"):
         open("look.html", "w").write(LOOK % (name + ".html", width))
         seen = re.search(r"seen (\d+) (\w+) \[(.*?)\]", chromium("--dump-dom", "file://" + os.path.abspath("look.html")))
         images = len(Page(name + ".html").loads)

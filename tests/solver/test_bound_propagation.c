@@ -173,7 +173,7 @@ static void predict(const example *e, const vxs_solution *s, double *w, double *
         for (size_t j = 0; j < e->p; j++)
             z[i] += w[j] * (double)e->x[j * e->n + i];
         for (size_t k = 0; k < e->problem.covariate_count; k++)
-            z[i] += s->free[k] * e->covariates[k * e->n + i];
+            z[i] += s->covariate_coefficients[k] * e->covariates[k * e->n + i];
     }
 }
 
@@ -470,7 +470,7 @@ Test(bp, trees_have_the_answers_of_saif)
                 WORKS(vxs_solver_fit(bp, ratios[k] * most, &a, &err), err);
                 WORKS(vxs_solver_fit(saif, ratios[k] * most, &b, &err), err);
                 cr_assert(fabs(primal(&e, &a) - primal(&e, &b)) <= 1e-8 * primal(&e, &b));
-                cr_assert(a.certificate.pieces <= b.certificate.pieces + 1);
+                cr_assert(a.certificate.fused_regions <= b.certificate.fused_regions + 1);
                 vxs_solution_release(&a);
                 vxs_solution_release(&b);
                 compared++;
@@ -515,7 +515,7 @@ Test(bp, dual_norms_are_those_of_all_sets)
             vxs_reparametrized r;
             vxs_dome dome;
             double v[64] = { 0 }, u[256], norm;
-            vxs_solution empty = { .free = (double[]){ 0, 0 } };
+            vxs_solution empty = { .covariate_coefficients = (double[]){ 0, 0 } };
             WORKS(vxs_reparametrized_new(&w, none, number % 2, &r, &err), err);
             WORKS(vxs_dome_new(w.n, &dome, &err), err);
             place_ball(&e, &w, &r, &empty, 1, &random, &dome);

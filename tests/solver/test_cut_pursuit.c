@@ -213,7 +213,8 @@ static double gap_of(const example *e, const vxs_solution *s, double *primal, do
             for (size_t j = 0; j < e->p; j++)
                 z[c] += (double)e->x[j * e->n + i] * w[c * e->p + j];
             for (size_t k = 0; k < e->problem.covariate_count; k++)
-                z[c] += e->covariates[k * e->n + i] * s->free[c * e->problem.covariate_count + k];
+                z[c] += e->covariates[k * e->n + i] *
+                        s->covariate_coefficients[c * e->problem.covariate_count + k];
         }
         *primal += u_of(e, i) * loss_of(e, i, z, slope[i]);
     }
@@ -266,8 +267,8 @@ static void confirm_center(const example *e, const vxs_solution *s)
     double sum = 0, size = 0;
     for (size_t k = 0; k < e->problem.covariate_count; k++)
         for (size_t c = 0; c < e->classes; c++) {
-            sum += s->free[c * e->problem.covariate_count + k];
-            size += fabs(s->free[c * e->problem.covariate_count + k]);
+            sum += s->covariate_coefficients[c * e->problem.covariate_count + k];
+            size += fabs(s->covariate_coefficients[c * e->problem.covariate_count + k]);
         }
     for (size_t k = 0; k < s->count && e->fused.sparsity == 0; k++) {
         sum += s->weight[k];

@@ -7,7 +7,7 @@
 typedef struct {
     size_t n, p;
     float *x;
-    double *y, *u, *free;
+    double *y, *u, *covariates;
     vxs_design *design;
     vxs_blocks *units;
     vxs_budget budget;
@@ -27,8 +27,8 @@ static void draw_classes(example *e, const vxs_random *random, uint64_t *at)
             z += (j % 2 ? -1 : 1) * (double)e->x[j * e->n + i];
         e->y[i] = i < 2 ? 2 * (double)i - 1 : z > 0 ? 1 : -1;
         e->u[i] = i % 7 == 6 ? 0 : 0.5 + vxs_random_uniform(random, (*at)++);
-        e->free[i] = 1;
-        e->free[e->n + i] = normal(random, at);
+        e->covariates[i] = 1;
+        e->covariates[e->n + i] = normal(random, at);
     }
 }
 
@@ -42,7 +42,7 @@ static example make(uint64_t number, size_t n, size_t p)
     e.x = malloc(n * p * sizeof(*e.x));
     e.y = malloc(n * sizeof(*e.y));
     e.u = malloc(n * sizeof(*e.u));
-    e.free = malloc(2 * n * sizeof(*e.free));
+    e.covariates = malloc(2 * n * sizeof(*e.covariates));
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < n; i++) {
             double near = j > 0 ? (double)e.x[(j - 1) * n + i] : 0;
@@ -66,7 +66,7 @@ static example make(uint64_t number, size_t n, size_t p)
                        .loss.n = n,
                        .loss.y = e.y,
                        .loss.u = number % 3 == 0 ? e.u : NULL,
-                       .covariates = e.free,
+                       .covariates = e.covariates,
                        .covariate_count = number / 2 % 3 };
     e.budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
                              .blocks = e.units,
@@ -82,7 +82,7 @@ static void release(example *e)
     free(e->x);
     free(e->y);
     free(e->u);
-    free(e->free);
+    free(e->covariates);
 }
 
 /* The budget is a member of the example. */
@@ -146,11 +146,11 @@ Test(cutting_plane, certificates_hold)
 {
     for (uint64_t number = 0; number < 300; number++) {
         example e = make(number, 12 + number % 30, 10 + number * 7 % 90);
-        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, VXS_BY_ROUNDS);
+        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, VXS_BY_ITERATIONS);
         cr_assert(solution.certificate.converged && solution.certificate.gap <= 1e-6,
                   "%lu: gap %g after %lu rounds, %zu units, B %zu, C %g, loss %d, free %zu",
                   (unsigned long)number, solution.certificate.gap,
-                  (unsigned long)solution.selected->rounds, solution.selected->count,
+                  (unsigned long)solution.selected->iterations, solution.selected->count,
                   e.budget.budget, e.budget.cost, e.problem.loss.kind->name,
                   e.problem.covariate_count);
         confirm(&e, &solution, number);
@@ -164,13 +164,13 @@ Test(cutting_plane, every_iteration_is_certified)
 {
     for (uint64_t number = 0; number < 100; number++) {
         example e = make(number, 20 + number % 30, 40 + number * 7 % 90);
-        vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, VXS_BY_ROUNDS);
+        vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, VXS_BY_ITERATIONS);
         double before = INFINITY;
         for (double rounds = 0; rounds < 5; rounds++) {
-            vxs_solution part = solve(&e, "fgm", rounds, 1e-7, VXS_BY_ROUNDS);
+            vxs_solution part = solve(&e, "fgm", rounds, 1e-7, VXS_BY_ITERATIONS);
             const vxs_certificate *c = &part.certificate;
             confirm(&e, &part, number);
-            cr_assert(c->converged && part.selected->rounds <= (uint64_t)rounds);
+            cr_assert(c->converged && part.selected->iterations <= (uint64_t)rounds);
             cr_assert(part.selected->count <= e.budget.budget * (size_t)rounds);
             cr_assert(c->primal <= before * (1 + 1e-7) + 1e-9);
             cr_assert(c->dual <= whole.certificate.primal * (1 + 1e-9) + 1e-9);
@@ -210,13 +210,13 @@ Test(cutting_plane, both_methods_agree)
         e.budget.only_refit = true;
         if (descent) /* slow for large C */
             e.budget.cost = number % 3 ? 0.2 : 0.03;
-        vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ROUNDS);
+        vxs_solution one = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ITERATIONS);
         vxs_solution two = solve_by(&e, "mslr", descent ? VXS_SOLVER_DESCENT : VXS_SOLVER_GRADIENTS,
-                                    1e6, tol, VXS_BY_ROUNDS);
+                                    1e6, tol, VXS_BY_ITERATIONS);
         confirm(&e, &two, number);
         cr_assert(two.certificate.gap <= tol, "%lu: gap %g after %lu rounds, restricted %g",
-                  (unsigned long)number, two.certificate.gap, (unsigned long)two.selected->rounds,
-                  two.selected->restricted);
+                  (unsigned long)number, two.certificate.gap,
+                  (unsigned long)two.selected->iterations, two.selected->restricted_gap);
         double size = one.certificate.primal;
         cr_assert(two.certificate.primal >= one.certificate.dual - 1e-9 * size);
         cr_assert(one.certificate.primal >= two.certificate.dual - 1e-9 * size);
@@ -236,7 +236,7 @@ Test(cutting_plane, budget_one_is_the_lasso)
         vxs_solution lasso;
         e.budget.budget = 1;
         e.budget.cost = 0.2 + (double)(number % 5);
-        vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, VXS_BY_ROUNDS);
+        vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, VXS_BY_ITERATIONS);
         double sum = 0, loss = s.certificate.primal;
         for (size_t k = 0; k < s.count; k++)
             sum += fabs(s.weight[k]);
@@ -324,10 +324,10 @@ Test(cutting_plane, refit_is_optimal)
         example e = make(number, 30, 40);
         e.budget.refit_cost = 0.1 + (double)(number % 7);
         e.budget.only_refit = number % 2;
-        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, VXS_BY_ROUNDS);
+        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, VXS_BY_ITERATIONS);
         confirm(&e, &s, number);
         if (s.selected->count > 0) {
-            s.selected->retrained[0] += 0.01 + fabs(s.selected->retrained[0]);
+            s.selected->refit_weight[0] += 0.01 + fabs(s.selected->refit_weight[0]);
             cr_assert(!check(&e, &s).converged);
         }
         vxs_solution_release(&s);
@@ -354,7 +354,7 @@ Test(cutting_plane, covariates_that_are_almost_the_same)
         e.problem.covariate_count = 3;
         e.budget.refit_cost = 1;
         e.budget.only_refit = number % 2;
-        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, VXS_BY_ROUNDS);
+        vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, VXS_BY_ITERATIONS);
         confirm(&e, &s, number);
         vxs_solution_release(&s);
         release(&e);
@@ -366,7 +366,7 @@ Test(cutting_plane, covariates_that_are_almost_the_same)
 Test(cutting_plane, wrong_answers)
 {
     example e = make(4, 40, 50);
-    vxs_solution s = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ROUNDS);
+    vxs_solution s = solve(&e, "fgm", 1e6, 1e-7, VXS_BY_ITERATIONS);
     s.selected->weight[0] *= 1.2;
     cr_assert(!check(&e, &s).converged);
     vxs_solution_release(&s);
@@ -388,7 +388,7 @@ static void solve_units(example *e, const vxs_feature_map *map, const vxs_groups
     e->budget.blocks = e->units;
     e->budget.map = *map;
     for (double rounds = 1; rounds < 1e4; rounds *= 1e3) {
-        vxs_solution s = solve(e, "fgm", rounds, 1e-5, VXS_BY_ROUNDS);
+        vxs_solution s = solve(e, "fgm", rounds, 1e-5, VXS_BY_ITERATIONS);
         cr_assert(rounds == 1 || s.certificate.gap <= 1e-5, "%lu: gap %g", (unsigned long)number,
                   s.certificate.gap);
         confirm(e, &s, number);
@@ -471,7 +471,7 @@ static vxs_status solve_hard(vxs_error *err)
     vxs_status status = vxs_solver_new(NULL, m, &problem, &settings, &solver, err);
     if (status)
         return status;
-    status = vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, 4 }, &solution, err);
+    status = vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ITERATIONS, 4 }, &solution, err);
     if (!status)
         status = vxs_check_solution(&problem, &solution, &c, err);
     vxs_solution_release(&solution);
@@ -486,7 +486,7 @@ Test(cutting_plane, margins_that_are_met)
         example e = make(number + 2, 32 + number, 110 + 5 * number);
         e.budget.cost = 1e4;
         e.budget.budget = number % 8 < 4 ? e.p / 3 : e.p;
-        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, VXS_BY_ROUNDS);
+        vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, VXS_BY_ITERATIONS);
         const vxs_certificate *c = &solution.certificate;
         cr_assert(c->converged, "%lu: gap %g", (unsigned long)number, c->gap);
         cr_assert(c->iterations < 4000, "%lu: %lu steps", (unsigned long)number,
@@ -530,12 +530,12 @@ Test(cutting_plane, fewer_iterations_after_more)
     const vxs_problem problem = problem_of(&e);
     vxs_solver *solver = NULL;
     vxs_method_settings settings = { .tol = 1e-9, .blocks.inner_tol = 1e-6 };
-    vxs_solution more, fewer, alone = solve(&e, "fgm", 2, 1e-5, VXS_BY_ROUNDS);
+    vxs_solution more, fewer, alone = solve(&e, "fgm", 2, 1e-5, VXS_BY_ITERATIONS);
     WORKS(vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_FGM], &problem, &settings, &solver, &err),
           err);
-    WORKS(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, 5 }, &more, &err), err);
-    WORKS(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, 2 }, &fewer, &err), err);
-    cr_assert(more.selected->rounds > 2 && fewer.selected->rounds == 2);
+    WORKS(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ITERATIONS, 5 }, &more, &err), err);
+    WORKS(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ITERATIONS, 2 }, &fewer, &err), err);
+    cr_assert(more.selected->iterations > 2 && fewer.selected->iterations == 2);
     cr_assert(fewer.count == alone.count && fewer.certificate.primal == alone.certificate.primal);
     vxs_solver_free(solver);
     vxs_solution_release(&more);

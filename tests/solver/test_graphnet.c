@@ -12,7 +12,7 @@ typedef struct {
     vxs_random random;
     uint64_t at;
     float x[N * P], wide[(N + EDGES) * P];
-    double y[N + EDGES], u[N + EDGES], free[2 * (N + EDGES)];
+    double y[N + EDGES], u[N + EDGES], covariates[2 * (N + EDGES)];
     vxs_graph graph;
     vxs_design *design, *stacked;
     vxs_problem problem;
@@ -64,7 +64,7 @@ static void make(example *e, uint64_t number, const vxs_loss_kind *kind)
     for (size_t i = 0; i < N; i++) {
         double score = (double)e->x[i] + (double)e->x[N + i] - (double)e->x[2 * N + i] + draw(e);
         e->y[i] = kind == &vxs_squared_loss ? score : score > 0 ? 1 : -1;
-        e->free[i] = 1;
+        e->covariates[i] = 1;
     }
     for (size_t i = 0; i < N + EDGES; i++)
         e->u[i] = i < N ? exp(draw(e)) : 1;
@@ -73,7 +73,7 @@ static void make(example *e, uint64_t number, const vxs_loss_kind *kind)
     WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
     e->problem = (vxs_problem){ .design = e->design,
                                 .loss = { kind, N, 1, e->y, number % 2 ? e->u : NULL },
-                                .covariates = e->free,
+                                .covariates = e->covariates,
                                 .covariate_count = number / 2 % 2,
                                 .quadratic = { &vxs_laplacian, weight, &e->graph },
                                 .nonnegative = number % 7 == 3 };

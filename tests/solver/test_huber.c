@@ -14,7 +14,7 @@ typedef struct {
     vxs_random random;
     uint64_t at;
     float x[N * P], wide[N * (P + N)];
-    double y[N], u[N], free[N];
+    double y[N], u[N], covariates[N];
     vxs_design *design;
     vxs_problem problem;
 } example;
@@ -35,7 +35,7 @@ static void make(example *e, uint64_t number, double threshold)
         e->y[i] = (double)e->x[i] - (double)e->x[N + i] + 0.5 * draw(e);
         e->y[i] += i % 10 == 3 ? 30 * draw(e) : 0;
         e->u[i] = i == 7 ? 0 : exp(draw(e));
-        e->free[i] = 1;
+        e->covariates[i] = 1;
     }
     WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
     e->problem = (vxs_problem){ .design = e->design,
@@ -44,7 +44,7 @@ static void make(example *e, uint64_t number, double threshold)
                                           .y = e->y,
                                           .u = number % 2 ? e->u : NULL,
                                           .threshold = threshold },
-                                .covariates = e->free,
+                                .covariates = e->covariates,
                                 .covariate_count = number / 2 % 2,
                                 .quadratic = { &vxs_ridge, number % 3 ? 0 : 2, NULL },
                                 .nonnegative = number % 5 == 3 };

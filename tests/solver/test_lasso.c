@@ -4,7 +4,7 @@
 typedef struct {
     size_t n, p;
     float *x;
-    double *y, *weights, *free;
+    double *y, *weights, *covariates;
     vxs_design *design;
     vxs_problem problem;
 } example;
@@ -44,16 +44,16 @@ static example make(uint64_t number)
     e.x = malloc(e.n * e.p * sizeof(*e.x));
     e.y = malloc(e.n * sizeof(*e.y));
     e.weights = malloc(e.n * sizeof(*e.weights));
-    e.free = malloc(3 * e.n * sizeof(*e.free));
+    e.covariates = malloc(3 * e.n * sizeof(*e.covariates));
     fill_columns(&e, &random, &at);
     bool logistic = number % 2;
     for (size_t i = 0; i < e.n; i++) {
         double score = draw(&random, &at) + 2 * (double)e.x[i];
         e.y[i] = logistic ? (score > 0 ? 1 : -1) : score + 5;
         e.weights[i] = vxs_random_uniform(&random, at++) < 0.1 ? 0 : 0.2 + fabs(draw(&random, &at));
-        e.free[i] = 1;
-        e.free[e.n + i] = draw(&random, &at);
-        e.free[2 * e.n + i] = 2 - e.free[e.n + i]; /* depends on the two before */
+        e.covariates[i] = 1;
+        e.covariates[e.n + i] = draw(&random, &at);
+        e.covariates[2 * e.n + i] = 2 - e.covariates[e.n + i]; /* depends on the two before */
     }
     e.y[0] = logistic ? 1 : e.y[0];
     e.y[1] = logistic ? -1 : e.y[1];
@@ -61,14 +61,14 @@ static example make(uint64_t number)
     WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
     vxs_view view = { .standardize = (vxs_standardize)(number / 2 % 3) };
     WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
-    static const size_t free_counts[] = { 0, 1, 2, 3 };
+    static const size_t covariate_counts[] = { 0, 1, 2, 3 };
     e.problem = (vxs_problem){ .design = e.design,
                                .loss.kind = logistic ? &vxs_logistic_loss : &vxs_squared_loss,
                                .loss.n = e.n,
                                .loss.y = e.y,
                                .loss.u = number / 6 % 3 == 0 ? e.weights : NULL,
-                               .covariates = e.free,
-                               .covariate_count = free_counts[number / 18 % 4],
+                               .covariates = e.covariates,
+                               .covariate_count = covariate_counts[number / 18 % 4],
                                .quadratic = { &vxs_ridge, number / 72 % 3 == 0 ? 0.5 : 0, NULL },
                                .nonnegative = number / 216 % 4 == 0 };
     return e;
@@ -80,7 +80,7 @@ static void release(example *e)
     free(e->x);
     free(e->y);
     free(e->weights);
-    free(e->free);
+    free(e->covariates);
 }
 
 /* The same with a random forest: chains, stars and anything between, in one piece or a few. */
@@ -180,7 +180,7 @@ static void solve_one_way(const example *e, uint64_t number, size_t way, double 
             continue;
         WORKS(vxs_solver_fit(solver, ratios[k] * most, &s, &err), err);
         confirm(e, &s, number, way);
-        bool empty = g ? s.certificate.pieces == g->nodes - g->count : s.count == 0;
+        bool empty = g ? s.certificate.fused_regions == g->nodes - g->count : s.count == 0;
         cr_assert(ratios[k] < 1 || empty, "problem %d, way %zu: not empty at %g of lambda_max",
                   (int)number, way, ratios[k]);
         if (way == 0)

@@ -411,8 +411,9 @@ Test(misuse, lambda)
             e->settings.fused.solver = m < 3 ? VXS_FUSED_AUTO : ways[m - 2];
             WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
             REFUSES(vxs_solver_fit(solver, bad[k].lambda, &s, &err), err, VXS_MISUSE, bad[k].part);
-            cr_assert(s.count == 0 && !s.weight && !s.free);
-            s = (vxs_solution){ .free = e->ones, .certificate = { .lambda = bad[k].lambda } };
+            cr_assert(s.count == 0 && !s.weight && !s.covariate_coefficients);
+            s = (vxs_solution){ .covariate_coefficients = e->ones,
+                                .certificate = { .lambda = bad[k].lambda } };
             vxs_certificate found;
             if (!(bad[k].lambda > 0 &&
                   bad[k].lambda < 1)) /* of which the checker knows no largest */
@@ -432,8 +433,8 @@ Test(misuse, numbers_of_rounds)
         vxs_solution s;
         example *e = make(VXS_METHOD_FGM);
         WORKS(vxs_solver_new(NULL, e->method, &e->problem, &e->settings, &solver, &err), err);
-        REFUSES(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ROUNDS, bad[k] }, &s, &err), err,
-                VXS_MISUSE, "no number of rounds");
+        REFUSES(vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_ITERATIONS, bad[k] }, &s, &err),
+                err, VXS_MISUSE, "no number of rounds");
         REFUSES(vxs_solver_fit(solver, 0.1, &s, &err), err, VXS_MISUSE, "goes by rounds");
         vxs_solver_free(solver);
         release(e);
@@ -518,7 +519,8 @@ Test(misuse, designs_with_values_that_are_not_finite)
             vxs_error err = VXS_ERROR_INIT;
             vxs_certificate found;
             example *e = make(m);
-            vxs_solution s = { .free = e->ones, .certificate = { .lambda = 1, .tol = 1 } };
+            vxs_solution s = { .covariate_coefficients = e->ones,
+                               .certificate = { .lambda = 1, .tol = 1 } };
             vxs_design_free(e->design);
             e->x[5 * N + (k == 2 ? 0 : 9)] = bad[k];
             WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
@@ -565,7 +567,7 @@ Test(misuse, solutions_of_other_problems)
     vxs_solution s = { .index = index,
                        .weight = weight,
                        .count = 1,
-                       .free = e->ones,
+                       .covariate_coefficients = e->ones,
                        .certificate = { .lambda = 1, .tol = 1 } };
     REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
             "a weight of column 8 of 8");
@@ -574,9 +576,9 @@ Test(misuse, solutions_of_other_problems)
     REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_BAD_DATA,
             "column 0 is nan");
     weight[0] = 1;
-    s.free = NULL;
+    s.covariate_coefficients = NULL;
     REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE, "covariates");
-    s.free = e->ones;
+    s.covariate_coefficients = e->ones;
     e->y[0] = NAN;
     REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_BAD_DATA, "y of sample 0");
     release(e);
@@ -595,7 +597,7 @@ Test(misuse, selections_of_other_units)
     WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
     cr_assert(!found.converged && found.gap == INFINITY);
     s.selected->start[1] = 1;
-    s.selected->unit[0] = P;
+    s.selected->block[0] = P;
     WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
     cr_assert(!found.converged && found.gap == INFINITY);
     vxs_selected_free(s.selected);
@@ -749,7 +751,9 @@ Test(misuse, counts_without_arrays_and_methods_of_no_table)
     e->method = &vxs_methods[VXS_METHODS];
     REFUSED(e, VXS_MISUSE, "none of vxs_methods");
     e = make(VXS_METHOD_LASSO);
-    vxs_solution s = { .count = 2, .free = &free_weight, .certificate = { .lambda = 1 } };
+    vxs_solution s = { .count = 2,
+                       .covariate_coefficients = &free_weight,
+                       .certificate = { .lambda = 1 } };
     REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
             "2 weights without values");
     release(e);

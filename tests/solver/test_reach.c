@@ -12,7 +12,7 @@ enum { N = 12, P = 4, SITES = 6, EXAMPLES = 60 };
 
 typedef struct {
     float x[N * P];
-    double y[N], u[N], free[N * SITES];
+    double y[N], u[N], covariates[N * SITES];
     vxs_design *design, *view;
     vxs_graph graph;
     vxs_fused fused;
@@ -31,7 +31,7 @@ static void draw(example *e, uint64_t seed, const vxs_loss_kind *loss)
         e->y[i] = loss == &vxs_multinomial_loss ? class : i < 3 || score > 0 ? 1 : -1;
         e->u[i] = exp(2 * vxs_random_normal(&random, N * P + N + i));
         for (size_t k = 0; k < SITES; k++)
-            e->free[k * N + i] = k == 0 || k == i / 2;
+            e->covariates[k * N + i] = k == 0 || k == i / 2;
     }
 }
 
@@ -54,7 +54,7 @@ static void make(example *e, uint64_t seed, const vxs_loss_kind *loss, bool loop
                                 .loss.n = N,
                                 .loss.y = e->y,
                                 .loss.u = seed % 2 == 0 ? e->u : NULL,
-                                .covariates = e->free,
+                                .covariates = e->covariates,
                                 .covariate_count = SITES,
                                 .penalty = &e->fused.penalty,
                                 .loss.k = loss == &vxs_multinomial_loss ? 3 : 0 };

@@ -18,7 +18,7 @@ typedef struct {
     uint64_t drawn;
     double raw[P * N];
     float x[P * N];
-    double y[N], free[2 * N];
+    double y[N], covariates[2 * N];
     vxs_graph graph;
     vxs_analysis terms;
     vxs_design *base, *view;
@@ -60,7 +60,7 @@ static void fill_subject(example *e, int kind, size_t i)
         if ((kind == OPPOSITE || kind == TWICE) && j >= P / 2)
             *x = -e->raw[(j - P / 2) * N + i];
         if (kind == COVARIATE)
-            *x *= 2 + e->free[N + i];
+            *x *= 2 + e->covariates[N + i];
     }
 }
 
@@ -122,8 +122,8 @@ static void make(example *e, int kind, int way, const vxs_loss_kind *loss)
     vxs_error err = VXS_ERROR_INIT;
     *e = (example){ .random = { 77, (uint64_t)(100 * kind + 10 * way) + number_of_loss(loss) } };
     for (size_t i = 0; i < N; i++) {
-        e->free[i] = 1;
-        e->free[N + i] = vxs_random_uniform(&e->random, e->drawn++);
+        e->covariates[i] = 1;
+        e->covariates[N + i] = vxs_random_uniform(&e->random, e->drawn++);
     }
     fill(e, kind);
     make_graph(e, kind, way == LOOPS || way == JOINT);
@@ -134,7 +134,7 @@ static void make(example *e, int kind, int way, const vxs_loss_kind *loss)
     e->problem = (vxs_problem){ .loss.kind = loss,
                                 .loss.n = N,
                                 .loss.y = e->y,
-                                .covariates = e->free,
+                                .covariates = e->covariates,
                                 .covariate_count = 2,
                                 .penalty = &e->fused.penalty,
                                 .loss.k = loss == &vxs_multinomial_loss ? CLASSES : 0 };
@@ -178,7 +178,8 @@ static void predict(const example *e, const vxs_solution *s, double *z)
     double column[N];
     for (size_t c = 0; c < classes; c++)
         for (size_t i = 0; i < N; i++)
-            z[c * N + i] = s->free[c * q] + s->free[c * q + 1] * e->free[N + i];
+            z[c * N + i] = s->covariate_coefficients[c * q] +
+                           s->covariate_coefficients[c * q + 1] * e->covariates[N + i];
     for (size_t k = 0; k < s->count; k++) {
         size_t j = s->index[k] % P, c = s->index[k] / P;
         vxs_design_fetch(e->view, &j, 1, column);

@@ -124,7 +124,7 @@ static bool have_the_same_bits(bool fused)
         same = fit(x, y, fused, threads, &more) && more.count == one.count &&
                memcmp(one.index, more.index, one.count * sizeof(*one.index)) == 0 &&
                memcmp(one.weight, more.weight, one.count * sizeof(*one.weight)) == 0 &&
-               one.free[0] == more.free[0];
+               one.covariate_coefficients[0] == more.covariate_coefficients[0];
     vxs_solution_release(&one);
     vxs_solution_release(&more);
     return same;

@@ -60,7 +60,7 @@ static const vxs_loss_kind log_cosh = {
 
 typedef struct {
     float x[N * P];
-    double y[N], u[N], free[2 * N];
+    double y[N], u[N], covariates[2 * N];
     vxs_design *design;
     vxs_problem problem;
     vxs_certificate said, found;
@@ -83,13 +83,13 @@ static example *make(const vxs_loss_kind *kind, double size, uint64_t seed)
         bool classes = !kind->is_target(&any, 0.5);
         e.y[i] = tries[classes];
         e.u[i] = i == 7 ? 0 : exp(vxs_random_normal(&random, N * P + N + i));
-        e.free[i] = 1;
-        e.free[N + i] = vxs_random_normal(&random, N * P + 2 * N + i);
+        e.covariates[i] = 1;
+        e.covariates[N + i] = vxs_random_normal(&random, N * P + 2 * N + i);
     }
     WORKS(vxs_dense_new(e.x, N, P, 1, &e.design, &err), err);
     e.problem = (vxs_problem){ .design = e.design,
                                .loss = { .kind = kind, .n = N, .y = e.y, .u = e.u },
-                               .covariates = e.free,
+                               .covariates = e.covariates,
                                .covariate_count = 2 };
     return &e;
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 9, SAMPLES = 24, CLASSES = 4, FREE = 2 };
+enum { MOST = 9, SAMPLES = 24, CLASSES = 4, COVARIATES = 2 };
 
 typedef struct {
     vxs_random random;
@@ -210,8 +210,8 @@ typedef struct {
     vxs_design *design;
     size_t p, classes;
     float x[SAMPLES * MOST];
-    double y[SAMPLES], weights[SAMPLES], free[FREE * SAMPLES];
-    double w[CLASSES * MOST], b[CLASSES * FREE];
+    double y[SAMPLES], weights[SAMPLES], covariates[COVARIATES * SAMPLES];
+    double w[CLASSES * MOST], b[CLASSES * COVARIATES];
     size_t index[CLASSES * MOST];
     double weight[CLASSES * MOST];
 } example;
@@ -235,8 +235,8 @@ static example *make(uint64_t number)
                   : loss == &vxs_logistic_loss ? (score > 0 ? 1 : -1)
                                                : (double)(i % e->classes);
         e->weights[i] = i % 7 == 3 ? 0 : 0.5 + draw(&c);
-        e->free[i] = 1;
-        e->free[SAMPLES + i] = draw(&c);
+        e->covariates[i] = 1;
+        e->covariates[SAMPLES + i] = draw(&c);
     }
     WORKS(vxs_dense_new(e->x, SAMPLES, e->p, 1, &e->design, &err), err);
     e->fused = vxs_fused_on(&e->graph, number / 18 % 4 > 1 ? 0.4 : 0);
@@ -245,8 +245,8 @@ static example *make(uint64_t number)
                                 .loss.n = SAMPLES,
                                 .loss.y = e->y,
                                 .loss.u = number / 3 % 2 ? e->weights : NULL,
-                                .covariates = e->free,
-                                .covariate_count = number / 6 % (FREE + 1),
+                                .covariates = e->covariates,
+                                .covariate_count = number / 6 % (COVARIATES + 1),
                                 .penalty = number / 18 % 4 ? &e->fused.penalty : NULL,
                                 .loss.k = e->classes };
     return e;
@@ -266,7 +266,7 @@ static vxs_certificate ask(example *e, double lambda)
     vxs_certificate said;
     vxs_solution s = { .index = e->index,
                        .weight = e->weight,
-                       .free = e->b,
+                       .covariate_coefficients = e->b,
                        .certificate = { .lambda = lambda, .tol = 1e-6 } };
     for (size_t k = 0; k < e->classes * e->p; k++)
         if (e->w[k] != 0) {
@@ -286,7 +286,7 @@ Test(check, no_point_has_a_negative_gap)
             double size = pow(10, 3 * draw(&c) - 2), lambda = pow(10, 4 * draw(&c) - 3);
             for (size_t k = 0; k < e->classes * e->p; k++)
                 e->w[k] = draw(&c) < 0.3 ? 0 : size * (draw(&c) - 0.5);
-            for (size_t k = 0; k < CLASSES * FREE; k++)
+            for (size_t k = 0; k < CLASSES * COVARIATES; k++)
                 e->b[k] = size * (draw(&c) - 0.5);
             vxs_certificate said = ask(e, lambda);
             cr_assert(said.gap >= -1e-10, "problem %d, lambda %g: the gap is %g, primal %g",
@@ -301,7 +301,7 @@ Test(check, no_point_has_a_negative_gap)
 
 static double column_of(const example *e, size_t j, size_t i)
 {
-    return j < e->p ? (double)e->x[j * SAMPLES + i] : e->free[(j - e->p) * SAMPLES + i];
+    return j < e->p ? (double)e->x[j * SAMPLES + i] : e->covariates[(j - e->p) * SAMPLES + i];
 }
 
 /* Gradient of the loss by the w, then the b, of a class. */
@@ -342,7 +342,7 @@ static void copy_point(example *e, double *at, bool out)
 /* Accelerated proximal gradients with restarts, from the current point. */
 static void solve(example *e, double lambda, int steps)
 {
-    enum { ALL = CLASSES * (MOST + FREE) };
+    enum { ALL = CLASSES * (MOST + COVARIATES) };
     vxs_error err = VXS_ERROR_INIT;
     size_t all = e->p + e->problem.covariate_count, count = e->classes * all;
     double now[ALL] = { 0 }, at[ALL], down[ALL], before[ALL], curvature = 0, momentum = 1;
@@ -569,7 +569,7 @@ static vxs_status check_one(vxs_error *err)
     vxs_certificate said;
     vxs_solution s = { .certificate = { .lambda = 1 } };
     e = e ? e : make(20); /* multinomial, with a graph */
-    s.free = e->b;
+    s.covariate_coefficients = e->b;
     return vxs_check_solution(&e->problem, &s, &said, err);
 }
 
@@ -599,7 +599,7 @@ Test(check, refuses_what_it_does_not_know)
     vxs_error err = VXS_ERROR_INIT;
     vxs_certificate said;
     example *e = make(18);
-    vxs_solution s = { .free = e->b, .certificate = { .lambda = 1 } };
+    vxs_solution s = { .covariate_coefficients = e->b, .certificate = { .lambda = 1 } };
     e->problem.quadratic = (vxs_quadratic){ &vxs_ridge, 1, NULL };
     REFUSES(vxs_check_solution(&e->problem, &s, &said, &err), err, VXS_MISUSE, "ridge");
     e->problem.quadratic.weight = 0;

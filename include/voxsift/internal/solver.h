@@ -1,4 +1,4 @@
-/* voxsift/internal/solver.h - answers and methods; for the library's rooms and the command line,
+/* voxsift/internal/solver.h - solutions and methods; for the library's rooms and the command line,
  * not installed. */
 #ifndef VOXSIFT_INTERNAL_SOLVER_H
 #define VOXSIFT_INTERNAL_SOLVER_H
@@ -13,57 +13,54 @@
 extern "C" {
 #endif
 
-/* ---- Problems and answers -------------------------------------------------------------------- */
+/* ---- Problems and solutions ------------------------------------------------------------------ */
 
-/* What is kept of a certificate, one row a field: files, checkpoints and parts of runs are loops
- * over these. Ends with name == NULL. */
+/* The fields of a certificate that files, checkpoints and chunks store. Ends with name == NULL. */
 typedef struct {
     const char *name; /* the key in model.json */
     size_t offset;
     enum { VXS_FIELD_REAL, VXS_FIELD_COUNT, VXS_FIELD_FLAG } type;
-    bool if_any; /* not written where it is 0 */
-    bool null;   /* may be null, which stands for: */
+    bool if_any; /* omitted if 0 */
+    bool null;   /* may be null in JSON, which stands for `none` */
     double none;
     const char *help;
 } vxs_field;
 extern const vxs_field vxs_certificate_fields[];
-#define VXS_MOST_COUNT (SIZE_MAX >> 11) /* a double has counts up to it exactly */
+#define VXS_MAX_COUNT (SIZE_MAX >> 11) /* counts that a double represents exactly */
 
-#define VXS_REFIT_GAP 1e-6 /* so much of it is good enough */
-VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count,
+#define VXS_REFIT_GAP 1e-6 /* gap of a refit to reach */
+VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t covariate_count,
                                               bool retrained, vxs_error *err);
 void vxs_selected_free(vxs_selected *selected);
 VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err); /* or NULL */
-/* theta and u alone */
+/* theta and u only */
 VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);
 void vxs_bound_free(vxs_bound *bound);
 
-/* Whether a gap is as small as the tolerance, both as shares of the empty model's value: the only
- * place that decides it. A gap that is NaN, or below 0 by more than rounding (a hundredth of the
- * tolerance, or 1e-12), shows nothing. */
+/* True if the relative gap is at most the relative tolerance: the one place that decides. A gap
+ * that is NaN, or negative by more than rounding (1 % of the tolerance, or 1e-10), is no bound. */
 bool vxs_has_converged(double gap, double tol);
 
-/* Whether what is said of an answer is what the checker found, and good enough: primal values by
- * the same share as gaps. Of a selection the value may be found to be less: the checker divides
- * weights among units in the best way there is. */
+/* True if a certificate agrees with the checker's and has converged. For a selection the checker's
+ * primal value may be smaller: it finds the optimal weights among blocks. */
 bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *found,
                            bool selected);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-#define VXS_MOST_NUMBERS 64
-/* The numbers of units; none where it is NULL. */
+#define VXS_MAX_NUMBERS 64
+/* Parses the numbers of blocks; count 0 if NULL. */
 VXS_MUST_CHECK vxs_status vxs_read_numbers(const vxs_method_settings *settings,
-                                           double numbers[VXS_MOST_NUMBERS], size_t *count,
+                                           double numbers[VXS_MAX_NUMBERS], size_t *count,
                                            vxs_error *err);
 extern const char *const vxs_method_names[]; /* ends with NULL */
-/* What it takes when nothing is set. */
+/* With default settings. */
 bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss);
 bool vxs_method_takes_quadratic(const vxs_method *method, const vxs_quadratic_kind *quadratic);
-/* What fits with these settings go by. */
+/* The parameter of paths with these settings. */
 vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_settings *settings);
-/* Whether a solver takes a point; vxs_solver_fit begins with it. A lambda
- * that rounding of slopes exceeds is none. */
+/* Whether a point is valid for the solver; vxs_solver_fit begins with it. A lambda below the
+ * rounding of gradients is not. */
 VXS_MUST_CHECK vxs_status vxs_point_check(const vxs_solver *solver, vxs_path_point point,
                                           vxs_error *err);
 

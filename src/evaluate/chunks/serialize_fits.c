@@ -8,7 +8,7 @@ static void serialize_certificate(vxs_serializer *p, vxs_certificate *c)
         if (f->type == VXS_FIELD_REAL)
             vxs_serialize_reals(p, at, 1);
         else if (f->type == VXS_FIELD_COUNT)
-            vxs_serialize_size(p, at, VXS_MOST_COUNT);
+            vxs_serialize_size(p, at, VXS_MAX_COUNT);
         else
             vxs_serialize_flag(p, at);
     }
@@ -21,7 +21,8 @@ void vxs_serialize_fit(vxs_serializer *p, const vxs_task *t, vxs_solution *fit)
     if (p->from) {
         fit->index = vxs_serialize_room(p, count, sizeof(*fit->index));
         fit->weight = vxs_serialize_room(p, count, sizeof(*fit->weight));
-        fit->free = vxs_serialize_room(p, t->covariate_count, sizeof(*fit->free));
+        fit->covariate_coefficients =
+            vxs_serialize_room(p, t->covariate_count, sizeof(*fit->covariate_coefficients));
     }
     if (p->status)
         return;
@@ -29,7 +30,7 @@ void vxs_serialize_fit(vxs_serializer *p, const vxs_task *t, vxs_solution *fit)
     for (size_t k = 0; k < count; k++)
         vxs_serialize_size(p, &fit->index[k], t->cohort->p - 1);
     vxs_serialize_reals(p, fit->weight, count);
-    vxs_serialize_reals(p, fit->free, t->covariate_count);
+    vxs_serialize_reals(p, fit->covariate_coefficients, t->covariate_count);
     serialize_certificate(p, &fit->certificate);
 }
 
@@ -60,11 +61,11 @@ void vxs_serialize_selected(vxs_serializer *p, const vxs_task *t, bool *selected
 static void serialize_subjects(vxs_serializer *p, const size_t *subjects, size_t count)
 {
     size_t was = count;
-    vxs_serialize_size(p, &was, VXS_MOST_COUNT);
+    vxs_serialize_size(p, &was, VXS_MAX_COUNT);
     bool same = was == count;
     for (size_t k = 0; k < count && same; k++) {
         was = subjects[k];
-        vxs_serialize_size(p, &was, VXS_MOST_COUNT);
+        vxs_serialize_size(p, &was, VXS_MAX_COUNT);
         same = was == subjects[k];
     }
     if (!p->status && !same)

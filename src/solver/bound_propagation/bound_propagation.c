@@ -487,17 +487,18 @@ static vxs_status write_solution(bp *b, vxs_solution *solution, vxs_error *err)
         count += p->w[j] != 0;
     solution->index = vxs_alloc(count, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(count, sizeof(*solution->weight), err);
-    solution->free = vxs_alloc(p->data.q, sizeof(*solution->free), err);
-    if (!solution->index || !solution->weight || !solution->free)
+    solution->covariate_coefficients =
+        vxs_alloc(p->data.q, sizeof(*solution->covariate_coefficients), err);
+    if (!solution->index || !solution->weight || !solution->covariate_coefficients)
         return VXS_FAILED;
-    memcpy(solution->free, p->coefficients, p->data.q * sizeof(*p->coefficients));
+    memcpy(solution->covariate_coefficients, p->coefficients, p->data.q * sizeof(*p->coefficients));
     for (size_t j = 0; j < p->data.p; j++)
         if (p->w[j] != 0) {
             solution->index[solution->count] = j;
             solution->weight[solution->count++] = p->w[j];
         }
     solution->certificate.nonzero = count;
-    vxs_status status = count_pieces(b, count, &solution->certificate.pieces, err);
+    vxs_status status = count_pieces(b, count, &solution->certificate.fused_regions, err);
     return status ? status : write_dual(b, solution, err);
 }
 

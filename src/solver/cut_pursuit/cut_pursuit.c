@@ -355,7 +355,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     c->costs = vxs_costs_begin(problem->design);
     vxs_status status = vxs_design_measure(problem->design, err);
     if (!status)
-        c->rounding = vxs_least_sum(problem->design);
+        c->rounding = vxs_sum_rounding(problem->design);
     if (!status)
         status = allocate(c, err);
     if (status) {
@@ -399,20 +399,22 @@ static vxs_status write_solution(const vxs_cut_pursuit *c, vxs_solution *solutio
     double *w = vxs_alloc(p * c->classes, sizeof(*w), err);
     solution->index = vxs_alloc(p * c->classes, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(p * c->classes, sizeof(*solution->weight), err);
-    solution->free = vxs_alloc(q * c->classes, sizeof(*solution->free), err);
-    vxs_status status =
-        w && solution->index && solution->weight && solution->free ? VXS_OK : VXS_FAILED;
+    solution->covariate_coefficients =
+        vxs_alloc(q * c->classes, sizeof(*solution->covariate_coefficients), err);
+    vxs_status status = w && solution->index && solution->weight && solution->covariate_coefficients
+                            ? VXS_OK
+                            : VXS_FAILED;
     for (size_t k = 0; k < c->classes && !status; k++) {
         const vxs_class_block *s = &c->blocks[k];
         for (size_t region = 0; region < s->count; region++)
-            solution->certificate.pieces += s->w[q + region] != 0;
+            solution->certificate.fused_regions += s->w[q + region] != 0;
         for (size_t i = 0; i < q; i++)
-            solution->free[k * q + i] = s->w[i];
+            solution->covariate_coefficients[k * q + i] = s->w[i];
         for (size_t j = 0; j < p; j++)
             w[k * p + j] = s->w[q + s->region[j]];
     }
     if (!status && c->classes > 1)
-        center_classes(c, w, solution->free, c->values);
+        center_classes(c, w, solution->covariate_coefficients, c->values);
     for (size_t j = 0; j < p * c->classes && !status; j++)
         if (w[j] != 0) {
             solution->index[solution->count] = j;

@@ -472,7 +472,7 @@ static bool should_continue(const vxs_cutting_plane *g, vxs_path_point end, size
     if (s->blocks.change > 0 && g->iterations > 0 &&
         g->previous_primal - g->primal <= s->blocks.change * g->empty)
         return false;
-    if (end.by == VXS_BY_ROUNDS)
+    if (end.by == VXS_BY_ITERATIONS)
         return (double)g->iterations < end.value;
     *max_new = (double)selected < end.value ? (size_t)end.value - selected : 0;
     return *max_new > 0;
@@ -572,9 +572,9 @@ vxs_status vxs_cutting_plane_fit(vxs_solver *solver, vxs_path_point end, vxs_sol
         status = vxs_cutting_plane_solution(g, solution, err);
     const vxs_selected *s = solution->selected;
     /* half the tolerance, for the checker */
-    bool refit = !s || !s->retrained || vxs_has_converged(s->refit, VXS_REFIT_GAP / 2);
+    bool refit = !s || !s->refit_weight || vxs_has_converged(s->refit_gap, VXS_REFIT_GAP / 2);
     if (!status)
-        evaluate_primal(g, s->free, &solution->certificate);
+        evaluate_primal(g, s->covariate_coefficients, &solution->certificate);
     solution->certificate.converged = has_converged(g, solution->certificate.gap, end) && refit;
     solution->certificate.nonzero = solution->count;
     if (status)

@@ -10,28 +10,29 @@ void vxs_selected_free(vxs_selected *s)
 {
     if (!s)
         return;
-    free(s->unit);
+    free(s->block);
     free(s->start);
     free(s->weight);
-    free(s->free);
-    free(s->retrained);
+    free(s->covariate_coefficients);
+    free(s->refit_weight);
     free(s->alpha);
     free(s);
 }
 
-vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t free_count, bool retrained,
+vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t covariate_count, bool retrained,
                                vxs_error *err)
 {
     vxs_selected *s = vxs_alloc(1, sizeof(*s), err);
     if (!s)
         return NULL;
     s->count = count;
-    s->unit = vxs_alloc(count, sizeof(*s->unit), err);
+    s->block = vxs_alloc(count, sizeof(*s->block), err);
     s->start = vxs_alloc(count + 1, sizeof(*s->start), err);
     s->weight = vxs_alloc(columns, sizeof(*s->weight), err);
-    s->free = vxs_alloc(free_count, sizeof(*s->free), err);
-    s->retrained = retrained ? vxs_alloc(columns, sizeof(*s->retrained), err) : NULL;
-    if (s->unit && s->start && s->weight && s->free && (s->retrained || !retrained))
+    s->covariate_coefficients = vxs_alloc(covariate_count, sizeof(*s->covariate_coefficients), err);
+    s->refit_weight = retrained ? vxs_alloc(columns, sizeof(*s->refit_weight), err) : NULL;
+    if (s->block && s->start && s->weight && s->covariate_coefficients &&
+        (s->refit_weight || !retrained))
         return s;
     vxs_selected_free(s);
     return NULL;
@@ -70,7 +71,7 @@ static vxs_status gather_weights(const vxs_cutting_plane *g, const selected_bloc
         memset(cached, 0, vxs_block_cache_width(&g->cache, place) * sizeof(*cached));
         for (size_t h = 0; h < g->count; h++)
             add_weights(g, &g->cuts[h], place, cached);
-        s->unit[k] = order[k].block;
+        s->block[k] = order[k].block;
         s->start[k + 1] = s->start[k] + vxs_blocks_width(g->budget.blocks, order[k].block);
         vxs_block_cache_expand(&g->cache, place, cached, s->weight + s->start[k]);
     }
@@ -106,24 +107,24 @@ static vxs_status refit(const vxs_cutting_plane *g, vxs_selected *s, double *cov
 {
     size_t columns = 0, at = 0;
     for (size_t k = 0; k < s->count; k++)
-        columns += vxs_block_cache_width(&g->cache, vxs_block_cache_find(&g->cache, s->unit[k]));
+        columns += vxs_block_cache_width(&g->cache, vxs_block_cache_find(&g->cache, s->block[k]));
     double *x = vxs_alloc(columns, g->n * sizeof(*x), err);
     double *weight = vxs_alloc(columns, sizeof(*weight), err);
     vxs_status status = x && weight ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < s->count && !status; k++) {
-        size_t place = vxs_block_cache_find(&g->cache, s->unit[k]),
+        size_t place = vxs_block_cache_find(&g->cache, s->block[k]),
                width = vxs_block_cache_width(&g->cache, place);
         memcpy(x + at * g->n, g->cache.x + g->cache.start[place] * g->n, width * g->n * sizeof(*x));
         at += width;
     }
     if (!status)
         status = vxs_refit(&g->problem, g->budget.refit_cost, x, columns, weight,
-                           covariate_coefficients, &s->refit, err);
-    s->refit *= g->empty > 0 ? g->budget.cost / (g->empty * g->budget.refit_cost) : 0;
+                           covariate_coefficients, &s->refit_gap, err);
+    s->refit_gap *= g->empty > 0 ? g->budget.cost / (g->empty * g->budget.refit_cost) : 0;
     at = 0;
     for (size_t k = 0; k < s->count && !status; k++) {
-        size_t place = vxs_block_cache_find(&g->cache, s->unit[k]);
-        vxs_block_cache_expand(&g->cache, place, weight + at, s->retrained + s->start[k]);
+        size_t place = vxs_block_cache_find(&g->cache, s->block[k]);
+        vxs_block_cache_expand(&g->cache, place, weight + at, s->refit_weight + s->start[k]);
         at += vxs_block_cache_width(&g->cache, place);
     }
     free(x);
@@ -144,13 +145,13 @@ static void feature_weights(const vxs_cutting_plane *g, const vxs_selected *s, c
             square += weight[c] * weight[c];
             if (map->kind != VXS_FEATURE_MAP_NONE)
                 continue;
-            size_t j = vxs_blocks_feature(g->budget.blocks, s->unit[k], c - s->start[k], &factor);
+            size_t j = vxs_blocks_feature(g->budget.blocks, s->block[k], c - s->start[k], &factor);
             feature[j] += factor * weight[c];
         }
         size_t end[2];
         if (map->kind == VXS_FEATURE_MAP_NONE)
             continue;
-        vxs_feature_map_features(map, p, s->unit[k], end);
+        vxs_feature_map_features(map, p, s->block[k], end);
         feature[end[0]] += square;
         feature[end[1]] += end[1] != end[0] ? square : 0;
     }
@@ -165,7 +166,7 @@ static vxs_status write_features(const vxs_cutting_plane *g, vxs_solution *solut
     double *feature = vxs_alloc(p, sizeof(*feature), err);
     if (!feature)
         return VXS_FAILED;
-    feature_weights(g, s, s->retrained ? s->retrained : s->weight, feature);
+    feature_weights(g, s, s->refit_weight ? s->refit_weight : s->weight, feature);
     for (size_t j = 0; j < p; j++)
         count += feature[j] != 0;
     solution->index = vxs_alloc(count, sizeof(*solution->index), err);
@@ -195,21 +196,24 @@ vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *
 {
     vxs_status status = gather_selected(g, &solution->selected, err);
     vxs_selected *s = solution->selected;
-    solution->free =
-        status ? NULL : vxs_alloc(g->problem.covariate_count, sizeof(*solution->free), err);
-    if (!solution->free)
+    solution->covariate_coefficients =
+        status
+            ? NULL
+            : vxs_alloc(g->problem.covariate_count, sizeof(*solution->covariate_coefficients), err);
+    if (!solution->covariate_coefficients)
         return status ? status : VXS_FAILED;
-    vxs_shift_weights(&g->shift, s->free);
+    vxs_shift_weights(&g->shift, s->covariate_coefficients);
     s->map = g->budget.map;
     status = g->budget.only_refit ? copy_alpha(g, s, err) : VXS_OK;
-    memcpy(solution->free, s->free, g->problem.covariate_count * sizeof(*solution->free));
-    if (!status && s->retrained)
-        status = refit(g, s, solution->free, err);
+    memcpy(solution->covariate_coefficients, s->covariate_coefficients,
+           g->problem.covariate_count * sizeof(*solution->covariate_coefficients));
+    if (!status && s->refit_weight)
+        status = refit(g, s, solution->covariate_coefficients, err);
     vxs_blocks_work work = vxs_blocks_get_work(g->budget.blocks);
-    s->rounds = g->iterations;
+    s->iterations = g->iterations;
     s->visited = work.visited - g->worked.visited;
     s->pruned = work.pruned - g->worked.pruned;
-    s->restricted = fmin(g->restricted_gap, g->gap); /* the gap over all blocks bounds the
+    s->restricted_gap = fmin(g->restricted_gap, g->gap); /* the gap over all blocks bounds the
                                                       * restricted one */
     return status ? status : write_features(g, solution, err);
 }

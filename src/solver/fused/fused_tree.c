@@ -73,7 +73,7 @@ static vxs_status add_root_columns(fused_tree *f, vxs_error *err)
         memcpy(f->covariates, f->problem.covariates, q * n * sizeof(*f->covariates));
     memcpy(f->covariates + q * n, vxs_subtree_sums_totals(f->tree),
            trees * n * sizeof(*f->covariates));
-    double rounding = vxs_least_sum(f->problem.design);
+    double rounding = vxs_sum_rounding(f->problem.design);
     for (size_t k = 0; k < trees; k++) {
         double *column = f->covariates + (q + k) * n, length = cblas_dnrm2((int)n, column, 1);
         f->length[k] = length > rounding ? length : 1;
@@ -132,7 +132,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 static size_t add_differences(const fused_tree *f, const vxs_solution *differences, double *w)
 {
     size_t column = 0, next = 0, tree = 0, regions = 0;
-    const double *roots = differences->free + f->problem.covariate_count;
+    const double *roots = differences->covariate_coefficients + f->problem.covariate_count;
     for (size_t k = 0; k < f->forest.nodes; k++) {
         if (f->forest.parent[k] == k) {
             w[k] = roots[tree] / f->length[tree];
@@ -158,15 +158,17 @@ static vxs_status expand(const fused_tree *f, const vxs_solution *differences,
     double *w = vxs_alloc(p, sizeof(*w), err), *by_feature = vxs_alloc(p, sizeof(*w), err);
     solution->index = vxs_alloc(p, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(p, sizeof(*solution->weight), err);
-    solution->free = vxs_alloc(q, sizeof(*solution->free), err);
-    if (!w || !by_feature || !solution->index || !solution->weight || !solution->free) {
+    solution->covariate_coefficients = vxs_alloc(q, sizeof(*solution->covariate_coefficients), err);
+    if (!w || !by_feature || !solution->index || !solution->weight ||
+        !solution->covariate_coefficients) {
         free(w);
         free(by_feature);
         return VXS_FAILED;
     }
-    memcpy(solution->free, differences->free, q * sizeof(*solution->free));
+    memcpy(solution->covariate_coefficients, differences->covariate_coefficients,
+           q * sizeof(*solution->covariate_coefficients));
     solution->certificate = differences->certificate;
-    solution->certificate.pieces = add_differences(f, differences, w);
+    solution->certificate.fused_regions = add_differences(f, differences, w);
     for (size_t k = 0; k < p; k++)
         by_feature[f->forest.node[k]] = w[k];
     for (size_t j = 0; j < p; j++)

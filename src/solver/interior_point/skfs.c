@@ -332,9 +332,11 @@ static vxs_status write_solution(const vxs_skfs *s, vxs_solution *solution, vxs_
     double total = total_weight(s), margin = s->n > 0 ? s->problem.loss.y[0] : 0;
     solution->index = vxs_alloc(s->count, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(s->count, sizeof(*solution->weight), err);
-    solution->free = vxs_alloc(s->problem.covariate_count, sizeof(*solution->free), err);
+    solution->covariate_coefficients =
+        vxs_alloc(s->problem.covariate_count, sizeof(*solution->covariate_coefficients), err);
     solution->bound = vxs_bound_new(s->n, s->count, err);
-    if (!solution->index || !solution->weight || !solution->free || !solution->bound) {
+    if (!solution->index || !solution->weight || !solution->covariate_coefficients ||
+        !solution->bound) {
         vxs_solution_release(solution);
         return VXS_FAILED;
     }

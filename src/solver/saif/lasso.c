@@ -93,7 +93,7 @@ void vxs_solution_release(vxs_solution *solution)
     vxs_selected_free(solution->selected);
     free(solution->index);
     free(solution->weight);
-    free(solution->free);
+    free(solution->covariate_coefficients);
     *solution = (vxs_solution){ .count = 0 };
 }
 
@@ -319,12 +319,13 @@ static vxs_status take_solution(vxs_lasso *l, vxs_solution *solution, vxs_error 
     size_t count = 0;
     solution->index = vxs_alloc(a->count, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(a->count, sizeof(*solution->weight), err);
-    solution->free = vxs_alloc(a->q, sizeof(*solution->free), err);
-    if (!solution->index || !solution->weight || !solution->free) {
+    solution->covariate_coefficients =
+        vxs_alloc(a->q, sizeof(*solution->covariate_coefficients), err);
+    if (!solution->index || !solution->weight || !solution->covariate_coefficients) {
         vxs_solution_release(solution);
         return VXS_FAILED;
     }
-    memcpy(solution->free, a->w, a->q * sizeof(*a->w));
+    memcpy(solution->covariate_coefficients, a->w, a->q * sizeof(*a->w));
     for (size_t k = 0; k < a->count; k++)
         if (a->w[a->q + k] != 0) {
             l->scans.some[a->set[k]] = a->w[a->q + k];
