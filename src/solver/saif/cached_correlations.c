@@ -1,4 +1,10 @@
-/* cached_correlations.c - scans that are remembered. */
+/* cached_correlations.c - correlations of all columns with theta from earlier scans.
+ *
+ * Method    theta = sum of anchors (orthonormal directions scanned before) + residual; x_j'theta is known
+ *           up to |x_j| |residual| and the rounding of stored values (16 bit). Columns for which that is
+ *           not decisive are read again
+ * Cost      p x anchors for an estimate; columns read count as passes
+ * Source    dissertation, future work of chapter 2 (multi-level active set); spec/saif.md, lazy scanning */
 #include "solver/saif/cached_correlations.h"
 
 #include <cblas.h>
@@ -7,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_OF_DATA 0.05 /* memory for values, as a share of float32 columns */
+#define SHARE_OF_DATA 0.05 /* memory for anchors, as a share of the design in float32 */
 #define FEWEST        8
 #define MOST          128
 #define BLOCK         2048
-#define LEAST_NEWS    1e-3 /* of theta's length; less would make errors large */
+#define LEAST_NEWS    1e-3 /* of |theta|: a smaller residual is not made an anchor */
 #define ROUNDING      1.0001
-#define WORTH_ALL     4 /* a whole scan, which helps later, instead of more than a fourth of one */
+#define WORTH_ALL     4 /* scans all columns instead of more than 1 / 4 of them */
 
-void vxs_scans_release(vxs_scans *s)
+void vxs_cached_correlations_release(vxs_cached_correlations *s)
 {
     free(s->points);
     free(s->values);
@@ -25,15 +31,15 @@ void vxs_scans_release(vxs_scans *s)
     free(s->share);
     free(s->rest);
     free(s->estimate);
-    free(s->doubt);
-    free(s->unsure);
+    free(s->error_bound);
+    free(s->uncertain);
     free(s->some);
-    *s = (vxs_scans){ .design = NULL };
+    *s = (vxs_cached_correlations){ .design = NULL };
 }
 
-/* sum_j = sum over points of share * value, in units of |x_j|; a block of columns at a time, so
- * that the sums stay in cache. */
-static void combine(const vxs_scans *s, float *sum)
+/* sum_j = sum over anchors of share x value, in units of |x_j|; by blocks of columns that fit
+ * the cache. */
+static void combine(const vxs_cached_correlations *s, float *sum)
 {
 #pragma omp parallel for num_threads(s->nthreads) schedule(static)
     for (size_t first = 0; first < s->p; first += BLOCK) {
@@ -52,8 +58,8 @@ static void combine(const vxs_scans *s, float *sum)
     }
 }
 
-/* How far a combined sum may be off, in units of |x_j|. */
-static double combined_error(const vxs_scans *s)
+/* Error bound of a combined sum, in units of |x_j|. */
+static double combined_error(const vxs_cached_correlations *s)
 {
     double error = 0;
     for (size_t k = 0; k < s->count; k++)
@@ -61,8 +67,8 @@ static double combined_error(const vxs_scans *s)
     return error;
 }
 
-/* What theta has beside the points; returns its length. */
-static double split(vxs_scans *s, const double *theta)
+/* Splits theta into anchors and residual; returns the norm of the residual. */
+static double split(vxs_cached_correlations *s, const double *theta)
 {
     int n = (int)s->n;
     memcpy(s->rest, theta, s->n * sizeof(*theta));
@@ -77,9 +83,9 @@ static double split(vxs_scans *s, const double *theta)
     return cblas_dnrm2(n, s->rest, 1);
 }
 
-/* A place for a new point. When all are taken the one that the present point needs least makes way,
- * and is part of the rest again. */
-static size_t make_place(vxs_scans *s)
+/* A place for a new anchor; if all are taken, replaces the one with the smallest share, which joins the
+ * residual. */
+static size_t make_place(vxs_cached_correlations *s)
 {
     size_t least = 0;
     if (s->count < s->room) {
@@ -95,13 +101,13 @@ static size_t make_place(vxs_scans *s)
     return least;
 }
 
-static double offset_of(const vxs_scans *s, size_t j)
+static double offset_of(const vxs_cached_correlations *s, size_t j)
 {
     return s->offset ? s->offset[j] : 0;
 }
 
-/* Values in whole units, the largest being 32767 of them. */
-static void store(vxs_scans *s, size_t place, const float *values)
+/* Stores values as 16-bit integers with a common scale. */
+static void store(vxs_cached_correlations *s, size_t place, const float *values)
 {
     float largest = 0;
     int16_t *stored = s->values + place * s->p;
@@ -114,9 +120,8 @@ static void store(vxs_scans *s, size_t place, const float *values)
     s->error[place] = (double)unit;
 }
 
-/* The estimate with what the points leave of theta scanned, which becomes a point itself: its
- * values are as good as the first one's, however little of theta it is. */
-static void scan_rest(vxs_scans *s)
+/* Scans the residual, which becomes an anchor, normalized. */
+static void scan_rest(vxs_cached_correlations *s)
 {
     const double *norms = vxs_design_norms(s->design);
     size_t place = make_place(s);
@@ -129,19 +134,19 @@ static void scan_rest(vxs_scans *s)
     double reach = ROUNDING * combined_error(s);
     for (size_t j = 0; j < s->p; j++) {
         s->estimate[j] = (double)s->sums[j] * norms[j] + length * s->some[j] - offset_of(s, j);
-        s->doubt[j] = (float)(reach * norms[j]);
+        s->error_bound[j] = (float)(reach * norms[j]);
         s->sums[j] = norms[j] > 0 ? (float)(s->some[j] / norms[j]) : 0;
     }
     store(s, place, s->sums);
-    s->share[place] = length; /* nothing of theta is left */
+    s->share[place] = length; /* theta is in the span */
     memset(s->rest, 0, s->n * sizeof(*s->rest));
 }
 
-vxs_status vxs_scans_init(vxs_scans *s, vxs_design *design, const double *first, vxs_error *err)
+vxs_status vxs_cached_correlations_init(vxs_cached_correlations *s, vxs_design *design, const double *first, vxs_error *err)
 {
     size_t n = vxs_design_rows(design), p = vxs_design_columns(design);
     double room = SHARE_OF_DATA * (double)n * sizeof(float) / sizeof(*s->values);
-    *s = (vxs_scans){ .design = design, .n = n, .p = p, .nthreads = vxs_design_threads(design) };
+    *s = (vxs_cached_correlations){ .design = design, .n = n, .p = p, .nthreads = vxs_design_threads(design) };
     s->room = room < FEWEST ? FEWEST : room > MOST ? MOST : (size_t)room;
     s->points = vxs_alloc(s->room, n * sizeof(*s->points), err);
     s->values = vxs_resize(NULL, s->room * p, sizeof(*s->values), err);
@@ -151,18 +156,18 @@ vxs_status vxs_scans_init(vxs_scans *s, vxs_design *design, const double *first,
     s->share = vxs_alloc(s->room, sizeof(*s->share), err);
     s->rest = vxs_alloc(n, sizeof(*s->rest), err);
     s->estimate = vxs_alloc(p, sizeof(*s->estimate), err);
-    s->doubt = vxs_alloc(p, sizeof(*s->doubt), err);
-    s->unsure = vxs_resize(NULL, p, sizeof(*s->unsure), err);
+    s->error_bound = vxs_alloc(p, sizeof(*s->error_bound), err);
+    s->uncertain = vxs_resize(NULL, p, sizeof(*s->uncertain), err);
     s->some = vxs_resize(NULL, p, sizeof(*s->some), err);
     if (!s->points || !s->values || !s->unit || !s->error || !s->sums || !s->share || !s->rest ||
-        !s->estimate || !s->doubt || !s->unsure || !s->some) {
-        vxs_scans_release(s);
+        !s->estimate || !s->error_bound || !s->uncertain || !s->some) {
+        vxs_cached_correlations_release(s);
         return VXS_FAILED;
     }
     double length = cblas_dnrm2((int)n, first, 1);
     vxs_status status = vxs_design_measure_scan(design, first, s->estimate, err);
     if (status) {
-        vxs_scans_release(s);
+        vxs_cached_correlations_release(s);
         return status;
     }
     const double *norms = vxs_design_norms(design);
@@ -175,37 +180,37 @@ vxs_status vxs_scans_init(vxs_scans *s, vxs_design *design, const double *first,
     return VXS_OK;
 }
 
-void vxs_scans_point(vxs_scans *s, const double *theta)
+void vxs_cached_correlations_estimate(vxs_cached_correlations *s, const double *theta)
 {
     const double *norms = vxs_design_norms(s->design);
     double reach = ROUNDING * (split(s, theta) + combined_error(s));
     combine(s, s->sums);
     for (size_t j = 0; j < s->p; j++) {
         s->estimate[j] = (double)s->sums[j] * norms[j] - offset_of(s, j);
-        s->doubt[j] = (float)(reach * norms[j]);
+        s->error_bound[j] = (float)(reach * norms[j]);
     }
 }
 
-void vxs_scans_know(vxs_scans *s, size_t j, double value)
+void vxs_cached_correlations_set(vxs_cached_correlations *s, size_t j, double value)
 {
     s->estimate[j] = value;
-    s->doubt[j] = 0;
+    s->error_bound[j] = 0;
 }
 
-static size_t list_unsure(vxs_scans *s, double level, double slack)
+static size_t list_unsure(vxs_cached_correlations *s, double level, double slack)
 {
     const double *norms = vxs_design_norms(s->design);
     size_t unsure = 0;
     for (size_t j = 0; j < s->p; j++) {
-        double most = fabs(s->estimate[j]) + (double)s->doubt[j] + slack * norms[j];
-        if (s->doubt[j] > 0 && most >= level)
-            s->unsure[unsure++] = j;
+        double most = fabs(s->estimate[j]) + (double)s->error_bound[j] + slack * norms[j];
+        if (s->error_bound[j] > 0 && most >= level)
+            s->uncertain[unsure++] = j;
     }
     return unsure;
 }
 
-/* A whole scan, when that is worth it; how many columns are unsure after that. */
-static size_t renew(vxs_scans *s, const double *theta, double level, double slack)
+/* Scans all columns if it pays; returns the number of uncertain columns. */
+static size_t renew(vxs_cached_correlations *s, const double *theta, double level, double slack)
 {
     size_t unsure = list_unsure(s, level, slack);
     double length = cblas_dnrm2((int)s->n, s->rest, 1);
@@ -215,15 +220,15 @@ static size_t renew(vxs_scans *s, const double *theta, double level, double slac
     return list_unsure(s, level, slack);
 }
 
-void vxs_scans_renew(vxs_scans *s, const double *theta, double level)
+void vxs_cached_correlations_refresh_all(vxs_cached_correlations *s, const double *theta, double level)
 {
     (void)renew(s, theta, level, 0);
 }
 
-void vxs_scans_settle(vxs_scans *s, const double *theta, double level, double slack)
+void vxs_cached_correlations_refresh(vxs_cached_correlations *s, const double *theta, double level, double slack)
 {
     size_t unsure = renew(s, theta, level, slack);
-    vxs_design_scan_some(s->design, s->unsure, unsure, theta, s->some);
+    vxs_design_scan_some(s->design, s->uncertain, unsure, theta, s->some);
     for (size_t k = 0; k < unsure; k++)
-        vxs_scans_know(s, s->unsure[k], s->some[k] - offset_of(s, s->unsure[k]));
+        vxs_cached_correlations_set(s, s->uncertain[k], s->some[k] - offset_of(s, s->uncertain[k]));
 }

@@ -1,7 +1,7 @@
-/* cached_correlations.h - what earlier scans say of a new point; private to the solver room.
+/* cached_correlations.h - correlations with theta from earlier scans; private to the solver room.
  *
- * A scan is linear: of a point that is a sum of earlier ones and a rest, |x_j'rest| <= |x_j| |rest|
- * bounds what is not known. Only columns for which that is not enough are read again. */
+ * A scan is linear: with theta = sum of earlier points (anchors) + residual, |x_j'residual| <= |x_j|
+ * |residual| bounds the error. Only columns for which the bound is not decisive are read. */
 #ifndef VXS_SOLVER_SAIF_CACHED_CORRELATIONS_H
 #define VXS_SOLVER_SAIF_CACHED_CORRELATIONS_H
 
@@ -10,34 +10,33 @@
 typedef struct {
     vxs_design *design;
     size_t n, p;
-    size_t count, room; /* points */
+    size_t count, room; /* anchors */
     double *points;     /* n x room, orthonormal */
     int nthreads;
-    int16_t *values; /* p x room: x_j'point / |x_j|, in units of the point's own */
+    int16_t *values; /* p x room: x_j'anchor / |x_j|, in units of `unit` */
     double *unit;
-    double *error;        /* of a point's values */
+    double *error;        /* of an anchor's values */
     float *sums;          /* p */
-    double *share;        /* of each point in the present one */
-    double *rest;         /* n */
-    const double *offset; /* p: what is taken off each correlation, known exactly; NULL: nothing */
-    double *estimate;     /* p: x_j'theta less the offset, up to doubt */
-    float *doubt;         /* p */
-    size_t *unsure;       /* p */
-    double *some;         /* p, their values */
-} vxs_scans;
+    double *share;        /* coordinates of theta in the anchors */
+    double *rest;         /* n: residual */
+    const double *offset; /* p: subtracted from each correlation, exact; NULL: none */
+    double *estimate;     /* p: x_j'theta - offset, up to error_bound */
+    float *error_bound;         /* p */
+    size_t *uncertain;       /* p */
+    double *some;         /* p: their correlations */
+} vxs_cached_correlations;
 
-/* Measures the design with a first point, in one reading. */
-VXS_MUST_CHECK vxs_status vxs_scans_init(vxs_scans *scans, vxs_design *design, const double *first,
+/* Computes norms and the first anchor, in one pass. */
+VXS_MUST_CHECK vxs_status vxs_cached_correlations_init(vxs_cached_correlations *scans, vxs_design *design, const double *first,
                                          vxs_error *err);
-void vxs_scans_release(vxs_scans *scans);
-/* Estimates for theta; nothing is read. */
-void vxs_scans_point(vxs_scans *scans, const double *theta);
-/* The value of a column, less the offset, that is known without reading. */
-void vxs_scans_know(vxs_scans *scans, size_t j, double value);
-/* Reads all columns if many may reach the level: for an order among them, which is all but exact.
- */
-void vxs_scans_renew(vxs_scans *scans, const double *theta, double level);
-/* Reads columns for which |x_j'theta| + slack |x_j| may reach the level, until that is known. */
-void vxs_scans_settle(vxs_scans *scans, const double *theta, double level, double slack);
+void vxs_cached_correlations_release(vxs_cached_correlations *scans);
+/* Estimates the correlations with theta; reads no column. */
+void vxs_cached_correlations_estimate(vxs_cached_correlations *scans, const double *theta);
+/* Sets a correlation (minus the offset) that is known otherwise. */
+void vxs_cached_correlations_set(vxs_cached_correlations *scans, size_t j, double value);
+/* Reads all columns if many may reach the level. */
+void vxs_cached_correlations_refresh_all(vxs_cached_correlations *scans, const double *theta, double level);
+/* Refresh: reads the columns for which |x_j'theta| + slack |x_j| >= level is undecided. */
+void vxs_cached_correlations_refresh(vxs_cached_correlations *scans, const double *theta, double level, double slack);
 
 #endif

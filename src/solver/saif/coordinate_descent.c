@@ -1,12 +1,12 @@
-/* coordinate_descent.c - coordinate descent: each weight in turn goes to its best value, or, for
- * the logistic loss, to that of a parabola that lies above. It needs no Gram matrix. */
+/* coordinate_descent.c - cyclic coordinate descent on the working set: each weight goes to the minimum
+ * of a quadratic upper bound (exact for the squared loss). Needs no Gram matrix. */
 #include "solver/saif/working_set.h"
 
 #include <cblas.h>
 #include <math.h>
 
-/* The curvature along column k, or what it cannot exceed. */
-static double curvature_along(const vxs_active *a, size_t k)
+/* Second derivative along column k, or its upper bound. */
+static double curvature_along(const vxs_working_set *a, size_t k)
 {
     const double *x = a->x + k * a->n;
     double sum = 0;
@@ -17,7 +17,7 @@ static double curvature_along(const vxs_active *a, size_t k)
     return sum + a->ridge + vxs_laplacian_diagonal(&a->laplacian, a->set[k - a->q]);
 }
 
-static double best_weight(const vxs_active *a, size_t k, double slope, double lambda)
+static double best_weight(const vxs_working_set *a, size_t k, double slope, double lambda)
 {
     double aim = a->w[k] - slope / a->square[k], reach = lambda / a->square[k];
     if (k < a->q)
@@ -27,8 +27,8 @@ static double best_weight(const vxs_active *a, size_t k, double slope, double la
     return aim > reach ? aim - reach : aim < -reach ? aim + reach : 0;
 }
 
-/* Of the ridge and the Laplacian, at a weight of the set; the others stand in `wide`. */
-static double pull_of(const vxs_active *a, size_t k)
+/* Gradient of ridge and Laplacian at a weight of the set; `wide` holds all weights. */
+static double quadratic_gradient(const vxs_working_set *a, size_t k)
 {
     const vxs_laplacian_matrix *l = &a->laplacian;
     double sum = a->ridge * a->w[k];
@@ -41,30 +41,30 @@ static double pull_of(const vxs_active *a, size_t k)
     return sum;
 }
 
-/* Weights of the set to `wide`, or 0 again. */
-static void spread(const vxs_active *a, bool in)
+/* Writes the weights of the set to `wide`, or resets it to 0. */
+static void spread(const vxs_working_set *a, bool in)
 {
     for (size_t k = 0; k < a->count && a->laplacian.p > 0; k++)
         a->laplacian.wide[a->set[k]] = in ? a->w[a->q + k] : 0;
 }
 
-static void follow(vxs_active *a, size_t k, double change)
+static void follow(vxs_working_set *a, size_t k, double change)
 {
     cblas_daxpy((int)a->n, change, a->x + k * a->n, 1, a->z, 1);
     for (size_t i = 0; i < a->n; i++)
-        a->slope[i] = vxs_loss_weight(&a->problem->loss, i) *
+        a->loss_gradient[i] = vxs_loss_weight(&a->problem->loss, i) *
                       a->loss->gradient(a->z[i], a->problem->loss.y[i], a->problem->loss.threshold);
 }
 
-static bool descend_once(vxs_active *a, double lambda)
+static bool descend_once(vxs_working_set *a, double lambda)
 {
     for (size_t k = 0; k < a->q + a->count; k++) {
         if (vxs_check_interrupted(a->context, NULL))
-            return false; /* the caller polls too */
+            return false; /* the caller checks for interruption, too */
         if (!(a->square[k] > 0))
             continue;
-        double slope = cblas_ddot((int)a->n, a->x + k * a->n, 1, a->slope, 1);
-        slope += k >= a->q ? pull_of(a, k) : 0;
+        double slope = cblas_ddot((int)a->n, a->x + k * a->n, 1, a->loss_gradient, 1);
+        slope += k >= a->q ? quadratic_gradient(a, k) : 0;
         double next = best_weight(a, k, slope, lambda), change = next - a->w[k];
         a->w[k] = next;
         if (k >= a->q && a->laplacian.p > 0)
@@ -75,12 +75,12 @@ static bool descend_once(vxs_active *a, double lambda)
     return true;
 }
 
-void vxs_active_descend(vxs_active *a, double lambda, int rounds)
+void vxs_working_set_descend(vxs_working_set *a, double lambda, int iterations)
 {
     for (size_t k = 0; k < a->q + a->count; k++)
         a->square[k] = curvature_along(a, k);
     spread(a, true);
-    for (int round = 0; round < rounds && descend_once(a, lambda); round++)
+    for (int round = 0; round < iterations && descend_once(a, lambda); round++)
         continue;
     spread(a, false);
 }

@@ -1,10 +1,15 @@
-/* l1_quadratic.c - exact active-set steps for a quadratic with an l1 penalty.
+/* l1_quadratic.c - exact active-set method for a quadratic with an l1 penalty.
  *
- * With the signs of the support fixed the least value is the answer of a linear system. The step
- * towards it ends where a variable reaches 0: that one leaves. When nothing is in the way, those
- * whose slope is steeper than lambda enter. A variable that depends on the support has no place in
- * the factor; along its null direction the quadratic does not change and the penalty falls, until
- * one of the support reaches 0 and makes room. */
+ * Problem   min over z: z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|
+ * Optimal   c - Hz = lambda sign(z) on the support, at most lambda elsewhere
+ * Method    With the signs of the support fixed the minimizer solves a linear system, by a Cholesky
+ *           factor that is updated. A step ends where a variable reaches 0, which leaves; else variables
+ *           whose gradient exceeds lambda enter. For a variable that is linearly dependent on the
+ *           support, a step along the null direction lowers the penalty until one of the support is 0
+ * Stops     optimal, or the value decreases by rounding only
+ * Cost      a step: m^2, m the support
+ * Threads   those of BLAS
+ * Source    Osborne et al. 2000; Lawson and Hanson 1974 */
 #include "solver/saif/l1_quadratic.h"
 
 #include <cblas.h>
@@ -13,8 +18,8 @@
 #include <string.h>
 
 #define NOWHERE   SIZE_MAX
-#define DEPENDENT 1e-11 /* pivot, as a share of the diagonal */
-#define ROUNDING  1e-14 /* of the penalty; a value that falls by less does not fall */
+#define DEPENDENT 1e-11 /* pivot, relative to the diagonal: linearly dependent */
+#define ROUNDING  1e-14 /* of the penalty: a smaller decrease is rounding */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -32,7 +37,7 @@ void vxs_l1_quadratic_release(vxs_l1_quadratic *q)
     q->room = 0;
 }
 
-static vxs_status make_room(vxs_l1_quadratic *q, vxs_error *err)
+static vxs_status allocate(vxs_l1_quadratic *q, vxs_error *err)
 {
     size_t room = q->m + q->m / 8 + 16;
     if (q->m <= q->room)
@@ -53,14 +58,14 @@ static vxs_status make_room(vxs_l1_quadratic *q, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- The factor ------------------------------------------------------------------------------ */
+/* ---- The Cholesky factor --------------------------------------------------------------------- */
 
 static const double *column(const vxs_l1_quadratic *q, size_t j)
 {
     return q->h + j * q->stride;
 }
 
-/* along = (row of the factor for j); false when j depends on the support. */
+/* along = row of the factor for j; false if j is linearly dependent on the support. */
 static bool factor_row(vxs_l1_quadratic *q, size_t j, double *pivot)
 {
     const double *h = column(q, j);
@@ -87,7 +92,7 @@ static bool enter(vxs_l1_quadratic *q, size_t j)
     return true;
 }
 
-/* The row of j goes; rotations of neighbouring columns make the rest a triangle again. */
+/* Removes the row of j; Givens rotations restore the triangle. */
 static void leave(vxs_l1_quadratic *q, size_t j)
 {
     size_t k = q->place[j], ld = q->room, s = q->count;
@@ -115,9 +120,9 @@ static void solve_transposed(const vxs_l1_quadratic *q, double *x)
                 (int)q->room, x, 1);
 }
 
-/* ---- Moves ----------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* z and what is left of c follow a step of the support. */
+/* Updates z and c - Hz after a step of the support. */
 static void move(vxs_l1_quadratic *q, const double *step, double share)
 {
     for (size_t k = 0; k < q->count; k++) {
@@ -127,10 +132,11 @@ static void move(vxs_l1_quadratic *q, const double *step, double share)
     }
 }
 
-/* How far the support can go along step until a variable reaches 0, at most `share`; which one. */
-static double first_zero(const vxs_l1_quadratic *q, const double *step, double share, size_t *who)
+/* The largest share of the step, at most `share`, before a variable reaches 0; `blocking` is
+ * that one. */
+static double first_zero(const vxs_l1_quadratic *q, const double *step, double share, size_t *blocking)
 {
-    *who = NOWHERE;
+    *blocking = NOWHERE;
     for (size_t k = 0; k < q->count; k++) {
         size_t j = q->support[k];
         double z = q->z[j];
@@ -139,14 +145,14 @@ static double first_zero(const vxs_l1_quadratic *q, const double *step, double s
         double until = -z / step[k];
         if (until <= share) {
             share = until;
-            *who = j;
+            *blocking = j;
         }
     }
     return share;
 }
 
-/* Those that entered with a sign they do not get. */
-static size_t send_back(vxs_l1_quadratic *q)
+/* Removes variables that entered with the wrong sign. */
+static size_t remove_wrong_signs(vxs_l1_quadratic *q)
 {
     size_t sent = 0;
     for (size_t k = q->count; k-- > 0;) {
@@ -159,10 +165,10 @@ static size_t send_back(vxs_l1_quadratic *q)
     return sent;
 }
 
-/* To the least value with the signs as they are. */
+/* Minimizes on the support at fixed signs. */
 static void settle(vxs_l1_quadratic *q, uint64_t *steps)
 {
-    size_t who = NOWHERE;
+    size_t blocking = NOWHERE;
     do {
         for (size_t k = 0; k < q->count; k++) {
             size_t j = q->support[k];
@@ -170,22 +176,23 @@ static void settle(vxs_l1_quadratic *q, uint64_t *steps)
         }
         cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)q->count, q->factor,
                     (int)q->room, q->step, 1);
-        double reach = cblas_ddot((int)q->count, q->step, 1, q->step, 1); /* slope along the step */
+        double reach = cblas_ddot((int)q->count, q->step, 1, q->step, 1); /* derivative along
+                                                                           * the step */
         solve_transposed(q, q->step);
         ++*steps;
-        who = NOWHERE;
-        if (send_back(q) > 0) {
-            who = q->q; /* once more, without them */
+        blocking = NOWHERE;
+        if (remove_wrong_signs(q) > 0) {
+            blocking = q->q; /* again, without them */
             continue;
         }
-        double share = first_zero(q, q->step, 1, &who);
+        double share = first_zero(q, q->step, 1, &blocking);
         move(q, q->step, share);
         q->fall += share * (1 - share / 2) * reach;
-        if (who != NOWHERE) {
-            q->z[who] = 0;
-            leave(q, who);
+        if (blocking != NOWHERE) {
+            q->z[blocking] = 0;
+            leave(q, blocking);
         }
-    } while (who != NOWHERE && !vxs_check_interrupted(q->context, NULL));
+    } while (blocking != NOWHERE && !vxs_check_interrupted(q->context, NULL));
 }
 
 static double excess(const vxs_l1_quadratic *q, size_t j)
@@ -193,37 +200,37 @@ static double excess(const vxs_l1_quadratic *q, size_t j)
     return (q->nonnegative ? q->left[j] : fabs(q->left[j])) - q->lambda;
 }
 
-/* j depends on the support: goes along the direction that changes nothing but the penalty until
- * somebody makes room. False when there is nothing to gain. */
-static bool make_way(vxs_l1_quadratic *q, size_t j)
+/* j is linearly dependent on the support: steps along the null direction until a variable is 0. False if
+ * the value does not decrease. */
+static bool move_along_null_direction(vxs_l1_quadratic *q, size_t j)
 {
-    size_t who = NOWHERE;
+    size_t blocking = NOWHERE;
     while (!enter(q, j)) {
         memcpy(q->step, q->along, q->count * sizeof(*q->step));
         solve_transposed(q, q->step);
         double direction = q->sign[j];
         for (size_t k = 0; k < q->count; k++)
             q->step[k] *= -direction;
-        double share = first_zero(q, q->step, INFINITY, &who);
-        if (who == NOWHERE || share == INFINITY)
+        double share = first_zero(q, q->step, INFINITY, &blocking);
+        if (blocking == NOWHERE || share == INFINITY)
             return false;
         q->fall += share * excess(q, j);
         move(q, q->step, share);
         q->z[j] += share * direction;
         cblas_daxpy((int)q->m, -share * direction, column(q, j), 1, q->left, 1);
-        q->z[who] = 0;
-        leave(q, who);
+        q->z[blocking] = 0;
+        leave(q, blocking);
     }
     return true;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The method ------------------------------------------------------------------------------ */
 
-/* Lets in those that exceed lambda most, at most `most` of them; how many came in. */
-static size_t let_in(vxs_l1_quadratic *q, size_t most)
+/* Adds the variables that violate lambda most, at most `most`; returns their number. */
+static size_t add_violators(vxs_l1_quadratic *q, size_t most)
 {
     size_t entered = 0;
-    double below = INFINITY; /* candidates come by falling excess */
+    double below = INFINITY; /* candidates in decreasing order */
     while (entered < most && !vxs_check_interrupted(q->context, NULL)) {
         size_t best = NOWHERE;
         double highest = 1e-9 * q->lambda;
@@ -240,13 +247,13 @@ static size_t let_in(vxs_l1_quadratic *q, size_t most)
         q->sign[best] = q->left[best] > 0 ? 1 : -1;
         if (enter(q, best))
             entered++;
-        else if (entered == 0 && make_way(q, best))
+        else if (entered == 0 && move_along_null_direction(q, best))
             return 1;
     }
     return entered;
 }
 
-/* The support of z. What depends on the rest gives its weight up. */
+/* The support of the initial z; dependent variables give up their weight. */
 static void begin(vxs_l1_quadratic *q)
 {
     q->count = 0;
@@ -269,23 +276,23 @@ static double penalty(const vxs_l1_quadratic *q)
 
 vxs_status vxs_l1_quadratic_solve(vxs_l1_quadratic *q, uint64_t *steps, vxs_error *err)
 {
-    vxs_status status = make_room(q, err);
+    vxs_status status = allocate(q, err);
     if (status || q->m == 0)
         return status;
     uint64_t limit = *steps + 20 * (uint64_t)q->m + 100;
-    bool stuck = false;
+    bool stalled = false;
     begin(q);
     settle(q, steps);
     while (*steps < limit && !status) {
-        size_t before = q->count, most = stuck ? 1 : before / 8 + 1;
+        size_t before = q->count, most = stalled ? 1 : before / 8 + 1;
         double fallen = q->fall;
-        if (let_in(q, most) == 0)
+        if (add_violators(q, most) == 0)
             break;
         settle(q, steps);
         bool falls = q->count > before || q->fall - fallen > ROUNDING * penalty(q);
-        if (stuck && !falls) /* what is left is rounding */
+        if (stalled && !falls) /* rounding */
             break;
-        stuck = !falls;
+        stalled = !falls;
         status = vxs_check_interrupted(q->context, err);
     }
     return status;

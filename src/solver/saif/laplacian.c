@@ -97,7 +97,7 @@ double vxs_laplacian_form(const vxs_laplacian_matrix *l, const size_t *set, size
     for (size_t k = 0; k < count; k++)
         for (size_t e = l->starts[set[k]]; e < l->starts[set[k] + 1]; e++) {
             double other = l->wide[l->other[e]], apart = w[k] - other;
-            bool twice = other != 0 && w[k] != 0; /* seen from both ends, if both are in the set */
+            bool twice = other != 0 && w[k] != 0; /* listed by both ends if both are in the set */
             sum += l->weight[e] * apart * apart * (twice ? 0.5 : w[k] != 0);
         }
     for (size_t k = 0; k < count; k++)
@@ -116,7 +116,7 @@ void vxs_laplacian_add(const vxs_laplacian_matrix *l, const size_t *list, size_t
         for (size_t e = l->starts[j]; e < l->starts[j + 1]; e++) {
             size_t r = l->place[l->other[e]];
             if (r == 0 || (r - 1 >= from && r - 1 > c))
-                continue; /* not in the list, or when its turn comes */
+                continue; /* outside the list, or listed later */
             gram[c * stride + r - 1] -= l->weight[e];
             gram[(r - 1) * stride + c] -= l->weight[e];
         }

@@ -5,16 +5,16 @@
 
 #include "voxsift/internal/solver.h"
 
-/* L = sum over edges of weight (e_from - e_to)(e_from - e_to)', by rows: `degree` is its diagonal,
- * and -weight its entry in column `other`. */
+/* L = sum over edges of weight (e_from - e_to)(e_from - e_to)', by rows: `degree` is the diagonal,
+ * -weight the entry in column `other`. */
 typedef struct {
-    size_t p;       /* 0: there is none */
+    size_t p;       /* 0: none */
     size_t *starts; /* p + 1 */
-    size_t *other;  /* of each entry beside the diagonal */
-    double *weight; /* likewise */
+    size_t *other;  /* column of each off-diagonal entry */
+    double *weight; /* of each off-diagonal entry */
     double *degree; /* p */
-    double *wide;   /* p: weights of features, 0 between calls */
-    size_t *place;  /* p: 1 + the place of a feature in a list, 0 between calls */
+    double *wide;   /* p: work space, 0 between calls */
+    size_t *place;  /* p: 1 + position of a feature in a list, 0 between calls */
 } vxs_laplacian_matrix;
 
 VXS_MUST_CHECK vxs_status vxs_laplacian_init(const vxs_quadratic *of, size_t p,
@@ -23,7 +23,7 @@ void vxs_laplacian_release(vxs_laplacian_matrix *l);
 /* product[k] = (Lw)_set[k], w having w[k] at set[k] and 0 elsewhere. */
 void vxs_laplacian_times(const vxs_laplacian_matrix *l, const size_t *set, size_t count,
                          const double *w, double *product);
-/* pull = factor Lw of all p features. */
+/* gradient = factor Lw of all p features. */
 void vxs_laplacian_pull(const vxs_laplacian_matrix *l, const size_t *set, size_t count,
                         const double *w, double factor, double *pull);
 /* w'Lw */

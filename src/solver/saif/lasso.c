@@ -1,4 +1,4 @@
-/* lasso.c - what every way of solving the lasso shares: how it begins, what features want, and the
+/* lasso.c - what all screening rules of the lasso share: initialization, correlations, and the
  * certificate of the full problem. */
 #include "solver/saif/lasso.h"
 
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define SAMPLE    4096
-#define WIDE      4     /* beside a Laplacian: a support of more than a fourth of all features */
-#define STAY      0.8   /* beside a Laplacian */
-#define EXPLAINED 1e-9  /* what is left, as a share of the target */
-#define ROUNDING  1e-13 /* of columns and target: a lambda that is none */
+#define WIDE      4     /* with a Laplacian: 1 / share of features with nonzero weight at which all enter */
+#define STAY      0.8   /* with a Laplacian: correlations below this leave */
+#define EXPLAINED 1e-9  /* of the gradient: rounding, the covariates fit exactly */
+#define ROUNDING  1e-13 /* of column norm x target norm: lambda_max is 0 */
 
 const char *const vxs_screen_names[] = { "saif", "none", "dynamic", "dpp", "strong", NULL };
 const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
@@ -39,7 +39,7 @@ const vxs_param vxs_graphnet_params[] = {
     { .name = NULL },
 };
 
-/* HSIC lasso: columns are kernels (vxs_kernels_new), the target y y'. */
+/* HSIC lasso: columns are kernels (vxs_kernels_new), the target is y y'. */
 const vxs_param vxs_hsic_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_KERNEL_WIDTH_ROW,
@@ -100,18 +100,18 @@ void vxs_solution_release(vxs_solution *solution)
 static void release(vxs_solver *solver)
 {
     vxs_lasso *l = (vxs_lasso *)solver;
-    vxs_active_release(&l->active);
-    vxs_scans_release(&l->scans);
+    vxs_working_set_release(&l->set);
+    vxs_cached_correlations_release(&l->correlations);
     free(l->theta);
-    free(l->start);
-    free(l->member);
+    free(l->xi_empty);
+    free(l->in_set);
     free(l->keep);
     free(l->order);
-    free(l->pool);
-    free(l->pool_reach);
-    free(l->pool_theta);
-    free(l->pull);
-    free(l->pool_pull);
+    free(l->candidates);
+    free(l->candidate_bound);
+    free(l->candidate_theta);
+    free(l->laplacian_gradient);
+    free(l->candidate_laplacian);
     free(l);
 }
 
@@ -120,7 +120,7 @@ static double lambda_max(const vxs_solver *solver)
     return ((const vxs_lasso *)solver)->lambda_max;
 }
 
-/* ---- The beginning --------------------------------------------------------------------------- */
+/* ---- Initialization -------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -128,10 +128,10 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* What rounding leaves of a target that the free columns explain is not to be fitted. */
+/* True if the gradient after fitting covariates is rounding. */
 static bool is_explained(const vxs_lasso *l)
 {
-    const vxs_sample_loss *loss = l->active.loss;
+    const vxs_sample_loss *loss = l->set.loss;
     double left = 0, whole = 0;
     for (size_t i = 0; i < l->n; i++) {
         double slope = vxs_loss_weight(&l->problem.loss, i) *
@@ -144,24 +144,24 @@ static bool is_explained(const vxs_lasso *l)
 
 static void look_at_first_scan(vxs_lasso *l)
 {
-    double *sizes = l->scans.some;
+    double *sizes = l->correlations.some;
     size_t step = l->p / SAMPLE + 1, count = 0;
     bool explained = is_explained(l);
     double longest = 0;
     for (size_t j = 0; j < l->p && !explained; j++) {
-        l->lambda_max = fmax(l->lambda_max, vxs_lasso_want(l, j));
+        l->lambda_max = fmax(l->lambda_max, vxs_lasso_correlation(l, j));
         longest = fmax(longest, l->norms[j]);
     }
     if (l->lambda_max <= ROUNDING * longest * cblas_dnrm2((int)l->n, l->theta, 1))
         l->lambda_max = 0;
-    for (size_t j = 0; j < l->p; j += step) /* the median of a sample will do */
-        sizes[count++] = fabs(l->scans.estimate[j]);
+    for (size_t j = 0; j < l->p; j += step) /* median of a sample */
+        sizes[count++] = fabs(l->correlations.estimate[j]);
     qsort(sizes, count, sizeof(*sizes), by_value);
     l->level = l->lambda_max;
     l->median = count > 0 ? (sizes[(count - 1) / 2] + sizes[count / 2]) / 2 : 0;
 }
 
-/* The empty model of a loss with a threshold, by falling thresholds. */
+/* Continuation in the threshold of the loss. */
 static vxs_status ease(vxs_lasso *l, vxs_error *err)
 {
     vxs_problem eased = l->problem;
@@ -170,34 +170,34 @@ static vxs_status ease(vxs_lasso *l, vxs_error *err)
     double threshold = 0;
     while (!status && (threshold = vxs_loss_eased(&l->problem.loss, NULL, threshold)) > 0) {
         eased.loss.threshold = threshold;
-        l->active.problem = &eased;
-        status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);
+        l->set.problem = &eased;
+        status = vxs_working_set_solve(&l->set, 1, 0, l->theta, &state, err);
     }
-    l->active.problem = &l->problem;
+    l->set.problem = &l->problem;
     return status;
 }
 
-/* The empty model: the covariates alone. */
+/* The empty model: covariates only. */
 static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
 {
     vxs_state state;
-    vxs_status status = vxs_active_init(&l->active, &l->problem, err);
-    l->active.context = l->context;
-    l->active.inner = VXS_INNER_EXACT; /* the empty model is small */
+    vxs_status status = vxs_working_set_init(&l->set, &l->problem, err);
+    l->set.context = l->context;
+    l->set.inner = VXS_INNER_EXACT; /* few variables */
     if (!status)
         status = ease(l, err);
     if (!status)
-        status = vxs_active_solve(&l->active, 1, 0, l->theta, &state, err);
+        status = vxs_working_set_solve(&l->set, 1, 0, l->theta, &state, err);
     if (status)
         return status;
-    l->active.inner = l->settings.saif.inner;
-    l->active.descend_first = l->settings.saif.screen != VXS_SCREEN_SAIF;
+    l->set.inner = l->settings.saif.inner;
+    l->set.descend_first = l->settings.saif.screen != VXS_SCREEN_SAIF;
     l->empty = state.primal;
-    status = vxs_scans_init(&l->scans, l->problem.design, l->theta, err);
+    status = vxs_cached_correlations_init(&l->correlations, l->problem.design, l->theta, err);
     if (status)
         return status;
     l->norms = vxs_design_norms(l->problem.design);
-    l->scans.offset = l->pull;
+    l->correlations.offset = l->laplacian_gradient;
     look_at_first_scan(l);
     return VXS_OK;
 }
@@ -216,28 +216,28 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     l->n = vxs_design_rows(problem->design);
     l->p = vxs_design_columns(problem->design);
     l->theta = vxs_alloc(l->n, sizeof(*l->theta), err);
-    l->start = vxs_alloc(l->n, sizeof(*l->start), err);
-    l->member = vxs_alloc(l->p, sizeof(*l->member), err);
+    l->xi_empty = vxs_alloc(l->n, sizeof(*l->xi_empty), err);
+    l->in_set = vxs_alloc(l->p, sizeof(*l->in_set), err);
     l->keep = vxs_alloc(l->p, sizeof(*l->keep), err);
     l->order = vxs_alloc(l->p, sizeof(*l->order), err);
     bool smooth = vxs_quadratic_weight(&problem->quadratic, &vxs_laplacian) > 0;
-    l->pool_size = l->p / (smooth ? 1 : 64) > 256 ? l->p / (smooth ? 1 : 64) : 256;
-    l->pool = vxs_alloc(l->pool_size, sizeof(*l->pool), err);
-    l->pool_reach = vxs_alloc(l->pool_size, sizeof(*l->pool_reach), err);
-    l->pool_theta = vxs_alloc(l->n, sizeof(*l->pool_theta), err);
-    l->pull = smooth ? vxs_alloc(l->p, sizeof(*l->pull), err) : NULL;
-    l->pool_pull = smooth ? vxs_alloc(l->pool_size, sizeof(*l->pool_pull), err) : NULL;
-    vxs_status status = l->theta && l->start && l->member && l->keep && l->order && l->pool &&
-                                l->pool_reach && l->pool_theta &&
-                                (!smooth || (l->pull && l->pool_pull))
+    l->candidate_capacity = l->p / (smooth ? 1 : 64) > 256 ? l->p / (smooth ? 1 : 64) : 256;
+    l->candidates = vxs_alloc(l->candidate_capacity, sizeof(*l->candidates), err);
+    l->candidate_bound = vxs_alloc(l->candidate_capacity, sizeof(*l->candidate_bound), err);
+    l->candidate_theta = vxs_alloc(l->n, sizeof(*l->candidate_theta), err);
+    l->laplacian_gradient = smooth ? vxs_alloc(l->p, sizeof(*l->laplacian_gradient), err) : NULL;
+    l->candidate_laplacian = smooth ? vxs_alloc(l->candidate_capacity, sizeof(*l->candidate_laplacian), err) : NULL;
+    vxs_status status = l->theta && l->xi_empty && l->in_set && l->keep && l->order && l->candidates &&
+                                l->candidate_bound && l->candidate_theta &&
+                                (!smooth || (l->laplacian_gradient && l->candidate_laplacian))
                             ? solve_empty(l, err)
                             : VXS_FAILED;
     l->last_lambda = l->lambda_max;
     for (size_t i = 0; i < l->n && !status && l->lambda_max > 0; i++) {
-        l->start[i] = l->theta[i]; /* found at lambda 1 */
+        l->xi_empty[i] = l->theta[i]; /* computed at lambda 1 */
         l->theta[i] /= l->lambda_max;
     }
-    l->active.inside = l->start;
+    l->set.xi_empty = l->xi_empty;
     if (status) {
         release(&l->solver);
         return status;
@@ -246,63 +246,63 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     return VXS_OK;
 }
 
-/* ---- What features want ---------------------------------------------------------------------- */
+/* ---- Correlations ---------------------------------------------------------------------------- */
 
-void vxs_lasso_follow(vxs_lasso *l, double lambda)
+void vxs_lasso_update_laplacian(vxs_lasso *l, double lambda)
 {
-    const vxs_active *a = &l->active;
-    if (l->pull && a->laplacian.p > 0)
-        vxs_laplacian_pull(&a->laplacian, a->set, a->count, a->w + a->q, 1 / lambda, l->pull);
+    const vxs_working_set *a = &l->set;
+    if (l->laplacian_gradient && a->laplacian.p > 0)
+        vxs_laplacian_pull(&a->laplacian, a->set, a->count, a->w + a->q, 1 / lambda, l->laplacian_gradient);
 }
 
-bool vxs_lasso_is_wide(const vxs_lasso *l)
+bool vxs_lasso_has_large_support(const vxs_lasso *l)
 {
-    const vxs_active *a = &l->active;
+    const vxs_working_set *a = &l->set;
     size_t support = 0;
-    for (size_t k = 0; k < a->count && l->pull; k++)
+    for (size_t k = 0; k < a->count && l->laplacian_gradient; k++)
         support += a->w[a->q + k] != 0;
     return support > VXS_PROJECTED && WIDE * support > l->p;
 }
 
-/* Features whose correlation is below 1 in the whole ball have no weight in the sub-problem. */
-void vxs_lasso_delete(vxs_lasso *l, const vxs_state *state)
+/* DEL: removes features with |x_j'theta| < 1 in the whole ball. */
+void vxs_lasso_screen(vxs_lasso *l, const vxs_state *state)
 {
-    vxs_active *a = &l->active;
+    vxs_working_set *a = &l->set;
     bool all = true;
-    if (vxs_lasso_is_wide(l))
+    if (vxs_lasso_has_large_support(l))
         return;
-    double least = l->pull ? STAY : 1 - VXS_EDGE;
+    double least = l->laplacian_gradient ? STAY : 1 - VXS_MARGIN;
     for (size_t k = 0; k < a->count; k++) {
-        double c = state->scale * vxs_active_correlation(a, k);
+        double c = state->scale * vxs_working_set_correlation(a, k);
         double most =
             (l->problem.nonnegative ? c : fabs(c)) + vxs_lasso_norm(l, a->set[k]) * state->radius;
-        l->keep[k] = most >= least || a->w[a->q + k] != 0; /* until it has none */
-        l->member[a->set[k]] = l->keep[k];
+        l->keep[k] = most >= least || a->w[a->q + k] != 0; /* until its weight is 0 */
+        l->in_set[a->set[k]] = l->keep[k];
         all = all && l->keep[k];
     }
     if (!all)
-        vxs_active_keep(a, l->keep);
+        vxs_working_set_keep(a, l->keep);
 }
 
-vxs_status vxs_lasso_enter(vxs_lasso *l, size_t count, vxs_error *err)
+vxs_status vxs_lasso_add(vxs_lasso *l, size_t count, vxs_error *err)
 {
     for (size_t k = 0; k < count; k++)
-        l->member[l->order[k]] = true;
-    return vxs_active_add(&l->active, l->order, count, err);
+        l->in_set[l->order[k]] = true;
+    return vxs_working_set_add(&l->set, l->order, count, err);
 }
 
-/* The gap over all columns: theta goes back into the domain by the steepest of them. */
+/* The gap over all columns: theta is scaled by the largest correlation. */
 void vxs_lasso_certify(vxs_lasso *l, double lambda, vxs_state *full)
 {
-    double steepest = 0, members = 0;
-    for (size_t k = 0; k < l->active.count; k++)
-        members = fmax(members, vxs_lasso_want(l, l->active.set[k]));
-    vxs_scans_settle(&l->scans, l->theta, members > 0 ? members : 1, 0);
+    double max_correlation = 0, members = 0;
+    for (size_t k = 0; k < l->set.count; k++)
+        members = fmax(members, vxs_lasso_correlation(l, l->set.set[k]));
+    vxs_cached_correlations_refresh(&l->correlations, l->theta, members > 0 ? members : 1, 0);
     for (size_t j = 0; j < l->p; j++) {
-        double most = vxs_lasso_want(l, j) + (double)l->scans.doubt[j];
-        steepest = most > steepest ? most : steepest;
+        double most = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j];
+        max_correlation = most > max_correlation ? most : max_correlation;
     }
-    vxs_active_dual(&l->active, l->theta, lambda, steepest, full);
+    vxs_working_set_dual(&l->set, l->theta, lambda, max_correlation, full);
 }
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
@@ -315,7 +315,7 @@ static int by_index(const void *a, const void *b)
 
 static vxs_status take_solution(vxs_lasso *l, vxs_solution *solution, vxs_error *err)
 {
-    vxs_active *a = &l->active;
+    vxs_working_set *a = &l->set;
     size_t count = 0;
     solution->index = vxs_alloc(a->count, sizeof(*solution->index), err);
     solution->weight = vxs_alloc(a->count, sizeof(*solution->weight), err);
@@ -328,12 +328,12 @@ static vxs_status take_solution(vxs_lasso *l, vxs_solution *solution, vxs_error 
     memcpy(solution->covariate_coefficients, a->w, a->q * sizeof(*a->w));
     for (size_t k = 0; k < a->count; k++)
         if (a->w[a->q + k] != 0) {
-            l->scans.some[a->set[k]] = a->w[a->q + k];
+            l->correlations.some[a->set[k]] = a->w[a->q + k];
             solution->index[count++] = a->set[k];
         }
     qsort(solution->index, count, sizeof(*solution->index), by_index);
     for (size_t k = 0; k < count; k++)
-        solution->weight[k] = l->scans.some[solution->index[k]];
+        solution->weight[k] = l->correlations.some[solution->index[k]];
     solution->count = count;
     solution->certificate.nonzero = count;
     return VXS_OK;
@@ -350,7 +350,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     vxs_status status = l->settings.saif.screen == VXS_SCREEN_SAIF
                             ? vxs_saif(l, lambda, c, &full, err)
                             : vxs_screen(l, lambda, c, &full, err);
-    if (!status && !(full.gap < INFINITY)) /* it gave up before it had looked */
+    if (!status && !(full.gap < INFINITY)) /* stalled before the first certificate */
         vxs_lasso_certify(l, lambda, &full);
     c->primal = full.primal;
     c->dual = full.dual;

@@ -1,7 +1,7 @@
-/* lasso.h - a lasso being solved; private to the solver room.
+/* lasso.h - the lasso; private to the solver room.
  *
- * lasso.c begins and ends it, saif.c solves it by active incremental features, other_screens.c in
- * the ways that are there to be compared with. */
+ * lasso.c initializes and certifies it, saif.c solves it by active incremental features, other_screens.c
+ * by other screening rules, for comparison. */
 #ifndef VXS_SOLVER_SAIF_LASSO_H
 #define VXS_SOLVER_SAIF_LASSO_H
 
@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-#define VXS_EDGE     1e-9 /* of 1, for rounding */
-#define VXS_PATIENCE 10   /* rounds without a smaller gap; under descent it does not always fall */
+#define VXS_MARGIN     1e-9 /* margin of screening rules for rounding, relative to 1 */
+#define VXS_PATIENCE 10   /* iterations without a smaller gap; coordinate descent does not always decrease it */
 
 typedef struct {
     vxs_solver solver;
@@ -20,62 +20,63 @@ typedef struct {
     vxs_problem problem;
     vxs_method_settings settings;
     size_t n, p;
-    vxs_active active;
-    vxs_scans scans;
+    vxs_working_set set;
+    vxs_cached_correlations correlations;
     const double *norms; /* of the design */
     double *theta;
-    bool *member;  /* of the active set */
+    bool *in_set;  /* p: in the working set */
     bool *keep;    /* p */
     size_t *order; /* p */
-    size_t *pool;
-    size_t pool_size, pool_count;
-    double *pool_reach; /* what |x_j'theta| was at most, at pool_theta */
-    double *pool_theta;
-    double *pull;      /* p: Lw / lambda of the last solution, with a Laplacian */
-    double *pool_pull; /* that of the pool's features when their reach was found */
-    double level;      /* at which estimates stand for 1, as of the last solution */
+    size_t *candidates;
+    size_t candidate_capacity, candidate_count;
+    double *candidate_bound; /* bound of |x_j'theta| at candidate_theta */
+    double *candidate_theta;
+    double *laplacian_gradient;      /* p: Lw / lambda of the last solution */
+    double *candidate_laplacian; /* of the candidates, when bounded */
+    double level;      /* value of an estimate that corresponds to 1, at the last
+                        * solution */
     vxs_costs costs;
-    double *start;      /* -f' of the empty model, without what the free columns span */
+    double *xi_empty;      /* -f' of the empty model, projected */
     double last_radius; /* of the ball around the last theta */
-    double lambda_max, median, empty; /* of |X'f'(0)|; primal value of the empty model */
-    double last_lambda;               /* estimates of -f' at its solution, before anything else */
+    double lambda_max, median, empty; /* median of |X'f'(0)|; primal value of the empty model */
+    double last_lambda;               /* cached correlations are those of -f' at its solution */
 } vxs_lasso;
 
-/* Whether the gap has not fallen for so long that rounding must be in the way. */
-static inline bool vxs_is_stuck(double gap, double *best, int *rounds)
+/* True if the gap has not decreased for VXS_PATIENCE iterations. */
+static inline bool vxs_has_stalled(double gap, double *best, int *iterations)
 {
-    *rounds = gap < 0.999 * *best ? 0 : *rounds + 1;
+    *iterations = gap < 0.999 * *best ? 0 : *iterations + 1;
     *best = gap < *best ? gap : *best;
-    return *rounds >= VXS_PATIENCE;
+    return *iterations >= VXS_PATIENCE;
 }
 
-/* How much a column wants a weight. */
-static inline double vxs_lasso_want(const vxs_lasso *l, size_t j)
+/* |x_j'theta|, or x_j'theta with w >= 0. */
+static inline double vxs_lasso_correlation(const vxs_lasso *l, size_t j)
 {
-    double value = l->scans.estimate[j];
+    double value = l->correlations.estimate[j];
     return l->problem.nonnegative ? value : fabs(value);
 }
 
-/* Its length in the ball's norm: with the ridge a column is longer by one entry. */
+/* Norm of a column, with ridge and Laplacian as additional entries. */
 static inline double vxs_lasso_norm(const vxs_lasso *l, size_t j)
 {
     double norm = l->norms[j];
-    double more = l->active.ridge + vxs_laplacian_diagonal(&l->active.laplacian, j);
+    double more = l->set.ridge + vxs_laplacian_diagonal(&l->set.laplacian, j);
     return more > 0 ? sqrt(norm * norm + more) : norm;
 }
 
-/* After a solution at lambda: what the Laplacian takes off correlations. */
-void vxs_lasso_follow(vxs_lasso *lasso, double lambda);
-/* Whether the support, beside a Laplacian, has so many of all features that all may be members. */
-bool vxs_lasso_is_wide(const vxs_lasso *lasso);
-/* DEL: members whose correlation is below 1 in the whole ball leave. */
-void vxs_lasso_delete(vxs_lasso *lasso, const vxs_state *state);
-/* The first `count` features of `order` become members. */
-VXS_MUST_CHECK vxs_status vxs_lasso_enter(vxs_lasso *lasso, size_t count, vxs_error *err);
-/* The gap over all columns: theta goes back into the domain by the steepest of them. */
+/* Updates Lw / lambda after a solution. */
+void vxs_lasso_update_laplacian(vxs_lasso *lasso, double lambda);
+/* True if, with a Laplacian, the support is so large that all features may enter. */
+bool vxs_lasso_has_large_support(const vxs_lasso *lasso);
+/* DEL: removes features with |x_j'theta| < 1 in the whole ball. */
+void vxs_lasso_screen(vxs_lasso *lasso, const vxs_state *state);
+/* Adds the first `count` features of `order`. */
+VXS_MUST_CHECK vxs_status vxs_lasso_add(vxs_lasso *lasso, size_t count, vxs_error *err);
+/* The gap over all columns; theta is scaled by the largest correlation. */
 void vxs_lasso_certify(vxs_lasso *lasso, double lambda, vxs_state *full);
 
-/* One lambda, from the weights as they are. */
+/* One lambda, warm-started. */
 VXS_MUST_CHECK vxs_status vxs_saif(vxs_lasso *lasso, double lambda, vxs_certificate *certificate,
                                    vxs_state *full, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_screen(vxs_lasso *lasso, double lambda, vxs_certificate *certificate,

@@ -30,11 +30,11 @@
 #include <string.h>
 
 #define DELTA      1e-8 /* of the diagonal */
-#define ENOUGH     1e-8 /* of r'M^-1 r at the beginning: the square of a relative error */
+#define ENOUGH     1e-8 /* of r'M^-1 r at the start: square of the relative tolerance */
 #define ITERATIONS 100
-#define WORN       12 /* more iterations than these cost as much as a new factor */
-#define CHANGED    20 /* a new factor when more than a twentieth of the support came or went */
-#define MOST       20000000 /* numbers of a factor, which takes seconds */
+#define WORN       12 /* iterations that cost as much as a new factorization */
+#define CHANGED    20 /* factors again when more than 1 / 20 of the support changed */
+#define MOST       20000000 /* entries of a factor, at most */
 
 void vxs_newton_release(vxs_newton *t)
 {
@@ -87,7 +87,7 @@ static bool grow(void *array, size_t count, size_t size, vxs_error *err)
     return larger != NULL;
 }
 
-/* The rows of a factor: one for each feature of the support, and one for each edge within. */
+/* Rows of the factor: one a feature of the support, one an edge within. */
 static size_t count_edges(const vxs_newton_system *s)
 {
     size_t edges = 0;
@@ -96,7 +96,7 @@ static size_t count_edges(const vxs_newton_system *s)
     return edges;
 }
 
-static vxs_status make_room(vxs_newton *t, const vxs_newton_system *s, vxs_error *err)
+static vxs_status allocate(vxs_newton *t, const vxs_newton_system *s, vxs_error *err)
 {
     size_t room = s->count + s->count / 8 + 32, rows = s->count + count_edges(s);
     if (!grow(&t->starts, rows + 1, sizeof(*t->starts), err) ||
@@ -116,7 +116,7 @@ static vxs_status make_room(vxs_newton *t, const vxs_newton_system *s, vxs_error
 
 /* ---- Covariates ------------------------------------------------------------------------------ */
 
-/* root(V) C = basis triangle, of covariates that do not depend on those before them. */
+/* root(V) C = basis triangle, skipping linearly dependent covariates. */
 static void span_covariates(vxs_newton *t, const vxs_newton_system *s)
 {
     size_t n = s->n, q = s->q;
@@ -153,7 +153,7 @@ static void combine(const vxs_newton_system *s, const double *w, double *sum)
             cblas_daxpy((int)s->n, w[k], s->x + s->column[k] * s->n, 1, sum, 1);
 }
 
-/* product = (X_S'VX_S + L_SS) w, V without what covariates explain. */
+/* product = (X_S'VX_S + L_SS) w, V projected onto the complement of the covariates. */
 static void multiply(vxs_newton *t, const vxs_newton_system *s, const double *w, double *product)
 {
     vxs_laplacian_times(s->laplacian, s->feature, s->count, w, product);
@@ -167,7 +167,7 @@ static void multiply(vxs_newton *t, const vxs_newton_system *s, const double *w,
         product[k] += cblas_ddot((int)s->n, s->x + s->column[k] * s->n, 1, t->part, 1);
 }
 
-/* The system's diagonal, above 0. */
+/* The diagonal of the system, positive. */
 static double diagonal(const vxs_newton_system *s, size_t k)
 {
     const double *x = s->x + s->column[k] * s->n;
@@ -192,7 +192,7 @@ static vxs_sparse_rows list_rows(vxs_newton *t, const vxs_newton_system *s, cons
             size_t other = t->place[l->other[e]];
             if (other == 0)
                 alone += l->weight[e];
-            if (other <= k + 1) /* outside, or from the other end */
+            if (other <= k + 1) /* outside, or listed by the other end */
                 continue;
             t->starts[rows] = entries;
             t->weight[rows++] = l->weight[e];
@@ -250,7 +250,7 @@ static void forget(vxs_newton *t)
     vxs_factor_release(&t->factor);
 }
 
-/* The factor's pattern; where that is too large there is none, and the diagonal has to do. */
+/* Symbolic factorization; a factor that is too large is replaced by the diagonal. */
 static vxs_status make_factor(vxs_newton *t, const vxs_newton_system *s, const double *diagonals,
                               vxs_error *err)
 {
@@ -272,7 +272,7 @@ static vxs_status make_preconditioner(vxs_newton *t, const vxs_newton_system *s,
 {
     bool definite = false;
     forget(t);
-    vxs_status status = make_room(t, s, err);
+    vxs_status status = allocate(t, s, err);
     if (status)
         return status;
     memcpy(t->list, s->feature, s->count * sizeof(*t->list));
@@ -324,7 +324,7 @@ static bool is_alike(const vxs_newton *t, const vxs_newton_system *s)
 {
     size_t common = 0;
     if (t->refused > 0 && s->count >= t->refused)
-        return true; /* there is no better one */
+        return true; /* the best available */
     for (size_t k = 0; k < s->count; k++)
         common += t->place[s->feature[k]] > 0;
     return !t->worn && CHANGED * (s->count - common + t->count - common) <= s->count;
@@ -374,10 +374,10 @@ static bool iterate(vxs_newton *t, const vxs_newton_system *s, vectors *v, doubl
         cblas_daxpy(m, -size / curved, v->product, 1, v->rest, 1);
         before = size;
     }
-    return vxs_check_interrupted(s->context, NULL); /* the caller polls too */
+    return vxs_check_interrupted(s->context, NULL); /* the caller checks for interruption, too */
 }
 
-/* What b's own gradient takes off the right side of w; `share` = R^-T of it. */
+/* The covariates' gradient, eliminated from the right-hand side of w; `share` = R^-T of it. */
 static void take_covariates(vxs_newton *t, const vxs_newton_system *s, const double *down,
                             double *share, double *rest)
 {
@@ -394,7 +394,7 @@ static void take_covariates(vxs_newton *t, const vxs_newton_system *s, const dou
         rest[k] -= cblas_ddot((int)s->n, s->x + s->column[k] * s->n, 1, t->part, 1);
 }
 
-/* b's direction, from `share` and that of w. */
+/* The direction of b, from `share` and the direction of w. */
 static void follow_covariates(vxs_newton *t, const vxs_newton_system *s, double *share,
                               double *direction)
 {
@@ -428,7 +428,7 @@ vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const
         if (status)
             break;
         take_covariates(t, s, down, direction, v.rest);
-        double *share = t->triangle + t->rank * (s->q + 1); /* the column behind it is free */
+        double *share = t->triangle + t->rank * (s->q + 1); /* the column behind it is work space */
         memcpy(share, direction, t->rank * sizeof(*share));
         solved = iterate(t, s, &v, direction + s->q) || fresh;
         follow_covariates(t, s, share, direction);
@@ -438,9 +438,9 @@ vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const
 
 /* ---- On the working set ---------------------------------------------------------------------- */
 
-/* Minus the gradient of the first m chosen columns when the signs of weights stay; features without
- * a weight get the sign that lowers the value. */
-static void slopes_with_signs(vxs_active *a, double lambda, size_t m, double *down)
+/* Negative gradient of the first m chosen columns at fixed signs; features of weight 0 take the sign that
+ * lowers the value. */
+static void slopes_with_signs(vxs_working_set *a, double lambda, size_t m, double *down)
 {
     for (size_t c = 0; c < m; c++) {
         size_t k = a->chosen[c];
@@ -451,7 +451,7 @@ static void slopes_with_signs(vxs_active *a, double lambda, size_t m, double *do
     }
 }
 
-vxs_status vxs_active_newton(vxs_active *a, double lambda, size_t m, double *room, double *target,
+vxs_status vxs_working_set_newton(vxs_working_set *a, double lambda, size_t m, double *room, double *target,
                              vxs_error *err)
 {
     size_t q = a->q;
@@ -470,7 +470,7 @@ vxs_status vxs_active_newton(vxs_active *a, double lambda, size_t m, double *roo
     for (size_t c = 0; c < m && !status; c++) {
         size_t k = a->chosen[c];
         bool back = k >= q && a->w[k] == 0 && room[c] * a->gradient[k] >= 0;
-        target[k] += back ? 0 : room[c]; /* a new weight has the sign it was given */
+        target[k] += back ? 0 : room[c]; /* a new weight keeps its sign */
     }
     return status;
 }

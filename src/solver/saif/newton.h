@@ -5,38 +5,37 @@
 #include "linalg/sparse_cholesky.h"
 #include "solver/saif/laplacian.h"
 
-/* The system of a support at some point, which is given by its columns and the curvature of the
- * loss there. */
+/* The Newton system on a support, given by columns and second derivatives of the loss. */
 typedef struct {
     const vxs_laplacian_matrix *laplacian;
     size_t n, q;
-    const double *x;            /* n x ..., columns; the first q are the covariates */
+    const double *x;            /* n x ..., column-major; the first q are covariates */
     const double *curvature;    /* n */
     size_t count;               /* features of the support */
-    const size_t *column;       /* theirs in x */
-    const size_t *feature;      /* theirs in the design */
-    const vxs_context *context; /* asked for requests to stop; may be NULL */
+    const size_t *column;       /* their columns in x */
+    const size_t *feature;      /* their columns in the design */
+    const vxs_context *context; /* for interruption; may be NULL */
 } vxs_newton_system;
 
-/* The preconditioner, which stays while supports are alike, and memory that is used again. */
+/* The preconditioner, reused while supports are similar, and work space. */
 typedef struct {
-    vxs_factor factor;        /* L_SS + delta D of the features below */
-    size_t count;             /* features in it */
-    size_t *place;            /* p: 1 + the place of a feature in it, 0: none */
-    size_t *list;             /* features by place */
+    vxs_factor factor;        /* L_SS + delta D */
+    size_t count;             /* features of the preconditioner */
+    size_t *place;            /* p: 1 + position of a feature, 0: none */
+    size_t *list;             /* features by position */
     double *half;             /* n x count: Q root(V) X R'^-1, RR' = L_SS + delta D */
     double *small;            /* n x n: Cholesky factor of I + half half' */
-    size_t room;              /* features for which half and list have room */
-    size_t *starts, *index;   /* rows of which the factor is made */
-    double *value, *weight;   /* likewise */
-    double *root, *part;      /* n: of the curvature; scratch */
+    size_t room;              /* capacity of half and list */
+    size_t *starts, *index;   /* rows that the factor is built from */
+    double *value, *weight;   /* of these rows */
+    double *root, *part;      /* n: sqrt of second derivatives; work space */
     double *basis, *triangle; /* n x rank, rank x rank: root(V) C = basis triangle */
     size_t *independent;      /* covariates of the basis */
     size_t rank;
-    double *vectors; /* of the conjugate gradients */
+    double *vectors; /* of conjugate gradients */
     size_t vector_room;
-    bool worn;      /* the last solution took many iterations */
-    size_t refused; /* a support of so many features has too large a factor; 0: none */
+    bool worn;      /* the last solution needed many iterations */
+    size_t refused; /* size of a support whose factor was too large; 0: none */
 } vxs_newton;
 
 /* direction = the Newton direction of covariates and support, q + count, for minus the gradient

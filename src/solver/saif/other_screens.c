@@ -1,15 +1,16 @@
-/* other_screens.c - the other ways to keep features out, which are there to be compared with.
+/* other_screens.c - other screening rules, for comparison.
  *
- * none       all features are in, always
- * dynamic    all are in at first; gap balls take out those that provably have no weight
- * dpp        sequential: from the solution at the last lambda a ball around the next dual optimum
- *            (enhanced dual polytope projection); squared loss only
- * strong     sequential: features whose slope could not reach lambda if it changed no faster than
- *            lambda does. That is not so always: what the certificate finds missing comes back in,
- *            and is counted
+ * none       all features are in the set
+ * dynamic    gap balls remove features from the full set
+ * dpp        sequential: a ball around the next dual optimum from the last solution (enhanced dual
+ *            polytope projection); squared loss only
+ * strong     sequential strong rule: features whose gradient could not reach lambda if it changed no
+ *            faster than lambda. Not safe: features that the certificate finds missing are added and
+ *            counted
  *
- * They share everything with SAIF but how features come in. Between two fits the scans' estimates
- * are exact values of -f' at the last solution. */
+ * They share everything with SAIF except how features enter. Between fits the cached correlations are
+ * those of -f' at the last solution.
+ * Source    Wang et al. 2013 (DPP, EDPP); Tibshirani et al. 2012 (strong rules); dissertation Table 2.1 */
 #include "solver/saif/lasso.h"
 
 #include <cblas.h>
@@ -17,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROUNDS 100000
+#define MAX_ITERATIONS 100000
 
-/* ---- Who is in at first ---------------------------------------------------------------------- */
+/* ---- The initial set ------------------------------------------------------------------------- */
 
 static bool all_at_first(const vxs_lasso *l)
 {
@@ -27,8 +28,8 @@ static bool all_at_first(const vxs_lasso *l)
            l->settings.saif.screen == VXS_SCREEN_DYNAMIC;
 }
 
-/* x_j'centre of the ball for all columns into `some`, and its radius. Squared loss: y - z at the
- * last solution is -f', and the empty model's is what is left of y without the free columns. */
+/* Products of all columns with the center of the ball into `some`, and its radius. Squared loss: y - z is
+ * -f' at the last solution, or at the empty model the residual of the covariates. */
 static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_error *err)
 {
     size_t n = l->n;
@@ -40,19 +41,19 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
         return VXS_FAILED;
     double *v2 = v1 + n, *centre = v2 + n;
     for (size_t i = 0; i < n; i++) {
-        double theta = at_start ? l->start[i] / last : l->theta[i]; /* of the last solution */
+        double theta = at_start ? l->xi_empty[i] / last : l->theta[i]; /* of the last solution */
         centre[i] = theta;
-        v1[i] = l->start[i] / last - theta;
-        v2[i] = l->start[i] / lambda - theta;
+        v1[i] = l->xi_empty[i] / last - theta;
+        v2[i] = l->xi_empty[i] / lambda - theta;
     }
-    if (at_start) { /* the normal is the steepest column's */
+    if (at_start) { /* the normal is the column of the largest correlation */
         size_t best = 0;
         for (size_t j = 1; j < l->p; j++)
-            best = vxs_lasso_want(l, j) > vxs_lasso_want(l, best) ? j : best;
+            best = vxs_lasso_correlation(l, j) > vxs_lasso_correlation(l, best) ? j : best;
         vxs_design_fetch(l->problem.design, &best, 1, v1);
-        if (l->scans.estimate[best] < 0)
+        if (l->correlations.estimate[best] < 0)
             cblas_dscal(size, -1, v1, 1);
-        vxs_active_project(&l->active, v1);
+        vxs_working_set_project(&l->set, v1);
     }
     double square = cblas_ddot(size, v1, 1, v1, 1);
     double along = square > 0 ? fmax(0, cblas_ddot(size, v1, 1, v2, 1) / square) : 0;
@@ -60,12 +61,12 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
     for (size_t i = 0; i < n; i++)
         centre[i] += v2[i] / 2;
     *radius = cblas_dnrm2(size, v2, 1) / 2 + 3 * l->last_radius;
-    vxs_design_scan(l->problem.design, centre, 1, l->scans.some);
+    vxs_design_scan(l->problem.design, centre, 1, l->correlations.some);
     free(v1);
     return VXS_OK;
 }
 
-/* Features that the rule leaves, into order. */
+/* Lists the features that the rule keeps. */
 static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *err)
 {
     double radius = 0, least = 2 * lambda - l->last_lambda;
@@ -73,10 +74,10 @@ static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *
     vxs_status status = dpp ? dpp_ball(l, lambda, &radius, err) : VXS_OK;
     *count = 0;
     for (size_t j = 0; j < l->p && !status; j++) {
-        double value = l->problem.nonnegative ? l->scans.some[j] : fabs(l->scans.some[j]);
-        bool stays = all_at_first(l) || (dpp ? value + radius * vxs_lasso_norm(l, j) >= 1 - VXS_EDGE
-                                             : vxs_lasso_want(l, j) >= least);
-        if (stays && !l->member[j])
+        double value = l->problem.nonnegative ? l->correlations.some[j] : fabs(l->correlations.some[j]);
+        bool stays = all_at_first(l) || (dpp ? value + radius * vxs_lasso_norm(l, j) >= 1 - VXS_MARGIN
+                                             : vxs_lasso_correlation(l, j) >= least);
+        if (stays && !l->in_set[j])
             l->order[(*count)++] = j;
     }
     return status;
@@ -84,37 +85,37 @@ static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* Features outside that exceed 1 after all come back in. */
+/* Adds features outside that exceed 1. */
 static vxs_status mend(vxs_lasso *l, const vxs_state *state, size_t *count, vxs_error *err)
 {
-    double level = (1 + VXS_EDGE) / fabs(state->scale);
+    double level = (1 + VXS_MARGIN) / fabs(state->scale);
     *count = 0;
     for (size_t j = 0; j < l->p; j++)
-        if (!l->member[j] && vxs_lasso_want(l, j) > level)
+        if (!l->in_set[j] && vxs_lasso_correlation(l, j) > level)
             l->order[(*count)++] = j;
-    return vxs_lasso_enter(l, *count, err);
+    return vxs_lasso_add(l, *count, err);
 }
 
-/* All columns are scanned, for the certificate, what is missing, and the next lambda's rule. */
+/* Scans all columns: for the certificate, missing features, and the next lambda's rule. */
 static void scan_all(vxs_lasso *l, double lambda, vxs_state *full)
 {
-    double steepest = 0;
-    vxs_design_scan(l->problem.design, l->theta, 1, l->scans.estimate);
-    vxs_lasso_follow(l, lambda);
-    for (size_t j = 0; j < l->p && l->pull; j++)
-        l->scans.estimate[j] -= l->pull[j];
-    for (size_t k = 0; k < l->active.count; k++)
-        l->scans.estimate[l->active.set[k]] = vxs_active_correlation(&l->active, k);
+    double max_correlation = 0;
+    vxs_design_scan(l->problem.design, l->theta, 1, l->correlations.estimate);
+    vxs_lasso_update_laplacian(l, lambda);
+    for (size_t j = 0; j < l->p && l->laplacian_gradient; j++)
+        l->correlations.estimate[j] -= l->laplacian_gradient[j];
+    for (size_t k = 0; k < l->set.count; k++)
+        l->correlations.estimate[l->set.set[k]] = vxs_working_set_correlation(&l->set, k);
     for (size_t j = 0; j < l->p; j++)
-        steepest = fmax(steepest, vxs_lasso_want(l, j));
-    vxs_active_dual(&l->active, l->theta, lambda, steepest, full);
+        max_correlation = fmax(max_correlation, vxs_lasso_correlation(l, j));
+    vxs_working_set_dual(&l->set, l->theta, lambda, max_correlation, full);
 }
 
 static vxs_status check_rule(const vxs_lasso *l, vxs_error *err)
 {
     const vxs_problem *p = &l->problem;
     if (l->settings.saif.screen == VXS_SCREEN_DPP &&
-        (!p->loss.kind->squared || p->loss.u || l->active.ridge > 0 || l->pull || p->nonnegative))
+        (!p->loss.kind->squared || p->loss.u || l->set.ridge > 0 || l->laplacian_gradient || p->nonnegative))
         return vxs_fail(err, VXS_MISUSE,
                         "--screen dpp is for the squared loss, without weights of subjects, "
                         "--ridge, --laplacian and --nonnegative");
@@ -126,25 +127,25 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
 {
     double target = l->settings.tol * l->empty, inner = target / 2;
     double best = INFINITY;
-    int rounds = 0;
+    int iterations = 0;
     size_t count = 0;
     vxs_state state;
     vxs_status status = check_rule(l, err);
     if (!status)
         status = choose(l, lambda, &count, err);
     if (!status)
-        status = vxs_lasso_enter(l, count, err);
-    for (c->iterations = 1; c->iterations < MOST_ROUNDS && !status; c->iterations++) {
-        status = vxs_active_solve(&l->active, lambda, inner, l->theta, &state, err);
+        status = vxs_lasso_add(l, count, err);
+    for (c->iterations = 1; c->iterations < MAX_ITERATIONS && !status; c->iterations++) {
+        status = vxs_working_set_solve(&l->set, lambda, inner, l->theta, &state, err);
         if (!status)
             status = vxs_check_interrupted(l->context, err);
         if (status)
             break;
         if (l->settings.saif.screen == VXS_SCREEN_DYNAMIC)
-            vxs_lasso_delete(l, &state);
-        bool stuck = vxs_is_stuck(state.gap, &best, &rounds);
-        if (state.gap > inner && !stuck)
-            continue; /* more steps */
+            vxs_lasso_screen(l, &state);
+        bool stalled = vxs_has_stalled(state.gap, &best, &iterations);
+        if (state.gap > inner && !stalled)
+            continue; /* more iterations */
         scan_all(l, lambda, full);
         status = mend(l, &state, &count, err);
         c->missed += count;
@@ -152,7 +153,7 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
             break;
     }
     for (size_t j = 0; j < l->p; j++) /* of -f', for the next lambda */
-        l->scans.estimate[j] *= lambda;
+        l->correlations.estimate[j] *= lambda;
     l->last_radius = full->radius;
     return status;
 }

@@ -1,54 +1,55 @@
-/* saif.c - SAIF, safe active incremental features: the problem is solved on a set of features that
- * grows by those most in want of a weight and shrinks by those that provably have none, until no
- * feature outside can matter. The certificate is of the full problem.
+/* saif.c - SAIF, safe active incremental features: a working set that grows by the most violated
+ * constraints and shrinks by safe screening, until no feature outside can enter. The certificate is of
+ * the full problem.
  *
- * Problem   sum u f(x'w + c'b) + lambda |w|_1 + ridge |w|^2 / 2 over w and b
- * Dual      -sum u f*(-lambda theta / u) over |x_j'theta| <= 1, c'theta = 0 (without ridge)
- * Ball      the dual optimum is nearer to a dual point than sqrt(2 gap u / gamma) / lambda
- * DEL       |x_j'theta| + |x_j| radius < 1: no weight in the sub-problem
- * ADD       h = c log((md + mx) / lambda) log p features that want it most, of those that may
- *           exceed 1 in a ball of delta times the radius, unless zeta h others may overtake
- *           them; delta grows to 1
- * Stop      the gap over all columns is below the tolerance
- * Cost      scans of X, which are remembered (cached_correlations.c), and exact steps of the set's
- *           size
- * Source    dissertation chapter 2; corrected: max(0, .) in ADD, the gap of the full problem
- *           instead of the sub-problem's, a margin for rounding
+ * Problem   min over w, b: sum_i u_i f(x_i'w + z_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2
+ * Dual      max -sum_i u_i f*(-lambda theta_i / u_i) over |x_j'theta| <= 1, Z'theta = 0 (without ridge)
+ * Optimal   theta = -f'/lambda, x_j'theta = sign(w_j) where w_j is not 0
+ * Ball      |theta* - theta| <= sqrt(2 gap u / gamma) / lambda
+ * DEL       |x_j'theta| + |x_j| radius < 1: weight 0 in the restricted problem
+ * ADD       the h = c log((md + mx) / lambda) log p features with the largest correlations among those
+ *           that may exceed 1 in a ball of delta times the radius, each only while fewer than zeta h
+ *           others could overtake it; delta increases to 1
+ * Stops     the gap over all columns is below the tolerance
+ * Cost      passes over X, reduced by cached correlations (cached_correlations.c), and exact steps of
+ *           the size of the working set
+ * Threads   those of the scan and of BLAS
+ * Source    dissertation chapter 2, algorithm 1; corrected in spec/saif.md: max(0, .) in ADD, the gap of
+ *           the full problem instead of the restricted one, a margin for rounding
  *
- * Beyond the source: a fit far below the last lambda goes over solutions between, and a pool of
- * the features that want it most is scanned again and again before all columns are: a second
- * level of active set. Beside a Laplacian supports have thousands and pull their neighbors in: sets
- * grow by a share of themselves, by features near the level as well, and hold all features once a
- * fourth of them has a weight. */
+ * Beyond the source: warm start over intermediate lambdas, and a second-level working set: candidates
+ * are scanned repeatedly before all columns are. With a Laplacian supports have thousands of features and
+ * neighbors enter together: sets grow by a share of their size, by features near the bound as well, and
+ * hold all features once a fourth of them has nonzero weight. */
 #include "solver/saif/lasso.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GROWTH      2.0 /* c: features that enter at once */
-#define GROWING     2   /* of the set, a share that may enter at once beside a Laplacian */
-#define ENTER       0.9 /* of the level of those that enter, beside a Laplacian */
-#define OVERTAKERS  1.0 /* zeta: others that may yet exceed one that enters, as a share of these */
-#define MOST_ROUNDS 1000
-#define STAGE       0.31 /* a fit goes on from a solution at lambda / STAGE */
-#define NEAR        0.8  /* of the level of those that enter */
-#define ROUGH       1e-4 /* gap of the solutions on the way */
+#define GROWTH      2.0 /* c: growth of the working set */
+#define GROWING     2   /* with a Laplacian: share of the set that may enter at once */
+#define ENTER       0.9 /* with a Laplacian: share of the bound at which features enter */
+#define OVERTAKERS  1.0 /* zeta: features that could overtake one that enters, as a share of those */
+#define MAX_ITERATIONS 1000
+#define STAGE       0.31 /* ratio of intermediate lambdas */
+#define NEAR        0.8  /* share of the bound at which features become candidates */
+#define ROUGH       1e-4 /* gap at intermediate lambdas */
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
-static size_t how_many(const vxs_lasso *l, double lambda)
+static size_t growth_size(const vxs_lasso *l, double lambda)
 {
     double p = (double)l->p;
     double h = ceil(GROWTH * log((l->median + l->lambda_max) / lambda) * log(p > 2 ? p : 2));
     size_t many = h < 1 ? 1 : (size_t)h;
-    /* Beside a Laplacian supports have thousands: they grow by a share of themselves. */
-    return l->pull && l->active.count / GROWING > many ? l->active.count / GROWING : many;
+    /* With a Laplacian sets grow by a share of their size. */
+    return l->laplacian_gradient && l->set.count / GROWING > many ? l->set.count / GROWING : many;
 }
 
-/* A heap of features, the one with the least want on top. */
+/* A heap of features with the smallest correlation on top. */
 static void sift_up(vxs_lasso *l, size_t at, size_t j)
 {
-    for (; at > 0 && vxs_lasso_want(l, l->order[(at - 1) / 2]) > vxs_lasso_want(l, j);
+    for (; at > 0 && vxs_lasso_correlation(l, l->order[(at - 1) / 2]) > vxs_lasso_correlation(l, j);
          at = (at - 1) / 2)
         l->order[at] = l->order[(at - 1) / 2];
     l->order[at] = j;
@@ -59,9 +60,9 @@ static void sift_down(vxs_lasso *l, size_t count, size_t j)
     size_t at = 0, child = 1;
     while (child < count) {
         if (child + 1 < count &&
-            vxs_lasso_want(l, l->order[child + 1]) < vxs_lasso_want(l, l->order[child]))
+            vxs_lasso_correlation(l, l->order[child + 1]) < vxs_lasso_correlation(l, l->order[child]))
             child++;
-        if (vxs_lasso_want(l, l->order[child]) >= vxs_lasso_want(l, j))
+        if (vxs_lasso_correlation(l, l->order[child]) >= vxs_lasso_correlation(l, j))
             break;
         l->order[at] = l->order[child];
         at = child;
@@ -70,75 +71,75 @@ static void sift_down(vxs_lasso *l, size_t count, size_t j)
     l->order[at] = j;
 }
 
-/* Of the first `count` features of `order`, the h that want a weight most come first. */
+/* Moves the h largest correlations of the first `count` features of `order` to the front. */
 static size_t select_top(vxs_lasso *l, size_t count, size_t h)
 {
     h = h < count ? h : count;
     for (size_t k = 0; k < h; k++)
         sift_up(l, k, l->order[k]);
     for (size_t k = h; k < count && h > 0; k++)
-        if (vxs_lasso_want(l, l->order[k]) > vxs_lasso_want(l, l->order[0]))
+        if (vxs_lasso_correlation(l, l->order[k]) > vxs_lasso_correlation(l, l->order[0]))
             sift_down(l, h, l->order[k]);
     return h;
 }
 
-/* Of the chosen h, those that fewer than zeta h others could overtake, given the ball. Whoever
- * could overtake any of them is listed behind them first. */
-static size_t drop_overtaken(vxs_lasso *l, size_t h, double scale, double radius)
+/* Of the chosen h, those that fewer than zeta h others could overtake within the ball; features that
+ * could overtake any of them are listed behind. */
+static size_t drop_uncertain(vxs_lasso *l, size_t h, double scale, double radius)
 {
     size_t limit = (size_t)ceil(OVERTAKERS * (double)h), kept = 0, listed = h;
-    double *lowest = l->scans.some, least = INFINITY;
+    double *lowest = l->correlations.some, least = INFINITY;
     for (size_t k = 0; k < h; k++) {
         double norm = vxs_lasso_norm(l, l->order[k]);
-        lowest[k] = fmax(0, scale * vxs_lasso_want(l, l->order[k]) - norm * radius);
+        lowest[k] = fmax(0, scale * vxs_lasso_correlation(l, l->order[k]) - norm * radius);
         least = fmin(least, lowest[k]);
     }
     for (size_t j = 0; j < l->p && listed < l->p; j++)
-        if (!l->member[j] && scale * vxs_lasso_want(l, j) + vxs_lasso_norm(l, j) * radius >= least)
+        if (!l->in_set[j] && scale * vxs_lasso_correlation(l, j) + vxs_lasso_norm(l, j) * radius >= least)
             l->order[listed++] = j;
     for (size_t k = 0; k < h; k++) {
         size_t others = 0;
         for (size_t c = h; c < listed && others <= limit; c++) {
             size_t j = l->order[c];
-            others += scale * vxs_lasso_want(l, j) + vxs_lasso_norm(l, j) * radius >= lowest[k];
+            others += scale * vxs_lasso_correlation(l, j) + vxs_lasso_norm(l, j) * radius >= lowest[k];
         }
-        if (others <= limit) /* it is among them itself */
+        if (others <= limit) /* counts itself */
             l->order[kept++] = l->order[k];
     }
     return kept;
 }
 
-/* Features outside that may exceed the level within the ball, into order; `certain`: only those
- * that do whatever is not known of them. */
+/* Lists features outside the set that may exceed the bound within the ball; `certain`: only those that
+ * do in spite of the error bound. */
 static size_t list_candidates(vxs_lasso *l, double level, double slack, bool certain)
 {
     size_t count = 0;
     for (size_t j = 0; j < l->p; j++) {
-        double doubt = (double)l->scans.doubt[j];
-        double most = vxs_lasso_want(l, j) + (certain ? -doubt : slack * vxs_lasso_norm(l, j));
-        if (!l->member[j] && most >= level)
+        double doubt = (double)l->correlations.error_bound[j];
+        double most = vxs_lasso_correlation(l, j) + (certain ? -doubt : slack * vxs_lasso_norm(l, j));
+        if (!l->in_set[j] && most >= level)
             l->order[count++] = j;
     }
     return count;
 }
 
-/* ADD. Where enough are known to exceed 1 by what earlier scans say, nothing is read. */
+/* ADD. Reads no column if enough features exceed 1 by cached correlations. */
 static vxs_status add_members(vxs_lasso *l, double lambda, const vxs_state *state, double radius,
                               size_t *candidates, size_t *added, vxs_error *err)
 {
-    double scale = fabs(state->scale), level = (1 - VXS_EDGE) / scale, slack = radius / scale;
-    size_t h = how_many(l, lambda), count = list_candidates(l, level, 0, true);
+    double scale = fabs(state->scale), level = (1 - VXS_MARGIN) / scale, slack = radius / scale;
+    size_t h = growth_size(l, lambda), count = list_candidates(l, level, 0, true);
     if (count < (h + 3) / 4) {
-        vxs_scans_settle(&l->scans, l->theta, level, slack);
+        vxs_cached_correlations_refresh(&l->correlations, l->theta, level, slack);
         count = list_candidates(l, level, slack, false);
     }
     *candidates = count;
     count = select_top(l, count, h);
-    *added = radius > 0 ? drop_overtaken(l, count, scale, radius) : count;
-    return vxs_lasso_enter(l, *added, err);
+    *added = radius > 0 ? drop_uncertain(l, count, scale, radius) : count;
+    return vxs_lasso_add(l, *added, err);
 }
 
-/* Of a problem that is solved there is no order to wait for: whoever exceeds 1 enters. */
+/* After convergence on the set every feature that exceeds 1 enters. */
 static vxs_status add(vxs_lasso *l, double lambda, const vxs_state *state, double delta,
                       bool solved, size_t *candidates, size_t *added, vxs_error *err)
 {
@@ -149,140 +150,140 @@ static vxs_status add(vxs_lasso *l, double lambda, const vxs_state *state, doubl
     return status;
 }
 
-/* ---- The pool: a second level of active set ---------------------------------------------------
+/* ---- Candidates: a second-level working set ---------------------------------------------------
  *
- * The features outside that want a weight most. They are few enough to be scanned again and again,
- * so that a scan of all columns is made for a solution that is right on thousands of them. */
+ * The features outside with the largest correlations: few enough to be scanned repeatedly, so that
+ * all columns are scanned only for a solution that is optimal on thousands of them. */
 
-/* All of the pool are known at theta: that is what later moves are measured from. Members are not,
- * and may leave. */
-static void remember_pool(vxs_lasso *l)
+/* Bounds of all candidates at theta, from which later moves are measured. Features of the set are not
+ * bounded, and may leave. */
+static void set_candidate_bounds(vxs_lasso *l)
 {
-    memcpy(l->pool_theta, l->theta, l->n * sizeof(*l->theta));
-    for (size_t k = 0; k < l->pool_count; k++) {
-        size_t j = l->pool[k];
-        double most = fabs(l->scans.estimate[j]) + (double)l->scans.doubt[j];
-        if (l->pull)
-            l->pool_pull[k] = l->pull[j];
-        l->pool_reach[k] = l->member[j] ? INFINITY : most;
+    memcpy(l->candidate_theta, l->theta, l->n * sizeof(*l->theta));
+    for (size_t k = 0; k < l->candidate_count; k++) {
+        size_t j = l->candidates[k];
+        double most = fabs(l->correlations.estimate[j]) + (double)l->correlations.error_bound[j];
+        if (l->laplacian_gradient)
+            l->candidate_laplacian[k] = l->laplacian_gradient[j];
+        l->candidate_bound[k] = l->in_set[j] ? INFINITY : most;
     }
 }
 
-/* For a lambda that is `ratio` of the one that the estimates are for: who is far from its level has
- * no part in it. */
-static void choose_pool(vxs_lasso *l, double ratio)
+/* Candidates for a lambda that is `ratio` of the last one: features near the bound. */
+static void choose_candidates(vxs_lasso *l, double ratio)
 {
     size_t count = 0;
     double least = NEAR * ratio * l->level;
     for (size_t j = 0; j < l->p; j++)
-        if (!l->member[j] && vxs_lasso_want(l, j) + (double)l->scans.doubt[j] >= least)
+        if (!l->in_set[j] && vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j] >= least)
             l->order[count++] = j;
-    l->pool_count = select_top(l, count, l->pool_size);
-    memcpy(l->pool, l->order, l->pool_count * sizeof(*l->pool));
-    remember_pool(l);
+    l->candidate_count = select_top(l, count, l->candidate_capacity);
+    memcpy(l->candidates, l->order, l->candidate_count * sizeof(*l->candidates));
+    set_candidate_bounds(l);
 }
 
-/* Of the pool and outside: those that may exceed the level, by what was known of them and how far
- * theta has moved since, into order; all of them when that is most. */
-static size_t list_pool(vxs_lasso *l, double level, bool *all)
+/* Lists candidates outside the set that may exceed the bound, given their last bound and the distance
+ * theta has moved since; `all` if that is most of them. */
+static size_t list_near_candidates(vxs_lasso *l, double level, bool *all)
 {
     size_t count = 0, outside = 0;
     double moved = 0;
     for (size_t i = 0; i < l->n; i++)
-        moved += (l->theta[i] - l->pool_theta[i]) * (l->theta[i] - l->pool_theta[i]);
+        moved += (l->theta[i] - l->candidate_theta[i]) * (l->theta[i] - l->candidate_theta[i]);
     moved = sqrt(moved);
-    for (size_t k = 0; k < l->pool_count; k++) {
-        size_t j = l->pool[k];
-        outside += !l->member[j];
-        double pulled = l->pull ? fabs(l->pull[j] - l->pool_pull[k]) : 0;
-        if (!l->member[j] && l->pool_reach[k] + l->norms[j] * moved + pulled >= level)
+    for (size_t k = 0; k < l->candidate_count; k++) {
+        size_t j = l->candidates[k];
+        outside += !l->in_set[j];
+        double pulled = l->laplacian_gradient ? fabs(l->laplacian_gradient[j] - l->candidate_laplacian[k]) : 0;
+        if (!l->in_set[j] && l->candidate_bound[k] + l->norms[j] * moved + pulled >= level)
             l->order[count++] = j;
     }
     *all = 2 * count > outside;
     if (!*all)
         return count;
     count = 0;
-    for (size_t k = 0; k < l->pool_count; k++)
-        if (!l->member[l->pool[k]])
-            l->order[count++] = l->pool[k];
+    for (size_t k = 0; k < l->candidate_count; k++)
+        if (!l->in_set[l->candidates[k]])
+            l->order[count++] = l->candidates[k];
     return count;
 }
 
-/* Those of the pool that exceed 1 enter, h at most. */
-static vxs_status add_from_pool(vxs_lasso *l, double lambda, double scale, size_t *added,
+/* Adds candidates that exceed 1, at most h. */
+static vxs_status add_candidates(vxs_lasso *l, double lambda, double scale, size_t *added,
                                 vxs_error *err)
 {
     bool all;
-    size_t count = 0, exceed = 0, listed = list_pool(l, (l->pull ? ENTER : 1) / fabs(scale), &all);
-    vxs_design_scan_some(l->problem.design, l->order, listed, l->theta, l->scans.some);
+    size_t count = 0, exceed = 0, listed = list_near_candidates(l, (l->laplacian_gradient ? ENTER : 1) / fabs(scale), &all);
+    vxs_design_scan_some(l->problem.design, l->order, listed, l->theta, l->correlations.some);
     for (size_t k = 0; k < listed; k++) {
         size_t j = l->order[k];
-        vxs_scans_know(&l->scans, j, l->scans.some[k] - (l->pull ? l->pull[j] : 0));
-        double want = vxs_lasso_want(l, j) * fabs(scale);
-        exceed += want >= 1 + VXS_EDGE;
-        if (want >= (l->pull ? ENTER : 1 + VXS_EDGE))
+        vxs_cached_correlations_set(&l->correlations, j, l->correlations.some[k] - (l->laplacian_gradient ? l->laplacian_gradient[j] : 0));
+        double want = vxs_lasso_correlation(l, j) * fabs(scale);
+        exceed += want >= 1 + VXS_MARGIN;
+        if (want >= (l->laplacian_gradient ? ENTER : 1 + VXS_MARGIN))
             l->order[count++] = j;
     }
     if (all)
-        remember_pool(l);
-    *added = exceed > 0 ? select_top(l, count, how_many(l, lambda)) : 0;
-    if (exceed > 0 && vxs_lasso_is_wide(l)) {
+        set_candidate_bounds(l);
+    *added = exceed > 0 ? select_top(l, count, growth_size(l, lambda)) : 0;
+    if (exceed > 0 && vxs_lasso_has_large_support(l)) {
         *added = 0;
         for (size_t j = 0; j < l->p; j++)
-            if (!l->member[j])
+            if (!l->in_set[j])
                 l->order[(*added)++] = j;
     }
-    return vxs_lasso_enter(l, *added, err);
+    return vxs_lasso_add(l, *added, err);
 }
 
-/* The problem on members and pool: DEL and ADD until the pool has no more to give. */
-static vxs_status solve_with_pool(vxs_lasso *l, double lambda, double target, vxs_state *state,
+/* The problem on set and candidates: DEL and ADD until no candidate enters. */
+static vxs_status solve_candidates(vxs_lasso *l, double lambda, double target, vxs_state *state,
                                   vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    int rounds = 0; /* where rounding is in the way of the gap, members may come and go for ever */
-    for (size_t added = 1; added > 0 && rounds < MOST_ROUNDS && !status; rounds++) {
-        status = vxs_active_solve(&l->active, lambda, target, l->theta, state, err);
+    int iterations = 0; /* rounding of the gap may let features enter and leave for
+                         * ever */
+    for (size_t added = 1; added > 0 && iterations < MAX_ITERATIONS && !status; iterations++) {
+        status = vxs_working_set_solve(&l->set, lambda, target, l->theta, state, err);
         if (!status)
             status = vxs_check_interrupted(l->context, err);
         if (!status) {
-            vxs_lasso_follow(l, lambda);
-            vxs_lasso_delete(l, state);
+            vxs_lasso_update_laplacian(l, lambda);
+            vxs_lasso_screen(l, state);
         }
         if (!status)
-            status = add_from_pool(l, lambda, state->scale, &added, err);
+            status = add_candidates(l, lambda, state->scale, &added, err);
     }
     return status;
 }
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* The estimates are of theta; members are known from the sub-problem. */
-static void look_around(vxs_lasso *l)
+/* Estimates the correlations of theta; those of the set are known. */
+static void estimate_all(vxs_lasso *l)
 {
-    vxs_scans_point(&l->scans, l->theta);
-    for (size_t k = 0; k < l->active.count; k++)
-        vxs_scans_know(&l->scans, l->active.set[k], vxs_active_correlation(&l->active, k));
+    vxs_cached_correlations_estimate(&l->correlations, l->theta);
+    for (size_t k = 0; k < l->set.count; k++)
+        vxs_cached_correlations_set(&l->correlations, l->set.set[k], vxs_working_set_correlation(&l->set, k));
 }
 
-/* Far below the last lambda the way leads over some between, each with a pool of its own: a pool
- * that is chosen from far away has the wrong features. */
-static vxs_status approach(vxs_lasso *l, double lambda, vxs_error *err)
+/* Warm start over intermediate lambdas, each with candidates of its own: those chosen from a distant
+ * lambda are the wrong ones. */
+static vxs_status follow_path(vxs_lasso *l, double lambda, vxs_error *err)
 {
     double from = fmax(l->last_lambda, lambda), stages = ceil(log(lambda / from) / log(STAGE));
     vxs_status status = VXS_OK;
-    choose_pool(l, stages > 1 ? pow(lambda / from, 1 / stages) : lambda / from);
+    choose_candidates(l, stages > 1 ? pow(lambda / from, 1 / stages) : lambda / from);
     for (double k = 1; k < stages && !status; k++) {
         double at = from * pow(lambda / from, k / stages);
         double next = from * pow(lambda / from, (k + 1) / stages);
         vxs_state state;
-        status = solve_with_pool(l, at, ROUGH * l->empty, &state, err);
+        status = solve_candidates(l, at, ROUGH * l->empty, &state, err);
         if (status)
             return status;
-        look_around(l);
+        estimate_all(l);
         l->level = 1 / fabs(state.scale);
-        vxs_scans_renew(&l->scans, l->theta, next / at * l->level);
-        choose_pool(l, next / at);
+        vxs_cached_correlations_refresh_all(&l->correlations, l->theta, next / at * l->level);
+        choose_candidates(l, next / at);
     }
     return status;
 }
@@ -292,36 +293,36 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
 {
     double target = l->settings.tol * l->empty, inner = 0.1 * target;
     double delta = fmin(1, lambda / l->last_lambda), best = INFINITY;
-    int rounds = 0;
+    int iterations = 0;
     vxs_state state;
-    vxs_status status = approach(l, lambda, err);
-    for (c->iterations = 0; c->iterations < MOST_ROUNDS && !status; c->iterations++) {
+    vxs_status status = follow_path(l, lambda, err);
+    for (c->iterations = 0; c->iterations < MAX_ITERATIONS && !status; c->iterations++) {
         size_t candidates = 0, added = 0;
-        status = solve_with_pool(l, lambda, inner, &state, err);
+        status = solve_candidates(l, lambda, inner, &state, err);
         if (status)
             break;
-        look_around(l);
+        estimate_all(l);
         l->level = 1 / fabs(state.scale);
         bool solved = state.gap <= inner;
         status = add(l, lambda, &state, delta, solved, &candidates, &added, err);
         if (status)
             break;
         if (added > 0) {
-            choose_pool(l, 1);
+            choose_candidates(l, 1);
             continue;
         }
         vxs_lasso_certify(l, lambda, full);
         if (full->gap <= target)
             break;
-        if (vxs_is_stuck(state.gap, &best, &rounds) && state.gap > inner)
+        if (vxs_has_stalled(state.gap, &best, &iterations) && state.gap > inner)
             break;
         if (candidates == 0 && delta < 1)
             delta = fmin(1, 10 * delta);
         else if (solved)
-            inner /= 10; /* the ball is too wide to tell who is to enter */
+            inner /= 10; /* the ball is too large to order the features */
         if (inner < 1e-14 * l->empty)
             break;
     }
-    c->iterations++; /* the last one as well */
+    c->iterations++; /* counts the last one */
     return status;
 }

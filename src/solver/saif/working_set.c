@@ -1,9 +1,14 @@
-/* working_set.c - the problem on the active set: Newton steps, each a quadratic solved exactly.
+/* working_set.c - the restricted problem on the working set, by Newton's method.
  *
- * For the squared loss one step is the answer, and the Gram matrix stays as features come and go.
- * For the logistic loss the quadratic is made of those columns that have a weight or whose gradient
- * exceeds lambda.
- * Large sets take rounds of coordinate descent, or, beside a Laplacian, projected Newton steps. */
+ * Method    Each step minimizes the quadratic model with the l1 penalty exactly (l1_quadratic.c). For the
+ *           squared loss one step solves the problem, and the Gram matrix is updated as features enter
+ *           and leave; for other losses the model has the columns of nonzero weight or with a gradient
+ *           above lambda. Large sets use coordinate descent or, with a Laplacian, projected Newton
+ *           steps (newton.c)
+ * Stops     the gap on the set is at most the target, or stalls
+ * Cost      a step: n m^2 for the Gram matrix, m^3 / 3 for its factor
+ * Threads   those of BLAS
+ * Source    spec/saif.md, beyond the paper: exact steps on the working set */
 #include "solver/saif/working_set.h"
 #include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
@@ -14,9 +19,9 @@
 #include <string.h>
 
 #define MOST_STEPS 100
-#define EPOCHS     10    /* K: rounds of descent between looks at the gap */
-#define ROUNDS     1     /* of descent behind a projected step */
-#define FLAT       1e-13 /* of the value, which rounding hides */
+#define EPOCHS     10    /* K: sweeps of coordinate descent between gaps */
+#define ROUNDS     1     /* sweeps after a projected Newton step */
+#define FLAT       1e-13 /* of the value: rounding */
 #define MOST_FLAT  8
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -30,8 +35,8 @@ static vxs_status grow(double **array, size_t count, vxs_error *err)
     return VXS_OK;
 }
 
-/* The Gram matrix keeps what it has under a new stride, as far as it is current. */
-static vxs_status make_gram_room(vxs_active *a, size_t m, vxs_error *err)
+/* Changes the stride of the Gram matrix, keeping its entries while they are current. */
+static vxs_status reserve_gram(vxs_working_set *a, size_t m, vxs_error *err)
 {
     size_t stride = m + m / 8 + 32, used = a->gram_is_current ? a->q + a->count : 0;
     if (m <= a->stride)
@@ -47,8 +52,8 @@ static vxs_status make_gram_room(vxs_active *a, size_t m, vxs_error *err)
     return VXS_OK;
 }
 
-/* Room for m columns that are scaled or picked. */
-static vxs_status make_scratch(vxs_active *a, size_t m, vxs_error *err)
+/* Work space for m scaled or gathered columns. */
+static vxs_status reserve_scratch(vxs_working_set *a, size_t m, vxs_error *err)
 {
     size_t room = m + m / 8 + 32;
     if (m <= a->scratch)
@@ -59,10 +64,10 @@ static vxs_status make_scratch(vxs_active *a, size_t m, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
+static vxs_status allocate(vxs_working_set *a, size_t count, vxs_error *err)
 {
     double **const arrays[] = { &a->w,      &a->gradient, &a->correlation,
-                                &a->linear, &a->square,   &a->pull };
+                                &a->linear, &a->square,   &a->laplacian_gradient };
     size_t room = count + count / 8 + 32, m = a->q + room;
     if (count <= a->room && a->x)
         return VXS_OK;
@@ -81,8 +86,8 @@ static vxs_status make_room(vxs_active *a, size_t count, vxs_error *err)
     return VXS_OK;
 }
 
-/* Columns of the quadratic are those of the set, or the chosen ones of covariates and set. */
-static void add_laplacian(vxs_active *a, const size_t *chosen, size_t first, size_t m)
+/* Adds the Laplacian of the set's columns, or of the chosen ones. */
+static void add_laplacian(vxs_working_set *a, const size_t *chosen, size_t first, size_t m)
 {
     size_t q = a->q, *list = a->listed;
     if (m <= q)
@@ -94,11 +99,11 @@ static void add_laplacian(vxs_active *a, const size_t *chosen, size_t first, siz
 }
 
 /* gram = x' diag(scale) x for columns first ... m - 1 against all before and among them. */
-static vxs_status multiply(vxs_active *a, const double *x, const size_t *chosen, size_t first,
+static vxs_status multiply(vxs_working_set *a, const double *x, const size_t *chosen, size_t first,
                            size_t m, const double *scale, vxs_error *err)
 {
     size_t n = a->n, added = m - first;
-    if (make_gram_room(a, m, err) || make_scratch(a, added, err))
+    if (reserve_gram(a, m, err) || reserve_scratch(a, added, err))
         return VXS_FAILED;
     for (size_t c = 0; c < added; c++)
         for (size_t i = 0; i < n; i++)
@@ -115,9 +120,8 @@ static vxs_status multiply(vxs_active *a, const double *x, const size_t *chosen,
     return VXS_OK;
 }
 
-/* What the free columns span over the samples that count; those that depend on others add nothing.
- */
-static void make_basis(vxs_active *a)
+/* Orthonormal basis of the covariates over samples of weight > 0; dependent ones are skipped. */
+static void make_basis(vxs_working_set *a)
 {
     size_t n = a->n;
     for (size_t c = 0; c < a->q; c++) {
@@ -131,23 +135,23 @@ static void make_basis(vxs_active *a)
     }
 }
 
-vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error *err)
+vxs_status vxs_working_set_init(vxs_working_set *a, const vxs_problem *problem, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design), q = problem->covariate_count;
-    *a = (vxs_active){ .problem = problem,
+    *a = (vxs_working_set){ .problem = problem,
                        .loss = problem->loss.kind->sample,
                        .n = n,
                        .q = q,
                        .ridge = vxs_quadratic_weight(&problem->quadratic, &vxs_ridge) };
     a->z = vxs_alloc(4 * n, sizeof(*a->z), err);
     a->basis = vxs_alloc(q + 1, n * sizeof(*a->basis), err);
-    if (!a->z || !a->basis || make_room(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err) ||
+    if (!a->z || !a->basis || allocate(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err) ||
         vxs_laplacian_init(&problem->quadratic, vxs_design_columns(problem->design), &a->laplacian,
                            err)) {
-        vxs_active_release(a);
+        vxs_working_set_release(a);
         return VXS_FAILED;
     }
-    a->slope = a->z + n;
+    a->loss_gradient = a->z + n;
     a->curvature = a->z + 2 * n;
     a->trial = a->z + 3 * n;
     if (q > 0)
@@ -157,7 +161,7 @@ vxs_status vxs_active_init(vxs_active *a, const vxs_problem *problem, vxs_error 
     return VXS_OK;
 }
 
-void vxs_active_release(vxs_active *a)
+void vxs_working_set_release(vxs_working_set *a)
 {
     free(a->set);
     free(a->x);
@@ -171,22 +175,22 @@ void vxs_active_release(vxs_active *a)
     free(a->picked);
     free(a->chosen);
     free(a->listed);
-    free(a->pull);
+    free(a->laplacian_gradient);
     free(a->z);
     free(a->basis);
     vxs_l1_quadratic_release(&a->quadratic);
     vxs_newton_release(&a->newton);
     vxs_reach_release(&a->reach);
     vxs_laplacian_release(&a->laplacian);
-    *a = (vxs_active){ .n = 0 };
+    *a = (vxs_working_set){ .n = 0 };
 }
 
-/* ---- Members --------------------------------------------------------------------------------- */
+/* ---- Features of the set --------------------------------------------------------------------- */
 
-vxs_status vxs_active_add(vxs_active *a, const size_t *set, size_t count, vxs_error *err)
+vxs_status vxs_working_set_add(vxs_working_set *a, const size_t *set, size_t count, vxs_error *err)
 {
     size_t before = a->q + a->count;
-    vxs_status status = make_room(a, a->count + count, err);
+    vxs_status status = allocate(a, a->count + count, err);
     if (status || count == 0)
         return status;
     vxs_design_fetch(a->problem->design, set, count, a->x + before * a->n);
@@ -199,7 +203,7 @@ vxs_status vxs_active_add(vxs_active *a, const size_t *set, size_t count, vxs_er
     return status;
 }
 
-void vxs_active_keep(vxs_active *a, const bool *keep)
+void vxs_working_set_keep(vxs_working_set *a, const bool *keep)
 {
     size_t n = a->n, q = a->q, kept = 0;
     for (size_t k = 0; k < a->count; k++) {
@@ -224,7 +228,7 @@ void vxs_active_keep(vxs_active *a, const bool *keep)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static void predict(const vxs_active *a, const double *w, double *z)
+static void predict(const vxs_working_set *a, const double *w, double *z)
 {
     size_t m = a->q + a->count;
     memset(z, 0, a->n * sizeof(*z));
@@ -233,7 +237,7 @@ static void predict(const vxs_active *a, const double *w, double *z)
             cblas_daxpy((int)a->n, w[c], a->x + c * a->n, 1, z, 1);
 }
 
-static double value(const vxs_active *a, const double *w, const double *z, double lambda)
+static double value(const vxs_working_set *a, const double *w, const double *z, double lambda)
 {
     double sum = 0, size = 0, square = 0;
     for (size_t i = 0; i < a->n; i++)
@@ -249,7 +253,7 @@ static double value(const vxs_active *a, const double *w, const double *z, doubl
 }
 
 /* ridge |w|^2 + w'Lw */
-static double ridge_value(const vxs_active *a)
+static double ridge_value(const vxs_working_set *a)
 {
     double square = cblas_ddot((int)a->count, a->w + a->q, 1, a->w + a->q, 1);
     double form =
@@ -257,7 +261,7 @@ static double ridge_value(const vxs_active *a)
     return a->ridge * square + form;
 }
 
-void vxs_active_project(const vxs_active *a, double *v)
+void vxs_working_set_project(const vxs_working_set *a, double *v)
 {
     vxs_gram_schmidt_project(a->basis, a->n, a->rank, v, NULL);
 }
@@ -265,88 +269,88 @@ void vxs_active_project(const vxs_active *a, double *v)
 /* The share of the way to half of the empty model's point that brings sample i back over the edge
  * of the dual's domain. Half of it is well inside, as 0 is in the domain of every loss that is
  * bounded below; the point itself may be on the edge (Huber). */
-static double outside(const vxs_active *a, size_t i, double lambda, const double *theta)
+static double outside(const vxs_working_set *a, size_t i, double lambda, const double *theta)
 {
     double u = vxs_loss_weight(&a->problem->loss, i);
-    double inside = a->inside ? -a->inside[i] / (2 * u) : 0;
+    double inside = a->xi_empty ? -a->xi_empty[i] / (2 * u) : 0;
     return u > 0 ? a->loss->outside(-lambda * theta[i] / u, inside, a->problem->loss.y[i],
                                     a->problem->loss.threshold)
                  : 0;
 }
 
-/* As little of the empty model's point as brings back a point that rounding has carried over the
- * edge. */
-static void bring_inside(const vxs_active *a, double lambda, double *theta)
+/* Moves a point that rounding has carried out of the dual domain towards that of the empty
+ * model. */
+static void bring_inside(const vxs_working_set *a, double lambda, double *theta)
 {
     double share = 0;
     for (size_t i = 0; i < a->n; i++)
         share = fmax(share, outside(a, i, lambda, theta));
     share = fmin(share, 1);
     for (size_t i = 0; i < a->n && share > 0; i++)
-        theta[i] = (1 - share) * theta[i] + share * a->inside[i] / (2 * lambda);
+        theta[i] = (1 - share) * theta[i] + share * a->xi_empty[i] / (2 * lambda);
 }
 
 /* Taking the free columns out may carry a point over the edge of the dual's domain, where slopes
  * are almost 0: then each sample moves as far as its curvature allows instead. */
-static void keep_inside(vxs_active *a, double lambda, double *theta)
+static void keep_inside(vxs_working_set *a, double lambda, double *theta)
 {
     bool inside = true;
     for (size_t i = 0; i < a->n; i++)
         inside = inside && outside(a, i, lambda, theta) == 0;
     if (inside)
         return;
-    memcpy(a->trial, a->slope, a->n * sizeof(*a->trial));
+    memcpy(a->trial, a->loss_gradient, a->n * sizeof(*a->trial));
     bool orthogonal = vxs_reach_project(&a->reach, a->curvature, a->trial);
     for (size_t i = 0; i < a->n && orthogonal; i++)
         theta[i] = -a->trial[i] / lambda;
-    if (a->inside)
+    if (a->xi_empty)
         bring_inside(a, lambda, theta);
 }
 
-void vxs_active_theta(vxs_active *a, double lambda, double *theta)
+void vxs_working_set_theta(vxs_working_set *a, double lambda, double *theta)
 {
     size_t n = a->n;
     predict(a, a->w, a->z);
     for (size_t i = 0; i < n; i++) {
         double y = a->problem->loss.y[i];
-        a->slope[i] = vxs_loss_weight(&a->problem->loss, i) *
+        a->loss_gradient[i] = vxs_loss_weight(&a->problem->loss, i) *
                       a->loss->gradient(a->z[i], y, a->problem->loss.threshold);
         a->curvature[i] = vxs_loss_weight(&a->problem->loss, i) *
                           a->loss->curvature(a->z[i], y, a->problem->loss.threshold);
-        theta[i] = -a->slope[i] / lambda;
+        theta[i] = -a->loss_gradient[i] / lambda;
     }
-    vxs_active_project(a, theta);
+    vxs_working_set_project(a, theta);
     if (a->rank > 0 && a->loss->outside)
         keep_inside(a, lambda, theta);
 }
 
-/* The gradient at the weights, and the correlations with theta, over the active set; theta must be
- * of the weights as they are. */
-static double steepest_of(vxs_active *a, const double *theta, double lambda)
+/* Gradient at the weights and correlations with theta on the set; returns the largest
+ * correlation. */
+static double steepest_of(vxs_working_set *a, const double *theta, double lambda)
 {
-    double steepest = 0;
+    double max_correlation = 0;
     int n = (int)a->n, m = (int)(a->q + a->count);
-    cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, a->slope, 1, 0, a->gradient, 1);
+    cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, a->loss_gradient, 1, 0, a->gradient, 1);
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, theta, 1, 0, a->correlation, 1);
     if (a->laplacian.p > 0)
-        vxs_laplacian_times(&a->laplacian, a->set, a->count, a->w + a->q, a->pull);
+        vxs_laplacian_times(&a->laplacian, a->set, a->count, a->w + a->q, a->laplacian_gradient);
     for (size_t k = a->q; k < a->q + a->count; k++) {
         double pull = a->ridge * a->w[k];
-        pull += a->laplacian.p > 0 ? a->pull[k - a->q] : 0;
+        pull += a->laplacian.p > 0 ? a->laplacian_gradient[k - a->q] : 0;
         a->gradient[k] += pull;
         a->correlation[k] -= pull / lambda;
         double c = a->correlation[k];
-        steepest = fmax(steepest, a->problem->nonnegative ? c : fabs(c));
+        max_correlation = fmax(max_correlation, a->problem->nonnegative ? c : fabs(c));
     }
-    return steepest;
+    return max_correlation;
 }
 
-double vxs_active_correlation(const vxs_active *a, size_t k)
+double vxs_working_set_correlation(const vxs_working_set *a, size_t k)
 {
     return a->correlation[a->q + k];
 }
 
-static double dual_at(const vxs_active *a, const double *theta, double lambda, double scale)
+static double dual_at(const vxs_working_set *a, const double *theta, double lambda, double scale)
 {
     double sum = 0;
     for (size_t i = 0; i < a->n; i++) {
@@ -358,11 +362,11 @@ static double dual_at(const vxs_active *a, const double *theta, double lambda, d
     return sum - scale * scale * ridge_value(a) / 2;
 }
 
-/* Squared loss: the parabola's top, as far as the domain goes. */
-static double best_scale(const vxs_active *a, const double *theta, double lambda, double steepest)
+/* Squared loss: the maximum of the dual along theta, within the domain. */
+static double best_scale(const vxs_working_set *a, const double *theta, double lambda, double max_correlation)
 {
     double along = 0, square = ridge_value(a) / (lambda * lambda);
-    double limit = steepest > 0 ? 1 / steepest : INFINITY;
+    double limit = max_correlation > 0 ? 1 / max_correlation : INFINITY;
     if (!a->problem->loss.kind->squared)
         return fmin(1, limit);
     for (size_t i = 0; i < a->n; i++) {
@@ -374,12 +378,13 @@ static double best_scale(const vxs_active *a, const double *theta, double lambda
     return fmax(-limit, fmin(limit, best));
 }
 
-void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, double steepest,
+void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double lambda, double max_correlation,
                      vxs_state *state)
 {
-    double heaviest = /* the ridge is a squared loss of w, the Laplacian of differences */
+    double heaviest = /* the ridge is a squared loss of w, the Laplacian one of
+                       * differences */
         a->ridge > 0 || a->laplacian.p > 0 ? 1 : 0;
-    state->scale = best_scale(a, theta, lambda, steepest);
+    state->scale = best_scale(a, theta, lambda, max_correlation);
     state->dual = dual_at(a, theta, lambda, state->scale);
     state->primal = value(a, a->w, a->z, lambda);
     state->gap = state->primal - state->dual;
@@ -391,8 +396,8 @@ void vxs_active_dual(const vxs_active *a, const double *theta, double lambda, do
 
 /* ---- Newton ---------------------------------------------------------------------------------- */
 
-/* Free columns, those with a weight, and those whose gradient exceeds lambda. */
-static size_t choose(vxs_active *a, double lambda)
+/* Covariates, columns of nonzero weight, and those whose gradient exceeds lambda. */
+static size_t choose(vxs_working_set *a, double lambda)
 {
     size_t chosen = 0;
     for (size_t k = 0; k < a->q + a->count; k++) {
@@ -406,7 +411,7 @@ static size_t choose(vxs_active *a, double lambda)
 
 /* The Gram matrix of the chosen columns, as curved as the loss is here. For the squared loss it is
  * that of all columns, and stays. */
-static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
+static vxs_status make_gram(vxs_working_set *a, size_t m, vxs_error *err)
 {
     size_t n = a->n;
     if (a->gram_is_current)
@@ -416,15 +421,15 @@ static vxs_status make_gram(vxs_active *a, size_t m, vxs_error *err)
         a->gram_is_current = !status;
         return status;
     }
-    if (make_scratch(a, m, err))
+    if (reserve_scratch(a, m, err))
         return VXS_FAILED;
     for (size_t c = 0; c < m; c++)
         memcpy(a->picked + c * n, a->x + a->chosen[c] * n, n * sizeof(*a->picked));
     return multiply(a, a->picked, a->chosen, 0, m, a->curvature, err);
 }
 
-/* The quadratic around the weights as they are, on the chosen columns. */
-static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *target,
+/* The quadratic model at the current weights, on the chosen columns. */
+static vxs_status newton_target(vxs_working_set *a, double lambda, size_t m, double *target,
                                 vxs_error *err)
 {
     vxs_l1_quadratic *q = &a->quadratic;
@@ -447,7 +452,7 @@ static vxs_status newton_target(vxs_active *a, double lambda, size_t m, double *
 
 /* Along the segment to the target until the value falls; false when it no longer does. A whole step
  * may leave it as it is, a few times: near the end the gap falls where the value cannot. */
-static bool go_towards(vxs_active *a, const double *target, bool clip, double lambda, double primal)
+static bool go_towards(vxs_working_set *a, const double *target, bool clip, double lambda, double primal)
 {
     size_t m = a->q + a->count;
     double *trial_w = a->linear, share = 1;
@@ -458,9 +463,9 @@ static bool go_towards(vxs_active *a, const double *target, bool clip, double la
             trial_w[k] = trial_w[k] * a->w[k] < 0 ? 0 : trial_w[k];
         predict(a, trial_w, a->trial);
         double now = value(a, trial_w, a->trial, lambda);
-        bool flat = share == 1 && a->flat < MOST_FLAT && now <= primal * (1 + FLAT);
+        bool flat = share == 1 && a->stalled < MOST_FLAT && now <= primal * (1 + FLAT);
         if (now < primal || flat) {
-            a->flat = now < primal * (1 - FLAT) ? 0 : a->flat + 1;
+            a->stalled = now < primal * (1 - FLAT) ? 0 : a->stalled + 1;
             memcpy(a->w, trial_w, m * sizeof(*a->w));
             return true;
         }
@@ -468,8 +473,8 @@ static bool go_towards(vxs_active *a, const double *target, bool clip, double la
     return false;
 }
 
-/* A step of the first m chosen columns; the others keep their weights. */
-static vxs_status newton_step(vxs_active *a, double lambda, double primal, size_t m, double *room,
+/* A step of the first m chosen columns. */
+static vxs_status newton_step(vxs_working_set *a, double lambda, double primal, size_t m, double *room,
                               bool *moved, vxs_error *err)
 {
     size_t all = a->q + a->count;
@@ -486,7 +491,7 @@ static vxs_status newton_step(vxs_active *a, double lambda, double primal, size_
     return VXS_OK;
 }
 
-static vxs_status exact_step(vxs_active *a, double lambda, double primal, double *room, bool *moved,
+static vxs_status exact_step(vxs_working_set *a, double lambda, double primal, double *room, bool *moved,
                              vxs_error *err)
 {
     size_t m = a->q + a->count;
@@ -500,14 +505,14 @@ static vxs_status exact_step(vxs_active *a, double lambda, double primal, double
 
 /* Rounds of descent; then the free columns go to their best together, since a dual point comes from
  * nowhere else. */
-static vxs_status descent_step(vxs_active *a, double lambda, int rounds, double *theta,
+static vxs_status descent_step(vxs_working_set *a, double lambda, int iterations, double *theta,
                                double *room, vxs_error *err)
 {
     bool moved;
-    vxs_active_descend(a, lambda, rounds);
+    vxs_working_set_descend(a, lambda, iterations);
     if (a->q == 0)
         return VXS_OK;
-    vxs_active_theta(a, lambda, theta);
+    vxs_working_set_theta(a, lambda, theta);
     steepest_of(a, theta, lambda);
     for (size_t k = 0; k < a->q; k++)
         a->chosen[k] = k;
@@ -516,47 +521,47 @@ static vxs_status descent_step(vxs_active *a, double lambda, int rounds, double 
 
 /* A Newton step of the support and of the columns whose gradient exceeds lambda, at fixed signs: a
  * weight that would change its sign stops at 0. Rounds of descent find the other changes. */
-static vxs_status projected_step(vxs_active *a, double lambda, double primal, double *theta,
+static vxs_status projected_step(vxs_working_set *a, double lambda, double primal, double *theta,
                                  double *room, bool *moved, vxs_error *err)
 {
     size_t all = a->q + a->count, m = choose(a, lambda);
     double *full = room + all;
-    vxs_status status = vxs_active_newton(a, lambda, m, room, full, err);
+    vxs_status status = vxs_working_set_newton(a, lambda, m, room, full, err);
     if (status)
         return status;
     bool went = go_towards(a, full, true, lambda, primal);
     a->steps++;
-    vxs_active_theta(a, lambda, theta); /* descent goes on from its predictions */
+    vxs_working_set_theta(a, lambda, theta); /* descent goes on from its predictions */
     status = descent_step(a, lambda, went ? ROUNDS : EPOCHS, theta, room, err);
     predict(a, a->w, a->z);
     *moved = went || value(a, a->w, a->z, lambda) < primal * (1 - FLAT);
     return status;
 }
 
-/* Exact steps unless the set is large; and then as well when descent gets nowhere. */
-static bool descends(const vxs_active *a, bool slow)
+/* Exact steps unless the set is large, and then if descent stalls. */
+static bool descends(const vxs_working_set *a, bool slow)
 {
     if (a->inner != VXS_INNER_AUTO)
         return a->inner == VXS_INNER_DESCENT;
     return (a->count > VXS_EXACT || a->descend_first) && !slow;
 }
 
-static bool projects(const vxs_active *a)
+static bool projects(const vxs_working_set *a)
 {
     return a->inner == VXS_INNER_AUTO && a->laplacian.p > 0 && a->count > VXS_PROJECTED;
 }
 
-vxs_status vxs_active_solve(vxs_active *a, double lambda, double target, double *theta,
+vxs_status vxs_working_set_solve(vxs_working_set *a, double lambda, double target, double *theta,
                             vxs_state *state, vxs_error *err)
 {
     double *room = vxs_resize(NULL, 2 * (a->q + a->count) + 1, sizeof(*room), err);
     vxs_status status = room ? VXS_OK : VXS_FAILED;
     bool moved = true, slow = false;
     double before = INFINITY;
-    a->flat = 0;
+    a->stalled = 0;
     for (int step = 0; !status; step++) {
-        vxs_active_theta(a, lambda, theta);
-        vxs_active_dual(a, theta, lambda, steepest_of(a, theta, lambda), state);
+        vxs_working_set_theta(a, lambda, theta);
+        vxs_working_set_dual(a, theta, lambda, steepest_of(a, theta, lambda), state);
         if (!moved || state->gap <= target || step == MOST_STEPS)
             break;
         slow = slow || state->gap > before / 2;

@@ -1,4 +1,4 @@
-/* working_set.h - the problem on a few features, the active set; private to the solver room. */
+/* working_set.h - the restricted problem on the working set; private to the solver room. */
 #ifndef VXS_SOLVER_SAIF_WORKING_SET_H
 #define VXS_SOLVER_SAIF_WORKING_SET_H
 
@@ -7,85 +7,86 @@
 #include "solver/saif/laplacian.h"
 #include "solver/saif/newton.h"
 
-/* Columns are the free ones first, then those of the set. */
+/* Columns: covariates first, then the features of the set. */
 typedef struct {
     const vxs_problem *problem;
-    double ridge; /* the weight of its quadratic, if it is one */
+    double ridge; /* weight of the ridge, or 0 */
     const vxs_sample_loss *loss;
-    int inner;          /* how it is solved */
-    bool descend_first; /* when that is left open */
+    int inner;          /* the subproblem solver */
+    bool descend_first; /* if the choice is automatic */
     size_t n, q;
-    size_t count, room; /* features, without the free columns */
+    size_t count, room; /* features */
     size_t *set;
     double *x;           /* n x (q + count) */
     double *w;           /* q + count */
     double *gradient;    /* x'f' + ridge w + Lw, q + count */
     double *correlation; /* x'theta - (ridge w + Lw) / lambda */
-    double *pull;        /* Lw of the set */
+    double *laplacian_gradient;        /* Lw of the set */
     double *linear;      /* linear term of the quadratic */
-    double *square;      /* curvature along each column, for descent */
-    size_t *chosen;      /* columns that are part of a Newton step */
-    size_t *listed;      /* features of these */
+    double *square;      /* second derivative along each column, for coordinate descent */
+    size_t *chosen;      /* columns of a Newton step */
+    size_t *listed;      /* their features */
 
-    double *gram; /* of columns weighted by the curvature; `stride` apart */
+    double *gram; /* weighted by second derivatives; `stride` apart */
     size_t stride;
-    bool gram_is_current;   /* of all columns: it stays, as far as members do */
-    double *spare, *picked; /* n x scratch: columns times weights, and those chosen */
+    bool gram_is_current;   /* of all columns: kept while features stay */
+    double *spare, *picked; /* n x scratch: weighted columns, gathered columns */
     size_t scratch;
 
-    double *z, *slope, *curvature, *trial; /* n */
-    double *basis;                         /* n x rank, orthonormal: what the free columns span */
+    double *z, *loss_gradient, *curvature, *trial; /* n */
+    double *basis;                         /* n x rank: orthonormal basis of the covariates */
     size_t rank;
     vxs_reach reach;
     vxs_laplacian_matrix laplacian;
     const double
-        *inside; /* n: -f' of the empty model without what the free columns span, or NULL */
+        *xi_empty; /* n: -f' of the empty model, projected, or NULL */
     vxs_l1_quadratic quadratic;
     vxs_newton newton;
-    const vxs_context *context; /* asked for requests to stop; NULL: none come */
+    const vxs_context *context; /* for interruption; may be NULL */
     uint64_t steps;
-    int flat; /* steps in a row that left the value as it was */
-} vxs_active;
+    int stalled; /* consecutive steps without a decrease */
+} vxs_working_set;
 
-/* Up to so many members the exact steps keep a Gram matrix of all. */
+/* Up to this size exact steps keep a Gram matrix of the whole set. */
 #define VXS_EXACT 2000
-/* Beside a Laplacian more members than these take projected Newton steps. */
+/* With a Laplacian larger sets use projected Newton steps. */
 #define VXS_PROJECTED 500
 
-/* What the sub-problem's solution says, at some lambda. theta is -f'/lambda without what the free
- * columns span, not yet scaled into |x_j'theta| <= 1. */
+/* The solution of the restricted problem. theta = -f'/lambda projected onto the complement of the
+ * covariates, not yet scaled to |x_j'theta| <= 1. */
 typedef struct {
-    double primal, dual, gap; /* not relative */
-    double scale;             /* of theta, to be in the dual's domain over the active set */
-    double radius;            /* of a ball around scale * theta that has the dual optimum over it */
+    double primal, dual, gap; /* absolute */
+    double scale;             /* of theta, dual feasible on the set */
+    double radius;            /* of a ball around scale * theta that contains the dual
+                               * optimum */
 } vxs_state;
 
-VXS_MUST_CHECK vxs_status vxs_active_init(vxs_active *active, const vxs_problem *problem,
+VXS_MUST_CHECK vxs_status vxs_working_set_init(vxs_working_set *active, const vxs_problem *problem,
                                           vxs_error *err);
-void vxs_active_release(vxs_active *active);
-/* New members begin with weight 0; they may not be in yet. */
-VXS_MUST_CHECK vxs_status vxs_active_add(vxs_active *active, const size_t *set, size_t count,
+void vxs_working_set_release(vxs_working_set *active);
+/* New features have weight 0; they must not be in the set. */
+VXS_MUST_CHECK vxs_status vxs_working_set_add(vxs_working_set *active, const size_t *set, size_t count,
                                          vxs_error *err);
-/* Keeps the members whose flag is set; what leaves has its weight taken off. */
-void vxs_active_keep(vxs_active *active, const bool *keep);
-/* Until the gap over the active set is at most `target`, or no longer falls. Leaves theta. */
-VXS_MUST_CHECK vxs_status vxs_active_solve(vxs_active *active, double lambda, double target,
+/* Keeps the features whose flag is set; removes the predictions of the others. */
+void vxs_working_set_keep(vxs_working_set *active, const bool *keep);
+/* Until the gap on the set is at most `target` or stalls. Writes theta. */
+VXS_MUST_CHECK vxs_status vxs_working_set_solve(vxs_working_set *active, double lambda, double target,
                                            double *theta, vxs_state *state, vxs_error *err);
-/* coordinate_descent.c: rounds of coordinate descent over all members and free columns, from z and
- * slope. */
-void vxs_active_descend(vxs_active *active, double lambda, int rounds);
-/* newton.c: target = the weights after a Newton step of the first m chosen columns whose signs
- * stay, from gradient and curvature; `room` has q + count numbers. */
-VXS_MUST_CHECK vxs_status vxs_active_newton(vxs_active *active, double lambda, size_t m,
+/* coordinate_descent.c: sweeps over the set and the covariates, from z and its gradient. */
+void vxs_working_set_descend(vxs_working_set *active, double lambda, int iterations);
+/* newton.c: target = the weights after a Newton step of the first m chosen columns at fixed signs; `room`
+ * has q + count entries. */
+VXS_MUST_CHECK vxs_status vxs_working_set_newton(vxs_working_set *active, double lambda, size_t m,
                                             double *room, double *target, vxs_error *err);
-/* x_j'theta with the part of the ridge, for member k, as of the last solution. */
-double vxs_active_correlation(const vxs_active *active, size_t k);
-/* The best dual point along theta when max over all columns of the correlation is `steepest`. */
-void vxs_active_dual(const vxs_active *active, const double *theta, double lambda, double steepest,
+/* x_j'theta - ridge w_j / lambda of column k, at the last solution. */
+double vxs_working_set_correlation(const vxs_working_set *active, size_t k);
+/* The best dual point along theta if the largest correlation over all columns is
+ * `max_correlation`. */
+void vxs_working_set_dual(const vxs_working_set *active, const double *theta, double lambda, double max_correlation,
                      vxs_state *state);
-/* Takes what the free columns span out of a vector. */
-void vxs_active_project(const vxs_active *active, double *v);
-/* Sets z, slope and theta for the weights as they are. */
-void vxs_active_theta(vxs_active *active, double lambda, double *theta);
+/* Projects v onto the complement of the covariates. */
+void vxs_working_set_project(const vxs_working_set *active, double *v);
+/* Sets z, its gradient and theta from the weights. */
+void vxs_working_set_theta(vxs_working_set *active, double lambda, double *theta);
 
 #endif
