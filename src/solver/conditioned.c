@@ -1,10 +1,9 @@
-/* conditioned.c - covariates that nearly agree with each other are replaced by a basis of what they
- * span, for the time of solving.
+/* conditioned.c - nearly collinear covariates are replaced by an orthogonal basis while solving.
  *
- * Covariates that agree to 1e-7 have a Gram matrix of condition 1e14: Newton steps lose all digits
- * of it, and neither the weights nor the dual point reach the tolerance. The problem is the same
- * with any basis of their span; C = QR gives the weights of the covariates themselves. Where they
- * do not come near each other the covariates are left as they are. */
+ * Covariates that agree to 1e-7 have a Gram matrix with condition number 1e14: Newton steps lose
+ * all digits, and neither the coefficients nor the dual point reach the tolerance. The problem is
+ * invariant to the basis of the covariates' span; C = QR gives the coefficients of the covariates
+ * themselves. Covariates that are not nearly collinear are used as they are. */
 #include "solver/conditioned.h"
 #include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
@@ -13,13 +12,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NEAR 1e-4 /* of a covariate's length: what is left beside those before it */
+#define NEAR 1e-4 /* of a covariate's norm: residual beside those before it */
 
 struct vxs_conditioned {
     size_t n, covariates, rank, outputs;
-    double *basis; /* n x (rank + 1), column-major, of length root n each */
-    double *share; /* of each covariate: its parts along the basis */
-    size_t *from;  /* of a basis column: the covariate that brought it */
+    double *basis; /* n x (rank + 1), column-major, norm sqrt(n) */
+    double *share; /* R: coordinates of each covariate */
+    size_t *from;  /* the covariate of a basis column */
 };
 
 void vxs_conditioned_free(vxs_conditioned *c)
@@ -32,7 +31,7 @@ void vxs_conditioned_free(vxs_conditioned *c)
     free(c);
 }
 
-/* Whether a covariate nearly agrees with those before it, over the samples that have a weight. */
+/* True if a covariate is nearly collinear with those before it, over samples of weight > 0. */
 static bool span(vxs_conditioned *c, const vxs_problem *problem)
 {
     bool near = false;
@@ -54,8 +53,7 @@ static bool span(vxs_conditioned *c, const vxs_problem *problem)
     return near;
 }
 
-/* Samples without weight add nothing to the span, but have predictions: the rows of Q = C R^-1 that
- * are theirs follow from their covariates. */
+/* Rows of Q = C R^-1 for samples of weight 0, which have predictions. */
 static void extend(vxs_conditioned *c, const vxs_problem *problem)
 {
     for (size_t r = 0; r < c->rank; r++) {
@@ -94,14 +92,14 @@ vxs_status vxs_conditioned_new(vxs_problem *problem, vxs_conditioned **condition
     }
     extend(c, problem);
     for (size_t k = 0; k < c->rank * n; k++)
-        c->basis[k] *= sqrt((double)n); /* the size of an intercept */
+        c->basis[k] *= sqrt((double)n); /* the norm of an intercept */
     problem->covariates = c->basis;
     problem->covariate_count = c->rank;
     *conditioned = c;
     return VXS_OK;
 }
 
-/* R weights = b of one output, from the last column up. */
+/* Back substitution: R weights = b for one output. */
 static void solve(const vxs_conditioned *c, const double *b, double *weights)
 {
     for (size_t r = c->rank; r-- > 0;) {

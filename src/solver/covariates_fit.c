@@ -1,11 +1,15 @@
-/* covariates_fit.c - intercept and confounds beside predictions that are given.
+/* covariates_fit.c - intercept and covariates, given the predictions of the features.
  *
- * Problem  minimise over b  sum_i u_i f(z_i + c_i'b, y_i); C = Q R, Q of right angles, so that
- *          columns may be of any size and depend on each other.
- * Method   Newton's, each step halved until the value falls by a part of what the slope promises:
- *          whole ones may go to and fro between two places of one value for ever. Where rounding
- *          hides what it falls by, a few steps more for the slope, on which the bound of the whole
- *          problem rests (C'alpha = 0). */
+ * Problem   min over b: sum_i u_i f(z_i + c_i'b, y_i); C = QR, so that columns may have any scale
+ *           and be linearly dependent
+ * Optimal   Q'(u f') = 0
+ * Method    Newton's method with a backtracking line search (Armijo): full steps may cycle. Where
+ *           rounding hides the decrease, a few steps more for the gradient, on which the dual point
+ *           rests (C'alpha = 0)
+ * Stops     gradient at rounding, or no decrease
+ * Cost      a step: n rank^2
+ * Threads   those of BLAS
+ * Source    dissertation 2.2.4 (intercept) */
 #include "solver/covariates_fit.h"
 #include "linalg/cholesky.h"
 #include "linalg/gram_schmidt.h"
@@ -17,12 +21,12 @@
 #include <string.h>
 
 #define STEPS    60
-#define FLAT     1e-13 /* of the largest: second derivatives that are none */
+#define FLAT     1e-13 /* of the largest: second derivatives that count as 0 */
 #define ROUNDING 1e-14
-#define ENOUGH   1e-4  /* of what the slope promises */
-#define LEVEL    1e-14 /* slope beside what it is a sum of */
+#define ENOUGH   1e-4  /* Armijo: share of the predicted decrease */
+#define LEVEL    1e-14 /* rounding of the gradient, relative to its terms */
 
-static void span(vxs_shift *s)
+static void span(vxs_covariates_fit *s)
 {
     for (size_t k = 0; k < s->columns; k++) {
         double *v = s->basis + s->rank * s->n;
@@ -35,31 +39,32 @@ static void span(vxs_shift *s)
     }
 }
 
-void vxs_shift_release(vxs_shift *s)
+void vxs_covariates_fit_release(vxs_covariates_fit *s)
 {
-    void *const all[] = { s->basis, s->share, s->from,  s->b,   s->trial,
-                          s->gram,  s->slope, s->curve, s->bent };
+    void *const all[] = { s->basis, s->share,    s->from,      s->b,       s->trial,
+                          s->gram,  s->gradient, s->curvature, s->weighted };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
-    *s = (vxs_shift){ .n = 0 };
+    *s = (vxs_covariates_fit){ .n = 0 };
 }
 
-vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns, vxs_shift *s, vxs_error *err)
+vxs_status vxs_covariates_fit_init(const vxs_problem *problem, size_t columns,
+                                   vxs_covariates_fit *s, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design);
-    *s = (vxs_shift){ .problem = problem, .n = n, .columns = columns };
+    *s = (vxs_covariates_fit){ .problem = problem, .n = n, .columns = columns };
     s->basis = vxs_alloc(n, columns * sizeof(*s->basis), err);
     s->share = vxs_alloc(columns, columns * sizeof(*s->share), err);
     s->from = vxs_alloc(columns, sizeof(*s->from), err);
     s->b = vxs_alloc(columns, sizeof(*s->b), err);
     s->trial = vxs_alloc(columns, sizeof(*s->trial), err);
     s->gram = vxs_alloc(columns + 2, columns * sizeof(*s->gram), err);
-    s->slope = vxs_alloc(n, sizeof(*s->slope), err);
-    s->curve = vxs_alloc(n, sizeof(*s->curve), err);
-    s->bent = vxs_alloc(n, sizeof(*s->bent), err);
-    if (!s->basis || !s->share || !s->from || !s->b || !s->trial || !s->gram || !s->slope ||
-        !s->curve || !s->bent) {
-        vxs_shift_release(s);
+    s->gradient = vxs_alloc(n, sizeof(*s->gradient), err);
+    s->curvature = vxs_alloc(n, sizeof(*s->curvature), err);
+    s->weighted = vxs_alloc(n, sizeof(*s->weighted), err);
+    if (!s->basis || !s->share || !s->from || !s->b || !s->trial || !s->gram || !s->gradient ||
+        !s->curvature || !s->weighted) {
+        vxs_covariates_fit_release(s);
         return VXS_FAILED;
     }
     span(s);
@@ -68,32 +73,32 @@ vxs_status vxs_shift_init(const vxs_problem *problem, size_t columns, vxs_shift 
 
 /* ---- Small systems --------------------------------------------------------------------------- */
 
-void vxs_shift_factor(vxs_shift *s, const double *curve)
+void vxs_covariates_fit_factor(vxs_covariates_fit *s, const double *curvature)
 {
     size_t q = s->rank, n = s->n;
     for (size_t r = 0; r < q; r++) {
         for (size_t i = 0; i < n; i++)
-            s->bent[i] = curve[i] * s->basis[r * n + i];
+            s->weighted[i] = curvature[i] * s->basis[r * n + i];
         for (size_t k = 0; k <= r; k++)
-            s->gram[r * q + k] = cblas_ddot((int)n, s->bent, 1, s->basis + k * n, 1);
+            s->gram[r * q + k] = cblas_ddot((int)n, s->weighted, 1, s->basis + k * n, 1);
     }
     vxs_cholesky_semidefinite(s->gram, q, FLAT);
 }
 
-void vxs_shift_project(vxs_shift *s, const double *curve, double *v)
+void vxs_covariates_fit_project(vxs_covariates_fit *s, const double *curvature, double *v)
 {
     size_t n = s->n;
     for (size_t r = 0; r < s->rank; r++) {
         s->trial[r] = 0;
         for (size_t i = 0; i < n; i++)
-            s->trial[r] += curve[i] * s->basis[r * n + i] * v[i];
+            s->trial[r] += curvature[i] * s->basis[r * n + i] * v[i];
     }
     vxs_cholesky_semidefinite_solve(s->gram, s->rank, s->trial);
     for (size_t r = 0; r < s->rank; r++)
         cblas_daxpy((int)n, -s->trial[r], s->basis + r * n, 1, v, 1);
 }
 
-void vxs_shift_balance(vxs_shift *s, const double *curve, double *v)
+void vxs_covariates_fit_balance(vxs_covariates_fit *s, const double *curvature, double *v)
 {
     size_t n = s->n;
     for (size_t r = 0; r < s->rank; r++)
@@ -101,36 +106,38 @@ void vxs_shift_balance(vxs_shift *s, const double *curve, double *v)
     vxs_cholesky_semidefinite_solve(s->gram, s->rank, s->trial);
     for (size_t r = 0; r < s->rank; r++)
         for (size_t i = 0; i < n; i++)
-            v[i] -= s->trial[r] * curve[i] * s->basis[r * n + i];
+            v[i] -= s->trial[r] * curvature[i] * s->basis[r * n + i];
 }
 
 /* ---- Newton ---------------------------------------------------------------------------------- */
 
-static double value_at(const vxs_shift *s, const double *z, const double *b, double *shifted)
+static double value_at(const vxs_covariates_fit *s, const double *z, const double *b,
+                       double *prediction)
 {
-    memcpy(shifted, z, s->n * sizeof(*shifted));
+    memcpy(prediction, z, s->n * sizeof(*prediction));
     for (size_t r = 0; r < s->rank; r++)
-        cblas_daxpy((int)s->n, b[r], s->basis + r * s->n, 1, shifted, 1);
-    return vxs_loss_value(&s->problem->loss, shifted);
+        cblas_daxpy((int)s->n, b[r], s->basis + r * s->n, 1, prediction, 1);
+    return vxs_loss_value(&s->problem->loss, prediction);
 }
 
-/* The slope by b, downwards, behind the factor; whether any of it is more than rounding. */
-static bool find_slope(vxs_shift *s, const double *shifted)
+/* The negative gradient by b, stored behind the factor; false if it is rounding. */
+static bool find_gradient(vxs_covariates_fit *s, const double *prediction)
 {
     double *down = s->gram + s->rank * s->rank, size = 0;
     bool steep = false;
-    vxs_loss_gradient(&s->problem->loss, shifted, s->slope);
+    vxs_loss_gradient(&s->problem->loss, prediction, s->gradient);
     for (size_t i = 0; i < s->n; i++)
-        size += s->slope[i] * s->slope[i];
+        size += s->gradient[i] * s->gradient[i];
     for (size_t r = 0; r < s->rank; r++) {
-        down[r] = -cblas_ddot((int)s->n, s->slope, 1, s->basis + r * s->n, 1);
+        down[r] = -cblas_ddot((int)s->n, s->gradient, 1, s->basis + r * s->n, 1);
         steep = steep || fabs(down[r]) > LEVEL * sqrt(size);
     }
     return steep;
 }
 
-/* A step, halved until the value falls enough from `most`; what it is then, or INFINITY. */
-static double step_down(vxs_shift *s, const double *z, double most, double *shifted)
+/* A step, halved until the value decreases enough from `value`; returns the new value or
+ * INFINITY. */
+static double step_down(vxs_covariates_fit *s, const double *z, double most, double *prediction)
 {
     size_t rank = s->rank;
     double *down = s->gram + rank * rank, *step = down + rank;
@@ -141,7 +148,7 @@ static double step_down(vxs_shift *s, const double *z, double most, double *shif
         for (size_t r = 0; r < s->rank; r++)
             s->trial[r] = s->b[r] + share * step[r];
         s->steps++;
-        double value = value_at(s, z, s->trial, shifted);
+        double value = value_at(s, z, s->trial, prediction);
         if (value <= most - ENOUGH * share * promise) {
             memcpy(s->b, s->trial, s->rank * sizeof(*s->b));
             return value;
@@ -150,34 +157,33 @@ static double step_down(vxs_shift *s, const double *z, double most, double *shif
     return INFINITY;
 }
 
-/* What rounding of predictions may make of the value: near margins that are met it is far more than
- * that of the value itself. */
-static double slack_of(const vxs_shift *s, const double *shifted, double value)
+/* Rounding of predictions in the value: near margins that are met it exceeds that of the sum. */
+static double slack_of(const vxs_covariates_fit *s, const double *prediction, double value)
 {
     double sum = fabs(value);
     for (size_t i = 0; i < s->n; i++)
-        sum += fabs(s->slope[i]) * (1 + fabs(shifted[i]));
+        sum += fabs(s->gradient[i]) * (1 + fabs(prediction[i]));
     return ROUNDING * sum;
 }
 
-static double newton(vxs_shift *s, const double *z, double *shifted)
+static double newton(vxs_covariates_fit *s, const double *z, double *prediction)
 {
-    double value = value_at(s, z, s->b, shifted);
+    double value = value_at(s, z, s->b, prediction);
     for (int step = 0, flat = 0; step < STEPS && s->rank > 0 && flat < 4; step++) {
-        if (!find_slope(s, shifted))
+        if (!find_gradient(s, prediction))
             return value;
-        vxs_loss_curvature(&s->problem->loss, shifted, s->curve);
-        vxs_shift_factor(s, s->curve);
-        double next = step_down(s, z, value + slack_of(s, shifted, value), shifted);
+        vxs_loss_curvature(&s->problem->loss, prediction, s->curvature);
+        vxs_covariates_fit_factor(s, s->curvature);
+        double next = step_down(s, z, value + slack_of(s, prediction, value), prediction);
         if (next == INFINITY)
-            return value_at(s, z, s->b, shifted);
+            return value_at(s, z, s->b, prediction);
         flat += !(next < value - ROUNDING * fabs(value));
         value = next;
     }
     return value;
 }
 
-double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
+double vxs_covariates_fit_solve(vxs_covariates_fit *s, const double *z, double *prediction)
 {
     const vxs_problem *problem = s->problem;
     vxs_problem eased = *problem;
@@ -185,20 +191,20 @@ double vxs_shift_fit(vxs_shift *s, const double *z, double *shifted)
     while ((threshold = vxs_loss_eased(&problem->loss, z, threshold)) > 0) {
         eased.loss.threshold = threshold;
         s->problem = &eased;
-        (void)newton(s, z, shifted);
+        (void)newton(s, z, prediction);
     }
     s->problem = problem;
-    return newton(s, z, shifted);
+    return newton(s, z, prediction);
 }
 
-void vxs_shift_weights(const vxs_shift *s, double *free)
+void vxs_covariates_fit_coefficients(const vxs_covariates_fit *s, double *coefficients)
 {
     for (size_t k = 0; k < s->columns; k++)
-        free[k] = 0;
+        coefficients[k] = 0;
     for (size_t r = s->rank; r-- > 0;) {
-        double left = s->b[r];
+        double sum = s->b[r];
         for (size_t m = r + 1; m < s->rank; m++)
-            left -= s->share[s->from[m] * s->columns + r] * free[s->from[m]];
-        free[s->from[r]] = left / s->share[s->from[r] * s->columns + r];
+            sum -= s->share[s->from[m] * s->columns + r] * coefficients[s->from[m]];
+        coefficients[s->from[r]] = sum / s->share[s->from[r] * s->columns + r];
     }
 }

@@ -1,4 +1,4 @@
-/* methods.c - the table of methods, and solving by whichever of them. */
+/* methods.c - the table of methods, and their common entry points. */
 #include "solver/conditioned.h"
 #include "solver/solver.h"
 
@@ -141,7 +141,7 @@ vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_setting
                                          : VXS_BY_ITERATIONS;
 }
 
-/* Where lambda_max is 0 every lambda has the empty model as its solution, and 1 stands for 0. */
+/* Where lambda_max is 0 the empty model is optimal for every lambda; 1 replaces 0. */
 vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point, vxs_solution *solution,
                              vxs_error *err)
 {

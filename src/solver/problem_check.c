@@ -1,26 +1,26 @@
-/* problem_check.c - what a problem must be before anything is computed from it; the one place that
- * decides so.
+/* problem_check.c - validation of problems, the one place that decides.
  *
- * Each algorithm says which losses, penalties and quadratics it takes, each of these which values
- * it takes, and here they meet. Every solver and the checker begin here, so that all of them refuse
- * the same, and a part that a solver would ignore is refused as well. */
+ * Each algorithm lists the losses, penalties and quadratics it accepts, each of these the values it
+ * accepts. Every solver and the checker begin here, so that all refuse the same, and no component
+ * of a problem is ignored silently. */
 #include "solver/covariates_fit.h"
 #include "solver/solver.h"
 
 #include <float.h>
 #include <string.h>
 
-#define WIDEST 1e20 /* weights further apart: the smaller ones have no part in sums of doubles */
+#define WIDEST                                                                                     \
+    1e20 /* ratio of sample weights above which the smaller ones vanish in sums of doubles */
 
-/* ---- Parts, which algorithms take or not ----------------------------------------------------- */
+/* ---- Components ------------------------------------------------------------------------------ */
 
-/* Of a problem by itself: all that the checker can certify, with any loss that has functions. */
+/* Without a method: all that the checker certifies, with any complete loss. */
 static const vxs_accepts plain = { .penalties = { &vxs_l1_penalty },
                                    .quadratics = { &vxs_ridge, &vxs_laplacian },
                                    .weights = VXS_EITHER_SIGN,
                                    .brought = true };
 
-/* Without a method that of the only ones which take its penalty or its loss. */
+/* Without a method: that of the only method with this penalty or loss. */
 static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *method,
                                       const vxs_method_settings *s)
 {
@@ -33,7 +33,7 @@ static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *me
     return q->loss.kind == &vxs_hinge_loss ? vxs_skfs_kind.accepts(NULL) : &plain;
 }
 
-/* A loss that is none of the library's: what it lacks of all that solvers need, or NULL. */
+/* The first function that a user-defined loss does not define, or NULL. */
 static const char *lacks(const vxs_loss_kind *loss)
 {
     const vxs_sample_loss *f = loss->sample;
@@ -89,7 +89,7 @@ static vxs_status check_penalty(const vxs_accepts *r, const char *who, const vxs
                             kind && kind->name ? kind->name : "an unknown penalty");
 }
 
-/* Without weight it is none. */
+/* A quadratic of weight 0 counts as none. */
 static vxs_status check_quadratic(const vxs_accepts *r, const char *who, const vxs_quadratic *q,
                                   vxs_error *err)
 {
@@ -124,7 +124,7 @@ static vxs_status check_parts(const vxs_problem *q, const vxs_method *method,
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-/* By the rows of the method's own table; what is 0 is not set. */
+/* By the rows of the method's table; 0 is unset. */
 static vxs_status check_reals(const vxs_param *table, const vxs_method_settings *s, vxs_error *err)
 {
     for (const vxs_param *p = table; p->name; p++) {
@@ -155,14 +155,13 @@ vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[
                            VXS_MAX_NUMBERS, settings->path.numbers);
 }
 
-/* Choices by the rows of all tables: one that another method would take must be one as well. */
+/* Choices by the rows of all tables. */
 static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
                                  vxs_error *err)
 {
     double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
-    vxs_status status =
-        vxs_params_check_choices(table, s, err); /* its own words for what several have */
+    vxs_status status = vxs_params_check_choices(table, s, err); /* its own names first */
     for (const vxs_method *m = vxs_methods; m->name && !status; m++)
         status = vxs_params_check_choices(m->params, s, err);
     if (!status)
@@ -170,7 +169,7 @@ static vxs_status check_settings(const vxs_param *table, const vxs_method_settin
     return status ? status : vxs_read_numbers(s, numbers, &count, err);
 }
 
-/* ---- Values that losses take as y ------------------------------------------------------------ */
+/* ---- Targets --------------------------------------------------------------------------------- */
 
 static vxs_status check_samples(const vxs_problem *q, size_t n, vxs_error *err)
 {
@@ -208,7 +207,7 @@ static vxs_status check_samples(const vxs_problem *q, size_t n, vxs_error *err)
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
-/* `some`: there must be something to penalise. */
+/* `some`: at least one penalized feature. */
 static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool some, vxs_error *err)
 {
     if (n == 0 || p == 0)
@@ -226,29 +225,29 @@ static vxs_status check_shapes(const vxs_problem *q, size_t n, size_t p, bool so
     return status ? status : vxs_quadratic_check(&q->quadratic, q->design, err);
 }
 
-/* Whether the covariates reach every target: their rank is the number of samples that count. */
+/* Refuses covariates that interpolate every target: of rank n. */
 static vxs_status check_rank(const vxs_problem *q, size_t n, vxs_error *err)
 {
-    vxs_shift span;
+    vxs_covariates_fit span;
     size_t count = 0;
     const vxs_budget *budget = vxs_as_budget(q->penalty);
     if (q->covariate_count <= n || (budget && budget->only_refit))
         return VXS_OK;
     for (size_t i = 0; i < n; i++)
         count += vxs_loss_weight(&q->loss, i) > 0;
-    vxs_status status = vxs_shift_init(q, q->covariate_count, &span, err);
+    vxs_status status = vxs_covariates_fit_init(q, q->covariate_count, &span, err);
     if (!status && span.rank >= count)
         status = vxs_fail(err, VXS_BAD_DATA,
                           "%zu covariates explain whatever %zu samples have: nothing is left to "
                           "find",
                           q->covariate_count, count);
-    vxs_shift_release(&span);
+    vxs_covariates_fit_release(&span);
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The problem ----------------------------------------------------------------------------- */
 
-/* An entry of the table itself: solvers know their methods by where these stand. */
+/* True for an entry of the table: solvers compare pointers. */
 static bool is_method(const vxs_method *method)
 {
     bool known = false;
@@ -277,7 +276,7 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
     return status ? status : check_rank(q, n, err);
 }
 
-/* Rounds and numbers are whole, but any that is no more than 2^53 will do. */
+/* Iterations and numbers are integers up to 2^53. */
 static vxs_status check_number(vxs_path_point point, vxs_error *err)
 {
     if (point.by == VXS_BY_LAMBDA)

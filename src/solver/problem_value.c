@@ -22,7 +22,7 @@ static vxs_status check_weights(const vxs_problem *q, const double *w, const dou
     return VXS_OK;
 }
 
-/* z = Xw + Cb, a column at a time. */
+/* z = X w + Z b, column by column. */
 static vxs_status predict(const vxs_problem *q, const double *w, const double *b, double *z,
                           vxs_error *err)
 {

@@ -1,16 +1,21 @@
-/* unidentified.c - a rank test for weights without penalty.
+/* unidentified.c - a rank test for unpenalized directions.
  *
- * Problem   The fused penalty leaves a level of each component alone, other terms leave the null
- *           space N of D. XN may be a combination of covariates but for the rounding of stored
- *           values: where the features of each subject sum to a constant, as z-scores and one-hot
- *           codes do. Then a level is fitted to rounding, with weights of 1e5.
- * Test      PXN R^-1, P taking covariates out and |Rv| being what rounding may make of XNv;
- *           directions whose singular value is below 1 are unidentified (truncated SVD).
+ * Problem   The fused penalty has one unpenalized direction a connected component, a generalized
+ *           one the null space N of D. X N may be a linear combination of covariates up to rounding
+ *           of stored values: where the features of each subject sum to a constant, as z-scores and
+ *           one-hot codes do. The coefficient of that direction then fits rounding, with weights of
+ *           1e5
+ * Test      singular values of P X N R^-1, P the projection onto the complement of the covariates,
+ *           |Rv| the rounding of X N v; directions with a singular value below 1 are unidentified
+ *           (truncated SVD)
  * Rounding  A float32 ulp, FLT_EPSILON of the stored value, at random in each value moves a sum by
  *           FLT_EPSILON times the root of the sum of squares of stored values. A direction is
- *           identified when that moves it by less than 1 / MARGIN of its length, and errors of one
- *           ulp and one sign in all values, as a float32 mean leaves them, by less than all of it.
- * Then      V spans the unidentified weights, and the model has none along it (V'w = 0). */
+ *           identified if that moves it by less than 1 / MARGIN of its norm, and errors of one ulp
+ *           and one sign in all values, as a float32 mean leaves them, by less than all of it
+ * Then      V spans the unidentified directions; the solution is orthogonal to it (V'w = 0)
+ * Cost      one pass over X, n count^2
+ * Threads   1
+ * Source    none */
 #include "solver/unidentified.h"
 
 #include "core/union.h"
@@ -27,15 +32,15 @@
 #include <string.h>
 
 #define MARGIN   100
-#define DIAGONAL 1e-14 /* of it, so that N'S^2 N has a factor */
-#define SMALL    0.01  /* of the square of a direction's length: not what it is about */
+#define DIAGONAL 1e-14 /* of the diagonal: ridge of N'S^2 N */
+#define SMALL    0.01  /* of a squared norm: negligible share of a direction */
 #define BLOCK    64
 
 /* LAPACK, which comes with OpenBLAS */
 
 #define LEAST 1e-14 /* of the sum of lengths */
 
-/* Of lengths before anything was taken out of columns, whose rounding stays in what is left. */
+/* Norms before standardization and regression, whose rounding remains. */
 double vxs_sum_rounding(const vxs_design *design)
 {
     const double *norms = vxs_design_norms(design), *stored = vxs_design_stored(design);
@@ -59,7 +64,7 @@ static vxs_status find_components(const vxs_graph *g, vxs_analysis *null, vxs_er
         status = vxs_analysis_new(count, g->nodes, g->nodes, null, err);
     count = 0;
     for (size_t k = 0; k < g->nodes && !status; k++) {
-        size_t first = vxs_union_find(parent, k); /* the smallest, which has its number */
+        size_t first = vxs_union_find(parent, k); /* the smallest node names the component */
         null->index[k] = first == k ? count++ : null->index[first];
         null->value[k] = 1;
         null->starts[k + 1] = k + 1;
@@ -86,7 +91,7 @@ static vxs_status find_null_space(const vxs_analysis *terms, vxs_analysis *null,
     return status;
 }
 
-vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_analysis *null, vxs_error *err)
+vxs_status vxs_null_space(const vxs_problem *problem, vxs_analysis *null, vxs_error *err)
 {
     *null = (vxs_analysis){ .columns = 0 };
     const vxs_generalized *sums = vxs_as_generalized(problem->penalty);
@@ -96,8 +101,8 @@ vxs_status vxs_unpenalised(const vxs_problem *problem, vxs_analysis *null, vxs_e
     return fused && fused->sparsity == 0 ? find_components(fused->graph, null, err) : VXS_OK;
 }
 
-vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_analysis *null, double **columns,
-                                   vxs_error *err)
+vxs_status vxs_null_space_columns(vxs_design *design, const vxs_analysis *null, double **columns,
+                                  vxs_error *err)
 {
     size_t set[BLOCK], n = vxs_design_rows(design), p = vxs_design_columns(design);
     double *block = vxs_alloc(BLOCK, n * sizeof(*block), err);
@@ -121,12 +126,12 @@ vxs_status vxs_unpenalised_columns(vxs_design *design, const vxs_analysis *null,
 typedef struct {
     const vxs_analysis *null;
     size_t n, count;
-    double *scaled;   /* n x count: PXN R^-1 */
-    double *rounding; /* count x count: R', lower, R'R of the rounding of XN */
+    double *scaled;   /* n x count: P X N R^-1 */
+    double *rounding; /* count x count: R', lower triangular, R'R the rounding of X N */
     double *gram;     /* count x count: N'N */
-    double *values;   /* singular, falling; count */
-    double *right;    /* count x count: the singular vectors, a row each */
-    double *sum;      /* count; then norms of PXN */
+    double *values;   /* count: singular values, descending */
+    double *right;    /* count x count: singular vectors as rows */
+    double *sum;      /* count: work space, then norms of P X N */
 } rank_test;
 
 static void release(rank_test *t)
@@ -152,7 +157,7 @@ static vxs_status take_room(rank_test *t, vxs_error *err)
                                                                                   : VXS_FAILED;
 }
 
-/* N'N, N'S^2 N and the column sums of |SN|, S being the sizes of stored columns. */
+/* N'N, N'S^2 N and the column sums of |SN|, S the norms of stored columns. */
 static void add_up(rank_test *t, const double *stored)
 {
     const vxs_analysis *null = t->null;
@@ -168,8 +173,8 @@ static void add_up(rank_test *t, const double *stored)
         }
 }
 
-/* What one ulp in each stored value does to XN: at random, times the margin, or of one sign. A
- * column without any is 0. */
+/* The rounding of X N: one ulp in each stored value, at random times MARGIN, or of one sign.
+ * Columns without rounding are 0. */
 static vxs_status find_rounding(rank_test *t, const double *stored, vxs_error *err)
 {
     size_t c = t->count;
@@ -187,20 +192,21 @@ static vxs_status find_rounding(rank_test *t, const double *stored, vxs_error *e
                           "the %zu sums of features without penalty depend on each other", c);
 }
 
-/* Samples without weight do not count. */
+/* Samples of weight 0 do not count. */
 static vxs_status scale_columns(rank_test *t, const vxs_problem *problem, const double *columns,
                                 vxs_error *err)
 {
-    vxs_shift covariates;
+    vxs_covariates_fit covariates;
     int n = (int)t->n, c = (int)t->count;
-    vxs_status status = vxs_shift_init(problem, problem->covariate_count, &covariates, err);
+    vxs_status status =
+        vxs_covariates_fit_init(problem, problem->covariate_count, &covariates, err);
     if (status)
         return status;
     for (size_t k = 0; k < t->count; k++) {
         double *v = t->scaled + k * t->n;
         for (size_t i = 0; i < t->n; i++)
             v[i] = vxs_loss_weight(&problem->loss, i) > 0 ? columns[k * t->n + i] : 0;
-        for (size_t r = 0; r < 2 * covariates.rank; r++) { /* twice, for what rounding left */
+        for (size_t r = 0; r < 2 * covariates.rank; r++) { /* twice, for rounding */
             const double *b = covariates.basis + r % covariates.rank * t->n;
             cblas_daxpy(n, -cblas_ddot(n, b, 1, v, 1), b, 1, v, 1);
         }
@@ -208,7 +214,7 @@ static vxs_status scale_columns(rank_test *t, const vxs_problem *problem, const 
     }
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, c, 1,
                 t->rounding, c, t->scaled, n);
-    vxs_shift_release(&covariates);
+    vxs_covariates_fit_release(&covariates);
     return VXS_OK;
 }
 
@@ -243,9 +249,9 @@ static double inner(const rank_test *t, const double *a, const double *b)
     return sum;
 }
 
-/* A singular vector has a little of columns that are identified, as much as makes up for rounding
- * by rounding. Without that it is as good, and X (1 - VV') leaves alone what is no part of it. v
- * is of length 1 in units of the rounding. */
+/* Removes from a singular vector small components along identified directions, which compensate
+ * rounding by rounding, so that X (1 - VV') leaves those unchanged. v has norm 1 in units of the
+ * rounding. */
 static void clean(const rank_test *t, double *v)
 {
     size_t c = t->count;
@@ -256,7 +262,7 @@ static void clean(const rank_test *t, double *v)
             v[k] = 0;
 }
 
-/* Singular vectors in units of N, so that V is orthonormal: Gram and Schmidt, twice. */
+/* V orthonormal: Gram-Schmidt, twice, of the singular vectors in the coordinates of N. */
 static void make_basis(const rank_test *t, vxs_unidentified *u)
 {
     size_t c = t->count, first = c - u->held;
@@ -298,7 +304,7 @@ static vxs_status find(rank_test *t, const vxs_problem *problem, const double *c
     vxs_status status = take_room(t, err);
     if (status)
         return status;
-    openblas_set_num_threads(1); /* its own would change the order of sums */
+    openblas_set_num_threads(1); /* threads would change the order of sums */
     status = find_rounding(t, vxs_design_stored(problem->design), err);
     if (!status)
         status = scale_columns(t, problem, columns, err);
@@ -340,8 +346,8 @@ void vxs_unidentified_release(vxs_unidentified *u)
 }
 
 /* basis' N'w is V'w, and V V'w = N basis V'w. */
-void vxs_unidentified_take_off(const vxs_unidentified *u, const vxs_analysis *null, double *along,
-                               double *w)
+void vxs_unidentified_project_out(const vxs_unidentified *u, const vxs_analysis *null,
+                                  double *along, double *w)
 {
     size_t c = null->columns;
     for (size_t h = 0; h < u->held; h++) {

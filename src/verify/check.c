@@ -388,7 +388,7 @@ static vxs_status is_identified(const check *c, bool *identified, vxs_error *err
         return VXS_FAILED;
     memcpy(w, c->w, size * sizeof(*w));
     for (size_t k = 0; k < c->classes; k++)
-        vxs_unidentified_take_off(&c->unidentified, &c->null, w + size, w + k * p);
+        vxs_unidentified_project_out(&c->unidentified, &c->null, w + size, w + k * p);
     for (size_t j = 0; j < size; j++) {
         max = fmax(max, fabs(c->w[j]));
         along = fmax(along, fabs(w[j] - c->w[j]));

@@ -5,8 +5,8 @@
 
 enum { N = 60, P = 700 };
 
-static void check_bounds(const vxs_cached_correlations *s, const float *x, const double *theta, double level,
-                         double slack)
+static void check_bounds(const vxs_cached_correlations *s, const float *x, const double *theta,
+                         double level, double slack)
 {
     const double *norms = vxs_design_norms(s->design);
     for (size_t j = 0; j < P; j++) {
@@ -14,8 +14,8 @@ static void check_bounds(const vxs_cached_correlations *s, const float *x, const
         for (size_t i = 0; i < N; i++)
             truth += (double)x[j * N + i] * theta[i];
         double off = fabs(truth - s->estimate[j]);
-        cr_assert(off <= (double)s->error_bound[j] + 1e-11 * norms[j], "column %zu: %g off, doubt %g", j,
-                  off, (double)s->error_bound[j]);
+        cr_assert(off <= (double)s->error_bound[j] + 1e-11 * norms[j],
+                  "column %zu: %g off, doubt %g", j, off, (double)s->error_bound[j]);
         cr_assert(level < 0 || s->error_bound[j] == 0 || fabs(truth) + slack * norms[j] < level,
                   "column %zu may reach the level and was not read", j);
     }

@@ -272,9 +272,9 @@ Test(cutting_plane, covariates_are_orthogonal_to_the_gradient)
         double z[8], shifted[8], slope[8], length = 0, along = 0, steep = 0;
         for (size_t i = 0; i < n; i++)
             z[i] = e.y[i] * (1 - (double)vxs_random_below(&random, i, 4) / 10);
-        vxs_shift shift;
-        WORKS(vxs_shift_init(&e.problem, 1, &shift, &err), err);
-        vxs_shift_fit(&shift, z, shifted);
+        vxs_covariates_fit shift;
+        WORKS(vxs_covariates_fit_init(&e.problem, 1, &shift, &err), err);
+        vxs_covariates_fit_solve(&shift, z, shifted);
         vxs_loss_gradient(&e.problem.loss, shifted, slope);
         for (size_t i = 0; i < n; i++) {
             length += fabs(slope[i]);
@@ -283,7 +283,7 @@ Test(cutting_plane, covariates_are_orthogonal_to_the_gradient)
         }
         cr_assert(fabs(along) <= 1e-12 * length || steep < 1e-14, "%lu: %g of %g",
                   (unsigned long)number, along, length);
-        vxs_shift_release(&shift);
+        vxs_covariates_fit_release(&shift);
         release(&e);
     }
 }

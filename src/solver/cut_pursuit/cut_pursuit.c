@@ -43,7 +43,7 @@ static void release(vxs_solver *solver)
     free(c->component);
     free(c->z);
     free(c->basis);
-    vxs_reach_release(&c->reach);
+    vxs_dual_projection_release(&c->reach);
     free(c->values);
     free(c);
 }
@@ -62,7 +62,7 @@ static vxs_status build_unpenalized_basis(vxs_cut_pursuit *c, vxs_error *err)
     const vxs_class_block *s = &c->blocks[0];
     size_t columns = vxs_class_block_columns(c, s), n = c->n;
     c->basis = vxs_alloc(columns, n * sizeof(*c->basis), err);
-    if (!c->basis || vxs_reach_init(&c->problem, columns, &c->reach, err))
+    if (!c->basis || vxs_dual_projection_init(&c->problem, columns, &c->reach, err))
         return VXS_FAILED;
     for (size_t k = 0; k < columns; k++) {
         double *b = c->basis + c->rank * n;
@@ -72,7 +72,7 @@ static vxs_status build_unpenalized_basis(vxs_cut_pursuit *c, vxs_error *err)
                                      k < c->q ? 0 : c->rounding, NULL))
             continue;
         c->rank++;
-        vxs_reach_add(&c->reach, s->x + k * n);
+        vxs_dual_projection_add(&c->reach, s->x + k * n);
     }
     return VXS_OK;
 }
@@ -84,7 +84,7 @@ static void find_dual(vxs_cut_pursuit *c)
     size_t size = c->n * c->classes;
     memcpy(c->dual, c->gradient, size * sizeof(*c->dual));
     vxs_loss_curvature(&c->problem.loss, c->z, c->curvature);
-    if (!vxs_reach_project(&c->reach, c->curvature, c->dual)) {
+    if (!vxs_dual_projection_project(&c->reach, c->curvature, c->dual)) {
         memcpy(c->dual, c->gradient, size * sizeof(*c->dual));
         for (size_t k = 0; k < c->classes; k++)
             vxs_gram_schmidt_project(c->basis, c->n, c->rank, c->dual + k * c->n, NULL);

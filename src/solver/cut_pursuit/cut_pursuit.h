@@ -7,7 +7,7 @@
 #define VXS_SOLVER_CUT_PURSUIT_CUT_PURSUIT_H
 
 #include "graph/flow.h"
-#include "solver/reach.h"
+#include "solver/dual_projection.h"
 #include "solver/solver.h"
 
 /* The boundary between two adjacent regions. */
@@ -60,7 +60,7 @@ typedef struct {
     double *basis;                    /* n x rank: orthonormal basis of covariates and component
                                     * sums */
     size_t rank;
-    vxs_reach reach;
+    vxs_dual_projection reach;
     double *values;        /* p x classes: -X'dual / lambda */
     double rounding;       /* error bound of a region's column */
     double negligible_cut; /* excess below this does not split a region */

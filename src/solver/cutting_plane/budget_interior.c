@@ -126,7 +126,7 @@ static double predict(const interior *c, const double *v, const double *b, doubl
                     1, z, 1);
     memcpy(c->g->prediction, z, c->n * sizeof(*z));
     for (size_t r = 0; r < c->q; r++)
-        cblas_daxpy((int)c->n, b[r], c->g->shift.basis + r * c->n, 1, c->g->prediction, 1);
+        cblas_daxpy((int)c->n, b[r], c->g->covariates_fit.basis + r * c->n, 1, c->g->prediction, 1);
     return loss_at(c);
 }
 
@@ -201,7 +201,7 @@ static void cross_derivatives(const interior *c, double *right)
             right[h * m + k] = -ratio_of(c, k, h);
     for (size_t r = 0; r < c->q; r++) {
         for (size_t i = 0; i < n; i++)
-            c->trial[i] = c->curvature[i] * c->g->shift.basis[r * n + i];
+            c->trial[i] = c->curvature[i] * c->g->covariates_fit.basis[r * n + i];
         cblas_dgemv(CblasColMajor, CblasTrans, (int)n, (int)m, 1, c->y, (int)n, c->trial, 1, 0,
                     right + (c->t + r) * m, 1);
     }
@@ -234,11 +234,11 @@ static void schur_complement(const interior *c, const double *cross)
         a[h * size + t + q] = a[(t + q) * size + h] = 1;
     }
     for (size_t r = 0; r < q; r++) {
-        const double *x = c->g->shift.basis + r * c->n;
+        const double *x = c->g->covariates_fit.basis + r * c->n;
         for (size_t s = 0; s < q; s++)
             for (size_t i = 0; i < c->n; i++)
-                a[(t + s) * size + t + r] +=
-                    c->curvature[i] * c->curvature[i] * x[i] * c->g->shift.basis[s * c->n + i];
+                a[(t + s) * size + t + r] += c->curvature[i] * c->curvature[i] * x[i] *
+                                             c->g->covariates_fit.basis[s * c->n + i];
         a[(t + r) * size + t + r] += ROUNDED;
         right[t + r] -= cblas_ddot((int)c->n, x, 1, c->gradient, 1);
     }
@@ -307,10 +307,10 @@ static double find_gap(interior *c)
     vxs_cutting_plane *g = c->g;
     double max_score = 0;
     value_at(c, c->v, c->mu, c->b);
-    memcpy(g->shift.b, c->b, c->q * sizeof(*c->b));
+    memcpy(g->covariates_fit.b, c->b, c->q * sizeof(*c->b));
     memcpy(g->z, c->z, c->n * sizeof(*c->z));
     vxs_cutting_plane_evaluate(g);
-    memcpy(c->b, g->shift.b, c->q * sizeof(*c->b));
+    memcpy(c->b, g->covariates_fit.b, c->q * sizeof(*c->b));
     for (size_t h = 0; h < c->t; h++) {
         double score = 0;
         for (size_t k = 0; k < c->m; k++)
@@ -412,7 +412,7 @@ static void start(interior *c)
                 c->v[k] += g->cuts[h].omega[at++];
     for (size_t k = 0; k < c->m; k++)
         c->v[k] /= sqrt(c->d[c->block[k]]);
-    memcpy(c->b, g->shift.b, c->q * sizeof(*c->b));
+    memcpy(c->b, g->covariates_fit.b, c->q * sizeof(*c->b));
     c->eps = fmax(find_gap(c), 1e-12) * g->empty / c->barriers * EPS_FACTOR;
 }
 
@@ -464,7 +464,7 @@ static vxs_status allocate(interior *c, size_t columns, vxs_error *err)
 
 vxs_status vxs_budget_interior_solve(vxs_cutting_plane *g, vxs_error *err)
 {
-    interior c = { .g = g, .n = g->n, .t = g->count, .q = g->shift.rank };
+    interior c = { .g = g, .n = g->n, .t = g->count, .q = g->covariates_fit.rank };
     size_t columns = vxs_block_cache_columns(&g->cache);
     double *cross = vxs_alloc(columns, (c.t + c.q + 1) * sizeof(*cross), err);
     vxs_status status = cross ? allocate(&c, columns, err) : VXS_FAILED;

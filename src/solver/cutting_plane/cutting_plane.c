@@ -49,7 +49,7 @@ void vxs_cutting_plane_release(vxs_solver *solver)
     vxs_cutting_plane *g = (vxs_cutting_plane *)solver;
     for (size_t h = 0; h < g->count; h++)
         release_cut(&g->cuts[h]);
-    vxs_shift_release(&g->shift);
+    vxs_covariates_fit_release(&g->covariates_fit);
     vxs_block_cache_release(&g->cache);
     void *const all[] = { g->cuts, g->z, g->prediction, g->gradient, g->best, g->dual_gradient, g };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
@@ -99,7 +99,7 @@ static void block_gradients(vxs_cutting_plane *g, const double *gradient, size_t
 /* From z: prediction, value and gradient. */
 static void find_gradient(vxs_cutting_plane *g)
 {
-    g->value = g->budget.cost * vxs_shift_fit(&g->shift, g->z, g->prediction);
+    g->value = g->budget.cost * vxs_covariates_fit_solve(&g->covariates_fit, g->z, g->prediction);
     vxs_loss_gradient(&g->problem.loss, g->prediction, g->gradient);
     cblas_dscal((int)g->n, g->budget.cost, g->gradient, 1);
 }
@@ -386,8 +386,8 @@ static vxs_status solve_restricted(vxs_cutting_plane *g, vxs_error *err)
 static bool is_explained(const vxs_cutting_plane *g)
 {
     int n = (int)g->n;
-    vxs_loss_gradient(&g->problem.loss, g->z, g->shift.slope);
-    double norm = cblas_dnrm2(n, g->shift.slope, 1);
+    vxs_loss_gradient(&g->problem.loss, g->z, g->covariates_fit.gradient);
+    double norm = cblas_dnrm2(n, g->covariates_fit.gradient, 1);
     return !(cblas_dnrm2(n, g->gradient, 1) > EXPLAINED * g->budget.cost * norm);
 }
 
@@ -402,7 +402,7 @@ static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
     g->iterations = 0;
     g->stalled = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
-    memset(g->shift.b, 0, g->shift.rank * sizeof(*g->shift.b));
+    memset(g->covariates_fit.b, 0, g->covariates_fit.rank * sizeof(*g->covariates_fit.b));
     vxs_cutting_plane_evaluate(g);
     g->explained = is_explained(g);
     if (g->dual_gradient)
@@ -428,7 +428,7 @@ static vxs_status allocate(vxs_cutting_plane *g, vxs_error *err)
     size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
     vxs_status status =
         fine ? vxs_block_cache_init(&g->cache, g->budget.blocks, n, err) : VXS_FAILED;
-    return status ? status : vxs_shift_init(&g->problem, columns, &g->shift, err);
+    return status ? status : vxs_covariates_fit_init(&g->problem, columns, &g->covariates_fit, err);
 }
 
 vxs_status vxs_cutting_plane_begin(const vxs_context *context, const vxs_problem *problem,

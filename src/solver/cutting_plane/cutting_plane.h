@@ -25,8 +25,8 @@ struct vxs_cutting_plane {
     vxs_budget budget; /* the penalty, its budget at most the number of blocks */
     vxs_method_settings settings;
     size_t n;
-    vxs_shift shift;       /* intercept and covariates fit */
-    vxs_block_cache cache; /* its gradient is X'gradient */
+    vxs_covariates_fit covariates_fit; /* intercept and covariates fit */
+    vxs_block_cache cache;             /* its gradient is X'gradient */
     size_t count, capacity;
     vxs_cut *cuts;
     double *z;             /* n: predictions without covariates */

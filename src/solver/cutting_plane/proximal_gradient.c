@@ -152,7 +152,8 @@ static double try_step(proximal *a, double l, double *penalty)
         cblas_daxpy((int)a->n, -a->scale[h] / l, a->x_gradient + h * a->n, 1, a->g->z, 1);
     }
     *penalty = sum * sum / 2;
-    return a->g->budget.cost * vxs_shift_fit(&a->g->shift, a->g->z, a->prediction);
+    return a->g->budget.cost *
+           vxs_covariates_fit_solve(&a->g->covariates_fit, a->g->z, a->prediction);
 }
 
 /* Sufficient decrease: phi is at most its quadratic model at v. */
@@ -233,7 +234,7 @@ static void start(proximal *a)
     memcpy(a->previous, a->omega, a->width * sizeof(double));
     memcpy(a->x_previous, a->x_omega, a->n * a->count * sizeof(double));
     a->value = vxs_cutting_plane_penalty(g) +
-               g->budget.cost * vxs_shift_fit(&g->shift, g->z, a->prediction);
+               g->budget.cost * vxs_covariates_fit_solve(&g->covariates_fit, g->z, a->prediction);
     a->best_dual = -INFINITY;
     a->momentum = 1;
 }
@@ -258,9 +259,9 @@ static void run_apg(proximal *a, int steps)
 {
     double best = INFINITY;
     vxs_cutting_plane *g = a->g;
-    uint64_t max_covariate_steps = g->shift.steps + COVARIATE_STEPS * (uint64_t)steps;
+    uint64_t max_covariate_steps = g->covariates_fit.steps + COVARIATE_STEPS * (uint64_t)steps;
     for (int k = 0, stalled = 0;
-         k < steps && stalled < PATIENCE && g->shift.steps < max_covariate_steps; k++) {
+         k < steps && stalled < PATIENCE && g->covariates_fit.steps < max_covariate_steps; k++) {
         if (vxs_check_interrupted(g->context, NULL))
             break; /* the caller checks for interruption, too */
         bool decreased = step(a);

@@ -24,7 +24,7 @@
 
 typedef struct {
     const vxs_problem *problem;
-    vxs_shift shift;
+    vxs_covariates_fit covariates_fit;
     double cost;
     const double *x;
     size_t n, columns;
@@ -37,7 +37,7 @@ static double evaluate(refit *r, const double *w)
 {
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)r->n, (int)r->columns, 1, r->x, (int)r->n, w, 1,
                 0, r->z, 1);
-    return r->cost * vxs_shift_fit(&r->shift, r->z, r->prediction) +
+    return r->cost * vxs_covariates_fit_solve(&r->covariates_fit, r->z, r->prediction) +
            cblas_ddot((int)r->columns, w, 1, w, 1) / 2;
 }
 
@@ -49,7 +49,7 @@ static void find_gradient(refit *r, const double *w)
     cblas_dgemv(CblasColMajor, CblasTrans, (int)r->n, (int)r->columns, r->cost, r->x, (int)r->n,
                 r->loss_gradient, 1, 1, r->gradient, 1);
     vxs_loss_curvature(&r->problem->loss, r->prediction, r->curvature);
-    vxs_shift_factor(&r->shift, r->curvature);
+    vxs_covariates_fit_factor(&r->covariates_fit, r->curvature);
 }
 
 /* out = H v, H the Hessian with b optimal. */
@@ -57,7 +57,7 @@ static void multiply_hessian(refit *r, const double *v, double *out)
 {
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)r->n, (int)r->columns, 1, r->x, (int)r->n, v, 1,
                 0, r->projected, 1);
-    vxs_shift_project(&r->shift, r->curvature, r->projected);
+    vxs_covariates_fit_project(&r->covariates_fit, r->curvature, r->projected);
     for (size_t i = 0; i < r->n; i++)
         r->projected[i] *= r->curvature[i];
     memcpy(out, v, r->columns * sizeof(*v));
@@ -105,7 +105,7 @@ static bool take_step(refit *r, double *w, double *value)
 static void solve(refit *r, double *w)
 {
     double value = evaluate(r, w), empty = value;
-    for (int k = 0; k < STEPS && r->shift.steps < STEPS * COVARIATE_STEPS; k++) {
+    for (int k = 0; k < STEPS && r->covariates_fit.steps < STEPS * COVARIATE_STEPS; k++) {
         find_gradient(r, w);
         if (cblas_ddot((int)r->columns, r->gradient, 1, r->gradient, 1) / 2 <= GAP * empty)
             return;
@@ -117,7 +117,7 @@ static void solve(refit *r, double *w)
 
 static void release(refit *r)
 {
-    vxs_shift_release(&r->shift);
+    vxs_covariates_fit_release(&r->covariates_fit);
     void *const all[] = { r->z,         r->prediction, r->loss_gradient, r->curvature,
                           r->projected, r->step,       r->gradient,      r->residual,
                           r->direction, r->product,    r->trial };
@@ -140,7 +140,8 @@ static vxs_status allocate(refit *r, vxs_error *err)
         *weights[k] = vxs_alloc(r->columns, sizeof(double), err);
         fine = fine && *weights[k];
     }
-    return fine ? vxs_shift_init(r->problem, r->problem->covariate_count, &r->shift, err)
+    return fine ? vxs_covariates_fit_init(r->problem, r->problem->covariate_count,
+                                          &r->covariates_fit, err)
                 : VXS_FAILED;
 }
 
@@ -152,7 +153,7 @@ static double find_gap(refit *r, const double *w)
     double value = evaluate(r, w);
     find_gradient(r, w);
     for (int pass = 0; pass < 2; pass++)
-        vxs_shift_balance(&r->shift, r->curvature, r->loss_gradient);
+        vxs_covariates_fit_balance(&r->covariates_fit, r->curvature, r->loss_gradient);
     memset(r->trial, 0, r->columns * sizeof(*r->trial));
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, r->cost, r->x, n, r->loss_gradient, 1, 1, r->trial,
                 1);
@@ -173,7 +174,7 @@ vxs_status vxs_refit(const vxs_problem *problem, double cost, const double *x, s
         memset(w, 0, columns * sizeof(*w));
         solve(&r, w);
         *gap = find_gap(&r, w);
-        vxs_shift_weights(&r.shift, covariate_coefficients);
+        vxs_covariates_fit_coefficients(&r.covariates_fit, covariate_coefficients);
     }
     release(&r);
     return status;

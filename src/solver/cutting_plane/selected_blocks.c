@@ -202,7 +202,7 @@ vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *
             : vxs_alloc(g->problem.covariate_count, sizeof(*solution->covariate_coefficients), err);
     if (!solution->covariate_coefficients)
         return status ? status : VXS_FAILED;
-    vxs_shift_weights(&g->shift, s->covariate_coefficients);
+    vxs_covariates_fit_coefficients(&g->covariates_fit, s->covariate_coefficients);
     s->map = g->budget.map;
     status = g->budget.only_refit ? copy_alpha(g, s, err) : VXS_OK;
     memcpy(solution->covariate_coefficients, s->covariate_coefficients,

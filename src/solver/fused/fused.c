@@ -1,13 +1,11 @@
-/* fused.c - penalties on differences: which solver takes which problem.
+/* fused.c - fused and generalized lasso: the choice of the solver.
  *
- * saif   trees, on which the problem is a lasso (fused_tree.c)
- * cuts   any graph: pieces that are cut where flows say so (cut_pursuit.c)
- * bp     any graph and any terms: bound propagation over an interior point method
- *        (bound_propagation.c)
+ * saif                trees, as a lasso (fused_tree.c)
+ * cut-pursuit         any graph (cut_pursuit.c)
+ * bound-propagation   any graph, any D (bound_propagation.c)
  *
- * Weights that are not penalised and not identified (unidentified.c) are taken out of the design
- * before any of these begins, and out of the answer, which they leave as it is but for its length.
- */
+ * Unpenalized directions that are not identified (unidentified.c) are projected out of the design
+ * before, and out of the solution after, which changes its norm but not its value. */
 #include "solver/solver.h"
 #include "solver/unidentified.h"
 
@@ -54,7 +52,7 @@ static vxs_status refuse_loops(const vxs_problem *problem, vxs_error *err)
     return status;
 }
 
-/* Options that other solvers have. */
+/* Refuses options of other solvers. */
 static vxs_status check_options(const vxs_method_settings *s, int way, vxs_error *err)
 {
     if (way != VXS_FUSED_BP && (s->fused.compare || s->fused.untransformed))
@@ -67,7 +65,7 @@ static vxs_status check_options(const vxs_method_settings *s, int way, vxs_error
     return VXS_OK;
 }
 
-/* Whether it is a lasso on sums over subtrees. */
+/* True for a forest without sparsity, a lasso on sums over subtrees. */
 static vxs_status is_tree(const vxs_problem *problem, bool *tree, vxs_error *err)
 {
     const vxs_fused *on = vxs_as_fused(problem->penalty);
@@ -104,16 +102,16 @@ static vxs_status choose_way(const vxs_problem *problem, const vxs_method_settin
     return VXS_OK;
 }
 
-/* ---- Around the solver ----------------------------------------------------------------------- */
+/* ---- The common solver ----------------------------------------------------------------------- */
 
 typedef struct {
     vxs_solver solver;
     size_t p, classes;
     vxs_analysis null;
     vxs_unidentified unidentified;
-    vxs_design *design; /* without what is unidentified; NULL: that of the problem */
+    vxs_design *design; /* X (1 - VV'); NULL: the design of the problem */
     vxs_solver *inner;
-    double seconds, passes; /* before that began; the first fit pays for it */
+    double seconds, passes; /* of initialization; counted for the first fit */
 } fused;
 
 static void release(vxs_solver *solver)
@@ -135,14 +133,14 @@ static double lambda_max(const vxs_solver *solver)
 static vxs_status deflate(fused *f, vxs_problem *problem, vxs_error *err)
 {
     double *columns = NULL;
-    vxs_status status = vxs_unpenalised(problem, &f->null, err);
+    vxs_status status = vxs_null_space(problem, &f->null, err);
     if (status || f->null.columns == 0)
         return status;
     double start = vxs_seconds();
     uint64_t read = vxs_design_read(problem->design);
     status = vxs_design_measure(problem->design, err);
     if (!status)
-        status = vxs_unpenalised_columns(problem->design, &f->null, &columns, err);
+        status = vxs_null_space_columns(problem->design, &f->null, &columns, err);
     if (!status)
         status = vxs_unidentified_find(problem, &f->null, columns, &f->unidentified, err);
     free(columns);
@@ -179,7 +177,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     return VXS_OK;
 }
 
-/* The shortest weights with these predictions. */
+/* Projects the solution onto the complement of V: the shortest weights with these predictions. */
 static vxs_status shorten(const fused *f, vxs_solution *s, vxs_error *err)
 {
     size_t p = f->p, all = p * f->classes;
@@ -195,7 +193,7 @@ static vxs_status shorten(const fused *f, vxs_solution *s, vxs_error *err)
     for (size_t k = 0; k < s->count; k++)
         w[s->index[k]] = s->weight[k];
     for (size_t c = 0; c < f->classes; c++)
-        vxs_unidentified_take_off(&f->unidentified, &f->null, w + all, w + c * p);
+        vxs_unidentified_project_out(&f->unidentified, &f->null, w + all, w + c * p);
     s->count = 0;
     for (size_t j = 0; j < all; j++)
         if (w[j] != 0) {
@@ -229,7 +227,7 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
     return status;
 }
 
-/* ---- What it takes --------------------------------------------------------------------------- */
+/* ---- Accepted problems ----------------------------------------------------------------------- */
 
 static const vxs_accepts *accepts(const vxs_method_settings *settings)
 {
@@ -241,7 +239,7 @@ static const vxs_accepts *accepts(const vxs_method_settings *settings)
     return &all;
 }
 
-/* The solvers take less than all of them together. */
+/* What the chosen solver does not accept. */
 static vxs_status check(const vxs_problem *q, const vxs_method_settings *s, vxs_error *err)
 {
     const vxs_fused *on = vxs_as_fused(q->penalty);

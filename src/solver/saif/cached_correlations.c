@@ -1,10 +1,11 @@
 /* cached_correlations.c - correlations of all columns with theta from earlier scans.
  *
- * Method    theta = sum of anchors (orthonormal directions scanned before) + residual; x_j'theta is known
- *           up to |x_j| |residual| and the rounding of stored values (16 bit). Columns for which that is
- *           not decisive are read again
+ * Method    theta = sum of anchors (orthonormal directions scanned before) + residual; x_j'theta is
+ *           known up to |x_j| |residual| and the rounding of stored values (16 bit). Columns for
+ *           which that is not decisive are read again
  * Cost      p x anchors for an estimate; columns read count as passes
- * Source    dissertation, future work of chapter 2 (multi-level active set); spec/saif.md, lazy scanning */
+ * Source    dissertation, future work of chapter 2 (multi-level active set); spec/saif.md, lazy
+ *           scanning */
 #include "solver/saif/cached_correlations.h"
 
 #include <cblas.h>
@@ -83,8 +84,8 @@ static double split(vxs_cached_correlations *s, const double *theta)
     return cblas_dnrm2(n, s->rest, 1);
 }
 
-/* A place for a new anchor; if all are taken, replaces the one with the smallest share, which joins the
- * residual. */
+/* A place for a new anchor; if all are taken, replaces the one with the smallest share, which joins
+ * the residual. */
 static size_t make_place(vxs_cached_correlations *s)
 {
     size_t least = 0;
@@ -142,11 +143,14 @@ static void scan_rest(vxs_cached_correlations *s)
     memset(s->rest, 0, s->n * sizeof(*s->rest));
 }
 
-vxs_status vxs_cached_correlations_init(vxs_cached_correlations *s, vxs_design *design, const double *first, vxs_error *err)
+vxs_status vxs_cached_correlations_init(vxs_cached_correlations *s, vxs_design *design,
+                                        const double *first, vxs_error *err)
 {
     size_t n = vxs_design_rows(design), p = vxs_design_columns(design);
     double room = SHARE_OF_DATA * (double)n * sizeof(float) / sizeof(*s->values);
-    *s = (vxs_cached_correlations){ .design = design, .n = n, .p = p, .nthreads = vxs_design_threads(design) };
+    *s = (vxs_cached_correlations){
+        .design = design, .n = n, .p = p, .nthreads = vxs_design_threads(design)
+    };
     s->room = room < FEWEST ? FEWEST : room > MOST ? MOST : (size_t)room;
     s->points = vxs_alloc(s->room, n * sizeof(*s->points), err);
     s->values = vxs_resize(NULL, s->room * p, sizeof(*s->values), err);
@@ -220,12 +224,14 @@ static size_t renew(vxs_cached_correlations *s, const double *theta, double leve
     return list_unsure(s, level, slack);
 }
 
-void vxs_cached_correlations_refresh_all(vxs_cached_correlations *s, const double *theta, double level)
+void vxs_cached_correlations_refresh_all(vxs_cached_correlations *s, const double *theta,
+                                         double level)
 {
     (void)renew(s, theta, level, 0);
 }
 
-void vxs_cached_correlations_refresh(vxs_cached_correlations *s, const double *theta, double level, double slack)
+void vxs_cached_correlations_refresh(vxs_cached_correlations *s, const double *theta, double level,
+                                     double slack)
 {
     size_t unsure = renew(s, theta, level, slack);
     vxs_design_scan_some(s->design, s->uncertain, unsure, theta, s->some);

@@ -1,7 +1,7 @@
 /* cached_correlations.h - correlations with theta from earlier scans; private to the solver room.
  *
- * A scan is linear: with theta = sum of earlier points (anchors) + residual, |x_j'residual| <= |x_j|
- * |residual| bounds the error. Only columns for which the bound is not decisive are read. */
+ * A scan is linear: with theta = sum of earlier points (anchors) + residual, |x_j'residual| <=
+ * |x_j| |residual| bounds the error. Only columns for which the bound is not decisive are read. */
 #ifndef VXS_SOLVER_SAIF_CACHED_CORRELATIONS_H
 #define VXS_SOLVER_SAIF_CACHED_CORRELATIONS_H
 
@@ -21,22 +21,25 @@ typedef struct {
     double *rest;         /* n: residual */
     const double *offset; /* p: subtracted from each correlation, exact; NULL: none */
     double *estimate;     /* p: x_j'theta - offset, up to error_bound */
-    float *error_bound;         /* p */
-    size_t *uncertain;       /* p */
+    float *error_bound;   /* p */
+    size_t *uncertain;    /* p */
     double *some;         /* p: their correlations */
 } vxs_cached_correlations;
 
 /* Computes norms and the first anchor, in one pass. */
-VXS_MUST_CHECK vxs_status vxs_cached_correlations_init(vxs_cached_correlations *scans, vxs_design *design, const double *first,
-                                         vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_cached_correlations_init(vxs_cached_correlations *scans,
+                                                       vxs_design *design, const double *first,
+                                                       vxs_error *err);
 void vxs_cached_correlations_release(vxs_cached_correlations *scans);
 /* Estimates the correlations with theta; reads no column. */
 void vxs_cached_correlations_estimate(vxs_cached_correlations *scans, const double *theta);
 /* Sets a correlation (minus the offset) that is known otherwise. */
 void vxs_cached_correlations_set(vxs_cached_correlations *scans, size_t j, double value);
 /* Reads all columns if many may reach the level. */
-void vxs_cached_correlations_refresh_all(vxs_cached_correlations *scans, const double *theta, double level);
+void vxs_cached_correlations_refresh_all(vxs_cached_correlations *scans, const double *theta,
+                                         double level);
 /* Refresh: reads the columns for which |x_j'theta| + slack |x_j| >= level is undecided. */
-void vxs_cached_correlations_refresh(vxs_cached_correlations *scans, const double *theta, double level, double slack);
+void vxs_cached_correlations_refresh(vxs_cached_correlations *scans, const double *theta,
+                                     double level, double slack);
 
 #endif

@@ -1,5 +1,5 @@
-/* coordinate_descent.c - cyclic coordinate descent on the working set: each weight goes to the minimum
- * of a quadratic upper bound (exact for the squared loss). Needs no Gram matrix. */
+/* coordinate_descent.c - cyclic coordinate descent on the working set: each weight goes to the
+ * minimum of a quadratic upper bound (exact for the squared loss). Needs no Gram matrix. */
 #include "solver/saif/working_set.h"
 
 #include <cblas.h>
@@ -52,8 +52,9 @@ static void follow(vxs_working_set *a, size_t k, double change)
 {
     cblas_daxpy((int)a->n, change, a->x + k * a->n, 1, a->z, 1);
     for (size_t i = 0; i < a->n; i++)
-        a->loss_gradient[i] = vxs_loss_weight(&a->problem->loss, i) *
-                      a->loss->gradient(a->z[i], a->problem->loss.y[i], a->problem->loss.threshold);
+        a->loss_gradient[i] =
+            vxs_loss_weight(&a->problem->loss, i) *
+            a->loss->gradient(a->z[i], a->problem->loss.y[i], a->problem->loss.threshold);
 }
 
 static bool descend_once(vxs_working_set *a, double lambda)

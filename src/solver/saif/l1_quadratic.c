@@ -3,9 +3,10 @@
  * Problem   min over z: z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|
  * Optimal   c - Hz = lambda sign(z) on the support, at most lambda elsewhere
  * Method    With the signs of the support fixed the minimizer solves a linear system, by a Cholesky
- *           factor that is updated. A step ends where a variable reaches 0, which leaves; else variables
- *           whose gradient exceeds lambda enter. For a variable that is linearly dependent on the
- *           support, a step along the null direction lowers the penalty until one of the support is 0
+ *           factor that is updated. A step ends where a variable reaches 0, which leaves; else
+ *           variables whose gradient exceeds lambda enter. For a variable that is linearly
+ *           dependent on the support, a step along the null direction lowers the penalty until one
+ *           of the support is 0
  * Stops     optimal, or the value decreases by rounding only
  * Cost      a step: m^2, m the support
  * Threads   those of BLAS
@@ -134,7 +135,8 @@ static void move(vxs_l1_quadratic *q, const double *step, double share)
 
 /* The largest share of the step, at most `share`, before a variable reaches 0; `blocking` is
  * that one. */
-static double first_zero(const vxs_l1_quadratic *q, const double *step, double share, size_t *blocking)
+static double first_zero(const vxs_l1_quadratic *q, const double *step, double share,
+                         size_t *blocking)
 {
     *blocking = NOWHERE;
     for (size_t k = 0; k < q->count; k++) {
@@ -200,8 +202,8 @@ static double excess(const vxs_l1_quadratic *q, size_t j)
     return (q->nonnegative ? q->left[j] : fabs(q->left[j])) - q->lambda;
 }
 
-/* j is linearly dependent on the support: steps along the null direction until a variable is 0. False if
- * the value does not decrease. */
+/* j is linearly dependent on the support: steps along the null direction until a variable is 0.
+ * False if the value does not decrease. */
 static bool move_along_null_direction(vxs_l1_quadratic *q, size_t j)
 {
     size_t blocking = NOWHERE;

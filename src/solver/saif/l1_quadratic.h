@@ -4,8 +4,8 @@
 
 #include "voxsift/internal/core.h"
 
-/* min over z: z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|, by active-set steps. c is given by the
- * negative gradient at the start, c - Hz, which avoids cancellation for large z. */
+/* min over z: z'Hz / 2 - c'z + lambda sum over j >= q of |z_j|, by active-set steps. c is given by
+ * the negative gradient at the start, c - Hz, which avoids cancellation for large z. */
 typedef struct {
     size_t m, q;     /* variables; the first q are not penalized */
     const double *h; /* m x m, both triangles, `stride` apart */
@@ -27,8 +27,8 @@ typedef struct {
     size_t count;
 } vxs_l1_quadratic;
 
-/* Every step lowers the value, so that stopping early is valid; adds the number of steps. Fails only for
- * lack of memory or on interruption. */
+/* Every step lowers the value, so that stopping early is valid; adds the number of steps. Fails
+ * only for lack of memory or on interruption. */
 VXS_MUST_CHECK vxs_status vxs_l1_quadratic_solve(vxs_l1_quadratic *q, uint64_t *steps,
                                                  vxs_error *err);
 void vxs_l1_quadratic_release(vxs_l1_quadratic *q);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SAMPLE    4096
-#define WIDE      4     /* with a Laplacian: 1 / share of features with nonzero weight at which all enter */
+#define WIDE      4 /* with a Laplacian: all features enter once 1 / WIDE of them have weight */
 #define STAY      0.8   /* with a Laplacian: correlations below this leave */
 #define EXPLAINED 1e-9  /* of the gradient: rounding, the covariates fit exactly */
 #define ROUNDING  1e-13 /* of column norm x target norm: lambda_max is 0 */
@@ -226,9 +226,10 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     l->candidate_bound = vxs_alloc(l->candidate_capacity, sizeof(*l->candidate_bound), err);
     l->candidate_theta = vxs_alloc(l->n, sizeof(*l->candidate_theta), err);
     l->laplacian_gradient = smooth ? vxs_alloc(l->p, sizeof(*l->laplacian_gradient), err) : NULL;
-    l->candidate_laplacian = smooth ? vxs_alloc(l->candidate_capacity, sizeof(*l->candidate_laplacian), err) : NULL;
-    vxs_status status = l->theta && l->xi_empty && l->in_set && l->keep && l->order && l->candidates &&
-                                l->candidate_bound && l->candidate_theta &&
+    l->candidate_laplacian =
+        smooth ? vxs_alloc(l->candidate_capacity, sizeof(*l->candidate_laplacian), err) : NULL;
+    vxs_status status = l->theta && l->xi_empty && l->in_set && l->keep && l->order &&
+                                l->candidates && l->candidate_bound && l->candidate_theta &&
                                 (!smooth || (l->laplacian_gradient && l->candidate_laplacian))
                             ? solve_empty(l, err)
                             : VXS_FAILED;
@@ -252,7 +253,8 @@ void vxs_lasso_update_laplacian(vxs_lasso *l, double lambda)
 {
     const vxs_working_set *a = &l->set;
     if (l->laplacian_gradient && a->laplacian.p > 0)
-        vxs_laplacian_pull(&a->laplacian, a->set, a->count, a->w + a->q, 1 / lambda, l->laplacian_gradient);
+        vxs_laplacian_pull(&a->laplacian, a->set, a->count, a->w + a->q, 1 / lambda,
+                           l->laplacian_gradient);
 }
 
 bool vxs_lasso_has_large_support(const vxs_lasso *l)

@@ -1,7 +1,7 @@
 /* lasso.h - the lasso; private to the solver room.
  *
- * lasso.c initializes and certifies it, saif.c solves it by active incremental features, other_screens.c
- * by other screening rules, for comparison. */
+ * lasso.c initializes and certifies it, saif.c solves it by active incremental features,
+ * other_screens.c by other screening rules, for comparison. */
 #ifndef VXS_SOLVER_SAIF_LASSO_H
 #define VXS_SOLVER_SAIF_LASSO_H
 
@@ -11,8 +11,9 @@
 
 #include <math.h>
 
-#define VXS_MARGIN     1e-9 /* margin of screening rules for rounding, relative to 1 */
-#define VXS_PATIENCE 10   /* iterations without a smaller gap; coordinate descent does not always decrease it */
+#define VXS_MARGIN 1e-9 /* margin of screening rules for rounding, relative to 1 */
+#define VXS_PATIENCE                                                                               \
+    10 /* iterations without a smaller gap; coordinate descent does not always decrease it */
 
 typedef struct {
     vxs_solver solver;
@@ -31,13 +32,13 @@ typedef struct {
     size_t candidate_capacity, candidate_count;
     double *candidate_bound; /* bound of |x_j'theta| at candidate_theta */
     double *candidate_theta;
-    double *laplacian_gradient;      /* p: Lw / lambda of the last solution */
+    double *laplacian_gradient;  /* p: Lw / lambda of the last solution */
     double *candidate_laplacian; /* of the candidates, when bounded */
-    double level;      /* value of an estimate that corresponds to 1, at the last
+    double level;                /* value of an estimate that corresponds to 1, at the last
                         * solution */
     vxs_costs costs;
-    double *xi_empty;      /* -f' of the empty model, projected */
-    double last_radius; /* of the ball around the last theta */
+    double *xi_empty;                 /* -f' of the empty model, projected */
+    double last_radius;               /* of the ball around the last theta */
     double lambda_max, median, empty; /* median of |X'f'(0)|; primal value of the empty model */
     double last_lambda;               /* cached correlations are those of -f' at its solution */
 } vxs_lasso;

@@ -32,8 +32,8 @@
 #define DELTA      1e-8 /* of the diagonal */
 #define ENOUGH     1e-8 /* of r'M^-1 r at the start: square of the relative tolerance */
 #define ITERATIONS 100
-#define WORN       12 /* iterations that cost as much as a new factorization */
-#define CHANGED    20 /* factors again when more than 1 / 20 of the support changed */
+#define WORN       12       /* iterations that cost as much as a new factorization */
+#define CHANGED    20       /* factors again when more than 1 / 20 of the support changed */
 #define MOST       20000000 /* entries of a factor, at most */
 
 void vxs_newton_release(vxs_newton *t)
@@ -438,8 +438,8 @@ vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const
 
 /* ---- On the working set ---------------------------------------------------------------------- */
 
-/* Negative gradient of the first m chosen columns at fixed signs; features of weight 0 take the sign that
- * lowers the value. */
+/* Negative gradient of the first m chosen columns at fixed signs; features of weight 0 take the
+ * sign that lowers the value. */
 static void slopes_with_signs(vxs_working_set *a, double lambda, size_t m, double *down)
 {
     for (size_t c = 0; c < m; c++) {
@@ -451,8 +451,8 @@ static void slopes_with_signs(vxs_working_set *a, double lambda, size_t m, doubl
     }
 }
 
-vxs_status vxs_working_set_newton(vxs_working_set *a, double lambda, size_t m, double *room, double *target,
-                             vxs_error *err)
+vxs_status vxs_working_set_newton(vxs_working_set *a, double lambda, size_t m, double *room,
+                                  double *target, vxs_error *err)
 {
     size_t q = a->q;
     slopes_with_signs(a, lambda, m, a->linear);

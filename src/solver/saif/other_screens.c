@@ -1,16 +1,15 @@
 /* other_screens.c - other screening rules, for comparison.
  *
- * none       all features are in the set
- * dynamic    gap balls remove features from the full set
- * dpp        sequential: a ball around the next dual optimum from the last solution (enhanced dual
- *            polytope projection); squared loss only
- * strong     sequential strong rule: features whose gradient could not reach lambda if it changed no
- *            faster than lambda. Not safe: features that the certificate finds missing are added and
- *            counted
+ * none       all features are in the set dynamic    gap balls remove features from the full set dpp
+ * sequential: a ball around the next dual optimum from the last solution (enhanced dual polytope
+ * projection); squared loss only strong     sequential strong rule: features whose gradient could
+ * not reach lambda if it changed no faster than lambda. Not safe: features that the certificate
+ * finds missing are added and counted
  *
- * They share everything with SAIF except how features enter. Between fits the cached correlations are
- * those of -f' at the last solution.
- * Source    Wang et al. 2013 (DPP, EDPP); Tibshirani et al. 2012 (strong rules); dissertation Table 2.1 */
+ * They share everything with SAIF except how features enter. Between fits the cached correlations
+ * are those of -f' at the last solution.
+ * Source    Wang et al. 2013 (DPP, EDPP); Tibshirani et al. 2012 (strong rules); dissertation Table
+ *           2.1 */
 #include "solver/saif/lasso.h"
 
 #include <cblas.h>
@@ -28,8 +27,8 @@ static bool all_at_first(const vxs_lasso *l)
            l->settings.saif.screen == VXS_SCREEN_DYNAMIC;
 }
 
-/* Products of all columns with the center of the ball into `some`, and its radius. Squared loss: y - z is
- * -f' at the last solution, or at the empty model the residual of the covariates. */
+/* Products of all columns with the center of the ball into `some`, and its radius. Squared loss: y
+ * - z is -f' at the last solution, or at the empty model the residual of the covariates. */
 static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_error *err)
 {
     size_t n = l->n;
@@ -74,9 +73,11 @@ static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *
     vxs_status status = dpp ? dpp_ball(l, lambda, &radius, err) : VXS_OK;
     *count = 0;
     for (size_t j = 0; j < l->p && !status; j++) {
-        double value = l->problem.nonnegative ? l->correlations.some[j] : fabs(l->correlations.some[j]);
-        bool stays = all_at_first(l) || (dpp ? value + radius * vxs_lasso_norm(l, j) >= 1 - VXS_MARGIN
-                                             : vxs_lasso_correlation(l, j) >= least);
+        double value =
+            l->problem.nonnegative ? l->correlations.some[j] : fabs(l->correlations.some[j]);
+        bool stays =
+            all_at_first(l) || (dpp ? value + radius * vxs_lasso_norm(l, j) >= 1 - VXS_MARGIN
+                                    : vxs_lasso_correlation(l, j) >= least);
         if (stays && !l->in_set[j])
             l->order[(*count)++] = j;
     }
@@ -115,7 +116,8 @@ static vxs_status check_rule(const vxs_lasso *l, vxs_error *err)
 {
     const vxs_problem *p = &l->problem;
     if (l->settings.saif.screen == VXS_SCREEN_DPP &&
-        (!p->loss.kind->squared || p->loss.u || l->set.ridge > 0 || l->laplacian_gradient || p->nonnegative))
+        (!p->loss.kind->squared || p->loss.u || l->set.ridge > 0 || l->laplacian_gradient ||
+         p->nonnegative))
         return vxs_fail(err, VXS_MISUSE,
                         "--screen dpp is for the squared loss, without weights of subjects, "
                         "--ridge, --laplacian and --nonnegative");

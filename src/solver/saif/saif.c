@@ -1,39 +1,41 @@
 /* saif.c - SAIF, safe active incremental features: a working set that grows by the most violated
- * constraints and shrinks by safe screening, until no feature outside can enter. The certificate is of
- * the full problem.
+ * constraints and shrinks by safe screening, until no feature outside can enter. The certificate is
+ * of the full problem.
  *
  * Problem   min over w, b: sum_i u_i f(x_i'w + z_i'b, y_i) + lambda |w|_1 + ridge |w|^2 / 2
- * Dual      max -sum_i u_i f*(-lambda theta_i / u_i) over |x_j'theta| <= 1, Z'theta = 0 (without ridge)
+ * Dual      max -sum_i u_i f*(-lambda theta_i / u_i) over |x_j'theta| <= 1, Z'theta = 0 (without
+ *           ridge)
  * Optimal   theta = -f'/lambda, x_j'theta = sign(w_j) where w_j is not 0
  * Ball      |theta* - theta| <= sqrt(2 gap u / gamma) / lambda
  * DEL       |x_j'theta| + |x_j| radius < 1: weight 0 in the restricted problem
- * ADD       the h = c log((md + mx) / lambda) log p features with the largest correlations among those
- *           that may exceed 1 in a ball of delta times the radius, each only while fewer than zeta h
- *           others could overtake it; delta increases to 1
+ * ADD       the h = c log((md + mx) / lambda) log p features with the largest correlations among
+ *           those that may exceed 1 in a ball of delta times the radius, each only while fewer than
+ *           zeta h others could overtake it; delta increases to 1
  * Stops     the gap over all columns is below the tolerance
- * Cost      passes over X, reduced by cached correlations (cached_correlations.c), and exact steps of
- *           the size of the working set
+ * Cost      passes over X, reduced by cached correlations (cached_correlations.c), and exact steps
+ *           of the size of the working set
  * Threads   those of the scan and of BLAS
- * Source    dissertation chapter 2, algorithm 1; corrected in spec/saif.md: max(0, .) in ADD, the gap of
- *           the full problem instead of the restricted one, a margin for rounding
+ * Source    dissertation chapter 2, algorithm 1; corrected in spec/saif.md: max(0, .) in ADD, the
+ *           gap of the full problem instead of the restricted one, a margin for rounding
  *
- * Beyond the source: warm start over intermediate lambdas, and a second-level working set: candidates
- * are scanned repeatedly before all columns are. With a Laplacian supports have thousands of features and
- * neighbors enter together: sets grow by a share of their size, by features near the bound as well, and
- * hold all features once a fourth of them has nonzero weight. */
+ * Beyond the source: warm start over intermediate lambdas, and a second-level working set:
+ * candidates are scanned repeatedly before all columns are. With a Laplacian supports have
+ * thousands of features and neighbors enter together: sets grow by a share of their size, by
+ * features near the bound as well, and hold all features once a fourth of them has nonzero weight.
+ */
 #include "solver/saif/lasso.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GROWTH      2.0 /* c: growth of the working set */
-#define GROWING     2   /* with a Laplacian: share of the set that may enter at once */
-#define ENTER       0.9 /* with a Laplacian: share of the bound at which features enter */
-#define OVERTAKERS  1.0 /* zeta: features that could overtake one that enters, as a share of those */
+#define GROWTH         2.0 /* c: growth of the working set */
+#define GROWING        2   /* with a Laplacian: share of the set that may enter at once */
+#define ENTER          0.9 /* with a Laplacian: share of the bound at which features enter */
+#define OVERTAKERS     1.0 /* zeta: features that could overtake one that enters, relative to h */
 #define MAX_ITERATIONS 1000
-#define STAGE       0.31 /* ratio of intermediate lambdas */
-#define NEAR        0.8  /* share of the bound at which features become candidates */
-#define ROUGH       1e-4 /* gap at intermediate lambdas */
+#define STAGE          0.31 /* ratio of intermediate lambdas */
+#define NEAR           0.8  /* share of the bound at which features become candidates */
+#define ROUGH          1e-4 /* gap at intermediate lambdas */
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
@@ -59,8 +61,8 @@ static void sift_down(vxs_lasso *l, size_t count, size_t j)
 {
     size_t at = 0, child = 1;
     while (child < count) {
-        if (child + 1 < count &&
-            vxs_lasso_correlation(l, l->order[child + 1]) < vxs_lasso_correlation(l, l->order[child]))
+        if (child + 1 < count && vxs_lasso_correlation(l, l->order[child + 1]) <
+                                     vxs_lasso_correlation(l, l->order[child]))
             child++;
         if (vxs_lasso_correlation(l, l->order[child]) >= vxs_lasso_correlation(l, j))
             break;
@@ -83,8 +85,8 @@ static size_t select_top(vxs_lasso *l, size_t count, size_t h)
     return h;
 }
 
-/* Of the chosen h, those that fewer than zeta h others could overtake within the ball; features that
- * could overtake any of them are listed behind. */
+/* Of the chosen h, those that fewer than zeta h others could overtake within the ball; features
+ * that could overtake any of them are listed behind. */
 static size_t drop_uncertain(vxs_lasso *l, size_t h, double scale, double radius)
 {
     size_t limit = (size_t)ceil(OVERTAKERS * (double)h), kept = 0, listed = h;
@@ -95,13 +97,15 @@ static size_t drop_uncertain(vxs_lasso *l, size_t h, double scale, double radius
         least = fmin(least, lowest[k]);
     }
     for (size_t j = 0; j < l->p && listed < l->p; j++)
-        if (!l->in_set[j] && scale * vxs_lasso_correlation(l, j) + vxs_lasso_norm(l, j) * radius >= least)
+        if (!l->in_set[j] &&
+            scale * vxs_lasso_correlation(l, j) + vxs_lasso_norm(l, j) * radius >= least)
             l->order[listed++] = j;
     for (size_t k = 0; k < h; k++) {
         size_t others = 0;
         for (size_t c = h; c < listed && others <= limit; c++) {
             size_t j = l->order[c];
-            others += scale * vxs_lasso_correlation(l, j) + vxs_lasso_norm(l, j) * radius >= lowest[k];
+            others +=
+                scale * vxs_lasso_correlation(l, j) + vxs_lasso_norm(l, j) * radius >= lowest[k];
         }
         if (others <= limit) /* counts itself */
             l->order[kept++] = l->order[k];
@@ -109,14 +113,15 @@ static size_t drop_uncertain(vxs_lasso *l, size_t h, double scale, double radius
     return kept;
 }
 
-/* Lists features outside the set that may exceed the bound within the ball; `certain`: only those that
- * do in spite of the error bound. */
+/* Lists features outside the set that may exceed the bound within the ball; `certain`: only those
+ * that do in spite of the error bound. */
 static size_t list_candidates(vxs_lasso *l, double level, double slack, bool certain)
 {
     size_t count = 0;
     for (size_t j = 0; j < l->p; j++) {
         double doubt = (double)l->correlations.error_bound[j];
-        double most = vxs_lasso_correlation(l, j) + (certain ? -doubt : slack * vxs_lasso_norm(l, j));
+        double most =
+            vxs_lasso_correlation(l, j) + (certain ? -doubt : slack * vxs_lasso_norm(l, j));
         if (!l->in_set[j] && most >= level)
             l->order[count++] = j;
     }
@@ -155,8 +160,8 @@ static vxs_status add(vxs_lasso *l, double lambda, const vxs_state *state, doubl
  * The features outside with the largest correlations: few enough to be scanned repeatedly, so that
  * all columns are scanned only for a solution that is optimal on thousands of them. */
 
-/* Bounds of all candidates at theta, from which later moves are measured. Features of the set are not
- * bounded, and may leave. */
+/* Bounds of all candidates at theta, from which later moves are measured. Features of the set are
+ * not bounded, and may leave. */
 static void set_candidate_bounds(vxs_lasso *l)
 {
     memcpy(l->candidate_theta, l->theta, l->n * sizeof(*l->theta));
@@ -175,15 +180,16 @@ static void choose_candidates(vxs_lasso *l, double ratio)
     size_t count = 0;
     double least = NEAR * ratio * l->level;
     for (size_t j = 0; j < l->p; j++)
-        if (!l->in_set[j] && vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j] >= least)
+        if (!l->in_set[j] &&
+            vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j] >= least)
             l->order[count++] = j;
     l->candidate_count = select_top(l, count, l->candidate_capacity);
     memcpy(l->candidates, l->order, l->candidate_count * sizeof(*l->candidates));
     set_candidate_bounds(l);
 }
 
-/* Lists candidates outside the set that may exceed the bound, given their last bound and the distance
- * theta has moved since; `all` if that is most of them. */
+/* Lists candidates outside the set that may exceed the bound, given their last bound and the
+ * distance theta has moved since; `all` if that is most of them. */
 static size_t list_near_candidates(vxs_lasso *l, double level, bool *all)
 {
     size_t count = 0, outside = 0;
@@ -194,7 +200,8 @@ static size_t list_near_candidates(vxs_lasso *l, double level, bool *all)
     for (size_t k = 0; k < l->candidate_count; k++) {
         size_t j = l->candidates[k];
         outside += !l->in_set[j];
-        double pulled = l->laplacian_gradient ? fabs(l->laplacian_gradient[j] - l->candidate_laplacian[k]) : 0;
+        double pulled =
+            l->laplacian_gradient ? fabs(l->laplacian_gradient[j] - l->candidate_laplacian[k]) : 0;
         if (!l->in_set[j] && l->candidate_bound[k] + l->norms[j] * moved + pulled >= level)
             l->order[count++] = j;
     }
@@ -210,14 +217,18 @@ static size_t list_near_candidates(vxs_lasso *l, double level, bool *all)
 
 /* Adds candidates that exceed 1, at most h. */
 static vxs_status add_candidates(vxs_lasso *l, double lambda, double scale, size_t *added,
-                                vxs_error *err)
+                                 vxs_error *err)
 {
     bool all;
-    size_t count = 0, exceed = 0, listed = list_near_candidates(l, (l->laplacian_gradient ? ENTER : 1) / fabs(scale), &all);
+    size_t count = 0, exceed = 0,
+           listed =
+               list_near_candidates(l, (l->laplacian_gradient ? ENTER : 1) / fabs(scale), &all);
     vxs_design_scan_some(l->problem.design, l->order, listed, l->theta, l->correlations.some);
     for (size_t k = 0; k < listed; k++) {
         size_t j = l->order[k];
-        vxs_cached_correlations_set(&l->correlations, j, l->correlations.some[k] - (l->laplacian_gradient ? l->laplacian_gradient[j] : 0));
+        vxs_cached_correlations_set(&l->correlations, j,
+                                    l->correlations.some[k] -
+                                        (l->laplacian_gradient ? l->laplacian_gradient[j] : 0));
         double want = vxs_lasso_correlation(l, j) * fabs(scale);
         exceed += want >= 1 + VXS_MARGIN;
         if (want >= (l->laplacian_gradient ? ENTER : 1 + VXS_MARGIN))
@@ -237,7 +248,7 @@ static vxs_status add_candidates(vxs_lasso *l, double lambda, double scale, size
 
 /* The problem on set and candidates: DEL and ADD until no candidate enters. */
 static vxs_status solve_candidates(vxs_lasso *l, double lambda, double target, vxs_state *state,
-                                  vxs_error *err)
+                                   vxs_error *err)
 {
     vxs_status status = VXS_OK;
     int iterations = 0; /* rounding of the gap may let features enter and leave for
@@ -263,11 +274,12 @@ static void estimate_all(vxs_lasso *l)
 {
     vxs_cached_correlations_estimate(&l->correlations, l->theta);
     for (size_t k = 0; k < l->set.count; k++)
-        vxs_cached_correlations_set(&l->correlations, l->set.set[k], vxs_working_set_correlation(&l->set, k));
+        vxs_cached_correlations_set(&l->correlations, l->set.set[k],
+                                    vxs_working_set_correlation(&l->set, k));
 }
 
-/* Warm start over intermediate lambdas, each with candidates of its own: those chosen from a distant
- * lambda are the wrong ones. */
+/* Warm start over intermediate lambdas, each with candidates of its own: those chosen from a
+ * distant lambda are the wrong ones. */
 static vxs_status follow_path(vxs_lasso *l, double lambda, vxs_error *err)
 {
     double from = fmax(l->last_lambda, lambda), stages = ceil(log(lambda / from) / log(STAGE));

@@ -1,10 +1,10 @@
 /* working_set.c - the restricted problem on the working set, by Newton's method.
  *
- * Method    Each step minimizes the quadratic model with the l1 penalty exactly (l1_quadratic.c). For the
- *           squared loss one step solves the problem, and the Gram matrix is updated as features enter
- *           and leave; for other losses the model has the columns of nonzero weight or with a gradient
- *           above lambda. Large sets use coordinate descent or, with a Laplacian, projected Newton
- *           steps (newton.c)
+ * Method    Each step minimizes the quadratic model with the l1 penalty exactly (l1_quadratic.c).
+ *           For the squared loss one step solves the problem, and the Gram matrix is updated as
+ *           features enter and leave; for other losses the model has the columns of nonzero weight
+ *           or with a gradient above lambda. Large sets use coordinate descent or, with a
+ *           Laplacian, projected Newton steps (newton.c)
  * Stops     the gap on the set is at most the target, or stalls
  * Cost      a step: n m^2 for the Gram matrix, m^3 / 3 for its factor
  * Threads   those of BLAS
@@ -131,7 +131,7 @@ static void make_basis(vxs_working_set *a)
         if (!vxs_gram_schmidt_append(a->basis, n, a->rank, VXS_INDEPENDENT, 0, NULL))
             continue;
         a->rank++;
-        vxs_reach_add(&a->reach, a->x + c * n);
+        vxs_dual_projection_add(&a->reach, a->x + c * n);
     }
 }
 
@@ -139,13 +139,14 @@ vxs_status vxs_working_set_init(vxs_working_set *a, const vxs_problem *problem, 
 {
     size_t n = vxs_design_rows(problem->design), q = problem->covariate_count;
     *a = (vxs_working_set){ .problem = problem,
-                       .loss = problem->loss.kind->sample,
-                       .n = n,
-                       .q = q,
-                       .ridge = vxs_quadratic_weight(&problem->quadratic, &vxs_ridge) };
+                            .loss = problem->loss.kind->sample,
+                            .n = n,
+                            .q = q,
+                            .ridge = vxs_quadratic_weight(&problem->quadratic, &vxs_ridge) };
     a->z = vxs_alloc(4 * n, sizeof(*a->z), err);
     a->basis = vxs_alloc(q + 1, n * sizeof(*a->basis), err);
-    if (!a->z || !a->basis || allocate(a, 1, err) || vxs_reach_init(problem, q, &a->reach, err) ||
+    if (!a->z || !a->basis || allocate(a, 1, err) ||
+        vxs_dual_projection_init(problem, q, &a->reach, err) ||
         vxs_laplacian_init(&problem->quadratic, vxs_design_columns(problem->design), &a->laplacian,
                            err)) {
         vxs_working_set_release(a);
@@ -180,7 +181,7 @@ void vxs_working_set_release(vxs_working_set *a)
     free(a->basis);
     vxs_l1_quadratic_release(&a->quadratic);
     vxs_newton_release(&a->newton);
-    vxs_reach_release(&a->reach);
+    vxs_dual_projection_release(&a->reach);
     vxs_laplacian_release(&a->laplacian);
     *a = (vxs_working_set){ .n = 0 };
 }
@@ -300,7 +301,7 @@ static void keep_inside(vxs_working_set *a, double lambda, double *theta)
     if (inside)
         return;
     memcpy(a->trial, a->loss_gradient, a->n * sizeof(*a->trial));
-    bool orthogonal = vxs_reach_project(&a->reach, a->curvature, a->trial);
+    bool orthogonal = vxs_dual_projection_project(&a->reach, a->curvature, a->trial);
     for (size_t i = 0; i < a->n && orthogonal; i++)
         theta[i] = -a->trial[i] / lambda;
     if (a->xi_empty)
@@ -314,7 +315,7 @@ void vxs_working_set_theta(vxs_working_set *a, double lambda, double *theta)
     for (size_t i = 0; i < n; i++) {
         double y = a->problem->loss.y[i];
         a->loss_gradient[i] = vxs_loss_weight(&a->problem->loss, i) *
-                      a->loss->gradient(a->z[i], y, a->problem->loss.threshold);
+                              a->loss->gradient(a->z[i], y, a->problem->loss.threshold);
         a->curvature[i] = vxs_loss_weight(&a->problem->loss, i) *
                           a->loss->curvature(a->z[i], y, a->problem->loss.threshold);
         theta[i] = -a->loss_gradient[i] / lambda;
@@ -330,7 +331,8 @@ static double steepest_of(vxs_working_set *a, const double *theta, double lambda
 {
     double max_correlation = 0;
     int n = (int)a->n, m = (int)(a->q + a->count);
-    cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, a->loss_gradient, 1, 0, a->gradient, 1);
+    cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, a->loss_gradient, 1, 0, a->gradient,
+                1);
     cblas_dgemv(CblasColMajor, CblasTrans, n, m, 1, a->x, n, theta, 1, 0, a->correlation, 1);
     if (a->laplacian.p > 0)
         vxs_laplacian_times(&a->laplacian, a->set, a->count, a->w + a->q, a->laplacian_gradient);
@@ -363,7 +365,8 @@ static double dual_at(const vxs_working_set *a, const double *theta, double lamb
 }
 
 /* Squared loss: the maximum of the dual along theta, within the domain. */
-static double best_scale(const vxs_working_set *a, const double *theta, double lambda, double max_correlation)
+static double best_scale(const vxs_working_set *a, const double *theta, double lambda,
+                         double max_correlation)
 {
     double along = 0, square = ridge_value(a) / (lambda * lambda);
     double limit = max_correlation > 0 ? 1 / max_correlation : INFINITY;
@@ -378,8 +381,8 @@ static double best_scale(const vxs_working_set *a, const double *theta, double l
     return fmax(-limit, fmin(limit, best));
 }
 
-void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double lambda, double max_correlation,
-                     vxs_state *state)
+void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double lambda,
+                          double max_correlation, vxs_state *state)
 {
     double heaviest = /* the ridge is a squared loss of w, the Laplacian one of
                        * differences */
@@ -452,7 +455,8 @@ static vxs_status newton_target(vxs_working_set *a, double lambda, size_t m, dou
 
 /* Along the segment to the target until the value falls; false when it no longer does. A whole step
  * may leave it as it is, a few times: near the end the gap falls where the value cannot. */
-static bool go_towards(vxs_working_set *a, const double *target, bool clip, double lambda, double primal)
+static bool go_towards(vxs_working_set *a, const double *target, bool clip, double lambda,
+                       double primal)
 {
     size_t m = a->q + a->count;
     double *trial_w = a->linear, share = 1;
@@ -474,8 +478,8 @@ static bool go_towards(vxs_working_set *a, const double *target, bool clip, doub
 }
 
 /* A step of the first m chosen columns. */
-static vxs_status newton_step(vxs_working_set *a, double lambda, double primal, size_t m, double *room,
-                              bool *moved, vxs_error *err)
+static vxs_status newton_step(vxs_working_set *a, double lambda, double primal, size_t m,
+                              double *room, bool *moved, vxs_error *err)
 {
     size_t all = a->q + a->count;
     double *target = room, *full = room + all;
@@ -491,8 +495,8 @@ static vxs_status newton_step(vxs_working_set *a, double lambda, double primal, 
     return VXS_OK;
 }
 
-static vxs_status exact_step(vxs_working_set *a, double lambda, double primal, double *room, bool *moved,
-                             vxs_error *err)
+static vxs_status exact_step(vxs_working_set *a, double lambda, double primal, double *room,
+                             bool *moved, vxs_error *err)
 {
     size_t m = a->q + a->count;
     if (a->problem->loss.kind->squared && a->count <= VXS_EXACT)
@@ -552,7 +556,7 @@ static bool projects(const vxs_working_set *a)
 }
 
 vxs_status vxs_working_set_solve(vxs_working_set *a, double lambda, double target, double *theta,
-                            vxs_state *state, vxs_error *err)
+                                 vxs_state *state, vxs_error *err)
 {
     double *room = vxs_resize(NULL, 2 * (a->q + a->count) + 1, sizeof(*room), err);
     vxs_status status = room ? VXS_OK : VXS_FAILED;

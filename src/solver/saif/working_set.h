@@ -2,7 +2,7 @@
 #ifndef VXS_SOLVER_SAIF_WORKING_SET_H
 #define VXS_SOLVER_SAIF_WORKING_SET_H
 
-#include "solver/reach.h"
+#include "solver/dual_projection.h"
 #include "solver/saif/l1_quadratic.h"
 #include "solver/saif/laplacian.h"
 #include "solver/saif/newton.h"
@@ -17,15 +17,15 @@ typedef struct {
     size_t n, q;
     size_t count, room; /* features */
     size_t *set;
-    double *x;           /* n x (q + count) */
-    double *w;           /* q + count */
-    double *gradient;    /* x'f' + ridge w + Lw, q + count */
-    double *correlation; /* x'theta - (ridge w + Lw) / lambda */
-    double *laplacian_gradient;        /* Lw of the set */
-    double *linear;      /* linear term of the quadratic */
-    double *square;      /* second derivative along each column, for coordinate descent */
-    size_t *chosen;      /* columns of a Newton step */
-    size_t *listed;      /* their features */
+    double *x;                  /* n x (q + count) */
+    double *w;                  /* q + count */
+    double *gradient;           /* x'f' + ridge w + Lw, q + count */
+    double *correlation;        /* x'theta - (ridge w + Lw) / lambda */
+    double *laplacian_gradient; /* Lw of the set */
+    double *linear;             /* linear term of the quadratic */
+    double *square;             /* second derivative along each column, for coordinate descent */
+    size_t *chosen;             /* columns of a Newton step */
+    size_t *listed;             /* their features */
 
     double *gram; /* weighted by second derivatives; `stride` apart */
     size_t stride;
@@ -34,12 +34,11 @@ typedef struct {
     size_t scratch;
 
     double *z, *loss_gradient, *curvature, *trial; /* n */
-    double *basis;                         /* n x rank: orthonormal basis of the covariates */
+    double *basis; /* n x rank: orthonormal basis of the covariates */
     size_t rank;
-    vxs_reach reach;
+    vxs_dual_projection reach;
     vxs_laplacian_matrix laplacian;
-    const double
-        *xi_empty; /* n: -f' of the empty model, projected, or NULL */
+    const double *xi_empty; /* n: -f' of the empty model, projected, or NULL */
     vxs_l1_quadratic quadratic;
     vxs_newton newton;
     const vxs_context *context; /* for interruption; may be NULL */
@@ -62,28 +61,29 @@ typedef struct {
 } vxs_state;
 
 VXS_MUST_CHECK vxs_status vxs_working_set_init(vxs_working_set *active, const vxs_problem *problem,
-                                          vxs_error *err);
+                                               vxs_error *err);
 void vxs_working_set_release(vxs_working_set *active);
 /* New features have weight 0; they must not be in the set. */
-VXS_MUST_CHECK vxs_status vxs_working_set_add(vxs_working_set *active, const size_t *set, size_t count,
-                                         vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_working_set_add(vxs_working_set *active, const size_t *set,
+                                              size_t count, vxs_error *err);
 /* Keeps the features whose flag is set; removes the predictions of the others. */
 void vxs_working_set_keep(vxs_working_set *active, const bool *keep);
 /* Until the gap on the set is at most `target` or stalls. Writes theta. */
-VXS_MUST_CHECK vxs_status vxs_working_set_solve(vxs_working_set *active, double lambda, double target,
-                                           double *theta, vxs_state *state, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_working_set_solve(vxs_working_set *active, double lambda,
+                                                double target, double *theta, vxs_state *state,
+                                                vxs_error *err);
 /* coordinate_descent.c: sweeps over the set and the covariates, from z and its gradient. */
 void vxs_working_set_descend(vxs_working_set *active, double lambda, int iterations);
-/* newton.c: target = the weights after a Newton step of the first m chosen columns at fixed signs; `room`
- * has q + count entries. */
+/* newton.c: target = the weights after a Newton step of the first m chosen columns at fixed signs;
+ * `room` has q + count entries. */
 VXS_MUST_CHECK vxs_status vxs_working_set_newton(vxs_working_set *active, double lambda, size_t m,
-                                            double *room, double *target, vxs_error *err);
+                                                 double *room, double *target, vxs_error *err);
 /* x_j'theta - ridge w_j / lambda of column k, at the last solution. */
 double vxs_working_set_correlation(const vxs_working_set *active, size_t k);
 /* The best dual point along theta if the largest correlation over all columns is
  * `max_correlation`. */
-void vxs_working_set_dual(const vxs_working_set *active, const double *theta, double lambda, double max_correlation,
-                     vxs_state *state);
+void vxs_working_set_dual(const vxs_working_set *active, const double *theta, double lambda,
+                          double max_correlation, vxs_state *state);
 /* Projects v onto the complement of the covariates. */
 void vxs_working_set_project(const vxs_working_set *active, double *v);
 /* Sets z, its gradient and theta from the weights. */

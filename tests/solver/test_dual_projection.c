@@ -1,7 +1,7 @@
 /* Dual points beside covariates that tell some samples for certain: those of a site where all have
  * one diagnosis. Their slopes are almost 0, and rounding of the others must not carry them out of
  * the domain: an answer that is exact has a bound, in the solvers and in the checker. */
-#include "solver/reach.h"
+#include "solver/dual_projection.h"
 #include "tests/core/check.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ static size_t is_certified(example *e, int method, uint64_t seed, double ratio)
     return missed;
 }
 
-Test(reach, answers_beside_separating_covariates_are_certified)
+Test(dual_projection, answers_beside_separating_covariates_are_certified)
 {
     static const vxs_loss_kind *const losses[] = { &vxs_logistic_loss, &vxs_multinomial_loss };
     size_t missed = 0, fits = 0;
@@ -113,10 +113,10 @@ Test(reach, answers_beside_separating_covariates_are_certified)
 
 /* Orthogonal to what is free, and slopes of all classes sum to 0; where one class is all but
  * certain, slopes move by no more than there is. */
-Test(reach, points_are_orthogonal_and_stay_inside)
+Test(dual_projection, points_are_orthogonal_and_stay_inside)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_reach reach;
+    vxs_dual_projection reach;
     example e;
     double basis[N * 2], curvature[3 * N], v[3 * N], before[3 * N];
     make(&e, 1, &vxs_multinomial_loss, false, 0);
@@ -134,10 +134,10 @@ Test(reach, points_are_orthogonal_and_stay_inside)
         v[2 * N + i] = before[2 * N + i] = -v[i] - v[N + i];
     }
     e.problem.loss.u = NULL;
-    WORKS(vxs_reach_init(&e.problem, 2, &reach, &err), err);
-    vxs_reach_add(&reach, basis);
-    vxs_reach_add(&reach, basis + N);
-    cr_assert(vxs_reach_project(&reach, curvature, v));
+    WORKS(vxs_dual_projection_init(&e.problem, 2, &reach, &err), err);
+    vxs_dual_projection_add(&reach, basis);
+    vxs_dual_projection_add(&reach, basis + N);
+    cr_assert(vxs_dual_projection_project(&reach, curvature, v));
     for (size_t c = 0; c < 3; c++)
         for (size_t k = 0; k < 2; k++) {
             double sum = 0;
@@ -148,6 +148,6 @@ Test(reach, points_are_orthogonal_and_stay_inside)
     for (size_t k = 0; k < 3 * N; k++)
         cr_expect(fabs(v[k] - before[k]) < 0.2 * (k % N < 2 ? 1e-14 : 0.2), "%zu: %g from %g", k,
                   v[k], before[k]);
-    vxs_reach_release(&reach);
+    vxs_dual_projection_release(&reach);
     release(&e);
 }
