@@ -25,12 +25,12 @@ typedef struct {
     bool found; /* a fit whose gap is larger than asked for; `worst` is the largest */
     vxs_certificate worst;
     double gap;      /* of what that fit was to solve */
-    uint64_t rounds; /* of it, by methods that count them */
+    uint64_t iterations; /* of fgm and mslr */
     double passes;
     size_t unidentified; /* the most directions of a fit */
 } printer;
 
-/* Where rounds are counted it is the problem on what they made that was to be solved. */
+/* For fgm and mslr the gap of the restricted problem. */
 static void keep_worst(printer *p, const vxs_solution *fit)
 {
     const vxs_certificate *c = &fit->certificate;
@@ -40,7 +40,7 @@ static void keep_worst(printer *p, const vxs_solution *fit)
     p->found = true;
     p->gap = gap;
     p->worst = *c;
-    p->rounds = fit->selected ? fit->selected->iterations : 0;
+    p->iterations = fit->selected ? fit->selected->iterations : 0;
 }
 
 static vxs_status settle(const printer *p, vxs_error *err)
@@ -48,17 +48,17 @@ static vxs_status settle(const printer *p, vxs_error *err)
     const vxs_certificate *c = &p->worst;
     if (!p->found)
         return VXS_OK;
-    if (p->rounds > 0)
+    if (p->iterations > 0)
         return vxs_fail(err, VXS_NOT_CONVERGED,
-                        "after %llu rounds the relative gap is %.2g, and %.2g on what was "
+                        "after %llu iterations the relative gap is %.2g, and %.2g on what was "
                         "selected: more than was asked for",
-                        (unsigned long long)p->rounds, c->gap, p->gap);
+                        (unsigned long long)p->iterations, c->gap, p->gap);
     return vxs_fail(err, VXS_NOT_CONVERGED, "at lambda %g the relative gap is %.2g, more than %.2g",
                     c->lambda, c->gap, c->tol);
 }
 
 /* Of methods that select among units, round by round. */
-static void print_rounds(const printer *p, size_t number, const vxs_output_fit *o)
+static void print_iterations(const printer *p, size_t number, const vxs_output_fit *o)
 {
     const vxs_certificate *c = &o->fit.certificate;
     const vxs_selected *s = o->fit.selected;
@@ -92,7 +92,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     if (number == 0 && vxs_task_problems(p->task) > 1)
         fprintf(out, "# %s against the rest\n", p->name);
     if (o->fit.selected) {
-        print_rounds(p, number, o);
+        print_iterations(p, number, o);
         return VXS_OK;
     }
     bool pieces = vxs_task_method(p->task)->graph == VXS_GRAPH_NEEDED && p->task->terms.count == 0;

@@ -12,7 +12,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
                          "for each value."),                                                       \
         VXS_WHOLE_ROW("per-iteration", "N", VXS_AT(blocks.budget), 10, 1, 1e6,                     \
                       "how many to add in each iteration", .head = VXS_HEAD_HYPER, .usual = true), \
-        VXS_WHOLE_ROW("iterations", "N", VXS_AT(path.iterations), 10, 1, 100000,                       \
+        VXS_WHOLE_ROW("iterations", "N", VXS_AT(path.iterations), 10, 1, 100000,                   \
                       "most iterations, without --nselect", .head = VXS_HEAD_HYPER),               \
         VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12, "cost of training errors",     \
                      .head = VXS_HEAD_HYPER),                                                      \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SAMPLE    4096
-#define WIDE      4 /* with a Laplacian: all features enter once 1 / WIDE of them have weight */
+#define WIDE      4     /* with a Laplacian: all features enter once 1 / WIDE of them have weight */
 #define STAY      0.8   /* with a Laplacian: correlations below this leave */
 #define EXPLAINED 1e-9  /* of the gradient: rounding, the covariates fit exactly */
 #define ROUNDING  1e-13 /* of column norm x target norm: lambda_max is 0 */
