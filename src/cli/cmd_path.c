@@ -24,7 +24,7 @@ typedef struct {
     vxs_json_writer json;
     bool found; /* a fit whose gap is larger than asked for; `worst` is the largest */
     vxs_certificate worst;
-    double gap;      /* of what that fit was to solve */
+    double gap;          /* of what that fit was to solve */
     uint64_t iterations; /* of fgm and mslr */
     double passes;
     size_t unidentified; /* the most directions of a fit */
@@ -95,12 +95,12 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
         print_iterations(p, number, o);
         return VXS_OK;
     }
-    bool pieces = vxs_task_method(p->task)->graph == VXS_GRAPH_NEEDED && p->task->terms.count == 0;
+    bool fused = vxs_task_method(p->task)->graph == VXS_GRAPH_NEEDED && p->task->terms.count == 0;
     if (number == 0)
         fprintf(out, "lambda\tlambda_ratio\t%s\tprimal\tgap\tpasses\tseconds\n",
-                pieces ? "pieces" : "nonzero");
+                fused ? "fused_regions" : "nonzero");
     fprintf(out, "%.8g\t%.6f\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n", c->lambda, c->lambda / c->lambda_max,
-            pieces ? c->fused_regions : c->nonzero, c->primal, c->gap, c->passes, c->seconds);
+            fused ? c->fused_regions : c->nonzero, c->primal, c->gap, c->passes, c->seconds);
     return VXS_OK;
 }
 
