@@ -19,8 +19,10 @@ if [ "${1-}" = --one ]; then
 fi
 
 # Long files first, so that none of them runs alone at the end.
+tests=("$@")
+[ $# -gt 0 ] || tests=("$top"/tests/cli/test_*.sh)
 : > "$BUILD/skipped"
-ls -S "${@:-"$top"/tests/cli/test_*.sh}" | while read -r file; do
+ls -S "${tests[@]}" | while read -r file; do
     printf '%s\0%s\0' "$file" "$work/$(basename "$file")"
 done | xargs -0 -P "${JOBS:-2}" -n 2 bash -c \
     'bash tests/cli/run.sh --one "$1" "$2.result" < /dev/null > "$2.log" 2>&1 || echo "0 1" > "$2.result"; cat "$2.log" >&2' run
@@ -28,7 +30,7 @@ count=0 passed=0 failed=0
 for result in "$work"/*.result; do
     read -r good bad < "$result" && passed=$((passed + good)) failed=$((failed + bad)) count=$((count + 1))
 done
-[ "$count" -eq "$(ls -S "${@:-"$top"/tests/cli/test_*.sh}" | wc -l)" ] || { echo "a command-line test did not end" >&2; failed=$((failed + 1)); }
+[ "$count" -eq "${#tests[@]}" ] || { echo "a command-line test did not end" >&2; failed=$((failed + 1)); }
 echo "command line: $passed passed, $failed failed"
 sed 's/^/SKIPPED /' "$BUILD/skipped" >&2
 [ "$failed" -eq 0 ]
