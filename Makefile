@@ -22,7 +22,7 @@ PKG_LIBS   = $(shell pkg-config --libs openblas libdeflate nettle zlib) -lnifti2
 Q   := $(if $(V),,@)
 say := @$(if $(V),:,printf '  %-5s%s\n')
 # What makes the misuse of a bug hard; `make hardened` looks for it in the program. Sanitizers look for
-# the bugs themselves, and checked calls need an optimiser. Which of HARDENING the compiler has stands in
+# the bugs themselves, and checked calls need an optimizer. Which of HARDENING the compiler has stands in
 # $(BUILD)/hardening.
 HARDENING    := -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard
 FORTIFY      := $(if $(filter -O -O1 -O2 -O3 -Os -Og,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
@@ -318,7 +318,7 @@ symbols: $(BUILD)/library.a $(BUILD)/libvoxsift.a $(BUILD)/libvoxsift.so $(CLI_O
 hardened: $(BUILD)/voxsift
 	@sh tests/gates/hardened.sh $<
 
-# For real, not for syntax alone: some warnings come from the optimiser.
+# For real, not for syntax alone: some warnings come from the optimizer.
 warnings: $(BUILD)/build_facts.h
 	@for cc in gcc clang; do printf '%s\n' $(OWN_C) | xargs -P 2 -n 1 \
 	   $$cc $(STANDARD) $(CFLAGS) $(FORTIFY) $(WARNINGS) -Werror -fopenmp $(INCLUDES) $(PKG_CFLAGS) \

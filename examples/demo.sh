@@ -74,7 +74,7 @@ judge() { # images, column, words, more options of 'voxsift cohort'
 }
 judge lesion wab_aq "Severity of aphasia" --mask-fraction 0.05 --smooth 8
 judge t1w age_at_stroke Age --smooth 8
-echo "7. Which pieces of the whole brain tell age, when neighbours are to count alike? The fused lasso on the"
+echo "7. Which pieces of the whole brain tell age, when neighbors are to count alike? The fused lasso on the"
 echo "   grid of all voxels, and a bound that no other map on it can pass."
 echo
 "$voxsift" fit "$out/all_t1w" --target age_at_stroke --method fused --graph grid6 --sparsity 1 --lambda-ratio 0.2 \

@@ -10,7 +10,7 @@ voxsift fit learn --target age_at_stroke --confounds sex --lambda-ratio 0.2 -o a
 voxsift check-model age learn
 voxsift predict age arc/kept.tsv --image-column t1w
 voxsift regions age/weights.nii.gz --connectivity 26 --atlas schaefer100 -o where
-# The same as few pieces of the brain whose voxels count alike, along a tree of neighbours.
+# The same as few pieces of the brain whose voxels count alike, along a tree of neighbors.
 voxsift fit learn --target age_at_stroke --confounds sex --method fused --lambda-ratio 0.1 -o pieces
 voxsift predict pieces arc/kept.tsv --image-column t1w
 # Two kinds of aphasia by kernels of lesions: voxels at which people with like damage have the same kind.

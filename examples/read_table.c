@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     if (!status)
         status = vxs_table_find(table, argv[2], &column, &err);
     if (!status)
-        status = vxs_table_summarise(table, column, &summary, &err);
+        status = vxs_table_summarize(table, column, &summary, &err);
     if (!status)
         printf("%s: %zu values, mean %.2f\n", argv[2], vxs_table_rows(table) - summary.missing,
                summary.mean);

@@ -1,15 +1,15 @@
-/* voxsift/core.h - what every room and every program stands on.
+/* voxsift/core.h - definitions common to the whole library.
  *
- * Conventions for the whole library
- *   Failure    Functions that can fail return vxs_status (or a pointer, NULL on failure) and take a
- *              vxs_error as last argument. The first message is kept; it is one line, complete
- *              enough to print. Outputs are untouched or empty on failure. The library never
- *              prints and never exits.
- *   Lifetimes  _init/_release for values, _new/_read/_open and _free for pointers; both accept what
- *              is empty or NULL.
- *   Threads    Objects may be used by one thread at a time, different objects by different threads,
- *              unless a function says more. Results never depend on the number of threads.
- *   Text       UTF-8. Numbers are read and written with a point, whatever the locale. */
+ * Conventions for the whole library Failure Functions that can fail return vxs_status (or a
+ * pointer, NULL on failure) and take a
+ *             vxs_error as last argument. The first message is kept; it is one line, complete
+ *             enough to print. Outputs are untouched or empty on failure. The library never
+ *             prints and never exits.
+ * Lifetimes _init/_release for values, _new/_read/_open and _free for pointers; both accept what
+ *             is empty or NULL.
+ * Threads Objects may be used by one thread at a time, different objects by different threads,
+ *             unless a function says more. Results never depend on the number of threads.
+ * Text UTF-8. Numbers are read and written with a point, whatever the locale. */
 #ifndef VOXSIFT_CORE_H
 #define VOXSIFT_CORE_H
 
@@ -22,11 +22,12 @@
 extern "C" {
 #endif
 
-/* Numbers of a problem are no larger: the cube of such a number is still one. */
+/* Limit of the numbers in a problem: the cube of such a number does not overflow. */
 #define VXS_LARGEST 1e100
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+/* the declarations below are exported, all other symbols are hidden */
+#pragma GCC visibility push(default)
 #endif
 
 #define VXS_VERSION "0.1.0"
@@ -41,19 +42,19 @@ extern "C" {
 
 /* ---- Status and error ------------------------------------------------------------------------ */
 
-/* What became of a call. The values are the exit codes of the command line. */
+/* Result of a call. The values are the exit codes of the command line. */
 typedef enum {
     VXS_OK = 0,
-    VXS_FAILED = 1,        /* everything without a code of its own, such as no memory */
+    VXS_FAILED = 1,        /* any failure without a code of its own, such as lack of memory */
     VXS_MISUSE = 2,        /* an option or argument cannot be used as given */
     VXS_NOT_CONVERGED = 3, /* an outcome, not an error: outputs are written and marked */
-    VXS_BAD_DATA = 65,     /* an input was read and is not what it should be */
-    VXS_MISSING = 66,      /* an input is not there or cannot be opened */
-    VXS_CANNOT_WRITE = 73, /* an output cannot be made */
+    VXS_BAD_DATA = 65,     /* an input was read and is invalid */
+    VXS_MISSING = 66,      /* an input does not exist or cannot be opened */
+    VXS_CANNOT_WRITE = 73, /* an output cannot be created */
     VXS_INTERRUPTED = 130  /* stopped on request */
 } vxs_status;
 
-/* Start with VXS_ERROR_INIT; may be reused after setting it so again. */
+/* Initialize with VXS_ERROR_INIT; initialize again before reuse. */
 typedef struct {
     vxs_status status;
     char message[1024];
@@ -63,26 +64,26 @@ typedef struct {
         VXS_OK, ""                                                                                 \
     }
 
-/* Keeps the message if it is the first one; returns `status` always, so that a function can end
- * with `return vxs_fail(err, ...)`. What a terminal might obey is shown as
- * <U+...>, so a message is one line. err may be NULL. */
+/* Keeps the message if it is the first one; always returns `status`, so that a function can end
+ * with `return vxs_fail(err, ...)`. Control characters are shown as <U+...>, so a message is one
+ * line. err may be NULL. */
 vxs_status vxs_fail(vxs_error *err, vxs_status status, const char *format, ...) VXS_PRINTF(3, 4);
 
 /* ---- Running: log, progress, threads, interruption ------------------------------------------- */
 
 typedef enum {
-    VXS_LOG_ERROR,   /* what was asked for was not done */
-    VXS_LOG_CAUTION, /* a warning that a result may not mean what it seems to: leaks, persons */
-    VXS_LOG_WARNING, /* it was done, but not quite as asked */
-    VXS_LOG_INFO,    /* what is being done */
-    VXS_LOG_DEBUG    /* for whoever looks for the reason */
+    VXS_LOG_ERROR,   /* the request failed */
+    VXS_LOG_CAUTION, /* a result may be misleading: leakage, repeated subjects */
+    VXS_LOG_WARNING, /* the request was carried out with a deviation */
+    VXS_LOG_INFO,    /* progress of the work */
+    VXS_LOG_DEBUG    /* details for debugging */
 } vxs_log_level;
 
-/* What long calls need to know of their caller. All zero is a valid context: silent, one thread,
- * never interrupted. The callbacks are called by one thread at a time. */
+/* Callbacks and limits of long calls. All zero is a valid context: silent, one thread, never
+ * interrupted. The callbacks are called by one thread at a time. */
 typedef struct {
     int nthreads;        /* 0 counts as 1 */
-    const char *command; /* what the user typed, for provenance; may be NULL */
+    const char *command; /* command line, for provenance; may be NULL */
     void (*log)(void *user, vxs_log_level level, const char *message);
     void (*progress)(void *user, const char *task, const char *unit, uint64_t done,
                      uint64_t total); /* done == total: the task is over */
@@ -93,7 +94,7 @@ typedef struct {
 
 /* ---- Parameters: one row feeds everything ---------------------------------------------------- */
 
-/* The type says what stands at the row's offset in the struct of values. */
+/* The type of the value at the row's offset in the struct of values. */
 typedef enum {
     VXS_PARAM_FLAG,   /* bool */
     VXS_PARAM_WHOLE,  /* int64_t; initial NAN means "not given", and then it is 0 */
@@ -125,17 +126,18 @@ typedef enum {
     VXS_HEADS /* how many */
 } vxs_head;
 
-/* Tables end with name == NULL. Limits are inclusive; -INFINITY and INFINITY leave a side open
+/* Tables end with name == NULL. Limits are inclusive; -INFINITY and INFINITY mean no limit
  * (INFINITY itself is never accepted). */
 typedef struct {
-    const char *name;  /* as on the command line, without the dashes */
+    const char *name;  /* name on the command line, without dashes */
     char letter;       /* short form, or 0 */
-    const char *value; /* what stands for the value in help: N, MM, FILE; NULL for flags */
+    const char *value; /* placeholder in help: N, MM, FILE; NULL for flags */
     const char *help;  /* a phrase of at most 25 words, without full stop */
     vxs_param_type type;
     size_t offset;
     double initial, min, max;
-    const char *const *choices; /* ends with NULL; of a whole number: words instead, see below */
+    const char *const
+        *choices; /* NULL-terminated; for a whole number: alternative words, see below */
     bool required;
     bool usual;       /* in the short help */
     vxs_head head;    /* where help lists it */
@@ -146,48 +148,48 @@ typedef struct {
 #define VXS_WORD(k) (-2 - (k))
 
 void vxs_params_defaults(const vxs_param *table, void *values);
-/* Sets one value from text; the message names the option, what it wants and what it got. */
+/* Sets one value from text; the message contains the option, the accepted values and the given
+ * one. */
 VXS_MUST_CHECK vxs_status vxs_param_set(const vxs_param *param, void *values, const char *text,
                                         vxs_error *err);
 
 /* ---- Tables (TSV, also CSV) ------------------------------------------------------------------ */
 
-/* Reads what people have: a byte order mark, CRLF, blanks around cells, quotes, empty lines and
- * empty cells at line ends are forgiven; the separator is a tab, else a comma, else a semicolon,
- * whichever the first line has, else blanks if every line has as many words as the first. Missing
- * is an empty cell, n/a, na, nan, null, #n/a, <na> or a point, in any case. Refused, naming the
- * line: rows that are shorter or longer than the header, open quotes, zero bytes, text that is not
- * UTF-8. */
+/* Lenient table reader. It accepts a byte order mark, CRLF, blanks around cells, quotes, empty lines
+ * and empty cells at line ends. The separator is a tab, else a comma, else a semicolon, whichever
+ * the first line has, else blanks if every line has as many words as the first. Missing is an empty
+ * cell, n/a, na, nan, null, #n/a, <na> or a point, in any case. Errors, with their line: rows that
+ * are shorter or longer than the header, open quotes, zero bytes, text that is not UTF-8. */
 typedef struct vxs_table vxs_table;
 VXS_MUST_CHECK vxs_status vxs_table_read(const char *path, vxs_table **table, vxs_error *err);
 void vxs_table_free(vxs_table *table);
 size_t vxs_table_rows(const vxs_table *table); /* without the header */
 size_t vxs_table_columns(const vxs_table *table);
 const char *vxs_table_header(const vxs_table *table, size_t column);
-/* In visible form, as headers are: what a terminal might obey as <U+...>. NULL when missing. */
+/* In visible form, as headers are: control characters as <U+...>. NULL when missing. */
 const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column);
-/* Column by name; a name that stands twice or is not there is refused, with the nearest one. */
+/* Finds a column by name; fails for duplicate and unknown names, and suggests the nearest one. */
 VXS_MUST_CHECK vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *column,
                                          vxs_error *err);
-/* The cell as a number, NAN when missing; anything else is refused, naming line and column. */
+/* The cell as a number, NAN when missing; fails for other text, with line and column. */
 VXS_MUST_CHECK vxs_status vxs_table_real(const vxs_table *table, size_t row, size_t column,
                                          double *value, vxs_error *err);
 
-/* What a column holds. A column is numeric when every cell that is not missing is a number. */
+/* Summary of a column. A column is numeric when every cell that is not missing is a number. */
 typedef struct {
     bool numeric;
     size_t missing, distinct;
     double min, max, mean, sd; /* NAN unless numeric and not all missing; sd divides by n - 1 */
 } vxs_column_summary;
-VXS_MUST_CHECK vxs_status vxs_table_summarise(const vxs_table *table, size_t column,
+VXS_MUST_CHECK vxs_status vxs_table_summarize(const vxs_table *table, size_t column,
                                               vxs_column_summary *summary, vxs_error *err);
 
 /* ---- NPY ------------------------------------------------------------------------------------- */
 
 #define VXS_NPY_DIMENSIONS 8
 /* An array in a file, mapped into memory read-only: bool, integers and floats of 1 to 8 bytes in
- * either byte order, C or Fortran order. Everything else, and every file whose length is not what
- * its header says, is refused. */
+ * either byte order, C or Fortran order. All other types, and files whose length does not match the
+ * header, are errors. */
 typedef struct {
     char kind;     /* 'b' bool, 'i' signed, 'u' unsigned, 'f' float */
     int item_size; /* bytes */

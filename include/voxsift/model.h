@@ -41,7 +41,7 @@ typedef struct {
     vxs_flow_step step;
 } vxs_left_out;
 
-/* A covariate that is text: columns `first` ... of the unpenalised ones are its levels but for
+/* A covariate that is text: columns `first` ... of the unpenalized ones are its levels but for
  * level 0. */
 typedef struct {
     size_t column; /* of the cohort's table */
@@ -49,7 +49,7 @@ typedef struct {
     size_t *level; /* of a subject */
 } vxs_categorical;
 
-/* Subjects with a target, and what is not penalised for them. */
+/* Subjects with a target, and what is not penalized for them. */
 typedef struct {
     const vxs_cohort *cohort;
     vxs_task_settings settings;
@@ -118,7 +118,7 @@ typedef struct {
     double *slope, *offset; /* of an output: the logit of its probability is offset + slope score */
 } vxs_selection;
 
-/* Weights are of features as they stand in the cohort: standardisation is in them and in the
+/* Weights are of features as they stand in the cohort: standardization is in them and in the
  * intercept; or of what the encoder makes of them, which has what it needs of training subjects. */
 typedef struct vxs_encoder vxs_encoder; /* private to the model room */
 typedef struct {

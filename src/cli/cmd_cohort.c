@@ -79,7 +79,7 @@ static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool 
         fprintf(call->out, " (%zu not selected)", s->not_selected);
     fprintf(call->out, " with %zu %s each", s->features, s->voxels ? "voxels" : "features");
     if (s->edges > 0)
-        fprintf(call->out, ", %zu pairs of neighbours", s->edges);
+        fprintf(call->out, ", %zu pairs of neighbors", s->edges);
     if (s->sparse)
         fprintf(call->out, "; %zu values are not 0", s->stored);
     fprintf(call->out, ".\n");

@@ -231,7 +231,7 @@ static vxs_status cross_validate(const vxs_call *call, const vxs_task *task, int
 {
     const fit_settings *s = call->values;
     if (folds == 1)
-        return vxs_fail(err, VXS_MISUSE, "'--%s' wants 0, or 2 and more",
+        return vxs_fail(err, VXS_MISUSE, "'--%s' expects 0, or 2 and more",
                         s->choose == 1 ? "choose-lambda" : "calibrate");
     if (folds == CHOOSE_BY_GROUP && !s->group)
         return vxs_fail(err, VXS_MISUSE,

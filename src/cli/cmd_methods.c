@@ -21,7 +21,7 @@ static const vxs_example examples[] = {
 static void print_param_json(vxs_json_writer *writer, const vxs_param *param)
 {
     char wants[VXS_WORDS_SIZE], given[VXS_WORDS_SIZE];
-    vxs_param_wants(param, wants, sizeof(wants));
+    vxs_param_expects(param, wants, sizeof(wants));
     vxs_param_default(param, given, sizeof(given));
     vxs_json_open_object(writer, NULL);
     vxs_json_text(writer, "name", param->name);

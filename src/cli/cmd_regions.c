@@ -31,7 +31,7 @@ const vxs_command vxs_cmd_regions = {
     .details =
         "Voxels above the threshold in size that hang together make a cluster, positive and "
         "negative ones apart. The table has, for each: its size in voxels and mm3, the value and "
-        "position of its peak, its centre of gravity (weighted by the size of the values), mean "
+        "position of its peak, its center of gravity (weighted by the size of the values), mean "
         "and sum, and from every atlas three columns: peak_label, the label at the peak, "
         "overlap_label, the label that covers most of the cluster, and overlap_percent, how much "
         "of it that is. Positions are mm, RAS+. The largest cluster is number 1; "

@@ -14,7 +14,7 @@ static const vxs_example examples[] = {
     { "voxsift simulate lasso --target diagnosis --nonzero 0.01 --seed 7 -o sim7",
       "make patients and controls who differ by 50 features" },
     { "voxsift simulate fused --features 1000 --trees 5 -o forest",
-      "make features that are neighbours in five trees, and count tree by tree" },
+      "make features that are neighbors in five trees, and count tree by tree" },
     { "voxsift simulate pairs --pairs 5 -o pairs",
       "make patients and controls who differ in how five pairs go together" },
     { "voxsift simulate skfs-additive -o skfs",
@@ -43,9 +43,9 @@ static void print_images_json(vxs_json_writer *w, const vxs_simulation_summary *
     vxs_json_whole(w, "positive", (int64_t)s->positive);
     vxs_json_whole(w, "spheres", (int64_t)s->spheres);
     vxs_json_whole(w, "sphere_voxels", (int64_t)s->sphere);
-    vxs_json_open_array(w, "centre_mm");
+    vxs_json_open_array(w, "center_mm");
     for (int d = 0; d < 3; d++)
-        vxs_json_real(w, NULL, s->centre[d]);
+        vxs_json_real(w, NULL, s->center[d]);
     vxs_json_close_array(w);
     vxs_json_real(w, "factor", s->factor);
     vxs_json_real(w, "sigma", s->sigma);
@@ -80,7 +80,7 @@ static void print_columns(const vxs_call *call, const vxs_simulation *model,
             s->subjects, s->features, (long long)s->seed, out, out, out,
             model->pairs ? "pairs of features" : "features");
     if (model->graph)
-        fprintf(call->out, "  %s/%s         which features are neighbours, for --graph\n", out,
+        fprintf(call->out, "  %s/%s         which features are neighbors, for --graph\n", out,
                 model->graph);
 }
 
@@ -94,8 +94,8 @@ static void print_images(const vxs_call *call, const vxs_simulation_summary *s)
     if (s->perturbed > 0)
         fprintf(out, "  %zu are perturbed, %zu are positive\n", s->perturbed, s->positive);
     fprintf(out, "  %zu sphere%s of %zu voxels, %s at %.4g, %.4g, %.4g mm\n", s->spheres,
-            s->spheres > 1 ? "s" : "", s->sphere, s->spheres > 1 ? "the first" : "centred",
-            s->centre[0], s->centre[1], s->centre[2]);
+            s->spheres > 1 ? "s" : "", s->sphere, s->spheres > 1 ? "the first" : "centered",
+            s->center[0], s->center[1], s->center[2]);
     fprintf(
         out,
         "  intensities before anything was done, on average: %.5g inside the mask, with\n"

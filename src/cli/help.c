@@ -110,7 +110,7 @@ void vxs_option_form(const vxs_param *param, char *buffer, size_t size)
 void vxs_param_words(const vxs_param *param, char *buffer, size_t size)
 {
     char wants[VXS_WORDS_SIZE], given[VXS_WORDS_SIZE];
-    vxs_param_wants(param, wants, sizeof(wants));
+    vxs_param_expects(param, wants, sizeof(wants));
     vxs_param_default(param, given, sizeof(given));
     bool said = param->type == VXS_PARAM_FLAG || param->type == VXS_PARAM_TEXT ||
                 param->type == VXS_PARAM_PATH || param->type == VXS_PARAM_TEXTS;

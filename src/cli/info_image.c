@@ -35,7 +35,7 @@ static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
     if (spatial == 1 || spatial == 3)
         vxs_log(call->context, VXS_LOG_WARNING,
                 "'%s': its header says %s; the numbers are taken as mm", path,
-                spatial == 1 ? "metres" : "micrometres");
+                spatial == 1 ? "meters" : "micrometers");
     if (summary->nonfinite > 0)
         vxs_log(call->context, VXS_LOG_WARNING, "'%s': %zu values are NaN or infinite", path,
                 summary->nonfinite);
@@ -161,7 +161,7 @@ static vxs_status tell(const vxs_call *call, const char *path, const vxs_atlas *
     if (status)
         return status;
     size_t *counts = atlas ? count_voxels(atlas, err) : NULL;
-    vxs_image_summarise(&image, &summary);
+    vxs_image_summarize(&image, &summary);
     if (atlas && !counts)
         status = VXS_FAILED;
     else

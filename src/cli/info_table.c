@@ -15,7 +15,7 @@ static vxs_status look_at_column(const vxs_table *table, size_t j, column_facts 
                                  vxs_error *err)
 {
     size_t count = 0;
-    vxs_status status = vxs_table_summarise(table, j, &facts->summary, err);
+    vxs_status status = vxs_table_summarize(table, j, &facts->summary, err);
     bool few = facts->summary.distinct <= LEVELS_SHOWN;
     if (!status && !facts->summary.numeric && few)
         status = vxs_table_levels(table, j, &facts->levels, &count, err);

@@ -26,7 +26,7 @@ static bool begins_alike(const char *a, const char *b, int count)
     return true;
 }
 
-/* Runs before all libraries are initialised, and so without them, and without the sanitizers'. */
+/* Runs before all libraries are initialized, and so without them, and without the sanitizers'. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void
 prevent_blas_threads(int argc, char **argv, char **environment)
 {

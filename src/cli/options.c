@@ -184,15 +184,16 @@ static vxs_status take_option(reader *r, size_t k, const char *text, char **next
     const vxs_param *param = r->options[k].param;
     if (param->type != VXS_PARAM_FLAG && !text) {
         if (!*next)
-            return vxs_fail(r->err, VXS_MISUSE, "option '--%s' wants a value (%s)", param->name,
+            return vxs_fail(r->err, VXS_MISUSE, "option '--%s' expects a value (%s)", param->name,
                             param->value);
         text = *next;
         *used = 1;
         if (strncmp(text, "--", 2) == 0 && text[2])
-            return vxs_fail(r->err, VXS_MISUSE,
-                            "option '--%s' wants a value (%s), not the option '%s'; if it is meant "
-                            "as value, write --%s=%s",
-                            param->name, param->value, text, param->name, text);
+            return vxs_fail(
+                r->err, VXS_MISUSE,
+                "option '--%s' expects a value (%s), not the option '%s'; if it is meant "
+                "as value, write --%s=%s",
+                param->name, param->value, text, param->name, text);
     }
     return set_option(r, k, text);
 }

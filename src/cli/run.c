@@ -14,7 +14,7 @@ static vxs_log_level level_of(const vxs_shared *shared)
 /* ---- Warnings -------------------------------------------------------------------------------- */
 
 typedef struct {
-    vxs_talk *talk;
+    vxs_console *talk;
     vxs_warnings warnings;
 } listener;
 
@@ -23,13 +23,13 @@ static void listen(void *user, vxs_log_level level, const char *message)
     listener *l = user;
     if (level == VXS_LOG_WARNING || level == VXS_LOG_CAUTION)
         vxs_warnings_add(&l->warnings, message);
-    vxs_talk_log(l->talk, level, message);
+    vxs_console_log(l->talk, level, message);
 }
 
 static void show_progress(void *user, const char *task, const char *unit, uint64_t done,
                           uint64_t total)
 {
-    vxs_talk_progress(((listener *)user)->talk, task, unit, done, total);
+    vxs_console_progress(((listener *)user)->talk, task, unit, done, total);
 }
 
 void vxs_close_json(const vxs_call *call, vxs_json_writer *writer)
@@ -173,17 +173,17 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
 }
 
 /* A call that failed because it was told to stop was stopped, whatever it made of that. */
-static vxs_status finish(vxs_status status, const vxs_error *err, vxs_talk *talk)
+static vxs_status finish(vxs_status status, const vxs_error *err, vxs_console *talk)
 {
-    vxs_talk_flush(talk);
+    vxs_console_flush(talk);
     if (status == VXS_OK)
         return VXS_OK;
     if (vxs_interrupted)
         status = VXS_INTERRUPTED;
-    vxs_talk_log(talk, VXS_LOG_ERROR,
+    vxs_console_log(talk, VXS_LOG_ERROR,
                  status == VXS_INTERRUPTED && err->status != VXS_INTERRUPTED ? "interrupted"
                                                                              : err->message);
-    vxs_talk_flush(talk);
+    vxs_console_flush(talk);
     return status;
 }
 
@@ -210,7 +210,7 @@ static const char *alias(const char *word)
 /* What a command prints passes through a stream that shows what a terminal would obey; on a
  * terminal a line at a time. */
 static vxs_status run_shown(const vxs_command *command, const vxs_parsed *parsed, const char *words,
-                            FILE *out, vxs_talk *talk, vxs_error *err)
+                            FILE *out, vxs_console *talk, vxs_error *err)
 {
     FILE *shown = vxs_shown_stream(out);
     if (!shown)
@@ -227,10 +227,10 @@ static vxs_status run_shown(const vxs_command *command, const vxs_parsed *parsed
 int vxs_run(int argc, char **argv, FILE *out, FILE *talk_stream)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_talk talk;
+    vxs_console talk;
     vxs_parsed parsed;
     char name[64] = "voxsift";
-    vxs_talk_init(&talk, talk_stream, VXS_LOG_INFO, name);
+    vxs_console_init(&talk, talk_stream, VXS_LOG_INFO, name);
     if (argc < 2) {
         vxs_help_overview(talk_stream);
         return VXS_MISUSE;

@@ -30,7 +30,7 @@ static void say(const char *text)
  */
 static void end_now(vxs_status status, const char *message)
 {
-    vxs_leftovers_remove();
+    vxs_temporaries_remove();
     if (isatty(STDERR_FILENO))
         say("\r\033[K");
     say(name);
@@ -55,7 +55,7 @@ static void end_of_map(int number, siginfo_t *info, void *context)
     (void)context;
     while (__atomic_exchange_n(&first, 1, __ATOMIC_ACQ_REL))
         pause(); /* the thread that was first ends us */
-    vxs_status status = vxs_map_fault(info->si_addr, line, sizeof(line));
+    vxs_status status = vxs_mapping_fault(info->si_addr, line, sizeof(line));
     if (status)
         end_now(status, line);
     signal(number, SIG_DFL); /* a fault of ours */

@@ -94,7 +94,7 @@ static size_t count_edges(const vxs_build *build)
     return edges;
 }
 
-static void summarise(const vxs_build *build, double seconds, vxs_cohort_summary *summary)
+static void summarize(const vxs_build *build, double seconds, vxs_cohort_summary *summary)
 {
     uint64_t block = 0;
     size_t kept = vxs_build_kept(build), unselected = vxs_build_unselected(build);
@@ -142,7 +142,7 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
     if (!status && !build->settings->dry_run)
         status = vxs_output_commit(output, err);
     if (!status)
-        summarise(build, vxs_seconds() - start, summary);
+        summarize(build, vxs_seconds() - start, summary);
     vxs_output_free(output);
     return status;
 }

@@ -24,7 +24,7 @@ static void read_header(vxs_build *build, vxs_subject *s, vxs_error *err)
     else if ((image.units & 7) == 1 || (image.units & 7) == 3)
         vxs_log(build->context, VXS_LOG_WARNING,
                 "'%s': its header says %s; the numbers are taken as mm", s->path,
-                (image.units & 7) == 1 ? "metres" : "micrometres");
+                (image.units & 7) == 1 ? "meters" : "micrometers");
     vxs_image_release(&image);
 }
 

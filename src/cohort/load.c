@@ -21,13 +21,13 @@ static void clear_nonfinite(float *values, size_t count)
             values[v] = 0;
 }
 
-/* A NaN would spread over its neighbours in resampling; as nothing it stays where it is. The result
+/* A NaN would spread over its neighbors in resampling; as nothing it stays where it is. The result
  * is an image of floats. */
 static vxs_status resample(const vxs_build *build, vxs_subject *subject, vxs_image *image,
                            size_t number, vxs_packed *packed, vxs_error *err)
 {
     vxs_volume volume, result = { .values = NULL };
-    vxs_status status = vxs_volume_of_image(image, number, &volume, err);
+    vxs_status status = vxs_volume_from_image(image, number, &volume, err);
     if (status)
         return status;
     subject->nonfinite = count_nonfinite(volume.values, vxs_grid_voxels(&volume.grid));

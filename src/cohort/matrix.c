@@ -300,9 +300,9 @@ static vxs_status map_and_write(matrix *m, vxs_error *err)
                 : vxs_fail(err, VXS_CANNOT_WRITE, "cannot map features.npy: %s", strerror(errno));
     } else {
         m->map = map;
-        vxs_map_note(map, m->size, "features.npy", m->file, true);
+        vxs_mapping_add(map, m->size, "features.npy", m->file, true);
         status = write_in_blocks(m, err);
-        vxs_map_forget(map);
+        vxs_mapping_remove(map);
         munmap(m->map, m->size);
     }
     free(m->rows);

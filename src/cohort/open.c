@@ -99,7 +99,7 @@ static vxs_status read_mask(vxs_cohort *c, vxs_error *err)
     char *path = inside(c, "mask.nii.gz", err);
     vxs_status status = path ? vxs_image_read(path, &image, err) : VXS_FAILED;
     if (!status)
-        status = vxs_volume_of_image(&image, 0, &mask, err);
+        status = vxs_volume_from_image(&image, 0, &mask, err);
     size_t voxels = status ? 0 : vxs_grid_voxels(&mask.grid);
     c->grid = mask.grid;
     for (size_t v = 0; v < voxels; v++)

@@ -212,7 +212,7 @@ vxs_person_rank vxs_rank_header(const char *header)
 }
 
 /* What holds several persons, or a part of one. */
-static const char *const others[] = { "famil",  "house",  "site",     "center", "centre",
+static const char *const others[] = { "famil",  "house",  "site",     "center", "center",
                                       "scan",   "ses",    "study",    "group",  "visit",
                                       "mother", "father", "twin",     "pair",   "image",
                                       "series", "device", "cohort",   "batch",  "run",
@@ -241,7 +241,7 @@ bool vxs_header_names_ids(const char *header)
 /* As a whole, or with a word for ids behind it. */
 static const char *const shared[] = {
     "family",   "familyid",    "familyno",  "famid",     "household", "householdid", "site",
-    "siteid",   "center",      "centre",    "centerid",  "centreid",  "pair",        "pairid",
+    "siteid",   "center",      "center",    "centerid",  "centreid",  "pair",        "pairid",
     "group",    "groupid",     "session",   "sessionid", "visit",     "visitid",     "scanner",
     "device",   "batch",       "school",    "schoolid",  "fold",      "run",         "cohort",
     "protocol", "age",         "birthyear", "year",      "date",      "education",   "matchid",

@@ -10,7 +10,7 @@ static vxs_status read_labels(const char *directory, vxs_cohort_regions *r, vxs_
     char *path = vxs_format(err, "%s/regions.nii.gz", directory);
     vxs_status status = path ? vxs_image_read(path, &image, err) : VXS_FAILED;
     if (!status)
-        status = vxs_volume_of_image(&image, 0, &r->labels, err);
+        status = vxs_volume_from_image(&image, 0, &r->labels, err);
     for (size_t v = 0; !status && v < vxs_grid_voxels(&r->labels.grid); v++) {
         double label = (double)r->labels.values[v];
         if (!(label >= 0 && label < 1e7) || label != floor(label))
@@ -70,7 +70,7 @@ size_t vxs_cohort_region_at(const vxs_cohort_regions *r, size_t voxel)
     return r->region[(size_t)r->labels.values[voxel]];
 }
 
-vxs_status vxs_cohort_region_centres(const vxs_cohort_regions *r, double (*at)[3], vxs_error *err)
+vxs_status vxs_cohort_region_centers(const vxs_cohort_regions *r, double (*at)[3], vxs_error *err)
 {
     const vxs_grid *grid = &r->labels.grid;
     double index[3], mm[3];

@@ -320,10 +320,10 @@ vxs_status vxs_build_read_on_grid(const vxs_build *build, const char *path, cons
     vxs_status status = vxs_image_read(path, &image, err);
     if (status)
         return status;
-    status = vxs_volume_of_image(&image, 0, &stored, err);
+    status = vxs_volume_from_image(&image, 0, &stored, err);
     vxs_image_release(&image);
     if (!status)
-        status = vxs_grid_check_place(&stored.grid, &build->grid, path, what, err);
+        status = vxs_grid_check_orientation_known(&stored.grid, &build->grid, path, what, err);
     if (status) {
         vxs_volume_release(&stored);
         return status;

@@ -344,7 +344,7 @@ static vxs_status write_matrix(vxs_build *build, const vxs_matrix *m, vxs_output
     return closed ? closed : status;
 }
 
-static void summarise(const vxs_build *build, const vxs_matrix *m, vxs_cohort_summary *summary)
+static void summarize(const vxs_build *build, const vxs_matrix *m, vxs_cohort_summary *summary)
 {
     uint64_t value = sizeof(float) + (build->sparse ? sizeof(int32_t) : 0);
     uint64_t starts = build->sparse ? (build->p + 1) * sizeof(size_t) : 0;
@@ -378,7 +378,7 @@ vxs_status vxs_build_from_table(vxs_build *build, const char *directory, bool re
     if (!status && !dry)
         status = vxs_output_commit(output, err);
     if (!status)
-        summarise(build, &m, summary);
+        summarize(build, &m, summary);
     vxs_output_free(output);
     release(&m);
     return status;

@@ -1,17 +1,16 @@
-/* alloc.c - the only place that asks for memory; `make layers` keeps it so. */
+/* alloc.c - the only file that allocates memory; `make bans` checks it. */
 #include "voxsift/internal/machine.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-static void no_memory(size_t count, size_t size, vxs_error *err)
+static void fail_allocation(size_t count, size_t size, vxs_error *err)
 {
-    vxs_fail(err, VXS_FAILED, "not enough memory: %zu items of %zu bytes were asked for", count,
+    vxs_fail(err, VXS_FAILED, "not enough memory: %zu items of %zu bytes were requested", count,
              size);
 }
 
-/* Half the address space is the largest object there can be, and keeps pointer differences right.
- */
+/* Half the address space is the maximum object size, for which pointer differences are valid. */
 static bool fits(size_t count, size_t size)
 {
     return size == 0 || count <= (size_t)PTRDIFF_MAX / size;
@@ -28,7 +27,7 @@ void *vxs_alloc(size_t count, size_t size, vxs_error *err)
     if (fits(count, size))
         memory = calloc(count ? count : 1, size ? size : 1);
     if (!memory)
-        no_memory(count, size, err);
+        fail_allocation(count, size, err);
     return memory;
 }
 
@@ -38,7 +37,7 @@ void *vxs_resize(void *old, size_t count, size_t size, vxs_error *err)
     if (fits(count, size))
         memory = realloc(old, count && size ? count * size : 1);
     if (!memory)
-        no_memory(count, size, err);
+        fail_allocation(count, size, err);
     return memory;
 }
 

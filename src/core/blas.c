@@ -1,9 +1,9 @@
-/* blas.c - OpenBLAS: which kernels it runs, and its working memory before it asks for it.
+/* blas.c - OpenBLAS: its kernels, and its working memory in advance.
  *
- * Each call that multiplies or factors takes one of its buffers, which are kept for the calls to
- * come, so there are as many as threads that call at once. One that cannot be mapped (ulimit -v) is
- * tried again for ever, deep in the library and deaf to signals. So here each is mapped first by
- * the system, given back, and then made by the library's own function. */
+ * Each call that multiplies or factorizes uses one of its buffers, which stay allocated, so there
+ * are as many as concurrent threads. OpenBLAS retries a failed mapping (ulimit -v) forever,
+ * ignoring signals. Therefore each buffer is first mapped and unmapped here, then allocated by the
+ * library's own function. */
 #include "core/blas.h"
 
 #include "voxsift/internal/machine.h"
@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 /* BUFFER_SIZE of OpenBLAS, the largest of its processor types (32 << 22), and its alignment */
-#define BUFFER ((size_t)128 << 20)
-#define EDGE   ((size_t)1 << 16)
-#define MOST   64 /* it has room for twice as many before it warns */
+#define BUFFER      ((size_t)128 << 20)
+#define EDGE        ((size_t)1 << 16)
+#define MAX_ENTRIES 64 /* half of its table size, so that it never warns */
 
-/* Of OpenBLAS, in all of its versions, though in none of its headers. */
+/* Present in all versions of OpenBLAS, but in no header. */
 void *blas_memory_alloc(int position);
 void blas_memory_free(void *buffer);
 char *openblas_get_corename(void);
@@ -39,12 +39,12 @@ bool vxs_room_for(size_t count, size_t size)
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int buffers; /* that OpenBLAS has */
+static int buffers; /* number of buffers that OpenBLAS has */
 
-/* All of them are held before any is given back, or it would be one again and again. */
-static int make_buffers(int wanted)
+/* Holds all buffers at once before releasing them: otherwise it would be the same one. */
+static int allocate_buffers(int wanted)
 {
-    void *held[MOST];
+    void *held[MAX_ENTRIES];
     int count = 0;
     while (count < wanted && (count < buffers || vxs_room_for(1, BUFFER + EDGE)))
         held[count++] = blas_memory_alloc(0);
@@ -55,17 +55,17 @@ static int make_buffers(int wanted)
 
 vxs_status vxs_blas_start(int threads, vxs_error *err)
 {
-    int wanted = threads < 1 ? 1 : threads < MOST ? threads : MOST;
+    int wanted = threads < 1 ? 1 : threads < MAX_ENTRIES ? threads : MAX_ENTRIES;
     vxs_status status = VXS_OK;
     pthread_mutex_lock(&lock);
     openblas_set_num_threads(1);
     if (buffers < wanted) {
-        int made = make_buffers(wanted);
+        int made = allocate_buffers(wanted);
         buffers = made > buffers ? made : buffers;
     }
     if (buffers < wanted)
         status = vxs_fail(err, VXS_FAILED,
-                          "not enough memory for linear algebra, which takes %zu MB of address "
+                          "not enough memory for linear algebra, which needs %zu MB of address "
                           "space a thread (--nthreads %d)",
                           BUFFER >> 20, wanted);
     pthread_mutex_unlock(&lock);

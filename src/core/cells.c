@@ -1,6 +1,5 @@
-/* cells.c - cells of tables as they are compared and written: a name that a terminal might obey has
- * the same visible form in a table that is read, in the one that is written, and on the command
- * line. */
+/* cells.c - cells of tables in visible form: a name with control characters has the same form in
+ * tables that are read and written, and on the command line. */
 #include "core/cells.h"
 
 #include <string.h>
@@ -20,7 +19,7 @@ static bool is_shown(const char *cell)
     return vxs_shown_span(cell, length) == length;
 }
 
-/* Bytes with the zero at the end; to == NULL: only counted. */
+/* Number of bytes including the final zero; to == NULL: only counts. */
 static size_t show(const char *cell, char *to)
 {
     char shown[VXS_SHOWN];

@@ -1,9 +1,9 @@
-/* checkpoint.c - the file of a run that is under way: whose it is, and that it has one owner.
+/* checkpoint.c - the checkpoint file of a run: its identity and its lock.
  *
- * A line that says what it is, one with the identity of the run, then records, of
- * which this file knows nothing. It gets its name when it is locked and has its first line, so that
- * nobody ever finds an empty one. The lock belongs to the open file (F_OFD_SETLK), goes with the
- * process, and reaches other machines where the network file system has locks. */
+ * A title line, a line with the identity of the run, then records of any content. The file gets its
+ * name after it is locked and has its first line, so no other run ever finds it empty. The lock
+ * belongs to the open file (F_OFD_SETLK), ends with the process, and works across machines if the
+ * network file system has locks. */
 #include "core/place.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@
 struct vxs_checkpoint {
     vxs_place place;
     int handle;
-    FILE *stream; /* of the handle, from _begin on */
+    FILE *stream; /* opened by _begin */
     unsigned how;
-    bool of_another; /* of another run, and so of no use to this one */
-    double synced;   /* when */
+    bool of_another; /* of another run: its records cannot be used */
+    double synced;   /* time of the last fsync */
 };
 
 const char *vxs_checkpoint_path(const vxs_checkpoint *checkpoint)
@@ -41,7 +41,7 @@ static off_t size_of(const vxs_checkpoint *c)
     return fstat(c->handle, &about) == 0 ? about.st_size : 0;
 }
 
-/* Anything but what a run writes before its first record: one line, or two. */
+/* True for anything but the one or two lines before the first record. */
 static bool has_records(const vxs_checkpoint *c)
 {
     char header[sizeof(TITLE) + VXS_HASH_TEXT] = "";
@@ -51,7 +51,7 @@ static bool has_records(const vxs_checkpoint *c)
            memcmp(header, TITLE, strlen(TITLE)) != 0 || header[size - 1] != '\n';
 }
 
-/* Under its name is the file that is open here. */
+/* Tests whether the name still refers to the open file. */
 static bool is_in_place(const vxs_checkpoint *c)
 {
     struct stat here, there;
@@ -77,9 +77,9 @@ static vxs_status lock(const vxs_checkpoint *c, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- One that is there ----------------------------------------------------------------------- */
+/* ---- An existing file ------------------------------------------------------------------------ */
 
-/* The first line of any version: the words, a number, and nothing else. */
+/* Matches the first line of any version: the magic words and a number. */
 static bool is_title(const char *start)
 {
     size_t words = strlen(MAGIC), digits;
@@ -103,7 +103,7 @@ static vxs_status check_magic(const vxs_checkpoint *c, vxs_error *err)
         err);
 }
 
-/* `found` is false when there is none, or none any more. */
+/* `found` is false when there is none or it has disappeared. */
 static vxs_status open_there(vxs_checkpoint *c, bool *found, vxs_error *err)
 {
     *found = false;
@@ -124,16 +124,16 @@ static vxs_status open_there(vxs_checkpoint *c, bool *found, vxs_error *err)
                           "on from it, or --force to discard it",
                           c->place.path);
     *found = !status && is_in_place(c);
-    if (!status && !*found) { /* its run has ended since */
+    if (!status && !*found) { /* its run has ended meanwhile */
         (void)close(c->handle);
         c->handle = -1;
     }
     return status;
 }
 
-/* ---- A new one ------------------------------------------------------------------------------- */
+/* ---- A new file ------------------------------------------------------------------------------ */
 
-/* `made` is false when somebody else was faster. */
+/* `made` is false when another process was faster. */
 static vxs_status make(vxs_checkpoint *c, bool *made, vxs_error *err)
 {
     const vxs_context *context = c->place.context;
@@ -172,7 +172,7 @@ vxs_status vxs_checkpoint_open(const vxs_context *context, const char *path, uns
     c->handle = -1;
     c->how = how;
     vxs_status status = vxs_place_init(&c->place, context, path, err);
-    while (!status && !found) { /* ends: each round somebody else's run has begun or ended */
+    while (!status && !found) { /* terminates: each iteration another run has begun or ended */
         status = open_there(c, &found, err);
         if (!status && !found)
             status = make(c, &found, err);
@@ -198,9 +198,9 @@ static bool is_of(const vxs_checkpoint *c, const char *identity)
            memcmp(header + strlen(TITLE), identity, strlen(identity)) == 0;
 }
 
-/* Records go before the identity comes, and the first line never goes: a run that is killed in
- * between leaves a checkpoint without records, which any other may take. */
-static vxs_status begin_anew(vxs_checkpoint *c, const char *identity, vxs_error *err)
+/* Discards records before writing the identity, and never removes the first line: a run that is
+ * killed in between leaves a checkpoint without records, usable by any run. */
+static vxs_status discard_records(vxs_checkpoint *c, const char *identity, vxs_error *err)
 {
     char header[sizeof(TITLE) + VXS_HASH_TEXT];
     const off_t line = (off_t)strlen(TITLE);
@@ -211,7 +211,7 @@ static vxs_status begin_anew(vxs_checkpoint *c, const char *identity, vxs_error 
                                 "it has another name (a hard link), under which it would be "
                                 "discarded as well; remove one of them",
                                 err);
-    errno = ENOSPC; /* where less is written than was asked for */
+    errno = ENOSPC; /* reason of a short write */
     if (ftruncate(c->handle, line) == 0 &&
         pwrite(c->handle, header, (size_t)HEADER, 0) == (ssize_t)HEADER &&
         vxs_sync(c->place.context, c->handle))
@@ -233,10 +233,10 @@ vxs_status vxs_checkpoint_begin(vxs_checkpoint *c, const char *identity, FILE **
                         "differ; pass --force without --resume to discard it",
                         c->place.path);
     if (resume && !goes_on)
-        vxs_log(c->place.context, VXS_LOG_WARNING, "there is no '%s' to go on from: beginning anew",
-                c->place.path);
+        vxs_log(c->place.context, VXS_LOG_WARNING,
+                "there is no '%s' to resume from: starting from the beginning", c->place.path);
     if (!goes_on)
-        status = begin_anew(c, identity, err);
+        status = discard_records(c, identity, err);
     if (!status && !c->stream && !(c->stream = fdopen(c->handle, "r+b")))
         status = vxs_fail(err, VXS_FAILED, "not enough memory to read '%s'", c->place.path);
     if (!status && fseek(c->stream, (long)HEADER, SEEK_SET) != 0)
@@ -262,11 +262,11 @@ bool vxs_checkpoint_close(vxs_checkpoint *c, bool finished)
     if (!c)
         return false;
     if (c->stream)
-        (void)fflush(c->stream); /* what cannot be written is not there when a run goes on */
+        (void)fflush(c->stream); /* unwritten records are absent on resume */
     bool stays = !finished && has_records(c), useful = stays && !c->of_another;
     if (stays)
         (void)vxs_sync(c->place.context, c->handle);
-    else if (is_in_place(c)) /* while the lock is held: nobody else's goes */
+    else if (is_in_place(c)) /* while the lock is held, so that it is never another run's file */
         (void)unlinkat(c->place.folder, c->place.name, 0);
     if (c->stream)
         (void)fclose(c->stream);

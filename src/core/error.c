@@ -1,4 +1,4 @@
-/* error.c - the first thing that went wrong, in one line. */
+/* error.c - the first error, in one line. */
 #include "voxsift/internal/core.h"
 
 const vxs_status_row vxs_status_rows[] = {
@@ -6,7 +6,7 @@ const vxs_status_row vxs_status_rows[] = {
     { VXS_FAILED, "failed" },
     { VXS_MISUSE, "an option or argument cannot be used as given" },
     { VXS_NOT_CONVERGED, "not converged; the outputs are written and marked" },
-    { VXS_BAD_DATA, "an input is not what it should be" },
+    { VXS_BAD_DATA, "an input is invalid" },
     { VXS_MISSING, "an input is missing or cannot be opened" },
     { VXS_CANNOT_WRITE, "an output cannot be written" },
     { VXS_INTERRUPTED, "interrupted; no output is left half written" },
@@ -17,7 +17,8 @@ vxs_status vxs_failv(vxs_error *err, vxs_status status, const char *format, va_l
 {
     if (!err || err->status != VXS_OK)
         return status;
-    char text[sizeof(err->message) + 4] = ""; /* too long by a character: it will be cut there */
+    /* one character longer, so that truncation is marked */
+    char text[sizeof(err->message) + 4] = "";
     vsnprintf(text, sizeof(text), format, args);
     vxs_shown_copy(text, err->message, sizeof(err->message));
     err->status = status;

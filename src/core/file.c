@@ -1,4 +1,4 @@
-/* file.c - whole files in, and the end of files that were written. */
+/* file.c - reading whole files, and closing files that were written. */
 #include "core/place.h"
 
 #include <dirent.h>
@@ -11,9 +11,9 @@
 
 #define FIRST_READ 65536
 
-/* One byte more than the file has, so that its end is seen at once, and one for the zero; pipes
- * and files that grow are read by doubling. */
-static size_t first_room(const struct stat *about)
+/* Size of the first read: one byte more than the file, to see its end at once, and one for the
+ * zero; pipes and growing files are read by doubling. */
+static size_t first_read_size(const struct stat *about)
 {
     bool known = S_ISREG(about->st_mode) && about->st_size > 0;
     return known ? (size_t)about->st_size + 2 : FIRST_READ;
@@ -80,20 +80,20 @@ vxs_status vxs_file_read(const char *path, char **bytes, size_t *length, vxs_err
         return vxs_file_missing(path, err);
     struct stat about;
     vxs_status status = VXS_OK;
-    setvbuf(stream, NULL, _IONBF, 0); /* it goes into one place anyway */
+    setvbuf(stream, NULL, _IONBF, 0); /* a single read needs no buffer */
     if (fstat(fileno(stream), &about) != 0)
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
     else if (S_ISDIR(about.st_mode))
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': it is a directory", path);
-    else if (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode)) /* some have no end */
+    else if (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode)) /* some are endless */
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': it is a device", path);
     else
-        status = read_all(stream, path, first_room(&about), bytes, length, err);
+        status = read_all(stream, path, first_read_size(&about), bytes, length, err);
     fclose(stream);
     return status;
 }
 
-/* What cannot be looked at, such as a link to nowhere, says so when it is read. */
+/* Entries that cannot be examined, such as dangling links, fail when they are read. */
 static vxs_status check_entry(int folder, const char *path, const char *name, vxs_error *err)
 {
     struct stat about;
@@ -122,9 +122,9 @@ vxs_status vxs_file_neighbors(const char *path, vxs_error *err)
     return status;
 }
 
-/* The stream remembers that a write failed, not why. What stopped it then (no space, a limit) stops
- * one more byte now; the file is not kept anyway. */
-static int ask_again(FILE *stream)
+/* The stream records that a write failed, not why. The same reason (no space, a limit) makes one
+ * more byte fail now; the file is not kept anyway. */
+static int find_write_error(FILE *stream)
 {
     errno = 0;
     return write(fileno(stream), "", 1) < 0 ? errno : 0;
@@ -135,7 +135,7 @@ const char *vxs_close_stream(const vxs_context *context, FILE *stream)
     errno = 0;
     bool failed = fflush(stream) != 0;
     failed = ferror(stream) || failed;
-    int reason = failed && errno == 0 ? ask_again(stream) : errno;
+    int reason = failed && errno == 0 ? find_write_error(stream) : errno;
     if (!failed && !vxs_sync(context, fileno(stream))) {
         failed = true;
         reason = errno;

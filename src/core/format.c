@@ -1,4 +1,4 @@
-/* format.c - what a file of voxsift's own says that it is, and which version of that. */
+/* format.c - format and version markers of voxsift's own files. */
 #include "voxsift/internal/core.h"
 
 #include <math.h>
@@ -17,8 +17,7 @@ vxs_status vxs_json_check_format(const vxs_json *about, const char *file, const 
     const char *said = vxs_json_get_text(about, "format");
     double version = vxs_json_get_number(about, "format_version");
     if (!said || strcmp(said, format) != 0)
-        return vxs_fail(err, VXS_BAD_DATA, "'%s' does not say that its format is '%s'", file,
-                        format);
+        return vxs_fail(err, VXS_BAD_DATA, "'%s' is not of format '%s'", file, format);
     if (isnan(version))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' has no number 'format_version'", file);
     if (version < VXS_FORMAT_VERSION)

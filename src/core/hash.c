@@ -1,4 +1,4 @@
-/* hash.c - which bytes an answer was made from. */
+/* hash.c - SHA-256 of the inputs and outputs of a run. */
 #include "core/hash.h"
 
 void vxs_hash_init(vxs_hash *hash)

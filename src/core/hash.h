@@ -1,4 +1,4 @@
-/* hash.h - SHA-256 of bytes that come piece by piece; private to the library. */
+/* hash.h - incremental SHA-256; private to the library. */
 #ifndef VXS_CORE_HASH_H
 #define VXS_CORE_HASH_H
 
@@ -11,10 +11,10 @@ typedef struct {
 } vxs_hash;
 void vxs_hash_init(vxs_hash *hash);
 void vxs_hash_add(vxs_hash *hash, const void *bytes, size_t length);
-/* In hexadecimal; nothing is added afterwards. */
+/* Returns the hash in hexadecimal; no more bytes may be added. */
 void vxs_hash_end(vxs_hash *hash, char text[VXS_HASH_TEXT]);
 
-/* seal.c: a line of a seal, from a file that is read to its end. */
+/* seal.c: writes the line of one file to a seal. */
 VXS_MUST_CHECK vxs_status vxs_seal_line(FILE *file, const char *name, FILE *seal, vxs_error *err);
 
 #endif

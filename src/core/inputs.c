@@ -1,7 +1,7 @@
-/* inputs.c - which files the run has read, so that no output replaces one of them.
+/* inputs.c - registry of files that the run has read, so that no output replaces one of them.
  *
- * One register for the process: readers have no context, and one that was forgotten would cost
- * somebody a file. Files are known by device and inode; names lie. */
+ * One registry per process, not per context: readers have no context, and a forgotten one could
+ * lose a file. Files are identified by device and inode, since names are ambiguous. */
 #include "core/place.h"
 
 #include <pthread.h>

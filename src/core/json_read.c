@@ -1,4 +1,4 @@
-/* json_read.c - RFC 8259, strictly, into a tree that lives in one document. */
+/* json_read.c - strict RFC 8259 parser; the tree is one document. */
 #include "core/file.h"
 #include "core/utf8.h"
 #include "voxsift/internal/files.h"
@@ -16,10 +16,10 @@ typedef struct block {
     vxs_json nodes[NODES_PER_BLOCK];
 } block;
 
-/* The root stands first, so that a pointer to it is a pointer to the document. */
+/* The root comes first, so that a pointer to it is a pointer to the document. */
 typedef struct {
     vxs_json root;
-    char *text; /* texts are unescaped in place: they never grow */
+    char *text; /* texts are unescaped in place, which never lengthens them */
     block *blocks;
 } document;
 
@@ -52,7 +52,7 @@ static vxs_json *new_node(parser *p)
     return &b->nodes[b->used++];
 }
 
-/* The only place where line ends are accepted, so lines are counted here. */
+/* The only function that accepts line ends, so it counts lines. */
 static void skip_blanks(parser *p)
 {
     while (p->at < p->end && *p->at && strchr(" \t\r\n", *p->at)) {
@@ -93,17 +93,17 @@ static bool hex_number(parser *p, unsigned long *code)
     return true;
 }
 
-/* Behind "\u": one character, of two surrogates where need be. */
+/* After "\u": one character, of two surrogates if needed. */
 static vxs_status read_code(parser *p, char **out)
 {
     unsigned long code = 0, low = 0;
     if (!hex_number(p, &code))
         return refuse(p, "four hexadecimal digits must follow \\u");
     if (code >= 0xdc00 && code < 0xe000)
-        return refuse(p, "a low surrogate stands alone");
+        return refuse(p, "a low surrogate is unpaired");
     if (code >= 0xd800 && code < 0xdc00) {
         if (!take_word(p, "\\u") || !hex_number(p, &low) || low < 0xdc00 || low >= 0xe000)
-            return refuse(p, "a high surrogate stands alone");
+            return refuse(p, "a high surrogate is unpaired");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     *out += vxs_utf8_write(*out, code);
@@ -123,13 +123,13 @@ static vxs_status read_escape(parser *p, char **out)
         return VXS_OK;
     }
     if (c != 'u')
-        return refuse(p, "this escape is not known");
+        return refuse(p, "unknown escape");
     p->at++;
     return read_code(p, out);
 }
 
-/* Behind the opening quote. Output is never ahead of input, and the closing quote leaves room for
- * the zero. */
+/* After the opening quote. Output never overtakes input, and the closing quote leaves room for the
+ * zero. */
 static vxs_status read_text(parser *p, const char **text, size_t *length)
 {
     char *out = p->at;
@@ -165,8 +165,8 @@ static size_t count_digits(const char *c)
     return n;
 }
 
-/* Length of the number by the grammar (no leading zeros, no bare point), 0 when it is none. The
- * text ends in a zero byte, so looking one ahead is safe. */
+/* Length of the number by the grammar (no leading zeros, no bare point), 0 if invalid. The text is
+ * zero-terminated, so reading one character ahead is safe. */
 static size_t number_length(const char *start)
 {
     const char *c = start + (*start == '-');
@@ -194,7 +194,7 @@ static vxs_status read_number(parser *p, vxs_json *value)
 {
     size_t length = number_length(p->at);
     if (length == 0)
-        return refuse(p, "a value should stand here");
+        return refuse(p, "a value is expected here");
     char after = p->at[length];
     p->at[length] = '\0';
     bool fits = vxs_parse_real(p->at, &value->number);
@@ -224,7 +224,7 @@ static vxs_status check_keys(parser *p, const vxs_json *object)
     qsort(members, n, sizeof(*members), by_key);
     for (size_t i = 1; i < n && !status; i++)
         if (strcmp(members[i - 1]->key, members[i]->key) == 0)
-            status = refuse(p, "a key stands twice in the object that ends here");
+            status = refuse(p, "a duplicate key is in the object that ends here");
     free(members);
     return status;
 }
@@ -235,13 +235,13 @@ static vxs_status read_key(parser *p, vxs_json *member)
 {
     size_t length = 0;
     if (!take(p, '"'))
-        return refuse(p, "a key in quotes should stand here");
+        return refuse(p, "a quoted key is expected here");
     vxs_status status = read_text(p, &member->key, &length);
     if (!status && strlen(member->key) != length)
         status = refuse(p, "a key holds a zero byte");
     skip_blanks(p);
     if (!status && !take(p, ':'))
-        status = refuse(p, "a colon should stand here");
+        status = refuse(p, "a colon is expected here");
     skip_blanks(p);
     return status;
 }
@@ -257,7 +257,7 @@ static vxs_status read_member(parser *p, vxs_json *parent, vxs_json **member)
     return status ? status : read_value(p, made);
 }
 
-/* Behind the opening bracket. */
+/* After the opening bracket. */
 static vxs_status read_members(parser *p, vxs_json *parent, char close)
 {
     vxs_status status = VXS_OK;
@@ -274,8 +274,8 @@ static vxs_status read_members(parser *p, vxs_json *parent, char close)
         skip_blanks(p);
     } while (take(p, ','));
     if (!take(p, close))
-        return refuse(p, close == '}' ? "a comma or } should stand here"
-                                      : "a comma or ] should stand here");
+        return refuse(p, close == '}' ? "a comma or } is expected here"
+                                      : "a comma or ] is expected here");
     return parent->kind == VXS_JSON_OBJECT ? check_keys(p, parent) : VXS_OK;
 }
 

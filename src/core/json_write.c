@@ -1,4 +1,4 @@
-/* json_write.c - JSON as it goes out: two blanks a level, short arrays on one line. */
+/* json_write.c - JSON writer: indentation of two blanks, short arrays on one line. */
 #include "core/utf8.h"
 #include "voxsift/internal/core.h"
 
@@ -30,7 +30,7 @@ static void write_escape(FILE *stream, unsigned char c)
         fputc(c, stream);
 }
 
-/* What a terminal might obey; beyond 16 bits in two halves. */
+/* Escapes a hidden character; beyond 16 bits as a surrogate pair. */
 static void write_code(FILE *stream, unsigned long code)
 {
     if (code > 0xffff) {
@@ -53,21 +53,20 @@ static void write_text(FILE *stream, const char *text)
         } else if (length > 0) {
             fwrite(text, 1, length, stream);
         } else {
-            fputs("\xef\xbf\xbd", stream); /* U+FFFD stands for one bad byte */
+            fputs("\xef\xbf\xbd", stream); /* U+FFFD replaces one invalid byte */
             length = 1;
         }
     }
     fputc('"', stream);
 }
 
-/* What is nested deeper than the limit of our own reader is still written right but for its line
- * ends; the place keeps memory safe. */
+/* Levels beyond the reader's limit share the last entry: valid JSON, but other line ends. */
 static int place(const vxs_json_writer *writer)
 {
     return writer->depth < VXS_JSON_DEPTH ? writer->depth : VXS_JSON_DEPTH;
 }
 
-/* Members of objects and arrays inside arrays have a line of their own. */
+/* Members of objects, and of arrays inside arrays, get a line of their own. */
 static void begin_value(vxs_json_writer *writer, const char *key, bool container)
 {
     int depth = place(writer);

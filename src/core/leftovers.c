@@ -1,4 +1,4 @@
-/* leftovers.c - paths that a signal handler can remove: no memory is asked for, nothing waits. */
+/* leftovers.c - temporary paths that a signal handler can remove: no allocation, no locks. */
 #include "voxsift/internal/machine.h"
 
 #include <dirent.h>
@@ -9,40 +9,40 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define MOST   16 /* a command has one or two at a time */
+#define FOLDER      (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define MAX_ENTRIES 16 /* a command has one or two at a time */
 
 static struct {
-    volatile int used; /* set when the path is whole */
+    volatile int used; /* set when the path is complete */
     char path[PATH_MAX];
-} leftovers[MOST];
+} leftovers[MAX_ENTRIES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void vxs_leftover_add(const char *path)
+void vxs_temporary_add(const char *path)
 {
     if (strlen(path) >= PATH_MAX)
         return;
     pthread_mutex_lock(&lock);
     int k = 0;
-    while (k < MOST && leftovers[k].used)
+    while (k < MAX_ENTRIES && leftovers[k].used)
         k++;
-    if (k < MOST) {
+    if (k < MAX_ENTRIES) {
         memcpy(leftovers[k].path, path, strlen(path) + 1);
         __atomic_store_n(&leftovers[k].used, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void vxs_leftover_drop(const char *path)
+void vxs_temporary_drop(const char *path)
 {
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < MOST; k++)
+    for (int k = 0; k < MAX_ENTRIES; k++)
         if (leftovers[k].used && strcmp(leftovers[k].path, path) == 0)
             __atomic_store_n(&leftovers[k].used, 0, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 
-/* As getdents64 fills it; readdir asks for memory, which a handler may not. */
+/* Layout of getdents64; readdir allocates, which a handler must not. */
 typedef struct {
     uint64_t inode;
     int64_t offset;
@@ -51,7 +51,7 @@ typedef struct {
     char name[];
 } entry;
 
-/* Files and, `depth` levels down, directories of files; closes it. */
+/* Removes files and, `depth` levels down, directories of files; closes it. */
 static void empty_directory(int dir, int depth)
 {
     union {
@@ -72,9 +72,9 @@ static void empty_directory(int dir, int depth)
     close(dir);
 }
 
-void vxs_leftovers_remove(void)
+void vxs_temporaries_remove(void)
 {
-    for (int k = 0; k < MOST; k++) {
+    for (int k = 0; k < MAX_ENTRIES; k++) {
         if (!__atomic_load_n(&leftovers[k].used, __ATOMIC_ACQUIRE))
             continue;
         int dir = open(leftovers[k].path, FOLDER);

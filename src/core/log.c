@@ -1,11 +1,11 @@
-/* log.c - what the library says while it works, to whoever its caller chose. */
+/* log.c - log messages and progress, passed to the callbacks of the context. */
 #include "voxsift/internal/core.h"
 
 void vxs_log(const vxs_context *context, vxs_log_level level, const char *format, ...)
 {
     if (!context || !context->log)
         return;
-    vxs_error line = VXS_ERROR_INIT; /* one line, cut and cleaned as messages are */
+    vxs_error line = VXS_ERROR_INIT; /* one line, truncated and cleaned as error messages are */
     va_list args;
     va_start(args, format);
     vxs_failv(&line, VXS_FAILED, format, args);
@@ -22,8 +22,8 @@ void vxs_progress_start(vxs_progress *progress, const vxs_context *context, cons
         context->progress(context->user, task, unit, 0, total);
 }
 
-/* Threads count without waiting; one at a time reports. Whoever makes the last step waits for its
- * turn, so that the end is always told, and told last. */
+/* Threads count without waiting; one at a time reports. The thread with the last step waits for its
+ * turn, so that completion is always reported, and last. */
 static void report(vxs_progress *progress, uint64_t done)
 {
     bool last = done == progress->total;

@@ -1,9 +1,8 @@
-/* mapped_file.c - which file stands at an address.
+/* mapped_file.c - the mapped file at an address.
  *
- * A file that another program cuts short, or that its disk no longer gives, shows as SIGBUS in
- * whichever thread reads it. The library installs no handlers; a program's own can ask here what
- * was read, by calls that a handler may make: the notes stand in a table that never moves.
- */
+ * Truncation by another program, or a disk error, raises SIGBUS in the thread that reads the
+ * mapping. The library installs no handlers; a program's handler can query the file here by
+ * async-signal-safe calls: the notes are in a static table. */
 #include "core/mapped_file.h"
 
 #include <fcntl.h>
@@ -11,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_NOTES 64 /* beyond them maps have no name */
+#define MOST_NOTES 64 /* further mappings are not registered */
 #define NAME       512
 
 typedef struct {
@@ -19,13 +18,13 @@ typedef struct {
     size_t size;
     int file, taken;
     bool written;
-    struct timespec changed; /* when it was mapped */
+    struct timespec changed; /* modification time when mapped */
     char name[NAME];
 } note;
 
 static note notes[MOST_NOTES];
 
-void vxs_map_note(const void *map, size_t size, const char *path, int file, bool written)
+void vxs_mapping_add(const void *map, size_t size, const char *path, int file, bool written)
 {
     struct stat about;
     for (size_t k = 0; k < MOST_NOTES; k++) {
@@ -42,7 +41,7 @@ void vxs_map_note(const void *map, size_t size, const char *path, int file, bool
     }
 }
 
-void vxs_map_forget(const void *map)
+void vxs_mapping_remove(const void *map)
 {
     for (size_t k = 0; map && k < MOST_NOTES; k++) {
         note *n = &notes[k];
@@ -67,7 +66,7 @@ static const note *note_at(const void *address)
     return NULL;
 }
 
-vxs_status vxs_maps_check(vxs_error *err)
+vxs_status vxs_mappings_check(vxs_error *err)
 {
     for (size_t k = 0; k < MOST_NOTES; k++) {
         const note *n = &notes[k];
@@ -93,7 +92,7 @@ static void append(char *line, size_t size, size_t *used, const char *text)
     line[*used] = '\0';
 }
 
-vxs_status vxs_map_fault(const void *address, char *line, size_t size)
+vxs_status vxs_mapping_fault(const void *address, char *line, size_t size)
 {
     const note *n = note_at(address);
     struct stat now;

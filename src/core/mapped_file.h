@@ -1,16 +1,16 @@
-/* mapped_file.h - files that are mapped, by address; for the core, design and cohort rooms. */
+/* mapped_file.h - mapped files by address; for the core, design and cohort rooms. */
 #ifndef VXS_CORE_MAPPED_FILE_H
 #define VXS_CORE_MAPPED_FILE_H
 
 #include "voxsift/internal/machine.h"
 
-/* Notes that the file `path`, open as `file`, stands at `map`, so that vxs_map_fault can name it;
- * `written`: it is made here, and full disks are what it fails by. The descriptor is duplicated. */
-void vxs_map_note(const void *map, size_t size, const char *path, int file, bool written);
-/* VXS_BAD_DATA if a file that is mapped to be read was written to since: what was computed from it
- * is of neither state. */
-VXS_MUST_CHECK vxs_status vxs_maps_check(vxs_error *err);
-/* Before the map goes; of a map that was not noted nothing happens. */
-void vxs_map_forget(const void *map);
+/* Registers the file `path`, open as `file`, mapped at `map`, for vxs_mapping_fault; `written`: created
+ * here, so that the likely failure is a full disk. Duplicates the descriptor. */
+void vxs_mapping_add(const void *map, size_t size, const char *path, int file, bool written);
+/* Returns VXS_BAD_DATA if a file mapped for reading was modified since: results from it would mix
+ * both states. */
+VXS_MUST_CHECK vxs_status vxs_mappings_check(vxs_error *err);
+/* Call before unmapping; ignores unregistered maps. */
+void vxs_mapping_remove(const void *map);
 
 #endif

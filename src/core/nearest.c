@@ -1,4 +1,4 @@
-/* nearest.c - "did you mean": the candidate within a few slips of the fingers. */
+/* nearest.c - suggestions for misspelled words. */
 #include "voxsift/internal/core.h"
 
 #include <ctype.h>
@@ -16,8 +16,8 @@ static bool same_letter(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours
- * each cost one. Three rows of the usual table are enough. */
+/* Optimal string alignment distance: insertions, deletions, substitutions and transpositions of
+ * adjacent letters each cost one. Three rows of the table suffice. */
 static size_t slips(const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);
@@ -46,13 +46,13 @@ const char *vxs_nearest(const char *word, const char *const *candidates)
 {
     size_t length = strlen(word);
     const char *best = NULL;
-    size_t fewest = length / 3 + 1; /* one slip in short words, one more for every three letters */
+    size_t fewest = length / 3 + 1; /* one error in short words, one more for every three letters */
     for (; *candidates; candidates++) {
         if (length > MAX_WORD || strlen(*candidates) > MAX_WORD)
             continue;
         size_t distance = slips(word, *candidates);
-        bool begins = length >= 3 && strncmp(word, *candidates, length) == 0;
-        if (distance > fewest && begins)
+        bool starts_with = length >= 3 && strncmp(word, *candidates, length) == 0;
+        if (distance > fewest && starts_with)
             distance = fewest;
         if (distance <= fewest && (!best || distance < fewest)) {
             best = *candidates;

@@ -1,8 +1,7 @@
-/* npy.c - arrays on disk, as numpy.load reads and numpy.save writes them.
+/* npy.c - NPY arrays, compatible with numpy.load and numpy.save.
  *
  * Format: "\x93NUMPY", version, length of the header, then a Python dictionary literal with the
- * keys descr, fortran_order and shape, then the items. Nothing of it is trusted.
- */
+ * keys descr, fortran_order and shape, then the items. Every field is checked. */
 #include "core/mapped_file.h"
 #include "core/place.h"
 
@@ -94,7 +93,7 @@ static vxs_status read_descr(parser *p)
 {
     char text[64];
     if (take(p, '['))
-        return refuse(p, "it is a structured array; plain numbers are wanted");
+        return refuse(p, "it is a structured array; plain numbers are required");
     if (!take_text(p, text, sizeof(text)))
         return refuse(p, "its header has no readable descr");
     size_t marked = strspn(text, "<>=|") > 0;
@@ -105,7 +104,7 @@ static vxs_status read_descr(parser *p)
         !kind_and_size_known(kind, (int)size))
         return vxs_fail(p->err, VXS_BAD_DATA,
                         "cannot read '%s': its items are '%s'; bool, integers and floats of 4 or 8 "
-                        "bytes are wanted",
+                        "bytes are required",
                         p->name, text);
     p->npy->kind = kind;
     p->npy->item_size = (int)size;
@@ -135,7 +134,7 @@ static bool take_size(parser *p, size_t *size)
     }
     *size = value;
     bool any = p->at > start;
-    take(p, 'L'); /* Python 2 wrote long integers so */
+    take(p, 'L'); /* Python 2 suffix of long integers */
     return any;
 }
 
@@ -158,7 +157,7 @@ static vxs_status read_shape(parser *p)
 
 enum { KEYS = 3 };
 
-/* "key: value" of one of the three keys, which must not have been seen. */
+/* Parses "key: value" for one of the three keys, each at most once. */
 static vxs_status read_entry(parser *p, bool seen[KEYS])
 {
     static const char *const keys[KEYS] = { "descr", "fortran_order", "shape" };
@@ -176,7 +175,7 @@ static vxs_status read_entry(parser *p, bool seen[KEYS])
     return readers[k](p);
 }
 
-/* All three keys, each once, in any order, and nothing else. */
+/* Requires all three keys in any order. */
 static vxs_status read_dictionary(parser *p)
 {
     bool seen[KEYS] = { false, false, false };
@@ -204,7 +203,7 @@ static vxs_status check_size(const parser *p, size_t available)
     for (int d = 0; d < npy->ndim; d++) {
         empty = empty || npy->shape[d] == 0;
         size_t items = npy->shape[d] ? npy->shape[d] : 1;
-        if (count > SIZE_MAX / 8 / items) /* so that no partial product can overflow either */
+        if (count > SIZE_MAX / 8 / items) /* so that partial products do not overflow either */
             return refuse(p, "its shape is too large for this machine");
         count *= items;
     }
@@ -213,12 +212,12 @@ static vxs_status check_size(const parser *p, size_t available)
     size_t wanted = count * (size_t)npy->item_size;
     if (wanted != available)
         return vxs_fail(p->err, VXS_BAD_DATA,
-                        "cannot read '%s': %zu bytes follow the header, its shape wants %zu%s",
+                        "cannot read '%s': %zu bytes follow the header, its shape requires %zu%s",
                         p->name, available, wanted, available < wanted ? "; is it truncated?" : "");
     return VXS_OK;
 }
 
-/* Where the dictionary stands, by the version of the format; false when there is none. */
+/* Start of the dictionary by format version; false when there is none. */
 static bool find_header(const unsigned char *bytes, size_t length, size_t *start, size_t *size)
 {
     if (length < MAGIC_SIZE + 4 || memcmp(bytes, MAGIC, MAGIC_SIZE) != 0)
@@ -259,7 +258,7 @@ static vxs_status map_file(const char *path, void **map, size_t *size, vxs_error
 {
     struct stat about;
     vxs_status status = VXS_OK;
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not block on a pipe */
     if (file < 0 || fstat(file, &about) != 0) {
         status = vxs_fail(err, VXS_MISSING, "cannot read '%s': %s", path, strerror(errno));
         goto done;
@@ -277,7 +276,7 @@ static vxs_status map_file(const char *path, void **map, size_t *size, vxs_error
                      ? vxs_fail(err, VXS_FAILED, "not enough memory to map '%s'", path)
                      : vxs_fail(err, VXS_FAILED, "cannot map '%s': %s", path, strerror(errno));
     else
-        vxs_map_note(*map, *size, path, file, false);
+        vxs_mapping_add(*map, *size, path, file, false);
 done:
     if (file >= 0)
         close(file);
@@ -294,7 +293,7 @@ vxs_status vxs_npy_open(const char *path, vxs_npy *npy, vxs_error *err)
         return status;
     status = vxs_npy_parse(map, size, path, npy, err);
     if (status) {
-        vxs_map_forget(map);
+        vxs_mapping_remove(map);
         munmap(map, size);
         return status;
     }
@@ -305,7 +304,7 @@ vxs_status vxs_npy_open(const char *path, vxs_npy *npy, vxs_error *err)
 
 void vxs_npy_release(vxs_npy *npy)
 {
-    vxs_map_forget(npy->map);
+    vxs_mapping_remove(npy->map);
     if (npy->map)
         munmap(npy->map, npy->map_size);
     *npy = (vxs_npy){ 0 };
@@ -323,7 +322,7 @@ static double float_value(const unsigned char *bytes, int size)
     return (double)single;
 }
 
-/* Bytes in this machine's order, most significant one found from the machine's own. */
+/* Integer from bytes in this machine's order. */
 static double integer_value(const unsigned char *bytes, int size, bool is_signed)
 {
     uint64_t bits = 0;
@@ -376,5 +375,5 @@ vxs_status vxs_npy_write_header(FILE *stream, char kind, int item_size, int ndim
     start[MAGIC_SIZE + 3] = (unsigned char)(size >> 8);
     fwrite(start, 1, sizeof(start), stream);
     fprintf(stream, "%s%*s\n", text, (int)(size - used - 1), "");
-    return VXS_OK; /* writing errors show when the stream is closed */
+    return VXS_OK; /* closing the stream reports write errors */
 }

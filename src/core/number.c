@@ -1,4 +1,4 @@
-/* number.c - decimal text to numbers and back, whatever the locale of the program around us. */
+/* number.c - conversion between decimal text and numbers, independent of the locale. */
 #include "voxsift/internal/core.h"
 
 #include <ctype.h>
@@ -17,15 +17,14 @@ static void make_plain_locale(void)
     plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Without memory for a locale object the caller's own locale stays, which is "C" in our programs.
- */
+/* If no locale object can be allocated, the current locale stays, which is "C" in our programs. */
 static locale_t enter_plain_locale(void)
 {
     pthread_once(&plain_once, make_plain_locale);
     return plain_locale ? uselocale(plain_locale) : uselocale((locale_t)0);
 }
 
-/* Digits, sign, point and exponent only: strtod alone would take "nan", "0x1p3" and " 1". */
+/* Digits, sign, point and exponent only: strtod also accepts "nan", "0x1p3" and " 1". */
 static bool looks_decimal(const char *text)
 {
     return *text && strspn(text, "0123456789+-.eE") == strlen(text) && strpbrk(text, "0123456789");
@@ -100,12 +99,12 @@ const char *vxs_real_text(double value, char buffer[VXS_REAL_TEXT])
         snprintf(buffer, VXS_REAL_TEXT, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return buffer;
     }
-    if (fabs(value) < 1e15 && value == floor(value)) { /* 100 rather than 1e+02 */
+    if (fabs(value) < 1e15 && value == floor(value)) { /* 100 instead of 1e+02 */
         snprintf(buffer, VXS_REAL_TEXT, "%.0f", value);
         return buffer;
     }
     locale_t before = enter_plain_locale();
-    for (int digits = 15; digits <= 17; digits++) { /* %g leaves trailing zeros out */
+    for (int digits = 15; digits <= 17; digits++) { /* %g removes trailing zeros */
         snprintf(buffer, VXS_REAL_TEXT, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)
             break;

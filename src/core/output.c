@@ -1,8 +1,8 @@
-/* output.c - a directory that appears whole or not at all.
+/* output.c - output directories that appear complete or not at all.
  *
- * It holds a list of its own files. Only a directory with such a list and nothing else is ever
- * replaced, and only regular files on the list are ever removed, through a handle of the directory
- * and after it has left its place: --force on a wrong name must not cost anybody a thesis. */
+ * Each holds a list of its own files. Only a directory with such a list and nothing else is ever
+ * replaced, and only regular files on the list are removed, through a handle of the directory and
+ * after it has left its place: --force on a wrong name must not delete foreign files. */
 #include "core/hash.h"
 #include "core/mapped_file.h"
 #include "core/place.h"
@@ -21,17 +21,17 @@
 
 struct vxs_output {
     vxs_place place;
-    int work;         /* handle of the directory that is being made, or -1 */
-    int old;          /* of the one that is to be replaced, or -1 */
-    char *files;      /* names of its files, a line each, behind the title */
-    char *old_files;  /* the same of the old one, a zero byte behind each name */
-    char **old_names; /* these, sorted */
+    int work;         /* handle of the new directory, or -1 */
+    int old;          /* handle of the directory to be replaced, or -1 */
+    char *files;      /* names of its files, one per line, after the title */
+    char *old_files;  /* the same for the old directory, each name zero-terminated */
+    char **old_names; /* the same, sorted */
     size_t old_count;
 };
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* Nothing but a name: no path, no other directory. */
+/* Tests for a plain file name: no path, no other directory. */
 static bool is_plain(const char *name, size_t length)
 {
     return length > 0 && length <= NAME_MAX && !memchr(name, '/', length) &&
@@ -65,7 +65,7 @@ static vxs_status add_to_list(vxs_output *output, const char *name, vxs_error *e
     return VXS_OK;
 }
 
-/* A list is believed as a whole or not at all: every line is a name and has an end. */
+/* A list is valid as a whole or not at all: every line is a terminated name. */
 static vxs_status check_list(const vxs_output *output, size_t length, vxs_error *err)
 {
     const char *list = output->old_files;
@@ -103,9 +103,9 @@ static vxs_status sort_names(vxs_output *output, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- Pages inside ---------------------------------------------------------------------------- */
+/* ---- Pages in the directory ------------------------------------------------------------------ */
 
-/* Whether a whole list is one that is believed, and does not have the name yet. */
+/* Tests whether the list is valid and does not contain the name yet. */
 static bool lacks(char *list, size_t length, const char *name)
 {
     const vxs_output of = { .place = { .path = "" }, .old_files = list };
@@ -117,7 +117,7 @@ static bool lacks(char *list, size_t length, const char *name)
     return !found;
 }
 
-/* One line at the end, or none of it. */
+/* Appends a complete line or nothing. */
 static bool append(int handle, const char *name, off_t length)
 {
     char line[NAME_MAX + 2];
@@ -150,7 +150,7 @@ bool vxs_output_adopt(const vxs_context *context, int folder, const char *name)
     return fine;
 }
 
-/* ---- What is there already ------------------------------------------------------------------- */
+/* ---- Existing directories -------------------------------------------------------------------- */
 
 static vxs_status refuse_entry(const vxs_output *output, const char *name, const char *what,
                                vxs_error *err)
@@ -159,7 +159,7 @@ static vxs_status refuse_entry(const vxs_output *output, const char *name, const
                     output->place.path, name, what);
 }
 
-/* Every entry is on the list, a regular file and no input. */
+/* Every entry must be on the list, a regular file and not an input. */
 static vxs_status check_entry(const vxs_output *output, const char *name, vxs_error *err)
 {
     struct stat about;
@@ -196,7 +196,7 @@ static vxs_status check_entries(const vxs_output *output, vxs_error *err)
     return status;
 }
 
-/* Neither a link nor a pipe is followed or waited for. */
+/* Follows no link and blocks on no pipe. */
 static vxs_status read_list(vxs_output *output, vxs_error *err)
 {
     struct stat about;
@@ -225,7 +225,7 @@ static vxs_status check_existing(vxs_output *output, bool replace, vxs_error *er
 {
     vxs_place *place = &output->place;
     struct stat now;
-    vxs_status status = vxs_place_look(place, replace, true, err);
+    vxs_status status = vxs_place_examine(place, replace, true, err);
     if (status || !place->replaces)
         return status;
     output->old =
@@ -238,10 +238,10 @@ static vxs_status check_existing(vxs_output *output, bool replace, vxs_error *er
     return status ? status : check_entries(output, err);
 }
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
-static vxs_status look(const vxs_context *context, const char *path, bool replace,
-                       vxs_output **output, vxs_error *err)
+static vxs_status examine_target(const vxs_context *context, const char *path, bool replace,
+                                 vxs_output **output, vxs_error *err)
 {
     *output = vxs_alloc(1, sizeof(**output), err);
     if (!*output)
@@ -251,12 +251,12 @@ static vxs_status look(const vxs_context *context, const char *path, bool replac
     return status ? status : check_existing(*output, replace, err);
 }
 
-/* That a directory can be made there shows only when one is: rights, file systems that are mounted
- * for reading, quotas, and names that leave no room for a private one. */
+/* Only creating a directory shows that it is possible: permissions, read-only file systems, quotas,
+ * and names too long for a private one. */
 vxs_status vxs_output_check(const char *path, bool replace, vxs_error *err)
 {
     vxs_output *tried = NULL;
-    vxs_status status = look(NULL, path, replace, &tried, err);
+    vxs_status status = examine_target(NULL, path, replace, &tried, err);
     if (!status)
         status = vxs_place_make(&tried->place, true, &tried->work, err);
     if (!status) {
@@ -274,7 +274,7 @@ vxs_status vxs_output_new(const vxs_context *context, const char *path, bool rep
                           vxs_output **output, vxs_error *err)
 {
     vxs_output *made = NULL;
-    vxs_status status = look(context, path, replace, &made, err);
+    vxs_status status = examine_target(context, path, replace, &made, err);
     if (!status) {
         made->files = vxs_format(err, "%s", LIST_TITLE);
         status = made->files ? vxs_place_make(&made->place, true, &made->work, err) : VXS_FAILED;
@@ -289,7 +289,7 @@ vxs_status vxs_output_new(const vxs_context *context, const char *path, bool rep
 
 static vxs_status create(vxs_output *output, const char *name, FILE **stream, vxs_error *err)
 {
-    /* read as well: files may be mapped */
+    /* readable as well: files may be mapped */
     int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int handle = openat(output->work, name, flags, 0666);
     *stream = handle >= 0 ? fdopen(handle, "w+b") : NULL;
@@ -320,7 +320,7 @@ vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, 
                     reason);
 }
 
-/* Of one that is written. */
+/* Hashes a written file. */
 static vxs_status seal_file(const vxs_output *output, const char *name, FILE *seal, vxs_error *err)
 {
     int handle = openat(output->work, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -353,7 +353,7 @@ vxs_status vxs_output_seal(vxs_output *output, const char *name, vxs_error *err)
     return status ? status : closed;
 }
 
-/* ---- Into place ------------------------------------------------------------------------------ */
+/* ---- Commit ---------------------------------------------------------------------------------- */
 
 static vxs_status write_list(vxs_output *output, vxs_error *err)
 {
@@ -372,7 +372,7 @@ static void remove_file(int dir, const char *name)
         (void)unlinkat(dir, name, 0);
 }
 
-/* What is under the private name goes, when its files have. */
+/* Removes the directory under the private name after its files. */
 static bool remove_directory(vxs_place *place, int dir)
 {
     remove_file(dir, LIST);
@@ -398,13 +398,13 @@ static void remove_old(vxs_output *output)
         remove_file(output->old, output->old_names[k]);
     if (!remove_directory(place, output->old))
         vxs_log(place->context, VXS_LOG_WARNING,
-                "'%s' is whole, but not all of what it replaced could be removed: '%.*s%s'",
+                "'%s' is complete, but not all of what it replaced could be removed: '%.*s%s'",
                 place->path, (int)(place->name - place->path), place->path, place->work);
     place->taken = false;
 }
 
-/* The old one is looked at again when nobody can reach it under its name: what was put into it
- * meanwhile brings it back. Where names cannot be exchanged it stays, and that is said. */
+/* Checks the old directory again once it is unreachable under its name: files added meanwhile bring
+ * it back. If names cannot be exchanged it stays, with a warning. */
 static vxs_status move_in(vxs_output *output, vxs_error *err)
 {
     vxs_place *place = &output->place;
@@ -415,7 +415,7 @@ static vxs_status move_in(vxs_output *output, vxs_error *err)
     if (status || !place->taken)
         return status;
     if (!check_entries(output, &why)) {
-        vxs_place_give_up(place);
+        vxs_place_release_replaced(place);
         return VXS_OK;
     }
     if (!vxs_place_move_back(place))
@@ -426,7 +426,7 @@ static vxs_status move_in(vxs_output *output, vxs_error *err)
 vxs_status vxs_output_commit(vxs_output *output, vxs_error *err)
 {
     vxs_place *place = &output->place;
-    vxs_status status = vxs_maps_check(err);
+    vxs_status status = vxs_mappings_check(err);
     if (!status)
         status = write_list(output, err);
     if (!status && !vxs_sync(place->context, output->work))

@@ -1,4 +1,4 @@
-/* page.c - an output that is one file; what output.c is to directories. */
+/* page.c - single output files; the counterpart of output.c. */
 #include "core/place.h"
 
 #include <errno.h>
@@ -14,8 +14,7 @@ struct vxs_page {
     FILE *stream;
 };
 
-/* A mark in the first bytes of a regular file; neither a link nor a pipe is followed or waited for.
- */
+/* Tests for a mark in the first bytes of a regular file; follows no link and blocks on no pipe. */
 static bool has_mark(const vxs_place *place, const char *mark)
 {
     char head[HEAD_SIZE + 1] = "";
@@ -31,7 +30,7 @@ static bool has_mark(const vxs_place *place, const char *mark)
 
 static vxs_status check_existing(vxs_place *place, const char *mark, bool replace, vxs_error *err)
 {
-    vxs_status status = vxs_place_look(place, replace, false, err);
+    vxs_status status = vxs_place_examine(place, replace, false, err);
     if (status || !place->replaces)
         return status;
     if (!has_mark(place, mark))
@@ -76,12 +75,13 @@ vxs_status vxs_page_commit(vxs_page *page, vxs_error *err)
         return vxs_place_refuse(place, "it is an input of this run", err);
     if (!vxs_place_move_in(place, false))
         return vxs_place_not_moved(place, err);
-    vxs_place_give_up(place);
+    vxs_place_release_replaced(place);
     if (!vxs_output_adopt(place->context, place->folder, place->name))
-        vxs_log(place->context, VXS_LOG_WARNING,
-                "'%s' is whole, but not on the list of the output that it is in (%s): --force will "
-                "not replace that output",
-                place->path, strerror(errno));
+        vxs_log(
+            place->context, VXS_LOG_WARNING,
+            "'%s' is complete, but not on the list of the output that it is in (%s): --force will "
+            "not replace that output",
+            place->path, strerror(errno));
     bool safe = vxs_sync(place->context, place->folder);
     int why = errno;
     if (place->taken)

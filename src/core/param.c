@@ -1,4 +1,4 @@
-/* param.c - parameter tables: defaults, ranges and words, all from the same row. */
+/* param.c - parameter tables: defaults, ranges and descriptions from the same row. */
 #include "voxsift/internal/core.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static void number_wants(const vxs_param *param, char *buffer, size_t size)
         used += (size_t)snprintf(buffer + used, size - used, ", or %s", param->choices[k]);
 }
 
-void vxs_param_wants(const vxs_param *param, char *buffer, size_t size)
+void vxs_param_expects(const vxs_param *param, char *buffer, size_t size)
 {
     switch (param->type) {
     case VXS_PARAM_FLAG:
@@ -117,20 +117,21 @@ void vxs_param_default(const vxs_param *param, char *buffer, size_t size)
     if (param->required)
         return;
     bool usual =
-        isfinite(param->initial) && !(param->initial < param->min); /* else: see its help */
+        /* otherwise the help describes the default */
+        isfinite(param->initial) && !(param->initial < param->min);
     if (numeric && usual)
         snprintf(buffer, size, "%s", vxs_real_text(param->initial, number));
     else if (param->type == VXS_PARAM_CHOICE)
         snprintf(buffer, size, "%s", param->choices[(int)param->initial]);
 }
 
-/* Written so that NaN fails, whichever side it is on. */
+/* Written so that NaN fails on either side. */
 static bool in_range(const vxs_param *param, double value)
 {
     return value >= param->min && value <= param->max;
 }
 
-/* Doubles do not hold every whole number, so these are compared as what they are. */
+/* Doubles cannot represent every integer, so these are compared as integers. */
 static bool whole_in_range(const vxs_param *param, int64_t value)
 {
     if (isfinite(param->max) && value > (int64_t)param->max)
@@ -216,9 +217,9 @@ vxs_status vxs_param_set(const vxs_param *param, void *values, const char *text,
         return vxs_fail(err, VXS_MISUSE, "option '--%s' can be given %d times, not more",
                         param->name, VXS_MOST_TEXTS);
     char wants[256];
-    vxs_param_wants(param, wants, sizeof(wants));
+    vxs_param_expects(param, wants, sizeof(wants));
     const char *near = param->type == VXS_PARAM_CHOICE ? vxs_nearest(text, param->choices) : NULL;
-    return vxs_fail(err, VXS_MISUSE, "option '--%s' wants %s, not '%s'%s%s%s", param->name, wants,
+    return vxs_fail(err, VXS_MISUSE, "option '--%s' expects %s, not '%s'%s%s%s", param->name, wants,
                     text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 

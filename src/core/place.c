@@ -1,4 +1,4 @@
-/* place.c - a name that something else may have, and how an output gets there. */
+/* place.c - the target of an output, and its replacement. */
 #include "core/place.h"
 #include "voxsift/internal/machine.h"
 
@@ -65,7 +65,7 @@ vxs_status vxs_place_init(vxs_place *place, const vxs_context *context, const ch
 static void drop_leftover(vxs_place *place)
 {
     if (place->leftover)
-        vxs_leftover_drop(place->leftover);
+        vxs_temporary_drop(place->leftover);
     free(place->leftover);
     place->leftover = NULL;
 }
@@ -81,9 +81,9 @@ void vxs_place_release(vxs_place *place)
     *place = (vxs_place){ .folder = -1 };
 }
 
-/* ---- What is there --------------------------------------------------------------------------- */
+/* ---- Existing targets ------------------------------------------------------------------------ */
 
-vxs_status vxs_place_look(vxs_place *place, bool replace, bool directory, vxs_error *err)
+vxs_status vxs_place_examine(vxs_place *place, bool replace, bool directory, vxs_error *err)
 {
     place->replaces = fstatat(place->folder, place->name, &place->old, AT_SYMLINK_NOFOLLOW) == 0;
     if (!place->replaces)
@@ -126,8 +126,7 @@ static int make(const vxs_place *place, bool directory)
     return handle;
 }
 
-/* ".NAME.part-PID-K" beside the final name: same file system, hidden, and clear about what it is.
- */
+/* ".NAME.part-PID-K" in the same directory: same file system, hidden, recognizable. */
 vxs_status vxs_place_make(vxs_place *place, bool directory, int *handle, vxs_error *err)
 {
     *handle = -1;
@@ -142,7 +141,7 @@ vxs_status vxs_place_make(vxs_place *place, bool directory, int *handle, vxs_err
         *handle = make(place, directory);
         place->taken = *handle >= 0;
         if (place->taken) {
-            vxs_leftover_add(place->leftover);
+            vxs_temporary_add(place->leftover);
             return VXS_OK;
         }
         if (errno != EEXIST)
@@ -151,7 +150,7 @@ vxs_status vxs_place_make(vxs_place *place, bool directory, int *handle, vxs_err
     return refuse_errno(place, err);
 }
 
-/* ---- Into place ------------------------------------------------------------------------------ */
+/* ---- Renaming -------------------------------------------------------------------------------- */
 
 static int rename_as(const vxs_place *place, unsigned flags)
 {
@@ -163,8 +162,8 @@ static bool without_flags(void)
     return errno == EINVAL || errno == ENOSYS;
 }
 
-/* What comes out must be what was looked at; if somebody put something else there meanwhile, it
- * goes back. */
+/* The replaced file must be the one checked before; if it was replaced meanwhile, the exchange is
+ * undone. */
 static bool exchange(const vxs_place *place)
 {
     if (rename_as(place, RENAME_EXCHANGE) != 0)
@@ -176,8 +175,8 @@ static bool exchange(const vxs_place *place)
     return false;
 }
 
-/* Network file systems have no flags: the old one steps aside, and back when it is not the one that
- * was looked at or the new one cannot take its place. */
+/* Network file systems lack renameat2 flags: the old one is renamed aside, and back if it is not
+ * the one checked or the new one cannot take its place. */
 static bool step_aside(vxs_place *place)
 {
     int folder = place->folder;
@@ -199,8 +198,7 @@ static bool step_aside(vxs_place *place)
     return moved;
 }
 
-/* rename() without flags replaces a file, but no directory with something in it; link() replaces
- * nothing. */
+/* rename() without flags replaces a file, but not a nonempty directory; link() replaces nothing. */
 static bool move_to_free_name(const vxs_place *place, bool directory)
 {
     if (rename_as(place, RENAME_NOREPLACE) == 0)
@@ -219,7 +217,7 @@ bool vxs_place_move_in(vxs_place *place, bool directory)
 {
     bool moved;
     if (place->leftover)
-        vxs_leftover_drop(place->leftover); /* the old one may be there from now on */
+        vxs_temporary_drop(place->leftover); /* the old one may be there from now on */
     if (place->replaces && is_old(place, place->name)) {
         moved = exchange(place);
         return moved || !without_flags() ? moved : step_aside(place);
@@ -229,10 +227,10 @@ bool vxs_place_move_in(vxs_place *place, bool directory)
     return moved;
 }
 
-void vxs_place_give_up(const vxs_place *place)
+void vxs_place_release_replaced(const vxs_place *place)
 {
     if (place->taken && place->leftover)
-        vxs_leftover_add(place->leftover);
+        vxs_temporary_add(place->leftover);
 }
 
 bool vxs_place_move_back(const vxs_place *place)

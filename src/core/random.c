@@ -1,9 +1,8 @@
-/* random.c - Philox 4x32-10, a generator without state.
+/* random.c - Philox 4x32-10, a counter-based generator.
  *
- * Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
- * The counter is (index, stream), the key is the seed; ten rounds of multiply and mix make 128
- * bits of each. The known answers of the authors' own test file are in tests/core/test_random.c.
- */
+ * Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. The
+ * counter is (index, stream), the key is the seed; ten rounds of multiplication and mixing give 128
+ * bits. tests/core/test_random.c contains the known answers of the authors' own test file. */
 #include "voxsift/internal/core.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 #define ROUNDS       10
 #define MULTIPLIER_0 0xD2511F53u
 #define MULTIPLIER_1 0xCD9E8D57u
-#define WEYL_0       0x9E3779B9u /* golden ratio: the key moves on by these every round */
+#define WEYL_0       0x9E3779B9u /* golden ratio: added to the key every round */
 #define WEYL_1       0xBB67AE85u /* sqrt(3) - 1 */
 
 static void philox(uint32_t counter[4], uint32_t key_0, uint32_t key_1)
@@ -55,17 +54,17 @@ double vxs_random_uniform(const vxs_random *random, uint64_t index)
     return unit_interval(vxs_random_bits(random, index));
 }
 
-/* Box and Muller: both uniforms come from one draw, so that the index alone says everything. */
+/* Box-Muller; both uniforms come from one draw, so that the result depends on the index alone. */
 double vxs_random_normal(const vxs_random *random, uint64_t index)
 {
     const double two_pi = 6.283185307179586476925;
     uint64_t words[2];
     draw(random, index, words);
-    double radius = sqrt(-2 * log(1 - unit_interval(words[0]))); /* 1 - u is never zero */
+    double radius = sqrt(-2 * log(1 - unit_interval(words[0]))); /* 1 - u is positive */
     return radius * cos(two_pi * unit_interval(words[1]));
 }
 
-/* The high half of a 64 x 64 bit product. */
+/* High half of a 64 x 64 bit product. */
 static uint64_t multiply_high(uint64_t a, uint64_t b)
 {
     uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
@@ -79,7 +78,7 @@ uint64_t vxs_random_below(const vxs_random *random, uint64_t index, uint64_t bou
     return multiply_high(vxs_random_bits(random, index), bound);
 }
 
-/* Fisher and Yates, building up: element i lands on a random place among the first i + 1. */
+/* Fisher-Yates shuffle, inside out: element i goes to a random position among the first i + 1. */
 void vxs_random_permutation(const vxs_random *random, size_t *order, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

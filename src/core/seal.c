@@ -1,7 +1,6 @@
-/* seal.c - SHA-256 of the files of an output, in lines that sha256sum writes and checks.
+/* seal.c - SHA-256 of the files of an output, in the format of sha256sum.
  *
- * A seal shows that somebody has changed a file since, not who: whoever wants to can write another
- * one. */
+ * A seal shows that a file was modified, not by whom: anybody can write another seal. */
 #include "core/hash.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ vxs_status vxs_seal_line(FILE *file, const char *name, FILE *seal, vxs_error *er
     return VXS_OK;
 }
 
-/* One that is not there was not changed: who needs it finds out. */
+/* A missing file counts as unmodified: its reader reports it. */
 static vxs_status check_file(const char *directory, const char *seal, const char *line,
                              vxs_error *err)
 {

@@ -1,19 +1,18 @@
-/* shown.c - text from elsewhere, so that it can be shown.
+/* shown.c - visible forms of foreign text.
  *
- * Terminals obey escape sequences, C1 controls among them; browsers and editors turn the direction
- * of writing (CVE-2021-42574) and show nothing where a character has no width. All of these have a
- * visible form here, which is the same in messages, tables and pages.
- */
+ * Terminals interpret escape sequences, including C1 controls; browsers and editors reverse the
+ * direction of writing (CVE-2021-42574) and hide characters without width. All of these get a
+ * visible form, the same in messages, tables and pages. */
 #include "core/utf8.h"
 #include "voxsift/internal/core.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CARRY 3 /* bytes of a character that may come in two pieces */
+#define CARRY 3 /* bytes of an incomplete character */
 
-/* Ranges of code points that are not shown as they are. ZWNJ and ZWJ (U+200C, U+200D) stay: Persian
- * and the scripts of India are written with them. */
+/* Code point ranges with a visible form. ZWNJ and ZWJ (U+200C, U+200D) are unchanged: Persian and
+ * Indic scripts need them. */
 static const struct {
     unsigned long first, last;
 } hidden[] = {
@@ -33,7 +32,7 @@ bool vxs_utf8_hidden(unsigned long code)
     return false;
 }
 
-/* Length of the character at text when it is shown as it is, else 0. */
+/* Length of the character at text if it is unchanged, else 0. */
 static size_t plain_length(const char *text, size_t left)
 {
     unsigned char c = (unsigned char)*text;
@@ -119,8 +118,8 @@ static bool stays(char c)
     return c == '\n' || c == '\t';
 }
 
-/* Passes on what is whole; returns how many bytes are left, which may be the start of a character.
- */
+/* Forwards complete characters; returns the number of remaining bytes, which may begin a
+ * character. */
 static size_t pass_on(FILE *to, const char *text, size_t left, bool last)
 {
     char shown[VXS_SHOWN];
@@ -147,7 +146,7 @@ static ssize_t pass(void *cookie, const char *bytes, size_t count)
 {
     passage *p = cookie;
     size_t left = count, rest = 0;
-    while (p->carried > 0 && left > 0) { /* a byte at a time, until nothing is carried */
+    while (p->carried > 0 && left > 0) { /* byte by byte until the carried character is complete */
         p->carry[p->carried++] = *bytes++;
         left--;
         size_t all = p->carried;

@@ -1,4 +1,4 @@
-/* threads.c - how many threads, decided in one place and said aloud. */
+/* threads.c - the number of threads and its source. */
 #include "core/blas.h"
 #include "voxsift/internal/machine.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Control group v2 puts "quota period" or "max period" in one file, v1 the two numbers in two. */
+/* Control groups v2 have "quota period" or "max period" in one file, v1 the two numbers in two. */
 static double read_quota(const char *path, const char *period_path)
 {
     FILE *file = fopen(path, "r");
@@ -23,7 +23,7 @@ static double read_quota(const char *path, const char *period_path)
     return got == 2 && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* Of the process's own group and of every group around it, version 2; 0 when none is limited. */
+/* The minimum over the process's control group and its ancestors, version 2; 0 when unlimited. */
 static double smallest_quota(void)
 {
     char line[1024] = "", path[1280];
@@ -62,8 +62,8 @@ int vxs_cores_allowed(void)
     return cores < VXS_MAX_THREADS ? cores : VXS_MAX_THREADS;
 }
 
-/* 0 when the variable is not set. OMP_NUM_THREADS may be a list, one number for each level of
- * nesting: the first is ours. */
+/* 0 when the variable is not set. OMP_NUM_THREADS may be a list, one number per nesting level: the
+ * first one counts. */
 static vxs_status from_environment(const char *name, int *count, vxs_error *err)
 {
     const char *text = getenv(name);
@@ -78,7 +78,7 @@ static vxs_status from_environment(const char *name, int *count, vxs_error *err)
         memcpy(first, start, length);
     if (!vxs_parse_whole(first, &value) || value < 1 || value > VXS_MAX_THREADS)
         return vxs_fail(err, VXS_MISUSE,
-                        "environment variable %s wants a whole number between 1 and %d, not '%s'",
+                        "environment variable %s must be a whole number between 1 and %d, not '%s'",
                         name, VXS_MAX_THREADS, text);
     *count = (int)value;
     return VXS_OK;
@@ -109,7 +109,7 @@ vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *
     return VXS_OK;
 }
 
-/* What one thread's stack takes: OMP_STACKSIZE is the user's own affair. */
+/* Stack size of one thread: OMP_STACKSIZE is left to the user. */
 static size_t stack_size(void)
 {
     pthread_attr_t attributes;

@@ -1,4 +1,4 @@
-/* top.c - the best few of many. */
+/* top.c - the best few of many: a bounded min-heap. */
 #include "voxsift/internal/core.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static bool better(const vxs_scored *a, const vxs_scored *b)
     return a->score > b->score || (a->score == b->score && a->index < b->index);
 }
 
-/* Puts a unit where the heap's first was, or below. */
+/* Replaces the root of the heap and restores the heap order. */
 static void sift_down(vxs_top *top, vxs_scored index)
 {
     size_t at = 0;

@@ -1,8 +1,7 @@
-/* tsv.c - tables as people have them.
+/* tsv.c - lenient table reader.
  *
- * The bytes are copied once and cut up in place: a cell is a pointer into that copy, unquoted and
- * trimmed where it stands, which never makes it longer.
- */
+ * The bytes are copied once and split in place: a cell is a pointer into that copy, unquoted and
+ * trimmed in place, which never lengthens it. */
 #include "core/cells.h"
 #include "core/utf8.h"
 #include "voxsift/internal/files.h"
@@ -17,8 +16,8 @@ struct vxs_table {
     char separator;
     size_t columns, rows, row_room;
     const char **cells; /* row 0 is the header */
-    const char **bytes; /* cells as they stand in the file, where some had to be made visible */
-    char *shown;        /* those that were */
+    const char **bytes; /* original bytes of cells whose visible form differs */
+    char *shown;        /* storage of visible forms */
     size_t *lines;      /* of each row, header included */
 };
 
@@ -35,7 +34,7 @@ static vxs_status refuse(const reader *r, size_t line, const char *why)
                     why);
 }
 
-/* Zero bytes would cut cells short, and most often mean UTF-16. */
+/* Zero bytes would truncate cells, and usually mean UTF-16. */
 static vxs_status check_bytes(const reader *r)
 {
     size_t line = 1, length = 0;
@@ -67,19 +66,19 @@ static void take_line_end(reader *r)
     r->line++;
 }
 
-static bool begins(const char *text, const char *end, const char *what)
+static bool starts_with(const char *text, const char *end, const char *what)
 {
     size_t length = strlen(what);
     return (size_t)(end - text) >= length && memcmp(text, what, length) == 0;
 }
 
-/* Bytes of the blank at text: a space, a tab where tabs do not separate, a no-break space as
- * spreadsheets write it, or a byte order mark as files that were put together have inside. */
+/* Length of a blank: a space, a tab unless tabs separate, a no-break space from spreadsheets, or a
+ * byte order mark from concatenated files. */
 static size_t blank_length(const char *text, const char *end, char separator)
 {
     if (text < end && ((*text == ' ' && separator != ' ') || (*text == '\t' && separator != '\t')))
         return 1;
-    return begins(text, end, "\xc2\xa0") ? 2 : begins(text, end, "\xef\xbb\xbf") ? 3 : 0;
+    return starts_with(text, end, "\xc2\xa0") ? 2 : starts_with(text, end, "\xef\xbb\xbf") ? 3 : 0;
 }
 
 static void skip_blanks(reader *r)
@@ -99,8 +98,8 @@ static char *trim_end(char *start, char *end, char separator)
     return end;
 }
 
-/* What stood between quotes: a spreadsheet keeps the blank behind "age ", nobody means it. Nothing
- * separates there, and tabs and line ends, which are shown as blanks, are blanks. */
+/* Trims quoted text: a spreadsheet keeps the blank in "age ", which is unintended. Tabs and line
+ * ends inside quotes count as blanks. */
 static void trim(char **start, char **stop)
 {
     char *end = *start + strlen(*start);
@@ -111,8 +110,8 @@ static void trim(char **start, char **stop)
     *stop = trim_end(*start, end, '\0');
 }
 
-/* Past the closing quote of the cell that opens at `from`, NULL when it never closes or when more
- * than blanks follow it, so that the quotes are part of the text. */
+/* The end of the quoted cell that opens at `from`; NULL if it never closes or other text follows,
+ * so that the quotes belong to the text. */
 static char *quoted_end(const reader *r, char *from, bool *open)
 {
     char separator = r->table->separator;
@@ -129,21 +128,21 @@ static char *quoted_end(const reader *r, char *from, bool *open)
     return ends ? c : NULL;
 }
 
-/* Takes the quotes off in place; line ends inside are counted and kept. */
+/* Removes the quotes in place; line ends inside are counted and kept. */
 static void unquote(reader *r, char *past)
 {
     char *out = r->at;
     for (char *c = r->at + 1; c < past - 1; c++) {
         if (*c == '"')
-            c++; /* the first of a pair */
+            c++; /* first of a doubled quote */
         r->line += *c == '\n';
         *out++ = *c;
     }
     *out = '\0';
 }
 
-/* Leaves r->at on the separator or line end behind the cell, which is overwritten by a zero only
- * after the caller has looked at it. */
+/* Leaves r->at on the separator or line end after the cell; the caller overwrites it with a zero
+ * after reading it. */
 static vxs_status read_cell(reader *r, char **start, char **stop)
 {
     skip_blanks(r);
@@ -167,7 +166,7 @@ static vxs_status read_cell(reader *r, char **start, char **stop)
     return VXS_OK;
 }
 
-/* Words of the line at text; *next is the line behind it. */
+/* Number of words of the line at text; *next is the following line. */
 static size_t count_words(const char *text, const char *end, const char **next)
 {
     size_t words = 0;
@@ -180,8 +179,8 @@ static size_t count_words(const char *text, const char *end, const char **next)
     return words;
 }
 
-/* A table of blanks has at least two words in its first line, and as many in every other one; where
- * there are quotes, blanks may stand inside them. */
+/* Blanks separate if the first line has at least two words, and every other one as many; quoted
+ * blanks do not count. */
 static bool blanks_separate(const char *text, const char *end)
 {
     if (memchr(text, '"', (size_t)(end - text)))
@@ -197,7 +196,7 @@ static bool blanks_separate(const char *text, const char *end)
     return wanted > 1 && lines > 0;
 }
 
-/* A tab in the first line decides, else a comma, else a semicolon, else blanks; else there is one
+/* The first line decides: a tab, else a comma, else a semicolon, else blanks; else there is one
  * column. */
 static char find_separator(const char *text, const char *end)
 {
@@ -234,8 +233,8 @@ static vxs_status make_room(vxs_table *table, vxs_error *err)
     return VXS_OK;
 }
 
-/* Reads one line into a row. For the header, table->columns is 0 and counts up; the cells then
- * stand in the first row, grown one by one. Empty cells beyond the header's last are forgiven. */
+/* Reads one line into a row. In the header table->columns counts up from 0 and the first row grows
+ * cell by cell. Empty cells beyond the last column are ignored. */
 static vxs_status add_header_cell(vxs_table *table, const char *cell, vxs_error *err)
 {
     const char **cells = vxs_resize(table->cells, table->columns + 1, sizeof(*cells), err);
@@ -253,13 +252,13 @@ static vxs_status next_cell(reader *r, const char **cell, bool *last)
     if (status)
         return status;
     while (r->table->separator == ' ' && r->at + 1 < r->end && *r->at == ' ' && r->at[1] == ' ')
-        r->at++; /* a run of blanks separates once */
+        r->at++; /* consecutive blanks separate once */
     *last = at_line_end(r);
     if (*last)
         take_line_end(r);
     else
         r->at++;
-    *stop = '\0'; /* at most the byte just passed, or a blank or quote before it */
+    *stop = '\0'; /* at most the byte just consumed, or a blank or quote before it */
     *cell = start;
     return VXS_OK;
 }
@@ -319,12 +318,12 @@ static vxs_status read_row(reader *r)
     return VXS_OK;
 }
 
-/* Before the header; a line that begins with a separator may have a column without a name. */
+/* Skips lines before the header; a line that begins with a separator may have an unnamed column. */
 static void skip_empty_lines(reader *r)
 {
     for (;;) {
         char *line = r->at;
-        r->table->separator = '\0'; /* so that tabs are blanks like others */
+        r->table->separator = '\0'; /* so that tabs count as blanks */
         skip_blanks(r);
         if (r->at < r->end && !at_line_end(r)) {
             r->at = line;
@@ -354,7 +353,7 @@ static vxs_status read_table(reader *r)
     return status;
 }
 
-/* Where cells have a visible form of their own, their bytes are kept as well. */
+/* Keeps the original bytes of cells whose visible form differs. */
 static vxs_status show_cells(vxs_table *table, vxs_error *err)
 {
     size_t count = table->rows * table->columns;
@@ -406,7 +405,7 @@ vxs_status vxs_table_read(const char *path, vxs_table **table, vxs_error *err)
     return status;
 }
 
-/* The names become a header of the same separator as the first line has. */
+/* Builds a header from the names with the separator of the first line. */
 vxs_status vxs_table_read_bare(const char *path, const char *names, vxs_table **table,
                                vxs_error *err)
 {
@@ -428,7 +427,7 @@ vxs_status vxs_table_read_bare(const char *path, const char *names, vxs_table **
                           path, names);
     }
     for (size_t i = 0; !status && i < (*table)->rows; i++)
-        (*table)->lines[i] -= i > 0; /* lines of the file, which has no header */
+        (*table)->lines[i] -= i > 0; /* the file has no header line */
     free(text);
     free(bytes);
     return status;
@@ -497,7 +496,7 @@ vxs_status vxs_table_rename(vxs_table *table, const char *name, const size_t *li
     return VXS_OK;
 }
 
-/* The header with NULL behind it, as vxs_nearest wants it. */
+/* The NULL-terminated header, for vxs_nearest. */
 static vxs_status no_such_column(const vxs_table *table, const char *name, vxs_error *err)
 {
     const char **names = vxs_alloc(table->columns + 1, sizeof(*names), err);

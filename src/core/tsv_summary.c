@@ -1,4 +1,4 @@
-/* tsv_summary.c - what a column holds, before anybody trusts it. */
+/* tsv_summary.c - summaries of columns. */
 #include "voxsift/internal/core.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*left, *right);
 }
 
-/* Welford's updates: one pass, and no cancellation however far the mean is from zero. */
-static bool summarise_numbers(const char *const *cells, size_t count, vxs_column_summary *summary)
+/* Welford's algorithm: one pass without cancellation. */
+static bool summarize_numbers(const char *const *cells, size_t count, vxs_column_summary *summary)
 {
     double mean = 0, squares = 0, value = 0;
     for (size_t i = 0; i < count; i++) {
@@ -29,7 +29,7 @@ static bool summarise_numbers(const char *const *cells, size_t count, vxs_column
     return count > 0;
 }
 
-/* The cells that are not missing, in the table's order; one more is allocated than are there. */
+/* The cells that are not missing, in table order; allocates one more. */
 static const char **present_cells(const vxs_table *table, size_t column, size_t *count,
                                   vxs_error *err)
 {
@@ -64,7 +64,7 @@ vxs_status vxs_table_levels(const vxs_table *table, size_t column, vxs_level **l
     return made ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_table_summarise(const vxs_table *table, size_t column, vxs_column_summary *summary,
+vxs_status vxs_table_summarize(const vxs_table *table, size_t column, vxs_column_summary *summary,
                                vxs_error *err)
 {
     vxs_level *levels = NULL;
@@ -78,7 +78,7 @@ vxs_status vxs_table_summarise(const vxs_table *table, size_t column, vxs_column
     if (!cells)
         return VXS_FAILED;
     summary->missing = vxs_table_rows(table) - present;
-    summary->numeric = summarise_numbers(cells, present, summary);
+    summary->numeric = summarize_numbers(cells, present, summary);
     if (!summary->numeric)
         summary->min = summary->max = summary->mean = summary->sd = NAN;
     free(cells);

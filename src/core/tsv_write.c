@@ -1,5 +1,5 @@
-/* tsv_write.c - tables as they go out: tabs, quotes only where a cell begins with one, n/a for what
- * is missing. */
+/* tsv_write.c - table writer: tabs, quotes only for cells that begin with one, n/a for missing
+ * cells. */
 #include "core/cells.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ void vxs_tsv_text(vxs_tsv_writer *writer, const char *text)
     writer->begun = true;
     if (!text || !*text)
         text = "n/a";
-    bool quoted = *text == '"'; /* a reader would take it for quotes of the table's own */
+    bool quoted = *text == '"'; /* a reader would parse it as an opening quote */
     if (quoted)
         fputc('"', writer->stream);
     for (size_t left = strlen(text), length = 0; left > 0; text += length, left -= length) {

@@ -1,10 +1,10 @@
-/* union.h - sets that only grow together (union-find); private to the library. */
+/* union.h - disjoint sets (union-find); private to the library. */
 #ifndef VXS_CORE_UNION_H
 #define VXS_CORE_UNION_H
 
 #include "voxsift/internal/core.h"
 
-/* parent[k] == k marks the name of a set, which is its smallest member. */
+/* parent[k] == k marks a root, the smallest member of its set. */
 VXS_MUST_CHECK static inline size_t *vxs_union_new(size_t count, vxs_error *err)
 {
     size_t *parent = vxs_alloc(count, sizeof(*parent), err);
@@ -22,7 +22,7 @@ static inline size_t vxs_union_find(size_t *parent, size_t k)
     return k;
 }
 
-/* False when they are one already. */
+/* Merges two sets; false if they are the same. */
 static inline bool vxs_union_join(size_t *parent, size_t a, size_t b)
 {
     a = vxs_union_find(parent, a);

@@ -1,4 +1,4 @@
-/* utf8.c - where characters end. */
+/* utf8.c - UTF-8 decoding and encoding. */
 #include "core/utf8.h"
 
 static bool continues(unsigned char c)
@@ -6,7 +6,7 @@ static bool continues(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
-/* The second byte has a narrower range after four of the first bytes: no overlong forms, no
+/* After four of the first bytes the second byte has a narrower range: no overlong forms, no
  * surrogates, nothing above U+10FFFF. */
 static bool second_fits(unsigned char first, unsigned char second)
 {

@@ -1,6 +1,5 @@
-/* utf8_forms.c - characters without the ways in which one text is written differently: composed or
- * decomposed (Unicode's forms C and D, of which macOS writes the second in names of files), and in
- * capitals. */
+/* utf8_forms.c - normalization of characters: composed or decomposed (Unicode's forms C and D;
+ * macOS writes file names in form D), and capitals. */
 #include "core/utf8.h"
 
 #include <stdint.h>
@@ -310,7 +309,7 @@ static int by_code(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Syllables of Hangul follow from their number (The Unicode Standard, 3.12). */
+/* Hangul syllables decompose by formula (The Unicode Standard, 3.12). */
 static size_t decompose_hangul(unsigned long code, unsigned long *to)
 {
     unsigned long syllable = code - 0xAC00, tail = syllable % 28;
@@ -329,7 +328,7 @@ static unsigned long small_latin(unsigned long code)
     return (odd && code % 2 == 1) || (even && code % 2 == 0) ? code + 1 : code;
 }
 
-/* A small letter for a capital. */
+/* The lower-case letter of a capital. */
 static unsigned long small(unsigned long code)
 {
     if (code < 0x80)

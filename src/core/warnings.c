@@ -1,4 +1,4 @@
-/* warnings.c - the warnings of a run, kept for its results. */
+/* warnings.c - collects the warnings of a run for its results. */
 #include "voxsift/internal/core.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@ void vxs_warnings_add(vxs_warnings *w, const char *message)
 {
     char *text = vxs_format(NULL, "%s", message);
     char **more = text ? vxs_resize((void *)w->each, w->count + 1, sizeof(*more), NULL) : NULL;
-    if (!more) { /* it has been on standard error */
+    if (!more) { /* it was printed on standard error */
         free(text);
         return;
     }

@@ -24,7 +24,7 @@ static vxs_status map_file(vxs_storage *storage, int file, size_t bytes, const c
     if (map == MAP_FAILED)
         return vxs_fail(err, VXS_FAILED, "cannot map %s (%zu MB) in '%s': %s", what, bytes >> 20,
                         folder, strerror(errno));
-    vxs_map_note(map, bytes, folder, file, true);
+    vxs_mapping_add(map, bytes, folder, file, true);
     *storage = (vxs_storage){ .values = map, .mapped = bytes };
     return VXS_OK;
 }
@@ -65,7 +65,7 @@ vxs_status vxs_storage_init(vxs_storage *storage, size_t rows, size_t columns, s
 void vxs_storage_release(vxs_storage *storage)
 {
     if (storage->mapped)
-        vxs_map_forget(storage->values);
+        vxs_mapping_remove(storage->values);
     if (storage->mapped)
         (void)munmap(storage->values, storage->mapped);
     else

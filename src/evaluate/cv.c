@@ -99,7 +99,7 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
     if (status)
         return status;
     if (s->inner_folds == 1)
-        return vxs_fail(err, VXS_MISUSE, "'--inner-folds' wants 0, or 2 and more");
+        return vxs_fail(err, VXS_MISUSE, "'--inner-folds' expects 0, or 2 and more");
     if (s->prefilter && (vxs_task_method(cv->task)->graph != VXS_GRAPH_NONE))
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",

@@ -80,7 +80,7 @@ VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *pa
                                         const char *text, size_t output, vxs_error *err);
 /* The p-value of a correlation of n pairs, two-sided. */
 double vxs_correlation_p(double r, size_t n);
-/* cluster_table.c: those of voxels (26 neighbours) whose value is not 0 and at least that, a map an
+/* cluster_table.c: those of voxels (26 neighbors) whose value is not 0 and at least that, a map an
  * output. */
 VXS_MUST_CHECK vxs_status vxs_write_clusters(const vxs_task *task, const double *map, double least,
                                              FILE *stream, vxs_error *err);

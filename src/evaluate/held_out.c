@@ -44,7 +44,7 @@ static vxs_status measure_some(const vxs_cv *cv, const size_t *which, size_t cou
     return status;
 }
 
-/* Columns of a baseline of some subjects, `count` apart, of which the unpenalised ones are in
+/* Columns of a baseline of some subjects, `count` apart, of which the unpenalized ones are in
  * `free_columns`, as far apart. */
 static void baseline_columns(const vxs_task *t, int baseline, const double *global_signal,
                              const double *free_columns, const size_t *which, size_t count,
@@ -70,7 +70,7 @@ static void weigh(const vxs_fold_work *w, int baseline, const double *y, double 
         vxs_balance_weights(y, u, w->train_count);
 }
 
-/* Unpenalised columns of the training and of the test subjects. */
+/* Unpenalized columns of the training and of the test subjects. */
 typedef struct {
     double *train, *test;
 } covariates;

@@ -17,7 +17,7 @@ typedef struct {
     const vxs_task *whole;
     vxs_job *job;
     vxs_task part;
-    double *columns; /* covariate_count x test_count: unpenalised ones of the test subjects */
+    double *columns; /* covariate_count x test_count: unpenalized ones of the test subjects */
 } runner;
 
 void vxs_job_release(vxs_job *job, size_t outputs)

@@ -21,10 +21,11 @@ vxs_status vxs_prefilter_check(const char *text, vxs_error *err)
     double share;
     if (split(text, &ttest, &share))
         return VXS_OK;
-    return vxs_fail(err, VXS_MISUSE,
-                    "option '--prefilter' wants ttest:P or variance:SHARE with a number between 0 "
-                    "and 1, not '%s'",
-                    text);
+    return vxs_fail(
+        err, VXS_MISUSE,
+        "option '--prefilter' expects ttest:P or variance:SHARE with a number between 0 "
+        "and 1, not '%s'",
+        text);
 }
 
 /* The continued fraction of the incomplete beta function (Lentz). */
@@ -81,7 +82,7 @@ static double least_correlation(double p, size_t n)
 }
 
 /* y without its mean, of length 1. */
-static void centre(const vxs_task *t, double *v)
+static void center(const vxs_task *t, double *v)
 {
     double mean = 0, square = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -108,7 +109,7 @@ static vxs_status look(vxs_task *t, bool ttest, double share, double *value, dou
     double *v = vxs_alloc(t->n, sizeof(*v), err), *sorted = vxs_alloc(p, sizeof(*sorted), err);
     vxs_status status = v && sorted ? VXS_OK : VXS_FAILED;
     if (!status) {
-        centre(t, v);
+        center(t, v);
         status = vxs_design_measure_scan(t->design, v, value, err);
     }
     const double *norms = status ? NULL : vxs_design_norms(t->design);
@@ -146,18 +147,18 @@ vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part, const char 
 {
     bool ttest = false;
     double share = 0, least = 0, *value = vxs_alloc(part->cohort->p, sizeof(*value), err);
-    vxs_task centred = *part; /* variances and correlations are of centred columns */
+    vxs_task centered = *part; /* variances and correlations are of centered columns */
     if (!value || !split(text, &ttest, &share)) {
         free(value);
         return VXS_FAILED;
     }
-    centred.settings.standardize = VXS_STANDARDIZE_CENTER;
-    centred.penalties = NULL;
-    (void)vxs_task_set_output(&centred, output);
-    vxs_status status = vxs_task_make_design(context, &centred, err);
+    centered.settings.standardize = VXS_STANDARDIZE_CENTER;
+    centered.penalties = NULL;
+    (void)vxs_task_set_output(&centered, output);
+    vxs_status status = vxs_task_make_design(context, &centered, err);
     if (!status) {
-        status = look(&centred, ttest, share, value, &least, err);
-        vxs_design_free(centred.design);
+        status = look(&centered, ttest, share, value, &least, err);
+        vxs_design_free(centered.design);
     }
     if (!status)
         status = put_out_of_reach(part, value, least, err);

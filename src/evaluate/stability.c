@@ -211,7 +211,7 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
     vxs_status status = subjects ? vxs_tries_make(t, m, true, &tries, err) : VXS_FAILED;
     if (!status && tries.smooths && tries.smooths[0] != tries.smooths[tries.count - 1])
-        status = vxs_fail(err, VXS_MISUSE, "'--laplacian' wants one value here; no folds choose");
+        status = vxs_fail(err, VXS_MISUSE, "'--laplacian' expects one value here; no folds choose");
     if (!status)
         status = deal_halves(t, s, r->half, subjects, r->units, err);
     for (size_t h = 0; h < r->halves && !status; h++) {

@@ -89,10 +89,10 @@ static double update_column(const component *c, size_t j)
 {
     double most = 0;
     for (size_t i = 0; i < c->k; i++) {
-        double *w = &c->w[j * c->k + i], centre = c->s[j * c->k + i], old = *w;
+        double *w = &c->w[j * c->k + i], center = c->s[j * c->k + i], old = *w;
         if (i == j)
             continue;
-        *w = fmin(fmax(c->fit[i], centre - c->rho), centre + c->rho);
+        *w = fmin(fmax(c->fit[i], center - c->rho), center + c->rho);
         c->w[i * c->k + j] = *w;
         most = fmax(most, fabs(*w - old));
     }

@@ -1,4 +1,4 @@
-/* atlas.c - labels on a grid with their names. */
+/* atlas.c - label images with names. */
 #include "voxsift/internal/image.h"
 
 #include "image/names.h"
@@ -14,15 +14,15 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Labels must be whole; a probability map given for an atlas is the usual mistake. */
-static vxs_status take_labels(const vxs_image *image, const char *path, vxs_atlas *atlas,
+/* Labels must be integers; a probability map instead of an atlas is the usual mistake. */
+static vxs_status read_labels(const vxs_image *image, const char *path, vxs_atlas *atlas,
                               vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&image->grid);
     if (image->volumes != 1)
         return vxs_fail(
             err, VXS_BAD_DATA,
-            "cannot use '%s' as an atlas: it has %zu volumes, one with labels is wanted", path,
+            "cannot use '%s' as an atlas: it has %zu volumes, one with labels is required", path,
             image->volumes);
     atlas->grid = image->grid;
     atlas->labels = vxs_alloc(voxels, sizeof(*atlas->labels), err);
@@ -64,7 +64,7 @@ static vxs_status name_values(vxs_atlas *atlas, const vxs_label_names *names, vx
     for (size_t k = 0; k < names->count; k++) {
         size_t at = vxs_atlas_find(atlas, names->rows[k].value);
         if (at < atlas->count && !atlas->names[at]) {
-            atlas->names[at] = names->rows[k].name; /* moves here */
+            atlas->names[at] = names->rows[k].name; /* moves ownership */
             names->rows[k].name = NULL;
         }
     }
@@ -77,7 +77,7 @@ static vxs_status name_values(vxs_atlas *atlas, const vxs_label_names *names, vx
     return VXS_OK;
 }
 
-/* FSL gives paths without ending, from the folder of the XML on. */
+/* FSL gives paths without extension, relative to the folder of the XML. */
 static vxs_status image_of_xml(const char *xml, const char *image, char **path, vxs_error *err)
 {
     static const char *const endings[] = { ".nii.gz", ".nii", "" };
@@ -94,10 +94,11 @@ static vxs_status image_of_xml(const char *xml, const char *image, char **path, 
         free(*path);
         *path = NULL;
     }
-    return vxs_fail(err, VXS_MISSING, "cannot read '%s': its image '%s' is not there", xml, image);
+    return vxs_fail(err, VXS_MISSING, "cannot read '%s': its image '%s' does not exist", xml,
+                    image);
 }
 
-/* The names, and the image where an XML says which. */
+/* Reads the names, and the image path if an XML gives it. */
 static vxs_status find_parts(const char *path, const char *names_path, vxs_label_names *names,
                              char **image, vxs_error *err)
 {
@@ -133,7 +134,7 @@ vxs_status vxs_atlas_read(const char *name, const char *names_path, vxs_atlas *a
     if (!status)
         status = vxs_image_read(file, &image, err);
     if (!status)
-        status = take_labels(&image, file, atlas, err);
+        status = read_labels(&image, file, atlas, err);
     if (!status)
         status = list_values(atlas, err);
     if (!status && atlas->count == 0)
@@ -175,7 +176,8 @@ vxs_status vxs_atlas_resample(const vxs_atlas *atlas, const vxs_grid *grid, int3
 {
     double inverse[4][4], index[3], at[3];
     const size_t *shape = atlas->grid.shape;
-    vxs_status status = vxs_grid_check_place(&atlas->grid, grid, atlas->path, "atlas", err);
+    vxs_status status =
+        vxs_grid_check_orientation_known(&atlas->grid, grid, atlas->path, "atlas", err);
     if (status)
         return status;
     if (!vxs_grid_inverse(&atlas->grid, inverse))

@@ -1,11 +1,11 @@
-/* clusters.c - voxels that hang together, and what there is to say of them. */
+/* clusters.c - connected clusters of voxels and their properties. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Labels of one sign; those of the other one are found in a second call. */
+/* Labels the clusters of one sign; a second call labels the other one. */
 static vxs_status label_sign(const vxs_volume *map, double threshold, int sign, int connectivity,
                              uint8_t *above, int32_t *labels, size_t *count, vxs_error *err)
 {
@@ -27,17 +27,17 @@ static void add_voxel(vxs_cluster *c, const vxs_grid *grid, size_t v, double val
     c->voxels++;
     c->sum += value;
     for (int d = 0; d < 3; d++)
-        c->centre_index[d] += fabs(value) * index[d];
+        c->center_index[d] += fabs(value) * index[d];
 }
 
 static void finish(vxs_cluster *c, const vxs_grid *grid)
 {
     for (int d = 0; d < 3; d++)
-        c->centre_index[d] /= fabs(c->sum); /* all values of a cluster have one sign */
+        c->center_index[d] /= fabs(c->sum); /* all values of a cluster have one sign */
     c->mean = c->sum / (double)c->voxels;
     c->volume = (double)c->voxels * vxs_grid_voxel_volume(grid);
     vxs_grid_position(grid, c->peak_index, c->peak);
-    vxs_grid_position(grid, c->centre_index, c->centre);
+    vxs_grid_position(grid, c->center_index, c->center);
 }
 
 static vxs_status measure(const vxs_volume *map, const int32_t *labels, size_t count,
@@ -74,7 +74,7 @@ static int larger_first(const void *a, const void *b)
     return (left->old > right->old) - (left->old < right->old);
 }
 
-/* Both signs into one order, without those that are too small. */
+/* Sorts the clusters of both signs and omits small ones. */
 static vxs_status arrange(vxs_clusters *clusters, size_t min_voxels, vxs_error *err)
 {
     size_t count = clusters->count, kept = 0;
@@ -125,26 +125,26 @@ vxs_status vxs_clusters_find(const vxs_volume *map, double threshold, int connec
     return status;
 }
 
-vxs_status vxs_pieces_find(const vxs_volume *map, int connectivity, vxs_clusters *pieces,
-                           vxs_error *err)
+vxs_status vxs_regions_find(const vxs_volume *map, int connectivity, vxs_clusters *regions,
+                            vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&map->grid), count = 0;
     uint8_t *inside = vxs_alloc(voxels, sizeof(*inside), err);
     int32_t *labels = vxs_alloc(voxels, sizeof(*labels), err);
-    *pieces = (vxs_clusters){ .grid = map->grid };
-    pieces->labels = vxs_alloc(voxels, sizeof(*pieces->labels), err);
-    vxs_status status = inside && labels && pieces->labels ? VXS_OK : VXS_FAILED;
+    *regions = (vxs_clusters){ .grid = map->grid };
+    regions->labels = vxs_alloc(voxels, sizeof(*regions->labels), err);
+    vxs_status status = inside && labels && regions->labels ? VXS_OK : VXS_FAILED;
     for (size_t v = 0; v < voxels && !status; v++)
         inside[v] = map->values[v] != 0 && isfinite(map->values[v]);
     if (!status)
-        status = vxs_components_of_equals(inside, map->values, map->grid.shape, connectivity,
-                                          labels, &count, err);
+        status = vxs_components_of_equal_values(inside, map->values, map->grid.shape, connectivity,
+                                                labels, &count, err);
     if (!status)
-        status = measure(map, labels, count, pieces, err);
+        status = measure(map, labels, count, regions, err);
     if (!status)
-        status = arrange(pieces, 1, err);
+        status = arrange(regions, 1, err);
     if (status)
-        vxs_clusters_release(pieces);
+        vxs_clusters_release(regions);
     free(labels);
     free(inside);
     return status;
@@ -200,7 +200,7 @@ vxs_status vxs_clusters_overlap(const vxs_clusters *clusters, const vxs_atlas *a
     return status;
 }
 
-/* ---- As rows of a table ---------------------------------------------------------------------- */
+/* ---- Table rows ------------------------------------------------------------------------------ */
 
 const vxs_cluster_column vxs_cluster_columns[] = {
     { "index", "number of the cluster, and its value in clusters.nii.gz", "" },
@@ -211,9 +211,9 @@ const vxs_cluster_column vxs_cluster_columns[] = {
     { "peak_y", "position of the peak, to the front", "mm" },
     { "peak_z", "position of the peak, to the top", "mm" },
     { "peak_value", "the value of largest size", "" },
-    { "cog_x", "centre of gravity, to the right", "mm" },
-    { "cog_y", "centre of gravity, to the front", "mm" },
-    { "cog_z", "centre of gravity, to the top", "mm" },
+    { "cog_x", "center of gravity, to the right", "mm" },
+    { "cog_y", "center of gravity, to the front", "mm" },
+    { "cog_z", "center of gravity, to the top", "mm" },
     { "mean", "mean of the values", "" },
     { "sum", "sum of the values", "" },
     { NULL, NULL, NULL },
@@ -223,8 +223,8 @@ void vxs_cluster_numbers(const vxs_cluster *c, size_t number, double values[VXS_
 {
     const double row[VXS_CLUSTER_COLUMNS] = { (double)number, c->sign,       (double)c->voxels,
                                               c->volume,      c->peak[0],    c->peak[1],
-                                              c->peak[2],     c->peak_value, c->centre[0],
-                                              c->centre[1],   c->centre[2],  c->mean,
+                                              c->peak[2],     c->peak_value, c->center[0],
+                                              c->center[1],   c->center[2],  c->mean,
                                               c->sum };
     memcpy(values, row, sizeof(row));
 }

@@ -1,11 +1,11 @@
-/* components.c - voxels that hang together. */
+/* components.c - connected components of voxels. */
 #include "voxsift/internal/image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Neighbours before a voxel in the order of memory: 3 share a face, 6 more an edge, 4 more a
- * corner. The other half is seen from the other side. */
+/* Neighbors that precede a voxel in memory: 3 share a face, 6 more an edge, 4 more a corner. The
+ * other half is covered by symmetry. */
 static const int before[13][3] = {
     { -1, 0, 0 },  { 0, -1, 0 },  { 0, 0, -1 },  { -1, -1, 0 }, { 1, -1, 0 },
     { -1, 0, -1 }, { 1, 0, -1 },  { 0, -1, -1 }, { 0, 1, -1 },  { -1, -1, -1 },
@@ -32,14 +32,14 @@ static void join(int32_t *parent, int32_t a, int32_t b)
         parent[a] = b;
 }
 
-static void join_neighbours(const uint8_t *mask, const float *values, const size_t shape[3],
-                            int neighbours, const size_t at[3], int32_t *parent)
+static void join_neighbors(const uint8_t *mask, const float *values, const size_t shape[3],
+                           int neighbors, const size_t at[3], int32_t *parent)
 {
     size_t v = at[0] + shape[0] * (at[1] + shape[1] * at[2]);
-    for (int n = 0; n < neighbours; n++) {
+    for (int n = 0; n < neighbors; n++) {
         size_t other[3];
         for (int d = 0; d < 3; d++)
-            other[d] = at[d] + (size_t)before[n][d]; /* wraps below 0, and fails the test */
+            other[d] = at[d] + (size_t)before[n][d]; /* wraps below 0 and fails the test */
         if (other[0] >= shape[0] || other[1] >= shape[1] || other[2] >= shape[2])
             continue;
         size_t w = other[0] + shape[0] * (other[1] + shape[1] * other[2]);
@@ -65,7 +65,8 @@ static bool is_root(const uint8_t *mask, const int32_t *parent, size_t v)
     return mask[v] && parent[v] == (int32_t)v;
 }
 
-/* The components with their sizes, in the order of their roots; numbers[root] is the place. */
+/* Lists the components with their sizes, in the order of their roots; numbers[root] is the
+ * index. */
 static component *list_components(const uint8_t *mask, size_t voxels, int32_t *parent,
                                   int32_t *numbers, size_t *count, vxs_error *err)
 {
@@ -77,7 +78,7 @@ static component *list_components(const uint8_t *mask, size_t voxels, int32_t *p
     for (size_t v = 0; list && v < voxels; v++) {
         if (!mask[v])
             continue;
-        int32_t root = root_of(parent, (int32_t)v); /* which comes before the rest */
+        int32_t root = root_of(parent, (int32_t)v); /* the root precedes the other voxels */
         if (root == (int32_t)v) {
             list[*count].root = root;
             numbers[v] = (int32_t)(*count)++;
@@ -87,7 +88,7 @@ static component *list_components(const uint8_t *mask, size_t voxels, int32_t *p
     return list;
 }
 
-/* Numbers the components by size, and gives every voxel the number of its own. */
+/* Numbers the components by size and labels every voxel. */
 static vxs_status number_components(const uint8_t *mask, size_t voxels, int32_t *labels,
                                     size_t *count, vxs_error *err)
 {
@@ -107,11 +108,11 @@ static vxs_status number_components(const uint8_t *mask, size_t voxels, int32_t 
     return status;
 }
 
-vxs_status vxs_components_of_equals(const uint8_t *mask, const float *values, const size_t shape[3],
-                                    int connectivity, int32_t *labels, size_t *count,
-                                    vxs_error *err)
+vxs_status vxs_components_of_equal_values(const uint8_t *mask, const float *values,
+                                          const size_t shape[3], int connectivity, int32_t *labels,
+                                          size_t *count, vxs_error *err)
 {
-    int neighbours = connectivity == 6 ? 3 : connectivity == 18 ? 9 : 13;
+    int neighbors = connectivity == 6 ? 3 : connectivity == 18 ? 9 : 13;
     size_t voxels = shape[0] * shape[1] * shape[2], at[3];
     if (voxels > INT32_MAX)
         return vxs_fail(err, VXS_FAILED, "components of more than 2^31 voxels are not supported");
@@ -121,12 +122,12 @@ vxs_status vxs_components_of_equals(const uint8_t *mask, const float *values, co
         for (at[1] = 0; at[1] < shape[1]; at[1]++)
             for (at[0] = 0; at[0] < shape[0]; at[0]++)
                 if (mask[at[0] + shape[0] * (at[1] + shape[1] * at[2])])
-                    join_neighbours(mask, values, shape, neighbours, at, labels);
+                    join_neighbors(mask, values, shape, neighbors, at, labels);
     return number_components(mask, voxels, labels, count, err);
 }
 
 vxs_status vxs_components(const uint8_t *mask, const size_t shape[3], int connectivity,
                           int32_t *labels, size_t *count, vxs_error *err)
 {
-    return vxs_components_of_equals(mask, NULL, shape, connectivity, labels, count, err);
+    return vxs_components_of_equal_values(mask, NULL, shape, connectivity, labels, count, err);
 }

@@ -1,48 +1,48 @@
-/* grid.c - where voxels are. */
+/* grid.c - geometry of voxel grids. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
 
-#define LEAST_EDGE  1e-9 /* mm; from molecules to mountains */
-#define MOST_EDGE   1e9
-#define MOST_EXTENT 1e6
-#define MOST_ORIGIN 1e9
-#define LEAST_SKEW  1e-9 /* volume of a voxel beside the cube of its longest entry */
+#define MIN_EDGE   1e-9 /* mm; a wide range of plausible sizes */
+#define MAX_EDGE   1e9
+#define MAX_EXTENT 1e6
+#define MAX_ORIGIN 1e9
+#define MIN_SKEW   1e-9 /* volume of a voxel relative to the cube of its longest entry */
 
 static bool check_affine(const vxs_grid *grid)
 {
     double scale = 0, volume = vxs_grid_voxel_volume(grid);
     for (int r = 0; r < 3; r++) {
-        if (!(fabs(grid->affine[r][3]) <= MOST_ORIGIN))
+        if (!(fabs(grid->affine[r][3]) <= MAX_ORIGIN))
             return false;
         for (int c = 0; c < 3; c++) {
-            if (!(fabs(grid->affine[r][c]) <= MOST_EDGE)) /* nor NaN */
+            if (!(fabs(grid->affine[r][c]) <= MAX_EDGE)) /* false for NaN */
                 return false;
             scale = fmax(scale, fabs(grid->affine[r][c]));
         }
     }
-    return scale >= LEAST_EDGE && volume > LEAST_SKEW * scale * scale * scale;
+    return scale >= MIN_EDGE && volume > MIN_SKEW * scale * scale * scale;
 }
 
 vxs_status vxs_grid_check(const vxs_grid *grid, const char *what, vxs_error *err)
 {
     const size_t *n = grid->shape;
     double size[3];
-    bool few = n[0] > 0 && n[1] > 0 && n[2] > 0 && n[0] <= VXS_MOST_VOXELS &&
-               n[1] <= VXS_MOST_VOXELS / n[0] && n[2] <= VXS_MOST_VOXELS / n[0] / n[1];
+    bool few = n[0] > 0 && n[1] > 0 && n[2] > 0 && n[0] <= VXS_MAX_VOXELS &&
+               n[1] <= VXS_MAX_VOXELS / n[0] && n[2] <= VXS_MAX_VOXELS / n[0] / n[1];
     if (!few)
         return vxs_fail(err, VXS_BAD_DATA,
-                        "%s: its grid is %zu x %zu x %zu; 1 to %d voxels can be worked on", what,
-                        n[0], n[1], n[2], VXS_MOST_VOXELS);
+                        "%s: its grid is %zu x %zu x %zu; 1 to %d voxels are supported", what, n[0],
+                        n[1], n[2], VXS_MAX_VOXELS);
     if (!check_affine(grid))
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "%s: its affine has no inverse or numbers that are no millimetres", what);
+        return vxs_fail(err, VXS_BAD_DATA, "%s: its affine is singular or has invalid values",
+                        what);
     vxs_grid_voxel_size(grid, size);
     for (int d = 0; d < 3; d++)
-        if (!(size[d] * (double)n[d] <= MOST_EXTENT))
+        if (!(size[d] * (double)n[d] <= MAX_EXTENT))
             return vxs_fail(err, VXS_BAD_DATA,
-                            "%s: it is %g mm long (%zu voxels of %g mm); %g mm are the most", what,
-                            size[d] * (double)n[d], n[d], size[d], MOST_EXTENT);
+                            "%s: it is %g mm long (%zu voxels of %g mm); the maximum is %g mm",
+                            what, size[d] * (double)n[d], n[d], size[d], MAX_EXTENT);
     return VXS_OK;
 }
 
@@ -70,7 +70,7 @@ void vxs_grid_index(const vxs_grid *grid, size_t voxel, double index[3])
 static double minor_of(const double m[4][4], int row, int column)
 {
     int r0 = (row + 1) % 3, r1 = (row + 2) % 3, c0 = (column + 1) % 3, c1 = (column + 2) % 3;
-    return m[r0][c0] * m[r1][c1] - m[r0][c1] * m[r1][c0]; /* cyclic, so the sign is right */
+    return m[r0][c0] * m[r1][c1] - m[r0][c1] * m[r1][c0]; /* cyclic indices give the correct sign */
 }
 
 static double determinant(const vxs_grid *grid)
@@ -116,8 +116,8 @@ int vxs_grid_handedness(const vxs_grid *grid)
     return determinant(grid) < 0 ? -1 : 1;
 }
 
-/* Which world axis each voxel axis follows: of the six ways to pair them, the one with the largest
- * sum of cosines. */
+/* Assigns voxel axes to world axes: of the six permutations, the one with the largest sum of
+ * cosines. */
 static void pair_axes(const vxs_grid *grid, int world[3])
 {
     static const int ways[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
@@ -154,7 +154,7 @@ double vxs_grid_oblique(const vxs_grid *grid)
     pair_axes(grid, world);
     vxs_grid_voxel_size(grid, size);
     for (int c = 0; c < 3; c++) {
-        double across = 0; /* the part at right angles, which is precise for small angles */
+        double across = 0; /* the orthogonal part, which is accurate for small angles */
         for (int r = 0; r < 3; r++)
             across += r == world[c] ? 0 : grid->affine[r][c] * grid->affine[r][c];
         double angle = atan2(sqrt(across), fabs(grid->affine[world[c]][c])) * degrees;
@@ -196,14 +196,14 @@ double vxs_grid_distance(const vxs_grid *a, const vxs_grid *b)
     return largest;
 }
 
-vxs_status vxs_grid_check_place(const vxs_grid *grid, const vxs_grid *images, const char *path,
-                                const char *what, vxs_error *err)
+vxs_status vxs_grid_check_orientation_known(const vxs_grid *grid, const vxs_grid *images,
+                                            const char *path, const char *what, vxs_error *err)
 {
-    bool silent = grid->source == VXS_AFFINE_NONE;
-    if (silent == (images->source == VXS_AFFINE_NONE))
+    bool is_unoriented = grid->source == VXS_AFFINE_NONE;
+    if (is_unoriented == (images->source == VXS_AFFINE_NONE))
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "cannot use '%s' as %s: it %s, and left and right may be exchanged", path, what,
-                    silent ? "does not say where it is, the images do"
-                           : "says where it is, the images do not");
+                    is_unoriented ? "has no orientation, the images do"
+                                  : "has an orientation, the images do not");
 }

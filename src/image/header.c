@@ -1,8 +1,8 @@
-/* header.c - the header of an image, checked before anything is allocated.
+/* header.c - image headers, checked before anything is allocated.
  *
- * Our own checks come first; the transforms are then nifticlib's (its qform, quaternion and handed-
- * ness rules are the reference). NIfTI-1, NIfTI-2 and ANALYZE end in one struct of fields.
- */
+ * Our checks come first; nifticlib computes the transforms (its rules for qform, quaternion and
+ * handedness are the reference). NIfTI-1, NIfTI-2 and ANALYZE are converted into one struct of
+ * fields. */
 #include "image/header.h"
 
 #include <math.h>
@@ -13,18 +13,18 @@
 
 #define NIFTI1_SIZE 348
 #define NIFTI2_SIZE 540
-#define MAX_ITEMS   (PTRDIFF_MAX / 16) /* of the largest item, and room for an offset */
+#define MAX_ITEMS   (PTRDIFF_MAX / 16) /* of the largest item, with room for an offset */
 #define FORMS_AGREE 0.1                /* mm at a corner */
 
 typedef struct {
     int code;
     const char *name;
-    size_t size;        /* 0: not read */
-    const char *remedy; /* what can be given instead of one that is not read */
+    size_t size;        /* 0: unsupported */
+    const char *remedy; /* suggestion for an unsupported type */
 } datatype_row;
 
 #define ONE_PART "give one part, such as the magnitude, as an image of its own"
-#define NUMBERS  "give the map of numbers that was coloured, not the picture"
+#define NUMBERS  "give the map of numbers behind the colors, not the picture"
 
 static const datatype_row datatypes[] = {
     { NIFTI_TYPE_UINT8, "uint8", 1, NULL },
@@ -40,13 +40,13 @@ static const datatype_row datatypes[] = {
     { NIFTI_TYPE_COMPLEX64, "complex (complex64)", 0, ONE_PART },
     { NIFTI_TYPE_COMPLEX128, "complex (complex128)", 0, ONE_PART },
     { NIFTI_TYPE_COMPLEX256, "complex (complex256)", 0, ONE_PART },
-    { NIFTI_TYPE_RGB24, "colours (RGB24)", 0, NUMBERS },
-    { NIFTI_TYPE_RGBA32, "colours (RGBA32)", 0, NUMBERS },
+    { NIFTI_TYPE_RGB24, "colors (RGB24)", 0, NUMBERS },
+    { NIFTI_TYPE_RGBA32, "colors (RGBA32)", 0, NUMBERS },
     { NIFTI_TYPE_FLOAT128, "float128", 0, "store them as float64" },
     { 1, "single bits (binary)", 0, "store them as uint8" },
 };
 
-/* What the rest of the file works on, whatever the version. */
+/* Common fields of all versions. */
 typedef struct {
     const char *name;
     const char *format;
@@ -86,9 +86,9 @@ static vxs_status refuse(const fields *f, const char *why, vxs_error *err)
     return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': %s", f->name, why);
 }
 
-/* ---- Two versions into one ------------------------------------------------------------------- */
+/* ---- Conversion of both versions ------------------------------------------------------------- */
 
-static void take_one(fields *f)
+static void convert_nifti1(fields *f)
 {
     const nifti_1_header *h = &f->one;
     f->analyze = memcmp(h->magic, "n+1", 4) != 0 && memcmp(h->magic, "ni1", 4) != 0;
@@ -100,7 +100,7 @@ static void take_one(fields *f)
     }
     f->datatype = h->datatype;
     f->offset = (double)h->vox_offset;
-    f->slope = (double)h->scl_slope; /* SPM's ANALYZE keeps its scale in the same four bytes */
+    f->slope = (double)h->scl_slope; /* SPM's ANALYZE stores its scale in the same four bytes */
     f->intercept = f->analyze ? 0 : (double)h->scl_inter;
     f->cal_min = (double)h->cal_min;
     f->cal_max = (double)h->cal_max;
@@ -114,7 +114,7 @@ static void take_one(fields *f)
         memset(f->intent_name, 0, sizeof(f->intent_name));
 }
 
-static void take_two(fields *f)
+static void convert_nifti2(fields *f)
 {
     const nifti_2_header *h = &f->two;
     f->pair = h->magic[1] == 'i';
@@ -142,8 +142,8 @@ static int32_t swapped_int(int32_t value)
     return (int32_t)__builtin_bswap32((uint32_t)value);
 }
 
-/* The first four bytes are the header's size: they tell version and byte order. */
-static vxs_status recognise(const char *bytes, size_t length, fields *f, vxs_error *err)
+/* The first four bytes are the header's size, which identifies version and byte order. */
+static vxs_status recognize(const char *bytes, size_t length, fields *f, vxs_error *err)
 {
     int32_t size = 0;
     if (length == 0)
@@ -155,7 +155,7 @@ static vxs_status recognise(const char *bytes, size_t length, fields *f, vxs_err
     if (size != NIFTI1_SIZE && size != NIFTI2_SIZE)
         return refuse(f, "it is not a NIfTI or ANALYZE image", err);
     if (length < (size_t)size)
-        return refuse(f, "its header is cut short", err);
+        return refuse(f, "its header is truncated", err);
     f->is_two = size == NIFTI2_SIZE;
     if (f->is_two) {
         memcpy(&f->two, bytes, NIFTI2_SIZE);
@@ -163,14 +163,14 @@ static vxs_status recognise(const char *bytes, size_t length, fields *f, vxs_err
             return refuse(f, "its header has the size of NIfTI-2, but not its mark", err);
         if (f->swapped)
             nifti_swap_as_nifti2(&f->two);
-        take_two(f);
+        convert_nifti2(f);
         return VXS_OK;
     }
     memcpy(&f->one, bytes, NIFTI1_SIZE);
     if (f->swapped)
         nifti_swap_as_nifti1(&f->one);
-    take_one(f);
-    /* ANALYZE keeps other things where the mark would be; letters there are a broken mark */
+    convert_nifti1(f);
+    /* ANALYZE has other fields at the position of the mark; letters there are a damaged mark */
     if (f->analyze && f->one.magic[0] == 'n')
         return refuse(f, "its mark is neither 'n+1' nor 'ni1'", err);
     return VXS_OK;
@@ -182,7 +182,7 @@ static vxs_status check_dims(const fields *f, vxs_error *err)
 {
     int64_t items = 1, more = 1;
     if (f->dim[0] < 1 || f->dim[0] > 7)
-        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': its header says %lld dimensions",
+        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': its header has %lld dimensions",
                         f->name, (long long)f->dim[0]);
     for (int64_t d = 1; d <= f->dim[0]; d++) {
         if (f->dim[d] < 1)
@@ -205,7 +205,7 @@ static vxs_status check_dims(const fields *f, vxs_error *err)
     return VXS_OK;
 }
 
-/* CIFTI-2 is a matrix in a NIfTI-2 file: its intent says so, and its first extension. */
+/* CIFTI-2 is a matrix in a NIfTI-2 file, recognized by its intent and first extension. */
 static vxs_status check_cifti(const fields *f, const char *bytes, size_t length, vxs_error *err)
 {
     int32_t code = 0;
@@ -227,7 +227,7 @@ static vxs_status check_datatype(const fields *f, vxs_error *err)
 {
     const datatype_row *row = find_datatype(f->datatype);
     if (!row)
-        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': data type %d is not known", f->name,
+        return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': data type %d is unknown", f->name,
                         f->datatype);
     if (row->size == 0)
         return vxs_fail(err, VXS_BAD_DATA,
@@ -237,8 +237,8 @@ static vxs_status check_datatype(const fields *f, vxs_error *err)
     return VXS_OK;
 }
 
-/* In a single file the items cannot overlap the header; writers that leave the field at 0 mean the
- * first place possible. */
+/* The items of a single file cannot overlap the header; some writers leave the field at 0, which
+ * means the first valid offset. */
 static vxs_status find_offset(const fields *f, size_t *offset, vxs_error *err)
 {
     double least = f->pair ? 0 : f->is_two ? NIFTI2_SIZE + 4 : NIFTI1_SIZE + 4;
@@ -252,7 +252,7 @@ static vxs_status find_offset(const fields *f, size_t *offset, vxs_error *err)
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
 
-/* Whether the image can stand on this transform. */
+/* Tests whether the transform is usable as the grid's affine. */
 static bool usable(const vxs_grid *grid, double m[4][4])
 {
     vxs_grid tried = *grid;
@@ -273,7 +273,7 @@ static void plain_affine(const fields *f, vxs_grid *grid)
     }
 }
 
-static void be_silent(void)
+static void silence_nifti(void)
 {
     nifti_set_debug_level(0);
 }
@@ -281,7 +281,7 @@ static void be_silent(void)
 static nifti_image *transforms(const fields *f)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, be_silent);
+    pthread_once(&once, silence_nifti);
     return f->is_two ? nifti_convert_n2hdr2nim(f->two, NULL)
                      : nifti_convert_n1hdr2nim(f->one, NULL);
 }
@@ -302,7 +302,7 @@ static vxs_status check_grid(const fields *f, const vxs_grid *grid, vxs_error *e
     return status;
 }
 
-/* The sform where it is given and can be used, else the qform, else voxel sizes alone. */
+/* The sform if given and usable, else the qform, else voxel sizes alone. */
 static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
 {
     vxs_grid *grid = &image->grid;
@@ -316,7 +316,7 @@ static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
         return check_grid(f, grid, err);
     nifti_image *nim = transforms(f);
     if (!nim)
-        return refuse(f, "its header makes no sense to nifticlib", err);
+        return refuse(f, "nifticlib rejects its header", err);
     bool sform = f->sform_code > 0 && usable(grid, nim->sto_xyz.m);
     bool qform = f->qform_code > 0 && usable(grid, nim->qto_xyz.m);
     if (sform || qform) {
@@ -331,9 +331,9 @@ static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
     return check_grid(f, grid, err);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
-/* Bytes of a fixed field up to the first zero. */
+/* Copies a fixed field up to its first zero. */
 static void copy_text(char *to, const char *from, size_t size)
 {
     size_t length = 0;
@@ -343,7 +343,7 @@ static void copy_text(char *to, const char *from, size_t size)
     to[length] = '\0';
 }
 
-static void set_values(const fields *f, vxs_image *image)
+static void set_fields(const fields *f, vxs_image *image)
 {
     image->ndim = (int)f->dim[0];
     for (int d = 0; d < image->ndim; d++)
@@ -369,7 +369,7 @@ vxs_status vxs_header_read(const char *bytes, size_t length, const char *name, v
 {
     fields f = { .name = name };
     *image = (vxs_image){ .format = NULL };
-    vxs_status status = recognise(bytes, length, &f, err);
+    vxs_status status = recognize(bytes, length, &f, err);
     if (!status)
         status = check_cifti(&f, bytes, length, err);
     if (!status)
@@ -381,7 +381,7 @@ vxs_status vxs_header_read(const char *bytes, size_t length, const char *name, v
     if (!status)
         status = set_grid(&f, image, err);
     if (!status)
-        set_values(&f, image);
+        set_fields(&f, image);
     *pair = f.pair;
     return status;
 }

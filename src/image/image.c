@@ -1,4 +1,4 @@
-/* image.c - files to images, by whichever name of a pair. */
+/* image.c - reading images, by either name of a pair. */
 #include "voxsift/internal/image.h"
 
 #include "image/header.h"
@@ -22,9 +22,8 @@ static size_t without_gz(const char *path)
     return ends_with(path, length, ".gz") ? length - 3 : length;
 }
 
-/* The other file of a pair, in either case, compressed or not, but first of all as `path` is; the
- * first that exists. Freed by the caller; NULL when there is none (or no memory, which err then
- * says). */
+/* Finds the other file of a pair: lower or upper case, compressed or not, preferably spelled like
+ * `path`. Freed by the caller; NULL if none exists (or out of memory, then err is set). */
 static char *find_other(const char *path, const char *lower, const char *upper, vxs_error *err)
 {
     size_t stem = without_gz(path) - 4;
@@ -39,7 +38,7 @@ static char *find_other(const char *path, const char *lower, const char *upper, 
     return NULL;
 }
 
-/* The header's file: path itself, or the .hdr of the .img it names. */
+/* The path of the header: path itself, or the .hdr for an .img. */
 static vxs_status header_path(const char *path, char **header, vxs_error *err)
 {
     *header = ends_with(path, without_gz(path), ".img") ? find_other(path, ".hdr", ".HDR", err)
@@ -48,7 +47,7 @@ static vxs_status header_path(const char *path, char **header, vxs_error *err)
         return VXS_OK;
     if (err && err->status)
         return err->status;
-    return vxs_fail(err, VXS_MISSING, "cannot read '%s': there is no .hdr file beside it", path);
+    return vxs_fail(err, VXS_MISSING, "cannot read '%s': its .hdr file does not exist", path);
 }
 
 static vxs_status open_items(const char *header, bool pair, vxs_source *first, vxs_source *second,
@@ -60,18 +59,17 @@ static vxs_status open_items(const char *header, bool pair, vxs_source *first, v
     *items = second;
     if (!ends_with(header, without_gz(header), ".hdr"))
         return vxs_fail(err, VXS_BAD_DATA,
-                        "cannot read '%s': it is not marked as a single NIfTI file, nor called "
+                        "cannot read '%s': it is not marked as a single NIfTI file, nor named "
                         ".hdr as the header of a pair is",
                         header);
     *name = find_other(header, ".img", ".IMG", err);
     if (!*name)
-        return vxs_fail(err, VXS_MISSING, "cannot read '%s': there is no .img file beside it",
-                        header);
+        return vxs_fail(err, VXS_MISSING, "cannot read '%s': its .img file does not exist", header);
     return vxs_source_open(*name, second, err);
 }
 
-/* Takes the items from their source and lets the source go. */
-static vxs_status take_items(vxs_source *items, size_t offset, vxs_image *image, vxs_error *err)
+/* Moves the items out of their source and releases it. */
+static vxs_status move_items(vxs_source *items, size_t offset, vxs_image *image, vxs_error *err)
 {
     const char *content = NULL;
     size_t size = offset;
@@ -83,14 +81,14 @@ static vxs_status take_items(vxs_source *items, size_t offset, vxs_image *image,
     if (status)
         return status;
     image->stored = content + offset;
-    if (!image->owned) { /* the items stand in the file's own bytes */
+    if (!image->owned) { /* the items are part of the file's own bytes */
         image->owned = items->owned;
         items->owned = NULL;
     }
     return VXS_OK;
 }
 
-/* Before the items are taken: the source may give its bytes away. */
+/* Called before the items are moved, which may release the bytes. */
 static void hash_sources(const vxs_source *first, const vxs_source *second, char *hash)
 {
     if (hash)
@@ -115,7 +113,7 @@ static vxs_status read_from(vxs_source *source, const char *header, bool values,
     if (!status)
         hash_sources(source, &other, hash);
     if (!status && values)
-        status = take_items(items, offset, image, err);
+        status = move_items(items, offset, image, err);
     if (status)
         vxs_image_release(image);
     vxs_source_release(&other);

@@ -1,5 +1,4 @@
-/* library.c - atlases by name: those that come with voxsift, those of other packages, the user's.
- */
+/* library.c - atlases by name: those of voxsift, of other packages, and the user's. */
 #include "image/names.h"
 
 #include <glob.h>
@@ -60,14 +59,14 @@ static vxs_status look_in(const char *folder, const char *name, char **path, vxs
     return VXS_OK;
 }
 
-static vxs_status look_in_list(const char *list, const char *name, char **path, vxs_error *err)
+static vxs_status search_list(const char *list, const char *name, char **path, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     char folder[PATH_MAX];
     for (const char *at = list; at && *at && !*path && !status;) {
         size_t length = strcspn(at, ":");
         snprintf(folder, sizeof(folder), "%.*s", (int)length, at);
-        status = look_in(folder, name, path, err);
+        status = search_folder(folder, name, path, err);
         at += length + (at[length] == ':');
     }
     return status;
@@ -110,14 +109,14 @@ static vxs_status look_beside_program(const char *name, char **path, vxs_error *
     return status;
 }
 
-static vxs_status look_in_fsl(const char *name, char **path, vxs_error *err)
+static vxs_status search_fsl(const char *name, char **path, vxs_error *err)
 {
     char folder[PATH_MAX];
     const char *fsl = getenv("FSLDIR");
     if (!fsl)
         return VXS_OK;
     snprintf(folder, sizeof(folder), "%s/data/atlases", fsl);
-    return look_in(folder, name, path, err);
+    return search_folder(folder, name, path, err);
 }
 
 /* ---- Names that are there ------------------------------------------------------------------- */
@@ -225,13 +224,13 @@ vxs_status vxs_atlas_locate(const char *name, char **path, vxs_error *err)
         *path = vxs_format(err, "%s", name);
         return *path ? VXS_OK : VXS_FAILED;
     }
-    status = look_in_list(getenv("VOXSIFT_ATLASES"), file, path, err);
+    status = search_list(getenv("VOXSIFT_ATLASES"), file, path, err);
     if (!status && !*path)
-        status = look_beside_program(file, path, err);
+        status = search_program_folder(file, path, err);
     if (!status && !*path)
-        status = look_in_fsl(file, path, err);
+        status = search_fsl(file, path, err);
     if (!status && !*path)
-        status = look_in("/usr/share/mricron/templates", file, path, err);
+        status = search_folder("/usr/share/mricron/templates", file, path, err);
     if (!status && !*path)
         status = no_such_atlas(name, err);
     return status;

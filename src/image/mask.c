@@ -1,15 +1,15 @@
-/* mask.c - where the brain is, when nobody says. */
+/* mask.c - automatic brain masks. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define LOW_SHARE  0.02 /* the robust range leaves out 2 per cent at either end */
+#define LOW_SHARE  0.02 /* the robust range omits 2 percent at either end */
 #define HIGH_SHARE 0.98
 #define FRACTION   0.1 /* of the robust range; brain is far above, air far below */
 
-/* The value that would stand at place `rank` if all were sorted; moves the values about. Hoare's
- * selection, with the middle as pivot. */
+/* The value at position `rank` of the sorted order; permutes the values. Quickselect with the
+ * middle as pivot. */
 static float value_of_rank(float *values, size_t count, size_t rank)
 {
     size_t low = 0, high = count - 1;
@@ -49,7 +49,7 @@ static vxs_status find_threshold(const vxs_volume *volume, size_t voxels, float 
     if (count > 0) {
         float low = value_of_rank(finite, count, (size_t)(LOW_SHARE * (double)(count - 1)));
         float high = value_of_rank(finite, count, (size_t)(HIGH_SHARE * (double)(count - 1)));
-        if (!(high > low)) { /* less than 2 per cent differ: the whole range, then */
+        if (!(high > low)) { /* less than 2 percent differ: use the whole range */
             low = value_of_rank(finite, count, 0);
             high = value_of_rank(finite, count, count - 1);
         }
@@ -75,7 +75,7 @@ static bool on_border(size_t v, const size_t shape[3])
     return false;
 }
 
-/* A hole is a component of the outside that never reaches the border of the grid. */
+/* A hole is a component of the background that does not reach the border of the grid. */
 static vxs_status fill_holes(uint8_t *mask, const size_t shape[3], size_t voxels, int32_t *labels,
                              vxs_error *err)
 {
@@ -108,8 +108,7 @@ vxs_status vxs_mask_auto(const vxs_volume *volume, uint8_t *mask, vxs_error *err
         status = vxs_components(mask, shape, 6, labels, &count, err);
     }
     if (!status && count == 0)
-        status = vxs_fail(err, VXS_BAD_DATA,
-                          "no mask can be made: the mean image is the same everywhere");
+        status = vxs_fail(err, VXS_BAD_DATA, "no mask can be computed: the mean image is constant");
     if (!status) {
         keep_first(labels, voxels, mask);
         status = fill_holes(mask, shape, voxels, labels, err);

@@ -1,13 +1,13 @@
 /* names.c - the names of an atlas's labels, in the formats that atlases come with.
  *
  *   1|SFG_L|superior frontal gyrus|1      NUMBER|NAME|..., niistat
- *   1 7Networks_LH_Vis_1 120 18 131 0     Schaefer, FreeSurfer: what follows the name is numbers
- *   1 0.5 0.2 0.1 Left Hippocampus        FSLeyes: three colours, then the name
+ *   1 7Networks_LH_Vis_1 120 18 131 0     Schaefer, FreeSurfer: numbers follow the name
+ *   1 0.5 0.2 0.1 Left Hippocampus        FSLeyes: three colors, then the name
  *   1 255 0 0 1 1 1 "Left Hippocampus"    ITK-SNAP
  *   1 Left Hippocampus                    MRIcroGL
- *   1 Precentral_L 2001                   MRIcroGL's AAL: what tells names apart is before the code
- *   index<tab>name<tab>...                BIDS; or feature<tab>index<tab>..., of a cohort of
- * regions <label index="0" x= ...>name</label>  FSL
+ *   1 Precentral_L 2001                   MRIcroGL's AAL: the code is after the name
+ *   index<tab>name<tab>...                BIDS; or feature<tab>index<tab>..., of a regional cohort
+ *   <label index="0" x= ...>name</label>  FSL
  */
 #include "image/names.h"
 
@@ -86,7 +86,7 @@ static bool numbers_between(const words *w, size_t first, size_t last)
     return true;
 }
 
-/* Where the name stands in a line of words. */
+/* Finds the name in a line of words. */
 static void find_name(const words *w, const char **name, size_t *length)
 {
     const char *quote = memchr(w->start[0], '"', (size_t)(w->line_end - w->start[0]));
@@ -98,10 +98,10 @@ static void find_name(const words *w, const char **name, size_t *length)
         return;
     }
     if (w->count > 4 && numbers_between(w, 1, 4))
-        first = 4; /* colours before the name */
-    bool colours_behind = first == 1 && w->count > 4 && numbers_between(w, 2, w->count);
+        first = 4; /* colors before the name */
+    bool colors_behind = first == 1 && w->count > 4 && numbers_between(w, 2, w->count);
     *name = w->start[first];
-    *length = colours_behind ? w->length[1] : (size_t)(w->line_end - w->start[first]);
+    *length = colors_behind ? w->length[1] : (size_t)(w->line_end - w->start[first]);
 }
 
 static vxs_status read_line(vxs_label_names *names, const char *line, const char *end,
@@ -136,7 +136,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* The length of the word in "word number"; 0 for any other name. */
-static size_t before_code(const char *name)
+static size_t word_length(const char *name)
 {
     size_t length = strcspn(name, " \t");
     const char *code = name + length + strspn(name + length, " \t");
@@ -151,13 +151,13 @@ static char **free_texts(char **texts, size_t count)
     return NULL;
 }
 
-/* Names without their codes, sorted; to be freed with what it points to. */
+/* Names without their codes, sorted; the caller frees array and texts. */
 static char **without_codes(const vxs_label_names *names, vxs_error *err)
 {
     char **texts = vxs_alloc(names->count, sizeof(*texts), err);
     for (size_t k = 0; texts && k < names->count; k++) {
         const char *name = names->rows[k].name;
-        texts[k] = vxs_format(err, "%.*s", (int)before_code(name), name);
+        texts[k] = vxs_format(err, "%.*s", (int)word_length(name), name);
         if (!texts[k])
             return free_texts(texts, k);
     }
@@ -166,12 +166,12 @@ static char **without_codes(const vxs_label_names *names, vxs_error *err)
     return texts;
 }
 
-/* "Area 44" and "Area 45" need their numbers; names that differ without them do not. */
+/* Removes codes if names remain distinct: "Area 44" and "Area 45" keep their numbers. */
 static vxs_status drop_codes(vxs_label_names *names, vxs_error *err)
 {
     bool codes = names->count > 1;
     for (size_t k = 0; k < names->count && codes; k++)
-        codes = before_code(names->rows[k].name) > 0;
+        codes = word_length(names->rows[k].name) > 0;
     if (!codes)
         return VXS_OK;
     char **texts = without_codes(names, err);
@@ -180,7 +180,7 @@ static vxs_status drop_codes(vxs_label_names *names, vxs_error *err)
     for (size_t k = 1; k < names->count && codes; k++)
         codes = strcmp(texts[k - 1], texts[k]) != 0;
     for (size_t k = 0; k < names->count && codes; k++)
-        names->rows[k].name[before_code(names->rows[k].name)] = '\0';
+        names->rows[k].name[word_length(names->rows[k].name)] = '\0';
     free_texts(texts, names->count);
     return VXS_OK;
 }
@@ -231,7 +231,7 @@ static vxs_status read_dseg(vxs_label_names *names, const char *text, const char
 
 /* ---- FSL ------------------------------------------------------------------------------------- */
 
-/* The text of the first element called `tag` behind `from`; NULL when there is none. */
+/* The text of the first element `tag` after `from`; NULL if there is none. */
 static const char *element(const char *from, const char *tag, size_t *length)
 {
     char open[64], close[64];
@@ -246,7 +246,7 @@ static const char *element(const char *from, const char *tag, size_t *length)
     return start;
 }
 
-/* Label atlases count as the image does; summaries of probabilistic ones are one ahead. */
+/* Label atlases use the indices of the image; summaries of probabilistic ones are off by one. */
 static vxs_status read_fsl(vxs_label_names *names, const char *text, vxs_error *err)
 {
     size_t length = 0;
@@ -267,14 +267,14 @@ static vxs_status read_fsl(vxs_label_names *names, const char *text, vxs_error *
             break;
         if (!index)
             continue;
-        int64_t value = strtol(index + 7, NULL, 10); /* at its limits where it is beyond them */
+        int64_t value = strtol(index + 7, NULL, 10); /* saturates on overflow */
         value += probabilistic && value < INT32_MAX;
         status = add(names, value, name, trimmed(name, (size_t)(end - name)), err);
     }
     return status;
 }
 
-/* ---- Any of them ----------------------------------------------------------------------------- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 vxs_status vxs_label_names_read(const char *path, vxs_label_names *names, vxs_error *err)
 {
@@ -307,8 +307,8 @@ void vxs_label_names_release(vxs_label_names *names)
     *names = (vxs_label_names){ .rows = NULL };
 }
 
-/* Name.nii.gz has Name.txt and so on beside it; a name with more pieces, such as _space or _res,
- * may belong to a file that has fewer of them. */
+/* The names of Name.nii.gz are in Name.txt etc.; a name with more components, such as _space or
+ * _res, may match a file with fewer of them. */
 vxs_status vxs_label_names_beside(const char *atlas, char **path, vxs_error *err)
 {
     static const char *const endings[] = { ".txt",     ".lut",      ".tsv", ".xml",

@@ -1,10 +1,10 @@
-/* names.h - the names of an atlas's labels, and of atlases; private to the image room. */
+/* names.h - names of labels and of atlases; private to the image room. */
 #ifndef VXS_IMAGE_NAMES_H
 #define VXS_IMAGE_NAMES_H
 
 #include "voxsift/internal/files.h"
 
-/* What a names file says, in its order. */
+/* Entries of a names file, in its order. */
 typedef struct {
     int32_t value;
     char *name;
@@ -12,16 +12,16 @@ typedef struct {
 typedef struct {
     vxs_label_name *rows;
     size_t count;
-    char *image; /* the label image an FSL XML names, or NULL */
+    char *image; /* label image named by an FSL XML, or NULL */
 } vxs_label_names;
 
-/* By what stands in the file, not by what it is called. */
+/* Detects the format from the content, not the name. */
 VXS_MUST_CHECK vxs_status vxs_label_names_read(const char *path, vxs_label_names *names,
                                                vxs_error *err);
 void vxs_label_names_release(vxs_label_names *names);
-/* The names file beside an atlas; *path NULL when there is none. Freed by the caller. */
+/* The names file of an atlas; *path NULL if there is none. Freed by the caller. */
 VXS_MUST_CHECK vxs_status vxs_label_names_beside(const char *atlas, char **path, vxs_error *err);
-/* library.c: the file of an atlas that is given by path or by name. Freed by the caller. */
+/* library.c: the file of an atlas given by path or by name. Freed by the caller. */
 VXS_MUST_CHECK vxs_status vxs_atlas_locate(const char *name, char **path, vxs_error *err);
 
 #endif

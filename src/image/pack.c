@@ -1,5 +1,4 @@
-/* pack.c - many images in memory at once: only what stands between the zeros at the ends of lines.
- */
+/* pack.c - compact storage of many images: lines without the zeros at both ends. */
 #include "voxsift/internal/image.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #define LONGEST UINT16_MAX
 
 struct vxs_packed_span {
-    uint32_t at; /* of its items among the stored ones */
+    uint32_t at; /* offset of its items among the stored ones */
     uint16_t first, count;
 };
 
@@ -18,7 +17,7 @@ static bool is_zero(const char *bytes, size_t count)
     return memcmp(bytes, zeros, count) == 0;
 }
 
-/* From the first to the last item with a byte that is not 0. */
+/* From the first to the last nonzero item. */
 static void find_span(const char *items, size_t size, size_t count, struct vxs_packed_span *span)
 {
     size_t step = 8 / size, first = 0, last = count;
@@ -40,7 +39,7 @@ static size_t line_length(const vxs_packed *packed, size_t line)
     return voxels - start < packed->length ? voxels - start : packed->length;
 }
 
-/* Where the spans are; returns the number of their items. */
+/* Finds the spans; returns the number of their items. */
 static size_t find_spans(const char *items, vxs_packed *packed)
 {
     size_t used = 0, size = packed->image.item_size;

@@ -1,15 +1,15 @@
-/* resample.c - a volume on another grid. */
+/* resample.c - resampling of volumes onto other grids. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
 
-#define MOST_SAMPLES 16 /* along an edge of a target voxel */
+#define MAX_SAMPLES 16 /* along an edge of a target voxel */
 
 typedef struct {
     const vxs_volume *volume;
     double to_index[4][4]; /* target index to source index */
     vxs_interpolation interpolation;
-    int samples[3]; /* of a target voxel, along its edges */
+    int samples[3]; /* per target voxel, along its edges */
 } sampler;
 
 static void multiply(const double a[4][4], const double b[4][4], double product[4][4])
@@ -23,7 +23,7 @@ static void multiply(const double a[4][4], const double b[4][4], double product[
     }
 }
 
-/* Between the outermost centres and half a voxel beyond, the border value holds. */
+/* Within half a voxel beyond the outermost centers the border value holds. */
 static bool clamp(double *at, size_t size)
 {
     double last = (double)size - 1;
@@ -50,7 +50,7 @@ static double linear_at(const vxs_volume *volume, const double at[3])
             weight *= up ? part[d] : 1 - part[d];
             voxel += (low[d] + (size_t)up) * step[d];
         }
-        if (weight > 0) /* a weight of 0 may stand for a voxel beyond the border */
+        if (weight > 0) /* weight 0 may belong to a voxel beyond the border */
             sum += weight * (double)volume->values[voxel];
     }
     return sum;
@@ -84,7 +84,7 @@ static bool sample(const sampler *s, const double index[3], double *value)
     return true;
 }
 
-/* Mean over evenly spaced samples of the target voxel; what is outside the source counts as 0. */
+/* Mean over evenly spaced samples of the target voxel; samples outside the source are 0. */
 static double average(const sampler *s, const size_t voxel[3])
 {
     double sum = 0;
@@ -101,7 +101,7 @@ static double average(const sampler *s, const size_t voxel[3])
     return sum / total;
 }
 
-/* Source voxels along an edge of a target voxel, rounded up. */
+/* Number of source voxels along an edge of a target voxel, rounded up. */
 static void count_samples(sampler *s)
 {
     for (int c = 0; c < 3; c++) {
@@ -109,7 +109,7 @@ static void count_samples(sampler *s)
         for (int r = 0; r < 3; r++)
             longest = fmax(longest, fabs(s->to_index[r][c]));
         double wanted = s->interpolation == VXS_LINEAR ? ceil(longest - 1e-6) : 1;
-        s->samples[c] = (int)fmin(fmax(wanted, 1), MOST_SAMPLES);
+        s->samples[c] = (int)fmin(fmax(wanted, 1), MAX_SAMPLES);
     }
 }
 

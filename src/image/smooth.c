@@ -1,22 +1,21 @@
-/* smooth.c - Gaussian smoothing that knows where the brain ends.
+/* smooth.c - Gaussian smoothing within a mask.
  *
  * The kernel is separable: three passes of lines. Dividing the smoothed values by the smoothed mask
- * makes every result a weighted mean of what is inside, so that a constant stays what it is.
- */
+ * makes every result a weighted mean of values inside, which preserves constants. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REACH 4.0 /* standard deviations; what is beyond weighs 6e-5 in all */
+#define REACH 4.0 /* standard deviations; the omitted tails have total weight 6e-5 */
 
 static const double fwhm_per_sd = 2.3548200450309493; /* 2 sqrt(2 ln 2) */
 
 typedef struct {
-    double *weights; /* of distance 0 ... radius */
+    double *weights; /* for distances 0 ... radius */
     size_t radius;
-    double *line; /* a copy of what is being replaced */
+    double *line; /* copy of the line being replaced */
 } kernel;
 
 static void kernel_release(kernel *k)

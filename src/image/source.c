@@ -1,9 +1,8 @@
-/* source.c - the bytes of a file, compressed or not.
+/* source.c - the content of a file, compressed or not.
  *
- * libdeflate inflates a whole member at once, at about twice zlib's speed, when its size is known
- * from the last four bytes. Everything else (several members, padding, damage) goes through zlib's
- * stream, which can say what is wrong. Both verify the checksums, and give the same bytes.
- */
+ * libdeflate inflates a whole member at once, about twice as fast as zlib, if the last four bytes
+ * give its size. Everything else (several members, padding, damage) uses zlib's stream, which has
+ * precise error messages. Both verify the checksums and return the same bytes. */
 #include "image/source.h"
 
 #include <errno.h>
@@ -13,8 +12,8 @@
 #include <zlib.h>
 
 #define GZIP_WINDOW (15 + 16) /* zlib: largest window, gzip wrapper */
-#define MAX_EXTRA   (1 << 16) /* a little more than the header asks for is common: padding */
-#define MAX_BEYOND  (1 << 28) /* much more is an attack or a wrong header */
+#define MAX_EXTRA   (1 << 16) /* a little more than the header requires is common: padding */
+#define MAX_BEYOND  (1 << 28) /* much more indicates an attack or a wrong header */
 #define START_BYTES 8192
 #define MAX_RATIO   1032 /* deflate makes at most 258 bytes of 2 bits */
 
@@ -77,7 +76,7 @@ typedef struct {
     size_t read; /* of the source */
     char *out;
     size_t size, filled;
-    size_t beyond; /* content after the part that is wanted */
+    size_t excess; /* content after the requested part */
 } stream;
 
 static vxs_status stream_begin(stream *s, const vxs_source *source, char *out, size_t size,
@@ -95,7 +94,7 @@ static uInt portion(size_t left)
     return (uInt)(left < (1u << 30) ? left : (1u << 30));
 }
 
-/* One call of inflate; what is not wanted goes to a place nobody reads. */
+/* One call of inflate; discards unrequested output. */
 static int step(stream *s)
 {
     Bytef nowhere[4096];
@@ -108,12 +107,12 @@ static int step(stream *s)
     uInt in = s->z.avail_in, out = s->z.avail_out;
     int result = inflate(&s->z, Z_NO_FLUSH);
     s->read += in - s->z.avail_in;
-    *(wanted ? &s->filled : &s->beyond) += out - s->z.avail_out;
+    *(wanted ? &s->filled : &s->excess) += out - s->z.avail_out;
     return result;
 }
 
-/* To the end of a member, so that its checksum is seen; anything after the last member that does
- * not begin another one is ignored, as gunzip does. */
+/* Reads to the end of a member, to verify its checksum; ignores anything after the last member that
+ * does not begin another one, as gunzip does. */
 static vxs_status stream_all(stream *s, vxs_error *err)
 {
     for (;;) {
@@ -131,8 +130,8 @@ static vxs_status stream_all(stream *s, vxs_error *err)
             return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': its gzip stream is damaged (%s)",
                             s->source->name, s->z.msg ? s->z.msg : "unknown reason");
         }
-        if (s->beyond > MAX_BEYOND)
-            return refuse(s->source, "it holds far more than its header says", err);
+        if (s->excess > MAX_BEYOND)
+            return refuse(s->source, "it has far more data than its header declares", err);
     }
 }
 
@@ -177,14 +176,14 @@ vxs_status vxs_source_peek(const vxs_source *source, char *bytes, size_t size, s
 
 /* ---- libdeflate, for the common case --------------------------------------------------------- */
 
-/* What the last four bytes say of the size of a file's only member. */
-static size_t promised_size(const vxs_source *source)
+/* The size in the last four bytes, valid for a file of one member. */
+static size_t expected_size(const vxs_source *source)
 {
     const unsigned char *c = (const unsigned char *)source->bytes + source->length - 4;
     return (size_t)c[0] | (size_t)c[1] << 8 | (size_t)c[2] << 16 | (size_t)c[3] << 24;
 }
 
-/* Well-formed, one member, of the size that was promised; any doubt is left to the stream. */
+/* Succeeds for one well-formed member of the expected size; the stream handles everything else. */
 static bool inflate_at_once(const vxs_source *source, char *out, size_t room)
 {
     struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
@@ -201,7 +200,7 @@ static bool inflate_at_once(const vxs_source *source, char *out, size_t room)
 static vxs_status truncated(const vxs_source *source, size_t has, size_t size, vxs_error *err)
 {
     return vxs_fail(err, VXS_BAD_DATA,
-                    "cannot read '%s': it holds %s%zu bytes, its header asks for %zu; is it "
+                    "cannot read '%s': it holds %s%zu bytes, its header requires %zu; is it "
                     "truncated?",
                     source->name, source->compressed ? "at most " : "", has, size);
 }
@@ -216,7 +215,7 @@ vxs_status vxs_source_take(const vxs_source *source, size_t size, const char **c
     if (source->compressed && size / MAX_RATIO > source->length)
         return truncated(source, source->length * MAX_RATIO, size, err);
     if (source->compressed) {
-        size_t promised = source->length >= 18 ? promised_size(source) : 0;
+        size_t promised = source->length >= 18 ? expected_size(source) : 0;
         bool plausible = promised >= size && promised - size <= MAX_EXTRA;
         size_t room = plausible ? promised : size;
         *owned = vxs_resize(NULL, room, 1, err);

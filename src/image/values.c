@@ -1,9 +1,7 @@
-/* values.c - stored items to numbers.
+/* values.c - conversion of stored items to numbers.
  *
- * In blocks that stay in the first cache: bytes into order, items to doubles, doubles scaled. The
- * plain types of most images go to float in one step; the result is the same number, because it
- * is exact.
- */
+ * Works in blocks that fit into the L1 cache: byte order, conversion to double, scaling. The common
+ * types are converted to float in one step with the same, exact result. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
@@ -11,7 +9,7 @@
 
 #define BLOCK 2048
 
-/* value = (double)item for each item; the file's NIfTI codes stand beside the types. */
+/* value = (double)item for each item. */
 #define LOADER(name, type)                                                                         \
     static void name(const char *items, size_t count, double *values)                              \
     {                                                                                              \
@@ -75,7 +73,7 @@ void vxs_image_values(const vxs_image *image, size_t first, size_t count, double
     }
 }
 
-/* One step for the types of most images: every int16 and uint8 is a float. */
+/* One step for common types: every int16 and uint8 is exact as a float. */
 static bool floats_at_once(const vxs_image *image, size_t first, size_t count, float *values)
 {
     const char *items = image->stored + first * image->item_size;
@@ -114,7 +112,7 @@ void vxs_image_floats(const vxs_image *image, size_t first, size_t count, float 
     }
 }
 
-/* Compensated, so that the sum of millions of values is right. */
+/* Kahan summation: exact enough for millions of values. */
 static void add(double *sum, double *lost, double value)
 {
     double with = *sum + (value - *lost);
@@ -122,7 +120,7 @@ static void add(double *sum, double *lost, double value)
     *sum = with;
 }
 
-void vxs_image_summarise(const vxs_image *image, vxs_image_summary *summary)
+void vxs_image_summarize(const vxs_image *image, vxs_image_summary *summary)
 {
     double block[BLOCK], lost = 0;
     size_t total = vxs_grid_voxels(&image->grid) * image->volumes;

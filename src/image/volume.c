@@ -1,4 +1,4 @@
-/* volume.c - one image in memory, as floats. */
+/* volume.c - volumes in memory, as floats. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@ vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volume, vxs_error *e
     return volume->values ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_volume_of_image(const vxs_image *image, size_t number, vxs_volume *volume,
-                               vxs_error *err)
+vxs_status vxs_volume_from_image(const vxs_image *image, size_t number, vxs_volume *volume,
+                                 vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&image->grid);
     volume->grid = image->grid;
@@ -29,7 +29,8 @@ void vxs_volume_release(vxs_volume *volume)
     *volume = (vxs_volume){ .values = NULL };
 }
 
-/* The outer faces of the field of view stay, so the centres move by half the difference in size. */
+/* Keeps the center of the field of view, so the first voxel center moves by half the difference in
+ * size. */
 vxs_status vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid *result,
                                     vxs_error *err)
 {
@@ -39,17 +40,17 @@ vxs_status vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid 
         count[c] = fmax(1, ceil(old[c] * (double)grid->shape[c] / size - 1e-6));
         voxels *= count[c];
     }
-    if (!(size > 0 && voxels <= VXS_MOST_VOXELS)) /* before the counts become whole numbers */
+    if (!(size > 0 && voxels <= VXS_MAX_VOXELS)) /* before conversion to integers */
         return vxs_fail(err, VXS_MISUSE,
                         "voxels of %g mm make a grid of %.0f x %.0f x %.0f from one of %zu x %zu x "
-                        "%zu; %d voxels are the most",
+                        "%zu; the maximum is %d voxels",
                         size, count[0], count[1], count[2], grid->shape[0], grid->shape[1],
-                        grid->shape[2], VXS_MOST_VOXELS);
+                        grid->shape[2], VXS_MAX_VOXELS);
     *result = *grid;
     for (int c = 0; c < 3; c++) {
         double factor = size / old[c];
         result->shape[c] = (size_t)count[c];
-        /* what the last voxel sticks out is shared by both ends */
+        /* the excess of the last voxel is split between both ends */
         double out = ((double)result->shape[c] * factor - (double)grid->shape[c]) / 2;
         shift[c] = -0.5 - out + factor / 2;
         for (int r = 0; r < 3; r++)
@@ -59,5 +60,5 @@ vxs_status vxs_grid_with_voxel_size(const vxs_grid *grid, double size, vxs_grid 
     vxs_grid_position(grid, shift, origin);
     for (int r = 0; r < 3; r++)
         result->affine[r][3] = origin[r];
-    return vxs_grid_check(result, "voxels of this size cannot be made", err);
+    return vxs_grid_check(result, "voxels of this size are impossible", err);
 }

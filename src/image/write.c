@@ -1,8 +1,7 @@
-/* write.c - maps, masks and labels that viewers open as they are meant.
+/* write.c - NIfTI-1 output of maps, masks and labels, compatible with common viewers.
  *
- * Header fields follow what FSLeyes, NiiVue, MRIcroGL, ITK-SNAP, SPM and AFNI do with them: both
- * transforms valid, codes kept, mm, no scaling, never 64-bit integers.
- */
+ * Header fields follow the behavior of FSLeyes, NiiVue, MRIcroGL, ITK-SNAP, SPM and AFNI: both
+ * transforms valid, codes kept, mm, no scaling, never 64-bit integers. */
 #include "voxsift/internal/image.h"
 
 #include <math.h>
@@ -23,13 +22,13 @@ static const struct {
     [VXS_WRITE_INT32] = { NIFTI_TYPE_INT32, 32 },
 };
 
-/* One form stands for the other where a file had only one; without any, none is made up. */
+/* Each code defaults to the other one; without any, both are 0. */
 static void set_codes(const vxs_grid *grid, nifti_1_header *h)
 {
     bool known = grid->source != VXS_AFFINE_NONE;
     int sform = grid->sform_code, qform = grid->qform_code;
     if (known && grid->source == VXS_AFFINE_QFORM)
-        sform = qform; /* a singular sform is not passed on */
+        sform = qform; /* a singular sform is not written */
     h->sform_code = (short)(known ? sform : 0);
     h->qform_code = (short)(known ? (qform > 0 ? qform : sform) : 0);
 }
@@ -94,7 +93,7 @@ static nifti_1_header make_header(const vxs_grid *grid, const vxs_write_options 
     return h;
 }
 
-/* Feeds bytes to the compressor and writes what comes out; finish: the last ones. */
+/* Compresses and writes bytes; finish: the last ones. */
 static bool feed(z_stream *z, const void *bytes, size_t length, bool finish, FILE *stream)
 {
     unsigned char out[PIECE];

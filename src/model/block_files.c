@@ -122,7 +122,7 @@ static void begin_units(vxs_tsv_writer *w, const vxs_model *m, FILE *stream,
         vxs_tsv_text(w, names[k]);
 }
 
-/* Weights are of products of standardised features; a feature with itself is a square, and without
+/* Weights are of products of standardized features; a feature with itself is a square, and without
  * a second one the feature itself. */
 static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
@@ -153,13 +153,13 @@ static vxs_status find_regions(const vxs_cohort *c, double (*at)[3], vxs_error *
     vxs_cohort_regions regions;
     vxs_status status = vxs_cohort_regions_read(c->path, c->p, &regions, err);
     if (!status)
-        status = vxs_cohort_region_centres(&regions, at, err);
+        status = vxs_cohort_region_centers(&regions, at, err);
     vxs_cohort_regions_release(&regions);
     return status;
 }
 
-/* The centre of every feature, in mm. */
-static vxs_status find_centres(const vxs_model *m, const vxs_cohort *c, double (*at)[3],
+/* The center of every feature, in mm. */
+static vxs_status find_centers(const vxs_model *m, const vxs_cohort *c, double (*at)[3],
                                vxs_error *err)
 {
     double index[3];
@@ -191,7 +191,7 @@ static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *strea
                                          "from_z", "to_x", "to_y",   "to_z",   NULL };
     vxs_tsv_writer w;
     double(*at)[3] = vxs_alloc(m->p, sizeof(*at), err);
-    vxs_status status = at ? find_centres(m, t->cohort, at, err) : VXS_FAILED;
+    vxs_status status = at ? find_centers(m, t->cohort, at, err) : VXS_FAILED;
     begin_units(&w, m, stream, names);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count && !status; o++) {
@@ -359,10 +359,10 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
     const vxs_json *output = vxs_json_get(r->model->about, "outputs")->first;
     for (size_t k = 0; k < o; k++)
         output = output->next;
-    const vxs_json *covariate_coefficients = vxs_json_get(output, "selection_unpenalised");
+    const vxs_json *covariate_coefficients = vxs_json_get(output, "selection_unpenalized");
     if (!covariate_coefficients || covariate_coefficients->kind != VXS_JSON_ARRAY ||
         covariate_coefficients->length != r->model->covariate_count)
-        return broken(r, "model.json lacks selection_unpenalised", err);
+        return broken(r, "model.json lacks selection_unpenalized", err);
     size_t k = 0;
     double rounds = vxs_json_get_number(output, "outer_iterations");
     for (const vxs_json *f = covariate_coefficients->first; f; f = f->next)

@@ -28,7 +28,7 @@ static vxs_status add_covariate(const vxs_task *t, const char *name, size_t targ
     vxs_column_summary summary;
     vxs_status status = vxs_table_find(table, name, &c->column, err);
     if (!status)
-        status = vxs_table_summarise(table, c->column, &summary, err);
+        status = vxs_table_summarize(table, c->column, &summary, err);
     if (status)
         return status;
     c->numeric = summary.numeric;

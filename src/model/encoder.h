@@ -54,21 +54,21 @@ VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output,
 /* `output` without a fit; its name stays. */
 void vxs_output_release(vxs_output_fit *output);
 
-/* ---- Features that are standardised ---------------------------------------------------------- */
+/* ---- Features that are standardized ---------------------------------------------------------- */
 
-/* A feature as it is standardised is scale x + free'c. */
+/* A feature as it is standardized is scale x + free'c. */
 VXS_MUST_CHECK vxs_status vxs_find_scale(const vxs_task *task, size_t feature, double *scale,
                                          double *covariate_coefficients, vxs_error *err);
-/* Weights of standardised columns become weights of features as they stand in the cohort, and the
+/* Weights of standardized columns become weights of features as they stand in the cohort, and the
  * covariates have a place each. */
-VXS_MUST_CHECK vxs_status vxs_unstandardise(const vxs_task *task, vxs_solution *solution,
-                                            vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_unstandardize_weights(const vxs_task *task, vxs_solution *solution,
+                                                    vxs_error *err);
 /* And back. */
-VXS_MUST_CHECK vxs_status vxs_standardise(const vxs_task *task, vxs_solution *solution,
-                                          vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_standardize_weights(const vxs_task *task, vxs_solution *solution,
+                                                  vxs_error *err);
 /* Values of one feature as an encoder sees them: scale x + free'c; `wide` has room for one number a
  * subject of the cohort. */
-void vxs_standardised_values(const vxs_scored_rows *subjects, size_t feature, double scale,
+void vxs_standardized_values(const vxs_scored_rows *subjects, size_t feature, double scale,
                              const double *covariate_coefficients, size_t covariate_count,
                              double *wide, double *values);
 

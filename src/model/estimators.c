@@ -148,13 +148,13 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
     if (method->graph == VXS_GRAPH_NEEDED && t->settings.penalties)
         return vxs_fail(
             err, VXS_MISUSE,
-            "method '%s' penalises differences, not features: instead of '--penalty-factors' "
+            "method '%s' penalizes differences, not features: instead of '--penalty-factors' "
             "give the edges of '--graph' a column weight",
             method->name);
     if (method->graph == VXS_GRAPH_NEEDED && t->settings.standardize == (int)VXS_STANDARDIZE_UNIT)
         return vxs_fail(err, VXS_MISUSE,
                         "'--standardize unit' does not go with method '%s', which compares the "
-                        "weights of neighbours: they would be in different units",
+                        "weights of neighbors: they would be in different units",
                         method->name);
     return VXS_OK;
 }

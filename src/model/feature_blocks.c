@@ -30,7 +30,7 @@ static vxs_status read_map(const vxs_method_settings *s, vxs_feature_map *map, v
                               .coef0 = s->blocks.constant };
     if (!vxs_parse_real(text, &map->bandwidth) || !(map->bandwidth > 0) ||
         !isfinite(map->bandwidth))
-        return vxs_fail(err, VXS_MISUSE, "'--bandwidth' wants a number above 0, not '%s'", text);
+        return vxs_fail(err, VXS_MISUSE, "'--bandwidth' expects a number above 0, not '%s'", text);
     if (s->blocks.bandwidth && s->blocks.map != VXS_FEATURE_MAP_GAUSS)
         return vxs_fail(err, VXS_MISUSE, "'--bandwidth' goes with '--feature-map gauss'");
     if ((s->blocks.gamma != 1 || s->blocks.constant != 1) && s->blocks.map != VXS_FEATURE_MAP_POLY2)
@@ -206,7 +206,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     m.block = vxs_alloc(vxs_feature_map_width(&inputs->map), x->count * sizeof(*m.block), err);
     vxs_status status = wide && m.values && m.block ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < inputs->count && !status; k++)
-        vxs_standardised_values(x, o->fit.index[k], inputs->scale[k],
+        vxs_standardized_values(x, o->fit.index[k], inputs->scale[k],
                                 inputs->covariate_coefficients + k * inputs->covariate_count,
                                 inputs->covariate_count, wide, m.values + k * x->count);
     for (size_t k = 0; k < s->count && !status; k++)
@@ -228,7 +228,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     vxs_map_inputs *inputs = NULL;
     if (!has_map(&o->fit))
-        return vxs_unstandardise(t, &o->fit, err);
+        return vxs_unstandardize_weights(t, &o->fit, err);
     vxs_status status = vxs_regress_widen(t, &o->fit, err);
     if (!status)
         status = make_inputs(t, &o->fit.selected->map, &o->fit, &inputs, err);
@@ -238,7 +238,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 
 static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
 {
-    return has_map(fit) ? VXS_OK : vxs_standardise(t, fit, err);
+    return has_map(fit) ? VXS_OK : vxs_standardize_weights(t, fit, err);
 }
 
 const vxs_encoder vxs_block_encoder = { .decode = decode,

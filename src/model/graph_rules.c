@@ -1,4 +1,4 @@
-/* graph_rules.c - which features are neighbours, by the name of a rule.
+/* graph_rules.c - which features are neighbors, by the name of a rule.
  *
  * Some rules need to know no more than which features there are; others learn the graph from the
  * subjects at hand, so that every training part has its own. The penalty on differences leaves a
@@ -99,7 +99,7 @@ static vxs_status count_edges(const vxs_task *t, const rule *r, size_t *edges, v
     double each = USUAL_EDGES, p = (double)t->cohort->p;
     if (number && (!vxs_parse_real(number + 1, &each) || !(each > 0) || !isfinite(each)))
         return vxs_fail(err, VXS_MISUSE,
-                        "'--graph %s:E' wants a number above 0, the edges for each feature, not "
+                        "'--graph %s:E' expects a number above 0, the edges for each feature, not "
                         "'%s'",
                         r->name, number + 1);
     if (round(each * p) > p * (p - 1) / 2)
@@ -114,7 +114,7 @@ static vxs_status check_size(const vxs_task *t, const rule *r, size_t most, vxs_
     if (t->cohort->kind == VXS_FEATURES_VOXELS)
         return vxs_fail(err, VXS_MISUSE,
                         "'--graph %s' is of regions or columns; the features are voxels, which "
-                        "have neighbours in space, see grid6",
+                        "have neighbors in space, see grid6",
                         r->name);
     if (t->cohort->p > most)
         return vxs_fail(err, VXS_MISUSE, "'--graph %s' is of at most %zu features, not %zu",
@@ -171,7 +171,7 @@ static vxs_status read_table(vxs_task *t, const char *graph, vxs_error *err)
     return vxs_graph_read(graph, t->cohort, &t->graph, err);
 }
 
-/* For methods that penalise differences. */
+/* For methods that penalize differences. */
 static vxs_status make_whole(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     const char *graph = t->settings.graph ? t->settings.graph : "tree";
@@ -191,8 +191,8 @@ static vxs_status make_whole(const vxs_context *context, vxs_task *t, vxs_error 
 }
 
 /* Of kernels, which need no graph and no links: voxels side by side, regions that touch; columns
- * have neighbours only when it is said. */
-static vxs_status make_neighbours(vxs_task *t, vxs_error *err)
+ * have neighbors only when it is said. */
+static vxs_status make_neighbors(vxs_task *t, vxs_error *err)
 {
     const vxs_cohort *c = t->cohort;
     const char *graph = t->settings.graph;
@@ -215,6 +215,6 @@ static vxs_status make_neighbours(vxs_task *t, vxs_error *err)
 vxs_status vxs_task_make_graph(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     if (vxs_task_method(t)->graph == VXS_GRAPH_OPTIONAL)
-        return make_neighbours(t, err);
+        return make_neighbors(t, err);
     return vxs_task_method(t)->graph == VXS_GRAPH_NEEDED ? make_whole(context, t, err) : VXS_OK;
 }

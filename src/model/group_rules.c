@@ -150,7 +150,7 @@ static vxs_status make_patches(const vxs_context *context, const vxs_cohort *c, 
     double radius = NAN;
     if (!vxs_parse_real(what, &radius) || !(radius > 0) || !isfinite(radius))
         return vxs_fail(err, VXS_MISUSE,
-                        "'--groups patches:MM' wants a number above 0, the radius of spheres in "
+                        "'--groups patches:MM' expects a number above 0, the radius of spheres in "
                         "mm, not '%s'",
                         what);
     const double(*a)[4] = c->grid.affine;
@@ -233,7 +233,8 @@ vxs_status vxs_task_make_groups(const vxs_context *context, vxs_task *t, const c
     if (!r)
         return vxs_fail(err, VXS_MISUSE, "'--groups %s' is not known: give " CHOICES, text);
     if (!*what)
-        return vxs_fail(err, VXS_MISUSE, "'--groups %s' wants %s behind the colon", text, r->value);
+        return vxs_fail(err, VXS_MISUSE, "'--groups %s' expects %s behind the colon", text,
+                        r->value);
     if (r->voxels && t->cohort->kind != VXS_FEATURES_VOXELS)
         return vxs_fail(err, VXS_MISUSE, "'--groups %s' is of voxels; the features are not", text);
     vxs_status status = r->make(context, t->cohort, what, &t->groups, err);

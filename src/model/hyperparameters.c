@@ -27,7 +27,7 @@ vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[
         fine = smooths[k] >= 0;
     return fine ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
-                           "'--laplacian' wants numbers that are not negative, at most %d, with "
+                           "'--laplacian' expects numbers that are not negative, at most %d, with "
                            "commas between, not '%s'",
                            VXS_MOST_SMOOTHS, settings->path.smooths);
 }

@@ -2,7 +2,7 @@
  * scores of others.
  *
  * A voxel's part of the score of subject x is its weight times sum_m yt_m k(x, x_m), less the mean
- * of that over the training subjects: with yt = H y nothing else is left of the centred kernel. The
+ * of that over the training subjects: with yt = H y nothing else is left of the centered kernel. The
  * decision's offset has no part in the problem (its coefficient is 0 there); it is put half way
  * between the mean scores of the two classes. */
 #include "model/kernel.h"
@@ -27,7 +27,7 @@ static vxs_status read_bandwidth(const vxs_method_settings *settings, bool weigh
         return VXS_OK;
     if (vxs_parse_real(text, bandwidth) && *bandwidth > 0 && isfinite(*bandwidth))
         return VXS_OK;
-    return vxs_fail(err, VXS_MISUSE, "'--bandwidth' wants a number above 0, or median, not '%s'",
+    return vxs_fail(err, VXS_MISUSE, "'--bandwidth' expects a number above 0, or median, not '%s'",
                     text);
 }
 
@@ -61,7 +61,7 @@ static vxs_status make_scores(const vxs_context *context, const vxs_task *t, ker
     return status;
 }
 
-/* HSIC lasso: the centred classes' y y' from the voxels' centred kernels. */
+/* HSIC lasso: the centered classes' y y' from the voxels' centered kernels. */
 static vxs_status make_pairs(const vxs_context *context, const vxs_task *t, kernels *k,
                              double bandwidth, vxs_error *err)
 {
@@ -154,7 +154,7 @@ static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, siz
                                        k->covariate_coefficients + at * k->covariate_count, err);
     if (status)
         return status;
-    vxs_standardised_values(&training, feature, k->scale[at],
+    vxs_standardized_values(&training, feature, k->scale[at],
                             k->covariate_coefficients + at * k->covariate_count, k->covariate_count,
                             wide, values);
     k->bandwidth[at] = ((const kernels *)t->prepared)->bandwidths[feature];
@@ -196,7 +196,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     double *values = vxs_alloc(2 * x->count, sizeof(*values), err), *sums = values + x->count;
     vxs_status status = wide && values ? VXS_OK : VXS_FAILED;
     for (size_t j = 0; j < fit->count && !status; j++) {
-        vxs_standardised_values(x, fit->index[j], k->scale[j],
+        vxs_standardized_values(x, fit->index[j], k->scale[j],
                                 k->covariate_coefficients + j * k->covariate_count,
                                 k->covariate_count, wide, values);
         status = vxs_gauss_sums(k->values + j * k->n, k->y, k->n, values, x->count, k->bandwidth[j],

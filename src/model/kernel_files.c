@@ -1,7 +1,7 @@
 /* kernel_files.c - training values of a model of kernels, and the evidence of its certificate, as
  * files.
  *
- * training.npy has a row of the centred classes for each output, then a row for each of its voxels
+ * training.npy has a row of the centered classes for each output, then a row for each of its voxels
  * with a weight: values of the training subjects, whose names are not there. kernels.tsv says which
  * voxels these are and how new values become such. alpha.npy and bound.tsv are for check-model. */
 #include "model/kernel.h"

@@ -1,5 +1,5 @@
 /* linear_encoder.c - weights of features as they stand; and what encoders share: features that are
- * standardised, scores. */
+ * standardized, scores. */
 #include "model/encoder.h"
 #include "model/model.h"
 
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Features that are standardised ---------------------------------------------------------- */
+/* ---- Features that are standardized ---------------------------------------------------------- */
 
-/* Weights of standardised columns become weights of features as they stand in the cohort. */
-vxs_status vxs_unstandardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
+/* Weights of standardized columns become weights of features as they stand in the cohort. */
+vxs_status vxs_unstandardize_weights(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
     bool regresses = vxs_task_regresses(t);
@@ -43,8 +43,8 @@ static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_e
     return status;
 }
 
-/* Back to weights of standardised columns. */
-vxs_status vxs_standardise(const vxs_task *t, vxs_solution *s, vxs_error *err)
+/* Back to weights of standardized columns. */
+vxs_status vxs_standardize_weights(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
     bool regresses = vxs_task_regresses(t);
@@ -65,14 +65,14 @@ vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale,
     *scale = 1;
     one.covariate_coefficients =
         vxs_alloc(t->covariate_count + 1, sizeof(*one.covariate_coefficients), err);
-    vxs_status status = one.covariate_coefficients ? vxs_unstandardise(t, &one, err) : VXS_FAILED;
+    vxs_status status = one.covariate_coefficients ? vxs_unstandardize_weights(t, &one, err) : VXS_FAILED;
     for (size_t c = 0; c < t->covariate_count && !status; c++)
         covariate_coefficients[c] = one.covariate_coefficients[c];
     free(one.covariate_coefficients);
     return status;
 }
 
-void vxs_standardised_values(const vxs_scored_rows *x, size_t feature, double scale,
+void vxs_standardized_values(const vxs_scored_rows *x, size_t feature, double scale,
                              const double *covariate_coefficients, size_t covariate_count,
                              double *wide, double *values)
 {
@@ -89,7 +89,7 @@ void vxs_standardised_values(const vxs_scored_rows *x, size_t feature, double sc
 
 static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
-    return vxs_unstandardise(t, &o->fit, err);
+    return vxs_unstandardize_weights(t, &o->fit, err);
 }
 
 static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
@@ -105,7 +105,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
 }
 
 const vxs_encoder vxs_linear_encoder = { .decode = decode,
-                                         .encode = vxs_standardise,
+                                         .encode = vxs_standardize_weights,
                                          .score = score };
 
 /* ---- Scores ---------------------------------------------------------------------------------- */

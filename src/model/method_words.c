@@ -172,13 +172,13 @@ const struct vxs_method_words vxs_graphnet_words = { .say = say_graphnet,
 static void say_graph(const vxs_record *r, vxs_prose *p)
 {
     static const char *const words[][2] = {
-        { "", "a tree of neighbouring features" },
-        { "tree", "a tree of neighbouring features" },
+        { "", "a tree of neighboring features" },
+        { "tree", "a tree of neighboring features" },
         { "chain", "features in their order" },
-        { "grid6", "the grid of voxels (those that share a face are neighbours)" },
-        { "grid18", "the grid of voxels (those that share a face or an edge are neighbours)" },
+        { "grid6", "the grid of voxels (those that share a face are neighbors)" },
+        { "grid18", "the grid of voxels (those that share a face or an edge are neighbors)" },
         { "grid26",
-          "the grid of voxels (those that share a face, an edge or a corner are neighbours)" },
+          "the grid of voxels (those that share a face, an edge or a corner are neighbors)" },
         { "regions", "the graph of regions that touch" },
         { "correlation", "the graph of the strongest correlations among training subjects" },
         { "precision", "the graph of a sparse inverse covariance of training subjects" },
@@ -219,7 +219,7 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
 }
 
 #define PIECES                                                                                     \
-    "The fused lasso makes pieces: neighbours that have one weight. A piece says that its voxels " \
+    "The fused lasso makes pieces: neighbors that have one weight. A piece says that its voxels "  \
     "count alike in the model's sum, and a border that they count differently on its two sides. "
 
 static const char *weigh_fused(const vxs_record *r)
@@ -442,7 +442,7 @@ bool vxs_record_is_dense(const vxs_record *r)
     return vxs_record_has_pieces(r) && !(r->settings.fused.sparsity > 0);
 }
 
-int vxs_record_neighbours(const vxs_record *r)
+int vxs_record_neighbors(const vxs_record *r)
 {
     const char *graph = r->task.graph ? r->task.graph : "";
     return strcmp(graph, "grid18") == 0 ? 18 : strcmp(graph, "grid26") == 0 ? 26 : 6;
@@ -459,7 +459,7 @@ void vxs_say_model(const vxs_record *r, vxs_prose *p)
     if (confounds && out)
         fprintf(p->out, ", after what %s explain was taken out of the features", confounds);
     else if (confounds)
-        fprintf(p->out, " beside unpenalised columns for %s", confounds);
+        fprintf(p->out, " beside unpenalized columns for %s", confounds);
     fputs(", solved", p->out);
     words_of(r)->solve(r, p);
 }

@@ -213,7 +213,7 @@ VXS_MUST_CHECK vxs_status vxs_group_tree_read(const char *path, const vxs_cohort
 /* One table or the other, as the groups are a tree or not. */
 VXS_MUST_CHECK vxs_status vxs_groups_write(const vxs_groups *groups, const vxs_cohort *cohort,
                                            FILE *stream, vxs_error *err);
-/* Its own, or, of a sphere, the indices of the voxel in its centre: "34,51,20". */
+/* Its own, or, of a sphere, the indices of the voxel in its center: "34,51,20". */
 #define VXS_GROUP_NAME 80
 const char *vxs_group_name(const vxs_groups *groups, const vxs_cohort *cohort, size_t group,
                            char buffer[VXS_GROUP_NAME]);

@@ -149,16 +149,16 @@ static vxs_status read_certificate(const reader *r, const vxs_json *about, vxs_c
 static vxs_status read_means(const reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
-    const vxs_json *array = vxs_json_get(m->about, "unpenalised_means");
+    const vxs_json *array = vxs_json_get(m->about, "unpenalized_means");
     size_t k = 0;
     if (!array || array->kind != VXS_JSON_ARRAY || array->length != m->covariate_count)
-        return broken(r, "unpenalised_means", err);
+        return broken(r, "unpenalized_means", err);
     m->covariate_means = vxs_alloc(m->covariate_count, sizeof(*m->covariate_means), err);
     if (!m->covariate_means)
         return VXS_FAILED;
     for (const vxs_json *mean = array->first; mean; mean = mean->next) {
         if (mean->kind != VXS_JSON_NUMBER)
-            return broken(r, "unpenalised_means", err);
+            return broken(r, "unpenalized_means", err);
         m->covariate_means[k++] = mean->number;
     }
     return VXS_OK;
@@ -168,7 +168,7 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
                               vxs_error *err)
 {
     const vxs_model *m = r->model;
-    const vxs_json *weights = vxs_json_get(about, "unpenalised_weights");
+    const vxs_json *weights = vxs_json_get(about, "unpenalized_weights");
     const char *name = vxs_json_get_text(about, "name");
     if (!name || !weights || weights->kind != VXS_JSON_ARRAY ||
         weights->length != m->covariate_count || !number_of(about, "sum_of_weights", &output->sum))
@@ -184,7 +184,7 @@ static vxs_status read_output(const reader *r, const vxs_json *about, vxs_output
     size_t k = 0;
     for (const vxs_json *w = weights->first; w; w = w->next) {
         if (w->kind != VXS_JSON_NUMBER)
-            return broken(r, "unpenalised_weights", err);
+            return broken(r, "unpenalized_weights", err);
         output->fit.covariate_coefficients[k++] = w->number;
     }
     return VXS_OK;
@@ -317,7 +317,7 @@ static vxs_status read_mask(const reader *r, const char *folder, vxs_error *err)
     char *path = vxs_format(err, "%s/mask.nii.gz", folder);
     vxs_status status = path ? vxs_image_read(path, &image, err) : VXS_FAILED;
     if (!status)
-        status = vxs_volume_of_image(&image, 0, &mask, err);
+        status = vxs_volume_from_image(&image, 0, &mask, err);
     m->grid = mask.grid;
     m->voxels = status ? NULL : vxs_alloc(m->p, sizeof(*m->voxels), err);
     for (size_t v = 0; m->voxels && v < vxs_grid_voxels(&mask.grid); v++) {
@@ -351,7 +351,7 @@ static vxs_status read_about(const reader *r, vxs_error *err)
     m->p = (size_t)p;
     status = read_texts(r, "classes", &m->classes, &m->class_count, err);
     if (!status)
-        status = read_texts(r, "unpenalised", &m->covariate_names, &m->covariate_count, err);
+        status = read_texts(r, "unpenalized", &m->covariate_names, &m->covariate_count, err);
     if (!status)
         status = read_means(r, err);
     if (!status)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rates are shares of the terms that are penalised. */
+/* Rates are shares of the terms that are penalized. */
 static void screening_json(vxs_json_writer *w, const vxs_screening *s)
 {
     vxs_json_open_object(w, "screening");
@@ -118,7 +118,7 @@ static void selection_free_json(vxs_json_writer *w, const vxs_model *m, const vx
 {
     if (!fit->selected)
         return;
-    vxs_json_open_array(w, "selection_unpenalised");
+    vxs_json_open_array(w, "selection_unpenalized");
     for (size_t j = 0; j < m->covariate_count; j++)
         vxs_json_real(w, NULL, fit->selected->covariate_coefficients[j]);
     vxs_json_close_array(w);
@@ -133,7 +133,7 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m,
         vxs_json_text(w, "name", m->outputs[k].name);
         vxs_fit_json(w, &m->task, settings, m->loss, &m->outputs[k].fit);
         vxs_json_real(w, "sum_of_weights", vxs_model_sum(&m->outputs[k].fit));
-        vxs_json_open_array(w, "unpenalised_weights");
+        vxs_json_open_array(w, "unpenalized_weights");
         for (size_t j = 0; j < m->covariate_count; j++)
             vxs_json_real(w, NULL, m->outputs[k].fit.covariate_coefficients[j]);
         vxs_json_close_array(w);
@@ -192,8 +192,8 @@ static void write_about(const saved *s, FILE *stream)
     write_texts(&w, "classes", m->classes, m->class_count);
     if (m->class_count == 2)
         vxs_json_text(&w, "positive", m->classes[1]);
-    write_texts(&w, "unpenalised", m->covariate_names, m->covariate_count);
-    vxs_json_open_array(&w, "unpenalised_means");
+    write_texts(&w, "unpenalized", m->covariate_names, m->covariate_count);
+    vxs_json_open_array(&w, "unpenalized_means");
     for (size_t f = 0; f < m->covariate_count; f++)
         vxs_json_real(&w, NULL, m->covariate_means[f]);
     vxs_json_close_array(&w);

@@ -1,4 +1,4 @@
-/* multipliers.c - what a certificate rests on where terms are penalised, as a file of the model: a
+/* multipliers.c - what a certificate rests on where terms are penalized, as a file of the model: a
  * row an output, theta of the subjects and then u of the terms. For check-model. */
 #include "model/model.h"
 

@@ -81,9 +81,9 @@ static vxs_status read_image(const char *path, const vxs_cohort *c, double *pena
                      "mm at a corner",
                      path, distance);
     else
-        status = vxs_grid_check_place(&image.grid, &c->grid, path, "penalties", err);
+        status = vxs_grid_check_orientation_known(&image.grid, &c->grid, path, "penalties", err);
     if (!status)
-        status = vxs_volume_of_image(&image, 0, &map, err);
+        status = vxs_volume_from_image(&image, 0, &map, err);
     for (size_t j = 0; j < c->p && !status; j++) {
         penalties[j] = (double)map.values[c->voxels[j]];
         status = check_penalty(path, c, j, penalties[j], err);

@@ -1,4 +1,4 @@
-/* penalty_matrix.c - what the fused lasso penalises instead of edges: second differences, or sums
+/* penalty_matrix.c - what the fused lasso penalizes instead of edges: second differences, or sums
  * of features from a table with the columns term, feature and value. */
 #include "model/model.h"
 

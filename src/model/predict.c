@@ -413,7 +413,7 @@ static vxs_status make_and_open(const vxs_context *context, const vxs_cohort_set
     if (status)
         status = refuse_temporary(&why, folder, err);
     remove_cohort(folder, directory);
-    vxs_leftover_drop(folder);
+    vxs_temporary_drop(folder);
     free(directory);
     return status;
 }
@@ -436,7 +436,7 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
         status = vxs_fail(err, VXS_CANNOT_WRITE, "cannot write temporary files in '%s': %s",
                           temporary_folder(), strerror(errno));
     if (!status)
-        vxs_leftover_add(folder);
+        vxs_temporary_add(folder);
     if (!status)
         status = make_and_open(context, &settings, names, folder, cohort, err);
     if (!status) {

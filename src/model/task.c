@@ -416,7 +416,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
     vxs_task *t = m->task;
     vxs_column_summary summary;
     const char *target = t->settings.target;
-    vxs_status status = vxs_table_summarise(m->table, m->target, &summary, err);
+    vxs_status status = vxs_table_summarize(m->table, m->target, &summary, err);
     if (!status)
         status = list_classes(m, err);
     t->score = status ? NULL : vxs_alloc(t->n, sizeof(*t->score), err);

@@ -59,9 +59,9 @@ vxs_unit_kind vxs_record_units(const vxs_record *record);
 const char *vxs_record_unit_name(const vxs_record *record); /* "features and pairs" */
 /* Weights are sizes, without sign. */
 bool vxs_record_has_sizes(const vxs_record *record);
-/* Neighbours have one weight; those of a voxel in its graph: 6, 18 or 26. */
+/* Neighbors have one weight; those of a voxel in its graph: 6, 18 or 26. */
 bool vxs_record_has_pieces(const vxs_record *record);
-int vxs_record_neighbours(const vxs_record *record);
+int vxs_record_neighbors(const vxs_record *record);
 /* Nearly every feature has a weight. */
 bool vxs_record_is_dense(const vxs_record *record);
 /* What a class is told from: "against the rest". */
@@ -91,7 +91,7 @@ struct vxs_method_words {
     void (*solve)(const vxs_record *record, vxs_prose *prose); /* behind "solved" */
     const char *(*weigh)(const vxs_record *record);            /* what weights say; or NULL */
     void (*list)(const vxs_record *record, const vxs_setting_rows *rows); /* or NULL */
-    bool pieces; /* neighbours along a graph have one weight */
+    bool pieces; /* neighbors along a graph have one weight */
 };
 extern const struct vxs_method_words vxs_lasso_words, vxs_graphnet_words, vxs_fused_words,
     vxs_skfs_words, vxs_hsic_words, vxs_fgm_words, vxs_mslr_words;

@@ -21,8 +21,8 @@ typedef struct {
     bool whole; /* no ticks between whole numbers */
 } axis;
 
-const char *const vxs_colours[VXS_COLOURS] = { VXS_INK,   "#b8860b", "#2e7d32", "#8e24aa",
-                                               "#c62828", "#00838f", "#5d4037", "#455a64" };
+const char *const vxs_colors[VXS_COLOURS] = { VXS_INK,   "#b8860b", "#2e7d32", "#8e24aa",
+                                              "#c62828", "#00838f", "#5d4037", "#455a64" };
 
 static double place(const axis *a, double value)
 {
@@ -127,7 +127,7 @@ static void write_series(FILE *out, const axis *x, const axis *y, const vxs_seri
 {
     bool begun = false;
     if (s->line)
-        vxs_html(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" d=\"", s->colour);
+        vxs_html(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" d=\"", s->color);
     for (size_t k = 0; k < s->count; k++) {
         if (!is_shown(x, s->x[k]) || !is_shown(y, s->y[k]))
             continue;
@@ -135,7 +135,7 @@ static void write_series(FILE *out, const axis *x, const axis *y, const vxs_seri
             vxs_html(out, "%s%x %x", begun ? "L" : "M", place(x, s->x[k]), place(y, s->y[k]));
         else
             vxs_html(out, "<circle cx=\"%x\" cy=\"%x\" r=\"3\" fill=\"%s\" fill-opacity=\"0.6\"/>",
-                     place(x, s->x[k]), place(y, s->y[k]), s->colour);
+                     place(x, s->x[k]), place(y, s->y[k]), s->color);
         begun = true;
     }
     if (s->line)
@@ -175,7 +175,7 @@ static void write_legend(FILE *out, const vxs_chart *chart, const axis *x, const
         if (!series[k].name)
             continue;
         vxs_html(out, "<circle cx=\"%x\" cy=\"%x\" r=\"4\" fill=\"%s\"/>", at, y - 4,
-                 series[k].colour);
+                 series[k].color);
         vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"%s\">", name, y, class);
         write_name(out, series[k].name);
         y += 16;
@@ -316,10 +316,10 @@ void vxs_dots_write(FILE *out, const char *title, const char *label, const vxs_d
             if (isfinite(rows[r].values[k]))
                 vxs_html(out,
                          "<circle cx=\"%x\" cy=\"%x\" r=\"3.5\" fill=\"%s\" fill-opacity=\"0.5\"/>",
-                         place(&x, rows[r].values[k]), y, rows[r].colour);
+                         place(&x, rows[r].values[k]), y, rows[r].color);
         if (isfinite(rows[r].mean))
             vxs_html(out, "<path d=\"M%x %xv16\" stroke=\"%s\" stroke-width=\"2.5\"/>",
-                     place(&x, rows[r].mean), y - 8, rows[r].colour);
+                     place(&x, rows[r].mean), y - 8, rows[r].color);
     }
     fputs("</svg>\n", out);
 }

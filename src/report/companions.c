@@ -1,4 +1,4 @@
-/* companions.c - the names and colours of clusters for the viewers people use, each in its own
+/* companions.c - the names and colors of clusters for the viewers people use, each in its own
  * format, and the command line that opens a map as it is meant. */
 #include "report/regions.h"
 
@@ -16,8 +16,8 @@ void vxs_region_name(const vxs_region_table *t, size_t k, char *buffer, size_t s
             *c = ' ';
 }
 
-/* Hues a golden section apart: neighbours in the table never look alike. */
-static void colour(size_t k, double rgb[3])
+/* Hues a golden section apart: neighbors in the table never look alike. */
+static void color(size_t k, double rgb[3])
 {
     double hue = fmod(0.61803398874989485 * (double)k, 1) * 6;
     for (int c = 0; c < 3; c++) {
@@ -31,7 +31,7 @@ static void write_fsleyes(const vxs_region_table *t, FILE *stream)
     for (size_t k = 0; k < t->clusters.count; k++) {
         double rgb[3];
         char name[256];
-        colour(k, rgb);
+        color(k, rgb);
         vxs_region_name(t, k, name, sizeof(name));
         fprintf(stream, "%d %.5f %.5f %.5f %s\n", vxs_region_index(t, k), rgb[0], rgb[1], rgb[2],
                 name);
@@ -63,14 +63,14 @@ static void write_itksnap(const vxs_region_table *t, FILE *stream)
     for (size_t k = 0; k < t->clusters.count; k++) {
         double rgb[3];
         char name[256];
-        colour(k, rgb);
+        color(k, rgb);
         vxs_region_name(t, k, name, sizeof(name));
         fprintf(stream, "%5d   %3d  %3d  %3d        1  1  1    \"%s\"\n", vxs_region_index(t, k),
                 byte_of(rgb[0]), byte_of(rgb[1]), byte_of(rgb[2]), name);
     }
 }
 
-/* One channel of the colours, or the indices; 0 comes first and is clear. */
+/* One channel of the colors, or the indices; 0 comes first and is clear. */
 static void write_channel(vxs_json_writer *w, const vxs_region_table *t, const char *key,
                           int channel)
 {
@@ -78,7 +78,7 @@ static void write_channel(vxs_json_writer *w, const vxs_region_table *t, const c
     vxs_json_whole(w, NULL, 0);
     for (size_t k = 0; k < t->clusters.count; k++) {
         double rgb[3];
-        colour(k, rgb);
+        color(k, rgb);
         vxs_json_whole(w, NULL,
                        channel < 3    ? byte_of(rgb[channel])
                        : channel == 3 ? 255

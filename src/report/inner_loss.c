@@ -18,8 +18,8 @@ typedef struct {
 /* A line for each fold and smoothness; the first fold's are named. */
 static size_t draw(curves *c, const double *values)
 {
-    static const char *const colours[MOST_NAMED] = { "#1f4e79", "#b8860b", "#2e7d32", "#8e24aa",
-                                                     "#c62828", "#00838f", "#5d4037", "#455a64" };
+    static const char *const colors[MOST_NAMED] = { "#1f4e79", "#b8860b", "#2e7d32", "#8e24aa",
+                                                    "#c62828", "#00838f", "#5d4037", "#455a64" };
     const vxs_tries *t = &c->choice->tries;
     size_t lines = 0, kinds = t->count / t->each;
     for (size_t k = 0; k < kinds; k++) {
@@ -29,7 +29,7 @@ static size_t draw(curves *c, const double *values)
         for (size_t f = 0; f < c->folds; f++)
             c->series[lines++] =
                 (vxs_series){ .name = f == 0 && kinds > 1 && k < MOST_NAMED ? c->names[k] : NULL,
-                              .colour = colours[k % MOST_NAMED],
+                              .color = colors[k % MOST_NAMED],
                               .x = t->points + k * t->each,
                               .y = values + f * t->count + k * t->each,
                               .count = t->each,

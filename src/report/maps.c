@@ -19,7 +19,7 @@ vxs_status vxs_places_volume(const char *path, size_t number, vxs_volume *volume
         return status;
     *volumes = image.volumes;
     if (number < image.volumes)
-        status = vxs_volume_of_image(&image, number, volume, err);
+        status = vxs_volume_from_image(&image, number, volume, err);
     vxs_image_release(&image);
     return status;
 }
@@ -40,7 +40,8 @@ static vxs_status read_underlay(vxs_places *m, vxs_error *err)
     else if (!wanted) /* --underlay is not given */
         status = VXS_OK;
     if (!status && m->underlay.values)
-        status = vxs_grid_check_place(&m->underlay.grid, &m->mask.grid, path, "underlay", err);
+        status = vxs_grid_check_orientation_known(&m->underlay.grid, &m->mask.grid, path,
+                                                  "underlay", err);
     free(path);
     return status;
 }
@@ -106,7 +107,7 @@ void vxs_places_release(vxs_places *m)
  * none. The label of the largest overlap may be another one. */
 static void write_region_header(const vxs_places *m, bool piece)
 {
-    const char *first = piece ? "weight" : "peak value", *place = piece ? "centre" : "peak";
+    const char *first = piece ? "weight" : "peak value", *place = piece ? "center" : "peak";
     vxs_html(m->s->out,
              "<table class=\"n\"><tr><th>voxels</th><th>mm&sup3;</th><th>%s</th><th>%s x</th>"
              "<th>y</th><th>z</th>",
@@ -125,7 +126,7 @@ static void write_region(const vxs_places *m, const vxs_cluster *c, const vxs_ov
                          size_t clusters, bool piece)
 {
     FILE *out = m->s->out;
-    const double *at = piece ? c->centre : c->peak;
+    const double *at = piece ? c->center : c->peak;
     const char *peak = overlap->peak_label, *most = overlap->label;
     vxs_html(out, "<tr><td>%z</td><td>%g</td><td>%v</td><td>%f</td><td>%f</td><td>%f</td>",
              c->voxels, c->volume, c->peak_value, at[0], at[1], at[2]);
@@ -185,7 +186,7 @@ static size_t heaviest(const vxs_clusters *pieces)
 
 #define SAME_GRID 0.1 /* mm, as 'voxsift cohort' has it */
 
-#define OUTLIERS 0.01 /* of the voxels may lie beyond the colours of a map of fused regions */
+#define OUTLIERS 0.01 /* of the voxels may lie beyond the colors of a map of fused regions */
 
 static int by_size(const void *a, const void *b)
 {
@@ -222,7 +223,7 @@ static vxs_status write_map(const vxs_places *m, const vxs_volume *map, const ch
     vxs_clusters clusters;
     const vxs_record *r = &m->s->record;
     bool pieces = m->s->kind->model && vxs_record_has_pieces(r);
-    vxs_status status = pieces ? vxs_pieces_find(map, vxs_record_neighbours(r), &clusters, err)
+    vxs_status status = pieces ? vxs_regions_find(map, vxs_record_neighbors(r), &clusters, err)
                                : vxs_clusters_find(map, 0, 26, 1, &clusters, err);
     if (status)
         return status;
@@ -235,7 +236,7 @@ static vxs_status write_map(const vxs_places *m, const vxs_volume *map, const ch
                               .hot = vxs_sign_words(m->s, about->sign, output, true, hot),
                               .cold = vxs_sign_words(m->s, about->sign, output, false, cold) };
         const vxs_cluster *shown = &clusters.rows[(pieces ? heaviest : strongest)(&clusters)];
-        memcpy(slices.peak, pieces ? shown->centre : shown->peak, sizeof(slices.peak));
+        memcpy(slices.peak, pieces ? shown->center : shown->peak, sizeof(slices.peak));
         status = pieces ? scale_pieces(&clusters, &slices.most, err) : VXS_OK;
         if (!status)
             status = vxs_slices_write(m->s->out, &slices, caption, err);

@@ -7,7 +7,7 @@
 
 #include "voxsift/internal/report.h"
 
-/* The format is markup; %s is a text and is escaped, %d an int, %z a size_t, %% a per cent sign. Of
+/* The format is markup; %s is a text and is escaped, %d an int, %z a size_t, %% a percent sign. Of
  * a double, %g is a number with up to three digits, %v a score, p value, lambda or weight with three,
  * %f mm with one decimal, %p a share as whole per cents, and %x a length or a tick of a figure. */
 void vxs_html(FILE *out, const char *format, ...);
@@ -23,10 +23,10 @@ void vxs_escape_end(vxs_escape *escape);
 /* charts.c: figures as SVG. A series is drawn as points, or as a line where `line` is set. */
 #define VXS_INK     "#1f4e79" /* of what the page is about */
 #define VXS_COLOURS 8
-extern const char *const vxs_colours[VXS_COLOURS]; /* of several, the first is VXS_INK */
+extern const char *const vxs_colors[VXS_COLOURS]; /* of several, the first is VXS_INK */
 typedef struct {
     const char *name; /* in the legend; NULL: none */
-    const char *colour;
+    const char *color;
     const double *x, *y;
     size_t count;
     bool line;
@@ -47,7 +47,7 @@ void vxs_chart_write(FILE *out, const vxs_chart *chart, const vxs_series *series
 void vxs_bars_write(FILE *out, const vxs_chart *chart, const double *values, size_t count);
 /* A row a value with its parts as dots, and lines at values to compare with. */
 typedef struct {
-    const char *name, *colour;
+    const char *name, *color;
     const double *values; /* a dot each; NAN: none */
     size_t count;
     double mean;
@@ -63,7 +63,7 @@ typedef struct {
     const uint8_t *mask;              /* of the map's grid */
     double peak[3];                   /* mm: where the three views meet */
     const char *hot, *cold;           /* meaning of positive and negative values; "": none */
-    double most;                      /* values that have the last colour; 0: the largest has */
+    double most;                      /* values that have the last color; 0: the largest has */
 } vxs_slices;
 VXS_MUST_CHECK vxs_status vxs_slices_write(FILE *out, const vxs_slices *slices, const char *caption,
                                            vxs_error *err);

@@ -20,7 +20,7 @@
 #define EDGE   14.0 /* from the circle to names, and from these to the edge */
 #define BENT   0.45 /* how near to the circle's middle the bend of a chord is drawn */
 
-static const char *colour_of(const vxs_pair *p)
+static const char *color_of(const vxs_pair *p)
 {
     return p->weight > 0 ? "#c62828" : VXS_INK;
 }
@@ -49,7 +49,7 @@ static void write_alone(FILE *out, const vxs_pair *p, double x, double y, double
     vxs_html(out,
              "<path class=\"pair\" d=\"M%x %xa%x %x 0 1 0 %x 0a%x %x 0 1 0 %x 0\" stroke=\"%s\" "
              "stroke-width=\"2\" fill=\"%s\">",
-             x - r, y, r, r, 2 * r, r, r, -2 * r, colour_of(p), square ? "none" : colour_of(p));
+             x - r, y, r, r, 2 * r, r, r, -2 * r, color_of(p), square ? "none" : color_of(p));
     write_title(out, p);
 }
 
@@ -91,7 +91,7 @@ static vxs_status write_view(FILE *out, const head *h, int across, int up, doubl
         vxs_html(out,
                  "<path class=\"pair\" d=\"M%x %xL%x %x\" stroke=\"%s\" stroke-width=\"%x\" "
                  "stroke-opacity=\".8\" stroke-linecap=\"round\">",
-                 x[0], y[0], x[1], y[1], colour_of(p), width_of(h->pairs, k));
+                 x[0], y[0], x[1], y[1], color_of(p), width_of(h->pairs, k));
         write_title(out, p);
         write_end(out, x[0], y[0]);
         write_end(out, x[1], y[1]);
@@ -212,7 +212,7 @@ static void write_chord(FILE *out, const circle *c, const vxs_pair *pairs, size_
     vxs_html(out,
              "<path class=\"pair\" d=\"M%x %xQ%x %x %x %x\" fill=\"none\" stroke=\"%s\" "
              "stroke-width=\"%x\" stroke-opacity=\".8\" stroke-linecap=\"round\">",
-             a[0], a[1], bend[0], bend[1], b[0], b[1], colour_of(p), width_of(pairs, k));
+             a[0], a[1], bend[0], bend[1], b[0], b[1], color_of(p), width_of(pairs, k));
     write_title(out, p);
 }
 

@@ -70,7 +70,7 @@ static vxs_status read_map(vxs_region_table *t, vxs_volume *map, vxs_error *err)
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no volume %zu, but %zu", t->map, wanted,
                           image.volumes);
     else
-        status = vxs_volume_of_image(&image, wanted ? wanted - 1 : 0, map, err);
+        status = vxs_volume_from_image(&image, wanted ? wanted - 1 : 0, map, err);
     vxs_image_release(&image);
     return status;
 }

@@ -255,7 +255,7 @@ static vxs_status write_scatter(const vxs_results *s, vxs_error *err)
                         .y_label = "predicted",
                         .square = true,
                         .diagonal = true };
-    vxs_series series = { .colour = VXS_INK, .x = x, .y = y, .count = count };
+    vxs_series series = { .color = VXS_INK, .x = x, .y = y, .count = count };
     if (!status)
         vxs_chart_write(s->out, &chart, &series, 1);
     free(x);
@@ -340,7 +340,7 @@ static vxs_status write_roc(const vxs_results *s, vxs_error *err)
         status = rank_class(s, class, &list, &count, err);
         if (!status)
             series[k] = (vxs_series){ .name = class,
-                                      .colour = vxs_colours[k],
+                                      .color = vxs_colors[k],
                                       .x = x,
                                       .y = y,
                                       .count = trace_roc(list, count, x, y),

@@ -137,20 +137,20 @@ typedef struct {
     bool has_places, voxels;
     vxs_table *table;    /* pairs.tsv */
     vxs_table *regions;  /* regions.tsv, of a cohort of regions */
-    double (*centre)[3]; /* of a row of it, in mm; NAN: it has no voxel */
+    double (*center)[3]; /* of a row of it, in mm; NAN: it has no voxel */
     int32_t *label;      /* of the atlas, of each voxel of the grid; or NULL */
 } finder;
 
-static vxs_status find_centres(finder *f, vxs_error *err)
+static vxs_status find_centers(finder *f, vxs_error *err)
 {
     vxs_cohort_regions regions = { .count = 0 };
     vxs_status status = read_table(f->s, "regions.tsv", &f->regions, err);
     size_t rows = status ? 0 : vxs_table_rows(f->regions);
     if (!status)
         status = vxs_cohort_regions_read(f->s->directory, rows, &regions, err);
-    f->centre = status ? NULL : vxs_alloc(rows, sizeof(*f->centre), err);
+    f->center = status ? NULL : vxs_alloc(rows, sizeof(*f->center), err);
     if (!status)
-        status = f->centre ? vxs_cohort_region_centres(&regions, f->centre, err) : VXS_FAILED;
+        status = f->center ? vxs_cohort_region_centers(&regions, f->center, err) : VXS_FAILED;
     vxs_cohort_regions_release(&regions);
     return status;
 }
@@ -167,7 +167,7 @@ static vxs_status begin(finder *f, vxs_error *err)
     f->has_places = true;
     status = vxs_places_read(f->s, &f->places, err);
     if (!status && regions)
-        status = find_centres(f, err);
+        status = find_centers(f, err);
     if (status || !f->voxels || !f->places.has_atlas)
         return status;
     const vxs_grid *grid = &f->places.mask.grid;
@@ -181,7 +181,7 @@ static void end(finder *f)
         vxs_places_release(&f->places);
     vxs_table_free(f->table);
     vxs_table_free(f->regions);
-    free(f->centre);
+    free(f->center);
     free(f->label);
 }
 
@@ -189,7 +189,7 @@ static void find_region(const finder *f, vxs_end *e)
 {
     for (size_t r = 0; r < vxs_table_rows(f->regions); r++)
         if (strcmp(vxs_table_cell(f->regions, r, 0), e->name) == 0)
-            memcpy(e->at, f->centre[r], sizeof(e->at));
+            memcpy(e->at, f->center[r], sizeof(e->at));
 }
 
 /* Columns behind the name are i, j, k, x, y and z. */
@@ -334,15 +334,15 @@ static vxs_status write_pairs_of(const finder *f, size_t output, vxs_error *err)
 
 static void write_meaning(const vxs_results *s)
 {
-    bool centred = s->record.task.standardize != VXS_STANDARDIZE_NONE;
+    bool centered = s->record.task.standardize != VXS_STANDARDIZE_NONE;
     vxs_html(s->out,
              "<h2>Selected pairs</h2>\n<p>A pair is the product of two features%s. A positive "
              "weight: more %s where %s, less where %s; a negative weight is the reverse. The main "
              "effects of the two features are not part of it.</p>\n",
-             centred ? ", each minus its mean" : "",
+             centered ? ", each minus its mean" : "",
              s->record.class_count == 2 ? vxs_record_class(&s->record, 1) : "the class",
-             centred ? "both are above their means, or both below" : "both have the same sign",
-             centred ? "one is above and the other below" : "they have different signs");
+             centered ? "both are above their means, or both below" : "both have the same sign",
+             centered ? "one is above and the other below" : "they have different signs");
 }
 
 static vxs_status pairs_section(const vxs_results *s, vxs_error *err)

@@ -115,14 +115,14 @@ static double grey_at(canvas *c, const double at[3])
 }
 
 /* Positive values from red to yellow, negative ones from blue to cyan. */
-static void colour_at(canvas *c, const double at[3], uint8_t pixel[3])
+static void color_at(canvas *c, const double at[3], uint8_t pixel[3])
 {
     size_t v = 0;
-    double grey = grey_at(c, at), value = 0;
+    double gray = grey_at(c, at), value = 0;
     if (voxel_at(&c->s->map->grid, c->map_inverse, at, &v))
         value = (double)c->s->map->values[v];
     for (int k = 0; k < 3; k++)
-        pixel[k] = (uint8_t)grey;
+        pixel[k] = (uint8_t)gray;
     if (value == 0 || !isfinite(value))
         return;
     double share = sqrt(fmin(1, fabs(value) / c->map_most));
@@ -160,7 +160,7 @@ static void draw_view(canvas *c, size_t left, size_t top, int across, int up, co
             double place[3] = { at[0], at[1], at[2] };
             place[across] = c->low[across] + c->step * ((double)x + 0.5);
             place[up] = c->high[up] - c->step * ((double)y + 0.5);
-            colour_at(c, place, c->pixels + 3 * ((top + y) * c->width + left + x));
+            color_at(c, place, c->pixels + 3 * ((top + y) * c->width + left + x));
         }
 }
 
@@ -231,8 +231,8 @@ const char *vxs_side_words(bool known)
                    "from the first voxel, in no brain space.";
 }
 
-/* "Yellow: positive weight: more AD; cyan: ..." with the value of the last colour. */
-static void write_colours(FILE *out, const vxs_slices *slices, double most, bool beyond)
+/* "Yellow: positive weight: more AD; cyan: ..." with the value of the last color. */
+static void write_colors(FILE *out, const vxs_slices *slices, double most, bool beyond)
 {
     const char *hot = slices->hot && *slices->hot ? slices->hot : NULL;
     if (hot)
@@ -259,7 +259,7 @@ vxs_status vxs_slices_write(FILE *out, const vxs_slices *slices, const char *cap
              "%f mm. %s",
              caption, slices->peak[0], slices->peak[1], slices->peak[2], c.low[2] + 2 * MARGIN,
              c.high[2] - 2 * MARGIN, vxs_side_words(slices->map->grid.source != VXS_AFFINE_NONE));
-    write_colours(out, slices, c.map_most, beyond);
+    write_colors(out, slices, c.map_most, beyond);
     fputs("</figcaption></figure>\n", out);
     return status;
 }

@@ -164,7 +164,7 @@ static vxs_status write_reach(const shares *f, vxs_error *err)
         size_t count = trace(f->share[k], f->rows, y + room, x, y);
         series[k] =
             (vxs_series){ .name = f->outputs > 1 ? vxs_record_class(&f->s->record, k) : NULL,
-                          .colour = vxs_colours[k],
+                          .color = vxs_colors[k],
                           .x = x,
                           .y = y,
                           .count = count,

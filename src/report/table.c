@@ -45,8 +45,8 @@ static void write_fsl(const vxs_region_table *t, FILE *stream)
         const vxs_cluster *c = &t->clusters.rows[k];
         fprintf(stream, "%d\t%zu\t%.6g\t%.0f\t%.0f\t%.0f\t%.6g\t%.6g\t%.6g\n",
                 vxs_region_index(t, k), c->voxels, c->peak_value, c->peak_index[0],
-                c->peak_index[1], c->peak_index[2], c->centre_index[0], c->centre_index[1],
-                c->centre_index[2]);
+                c->peak_index[1], c->peak_index[2], c->center_index[0], c->center_index[1],
+                c->center_index[2]);
     }
 }
 

@@ -23,11 +23,12 @@ static vxs_status read_shape(const vxs_sim *sim, size_t shape[3], vxs_error *err
         shape[d] = fine ? (size_t)value : 0;
         text = end + 1;
     }
-    return fine ? VXS_OK
-                : vxs_fail(err, VXS_MISUSE,
-                           "option '--shape' wants X,Y,Z, three whole numbers from 1 to %.0f, not "
-                           "'%s'",
-                           MOST, sim->settings->shape);
+    return fine
+               ? VXS_OK
+               : vxs_fail(err, VXS_MISUSE,
+                          "option '--shape' expects X,Y,Z, three whole numbers from 1 to %.0f, not "
+                          "'%s'",
+                          MOST, sim->settings->shape);
 }
 
 static vxs_status fill_mask(vxs_sim *sim, const size_t inside[3], size_t margin, vxs_error *err)

@@ -41,7 +41,7 @@ static vxs_status list(vxs_sim *sim, vxs_error *err)
     vxs_status status = vxs_build_list(&sim->build, sources, &why);
     if (status == VXS_MISUSE) /* a table, for which there are other words */
         return vxs_fail(err, VXS_MISUSE,
-                        "--images wants a folder, a list of images (.txt) or a pattern, not '%s'",
+                        "--images expects a folder, a list of images (.txt) or a pattern, not '%s'",
                         images);
     if (status)
         return vxs_fail(err, status, "%s", why.message);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* A box around the left temporal lobe, in mm of MNI space: 10,000 voxels of 2 mm, of which a
- * quarter can be the centre of a sphere of radius 4 voxels. */
+ * quarter can be the center of a sphere of radius 4 voxels. */
 static const double lobe[3][2] = { { -72, -30 }, { -50, 10 }, { -45, 0 } };
 
 static vxs_status read_stored(vxs_volume *stored, vxs_error *err)
@@ -20,7 +20,7 @@ static vxs_status read_stored(vxs_volume *stored, vxs_error *err)
     free(path);
     if (status)
         return status;
-    status = vxs_volume_of_image(&image, 0, stored, err);
+    status = vxs_volume_from_image(&image, 0, stored, err);
     vxs_image_release(&image);
     return status;
 }

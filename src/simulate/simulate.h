@@ -71,7 +71,7 @@ struct vxs_sim {
     struct vxs_fields *fields; /* of anatomy.c */
     double unit;               /* of grain.c: what makes its standard deviation 1 */
     size_t spheres, sphere;    /* how many, and voxels of each */
-    size_t *centres;           /* voxels of the grid */
+    size_t *centers;           /* voxels of the grid */
     size_t *members;           /* features, ascending in each sphere */
     bool *perturbed, *positive;
     double *score;

@@ -46,7 +46,7 @@ typedef struct {
     size_t *from, *to;
     size_t *table; /* of pairs: edges by where they hash to, or NOBODY */
     size_t slots;
-    size_t *first, *ends; /* of a node: its neighbours are ends[first[k]] ... */
+    size_t *first, *ends; /* of a node: its neighbors are ends[first[k]] ... */
     size_t *queue, *seen; /* nodes in the order in which they are reached, and by whom */
 } web;
 

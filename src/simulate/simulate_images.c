@@ -71,12 +71,12 @@ static vxs_status scale(vxs_sim *sim, vxs_error *err)
 }
 
 /* Before anything is done to the images. */
-static void summarise(vxs_sim *sim)
+static void summarize(vxs_sim *sim)
 {
     vxs_simulation_summary *s = sim->summary;
     double index[3];
-    vxs_grid_index(&sim->build.grid, sim->centres[0], index);
-    vxs_grid_position(&sim->build.grid, index, s->centre);
+    vxs_grid_index(&sim->build.grid, sim->centers[0], index);
+    vxs_grid_position(&sim->build.grid, index, s->center);
     vxs_grid_voxel_size(&sim->build.grid, s->voxel_size);
     s->subjects = sim->n;
     s->features = sim->p;
@@ -124,7 +124,7 @@ static vxs_status make(vxs_sim *sim, vxs_error *err)
         status = scale(sim, err);
     if (status)
         return status;
-    summarise(sim);
+    summarize(sim);
     if (!sim->settings->images)
         count_signal(sim);
     return sim->model->plan->act(sim, err);
@@ -179,7 +179,7 @@ static void release(vxs_sim *sim)
     vxs_volume_release(&sim->underlay);
     free(sim->values);
     free(sim->sigmas);
-    free(sim->centres);
+    free(sim->centers);
     free(sim->members);
     free(sim->perturbed);
     free(sim->positive);

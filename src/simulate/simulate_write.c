@@ -58,14 +58,14 @@ static void tell(vxs_json_writer *w, const void *teller)
     vxs_json_open_array(w, "spheres");
     for (size_t s = 0; s < sim->spheres; s++) {
         double index[3], at[3];
-        vxs_grid_index(grid, sim->centres[s], index);
+        vxs_grid_index(grid, sim->centers[s], index);
         vxs_grid_position(grid, index, at);
         vxs_json_open_object(w, NULL);
-        vxs_json_open_array(w, "centre");
+        vxs_json_open_array(w, "center");
         for (int d = 0; d < 3; d++)
             vxs_json_real(w, NULL, index[d]);
         vxs_json_close_array(w);
-        vxs_json_open_array(w, "centre_mm");
+        vxs_json_open_array(w, "center_mm");
         for (int d = 0; d < 3; d++)
             vxs_json_real(w, NULL, at[d]);
         vxs_json_close_array(w);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Steps from a centre to the voxels of its sphere, in the order of memory. */
+/* Steps from a center to the voxels of its sphere, in the order of memory. */
 typedef struct {
     int (*steps)[3];
     size_t count;
@@ -55,12 +55,12 @@ static bool fits(const vxs_sim *sim, const ball *b, size_t voxel)
     return true;
 }
 
-static size_t list_centres(const vxs_sim *sim, const ball *b, size_t *centres)
+static size_t list_centers(const vxs_sim *sim, const ball *b, size_t *centers)
 {
     size_t count = 0;
     for (size_t j = 0; j < sim->p; j++)
         if (fits(sim, b, sim->build.voxels[j]))
-            centres[count++] = sim->build.voxels[j];
+            centers[count++] = sim->build.voxels[j];
     return count;
 }
 
@@ -72,7 +72,7 @@ static vxs_status refuse(const vxs_sim *sim, size_t *room, vxs_error *err)
     ball b;
     while (radius > 1 && !found) {
         vxs_status status = ball_init(&b, --radius, err);
-        found = !status && list_centres(sim, &b, room) > 0;
+        found = !status && list_centers(sim, &b, room) > 0;
         free(b.steps);
         if (status)
             return status;
@@ -88,19 +88,19 @@ static vxs_status refuse(const vxs_sim *sim, size_t *room, vxs_error *err)
 }
 
 /* Spheres further apart than two radii share no voxel. */
-static size_t keep_far(const vxs_grid *grid, size_t centre, double radius, size_t *centres,
+static size_t keep_far(const vxs_grid *grid, size_t center, double radius, size_t *centers,
                        size_t count)
 {
     double a[3], b[3];
     size_t kept = 0;
-    vxs_grid_index(grid, centre, a);
+    vxs_grid_index(grid, center, a);
     for (size_t k = 0; k < count; k++) {
         double squares = 0;
-        vxs_grid_index(grid, centres[k], b);
+        vxs_grid_index(grid, centers[k], b);
         for (int d = 0; d < 3; d++)
             squares += (a[d] - b[d]) * (a[d] - b[d]);
         if (squares > 4 * radius * radius)
-            centres[kept++] = centres[k];
+            centers[kept++] = centers[k];
     }
     return kept;
 }
@@ -120,7 +120,7 @@ static vxs_status list_members(vxs_sim *sim, const ball *b, vxs_error *err)
         return VXS_FAILED;
     for (size_t s = 0; s < sim->spheres; s++)
         for (size_t k = 0; k < b->count; k++) {
-            size_t v = step_from(&sim->build.grid, sim->centres[s], b->steps[k]);
+            size_t v = step_from(&sim->build.grid, sim->centers[s], b->steps[k]);
             const size_t *at = bsearch(&v, voxels, sim->p, sizeof(*voxels), by_voxel);
             sim->members[s * b->count + k] = (size_t)(at - voxels);
         }
@@ -130,7 +130,7 @@ static vxs_status list_members(vxs_sim *sim, const ball *b, vxs_error *err)
 static vxs_status choose(vxs_sim *sim, const ball *b, size_t *room, vxs_error *err)
 {
     vxs_random random = vxs_sim_stream(sim, STREAM_PLACES);
-    size_t count = list_centres(sim, b, room);
+    size_t count = list_centers(sim, b, room);
     if (count == 0)
         return refuse(sim, room, err);
     for (size_t s = 0; s < sim->spheres; s++) {
@@ -139,9 +139,9 @@ static vxs_status choose(vxs_sim *sim, const ball *b, size_t *room, vxs_error *e
                             "behind %zu of %zu spheres of radius %d voxels no more fit into the "
                             "mask, which has %zu voxels",
                             s, sim->spheres, (int)sim->settings->radius, sim->p);
-        sim->centres[s] = room[vxs_random_below(&random, s, count)];
+        sim->centers[s] = room[vxs_random_below(&random, s, count)];
         count =
-            keep_far(&sim->build.grid, sim->centres[s], (double)sim->settings->radius, room, count);
+            keep_far(&sim->build.grid, sim->centers[s], (double)sim->settings->radius, room, count);
     }
     return list_members(sim, b, err);
 }
@@ -151,9 +151,9 @@ vxs_status vxs_sim_place_spheres(vxs_sim *sim, vxs_error *err)
     ball b = { .steps = NULL };
     size_t *room = vxs_alloc(sim->p, sizeof(*room), err);
     sim->spheres = sim->settings->regions > 0 ? (size_t)sim->settings->regions : 1;
-    sim->centres = vxs_alloc(sim->spheres, sizeof(*sim->centres), err);
+    sim->centers = vxs_alloc(sim->spheres, sizeof(*sim->centers), err);
     vxs_status status =
-        room && sim->centres ? ball_init(&b, (int)sim->settings->radius, err) : VXS_FAILED;
+        room && sim->centers ? ball_init(&b, (int)sim->settings->radius, err) : VXS_FAILED;
     if (!status)
         status = choose(sim, &b, room, err);
     free(b.steps);

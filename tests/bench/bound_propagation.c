@@ -62,10 +62,10 @@ static void draw_graph(const setting *s, const vxs_random *random, vxs_graph *g)
 }
 
 /* A node and all within three edges. */
-static void put_piece(const vxs_graph *g, size_t centre, double value, double *w)
+static void put_piece(const vxs_graph *g, size_t center, double value, double *w)
 {
     double *next = get(g->nodes, sizeof(*next));
-    w[centre] = value;
+    w[center] = value;
     for (int ring = 0; ring < 3; ring++) {
         memcpy(next, w, g->nodes * sizeof(*next));
         for (size_t e = 0; e < g->count; e++) {

@@ -28,8 +28,8 @@ wrong = []
 
 
 def styles(*names, size=2.2):
-    return {name: {"colour": colour, "width": 1.8, "shape": shape, "size": size, "dashed": dashed}
-            for name, (colour, shape, dashed) in zip(names, LOOKS)}
+    return {name: {"color": color, "width": 1.8, "shape": shape, "size": size, "dashed": dashed}
+            for name, (color, shape, dashed) in zip(names, LOOKS)}
 
 
 def rows_of(part):

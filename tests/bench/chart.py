@@ -11,17 +11,17 @@ SHAPES = {  # of radius 1
 }
 
 
-def text(x, y, words, size=12, anchor="middle", colour="#333", more=""):
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{colour}"{more}>{escape(words)}</text>'
+def text(x, y, words, size=12, anchor="middle", color="#333", more=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{color}"{more}>{escape(words)}</text>'
 
 
-def rule(x1, y1, x2, y2, colour, width=1, more=""):
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width}"{more}/>'
+def rule(x1, y1, x2, y2, color, width=1, more=""):
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" stroke-width="{width}"{more}/>'
 
 
 def mark(x, y, style, whole=True):
     """Filled when whole, else open."""
-    paint = f'fill="{style["colour"] if whole else "#fff"}" stroke="{style["colour"]}" stroke-width="1.8"'
+    paint = f'fill="{style["color"] if whole else "#fff"}" stroke="{style["color"]}" stroke-width="1.8"'
     radius = style["size"]
     if style["shape"] == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" {paint}/>'
@@ -36,7 +36,7 @@ def dashes(style):
 def legend(names, styles):
     out, x = [], LEFT
     for name in names:
-        out += [rule(x, TOP - 40, x + 30, TOP - 40, styles[name]["colour"], styles[name]["width"], dashes(styles[name])),
+        out += [rule(x, TOP - 40, x + 30, TOP - 40, styles[name]["color"], styles[name]["width"], dashes(styles[name])),
                 mark(x + 15, TOP - 40, styles[name]), text(x + 37, TOP - 36, name, anchor="start")]
         x += 37 + 6.6 * len(name) + 24
     return out
@@ -47,7 +47,7 @@ def lines_of(panel, at, height_of, styles):
     for name, points in panel["lines"]:
         style, places = styles[name], [(at(x), height_of(y), whole) for x, y, whole in points]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in places)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{style["colour"]}" stroke-width="{style["width"]}"'
+        out.append(f'<polyline points="{path}" fill="none" stroke="{style["color"]}" stroke-width="{style["width"]}"'
                    f'{dashes(style)}/>')
         out += [mark(x, y, style, whole) for x, y, whole in places]
     return out
@@ -99,10 +99,10 @@ def draw(path, title, notes, yname, names, panels, styles, logx=True, logy=True)
         for x, words in panel["ticks"]:
             out += [rule(at(x), bottom, at(x), bottom + 5, "#333"), text(at(x), bottom + 19, words)]
         out += [f'<rect x="{left}" y="{TOP}" width="{wide}" height="{HEIGHT}" fill="none" stroke="#888"/>',
-                text(left + wide / 2, TOP - 9, panel["title"], 13, colour="#111"),
+                text(left + wide / 2, TOP - 9, panel["title"], 13, color="#111"),
                 text(left + wide / 2, bottom + 39, panel["xname"]), *lines_of(panel, at, height_of, styles)]
     if not whole:
-        out.append(text(LEFT, bottom + 59, "open marks: gave up before the gap was reached", anchor="start", colour="#555"))
+        out.append(text(LEFT, bottom + 59, "open marks: gave up before the gap was reached", anchor="start", color="#555"))
     height = bottom + BELOW - (18 if whole else 0)
     with open(path, "w") as f:
         f.write("\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '

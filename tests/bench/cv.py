@@ -104,9 +104,9 @@ def ridge(cohort, target):
     K, alphas, scores = X @ X.T, np.logspace(-6, 3, 28), []
 
     def predict(train, test, level):
-        centre = np.eye(len(train)) - 1 / len(train)
-        own = centre @ K[np.ix_(train, train)] @ centre
-        cross = (K[np.ix_(test, train)] - K[np.ix_(train, train)].mean(0)) @ centre
+        center = np.eye(len(train)) - 1 / len(train)
+        own = center @ K[np.ix_(train, train)] @ center
+        cross = (K[np.ix_(test, train)] - K[np.ix_(train, train)].mean(0)) @ center
         e, V = np.linalg.eigh(own)
         z = V.T @ (y[train] - y[train].mean())
         return y[train].mean() + (cross @ V) @ (z[:, None] / (e[:, None] + np.atleast_1d(level) * e.mean()))

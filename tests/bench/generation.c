@@ -5,9 +5,9 @@
  *
  *   method number selected recovered accuracy retrained seconds rounds gap
  *
- * recovered: how many of the selected are true ones. accuracy: per cent of rows that no method has
+ * recovered: how many of the selected are true ones. accuracy: percent of rows that no method has
  * seen, with the weights that the method found, and with weights learned anew by liblinear (L2
- * regularised, C = `retrain`), for all methods alike. seconds: of the processor, for the method
+ * regularized, C = `retrain`), for all methods alike. seconds: of the processor, for the method
  * alone, with liblinear its train() without the text that its programs read.
  * tests/bench/generation.py says which are run.
  *

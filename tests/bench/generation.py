@@ -22,7 +22,7 @@ groups  FGM paper 8.6.1, Fig. 15: 4,096 x 400,000 in 40,000 groups of 10, of whi
 leukemia  MSLR paper IV-B, Fig. 6: 38 samples to learn from and 34 to predict, 7,129 genes; MATRICES has
         leukemia_train.svm and leukemia_test.svm. Samples to mean 0 and variance 1, then voxsift's defaults (genes
         likewise over what is learned from, C = 10, retrained with C = 5) with r = 2 and T = 1 ... 10; beside it the lasso
-        with logistic loss on the same cohorts. Added when that gave 91.2 per cent at most: genes scaled over all 72 samples, as
+        with logistic loss on the same cohorts. Added when that gave 91.2 percent at most: genes scaled over all 72 samples, as
         those are said to be that the paper used (libsvm's data sets), with --standardize none, the rest being the same
 
 liblinear's C are in equal ratios, chosen by how many features they select with seed 1001 (large: from the paper's
@@ -133,12 +133,12 @@ def every(part):
 # ---- Figures ------------------------------------------------------------------------------------
 
 def styles(names):
-    return {LOOKS[n][0]: {"colour": LOOKS[n][1], "width": 1.8, "shape": LOOKS[n][2], "size": 2.8, "dashed": LOOKS[n][3]} for n in names}
+    return {LOOKS[n][0]: {"color": LOOKS[n][1], "width": 1.8, "shape": LOOKS[n][2], "size": 2.8, "dashed": LOOKS[n][3]} for n in names}
 
 
 FIGURES = [("recovered", "True features among those selected", "recovered", False),
-           ("accuracy", "Accuracy on rows that nobody has seen", "per cent", False),
-           ("retrained", "Accuracy after weights are learned anew", "per cent", False),
+           ("accuracy", "Accuracy on rows that nobody has seen", "percent", False),
+           ("retrained", "Accuracy after weights are learned anew", "percent", False),
            ("seconds", "Seconds of the processor", "seconds", True)]
 
 
@@ -160,7 +160,7 @@ def draw_groups():
     budgets = sorted({r["number"] for r in rows})
     looks = list(LOOKS.values())
     names = {b: f"B = {b:.0f}" for b in budgets}
-    style = {names[b]: {"colour": look[1], "width": 1.8, "shape": look[2], "size": 2.8, "dashed": look[3]}
+    style = {names[b]: {"color": look[1], "width": 1.8, "shape": look[2], "size": 2.8, "dashed": look[3]}
              for b, look in zip(budgets, [looks[0], looks[1], looks[3], looks[4]])}
     for what, title, yname, logy in FIGURES:
         panel = {"title": "4,096 x 400,000, groups of 10", "xname": "selected groups", "ticks": [(k, str(k)) for k in range(0, 151, 25)],
@@ -228,11 +228,11 @@ def leukemia():
     if not matrices or not matrices[0]:
         print("\nleukemia: pass MATRICES=folder")
         return
-    print("\nLeukemia, 34 samples nobody learned from:\n| genes scaled over | method | setting | genes | right, per cent |\n|" + " --- |" * 5)
+    print("\nLeukemia, 34 samples nobody learned from:\n| genes scaled over | method | setting | genes | right, percent |\n|" + " --- |" * 5)
     for over_all in (False, True):
         right, genes = predict_leukemia(over_all)
         if right < 100 or genes < -10:
-            missed.append(f"leukemia, genes scaled over {'all 72' if over_all else '38'}: mslr is right in at most {right:.1f} per cent, "
+            missed.append(f"leukemia, genes scaled over {'all 72' if over_all else '38'}: mslr is right in at most {right:.1f} percent, "
                          f"with {-genes} genes, not in 100 with 10")
 
 

@@ -206,7 +206,7 @@ static void follow_path(const grid *g)
 
 typedef struct {
     const grid *g;
-    float *x; /* of centred columns: the intercept is gone */
+    float *x; /* of centered columns: the intercept is gone */
     double *y, *w, *last, *point, *z, *slope, *pull;
     vxs_design *design;
     vxs_flow *flow;

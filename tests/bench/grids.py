@@ -1,4 +1,4 @@
-"""The fused lasso on voxel grids: simulated ones (grids.c), and the shipped brains at 4 mm with 6 neighbours, a path of 20
+"""The fused lasso on voxel grids: simulated ones (grids.c), and the shipped brains at 4 mm with 6 neighbors, a path of 20
 lambdas each: grids.py BUILD FOLDER EXAMPLES. GRIDS: some of small, brain, large, arc."""
 import json
 import os

@@ -1,6 +1,6 @@
 /* What a column of kernel scores takes: by the C library's exponential, by ours, and by the series,
  * with their errors; where the series begins to pay; and a design of 200 x 200,000. Columns are
- * normal and standardised, bandwidth 1. Prints a line each. */
+ * normal and standardized, bandwidth 1. Prints a line each. */
 #include "voxsift/internal/all.h"
 
 #include "design/gauss.h"

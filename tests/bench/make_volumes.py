@@ -1,5 +1,5 @@
 """Brain-like int16 volumes for the benchmarks: make_volumes.py FOLDER COUNT NX NY NZ. A smooth blob with
-grey-value texture and an empty background, different for each file, compressed as tools do it."""
+gray-value texture and an empty background, different for each file, compressed as tools do it."""
 import gzip
 import os
 import sys

@@ -138,8 +138,8 @@ static void compare(vxs_design *design, int threads, const double *v)
         double rate = work / (busy ? scan.busy : scan.wall);
         double most = large_work / (busy ? large.busy : large.wall);
         double blocks = block_work / (busy ? block.busy : block.wall);
-        printf("    GFLOP/s by %s: %.0f; products of %d^3 %.0f (%.0f per cent), of blocks %.0f "
-               "(%.0f per cent)\n",
+        printf("    GFLOP/s by %s: %.0f; products of %d^3 %.0f (%.0f percent), of blocks %.0f "
+               "(%.0f percent)\n",
                busy ? "processors" : "the clock", rate, LARGE, most, 100 * rate / most, blocks,
                100 * rate / blocks);
     }

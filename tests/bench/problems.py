@@ -24,8 +24,8 @@ def brains(rng, n=400, p=200_000):
         X[i] = v / v.std()
     place = np.array(np.unravel_index(inside, shape)).T
     y = np.zeros(n)
-    for centre in [(20, 30, 30), (50, 40, 25), (36, 20, 50), (40, 55, 40)]:
-        s = X[:, ((place - centre) ** 2).sum(1) <= 16].mean(1)
+    for center in [(20, 30, 30), (50, 40, 25), (36, 20, 50), (40, 55, 40)]:
+        s = X[:, ((place - center) ** 2).sum(1) <= 16].mean(1)
         y += s / s.std()
     return X, y + rng.normal(size=n)
 

@@ -67,7 +67,7 @@ int main(void)
     for (int threads = 1; threads <= 2; threads++) {
         double bytes = sizeof(float) * N * P / 1e9, read = bytes / read_all(x, threads);
         double scan = bytes / scan_all(x, threads);
-        printf("  %d thread(s): read %.1f GB/s, scan %.1f GB/s (%.0f per cent)\n", threads, read,
+        printf("  %d thread(s): read %.1f GB/s, scan %.1f GB/s (%.0f percent)\n", threads, read,
                scan, 100 * scan / read);
     }
     free(x);

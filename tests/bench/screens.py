@@ -20,8 +20,8 @@ BY_DESCENT = SIZE + "; by descent, dashed: by exact steps"
 EXACT = ", exact steps"
 LOOKS = {"none": ("#a3acb6", 6, "circle", 6.5), "dynamic": ("#c2410c", 1.8, "circle", 3.2), "dpp": ("#7e22ce", 2.2, "square", 5.6),
          "strong": ("#15803d", 2.2, "diamond", 3.6), "saif": ("#1d4ed8", 2.2, "triangle", 4.6)}
-STYLES = {name + end: {"colour": colour, "width": width, "shape": shape, "size": size, "dashed": end != ""}
-          for name, (colour, width, shape, size) in LOOKS.items() for end in ("", EXACT)}
+STYLES = {name + end: {"color": color, "width": width, "shape": shape, "size": size, "dashed": end != ""}
+          for name, (color, width, shape, size) in LOOKS.items() for end in ("", EXACT)}
 
 
 def run(command, cohort, target, *words):

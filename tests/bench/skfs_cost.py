@@ -58,10 +58,10 @@ def cohort(subjects, voxels):
     voxsift("simulate", "skfs-linear", "--subjects", subjects, "--mask", "mask.nii.gz", "--voxel-size", size, "--seed", 1, "-o", "sim", "--force")
 
 
-STYLES = {"value above the optimum": {"colour": "#1f4e79", "width": 2.4, "shape": "circle", "size": 4, "dashed": False},
-          "its bound below the optimum": {"colour": "#b8860b", "width": 1.6, "shape": "square", "size": 4, "dashed": True},
-          "seconds": {"colour": "#1f4e79", "width": 2.4, "shape": "circle", "size": 4, "dashed": False},
-          "peak GB": {"colour": "#b8860b", "width": 1.6, "shape": "square", "size": 4, "dashed": True}}
+STYLES = {"value above the optimum": {"color": "#1f4e79", "width": 2.4, "shape": "circle", "size": 4, "dashed": False},
+          "its bound below the optimum": {"color": "#b8860b", "width": 1.6, "shape": "square", "size": 4, "dashed": True},
+          "seconds": {"color": "#1f4e79", "width": 2.4, "shape": "circle", "size": 4, "dashed": False},
+          "peak GB": {"color": "#b8860b", "width": 1.6, "shape": "square", "size": 4, "dashed": True}}
 
 
 def curve(title, xname, rows):

@@ -3,7 +3,7 @@ refuses 2 "unknown command 'simulat'; did you mean 'simulate'?" voxsift simulat
 refuses 2 "unknown command 'xyzzy'; see 'voxsift help'" voxsift xyzzy
 refuses 2 "unknown command ''" voxsift ""
 refuses 2 "unknown TOPIC 'inf'; did you mean 'info'?" voxsift help inf
-refuses 2 "option '--noise' wants a number between 0 and 1000000000, not 'abc'" \
+refuses 2 "option '--noise' expects a number between 0 and 1000000000, not 'abc'" \
     voxsift simulate lasso -o x --noise abc
 refuses 2 "not 'nan'" voxsift simulate lasso -o x --noise nan
 refuses 2 "not 'NaN'" voxsift simulate lasso -o x --noise=NaN
@@ -12,22 +12,22 @@ refuses 2 "between 0 and 1, not '1.5'" voxsift simulate lasso -o x --nonzero 1.5
 refuses 2 "not '-1'" voxsift simulate lasso -o x --nonzero -1
 refuses 2 "a whole number between 2 and 10000000, not '1'" voxsift simulate lasso -o x --subjects 1
 refuses 2 "not '1e3'" voxsift simulate lasso -o x --subjects 1e3
-refuses 2 "wants one of score, diagnosis, not 'diagnose'; did you mean 'diagnosis'?" \
+refuses 2 "expects one of score, diagnosis, not 'diagnose'; did you mean 'diagnosis'?" \
     voxsift simulate lasso -o x --target diagnose
 refuses 2 "unknown option '--lambda'" voxsift simulate lasso -o x --lambda abc
 refuses 2 "unknown option '--featurs'; did you mean '--features'?" \
     voxsift simulate lasso -o x --featurs 3
 refuses 2 "unknown option '-x'" voxsift simulate lasso -x
-refuses 2 "option '--noise' wants a value (SD)" voxsift simulate lasso -o x --noise
+refuses 2 "option '--noise' expects a value (SD)" voxsift simulate lasso -o x --noise
 refuses 2 "option '--seed' is given twice" voxsift simulate lasso -o x --seed 1 --seed=1
-refuses 2 "option '--json' wants no value, not '1'" voxsift simulate lasso -o x --json=1
+refuses 2 "option '--json' expects no value, not '1'" voxsift simulate lasso -o x --json=1
 refuses 2 "option '--out DIR' is missing" voxsift simulate lasso
 refuses 2 "MODEL is missing" voxsift simulate
 refuses 2 "unknown MODEL 'laso'; did you mean 'lasso'?" voxsift simulate laso -o x
 refuses 2 "'b' is one argument too many" voxsift info a b
 refuses 2 "unknown SHELL 'bsh'; did you mean 'bash'?" voxsift completion bsh
 refuses 2 "between 1 and 1024, not '0'" voxsift version --nthreads 0
-refuses 2 "environment variable VOXSIFT_NTHREADS wants" env VOXSIFT_NTHREADS=many voxsift version
+refuses 2 "environment variable VOXSIFT_NTHREADS expects" env VOXSIFT_NTHREADS=many voxsift version
 nothing_left "misuse writes nothing"
 
 refuses 66 "cannot read 'nowhere.tsv': No such file or directory" voxsift info nowhere.tsv
@@ -43,7 +43,7 @@ refuses 65 "'binary': line 1 holds a zero byte" voxsift info binary
 mkdir broken && echo '{"format": ' > broken/cohort.json
 refuses 65 "cannot read 'broken/cohort.json': line 2, column 1" voxsift info broken
 echo '{"format": "something else"}' > broken/cohort.json
-refuses 65 "'broken/cohort.json' does not say that its format is 'voxsift cohort'" voxsift info broken
+refuses 65 "'broken/cohort.json' is not of format 'voxsift cohort'" voxsift info broken
 rm -r short.tsv empty.tsv cut.npy binary broken
 
 refuses 73 "cannot write 'no/where': No such file or directory" voxsift simulate lasso -o no/where

@@ -9,7 +9,7 @@ refuses 2 "--regions goes with --atlas" voxsift cohort img --regions -o x
 refuses 2 "--scale suvr goes with --reference" voxsift cohort img --scale suvr -o x
 refuses 2 "--npy goes with --rows" voxsift cohort --npy x.npy -o x
 refuses 2 "a table has no voxels" voxsift cohort --feature-table t.tsv --smooth 6 -o x
-refuses 2 "wants a size such as 500M or 2G, not '2GB'" voxsift cohort img --mem 2GB -o x
+refuses 2 "expects a size such as 500M or 2G, not '2GB'" voxsift cohort img --mem 2GB -o x
 refuses 65 "'people.tsv' has no column 'imag'; did you mean 'image'?" \
     voxsift cohort people.tsv --image-column imag -o x
 refuses 65 "has 6 volumes, but 'r.tsv' has 4 rows" voxsift cohort bold.nii.gz --rows r.tsv -o x

@@ -6,11 +6,11 @@ same "cv agrees with numpy and fits" "$code$(cat "$work/out" "$work/err")" 0
 cv() { refuses "$1" "$2" voxsift cv c --target score -o x "${@:3}"; }
 cv 2 "lambda means something else in every fold; give --lambda-ratio" --lambda 3
 cv 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 1
-cv 2 "'--inner-folds' wants 0, or 2 and more" --inner-folds 1
+cv 2 "'--inner-folds' expects 0, or 2 and more" --inner-folds 1
 cv 2 "'--folds 100' needs at least 100 people; there are 60" --folds 100
 cv 2 "'--folds 5' needs at least 5 groups of column 'site'; there are 3" --group site --folds 5
 cv 2 "'--inner-folds 50' needs at least 50 people among the training subjects; there are 48" --inner-folds 50
-cv 2 "wants ttest:P or variance:SHARE with a number between 0 and 1, not 'ttest'" --prefilter ttest
+cv 2 "expects ttest:P or variance:SHARE with a number between 0 and 1, not 'ttest'" --prefilter ttest
 cv 2 "not 'anova:0.05'" --prefilter anova:0.05
 cv 2 "'--prefilter' does not go with method 'fused'" --prefilter ttest:0.05 --method fused --graph chain
 cv 65 "has no column 'sites'; did you mean 'site'?" --group sites
@@ -71,8 +71,8 @@ run voxsift fit c --target dx --choose-lambda 4 --nlambda 4 -o f -q
 run voxsift fit c --target dx --choose-lambda 4 --calibrate 4 --nlambda 4 -o g -q
 same "as many are the same" "$code $(grep -v '"command"\|seconds' f/model.json)" "0 $(grep -v '"command"\|seconds' g/model.json)"
 rm -rf f g
-refuses 2 "'--calibrate' wants 0, or 2 and more" voxsift fit c --target dx --calibrate 1 -o f -q
-refuses 2 "'--choose-lambda' wants 0, or 2 and more" voxsift fit c --target dx --choose-lambda 1 -o f -q
+refuses 2 "'--calibrate' expects 0, or 2 and more" voxsift fit c --target dx --calibrate 1 -o f -q
+refuses 2 "'--choose-lambda' expects 0, or 2 and more" voxsift fit c --target dx --choose-lambda 1 -o f -q
 # one subject a fold: scores of different models are compared, which is biased downwards, and said
 for words in "score r 0" "dx AUC 0.5"; do
     set -- $words

@@ -1,5 +1,5 @@
 # What was selected by beside confounds that are taken out of features: model.json has a number for
-# each unpenalised column, 0 for confounds (it had what stood behind the array in memory).
+# each unpenalized column, 0 for confounds (it had what stood behind the array in memory).
 run voxsift simulate pairs --subjects 40 --features 30 -o sim
 awk 'BEGIN { FS = OFS = "\t" } { print $0, NR == 1 ? "age" : 40 + NR * 7 % 23, NR == 1 ? "site" : "s" NR % 7 }' \
     sim/participants.tsv > aged.tsv
@@ -7,7 +7,7 @@ mv aged.tsv sim/participants.tsv
 for method in fgm mslr; do
     run voxsift fit sim --target diagnosis --method $method --iterations 3 --confounds age,site --confounds-as regress -o $method
     same "$method beside confounds" "$code" 0
-    grep selection_unpenalised $method/model.json > free.txt
+    grep selection_unpenalized $method/model.json > free.txt
     holds "confounds have no part in what $method selected by" ", 0, 0, 0, 0, 0, 0, 0]," free.txt
     run voxsift check-model $method sim
     same "$method is checked" "$code" 0
@@ -20,7 +20,7 @@ for method in fgm mslr; do
         MALLOC_PERTURB_=$fill run voxsift fit sim --target diagnosis --method $method --feature-map poly2 --iterations 2 --confounds pair \
             --confounds-as regress -o map --force
         same "$method of pairs beside a confound of many levels" "$code" 0
-        grep -A 3 unpenalised_weights map/model.json > $method-$fill.txt
+        grep -A 3 unpenalized_weights map/model.json > $method-$fill.txt
         MALLOC_PERTURB_=$fill run voxsift cv sim --target diagnosis --method $method --feature-map poly2 --iterations 2 --confounds pair \
             --confounds-as regress --folds 3 --inner-folds 2 -o map-cv --force
         cat map-cv/predictions.tsv >> $method-$fill.txt

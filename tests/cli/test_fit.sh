@@ -49,7 +49,7 @@ awk -F '\t' -v OFS='\t' 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == "score") 
     NR > 1 { print $0, 2 * $at + 3 }' c/participants.tsv > copied/participants.tsv
 refuses 65 "the confounds explain it all" voxsift fit copied --target score --confounds age,copy -o x
 rm -rf copied
-refuses 2 "wants one of auto, squared, logistic, multinomial, squared-hinge, huber, not 'logistics'; did you mean 'logistic'?" \
+refuses 2 "expects one of auto, squared, logistic, multinomial, squared-hinge, huber, not 'logistics'; did you mean 'logistic'?" \
     voxsift fit c --target score --loss logistics -o x
 refuses 2 "option '--only' takes COLUMN=A,B, COLUMN!=A,B, COLUMN>60, COLUMN>=60, COLUMN<60 or COLUMN<=60, not 'half'" \
     voxsift fit c --target score --only half -o x
@@ -162,7 +162,7 @@ broken() { # FILE TEXT: a copy of the model m whose FILE has what standard input
     refuses 65 "$2" voxsift check-model b c
 }
 broken model.json "cannot read 'b/model.json': line 2, column 1" <<< '{'
-broken model.json "'b/model.json' does not say that its format is 'voxsift model'" <<< '[]'
+broken model.json "'b/model.json' is not of format 'voxsift model'" <<< '[]'
 broken model.json "'b/model.json' has no number 'format_version'" <<< '{"format": "voxsift model"}'
 broken model.json "cannot read 'b/model.json'" < <(head -c 300 m/model.json)
 broken model.json "'b/model.json' is of format 1, this voxsift reads 2; make it again with this version" \
@@ -181,7 +181,7 @@ broken model.json "weights.tsv does not have its weights" < <(sed 's/"nonzero": 
 broken model.json "does not describe a model: features" < <(sed 's/"features": [0-9]*/"features": 0/' m/model.json)
 broken model.json "mask.nii.gz has another number of voxels" \
     < <(sed 's/"features": [0-9]*/"features": 900/' m/model.json)
-broken model.json "does not describe a model: unpenalised" < <(sed 's/"unpenalised":/"other":/' m/model.json)
+broken model.json "does not describe a model: unpenalized" < <(sed 's/"unpenalized":/"other":/' m/model.json)
 broken model.json "does not describe a model: lambda_max" < <(sed 's/"lambda_max":/"other":/' m/model.json)
 broken weights.tsv "cannot read 'b/weights.tsv': it is empty" < /dev/null
 broken weights.tsv "cannot read 'b/weights.tsv': line 3 has" \

@@ -26,14 +26,14 @@ edges "roi 2	roi 3	1" "roi 1	roi 1	1"
 fused 65 "'edges.tsv' line 3: the edge leads from 'roi 1' to itself" --graph edges.tsv
 fused 2 "'--graph grid18' is of voxels; the features are not" --graph grid18
 fused 2 "'--graph regions' is of regions; the features are not" --graph regions
-fused 2 "'--graph correlation:E' wants a number above 0, the edges for each feature, not 'many'" --graph correlation:many
-fused 2 "'--graph precision:E' wants a number above 0, the edges for each feature, not '0'" --graph precision:0
-fused 2 "'--graph precision:E' wants a number above 0, the edges for each feature, not ''" --graph precision:
+fused 2 "'--graph correlation:E' expects a number above 0, the edges for each feature, not 'many'" --graph correlation:many
+fused 2 "'--graph precision:E' expects a number above 0, the edges for each feature, not '0'" --graph precision:0
+fused 2 "'--graph precision:E' expects a number above 0, the edges for each feature, not ''" --graph precision:
 fused 2 "'--graph correlation:12.1': 25 features have 300 pairs in all" --graph correlation:12.1
-refuses 2 "'--graph precision' is of regions or columns; the features are voxels, which have neighbours in space" \
+refuses 2 "'--graph precision' is of regions or columns; the features are voxels, which have neighbors in space" \
     voxsift fit c --target score --method fused --graph precision -o x
 refuses 2 "method 'skfs' has no '--graph correlation'" voxsift fit f --target dx --method skfs --graph correlation:2 -o x
-fused 2 "option '--sparsity' wants a number between 0 and 1000000, not '-1'" --sparsity -1
+fused 2 "option '--sparsity' expects a number between 0 and 1000000, not '-1'" --sparsity -1
 printf 'from\ttwo\nroi 1\troi 2\n' > edges.tsv
 fused 65 "'edges.tsv' has no column 'to'" --graph edges.tsv
 edges
@@ -119,13 +119,13 @@ bad 66 "cannot read 'grid7': there is no such file, nor a graph of that name: tr
 bad 66 "cannot read './grid6'" --graph ./grid6
 bad 2 "'--graph correlation' is of regions or columns" --graph correlation:0
 bad 2 "'--graph regions' is of regions" --graph regions
-bad 2 "option '--sparsity' wants a number between 0 and 1000000, not 'much'" --graph grid6 --sparsity much
+bad 2 "option '--sparsity' expects a number between 0 and 1000000, not 'much'" --graph grid6 --sparsity much
 bad 2 "'--solver saif' is for trees; the edge between features" --graph grid6 --solver saif
 bad 2 "'--solver saif' has neither" --graph chain --sparsity 1 --solver saif
 bad 2 "'--solver cut-pursuit' is for graphs, not for '--penalty'" --graph grid6 --solver cut-pursuit --penalty trend
 bad 2 "'--penalty matrix' is not known: give edges, trend or matrix:FILE" --graph grid6 --penalty matrix
 bad 66 "cannot read 'none.tsv'" --graph grid6 --penalty matrix:none.tsv
-bad 2 "option '--solver' wants one of auto, saif, cut-pursuit, bound-propagation, not 'flow'" --graph grid6 --solver flow
+bad 2 "option '--solver' expects one of auto, saif, cut-pursuit, bound-propagation, not 'flow'" --graph grid6 --solver flow
 bad 2 "'--compare' goes with '--solver bound-propagation'; here it is 'cut-pursuit'" --graph grid6 --compare
 bad 2 "'--untransformed' goes with '--solver bound-propagation'; here it is 'saif'" --graph chain --untransformed
 bad 2 "'--screen' does not go with '--solver cut-pursuit'" --graph grid6 --screen dynamic
@@ -140,7 +140,7 @@ for command in fit cv permute "stability --sparsity 1"; do
     refuses 2 "'--graph grid6' is of voxels; the features are not" voxsift $command l --target score "${grid[@]}" -o x
 done
 refuses 2 "'--graph grid6' is of voxels; the features are not" voxsift path l --target score "${grid[@]}"
-refuses 2 "wants a number above 0, the edges for each feature, not '0'" voxsift cv l --target score --method fused --graph correlation:0 -o x
+refuses 2 "expects a number above 0, the edges for each feature, not '0'" voxsift cv l --target score --method fused --graph correlation:0 -o x
 [ -e x ] && fail "a refused run left its output" || pass
 rm -rf ./*
 nothing_left "fused"

@@ -22,12 +22,12 @@ gen 2 "'--by-size' goes with '--groups'" fgm --by-size
 gen 2 "'--bandwidth' goes with '--feature-map gauss'" fgm --bandwidth 2 --feature-map hik
 gen 2 "'--gamma' and '--coef0' go with '--feature-map poly2'" fgm --gamma 2
 gen 2 "'--gamma' and '--coef0' go with '--feature-map poly2'" fgm --coef0 2 --feature-map gauss
-gen 2 "'--bandwidth' wants a number above 0, not '0'" fgm --feature-map gauss --bandwidth 0
-gen 2 "'--bandwidth' wants a number above 0, not 'median'" fgm --feature-map gauss --bandwidth median
-gen 2 "option '--feature-map' wants one of none, poly2, gauss, hik, not 'cubic'" fgm --feature-map cubic
-gen 2 "option '--C' wants a number" fgm --C 0
-gen 2 "option '--per-iteration' wants a whole number" fgm --per-iteration 0
-gen 2 "option '--iterations' wants a whole number" mslr --iterations 0
+gen 2 "'--bandwidth' expects a number above 0, not '0'" fgm --feature-map gauss --bandwidth 0
+gen 2 "'--bandwidth' expects a number above 0, not 'median'" fgm --feature-map gauss --bandwidth median
+gen 2 "option '--feature-map' expects one of none, poly2, gauss, hik, not 'cubic'" fgm --feature-map cubic
+gen 2 "option '--C' expects a number" fgm --C 0
+gen 2 "option '--per-iteration' expects a whole number" fgm --per-iteration 0
+gen 2 "option '--iterations' expects a whole number" mslr --iterations 0
 for list in 5,3 0 abc 2.5 -1 2, ,2 2,,4 3,3 1e10; do
     gen 2 "'--nselect' takes whole numbers that rise, at most 64, with commas between, not '$list'" fgm --nselect "$list"
 done
@@ -36,7 +36,7 @@ refuses 2 "'--nselect' has 2 values" voxsift cv c --target dx --method fgm --nse
 gen 2 "'--no-intercept' goes with '--standardize none'" fgm --no-intercept
 
 gen 2 "'--groups regions' is not known: give atlas:NAME, file:FILE, patches:MM, tree:octree or tree:FILE" fgm --groups regions
-gen 2 "'--groups file:' wants a table with the columns group and feature behind the colon" fgm --groups file:
+gen 2 "'--groups file:' expects a table with the columns group and feature behind the colon" fgm --groups file:
 for rule in atlas:schaefer100 patches:8 tree:octree; do
     gen 2 "'--groups $rule' is of voxels; the features are not" fgm --groups $rule
 done
@@ -86,7 +86,7 @@ broken 65 "'t/selection.tsv' $goes: its weights are not those" pairs "sed -i '\$
 broken 65 "'t/mapped.tsv' $goes: a feature is not there" waves "sed -i '\$d' mapped.tsv"
 broken 65 "'t/mapped.tsv' line 2, column 'intercept': 'inf' is not a number" waves "sed -i '2s/[^\t]*\$/inf/' mapped.tsv"
 broken 65 "'t/mapped.tsv' $goes: it has other columns" waves "cut -f 1-5 mapped.tsv > s && mv s mapped.tsv"
-broken 65 "lacks selection_unpenalised" pairs "sed -i s/selection_unpenalised/other/ model.json"
+broken 65 "lacks selection_unpenalized" pairs "sed -i s/selection_unpenalized/other/ model.json"
 numbers() { printf '%s' "$PYTHON -c \"import numpy as np; a = np.load('alpha.npy'); np.save('alpha.npy', $1)\""; }
 broken 65 "'t/alpha.npy' $goes: a value is not finite" pairs "$(numbers 'a * np.nan')"
 broken 65 "'t/alpha.npy' $goes: it has other rows" pairs "$(numbers "a.astype('f4')")"
@@ -198,8 +198,8 @@ for rule in atlas:schaefer100 patches:9 tree:octree "tree:octree --by-size" "atl
 done
 alike "fit groups wider than subjects" "weights.tsv selection.tsv selected.tsv" fit c "${few[@]:0:8}" --groups tree:octree --refit 1
 same "rules are kept as rules" "$(voxsift fit c "${few[@]}" --groups patches:9 -o p > /dev/null && ls p | grep groups)" ""
-refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]}" --groups patches:0 -o x
-refuses 2 "'--groups patches:MM' wants a number above 0" voxsift fit c "${few[@]}" --groups patches:big -o x
+refuses 2 "'--groups patches:MM' expects a number above 0" voxsift fit c "${few[@]}" --groups patches:0 -o x
+refuses 2 "'--groups patches:MM' expects a number above 0" voxsift fit c "${few[@]}" --groups patches:big -o x
 refuses 66 "nowhere" voxsift fit c "${few[@]}" --groups atlas:nowhere -o x
 works "pairs of voxels" voxsift fit c --target wab_type --method mslr --feature-map poly2 --nselect 3 -o pairs -q
 same "pairs are lines between their places" "$(cut -f 1-9 pairs/edges.tsv | tail -n +2 | sort)" \

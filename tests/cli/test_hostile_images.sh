@@ -121,7 +121,7 @@ survives report model --atlas cases/labels/s0.nii --underlay cases/far/s0.nii -o
 # the grid that wrapped
 refuses 2 "make a grid of 4000000 x 4000000 x 4000000 from one of 4 x 4 x 4" \
     "$program" cohort cases/far --voxel-size 0.1 -q -o out
-refuses 65 "its grid is 32767 x 32767 x 32767; 1 to 2147483647 voxels can be worked on" \
+refuses 65 "its grid is 32767 x 32767 x 32767; 1 to 2147483647 voxels are supported" \
     "$program" info cases/huge/s0.nii
 # what is no volume of numbers is called what it is, and there is a way out
 while read -r name what remedy; do
@@ -136,8 +136,8 @@ while read -r name what remedy; do
 done << 'END'
 cifti it_is_a_CIFTI-2_file give_its_volume
 ciftext it_is_a_CIFTI-2_file give_its_volume
-rgb its_values_are_colours_(RGB24) give_the_map_of_numbers
-rgba its_values_are_colours_(RGBA32) give_the_map_of_numbers
+rgb its_values_are_colors_(RGB24) give_the_map_of_numbers
+rgba its_values_are_colors_(RGBA32) give_the_map_of_numbers
 complex its_values_are_complex_(complex64) give_one_part
 vectors 5_dimensions,_with_3_values_a_voxel give_one_of_them
 times 5_dimensions,_with_3_values_a_voxel give_one_of_them

@@ -53,7 +53,7 @@ same "asked twice" "$(cat "$work/out")" True
 "$PYTHON" "$top/tests/cli/stop_fits.py" > "$work/out" 2>&1
 same "long fits stop" "$(cat "$work/out")" ""
 rm -rf tall classes
-# what the caller ignores stays ignored, as nohup wants it
+# what the caller ignores stays ignored, as nohup expects it
 run bash -c 'trap "" HUP; voxsift simulate lasso --subjects 2000 --features 20000 -q -o calm & p=$!
     sleep 0.2; kill -HUP $p; wait $p'
 same "an ignored signal changes nothing" "$code" 0

@@ -63,7 +63,7 @@ npy "x[48] = 1e9"
 merge 65 "'t/numbers.npy' has at place 48 what is no whole number up to 48" p1 t p3
 json() { rm -rf t && cp -r p2 t && sed -i "$1" t/part.json; }
 json 's/"voxsift part"/"voxsift model"/'
-merge 65 "'t/part.json' does not say that its format is 'voxsift part'" p1 t p3
+merge 65 "'t/part.json' is not of format 'voxsift part'" p1 t p3
 json 's/"format_version": 2/"format_version": 1/'
 merge 65 "'t/part.json' is of format 1, this voxsift reads 2; make it again with this version" p1 t p3
 json 's/"chunk": 2/"chunk": 2.5/'
@@ -129,7 +129,7 @@ no_array "$wrong 7 of 2 from 2 to 7" 7 2 2 7 1
 no_array "$wrong 7 of 2 from 1 to 7" 7 2 1 7 1
 no_array "$wrong 4 of 3 from 1 to 3" 4 3 1 3 1
 no_array "$wrong 0 of 3 from 1 to 3" 0 3 1 3 1
-no_array "SLURM_ARRAY_TASK_ID wants a whole number, not 'two'" two 3 1 3 1
+no_array "SLURM_ARRAY_TASK_ID expects a whole number, not 'two'" two 3 1 3 1
 no_array "SLURM_ARRAY_TASK_COUNT is not set; give --chunk I/N" 2 "" 1 3 1
 no_array "SLURM_ARRAY_TASK_MIN is not set" 2 3 "" 3 1
 no_array "SLURM_ARRAY_TASK_MAX is not set" 2 3 1 "" 1

@@ -46,10 +46,10 @@ if grep -q voxel_sizes_invented k/cohort.json; then fail "nothing is made up" "k
 run voxsift cohort mixed.tsv --image-column image -o x -q
 same "both" "$code" 65
 holds "are not mixed" "n7.nii" "$work/err"
-refuses 65 "it says where it is, the images do not" voxsift cohort nowhere.tsv --image-column image --mask mask.nii -o x -q
-silent="it says where it is, the images do not"
+refuses 65 "it has an orientation, the images do not" voxsift cohort nowhere.tsv --image-column image --mask mask.nii -o x -q
+silent="it has an orientation, the images do not"
 refuses 65 "as atlas: $silent" voxsift cohort nowhere.tsv --image-column image --atlas mask.nii --regions -o x -q
-refuses 65 "as atlas: it does not say where it is" voxsift regions k/coverage.nii.gz --threshold 1 --atlas n/mask.nii.gz
+refuses 65 "as atlas: it has no orientation" voxsift regions k/coverage.nii.gz --threshold 1 --atlas n/mask.nii.gz
 refuses 65 "as atlas: $silent" voxsift regions n/coverage.nii.gz --threshold 1 --atlas mask.nii
 refuses 65 "as penalties: $silent" voxsift fit n --target score --penalty-factors mask.nii -o x -q
 run voxsift fit n --target score -o m -q

@@ -2,8 +2,8 @@
 run "$PYTHON" "$top/tests/report/regions_agree.py"
 same "regions agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
 refuses 2 "MAP is missing" voxsift regions
-refuses 2 "wants one of 6, 18, 26, not '8'" voxsift regions map.nii.gz --connectivity 8
-refuses 2 "wants a number of at least 0, not '-1'" voxsift regions map.nii.gz --threshold -1
+refuses 2 "expects one of 6, 18, 26, not '8'" voxsift regions map.nii.gz --connectivity 8
+refuses 2 "expects a number of at least 0, not '-1'" voxsift regions map.nii.gz --threshold -1
 refuses 66 "cannot read 'none.nii'" voxsift regions none.nii
 refuses 66 "cannot read 'none.nii'" voxsift regions map.nii.gz --atlas none.nii
 refuses 66 "cannot read 'none.nii'" voxsift regions map.nii.gz --underlay none.nii -o x

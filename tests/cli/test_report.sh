@@ -29,7 +29,7 @@ rm cut-p/null.tsv las-s/mask.nii.gz
 refuses 66 "cannot read 'cut-p/null.tsv'" voxsift report cut-p -o x.html
 refuses 66 "las-s/mask.nii.gz" voxsift report las-s -o x.html
 sed -i 's/voxsift permutations/voxsift model/' word-p/permute.json
-damaged "'word-p/permute.json' does not say that its format is 'voxsift permutations'" word-p
+damaged "'word-p/permute.json' is not of format 'voxsift permutations'" word-p
 same "nothing half made" "$(ls -A | grep -E '^x\.html|part')" ""
 refuses 73 "cannot write 't.html': it exists; pass --force to replace it" voxsift report t-cv -o t.html
 for of in t-cv/cv cut-p/permute las-s/stability t-pairs/model; do # whatever else is damaged

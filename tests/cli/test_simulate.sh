@@ -44,7 +44,7 @@ same "files of a graph" "$(ls sim | tr '\n' ' ')" "cohort.json features.npy grap
 rm -r sim
 refuses 2 "'--edges' and '--trees' exclude each other" voxsift simulate fused --edges 1.2 --trees 3 -o x
 refuses 2 "20 features are too few for 30 trees" voxsift simulate fused --features 20 --trees 30 -o x
-refuses 2 "wants a number between 1 and 1000, not '0.9'" voxsift simulate fused --edges 0.9 -o x
+refuses 2 "expects a number between 1 and 1000, not '0.9'" voxsift simulate fused --edges 0.9 -o x
 refuses 2 "model 'lasso' has no option '--trees'" voxsift simulate lasso --trees 3 -o x
 nothing_left "graphs"
 
@@ -83,7 +83,7 @@ refuses 2 "unknown MODEL 'skfs-lineal'; did you mean 'skfs-linear'?" voxsift sim
 refuses 2 "a whole number between 4 and 100000, not '3'" voxsift simulate skfs-linear --subjects 3 -o x
 refuses 2 "a whole number between 1 and 50, not '0'" voxsift simulate spheres --radius 0 -o x
 for shape in 5,5 5,5,5,5 0,5,5 5.5,5,5 5,5,x 1001,1,1 nan,5,5; do
-    refuses 2 "option '--shape' wants X,Y,Z, three whole numbers from 1 to 1000, not '$shape'" \
+    refuses 2 "option '--shape' expects X,Y,Z, three whole numbers from 1 to 1000, not '$shape'" \
         voxsift simulate spheres --shape "$shape" -o x
 done
 refuses 2 "'--shape' and '--mask' exclude each other" voxsift simulate spheres --shape 9,9,9 --mask m.nii -o x
@@ -99,7 +99,7 @@ refuses 66 "no file is called like 'no/*.nii'" voxsift simulate skfs-linear --im
 mkdir empty
 refuses 66 "no image was found" voxsift simulate skfs-linear --images empty -o x
 printf 'participant_id\tage\na\t1\n' > table.tsv
-refuses 2 "--images wants a folder, a list of images (.txt) or a pattern, not 'table.tsv'" \
+refuses 2 "--images expects a folder, a list of images (.txt) or a pattern, not 'table.tsv'" \
     voxsift simulate skfs-linear --images table.tsv -o x
 "$PYTHON" - << 'EOF'
 import os

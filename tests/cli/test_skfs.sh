@@ -6,12 +6,12 @@ same "kernel models agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
 skfs() { # CODE PART OPTIONS...
     refuses "$1" "$2" voxsift fit c --target dx --method skfs -o x "${@:3}"
 }
-skfs 2 "'--laplacian' wants numbers that are not negative" --laplacian 1,-2
-skfs 2 "'--laplacian' wants numbers that are not negative" --laplacian much
-skfs 2 "'--laplacian' wants numbers that are not negative" --laplacian 1,
+skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian 1,-2
+skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian much
+skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian 1,
 skfs 2 "'--laplacian' has 2 values; one is wanted, unless folds choose (--choose-lambda)" --laplacian 1,2
-skfs 2 "'--bandwidth' wants a number above 0, or median, not '0'" --bandwidth 0
-skfs 2 "'--bandwidth' wants a number above 0, or median, not 'wide'" --bandwidth wide
+skfs 2 "'--bandwidth' expects a number above 0, or median, not '0'" --bandwidth 0
+skfs 2 "'--bandwidth' expects a number above 0, or median, not 'wide'" --bandwidth wide
 skfs 2 "confounds are taken out of the features, with '--confounds-as regress'" --confounds age
 skfs 2 "method 'skfs' has no option '--ridge'" --ridge 1
 skfs 2 "method 'skfs' has no use for '--penalty-factors'" --penalty-factors people.tsv
@@ -21,7 +21,7 @@ refuses 65 "method 'skfs' tells classes apart; column 'score' holds scores" voxs
 refuses 2 "'--prefilter' does not go with method 'skfs'" voxsift cv c --target dx --method skfs --prefilter variance:0.5 -o x -q
 refuses 2 "'--laplacian' has 2 values, and there are no folds to choose one of them" \
     voxsift cv c --target dx --method skfs --laplacian 1,2 --inner-folds 0 -o x -q
-refuses 2 "'--laplacian' wants one value here" voxsift stability c --target dx --method skfs --laplacian 1,2 -o x
+refuses 2 "'--laplacian' expects one value here" voxsift stability c --target dx --method skfs --laplacian 1,2 -o x
 [ -e x ] && fail "a refused run left its output" || pass
 
 # a graph may have loops here, and goes with the model

@@ -79,19 +79,19 @@ typedef struct {
 static void play(FILE *stream, void *data)
 {
     const scene *s = data;
-    vxs_talk talk;
-    vxs_talk_init(&talk, stderr, s->level, "voxsift test");
+    vxs_console talk;
+    vxs_console_init(&talk, stderr, s->level, "voxsift test");
     talk.stream = stream;
     talk.terminal = s->terminal;
     talk.now = fake_clock;
     clock_now = 1000;
     for (int i = 0; i <= s->calls; i++) {
-        vxs_talk_progress(&talk, "reading", "images", (uint64_t)i, (uint64_t)s->calls);
+        vxs_console_progress(&talk, "reading", "images", (uint64_t)i, (uint64_t)s->calls);
         clock_now += s->step;
     }
-    vxs_talk_log(&talk, VXS_LOG_WARNING, "look here");
-    vxs_talk_log(&talk, VXS_LOG_DEBUG, "detail");
-    vxs_talk_flush(&talk);
+    vxs_console_log(&talk, VXS_LOG_WARNING, "look here");
+    vxs_console_log(&talk, VXS_LOG_DEBUG, "detail");
+    vxs_console_flush(&talk);
 }
 
 static size_t count(const char *text, const char *part)

@@ -78,15 +78,15 @@ Test(machine, what_a_signal_leaves_is_removed)
     }
     snprintf(path, sizeof(path), "%s/link", top); /* to a folder: not followed */
     cr_assert(symlink("kept", path) == 0);
-    vxs_leftover_add(path);
+    vxs_temporary_add(path);
     static const char *const added[] = { "work", "kept", "page", "never" };
     for (size_t k = 0; k < 4; k++) {
         snprintf(path, sizeof(path), "%s/%s", top, added[k]);
-        vxs_leftover_add(path);
+        vxs_temporary_add(path);
     }
     snprintf(path, sizeof(path), "%s/kept", top);
-    vxs_leftover_drop(path);
-    vxs_leftovers_remove();
+    vxs_temporary_drop(path);
+    vxs_temporaries_remove();
     snprintf(path, sizeof(path), "%s/work", top);
     cr_assert(access(path, F_OK) != 0);
     snprintf(path, sizeof(path), "%s/page", top);

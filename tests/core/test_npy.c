@@ -95,8 +95,8 @@ Test(npy, the_dictionary_may_be_written_in_many_ways)
 Test(npy, refuses_hostile_headers)
 {
     static const char *const rows[][2] = {
-        { HEAD "(5,)}", "16 bytes follow the header, its shape wants 20; is it truncated?" },
-        { HEAD "(3,)}", "its shape wants 12" },
+        { HEAD "(5,)}", "16 bytes follow the header, its shape requires 20; is it truncated?" },
+        { HEAD "(3,)}", "its shape requires 12" },
         { HEAD "(-4,)}", "no readable shape" },
         { HEAD "(4.0,)}", "no readable shape" },
         { HEAD "(4 4)}", "no readable shape" },
@@ -244,15 +244,16 @@ Test(npy, an_address_has_a_file)
         WORKS(vxs_npy_open(path, &npy[k], &err), err);
     const char *map = npy[0].map;
     cr_assert(!truncate(path, (off_t)length - 1));
-    cr_assert(vxs_map_fault(map, line, sizeof(line)) == VXS_BAD_DATA);
+    cr_assert(vxs_mapping_fault(map, line, sizeof(line)) == VXS_BAD_DATA);
     cr_assert(strstr(line, "ma<U+001B>pped.npy': it became shorter while in use"), "%s", line);
-    cr_assert(vxs_map_fault(map + length - 1, line, sizeof(line)) == VXS_BAD_DATA);
-    cr_assert(vxs_map_fault(&err, line, sizeof(line)) == VXS_OK);
-    cr_assert(vxs_map_fault(map, small, sizeof(small)) && strlen(small) == sizeof(small) - 1);
+    cr_assert(vxs_mapping_fault(map + length - 1, line, sizeof(line)) == VXS_BAD_DATA);
+    cr_assert(vxs_mapping_fault(&err, line, sizeof(line)) == VXS_OK);
+    cr_assert(vxs_mapping_fault(map, small, sizeof(small)) && strlen(small) == sizeof(small) - 1);
     cr_assert(!truncate(path, (off_t)length));
-    cr_assert(vxs_map_fault(map, line, sizeof(line)) == VXS_BAD_DATA && strstr(line, "disk fails"));
+    cr_assert(vxs_mapping_fault(map, line, sizeof(line)) == VXS_BAD_DATA &&
+              strstr(line, "disk fails"));
     for (size_t k = 0; k < 70; k++)
         vxs_npy_release(&npy[k]);
-    cr_assert(vxs_map_fault(map, line, sizeof(line)) == VXS_OK);
+    cr_assert(vxs_mapping_fault(map, line, sizeof(line)) == VXS_OK);
     unlink(path);
 }

@@ -280,7 +280,7 @@ static void end_when_replaced(void)
     }
     free(bytes);
     is_replaced = true;
-    vxs_leftovers_remove();
+    vxs_temporaries_remove();
     cr_assert(entries(top) == 1, "what was replaced goes as well, while the disk is waited for");
 }
 

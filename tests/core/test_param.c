@@ -103,23 +103,23 @@ Test(param, takes_what_is_in_range)
 Test(param, refuses_the_rest_in_words)
 {
     static const char *const rows[][3] = {
-        { "lambda", "abc", "option '--lambda' wants a number of at least 0, not 'abc'" },
-        { "lambda", "nan", "option '--lambda' wants a number of at least 0, not 'nan'" },
+        { "lambda", "abc", "option '--lambda' expects a number of at least 0, not 'abc'" },
+        { "lambda", "nan", "option '--lambda' expects a number of at least 0, not 'nan'" },
         { "lambda", "inf", "not 'inf'" },
         { "lambda", "-1e-9", "not '-1e-9'" },
         { "lambda", "", "not ''" },
-        { "tol", "0.2", "wants a number between 1e-14 and 0.1, not '0.2'" },
-        { "steps", "1.5", "wants a whole number between 1 and 100, not '1.5'" },
+        { "tol", "0.2", "expects a number between 1e-14 and 0.1, not '0.2'" },
+        { "steps", "1.5", "expects a whole number between 1 and 100, not '1.5'" },
         { "steps", "0", "not '0'" },
         { "steps", "101", "not '101'" },
         { "steps", "99999999999999999999", "not '99999999999999999999'" },
         { "loss", "logisitc",
-          "wants one of squared, logistic, hinge, not 'logisitc'; did you mean "
+          "expects one of squared, logistic, hinge, not 'logisitc'; did you mean "
           "'logistic'?" },
-        { "anything", "x", "wants a number, not 'x'" },
-        { "name", "", "wants a text" },
-        { "out", "", "wants a path" },
-        { "positive", "yes", "wants no value" },
+        { "anything", "x", "expects a number, not 'x'" },
+        { "name", "", "expects a text" },
+        { "out", "", "expects a path" },
+        { "positive", "yes", "expects no value" },
     };
     settings s;
     vxs_error err = VXS_ERROR_INIT;
@@ -196,7 +196,7 @@ Test(param, a_repeated_option_keeps_all_its_values)
     cr_expect_null(texts.each[VXS_MOST_TEXTS]);
     REFUSES(vxs_param_set(repeated, &texts, "c", &err), err, VXS_MISUSE, "16 times, not more");
     vxs_params_defaults(repeated, &texts);
-    REFUSES(vxs_param_set(repeated, &texts, "", &err), err, VXS_MISUSE, "'--only' wants a text");
+    REFUSES(vxs_param_set(repeated, &texts, "", &err), err, VXS_MISUSE, "'--only' expects a text");
 }
 
 Test(param, a_whole_number_may_be_a_word)
@@ -208,6 +208,6 @@ Test(param, a_whole_number_may_be_a_word)
     WORKS(vxs_param_set(worded, &folds, "3", &err), err);
     cr_expect_eq(folds, 3);
     REFUSES(vxs_param_set(worded, &folds, "sites", &err), err, VXS_MISUSE,
-            "wants a whole number between 2 and 9, or group, or site, not 'sites'");
+            "expects a whole number between 2 and 9, or group, or site, not 'sites'");
     REFUSES(vxs_param_set(worded, &folds, "-2", &err), err, VXS_MISUSE, "not '-2'");
 }

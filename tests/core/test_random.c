@@ -38,19 +38,19 @@ Test(random, moments_of_the_uniform)
 {
     const vxs_random random = { 1, 2 };
     enum { N = 200000 };
-    double sum = 0, squares = 0, neighbours = 0, before = 0;
+    double sum = 0, squares = 0, neighbors = 0, before = 0;
     for (uint64_t i = 0; i < N; i++) {
         double u = vxs_random_uniform(&random, i);
         cr_assert(u >= 0 && u < 1);
         sum += u;
         squares += u * u;
-        neighbours += (u - 0.5) * (before - 0.5);
+        neighbors += (u - 0.5) * (before - 0.5);
         before = u;
     }
     /* five standard errors: sd of u is 1/sqrt(12), of u^2 sqrt(4/45), of the product 1/12 */
     cr_assert(fabs(sum / N - 0.5) < 5 / sqrt(12.0 * N));
     cr_assert(fabs(squares / N - 1 / 3.0) < 5 * sqrt(4 / 45.0 / N));
-    cr_assert(fabs(neighbours / N) < 5 / (12 * sqrt(N)));
+    cr_assert(fabs(neighbors / N) < 5 / (12 * sqrt(N)));
 }
 
 static int by_value(const void *a, const void *b)

@@ -167,12 +167,12 @@ Test(tsv, a_column_is_summed_up)
     WORKS(parse("x\tg\te\n1e9\tF\tn/a\n1000000001\tM\t\n1000000002\tF\tNA\nn/a\tF\t.\n", &table,
                 &err),
           err);
-    WORKS(vxs_table_summarise(table, 0, &s, &err), err);
+    WORKS(vxs_table_summarize(table, 0, &s, &err), err);
     cr_assert(s.numeric && s.missing == 1 && s.distinct == 3 && s.min == 1e9 && s.max == 1e9 + 2);
     cr_assert(s.mean == 1e9 + 1 && fabs(s.sd - 1) < 1e-9, "sd %g far from zero", s.sd);
-    WORKS(vxs_table_summarise(table, 1, &s, &err), err);
+    WORKS(vxs_table_summarize(table, 1, &s, &err), err);
     cr_assert(!s.numeric && s.missing == 0 && s.distinct == 2 && isnan(s.mean) && isnan(s.min));
-    WORKS(vxs_table_summarise(table, 2, &s, &err), err);
+    WORKS(vxs_table_summarize(table, 2, &s, &err), err);
     cr_assert(!s.numeric && s.missing == 4 && s.distinct == 0);
     vxs_level *levels = NULL;
     size_t count = 0;
@@ -226,7 +226,7 @@ static vxs_status read_and_sum(vxs_error *err)
         strcat(text, "1\tx\n");
     vxs_status status = parse(text, &table, err);
     if (!status)
-        status = vxs_table_summarise(table, 1, &s, err);
+        status = vxs_table_summarize(table, 1, &s, err);
     if (!status && vxs_table_find(table, "c", &column, err) == VXS_BAD_DATA) {
         if (err->status == VXS_BAD_DATA)
             *err = (vxs_error)VXS_ERROR_INIT;

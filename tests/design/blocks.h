@@ -13,7 +13,7 @@ typedef struct {
 /* Every seventh column is one that was there before, every ninth is constant. */
 example blocks_example(uint64_t stream, size_t n, size_t p);
 void blocks_release(example *e);
-/* As it is, standardised, or standardised over every second row. */
+/* As it is, standardized, or standardized over every second row. */
 enum { RAW, STANDARDISED, SOME_ROWS, WAYS };
 vxs_design *blocks_design(const example *e, int way, int threads);
 

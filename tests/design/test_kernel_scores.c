@@ -47,8 +47,8 @@ static example make(uint64_t stream, size_t n, size_t p)
     return e;
 }
 
-/* What the columns of an example are made of: all of its rows, standardised. */
-static vxs_design *standardised(const example *e, int threads)
+/* What the columns of an example are made of: all of its rows, standardized. */
+static vxs_design *standardized(const example *e, int threads)
 {
     vxs_error err = VXS_ERROR_INIT;
     vxs_design *base = NULL;
@@ -61,7 +61,7 @@ static vxs_design *standardised(const example *e, int threads)
 static void start(example *e, double bandwidth, int threads)
 {
     vxs_error err = VXS_ERROR_INIT;
-    WORKS(vxs_scores_new(NULL, standardised(e, threads), false, e->y, bandwidth, 0, &e->scores,
+    WORKS(vxs_scores_new(NULL, standardized(e, threads), false, e->y, bandwidth, 0, &e->scores,
                          &err),
           err);
 }
@@ -109,7 +109,7 @@ static double brute_median(const double *x, size_t n, double least)
 }
 
 /* H A H in place, n x n. */
-static void centre_both(double *a, size_t n)
+static void center_both(double *a, size_t n)
 {
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < n; i++) {
@@ -131,7 +131,7 @@ static void kernel_of(const double *x, size_t n, double bandwidth, double *k)
             k[a * n + b] =
                 d == 0 ? 1 : (double)expl(-d * d / (2 * (long double)bandwidth * bandwidth));
         }
-    centre_both(k, n);
+    center_both(k, n);
 }
 
 /* H y y' H */
@@ -140,7 +140,7 @@ static void labels_of(const double *y, size_t n, double *l)
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < n; b++)
             l[a * n + b] = y[a] * y[b];
-    centre_both(l, n);
+    center_both(l, n);
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
@@ -337,7 +337,7 @@ Test(kernel_scores, threads_and_storage_change_no_bit)
     example e = make(4, 70, 6000); /* enough for two threads to meet */
     double *first = NULL;
     for (int way = 0; way < 4; way++) {
-        WORKS(vxs_scores_new(NULL, standardised(&e, 1 + way % 2), false, e.y, way < 2 ? 1 : 0,
+        WORKS(vxs_scores_new(NULL, standardized(&e, 1 + way % 2), false, e.y, way < 2 ? 1 : 0,
                              way == 1 || way == 3 ? 1 : 0, &e.scores, &err),
               err);
         double *x = all_of(e.scores);
@@ -399,7 +399,7 @@ Test(kernel_scores, in_a_file_leave_nothing_behind_and_say_when_it_is_full)
     work_path(folder, "scores");
     (void)mkdir(folder, 0777);
     cr_assert(setenv("TMPDIR", folder, 1) == 0);
-    WORKS(vxs_scores_new(NULL, standardised(&e, 1), false, e.y, 1, 39999, &e.scores, &err), err);
+    WORKS(vxs_scores_new(NULL, standardized(&e, 1), false, e.y, 1, 39999, &e.scores, &err), err);
     cr_assert(entries_of(folder) == 0);
     agree(e.scores, 1e-11);
     vxs_design_free(e.scores);
@@ -407,15 +407,15 @@ Test(kernel_scores, in_a_file_leave_nothing_behind_and_say_when_it_is_full)
     struct rlimit limit = { .rlim_cur = 30000, .rlim_max = RLIM_INFINITY };
     (void)signal(SIGXFSZ, SIG_IGN);
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    REFUSES(vxs_scores_new(NULL, standardised(&e, 1), false, e.y, 1, 39999, &e.scores, &err), err,
+    REFUSES(vxs_scores_new(NULL, standardized(&e, 1), false, e.y, 1, 39999, &e.scores, &err), err,
             VXS_CANNOT_WRITE, "cannot keep kernel scores");
-    WORKS(vxs_scores_new(NULL, standardised(&e, 1), false, e.y, 1, 40000, &e.scores, &err), err);
+    WORKS(vxs_scores_new(NULL, standardized(&e, 1), false, e.y, 1, 40000, &e.scores, &err), err);
     limit.rlim_cur = RLIM_INFINITY;
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     vxs_design_free(e.scores);
     e.scores = NULL;
     cr_assert(entries_of(folder) == 0 && rmdir(folder) == 0);
-    REFUSES(vxs_scores_new(NULL, standardised(&e, 1), false, e.y, 1, 39999, &e.scores, &err), err,
+    REFUSES(vxs_scores_new(NULL, standardized(&e, 1), false, e.y, 1, 39999, &e.scores, &err), err,
             VXS_CANNOT_WRITE, "cannot make a file for kernel scores");
     cr_assert(e.scores == NULL);
     release(&e);
@@ -427,7 +427,7 @@ Test(kernel_scores, refuse_and_stop)
     example e = make(7, 10, 8);
     int stop = 1;
     vxs_context context = { .interrupted = &stop };
-    vxs_design *base = standardised(&e, 1);
+    vxs_design *base = standardized(&e, 1);
     REFUSES(vxs_scores_new(NULL, base, true, e.y, -1, 0, &e.scores, &err), err, VXS_MISUSE,
             "bandwidth");
     REFUSES(vxs_scores_new(NULL, base, true, e.y, (double)NAN, 0, &e.scores, &err), err, VXS_MISUSE,
@@ -471,7 +471,7 @@ Test(kernel_pairs, are_centred_kernels)
         example e = make(c, shapes[c / 5][0], shapes[c / 5][1]);
         double wanted = bandwidths[c % 5];
         size_t n = e.n, rows = n * (n + 1) / 2;
-        WORKS(vxs_kernels_new(standardised(&e, 1 + (int)c % 2), false, wanted, &e.scores, &err),
+        WORKS(vxs_kernels_new(standardized(&e, 1 + (int)c % 2), false, wanted, &e.scores, &err),
               err);
         cr_assert(vxs_design_rows(e.scores) == rows && vxs_design_columns(e.scores) == e.p);
         double *packed = all_of(e.scores), *x = malloc(n * sizeof(*x));
@@ -506,7 +506,7 @@ Test(kernel_pairs, of_labels_give_the_sums_of_scores)
     vxs_design *kernels = NULL;
     double packed[37 * 38 / 2], s[30], l[37 * 37];
     start(&e, 1, 1);
-    WORKS(vxs_kernels_new(standardised(&e, 1), false, 1, &kernels, &err), err);
+    WORKS(vxs_kernels_new(standardized(&e, 1), false, 1, &kernels, &err), err);
     vxs_kernels_pack(e.y, e.n, packed);
     labels_of(e.y, e.n, l);
     for (size_t m = 0; m < e.n * e.n; m++)
@@ -532,7 +532,7 @@ Test(kernel_pairs, threads_change_no_bit)
     double *v = malloc(rows * sizeof(*v)), s[3][90], norms[3][90];
     vxs_kernels_pack(e.y, e.n, v);
     for (int threads = 1; threads <= 3; threads++) {
-        WORKS(vxs_kernels_new(standardised(&e, threads), false, 0, &e.scores, &err), err);
+        WORKS(vxs_kernels_new(standardized(&e, threads), false, 0, &e.scores, &err), err);
         WORKS(vxs_design_measure(e.scores, &err), err);
         vxs_design_scan(e.scores, v, 1, s[threads - 1]);
         memcpy(norms[threads - 1], vxs_design_norms(e.scores), sizeof(norms[0]));

@@ -71,7 +71,7 @@ static void release(example *e)
 }
 
 /* Column of the subtree at place k, by going up from every node. */
-static void by_the_book(const example *e, size_t k, bool centred, double *column)
+static void by_the_book(const example *e, size_t k, bool centered, double *column)
 {
     const vxs_forest *f = e->forest;
     double weight = f->parent[k] == k ? 1 : f->weight[k];
@@ -82,7 +82,7 @@ static void by_the_book(const example *e, size_t k, bool centred, double *column
         double mean = 0;
         while (top != k && f->parent[top] != top)
             top = f->parent[top];
-        for (size_t i = 0; i < e->n && centred; i++)
+        for (size_t i = 0; i < e->n && centered; i++)
             mean += (double)x[i] / (double)e->n;
         for (size_t i = 0; i < e->n && top == k; i++)
             column[i] += ((double)x[i] - mean) / weight;
@@ -97,7 +97,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-static void compare(const example *e, bool centred)
+static void compare(const example *e, bool centered)
 {
     vxs_error err = VXS_ERROR_INIT;
     const vxs_forest *f = e->forest;
@@ -113,7 +113,7 @@ static void compare(const example *e, bool centred)
     vxs_design_fetch(e->tree, set, p, block);
     double *column = block + p * n;
     for (size_t k = 0; k < f->nodes; k++) {
-        by_the_book(e, k, centred, column);
+        by_the_book(e, k, centered, column);
         double norm = sqrt(dot(column, column, n)), near = 1e-11 * (1 + norm) * sqrt((double)n);
         if (f->parent[k] == k) {
             const double *level = vxs_subtree_sums_totals(e->tree) + tree++ * n;
@@ -143,11 +143,11 @@ Test(tree, is_what_plain_loops_say)
     static const size_t sizes[][2] = { { 1, 2 }, { 5, 40 }, { 70, 300 }, { 3, 700 } };
     for (int shape = 0; shape < SHAPES; shape++)
         for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
-            bool centred = (shape + (int)k) % 2;
+            bool centered = (shape + (int)k) % 2;
             example e =
                 make(shape, sizes[k][0], sizes[k][1],
-                     centred ? VXS_STANDARDIZE_CENTER : VXS_STANDARDIZE_NONE, 1 + shape % 3);
-            compare(&e, centred);
+                     centered ? VXS_STANDARDIZE_CENTER : VXS_STANDARDIZE_NONE, 1 + shape % 3);
+            compare(&e, centered);
             release(&e);
         }
 }

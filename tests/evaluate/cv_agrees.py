@@ -48,7 +48,7 @@ def train_on(rows, target, lam, *words):
         w = np.zeros(P)
         w[[int(i) for i in t["index"]]] = [float(v) for v in t[column]]
         free = {"intercept": np.ones(N), "age": age, **{f"site={s}": (site == s).astype(float) for s in "abc"}}
-        scores.append(X @ w + sum(b * free[name] for b, name in zip(o["unpenalised_weights"], about["unpenalised"])))
+        scores.append(X @ w + sum(b * free[name] for b, name in zip(o["unpenalized_weights"], about["unpenalized"])))
         if k == 0:
             train_on.weights = w
     return np.array(scores), about["outputs"]
@@ -163,7 +163,7 @@ for k, f in enumerate(said["each_fold"]):
     train = site != f["fold"]
     _, outputs = train_on(train, "score", f["lambda"][0], "--confounds", "age,site")
     about = json.load(open("m/model.json"))
-    b = dict(zip(about["unpenalised"], outputs[0]["unpenalised_weights"]))
+    b = dict(zip(about["unpenalized"], outputs[0]["unpenalized_weights"]))
     average = sum(b.get("site=" + s, 0) * (site[train] == s).mean() for s in "abc")
     check("the average of the sites", near(predicted[~train], (X @ train_on.weights + b["intercept"] + b["age"] * age + average)[~train], 1e-5))
     who = [i for i, s in zip(ids, site) if s == f["fold"]]

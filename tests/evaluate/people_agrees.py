@@ -14,7 +14,7 @@ from oracle import check, finish, near, run, same, table, write
 rng = np.random.default_rng(31)
 PERSONS, P, TRAITS = 80, 120, 4
 persons = [f"sub-{k:03}" for k in range(1, PERSONS + 1)]
-who = rng.permutation(np.repeat(np.arange(PERSONS), 2))  # the scans of a person are not neighbours
+who = rng.permutation(np.repeat(np.arange(PERSONS), 2))  # the scans of a person are not neighbors
 visit = np.zeros(len(who), int)
 for k in range(PERSONS):
     visit[np.flatnonzero(who == k)] = [0, 1]

@@ -18,7 +18,7 @@ int fuzz_nifti(const uint8_t *bytes, size_t size)
         return 0;
     }
     HOLDS(vxs_grid_check(&image.grid, "fuzz", NULL) == VXS_OK);
-    vxs_image_summarise(&image, &summary);
+    vxs_image_summarize(&image, &summary);
     size_t total = vxs_grid_voxels(&image.grid) * image.volumes;
     HOLDS(summary.nonfinite <= total);
     HOLDS(summary.nonfinite == total || summary.min <= summary.max);

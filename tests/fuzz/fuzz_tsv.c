@@ -24,7 +24,7 @@ static void look_at_everything(const vxs_table *table)
 {
     for (size_t j = 0; j < vxs_table_columns(table); j++) {
         vxs_column_summary s;
-        HOLDS(vxs_table_summarise(table, j, &s, NULL) == VXS_OK);
+        HOLDS(vxs_table_summarize(table, j, &s, NULL) == VXS_OK);
         HOLDS(s.missing + s.distinct <= vxs_table_rows(table));
         HOLDS(!s.numeric || (s.min <= s.max && s.distinct > 0));
     }

@@ -12,7 +12,7 @@ sed -n 's/^\([a-z-]*\): .*"description": "\(\([^"\\]\|\\.\)*\)".*/\1: \2/p' "$fo
     { phrases++ }
     NF > 26 { print "more than 25 words: " $0; bad = 1 }
     /\.$/ { print "a full stop: " $0; bad = 1 }
-    /[^a-z](tells?|says?|wants?|speaks?|asks?|dealt|whoever|kept back|learned anew|neighbour|penalis|standardis)([^a-z]|$)/ {
+    /[^a-z](tells?|says?|wants?|speaks?|asks?|dealt|whoever|kept back|learned anew|neighbor|penalis|standardis)([^a-z]|$)/ {
         print "not a word of the field: " $0; bad = 1
     }
     END { if (phrases < 100) { print "only " phrases " phrases were found"; bad = 1 } exit bad }'

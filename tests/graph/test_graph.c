@@ -152,7 +152,7 @@ Test(graph, grids_have_faces_and_the_shortest_links)
     }
 }
 
-static bool are_neighbours(const size_t shape[3], size_t a, size_t b, size_t most)
+static bool are_neighbors(const size_t shape[3], size_t a, size_t b, size_t most)
 {
     size_t steps = steps_between(shape, a, b);
     for (int d = 0; d < 3; d++) {
@@ -177,7 +177,7 @@ Test(graph, edges_and_corners_have_links_as_well)
                 voxels[count++] = v;
         for (size_t a = 0; a < count; a++)
             for (size_t b = 0; b < a; b++)
-                pairs += are_neighbours(shape, voxels[a], voxels[b], most);
+                pairs += are_neighbors(shape, voxels[a], voxels[b], most);
         vxs_graph g, plain, links;
         int connectivity = most == 1 ? 6 : most == 2 ? 18 : 26;
         WORKS(vxs_graph_grid(shape, voxels, count, connectivity, &g, &err), err);
@@ -185,7 +185,7 @@ Test(graph, edges_and_corners_have_links_as_well)
         cr_assert(plain.count == pairs && g.count >= pairs);
         for (size_t e = 0; e < pairs; e++)
             cr_assert(g.from[e] == plain.from[e] && g.to[e] == plain.to[e] &&
-                      are_neighbours(shape, voxels[g.from[e]], voxels[g.to[e]], most));
+                      are_neighbors(shape, voxels[g.from[e]], voxels[g.to[e]], most));
         double *cost = calloc(g.count + 1, sizeof(*cost));
         for (size_t e = 0; e < g.count; e++) {
             cost[e] = e < pairs ? 0 : 1;
@@ -335,7 +335,7 @@ Test(graph, grids_that_are_none_are_refused)
     }
 }
 
-Test(graph, neighbours_share_faces_edges_or_corners)
+Test(graph, neighbors_share_faces_edges_or_corners)
 {
     static const int bad[] = { 7, 0, -6, 27, 8 };
     const size_t shape[3] = { 3, 3, 3 }, voxels[] = { 0, 1, 2, 5 };

@@ -99,7 +99,7 @@ for shape in [(6,), (6, 5), (6, 5, 4), (6, 5, 4, 1), (6, 5, 4, 7), (6, 5, 4, 7, 
     compare("d.nii.gz", f"shape {shape}")
 
 for data, word in [(np.zeros((2, 2, 2), "c8"), "complex"), (np.zeros((2, 2, 2), "c16"), "complex"),
-                   (np.zeros((2, 2, 2), [("R", "u1"), ("G", "u1"), ("B", "u1")]), "colour"),
+                   (np.zeros((2, 2, 2), [("R", "u1"), ("G", "u1"), ("B", "u1")]), "color"),
                    (np.zeros((2, 2, 2, 1, 3), "f4"), "5 dimensions, with 3 values a voxel")]:
     nib.Nifti1Image(data, affine).to_filename("r.nii")
     code, said = info("r.nii")

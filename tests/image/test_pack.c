@@ -19,7 +19,7 @@ static void same_values(const vxs_image *image)
     vxs_volume plain, unpacked;
     vxs_packed packed;
     size_t last = image->volumes - 1, voxels = vxs_grid_voxels(&image->grid);
-    WORKS(vxs_volume_of_image(image, last, &plain, &err), err);
+    WORKS(vxs_volume_from_image(image, last, &plain, &err), err);
     WORKS(vxs_image_pack(image, last, &packed, &err), err);
     WORKS(vxs_packed_volume(&packed, &unpacked, &err), err);
     cr_assert(memcmp(plain.values, unpacked.values, voxels * sizeof(float)) == 0,

@@ -15,7 +15,7 @@ static vxs_volume make(size_t nx, size_t ny, size_t nz)
     return volume;
 }
 
-/* A value that is linear in millimetres: linear interpolation must be exact on any grid. */
+/* A value that is linear in millimeters: linear interpolation must be exact on any grid. */
 static void fill_linear(vxs_volume *volume)
 {
     const size_t *n = volume->grid.shape;
@@ -57,7 +57,7 @@ Test(volume, a_linear_image_stays_linear_on_any_grid)
     vxs_volume_release(&v);
 }
 
-/* A little beyond the outermost centres the border value holds, and then there is nothing. */
+/* A little beyond the outermost centers the border value holds, and then there is nothing. */
 Test(volume, a_value_between_voxels)
 {
     vxs_volume v = make(6, 5, 4);
@@ -171,16 +171,16 @@ Test(smooth, the_width_is_as_asked)
                       .source = VXS_AFFINE_SFORM };
     vxs_volume v;
     WORKS(vxs_volume_new(&grid, &v, &err), err);
-    size_t centre = 20 + 41 * (20 + 41 * 20);
-    v.values[centre] = 1;
+    size_t center = 20 + 41 * (20 + 41 * 20);
+    v.values[center] = 1;
     WORKS(vxs_volume_smooth(&v, 8, NULL, &err), err);
     double sum = 0;
     for (size_t i = 0; i < 41 * 41 * 41; i++)
         sum += (double)v.values[i];
     cr_assert(fabs(sum - 1) < 1e-4, "far from the border nothing is lost: %g", sum);
-    float half = v.values[centre] / 2;
-    cr_assert(fabsf(v.values[centre + 2] - half) < 1e-3f * half, "2 voxels of 2 mm along x");
-    cr_assert(fabsf(v.values[centre + 4 * 41] - half) < 1e-3f * half, "4 voxels of 1 mm along y");
+    float half = v.values[center] / 2;
+    cr_assert(fabsf(v.values[center + 2] - half) < 1e-3f * half, "2 voxels of 2 mm along x");
+    cr_assert(fabsf(v.values[center + 4 * 41] - half) < 1e-3f * half, "4 voxels of 1 mm along y");
     vxs_volume_release(&v);
 }
 
@@ -262,7 +262,7 @@ Test(mask, finds_the_ball_fills_its_hole_and_drops_the_crumb)
     cr_assert(found == wanted, "%zu voxels, not %zu", found, wanted);
     for (size_t i = 0; i < 8000; i++)
         v.values[i] = 5;
-    REFUSES(vxs_mask_auto(&v, mask, &err), err, VXS_BAD_DATA, "no mask can be made");
+    REFUSES(vxs_mask_auto(&v, mask, &err), err, VXS_BAD_DATA, "no mask can be computed");
     vxs_volume_release(&v);
 }
 

@@ -9,7 +9,7 @@ static vxs_status write_to(const char *path, const vxs_grid *grid, const vxs_wri
     return status ? status : closed;
 }
 
-/* All 48 ways to store a volume, oblique and off centre: what is written is read back where it was,
+/* All 48 ways to store a volume, oblique and off center: what is written is read back where it was,
  * by sform and qform alike. */
 Test(write, the_grid_survives)
 {

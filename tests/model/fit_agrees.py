@@ -153,7 +153,7 @@ check("logistic lambda_max", near(o["lambda_max"], np.abs(unit @ (sign - sign.me
 run("fit", "c", "--target", "dx", "--loss", "squared-hinge", "--lambda-ratio", "0.2", "--tol", "1e-10", "-o", "sh", "-q")
 o = about("sh")["outputs"][0]
 w = weights("sh", p)
-margin = sign * (o["unpenalised_weights"][0] + w @ X)
+margin = sign * (o["unpenalized_weights"][0] + w @ X)
 pull = unit @ (sign * np.maximum(0, 1 - margin))
 check("squared hinge by its name", o["loss"] == about("sh")["loss"] == "squared-hinge")
 check("squared hinge primal", near(o["primal"], (np.maximum(0, 1 - margin) ** 2).sum() / 2 + o["lambda"] * np.abs(w * sd).sum()))
@@ -187,9 +187,9 @@ out, err = run("fit", "holes", "--target", "score", "--confounds", "age,site", "
 named = "left out 'sub-05': no value in column 'age'" in err and "left out 'sub-10': no value in column 'site'" in err
 check("left out and named", named and err.count("left out") == 2, err)
 m = about("conf")
-check("names", m["unpenalised"] == ["intercept", "age", "site=Leeds", "site=York"], m["unpenalised"])
+check("names", m["unpenalized"] == ["intercept", "age", "site=Leeds", "site=York"], m["unpenalized"])
 check("training", m["training"]["ids"] == [i for k, i in enumerate(ids) if k not in (4, 9)])
-b = m["outputs"][0]["unpenalised_weights"]
+b = m["outputs"][0]["unpenalized_weights"]
 C = np.array([np.ones(N), people["age"], *[[s == v for s in people["site"]] for v in ("Leeds", "York")]], float)
 want = X.T @ weights("conf", p) + C.T @ b
 got = table(run("predict", "conf", "holes")[0].splitlines())["predicted"]

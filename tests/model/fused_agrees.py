@@ -60,7 +60,7 @@ def confirm(what, model, X, y, free, logistic=False):
     """Objective, optimality and pieces of the model, from its files and the data."""
     p, said = X.shape[1], about(model)["outputs"][0]
     w, (a, b, c), lam = weights(model, p), edges(model), said["lambda"]
-    z = X @ w + free @ said["unpenalised_weights"]
+    z = X @ w + free @ said["unpenalized_weights"]
     loss = np.logaddexp(0, -y * z).sum() if logistic else ((y - z) ** 2).sum() / 2
     check(what + ": primal", near(said["primal"], loss + lam * (c * abs(w[a] - w[b])).sum()), said["primal"])
     left = y / (1 + np.exp(y * z)) if logistic else y - z
@@ -115,7 +115,7 @@ confirm("classes", "cm", X, np.where(score * 0 + [k == "yes" for k in table(open
 for model in ("m", "cm"):
     check("check-model", json.loads(run("check-model", model, "c", "--json")[0])["holds"] is True)
 out, err = run("predict", "m", "c")
-want = X @ weights("m", p) + np.column_stack([ones, age]) @ about("m")["outputs"][0]["unpenalised_weights"]
+want = X @ weights("m", p) + np.column_stack([ones, age]) @ about("m")["outputs"][0]["unpenalized_weights"]
 check("predictions", near([float(v) for v in table(out.splitlines())["predicted"]], want))
 out, err = run("predict", "m", "people.tsv", "--image-column", "image")
 check("predictions of images", near([float(v) for v in table(out.splitlines())["predicted"]], want))
@@ -154,7 +154,7 @@ for target in ("score", "dx"):
     run("fit", "s", *words, "--confounds", "level", "-o", "sm", "--force")
     one, other = about("fm")["outputs"][0], about("sm")["outputs"][0]
     check(f"chain, {target}", near(one["primal"], other["primal"]) and near(one["lambda_max"], other["lambda_max"]), (one, other))
-    w = np.cumsum(np.concatenate([[other["unpenalised_weights"][1]], weights("sm", p - 1)]))
+    w = np.cumsum(np.concatenate([[other["unpenalized_weights"][1]], weights("sm", p - 1)]))
     check(f"chain, {target}, weights", near(weights("fm", p), w, 1e-5), (weights("fm", p), w))
     check(f"chain, {target}, intercept", abs(one["intercept"] - other["intercept"]) < 1e-5)
     run("check-model", "fm", "f")
@@ -168,7 +168,7 @@ words = ["--target", "score", "--lambda", "2", "--tol", "1e-9", "-q", "--standar
 run("fit", "f", *words, "--method", "fused", "--graph", "edges.tsv", "-o", "wm")
 run("fit", "d", *words, "--confounds", "level", "-o", "dm")
 check("weights of edges", near(about("wm")["outputs"][0]["primal"], about("dm")["outputs"][0]["primal"]))
-check("and their model", near(weights("wm", p), np.cumsum(np.concatenate([[about("dm")["outputs"][0]["unpenalised_weights"][1]],
+check("and their model", near(weights("wm", p), np.cumsum(np.concatenate([[about("dm")["outputs"][0]["unpenalized_weights"][1]],
                                                                          weights("dm", p - 1) / c])), 1e-5))
 run("check-model", "wm", "f")
 write("two.tsv", {"from": names[:9] + names[10:-1], "to": names[1:10] + names[11:]})
@@ -282,7 +282,7 @@ def primal_of(model, X, y, free):
     w, t, lam = weights(model, X.shape[1]), table(open(model + "/graph.tsv")), one["lambda"]
     a, b = [[names.index(k) for k in t[end]] for end in ("from", "to")]
     over = (np.array(t["weight"], float) * abs(w[a] - w[b])).sum() + said["parameters"]["sparsity"] * abs(w).sum()
-    return ((y - X @ w - free @ one["unpenalised_weights"]) ** 2).sum() / 2 + lam * over
+    return ((y - X @ w - free @ one["unpenalized_weights"]) ** 2).sum() / 2 + lam * over
 
 
 def confirm_primal(what, model, X):

@@ -46,7 +46,7 @@ write("penalties.tsv", {"feature": names, "penalty": penalties})
 # ---- Units from their definitions ------------------------------------------------------------------------------
 
 
-def standardised(way, confounds_out, divided, u):
+def standardized(way, confounds_out, divided, u):
     """Of everybody, by what the training subjects say, each as often as it weighs."""
     S, mean = X.astype(float), np.average(X[:N].astype(float), axis=0, weights=u)
     spread = np.sqrt(np.average((X[:N] - mean) ** 2, axis=0, weights=u))
@@ -188,7 +188,7 @@ def confirm(what, model, found, o):
     ones = np.ones((every, 0 if task["no-intercept"] else 1))
     C = np.column_stack([ones, *({"age": age, "sex": male.astype(float)}[k] for k in (task["confounds"] or "").split(",") if k)])
     out = task["confounds-as"] == "regress"
-    S = standardised(task["standardize"], C if out else None, task["penalty-factors"], counts)
+    S = standardized(task["standardize"], C if out else None, task["penalty-factors"], counts)
     units, rows = units_of(p, S, model), rows_of(table(open(f"{found}/selection.tsv")), o)
     free = C[:, :1] if out else C
     chosen, w = {}, number(rows["weight"])
@@ -200,7 +200,7 @@ def confirm(what, model, found, o):
     Z = np.hstack([units[g] for g in chosen])
 
     # value and bound
-    fit = Z @ w + free @ number(said["selection_unpenalised"])[:free.shape[1]]
+    fit = Z @ w + free @ number(said["selection_unpenalized"])[:free.shape[1]]
     if mslr:
         fit = Z @ w
     size = np.array([np.sqrt((w[k] ** 2).sum()) for k in chosen.values()])
@@ -223,7 +223,7 @@ def confirm(what, model, found, o):
     if retrained:
         w = number(rows["learned_anew"])
     mapped = p["feature-map"] != "none"
-    b = number(said["unpenalised_weights"])
+    b = number(said["unpenalized_weights"])
     if mapped:
         score = Z @ w + C @ b
     else:
@@ -323,7 +323,7 @@ check("and its value", near(json.load(open("one/model.json"))["outputs"][0]["pri
                             0.2 * (json.load(open("lasso/model.json"))["outputs"][0]["primal"] - abs(w).sum() ** 2 / 0.2) + abs(w).sum() ** 2 / 2, 1e-7))
 
 # ---- poly2 is the same as a table of what it makes ------------------------------------------------------------------
-S = standardised("unit", None, False, np.ones(N))
+S = standardized("unit", None, False, np.ones(N))
 wide = np.hstack(units_of({"feature-map": "poly2", "gamma": 1, "coef0": 1}, S, None))
 keep = wide[:N].std(0) > 0
 for name, part in (("wide", slice(N)), ("wide_new", slice(N, every))):
@@ -333,7 +333,7 @@ for name, part in (("wide", slice(N)), ("wide_new", slice(N, every))):
 
 
 def scores_of(found, cohort_name):
-    """What predict says before folds calibrate it, which standardise pairs anew."""
+    """What predict says before folds calibrate it, which standardize pairs anew."""
     said = json.load(open(found + "/model.json"))["outputs"][0]
     p = number(table(run("predict", found, cohort_name, "-q")[0].splitlines())["p_yes"])
     return (np.log(p) - np.log1p(-p) - said["calibration_offset"]) / said["calibration_slope"]

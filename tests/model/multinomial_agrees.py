@@ -32,7 +32,7 @@ def weights(model):
 
 
 def probabilities(model, free):
-    z = X @ weights(model).T + free @ np.array([o["unpenalised_weights"] for o in outputs(model)]).T
+    z = X @ weights(model).T + free @ np.array([o["unpenalized_weights"] for o in outputs(model)]).T
     share = np.exp(z - z.max(1, keepdims=True))
     return share / share.sum(1, keepdims=True)
 

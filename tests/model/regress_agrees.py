@@ -41,18 +41,18 @@ for way in ("unit", "center", "none"):
         Z = (X - X.mean(0) * (way != "none")) / sd
         Z = Z - C @ np.linalg.lstsq(C[learn], Z[learn], rcond=None)[0]
         gamma = np.linalg.lstsq(C[learn], (X @ raw)[learn], rcond=None)[0]
-        b = about["unpenalised_weights"][0] + gamma[0]
+        b = about["unpenalized_weights"][0] + gamma[0]
         primal, gap = lasso_gap(Z, score, raw * sd, b, about["lambda"])
         what = f"{way}, learned on {on}"
         check(what + ": primal", near(primal, about["primal"]), (primal, about["primal"]))
         check(what + ": nothing is better", -1e-9 < gap < 2e-6, gap)
-        check(what + ": weights of confounds", near(np.array(about["unpenalised_weights"][1:]), -gamma[1:], 1e-6), (about, gamma))
+        check(what + ": weights of confounds", near(np.array(about["unpenalized_weights"][1:]), -gamma[1:], 1e-6), (about, gamma))
         check(what + ": confounds predict nothing", on or abs(C[:, 1:].T @ (Z @ (raw * sd))).max() < 1e-6 * N * 80)
         check(what + ": certificate", json.loads(run("check-model", "m", "c", "--json")[0])["holds"] is True)
         p = np.array(table(run("predict", "m", "c")[0].splitlines())["predicted"], float)
         check(what + ": predictions", near(p, Z @ (raw * sd) + b, 1e-7))
 about = json.load(open("m/model.json"))
-about["outputs"][0]["unpenalised_weights"][1] += 0.5
+about["outputs"][0]["unpenalized_weights"][1] += 0.5
 os.makedirs("bad")
 for f in os.listdir("m"):
     if f != "model.json":
@@ -77,7 +77,7 @@ for f in said["each_fold"]:
     want = np.array(table(run("predict", "m", "part")[0].splitlines())["predicted"], float)
     check("a fold", near(np.array(p["predicted"], float)[~train], want[~train], 1e-5))
 for words, code, part in ((["--regress-on", "group=CN"], 2, "goes with '--confounds-as regress'"),
-                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group"], 2, "wants COLUMN=VALUE"),
+                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group"], 2, "expects COLUMN=VALUE"),
                           (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group=MCI"], 65, "0 subjects are 'group=MCI'"),
                           (["--confounds", "age", "--confounds-as", "regress", "--standardize", "none", "--no-intercept"], 2, "takes the mean out as well")):
     check(part, part in run("fit", "c", "--target", "score", *words, "-o", "x", code=code)[1])

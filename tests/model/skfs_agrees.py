@@ -29,7 +29,7 @@ def kernel(a, b, width=1.0):
     return np.exp(-((a[:, None] - b[None]) ** 2) / (2 * width**2))
 
 
-def standardised(X, train, C=None):
+def standardized(X, train, C=None):
     X = X.astype(float)
     if C is not None:
         X = X - C @ np.linalg.lstsq(C[train], X[train], rcond=None)[0]
@@ -55,7 +55,7 @@ cohort("c", X)
 y, everybody = np.where(sick, 1.0, -1.0), np.ones(N, bool)
 
 # ---- The problem, and its value ------------------------------------------------------------------------------
-S = standardised(X, everybody)
+S = standardized(X, everybody)
 yt = y - y.mean()
 Z = np.stack([yt * (kernel(S[:, j], S[:, j]) @ yt - (kernel(S[:, j], S[:, j]) @ yt).mean()) for j in range(P)], 1)
 out, _ = run("fit", "c", "--target", "dx", "--method", "skfs", "--graph", "chain", "--laplacian", "0.3", "--lambda-ratio", "0.15",
@@ -114,7 +114,7 @@ same("threads", "one", "two", ("command", "seconds", "threads", "outputs"))
 
 # ---- Bandwidths, confounds that are taken out, several classes -------------------------------------------------------
 run("fit", "c", "--target", "dx", "--method", "skfs", "--bandwidth", "median", "--lambda-ratio", "0.3", "--class-weights", "none", "-o", "b", "-q")
-S = standardised(X, everybody)
+S = standardized(X, everybody)
 widths = {j: np.median(np.abs(S[:, j][:, None] - S[:, j][None])[np.triu_indices(N, 1)]) for j in range(P)}
 said_widths = {int(i): float(b) for i, b in zip(*(table(open("b/kernels.tsv"))[k] for k in ("index", "bandwidth")))}
 check("median distances", len(said_widths) > 0 and all(abs(said_widths[j] / widths[j] - 1) < 2e-3 for j in said_widths), (said_widths, widths))
@@ -123,7 +123,7 @@ p = table(run("predict", "b", "c", "-q")[0].splitlines())
 check("and predictions by them", p["predicted"] == list(np.where(want > 0, "yes", "no")))
 run("fit", "c", "--target", "dx", "--method", "skfs", "--confounds", "age", "--confounds-as", "regress", "--lambda-ratio", "0.2", "--class-weights", "none", "-o", "o", "-q")
 C = np.column_stack([np.ones(N), age])
-want = scores_of(standardised(X, everybody, C), y, everybody, weights_of("o"))
+want = scores_of(standardized(X, everybody, C), y, everybody, weights_of("o"))
 p = table(run("predict", "o", "c", "-q")[0].splitlines())
 check("confounds are taken out", p["predicted"] == list(np.where(want > 0, "yes", "no")))
 check("the same certificate", "holds" in run("check-model", "o", "c")[0])
@@ -144,13 +144,13 @@ for f in told["each_fold"]:
     cohort("t", X, np.flatnonzero(train))
     run("fit", "t", "--target", "dx", "--method", "skfs", "--graph", "chain", "--laplacian", repr(f["laplacian"]), "--lambda-ratio", repr(f["lambda_ratio"]),
         "--class-weights", "none", "-o", "mt", "--force", "-q")
-    want = scores_of(standardised(X, train), y, train, weights_of("mt"))
+    want = scores_of(standardized(X, train), y, train, weights_of("mt"))
     check(f"fold {f['fold']}", near(got[~train], want[~train], 2e-3), abs(got - want)[~train].max() / abs(want).max())
 
 # ---- HSIC lasso against coordinate descent ------------------------------------------------------------------------
 out, _ = run("fit", "c", "--target", "dx", "--method", "hsic-lasso", "--lambda-ratio", "0.2", "--class-weights", "none", "-o", "h", "--json", "-q", "--tol", "1e-9")
 said = json.loads(out)
-S, H = standardised(X, everybody), np.eye(N) - 1 / N
+S, H = standardized(X, everybody), np.eye(N) - 1 / N
 K = np.stack([(H @ kernel(S[:, j], S[:, j]) @ H).ravel() for j in range(P)], 1)
 L = np.outer(yt, yt).ravel()
 b, r = np.zeros(P), L.copy()

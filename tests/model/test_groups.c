@@ -100,7 +100,7 @@ Test(groups_of_features, patches_are_measured_in_mm)
     size_t at[3] = { 0, 0, 0 };
     const char *text = vxs_group_name(&t.groups, &c, 9, name);
     cr_assert(sscanf(text, "%zu,%zu,%zu", &at[0], &at[1], &at[2]) == 3);
-    cr_assert(at[0] + 4 * (at[1] + 4 * at[2]) == voxel, "named by its centre: %s", text);
+    cr_assert(at[0] + 4 * (at[1] + 4 * at[2]) == voxel, "named by its center: %s", text);
     vxs_task_release(&t);
 }
 
@@ -328,10 +328,10 @@ Test(groups_of_features, what_is_no_rule_is_refused)
         { "regions", NULL, "'--groups regions' is not known", VXS_MISUSE },
         { "patches", NULL, "is not known", VXS_MISUSE },
         { "Patches:3", NULL, "is not known", VXS_MISUSE },
-        { "atlas:", NULL, "'--groups atlas:' wants an atlas", VXS_MISUSE },
-        { "file:", NULL, "wants a table", VXS_MISUSE },
-        { "tree:", NULL, "wants octree", VXS_MISUSE },
-        { "patches:", NULL, "wants a radius", VXS_MISUSE },
+        { "atlas:", NULL, "'--groups atlas:' expects an atlas", VXS_MISUSE },
+        { "file:", NULL, "expects a table", VXS_MISUSE },
+        { "tree:", NULL, "expects octree", VXS_MISUSE },
+        { "patches:", NULL, "expects a radius", VXS_MISUSE },
         { "patches:0", NULL, "a number above 0", VXS_MISUSE },
         { "patches:-2", NULL, "not '-2'", VXS_MISUSE },
         { "patches:8mm", NULL, "not '8mm'", VXS_MISUSE },

@@ -1,5 +1,5 @@
 """A subject of weight 2 is two subjects: fits with whole --subject-weights against fits on rows that are repeated (and left out
-where the weight is 0), for every method, standardisation and way of confounds. Runs in an empty directory."""
+where the weight is 0), for every method, standardization and way of confounds. Runs in an empty directory."""
 import itertools
 import json
 
@@ -79,7 +79,7 @@ for (name, method), way, beside in itertools.product(methods.items(), ("none", "
             check(what + key, near(a[key], b[key], 1e-6 if rel == 1e-4 else 1e-9), (a[key], b[key]))
     check(what + "weights", near(W, V, rel), (W, V))
     check(what + "predictions", near(p.astype(float)[u > 0], q.astype(float)[first], rel), (p[u > 0], q[first]))
-    check(what + "means", near(one["unpenalised_means"], two["unpenalised_means"], 1e-12))
+    check(what + "means", near(one["unpenalized_means"], two["unpenalized_means"], 1e-12))
 
 # ---- By hand: the weighted mean and standard deviation of one feature, and the weighted regression --------------
 run("fit", "once", "--target", "score", "--subject-weights", "u", "--confounds", "age", "--confounds-as", "regress", "--standardize", "unit", "-o", "m", "--force", "-q")
@@ -89,7 +89,7 @@ C, root = np.column_stack([np.ones(N), age]), np.sqrt(u)[:, None]
 mean = np.average(X.astype(float), axis=0, weights=u)
 sd = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=u))
 gamma = np.linalg.lstsq(C * root, X * root, rcond=None)[0]
-b = about["unpenalised_weights"]
+b = about["unpenalized_weights"]
 check("by hand: weight of age", near(b[1], -gamma[1] @ w, 1e-7), (b, gamma[1] @ w))
 r = score - X @ w - C @ np.array(b)
 check("by hand: primal", near(about["primal"], (u * r * r).sum() / 2 + about["lambda"] * abs(w * sd).sum(), 1e-9))

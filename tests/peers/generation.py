@@ -1,5 +1,5 @@
 """Feature generation against scipy: |w|_B^2 is the least sum |w_g|^2 / d_g with 0 <= d <= 1 and sum d <= B, so the problem is
-to minimise over d, by SLSQP, the value of a regression with squared weights whose columns are sqrt(d_g) Z_g, by
+to minimize over d, by SLSQP, the value of a regression with squared weights whose columns are sqrt(d_g) Z_g, by
 trust-exact. Arguments: build folder, folder to work in."""
 import json
 import os

@@ -94,14 +94,14 @@ class Case:
         self.out = about["outputs"][0]
         column = self.cohort.table[target]
         self.y = column.astype(float) if self.loss == "squared" else np.where(column == self.out["name"], 1.0, -1.0)
-        self.free = np.array([self.free_column(c) for c in about["unpenalised"]]).reshape(-1, len(self.y)).T
+        self.free = np.array([self.free_column(c) for c in about["unpenalized"]]).reshape(-1, len(self.y)).T
         self.z, self.sd = self.cohort.view(self.way)
         rows = [line.rstrip("\n").split("\t") for line in open(folder + "/weights.tsv")]
         index, weight = rows[0].index("index"), rows[0].index("weight")
         raw = np.zeros(self.z.shape[1])
         raw[[int(r[index]) for r in rows[1:]]] = [float(r[weight]) for r in rows[1:]]
         self.w = raw * self.sd
-        score = self.cohort.x @ raw + self.free @ np.array(self.out["unpenalised_weights"])
+        score = self.cohort.x @ raw + self.free @ np.array(self.out["unpenalized_weights"])
         self.value = self.objective(score, self.w)
         logistic = self.loss == "logistic"
         self.empty = len(self.y) * np.log(2) if logistic else (self.off_free(self.y) ** 2).sum() / 2
@@ -112,7 +112,7 @@ class Case:
               f"{self.value!r}, the model says {self.out['primal']!r}")
 
     def off_free(self, v):
-        """What is left of v without the columns that are not penalised."""
+        """What is left of v without the columns that are not penalized."""
         q = np.linalg.qr(self.free)[0]
         return v - q @ (q.T @ v)
 
@@ -134,7 +134,7 @@ class Case:
                 Lasso(alpha=lam / n, **usual)
         elif self.confounds or self.nonnegative or self.ridge:
             return None
-        else:  # liblinear penalises the intercept as well, but as a thousandth of a feature
+        else:  # liblinear penalizes the intercept as well, but as a thousandth of a feature
             model = LogisticRegression(penalty="l1", C=1 / lam, solver="liblinear", fit_intercept=intercept,
                                        intercept_scaling=1000, tol=1e-9, max_iter=500, random_state=0)
         with warnings.catch_warnings(record=True) as caught:

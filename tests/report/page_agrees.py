@@ -212,7 +212,7 @@ check("the verdict on baselines, on terminal and page", verdict and verdict.grou
       ("adds? nothing" in verdict.group(1) or "add nothing" in verdict.group(1)) == (json.load(open("t-cv/cv.json"))["difference"][re.search('"(.*)"', verdict.group(1)).group(1).replace(" ", "_")]["r"]["value"] <= 0),
       (printed, verdict))
 check("a table has no maps", not Page("t.html").loads)
-for graph, words, by in (([], "a fused lasso on a tree of neighbouring features with squared loss [1], solved by safe active", True),
+for graph, words, by in (([], "a fused lasso on a tree of neighboring features with squared loss [1], solved by safe active", True),
                          (["--graph", "precision:0.2"], "on the graph of a sparse inverse covariance of training subjects [", False),
                          (["--graph", "correlation:0.2"], "on the graph of the strongest correlations among training subjects with", False)):
     run("fit", "t", "--target", "score", "--method", "fused", *graph, "-q", "-o", "graph", "--force")
@@ -313,8 +313,8 @@ nib.save(image, "octants.nii.gz")
 run("cohort", "ras.tsv", "--image-column", "image", "--regions", "--atlas", "octants.nii.gz", "-q", "-o", "regions-c")
 inside = np.asarray(nib.load("ras-c/mask.nii.gz").dataobj).ravel() > 0
 regions = table(open("regions-c/regions.tsv"))
-centre = {f: at[(octants == int(i)) & inside].mean(0) for f, i in zip(regions["feature"], regions["index"])}
-pairs("region-pairs", "regions-c", "--target", "dx", "--method", "fgm", "--per-iteration", "12", "--iterations", "2", cites=JMLR, places=centre)
+center = {f: at[(octants == int(i)) & inside].mean(0) for f, i in zip(regions["feature"], regions["index"])}
+pairs("region-pairs", "regions-c", "--target", "dx", "--method", "fgm", "--per-iteration", "12", "--iterations", "2", cites=JMLR, places=center)
 for target, words in (("dx", []), ("kind", ["--by-size"])):
     name = target + "-groups"
     page, about = generated(name, "ras-c", "--target", target, "--method", "fgm", "--groups", "tree:octree", "--per-iteration", "2", "--nselect", "3", *words, cites=JMLR)

@@ -19,7 +19,7 @@ def run(*words, code=0):
     return voxsift("regions", *words, code=code)
 
 
-# a left-handed, oblique, off-centre grid
+# a left-handed, oblique, off-center grid
 turn = np.array([[0.96, -0.28, 0], [0.28, 0.96, 0], [0, 0, 1]])
 affine = nib.affines.from_matvec(turn @ np.diag([-2, 2, 2.5]), [40, -70, -30])
 shape = (20, 18, 16)
@@ -47,9 +47,9 @@ volume = abs(np.linalg.det(affine[:3, :3]))
 def expected(mask):
     v, index = data[mask], np.argwhere(mask)
     peak = index[np.argmax(abs(v))]
-    centre = (abs(v)[:, None] * index).sum(0) / abs(v).sum()
+    center = (abs(v)[:, None] * index).sum(0) / abs(v).sum()
     mm = nib.affines.apply_affine
-    return [np.sign(v[0]), len(v), len(v) * volume, *mm(affine, peak), v[np.argmax(abs(v))], *mm(affine, centre),
+    return [np.sign(v[0]), len(v), len(v) * volume, *mm(affine, peak), v[np.argmax(abs(v))], *mm(affine, center),
             v.mean(), v.sum()]
 
 
@@ -137,10 +137,10 @@ peaks = [np.unravel_index(np.argmax(abs(np.where(mask_of(*b), data, 0))), shape)
 at_peak = [{3: "Front part", 7: "Middle part", 9: "Back part"}.get(int(atlas[p]), "n/a") for p in peaks]
 check("headings", rows[0][13:16] == ["atlas_peak_label", "atlas_overlap_label", "atlas_overlap_percent"], rows[0])
 check("overlap", rows[2][13:16] == [at_peak[1], "Back part", f"{int(share + 0.5)}"], rows[2][13:])
-millimetres = [k for k, name in enumerate(rows[0]) if name[:-2] in ("peak", "cog")]
-exact = [c[name] for c in json.loads(run("map.nii.gz", "--threshold", "0.9", "--json")[0])["clusters"] for name in (rows[0][k] for k in millimetres)]
-check("mm to a tenth in the table, in full in JSON", len(millimetres) == 6 and all(abs(float(r) - e) <= 0.0500001 and len(r.partition(".")[2]) <= 1
-      for r, e in zip([r[k] for r in rows[1:] for k in millimetres], exact)) and any(abs(10 * e - round(10 * e)) > 1e-6 for e in exact), exact)
+millimeters = [k for k, name in enumerate(rows[0]) if name[:-2] in ("peak", "cog")]
+exact = [c[name] for c in json.loads(run("map.nii.gz", "--threshold", "0.9", "--json")[0])["clusters"] for name in (rows[0][k] for k in millimeters)]
+check("mm to a tenth in the table, in full in JSON", len(millimeters) == 6 and all(abs(float(r) - e) <= 0.0500001 and len(r.partition(".")[2]) <= 1
+      for r, e in zip([r[k] for r in rows[1:] for k in millimeters], exact)) and any(abs(10 * e - round(10 * e)) > 1e-6 for e in exact), exact)
 check("label at the peak", [r[13] for r in rows[1:]] == at_peak, at_peak)
 said = json.loads(run("map.nii.gz", "--threshold", "0.9", "--atlas", "atlas.nii.gz", "--json")[0])["clusters"]
 check("the same as JSON", [[c["atlases"]["atlas"][k] for k in ("peak_label", "overlap_label")] for c in said] ==

@@ -57,19 +57,19 @@ def correlation(x, a, b):
 
 def check_truth(name, c, radius):
     """truth.tsv, truth.nii.gz and the spheres of cohort.json are the same voxels: those within the radius."""
-    centres = [s["centre"] for s in c.about["spheres"]]
-    d2 = np.min([((np.indices(c.mask.shape).T - centre) ** 2).sum(-1).T for centre in centres], axis=0)
+    centers = [s["center"] for s in c.about["spheres"]]
+    d2 = np.min([((np.indices(c.mask.shape).T - center) ** 2).sum(-1).T for center in centers], axis=0)
     inside = d2 <= radius**2
     check(name + ": the sphere has all voxels within the radius and no other", ((c.truth_map != 0) == inside).all())
     check(name + ": wholly in the mask", c.mask[inside].all())
     check(name + ": truth.tsv lists them", np.array_equal(np.unique(c.sphere), np.flatnonzero(inside[tuple(c.at.T)])))
-    check(name + ": each once, none shared", len(c.sphere) == inside.sum() and c.about["images"]["sphere_voxels"] * len(centres) == inside.sum())
+    check(name + ": each once, none shared", len(c.sphere) == inside.sum() and c.about["images"]["sphere_voxels"] * len(centers) == inside.sum())
     ijk = np.stack([c.part(k) for k in "ijk"], 1)
     xyz = np.stack([c.part(k) for k in "xyz"], 1)
     check(name + ": indices", np.array_equal(ijk, c.at[c.sphere]))
     check(name + ": mm", np.allclose(nib.affines.apply_affine(c.image.affine, ijk), xyz, atol=1e-6))
-    check(name + ": centre in mm", np.allclose(nib.affines.apply_affine(c.image.affine, centres),
-                                               [s["centre_mm"] for s in c.about["spheres"]], atol=1e-6))
+    check(name + ": center in mm", np.allclose(nib.affines.apply_affine(c.image.affine, centers),
+                                               [s["center_mm"] for s in c.about["spheres"]], atol=1e-6))
 
 
 # ---- The three models of perturbed brains -------------------------------------------------------
@@ -116,7 +116,7 @@ def check_change(model, changed, plain, mu):
 def check_images(name, c):
     a, b = pairs(c, 1)
     far = [correlation(c.x, *pairs(c, step)) for step in (1, 3, 8)]
-    check(name + ": neighbours go together, less so further away", far[0] > 0.75 and far[0] > far[1] > far[2], far)
+    check(name + ": neighbors go together, less so further away", far[0] > 0.75 and far[0] > far[1] > far[2], far)
     check(name + ": sigma", near(c.x.std(1, ddof=1).mean(), SIGMA, 1e-6))
     says = c.about["images"]
     between = c.x.std(0, ddof=1).mean()

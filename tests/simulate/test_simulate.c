@@ -73,7 +73,7 @@ Test(simulate, the_files_obey_the_model)
     WORKS(vxs_simulate_lasso(NULL, &s, place, false, &err), err);
     cohort c = load();
     cr_assert(c.x.shape[0] == 3001 && c.x.shape[1] == 400 && vxs_npy_floats(&c.x));
-    cr_assert(vxs_table_rows(c.people) == 400 && vxs_table_rows(c.truth) == 600, "20 per cent");
+    cr_assert(vxs_table_rows(c.people) == 400 && vxs_table_rows(c.truth) == 600, "20 percent");
     double sum = 0, squares = 0;
     for (size_t i = 0; i < 400; i++) {
         double e = left_over(&c, i);

@@ -41,8 +41,8 @@ static void make(example *e, uint64_t seed, const vxs_loss_kind *loss, bool loop
     *e = (example){ .design = NULL };
     draw(e, seed, loss);
     WORKS(vxs_dense_new(e->x, N, P, 1, &e->design, &err), err);
-    vxs_view centred = { .standardize = VXS_STANDARDIZE_CENTER };
-    WORKS(vxs_view_new(e->design, true, &centred, &e->view, &err), err);
+    vxs_view centered = { .standardize = VXS_STANDARDIZE_CENTER };
+    WORKS(vxs_view_new(e->design, true, &centered, &e->view, &err), err);
     WORKS(vxs_graph_new(P, loop ? P : P - 1, &e->graph, &err), err);
     for (size_t k = 0; k < e->graph.count; k++) {
         e->graph.from[k] = k;

@@ -14,7 +14,7 @@ static double draw(const vxs_random *random, uint64_t *at)
     return vxs_random_normal(random, (*at)++);
 }
 
-/* Columns with copies, constants, zeros and neighbours among them; everything else by chance. */
+/* Columns with copies, constants, zeros and neighbors among them; everything else by chance. */
 static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
 {
     for (size_t j = 0; j < e->p; j++) {

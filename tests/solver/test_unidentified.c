@@ -222,7 +222,7 @@ static void verify(example *e, const char *what, size_t unidentified, const vxs_
                   largest(s->weight, NULL, s->count));
 }
 
-/* Every stored value goes to one of its neighbours. */
+/* Every stored value goes to one of its neighbors. */
 static void perturb(example *e)
 {
     for (size_t k = 0; k < P * N; k++)

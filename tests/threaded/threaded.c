@@ -68,7 +68,7 @@ static bool tables_are_shared_for_reading(void)
 #pragma omp parallel for num_threads(4) reduction(+ : failures)
     for (int i = 0; i < 200; i++) {
         vxs_column_summary s;
-        failures += vxs_table_summarise(table, 1, &s, NULL) != VXS_OK || s.max != 4;
+        failures += vxs_table_summarize(table, 1, &s, NULL) != VXS_OK || s.max != 4;
     }
     vxs_table_free(table);
     return failures == 0;

@@ -105,7 +105,7 @@ void vxs_cohort_regions_release(vxs_cohort_regions *regions);
 /* Of a voxel of the labels. */
 size_t vxs_cohort_region_at(const vxs_cohort_regions *regions, size_t voxel);
 /* The mean place of each region's voxels in mm, of `at` that is 0. */
-VXS_MUST_CHECK vxs_status vxs_cohort_region_centres(const vxs_cohort_regions *regions,
+VXS_MUST_CHECK vxs_status vxs_cohort_region_centers(const vxs_cohort_regions *regions,
                                                     double (*at)[3], vxs_error *err);
 
 #ifdef __cplusplus

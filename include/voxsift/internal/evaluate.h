@@ -140,7 +140,7 @@ typedef struct {
     bool converged;
     const char *processor; /* types, merged; NULL: that of vxs_blas_core() */
 } vxs_cv;
-/* Everything is learned inside of training folds: standardisation, tree, class weights, prefilter,
+/* Everything is learned inside of training folds: standardization, tree, class weights, prefilter,
  * lambda, calibration. */
 VXS_MUST_CHECK vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
                                      const vxs_cv_settings *settings,

@@ -1,5 +1,5 @@
-/* voxsift/internal/machine.h - what a run takes of its machine: threads, the linear algebra library
- * with its memory, and files that must not stay behind. */
+/* voxsift/internal/machine.h - resources of the machine: threads, memory, the linear algebra
+ * library, temporary files. */
 #ifndef VOXSIFT_INTERNAL_MACHINE_H
 #define VOXSIFT_INTERNAL_MACHINE_H
 
@@ -11,8 +11,8 @@ extern "C" {
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* How many threads to use, and why. Order: wanted (0: not given), VOXSIFT_NTHREADS,
- * SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores this process may use. */
+/* Number of threads and its source. Order: requested (0: not given), VOXSIFT_NTHREADS,
+ * SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores available to this process. */
 typedef struct {
     int count;
     const char *source;
@@ -21,11 +21,11 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *err);
 /* Cores by affinity mask and control-group quota, at least 1. */
 int vxs_cores_allowed(void);
-/* Starts them now, so that stacks for which there is no memory are an error with a message; later
- * the OpenMP library would end the program. */
+/* Starts the threads now, so that lack of memory for stacks is an error with a message; later the
+ * OpenMP library would abort the program. */
 VXS_MUST_CHECK vxs_status vxs_threads_start(int count, vxs_error *err);
 
-/* Bytes of memory, used or not. */
+/* Total memory in bytes. */
 uint64_t vxs_memory_of_machine(void);
 
 /* ---- Vectors ---------------------------------------------------------------------------------
@@ -48,29 +48,29 @@ VXS_MUST_CHECK vxs_status vxs_vectors_check(vxs_error *err);
 
 /* ---- Linear algebra -------------------------------------------------------------------------- */
 
-/* The linear algebra library, in its own words; and the processor type whose kernels it runs, such
- * as "Haswell", on which the last bits of results depend. */
+/* Version string of the linear algebra library, and the processor type of its kernels, such as
+ * "Haswell", which determines the last bits of results. */
 const char *vxs_blas_description(void);
 const char *vxs_blas_core(void);
-/* Must come before its first call by so many threads of ours: one call then runs on one thread,
- * which fixes the order of sums, and the working memory of all calls is there. OpenBLAS never
- * returns from a call for which it gets none. Cheap when repeated; threads may call it. */
+/* Must precede the first BLAS call by any of `threads` threads: each call then runs on one thread,
+ * which fixes the order of sums, and has its working memory. OpenBLAS hangs if it gets none. Cheap
+ * when repeated; thread-safe. */
 VXS_MUST_CHECK vxs_status vxs_blas_start(int threads, vxs_error *err);
 
-/* ---- Files that must not stay behind --------------------------------------------------------- */
+/* ---- Temporary files ------------------------------------------------------------------------- */
 
-/* Work in progress: a file, or a directory of files, that a program which is ended by a signal
- * removes. The path is copied; one that is too long is not kept. */
-void vxs_leftover_add(const char *path);
-void vxs_leftover_drop(const char *path);
-/* Removes them; may be called by a signal handler. */
-void vxs_leftovers_remove(void);
+/* Registers a file or directory in progress, which a program that a signal ends removes. The path
+ * is copied; one that is too long is ignored. */
+void vxs_temporary_add(const char *path);
+void vxs_temporary_drop(const char *path);
+/* Removes them; async-signal-safe. */
+void vxs_temporaries_remove(void);
 
 /* ---- Files that are mapped ------------------------------------------------------------------- */
 
-/* For a handler of SIGBUS: which file of ours stands at the address that could not be read, as one
- * line, and the status that it means (VXS_BAD_DATA, VXS_CANNOT_WRITE); VXS_OK: none does. */
-vxs_status vxs_map_fault(const void *address, char *line, size_t size);
+/* For a SIGBUS handler: the mapped file at the address that could not be read, as one line, and its
+ * status (VXS_BAD_DATA, VXS_CANNOT_WRITE); VXS_OK: none. */
+vxs_status vxs_mapping_fault(const void *address, char *line, size_t size);
 
 #ifdef __cplusplus
 }

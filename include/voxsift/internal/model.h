@@ -42,7 +42,7 @@ double vxs_task_total(const vxs_task *task);
 size_t vxs_task_problems(const vxs_task *task);
 /* The method of the task. */
 const vxs_method *vxs_task_method(const vxs_task *task);
-/* The loss that is minimised, in words; `loss` says no more than scores (squared) or classes. */
+/* The loss that is minimized, in words; `loss` says no more than scores (squared) or classes. */
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
                           const vxs_loss_kind *loss);
 /* Whether scores of classes are log odds before they are calibrated. */

@@ -93,7 +93,7 @@ typedef struct {
     int64_t seed;
     size_t perturbed, positive; /* subjects; 0 where the model has no such thing */
     size_t spheres, sphere;     /* how many, and voxels of one */
-    double centre[3];           /* of the first, mm */
+    double center[3];           /* of the first, mm */
     double voxel_size[3];
     double sigma, mean; /* before anything is done to the images: sd and mean inside the
                            mask, means over images */

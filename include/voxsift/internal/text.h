@@ -1,4 +1,4 @@
-/* voxsift/internal/text.h - text: numbers in it, words that are meant, and what may be shown of it.
+/* voxsift/internal/text.h - text: numbers in it, suggestions for misspelled words, visible forms.
  *
  * Part of voxsift/internal/core.h, which includes it. */
 #ifndef VOXSIFT_INTERNAL_TEXT_H
@@ -15,12 +15,12 @@ extern "C" {
 
 /* ---- Numbers and words ----------------------------------------------------------------------- */
 
-/* Decimal numbers, the whole of `text`, in any locale; false when it is anything else. Real
- * numbers too large for a double and the words nan and inf are refused. */
+/* Parse decimal numbers from the whole of `text`, in any locale; false for anything else, including
+ * numbers too large for a double, nan and inf. */
 bool vxs_parse_real(const char *text, double *value);
 bool vxs_parse_whole(const char *text, int64_t *value);
 bool vxs_parse_bytes(const char *text, int64_t *value); /* 1024, 500K, 500M, 2G, 1T */
-/* Numbers with commas between, `most` of them at most. */
+/* Parses at most `most` comma-separated numbers. */
 bool vxs_parse_reals(const char *text, double *values, size_t most, size_t *count);
 /* The shortest decimal that reads back as the same double, in any locale; "nan", "inf", "-inf". */
 #define VXS_REAL_TEXT 32
@@ -36,27 +36,27 @@ const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT]);
 double vxs_round_mm(double value);
 double vxs_round_percent(double value);
 
-/* The candidate a user may have meant by `word`; NULL: none is near. The list ends in NULL. */
+/* The candidate nearest to a misspelled `word`; NULL: none is near. The list ends with NULL. */
 const char *vxs_nearest(const char *word, const char *const *candidates);
 
-/* ---- Text from elsewhere ---------------------------------------------------------------------
+/* ---- Foreign text -----------------------------------------------------------------------------
  *
- * Names, cells, headers and paths come from files of other people. What a terminal or a browser
- * would obey or hide is shown instead: control characters, characters that turn the direction of
- * writing, have no width or end a line (U+001B, U+202E, U+200B, U+2028, ...) as <U+001B>, and bytes
- * that are not UTF-8 as <0xE9>. Shown text is shown as it is, so a name may pass here twice, and
- * names in voxsift are compared in this form: tables and atlases give it. */
+ * Names, cells, headers and paths come from files of other people. Characters that a terminal or
+ * browser interprets or hides get a visible form: control characters, characters that change the
+ * direction of writing, have no width or end a line (U+001B, U+202E, U+200B, U+2028, ...) as
+ * <U+001B>, and bytes that are not UTF-8 as <0xE9>. The visible form is idempotent, and names in
+ * voxsift are compared in this form: tables and atlases return it. */
 
-/* How many bytes from text[0] on stand for themselves. */
+/* Number of bytes from text[0] on that are unchanged. */
 size_t vxs_shown_span(const char *text, size_t left);
-/* The next character's visible form, with a zero behind it; returns the bytes of text that it
- * stands for, 0 at the end. Tabs and line ends are shown as well. */
+/* The next character's visible form, zero-terminated; returns the number of bytes consumed, 0 at
+ * the end. Includes tabs and line ends. */
 #define VXS_SHOWN 16
 size_t vxs_shown_next(const char *text, size_t left, char shown[VXS_SHOWN]);
-/* The text in visible form, with "..." at the end where it had to be cut; size > 3. */
+/* The visible form, truncated with "..." to fit; size > 3. */
 void vxs_shown_copy(const char *text, char *buffer, size_t size);
-/* A stream that passes what is written to it on to `to`, in visible form but for tabs and line
- * ends. `to` stays open when it is closed, and must stay until then; NULL: no memory. */
+/* A stream that forwards to `to` in visible form, except tabs and line ends. `to` stays open when
+ * it is closed, and must outlive it; NULL: out of memory. */
 FILE *vxs_shown_stream(FILE *to);
 
 #ifdef __cplusplus

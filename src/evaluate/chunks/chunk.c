@@ -60,8 +60,8 @@ static vxs_status from_environment(const char *name, int64_t usual, int64_t *val
                         name);
     if (vxs_parse_whole(getenv(name), value))
         return VXS_OK;
-    return vxs_fail(err, VXS_MISUSE, "environment variable %s wants a whole number, not '%s'", name,
-                    getenv(name));
+    return vxs_fail(err, VXS_MISUSE, "environment variable %s expects a whole number, not '%s'",
+                    name, getenv(name));
 }
 
 typedef struct {

@@ -38,10 +38,10 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
            *v1 = vxs_alloc(3 * n, sizeof(*v1), err);
     if (!v1)
         return VXS_FAILED;
-    double *v2 = v1 + n, *centre = v2 + n;
+    double *v2 = v1 + n, *center = v2 + n;
     for (size_t i = 0; i < n; i++) {
         double theta = at_start ? l->xi_empty[i] / last : l->theta[i]; /* of the last solution */
-        centre[i] = theta;
+        center[i] = theta;
         v1[i] = l->xi_empty[i] / last - theta;
         v2[i] = l->xi_empty[i] / lambda - theta;
     }
@@ -58,9 +58,9 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
     double along = square > 0 ? fmax(0, cblas_ddot(size, v1, 1, v2, 1) / square) : 0;
     cblas_daxpy(size, -along, v1, 1, v2, 1);
     for (size_t i = 0; i < n; i++)
-        centre[i] += v2[i] / 2;
+        center[i] += v2[i] / 2;
     *radius = cblas_dnrm2(size, v2, 1) / 2 + 3 * l->last_radius;
-    vxs_design_scan(l->problem.design, centre, 1, l->correlations.some);
+    vxs_design_scan(l->problem.design, center, 1, l->correlations.some);
     free(v1);
     return VXS_OK;
 }

@@ -1,4 +1,4 @@
-/* talk.c - a listener for a person at a terminal, or for the log file of a batch job. */
+/* console.c - log and progress output for a terminal, or for the log file of a batch job. */
 #include "voxsift/internal/core.h"
 
 #include <stdlib.h>
@@ -17,16 +17,16 @@ double vxs_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void vxs_talk_init(vxs_talk *talk, FILE *stream, vxs_log_level level, const char *name)
+void vxs_console_init(vxs_console *talk, FILE *stream, vxs_log_level level, const char *name)
 {
-    *talk = (vxs_talk){ .stream = stream,
+    *talk = (vxs_console){ .stream = stream,
                         .level = level,
                         .name = name,
                         .now = vxs_seconds,
                         .terminal = isatty(fileno(stream)) == 1 };
 }
 
-static void clear_line(vxs_talk *talk)
+static void clear_line(vxs_console *talk)
 {
     if (talk->line_open)
         fputs("\r\033[K", talk->stream);
@@ -37,7 +37,7 @@ static void clear_line(vxs_talk *talk)
 
 #define PRINTED_OF_MANY 3
 
-static void print_line(vxs_talk *talk, vxs_log_level level, const char *message)
+static void print_line(vxs_console *talk, vxs_log_level level, const char *message)
 {
     clear_line(talk);
     if (talk->name)
@@ -70,7 +70,7 @@ static bool are_similar(const char *a, const char *b)
     return *a == *b;
 }
 
-void vxs_talk_flush(vxs_talk *talk)
+void vxs_console_flush(vxs_console *talk)
 {
     char more[64];
     size_t waiting = talk->alike > VXS_SIMILAR_LINES ? 0 : talk->alike;
@@ -87,15 +87,15 @@ void vxs_talk_flush(vxs_talk *talk)
     talk->alike = 0;
 }
 
-void vxs_talk_log(void *user, vxs_log_level level, const char *message)
+void vxs_console_log(void *user, vxs_log_level level, const char *message)
 {
-    vxs_talk *talk = user;
+    vxs_console *talk = user;
     if (level > talk->level)
         return;
     bool again = talk->alike > 0 && talk->alike_level == level && talk->level < VXS_LOG_DEBUG &&
                  are_similar(talk->similar[0], message);
     if (!again)
-        vxs_talk_flush(talk);
+        vxs_console_flush(talk);
     char *copy = talk->alike < VXS_SIMILAR_LINES ? strdup(message) : NULL;
     bool waits = talk->alike >= PRINTED_OF_MANY && (copy || talk->alike >= VXS_SIMILAR_LINES);
     if (!waits)
@@ -118,7 +118,7 @@ static void duration_text(double seconds, char *buffer, size_t size)
         snprintf(buffer, size, "%lld h %02lld min", s / 3600, s / 60 % 60);
 }
 
-static void progress_line(vxs_talk *talk, const char *task, const char *unit, uint64_t done,
+static void progress_line(vxs_console *talk, const char *task, const char *unit, uint64_t done,
                           uint64_t total)
 {
     double elapsed = talk->last - talk->started;
@@ -134,10 +134,10 @@ static void progress_line(vxs_talk *talk, const char *task, const char *unit, ui
         fprintf(talk->stream, ", %s left", left);
 }
 
-void vxs_talk_progress(void *user, const char *task, const char *unit, uint64_t done,
+void vxs_console_progress(void *user, const char *task, const char *unit, uint64_t done,
                        uint64_t total)
 {
-    vxs_talk *talk = user;
+    vxs_console *talk = user;
     double now = talk->now();
     if (done == 0) {
         talk->started = talk->last = now;
@@ -152,7 +152,7 @@ void vxs_talk_progress(void *user, const char *task, const char *unit, uint64_t 
         return;
     talk->last = now;
     talk->told = true;
-    vxs_talk_flush(talk);
+    vxs_console_flush(talk);
     clear_line(talk);
     if (talk->name && !talk->terminal)
         fprintf(talk->stream, "%s: ", talk->name);
