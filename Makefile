@@ -59,7 +59,7 @@ UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c te
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: hardened all deps deps-build deps-test demo test check unit cli-tests check-style format format-check \
-        lint layers rooms bans vectors headers symbols warnings gates-selftest docs docs-check man examples \
+        lint layers words rooms bans vectors headers symbols warnings gates-selftest docs docs-check man examples \
         same peers deps-peers threaded asan asan-run tsan tsan-run fuzz mutate-run install install-program install-library uninstall clean help FORCE
 
 SONAME   := libvoxsift.so.0
@@ -282,7 +282,7 @@ same: deps-test
 
 # ---- Gates --------------------------------------------------------------------------------------
 
-check-style: format-check lint layers rooms bans vectors headers symbols hardened warnings docs-check
+check-style: format-check words lint layers words rooms bans vectors headers symbols hardened warnings docs-check
 	@echo "check-style: clean"
 
 format:
@@ -298,6 +298,9 @@ lint: $(BUILD)/build_facts.h
 
 layers:
 	@sh tests/gates/layers.sh .
+
+words: $(BUILD)/voxsift
+	@sh tests/gates/words.sh . $(abspath $(BUILD))/voxsift
 
 rooms: $(LIB_OBJ) $(CLI_OBJ)
 	@sh tests/gates/rooms.sh $(BUILD)/obj/src $(ROOMS) cli

@@ -42,11 +42,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int buffers; /* number of buffers that OpenBLAS has */
 
 /* Holds all buffers at once before releasing them: otherwise it would be the same one. */
-static int allocate_buffers(int wanted)
+static int allocate_buffers(int required)
 {
     void *held[MAX_ENTRIES];
     int count = 0;
-    while (count < wanted && (count < buffers || vxs_room_for(1, BUFFER + EDGE)))
+    while (count < required && (count < buffers || vxs_room_for(1, BUFFER + EDGE)))
         held[count++] = blas_memory_alloc(0);
     for (int k = 0; k < count; k++)
         blas_memory_free(held[k]);
@@ -55,19 +55,19 @@ static int allocate_buffers(int wanted)
 
 vxs_status vxs_blas_start(int threads, vxs_error *err)
 {
-    int wanted = threads < 1 ? 1 : threads < MAX_ENTRIES ? threads : MAX_ENTRIES;
+    int required = threads < 1 ? 1 : threads < MAX_ENTRIES ? threads : MAX_ENTRIES;
     vxs_status status = VXS_OK;
     pthread_mutex_lock(&lock);
     openblas_set_num_threads(1);
-    if (buffers < wanted) {
-        int made = allocate_buffers(wanted);
+    if (buffers < required) {
+        int made = allocate_buffers(required);
         buffers = made > buffers ? made : buffers;
     }
-    if (buffers < wanted)
+    if (buffers < required)
         status = vxs_fail(err, VXS_FAILED,
                           "not enough memory for linear algebra, which needs %zu MB of address "
                           "space a thread (--nthreads %d)",
-                          BUFFER >> 20, wanted);
+                          BUFFER >> 20, required);
     pthread_mutex_unlock(&lock);
     return status;
 }

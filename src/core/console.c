@@ -141,11 +141,11 @@ void vxs_console_progress(void *user, const char *task, const char *unit, uint64
     double now = talk->now();
     if (done == 0) {
         talk->started = talk->last = now;
-        talk->told = false;
+        talk->printed = false;
     }
     bool over = done >= total;
-    double wait = talk->terminal ? (talk->told ? TERMINAL_EVERY : FIRST_WORD_AFTER) : LOG_EVERY;
-    bool due = now - talk->last >= wait || (over && talk->told);
+    double wait = talk->terminal ? (talk->printed ? TERMINAL_EVERY : FIRST_WORD_AFTER) : LOG_EVERY;
+    bool due = now - talk->last >= wait || (over && talk->printed);
     if (over && !talk->terminal)
         due = now - talk->started >= FIRST_WORD_AFTER;
     if (talk->level < VXS_LOG_INFO || !due)

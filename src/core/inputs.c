@@ -15,7 +15,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static input *inputs;
 static size_t count, room, sorted;
-static bool noting, lost;
+static bool registering, lost;
 
 static int compare(const void *a, const void *b)
 {
@@ -25,14 +25,14 @@ static int compare(const void *a, const void *b)
     return x->inode < y->inode ? -1 : x->inode > y->inode;
 }
 
-static void forget(bool go_on)
+static void forget(bool keep_registering)
 {
     pthread_mutex_lock(&lock);
     free(inputs);
     inputs = NULL;
     count = room = sorted = 0;
     lost = false;
-    noting = go_on;
+    registering = keep_registering;
     pthread_mutex_unlock(&lock);
 }
 
@@ -49,14 +49,14 @@ void vxs_inputs_end(void)
 void vxs_inputs_note(const struct stat *about)
 {
     pthread_mutex_lock(&lock);
-    if (noting && count == room) {
+    if (registering && count == room) {
         size_t more = room ? 2 * room : 64;
         input *larger = vxs_resize(inputs, more, sizeof(*inputs), NULL);
         lost = lost || !larger; /* then nothing is replaced: see vxs_inputs_have */
         inputs = larger ? larger : inputs;
         room = larger ? more : room;
     }
-    if (noting && count < room)
+    if (registering && count < room)
         inputs[count++] = (input){ about->st_dev, about->st_ino };
     pthread_mutex_unlock(&lock);
 }

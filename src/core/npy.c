@@ -209,11 +209,12 @@ static vxs_status check_size(const parser *p, size_t available)
     }
     count = empty ? 0 : count;
     npy->count = count;
-    size_t wanted = count * (size_t)npy->item_size;
-    if (wanted != available)
+    size_t required = count * (size_t)npy->item_size;
+    if (required != available)
         return vxs_fail(p->err, VXS_BAD_DATA,
                         "cannot read '%s': %zu bytes follow the header, its shape requires %zu%s",
-                        p->name, available, wanted, available < wanted ? "; is it truncated?" : "");
+                        p->name, available, required,
+                        available < required ? "; is it truncated?" : "");
     return VXS_OK;
 }
 

@@ -216,11 +216,12 @@ vxs_status vxs_param_set(const vxs_param *param, void *values, const char *text,
     if (param->type == VXS_PARAM_TEXTS && *text)
         return vxs_fail(err, VXS_MISUSE, "option '--%s' can be given %d times, not more",
                         param->name, VXS_MOST_TEXTS);
-    char wants[256];
-    vxs_param_expects(param, wants, sizeof(wants));
+    char expected[256];
+    vxs_param_expects(param, expected, sizeof(expected));
     const char *near = param->type == VXS_PARAM_CHOICE ? vxs_nearest(text, param->choices) : NULL;
-    return vxs_fail(err, VXS_MISUSE, "option '--%s' expects %s, not '%s'%s%s%s", param->name, wants,
-                    text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return vxs_fail(err, VXS_MISUSE, "option '--%s' expects %s, not '%s'%s%s%s", param->name,
+                    expected, text, near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
 }
 
 static void write_texts(vxs_json_writer *writer, const char *key, const vxs_texts *texts)

@@ -272,7 +272,7 @@ vxs_status vxs_row_filter_make(vxs_row_filter *f, const vxs_table *table, const 
     if (status || f->left > 0 || f->count == 0)
         return status;
     vxs_row_filter_words(f, words);
-    return vxs_fail(err, VXS_BAD_DATA, "nobody is left of the %zu rows of '%s': %s",
+    return vxs_fail(err, VXS_BAD_DATA, "no row is left of the %zu rows of '%s': %s",
                     vxs_table_rows(table), vxs_table_name(table), words);
 }
 

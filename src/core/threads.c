@@ -84,15 +84,15 @@ static vxs_status from_environment(const char *name, int *count, vxs_error *err)
     return VXS_OK;
 }
 
-vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *err)
+vxs_status vxs_choose_threads(int required, vxs_thread_choice *choice, vxs_error *err)
 {
     static const char *const variables[] = { "VOXSIFT_NTHREADS", "SLURM_CPUS_PER_TASK",
                                              "OMP_NUM_THREADS" };
-    if (wanted > VXS_MAX_THREADS)
+    if (required > VXS_MAX_THREADS)
         return vxs_fail(err, VXS_MISUSE, "at most %d threads can be used, not %d", VXS_MAX_THREADS,
-                        wanted);
-    if (wanted > 0) {
-        *choice = (vxs_thread_choice){ wanted, "--nthreads" };
+                        required);
+    if (required > 0) {
+        *choice = (vxs_thread_choice){ required, "--nthreads" };
         return VXS_OK;
     }
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

@@ -185,15 +185,15 @@ static bool blanks_separate(const char *text, const char *end)
 {
     if (memchr(text, '"', (size_t)(end - text)))
         return false;
-    size_t wanted = count_words(text, end, &text);
+    size_t required = count_words(text, end, &text);
     size_t lines = 0;
     while (text < end) {
         size_t words = count_words(text, end, &text);
-        if (words != 0 && words != wanted)
+        if (words != 0 && words != required)
             return false;
         lines += words > 0;
     }
-    return wanted > 1 && lines > 0;
+    return required > 1 && lines > 0;
 }
 
 /* The first line decides: a tab, else a comma, else a semicolon, else blanks; else there is one
@@ -214,7 +214,7 @@ static char find_separator(const char *text, const char *end)
     return blanks_separate(text, end) ? ' ' : '\t';
 }
 
-static vxs_status make_room(vxs_table *table, vxs_error *err)
+static vxs_status allocate_row(vxs_table *table, vxs_error *err)
 {
     if (table->rows < table->row_room)
         return VXS_OK;
@@ -295,7 +295,7 @@ static vxs_status wrong_length(const reader *r, size_t line, size_t cells)
 static vxs_status read_row(reader *r)
 {
     vxs_table *table = r->table;
-    vxs_status status = make_room(table, r->err);
+    vxs_status status = allocate_row(table, r->err);
     if (status)
         return status;
     const char **row = table->cells + table->rows * table->columns;

@@ -129,8 +129,8 @@ vxs_blocks_work vxs_blocks_get_work(const vxs_blocks *blocks)
 
 vxs_status vxs_blocks_visit(vxs_blocks *blocks, vxs_visit visit, const double *v, vxs_error *err)
 {
-    size_t n = blocks->n, p = blocks->p, wanted = BLOCK_VALUES / (n + 1) + 1;
-    size_t columns = wanted < MAX_COLUMNS ? wanted : MAX_COLUMNS;
+    size_t n = blocks->n, p = blocks->p, required = BLOCK_VALUES / (n + 1) + 1;
+    size_t columns = required < MAX_COLUMNS ? required : MAX_COLUMNS;
     int threads = vxs_design_threads(blocks->design);
     size_t *set = vxs_alloc(columns, sizeof(*set), err);
     double *block = set ? vxs_alloc(columns, vxs_times(n, sizeof(*block)), err) : NULL;

@@ -110,8 +110,10 @@ INSIDE void sums_body(const double *u, const double *w, size_t n, const double *
 INSIDE void collect_body(const double *u, const double *w, const double *bell, size_t n,
                          double scale, size_t terms, double *moments)
 {
-    lanes sum[VXS_TERMS];
-    terms = terms < VXS_TERMS ? terms : VXS_TERMS; /* bounds the arrays whatever the points are */
+    lanes sum[VXS_SERIES_TERMS];
+    terms = terms < VXS_SERIES_TERMS
+                ? terms
+                : VXS_SERIES_TERMS; /* bounds the arrays whatever the points are */
     memset(sum, 0, terms * sizeof(*sum));
     for (size_t l = 0; l < n; l += VXS_POINTS) {
         four t, power, e;
@@ -132,7 +134,7 @@ INSIDE void collect_body(const double *u, const double *w, const double *bell, s
 INSIDE void evaluate_body(const double *s, const double *bell, size_t m, double scale, size_t terms,
                           const double *c, double *out)
 {
-    terms = terms < VXS_TERMS ? terms : VXS_TERMS;
+    terms = terms < VXS_SERIES_TERMS ? terms : VXS_SERIES_TERMS;
     for (size_t j = 0; j < m; j += VXS_POINTS) {
         four t, e, sum = { { 0 }, { 0 }, { 0 }, { 0 } };
         load(s + j, &t);

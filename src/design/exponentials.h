@@ -10,7 +10,7 @@
  * their products. */
 enum { VXS_POINTS = 32, VXS_LANES = 8 };
 /* Maximum number of terms of a series. */
-enum { VXS_TERMS = 112 };
+enum { VXS_SERIES_TERMS = 112 };
 
 typedef struct {
     /* out[l] = exp(-u[l]^2 / 2) */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half the range, in bandwidths, of a single series: VXS_TERMS terms suffice up to here, and boxes
+/* Half the range, in bandwidths, of a single series: VXS_SERIES_TERMS terms suffice up to here, and boxes
  * are faster beyond. */
 static const double SINGLE = 7;
 /* Half the width of a box, and the distance from a box at which points are negligible: exp(-7.2^2 /
@@ -84,7 +84,7 @@ static bool is_direct_faster(vxs_gauss_algorithm algorithm, const series_job *p)
 
 static void sum_series(vxs_gauss_workspace *workspace, const series_job *p)
 {
-    double moments[VXS_TERMS], factor = 1;
+    double moments[VXS_SERIES_TERMS], factor = 1;
     size_t n = vxs_padded(p->n), m = vxs_padded(p->m);
     workspace->run->bells(workspace->u, n, workspace->u_bell);
     if (!p->same)

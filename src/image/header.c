@@ -242,11 +242,11 @@ static vxs_status check_datatype(const fields *f, vxs_error *err)
 static vxs_status find_offset(const fields *f, size_t *offset, vxs_error *err)
 {
     double least = f->pair ? 0 : f->is_two ? NIFTI2_SIZE + 4 : NIFTI1_SIZE + 4;
-    double wanted = f->offset == 0 ? least : f->offset;
-    if (!(wanted >= least && wanted <= 9e15))
+    double required = f->offset == 0 ? least : f->offset;
+    if (!(required >= least && required <= 9e15))
         return vxs_fail(err, VXS_BAD_DATA, "cannot read '%s': its data offset is %g", f->name,
                         f->offset);
-    *offset = (size_t)wanted;
+    *offset = (size_t)required;
     return VXS_OK;
 }
 

@@ -108,8 +108,8 @@ static void count_samples(sampler *s)
         double longest = 0;
         for (int r = 0; r < 3; r++)
             longest = fmax(longest, fabs(s->to_index[r][c]));
-        double wanted = s->interpolation == VXS_LINEAR ? ceil(longest - 1e-6) : 1;
-        s->samples[c] = (int)fmin(fmax(wanted, 1), MAX_SAMPLES);
+        double required = s->interpolation == VXS_LINEAR ? ceil(longest - 1e-6) : 1;
+        s->samples[c] = (int)fmin(fmax(required, 1), MAX_SAMPLES);
     }
 }
 

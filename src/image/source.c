@@ -98,16 +98,16 @@ static uInt portion(size_t left)
 static int step(stream *s)
 {
     Bytef nowhere[4096];
-    bool wanted = s->filled < s->size;
+    bool required = s->filled < s->size;
     size_t left = s->source->length - s->read;
     s->z.next_in = (Bytef *)(uintptr_t)(s->source->bytes + s->read);
     s->z.avail_in = portion(left);
-    s->z.next_out = wanted ? (Bytef *)s->out + s->filled : nowhere;
-    s->z.avail_out = wanted ? portion(s->size - s->filled) : (uInt)sizeof(nowhere);
+    s->z.next_out = required ? (Bytef *)s->out + s->filled : nowhere;
+    s->z.avail_out = required ? portion(s->size - s->filled) : (uInt)sizeof(nowhere);
     uInt in = s->z.avail_in, out = s->z.avail_out;
     int result = inflate(&s->z, Z_NO_FLUSH);
     s->read += in - s->z.avail_in;
-    *(wanted ? &s->filled : &s->excess) += out - s->z.avail_out;
+    *(required ? &s->filled : &s->excess) += out - s->z.avail_out;
     return result;
 }
 

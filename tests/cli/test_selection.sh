@@ -93,7 +93,7 @@ refuses 2 "--only and --exclude go with a table of subjects; pass --participants
 refuses 65 "no row has the value 'ADD' in column 'dx' (did you mean 'AD'?); it has 'AD', 'CN', 'MCI, late'" \
     voxsift fit c "${few[@]}" --only dx=ADD -o never
 refuses 65 "has no column 'dy'; did you mean 'dx'?" voxsift fit c "${few[@]}" --exclude dy=AD -o never
-refuses 65 "nobody is left of the 60 rows of 'c/participants.tsv': --only dx=AD leaves 20, --exclude age>0 leaves 2, --exclude age= leaves 0" \
+refuses 65 "no row is left of the 60 rows of 'c/participants.tsv': --only dx=AD leaves 20, --exclude age>0 leaves 2, --exclude age= leaves 0" \
     voxsift cv c "${few[@]}" --only dx=AD --exclude 'age>0' --exclude age= -o never
 refuses 2 "no number is behind the sign in 'age>old'" voxsift fit c "${few[@]}" --only 'age>old' -o never
 run voxsift fit c "${few[@]}" --only 'dx="MCI, late"' -q -o q

@@ -116,7 +116,7 @@ Test(row_filter, refuses_what_it_cannot_mean)
     refuse("dx=AB", VXS_BAD_DATA, "did you mean 'AD'?); it has 'AD', 'CN', 'MCI, late'");
     refuse("dx!=zzzzz", VXS_BAD_DATA, "no row has the value 'zzzzz' in column 'dx'; it has 'AD'");
     refuse("dx>1", VXS_BAD_DATA, "'t.tsv' line 2, column 'dx': 'AD' is not a number");
-    refuse("a>99", VXS_BAD_DATA, "nobody is left of the 6 rows of 't.tsv': --only a>99 leaves 0");
+    refuse("a>99", VXS_BAD_DATA, "no row is left of the 6 rows of 't.tsv': --only a>99 leaves 0");
 }
 
 static vxs_table *kept;

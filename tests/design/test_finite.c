@@ -165,14 +165,14 @@ Test(finite, series_stay_within_their_terms)
     const vxs_exponentials *list[VXS_VECTORS_COUNT];
     for (size_t k = vxs_list_exponentials(list); k-- > 0;) {
         double u[VXS_POINTS], w[VXS_POINTS], bell[VXS_POINTS], out[VXS_POINTS];
-        double moments[VXS_TERMS + 8];
+        double moments[VXS_SERIES_TERMS + 8];
         for (size_t i = 0; i < VXS_POINTS; i++)
             u[i] = w[i] = i % 3 ? 1 : NAN;
-        for (size_t i = 0; i < VXS_TERMS + 8; i++)
+        for (size_t i = 0; i < VXS_SERIES_TERMS + 8; i++)
             moments[i] = 7;
         list[k]->bells(u, VXS_POINTS, bell);
         list[k]->collect(u, w, bell, VXS_POINTS, NAN, SIZE_MAX / 128, moments);
-        for (size_t i = VXS_TERMS; i < VXS_TERMS + 8; i++)
+        for (size_t i = VXS_SERIES_TERMS; i < VXS_SERIES_TERMS + 8; i++)
             cr_assert(moments[i] == 7);
         list[k]->evaluate(u, bell, VXS_POINTS, 1, SIZE_MAX / 128, moments, out);
     }

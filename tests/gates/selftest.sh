@@ -51,6 +51,14 @@ plant; yes '/* */' | head -n 600 >> src/core/error.c; sees "a file of over 600 l
 
 plant; mkdir -p src/solver/saif && cp src/core/error.c src/solver/saif; sees "a file name that stands twice" $make layers
 
+words() { sh tests/gates/words.sh . "$BUILD/voxsift"; }
+plant; clean "words" words
+plant; echo '/* Computed anew. */' >> src/core/error.c; sees "a retired word" words
+plant; echo 'int vxs_blocks_count(void);' >> src/design/design.c; sees "a retired name" words
+plant; echo '/* likewise */' >> include/voxsift/graph.h; sees "a retired word in a header" words
+plant; echo '/* the centre */' >> src/report/charts.c; sees "British spelling" words
+plant; rm -r src/linalg; sees "a room of the list that is not there" words
+
 ban() { # program, flags: compiled as an object of the library
     plant
     mkdir -p objects/core

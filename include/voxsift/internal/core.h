@@ -271,7 +271,7 @@ VXS_MUST_CHECK vxs_status vxs_table_levels(const vxs_table *table, size_t column
 /* Rows by expressions, as --only and --exclude have them:
  *   COLUMN=A,B    the cell is A or B; as numbers where both are, so that 60 is 60.0
  *   COLUMN!=A,B   the cell is neither
- *   COLUMN>60     the cell is a number above 60; likewise >=, < and <=
+ *   COLUMN>60     the cell is a number above 60; the same for >=, < and <=
  * No value, as in COLUMN= and COLUMN=A, and COLUMN!=, is a cell that is missing; else no expression
  * is true of a missing cell. Quotes hold commas and signs: group="a,b","say ""c""". */
 enum { VXS_MOST_FILTERS = 2 * VXS_MOST_TEXTS };
@@ -292,7 +292,7 @@ VXS_MUST_CHECK vxs_status vxs_row_filter_begin(vxs_row_filter *filter, const vxs
  * there and a value that no row has are refused. */
 VXS_MUST_CHECK vxs_status vxs_row_filter_add(vxs_row_filter *filter, const char *option,
                                              const char *text, bool keep, vxs_error *err);
-/* Begins, and adds all of --only, then all of --exclude; nobody left is refused. */
+/* Begins, and adds all of --only, then all of --exclude; fails if no row is left. */
 VXS_MUST_CHECK vxs_status vxs_row_filter_make(vxs_row_filter *filter, const vxs_table *table,
                                               const vxs_texts *only, const vxs_texts *exclude,
                                               vxs_error *err);

@@ -18,7 +18,8 @@ typedef struct {
     const char *source;
 } vxs_thread_choice;
 #define VXS_MAX_THREADS 1024
-VXS_MUST_CHECK vxs_status vxs_choose_threads(int wanted, vxs_thread_choice *choice, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_choose_threads(int required, vxs_thread_choice *choice,
+                                             vxs_error *err);
 /* Cores by affinity mask and control-group quota, at least 1. */
 int vxs_cores_allowed(void);
 /* Starts the threads now, so that lack of memory for stacks is an error with a message; later the
