@@ -85,11 +85,11 @@ Test(json, refuses_the_rest_with_line_and_column)
 {
     static const char *const rows[][2] = {
         { "", "line 1, column 1: a value is expected here" },
-        { "{", "a key in quotes" },
+        { "{", "a quoted key" },
         { "[1,]", "line 1, column 4: a value is expected here" },
-        { "{\"a\":1,}", "a key in quotes" },
+        { "{\"a\":1,}", "a quoted key" },
         { "{\"a\" 1}", "a colon" },
-        { "{a:1}", "a key in quotes" },
+        { "{a:1}", "a quoted key" },
         { "[1 2]", "a comma or ] is expected here" },
         { "{\n \"a\": 1\n \"b\": 2}", "line 3, column 2: a comma or }" },
         { "[\"a\\n\",\n  tru]", "line 2, column 3" },

@@ -40,7 +40,7 @@ Test(machine, linear_algebra_without_memory_is_an_error)
     limit_address_space(300);
     WORKS(vxs_blas_start(1, &err), err); /* what it has is enough */
     REFUSES(vxs_blas_start(6, &err), err, VXS_FAILED,
-            "not enough memory for linear algebra, which takes 128 MB of address space a thread "
+            "not enough memory for linear algebra, which needs 128 MB of address space a thread "
             "(--nthreads 6)");
     limit_address_space(20); /* the two that were to be had are kept */
     WORKS(vxs_blas_start(3, &err), err);
