@@ -78,7 +78,7 @@ help:
 ## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
 ## make same           BASE=revision: 111 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
-## make check-style     format, lint, layers, rooms, bans, vectors, headers, symbols, hardened, warnings, docs-check
+## make check-style     format, words, lint, layers, rooms, bans, vectors, headers, symbols, hardened, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
 
 # ---- Build --------------------------------------------------------------------------------------

@@ -181,8 +181,8 @@ static vxs_status finish(vxs_status status, const vxs_error *err, vxs_console *t
     if (vxs_interrupted)
         status = VXS_INTERRUPTED;
     vxs_console_log(talk, VXS_LOG_ERROR,
-                 status == VXS_INTERRUPTED && err->status != VXS_INTERRUPTED ? "interrupted"
-                                                                             : err->message);
+                    status == VXS_INTERRUPTED && err->status != VXS_INTERRUPTED ? "interrupted"
+                                                                                : err->message);
     vxs_console_flush(talk);
     return status;
 }

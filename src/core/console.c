@@ -20,10 +20,10 @@ double vxs_seconds(void)
 void vxs_console_init(vxs_console *talk, FILE *stream, vxs_log_level level, const char *name)
 {
     *talk = (vxs_console){ .stream = stream,
-                        .level = level,
-                        .name = name,
-                        .now = vxs_seconds,
-                        .terminal = isatty(fileno(stream)) == 1 };
+                           .level = level,
+                           .name = name,
+                           .now = vxs_seconds,
+                           .terminal = isatty(fileno(stream)) == 1 };
 }
 
 static void clear_line(vxs_console *talk)
@@ -135,7 +135,7 @@ static void progress_line(vxs_console *talk, const char *task, const char *unit,
 }
 
 void vxs_console_progress(void *user, const char *task, const char *unit, uint64_t done,
-                       uint64_t total)
+                          uint64_t total)
 {
     vxs_console *talk = user;
     double now = talk->now();

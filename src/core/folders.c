@@ -25,7 +25,7 @@ static bool holds(const char *folder, const char *file)
     char path[4096];
     int length = snprintf(path, sizeof(path), "%s/%s", folder, file);
     if (length <= 0 || (size_t)length >= sizeof(path))
-        return true; /* whoever reads it says what is wrong */
+        return true; /* reading it reports the error */
     return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 

@@ -40,7 +40,7 @@ static void escape(const char *path, char *pattern, size_t size)
 }
 
 /* In the folder, or in a folder in it; an XML says more than an image does. */
-static vxs_status look_in(const char *folder, const char *name, char **path, vxs_error *err)
+static vxs_status search_folder(const char *folder, const char *name, char **path, vxs_error *err)
 {
     static const char *const ways[] = { "%s/%s.xml",      "%s/*/%s.xml", "%s/%s.nii.gz",
                                         "%s/*/%s.nii.gz", "%s/%s.nii",   "%s/*/%s.nii" };
@@ -86,7 +86,7 @@ static bool find_program(char path[PATH_MAX])
 
 /* Beside the program, wherever it was put: installed or unpacked, it is in bin beside share; built,
  * it is in build, or in build/static, beside atlases. */
-static vxs_status look_beside_program(const char *name, char **path, vxs_error *err)
+static vxs_status search_program_folder(const char *name, char **path, vxs_error *err)
 {
     static const struct {
         int up;
@@ -104,7 +104,7 @@ static vxs_status look_beside_program(const char *name, char **path, vxs_error *
         }
         snprintf(folder + strlen(folder), sizeof(folder) - strlen(folder), "/%s", places[k].folder);
         if (deep)
-            status = look_in(folder, name, path, err);
+            status = search_folder(folder, name, path, err);
     }
     return status;
 }

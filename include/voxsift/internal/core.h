@@ -85,7 +85,7 @@ void vxs_console_init(vxs_console *talk, FILE *stream, vxs_log_level level, cons
 void vxs_console_flush(vxs_console *talk);
 void vxs_console_log(void *talk, vxs_log_level level, const char *message);
 void vxs_console_progress(void *talk, const char *task, const char *unit, uint64_t done,
-                       uint64_t total);
+                          uint64_t total);
 
 /* ---- Rows of tables of parameters ------------------------------------------------------------ */
 
