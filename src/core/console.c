@@ -151,7 +151,7 @@ void vxs_console_progress(void *user, const char *task, const char *unit, uint64
     if (talk->level < VXS_LOG_INFO || !due)
         return;
     talk->last = now;
-    talk->told = true;
+    talk->printed = true;
     vxs_console_flush(talk);
     clear_line(talk);
     if (talk->name && !talk->terminal)

@@ -65,7 +65,8 @@ vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale,
     *scale = 1;
     one.covariate_coefficients =
         vxs_alloc(t->covariate_count + 1, sizeof(*one.covariate_coefficients), err);
-    vxs_status status = one.covariate_coefficients ? vxs_unstandardize_weights(t, &one, err) : VXS_FAILED;
+    vxs_status status =
+        one.covariate_coefficients ? vxs_unstandardize_weights(t, &one, err) : VXS_FAILED;
     for (size_t c = 0; c < t->covariate_count && !status; c++)
         covariate_coefficients[c] = one.covariate_coefficients[c];
     free(one.covariate_coefficients);
