@@ -27,7 +27,7 @@ refuses 2 "unknown MODEL 'laso'; did you mean 'lasso'?" voxsift simulate laso -o
 refuses 2 "'b' is one argument too many" voxsift info a b
 refuses 2 "unknown SHELL 'bsh'; did you mean 'bash'?" voxsift completion bsh
 refuses 2 "between 1 and 1024, not '0'" voxsift version --nthreads 0
-refuses 2 "environment variable VOXSIFT_NTHREADS expects" env VOXSIFT_NTHREADS=many voxsift version
+refuses 2 "environment variable VOXSIFT_NTHREADS must be" env VOXSIFT_NTHREADS=many voxsift version
 nothing_left "misuse writes nothing"
 
 refuses 66 "cannot read 'nowhere.tsv': No such file or directory" voxsift info nowhere.tsv

@@ -40,7 +40,7 @@ Test(threads, a_bad_variable_is_named)
     clear();
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         setenv("VOXSIFT_NTHREADS", bad[i], 1);
-        REFUSES(vxs_choose_threads(0, &choice, &err), err, VXS_MISUSE, "VOXSIFT_NTHREADS expects");
+        REFUSES(vxs_choose_threads(0, &choice, &err), err, VXS_MISUSE, "VOXSIFT_NTHREADS must be");
     }
 }
 
