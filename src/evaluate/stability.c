@@ -9,6 +9,7 @@
 #include "model/estimators.h"
 #include "voxsift/internal/machine.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,10 +204,25 @@ static vxs_run as_run(const vxs_task *t, const vxs_stability_settings *s,
     };
 }
 
+/* A first iteration that selects more features than a half may leaves that half empty. */
+static vxs_method_settings limit_steps(const vxs_context *context, const vxs_task *t,
+                                       const vxs_method_settings *method, size_t features)
+{
+    vxs_method_settings limited = *method;
+    if (vxs_task_method(t)->path == VXS_BY_LAMBDA || (size_t)method->blocks.budget <= features)
+        return limited;
+    limited.blocks.budget = (int64_t)features;
+    vxs_log(context, VXS_LOG_CAUTION,
+            "each half selects at most %zu features: --per-iteration is %zu here, not %" PRId64,
+            features, features, method->blocks.budget);
+    return limited;
+}
+
 static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              const vxs_stability_settings *s, const vxs_method_settings *m,
                              vxs_stability *r, vxs_error *err)
 {
+    vxs_method_settings limited = limit_steps(context, t, m, r->features);
     vxs_tries tries = { .count = 0 };
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
     vxs_status status = subjects ? vxs_tries_make(t, m, true, &tries, err) : VXS_FAILED;
@@ -221,7 +237,9 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
         r->units[h].point_count = tries.count;
         r->units[h].limit = r->features;
     }
-    vxs_job_common common = { .context = context, .task = t, .method = m, .doing = "halving" };
+    vxs_job_common common = {
+        .context = context, .task = t, .method = &limited, .doing = "halving"
+    };
     vxs_run run = as_run(t, s, m);
     if (!status)
         status =

@@ -229,12 +229,14 @@ static void average_levels(const vxs_task *t, const vxs_categorical *f, const bo
                            size_t test_count, double *columns)
 {
     for (size_t k = f->first; k + 1 < f->first + f->levels; k++) {
-        double sum = 0;
-        for (size_t i = 0; i < train_count; i++)
-            sum += t->covariates[k * t->n + train[i]];
+        double sum = 0, total = 0;
+        for (size_t i = 0; i < train_count; i++) {
+            sum += vxs_task_weight(t, train[i]) * t->covariates[k * t->n + train[i]];
+            total += vxs_task_weight(t, train[i]);
+        }
         for (size_t i = 0; i < test_count; i++)
             if (!seen[f->level[test[i]]])
-                columns[k * test_count + i] = sum / (double)train_count;
+                columns[k * test_count + i] = total > 0 ? sum / total : 0;
     }
 }
 

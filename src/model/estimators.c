@@ -116,7 +116,20 @@ static vxs_status refuse_loss(const vxs_loss_kind *loss, vxs_error *err)
 }
 
 /* Differences of weights need weights of one unit. */
-vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
+static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
+{
+    if (s->no_intercept && s->standardize != VXS_STANDARDIZE_NONE)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--no-intercept' goes with '--standardize none': features without their "
+                        "mean have an intercept in them");
+    if (s->no_intercept && s->confounds_as == VXS_CONFOUNDS_OUT)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--confounds-as regress' takes the mean out as well; it does "
+                        "not go with '--no-intercept'");
+    return VXS_OK;
+}
+
+static vxs_status check_method(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
     const vxs_loss_kind *loss = vxs_chosen_loss(&t->settings);
@@ -157,4 +170,10 @@ vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
                         "weights of neighbors: they would be in different units",
                         method->name);
     return VXS_OK;
+}
+
+vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
+{
+    vxs_status status = check_intercept(&t->settings, err);
+    return status ? status : check_method(t, err);
 }

@@ -107,3 +107,16 @@ vxs_status vxs_feature_names_find(const vxs_feature_names *names, const vxs_tabl
     return vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu: the cohort has no feature '%s'", names->path,
                     vxs_table_line(table, row), wanted ? wanted : "");
 }
+
+vxs_status vxs_feature_names_differ(const vxs_cohort *c, const char *column, const char *option,
+                                    vxs_error *err)
+{
+    char buffer[32];
+    for (size_t j = 0; j < c->p && c->names; j++)
+        if (strcmp(vxs_cohort_feature(c, j, buffer), column) == 0)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "'%s' is a feature of the cohort and the column of '%s': the model "
+                            "would use it twice; make the cohort without that feature",
+                            column, option);
+    return VXS_OK;
+}

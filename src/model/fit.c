@@ -172,6 +172,25 @@ static vxs_status split_fit(const vxs_task *t, const vxs_solution *joint, vxs_ou
     return status;
 }
 
+/* Nearly collinear covariates have coefficients so large that predictions lose digits, and so have
+ * residuals far beyond a threshold: such a certificate is given if the checker confirms it. */
+static vxs_status verify(const vxs_context *context, vxs_task *t,
+                         const vxs_method_settings *settings, size_t number, vxs_solution *fit,
+                         vxs_error *err)
+{
+    vxs_problem problem;
+    vxs_certificate found;
+    vxs_status status = vxs_task_problem(context, t, number, settings, &problem, err);
+    if (!status)
+        status = vxs_check_solution(&problem, fit, &found, err);
+    if (status || found.converged || !fit->certificate.converged)
+        return status;
+    fit->certificate.dual = found.dual;
+    fit->certificate.gap = found.gap;
+    fit->certificate.converged = false;
+    return VXS_OK;
+}
+
 /* `fits` begins with the problem's first output. */
 static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
                               const vxs_method_settings *settings, size_t number,
@@ -185,9 +204,14 @@ static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
         status = choose_point(t, settings, solver, &point, err);
     if (!status)
         status = vxs_solver_fit_at(solver, point, &fit, err);
+    bool delicate = vxs_solver_is_conditioned(solver) || vxs_takes_threshold(&t->settings);
     vxs_solver_free(solver);
-    if (status)
+    if (!status && delicate)
+        status = verify(context, t, settings, number, &fit, err);
+    if (status) {
+        vxs_solution_release(&fit);
         return status;
+    }
     if (t->loss->joint) {
         status = split_fit(t, &fit, fits, err);
         vxs_solution_release(&fit);

@@ -159,6 +159,10 @@ VXS_MUST_CHECK vxs_status vxs_feature_names_new(const vxs_cohort *cohort, const 
 VXS_MUST_CHECK vxs_status vxs_feature_names_find(const vxs_feature_names *names,
                                                  const vxs_table *table, size_t row, size_t column,
                                                  size_t *feature, vxs_error *err);
+/* Refuses a feature that has the name of a column that an option names: a target among the features
+ * predicts itself. */
+VXS_MUST_CHECK vxs_status vxs_feature_names_differ(const vxs_cohort *cohort, const char *column,
+                                                   const char *option, vxs_error *err);
 void vxs_feature_names_release(vxs_feature_names *names);
 /* Refuses two features of one name, where `what` could not be read again. */
 VXS_MUST_CHECK vxs_status vxs_feature_names_check(const vxs_cohort *cohort, const char *what,

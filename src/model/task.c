@@ -513,17 +513,55 @@ static vxs_status check_given(const vxs_cohort *cohort, const vxs_task_settings 
                                      false, err);
 }
 
-static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
+/* A column of the table that is a feature as well. */
+static vxs_status check_features(const maker *m, vxs_error *err)
 {
-    if (s->no_intercept && s->standardize != VXS_STANDARDIZE_NONE)
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--no-intercept' goes with '--standardize none': features without their "
-                        "mean have an intercept in them");
-    if (s->no_intercept && s->confounds_as == VXS_CONFOUNDS_OUT)
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--confounds-as regress' takes the mean out as well; it does "
-                        "not go with '--no-intercept'");
-    return VXS_OK;
+    const vxs_task *t = m->task;
+    vxs_status status = vxs_feature_names_differ(t->cohort, t->settings.target, "--target", err);
+    if (!status && t->settings.weights)
+        status = vxs_feature_names_differ(t->cohort, t->settings.weights, "--subject-weights", err);
+    for (size_t k = 0; k < m->covariates.count && !status; k++)
+        status = vxs_feature_names_differ(t->cohort,
+                                          vxs_table_header(m->table, m->covariates.each[k].column),
+                                          "--confounds", err);
+    return status;
+}
+
+static vxs_status read_subjects(maker *m, vxs_error *err)
+{
+    vxs_status status = find_columns(m, err);
+    if (!status)
+        status = choose_subjects(m, err);
+    if (!status)
+        status = check_features(m, err);
+    if (!status)
+        status = read_target(m, err);
+    if (!status)
+        status = check_covariates(m, err);
+    if (!status)
+        status = vxs_covariates_read(&m->covariates, m->task, err);
+    if (!status)
+        status = vxs_covariates_warn(m->context, m->task, err);
+    return status ? status : read_weights(m, err);
+}
+
+static vxs_status complete(maker *m, vxs_error *err)
+{
+    vxs_task *t = m->task;
+    vxs_status status = vxs_task_order_classes(t, err);
+    if (!status)
+        status = vxs_task_threshold(t, NULL, t->n, &t->threshold, err);
+    if (!status)
+        status = vxs_task_check_classes(t, err);
+    if (!status)
+        status = read_learners(m, err);
+    if (!status && t->settings.penalties)
+        status = vxs_penalties_read(t->settings.penalties, t->cohort, &t->penalties, err);
+    if (!status)
+        status = vxs_task_make_room(t, err);
+    if (!status)
+        status = vxs_task_make_design(m->context, t, err);
+    return status ? status : vxs_task_make_graph(m->context, t, err);
 }
 
 vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
@@ -539,39 +577,11 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     *task = (vxs_task){ .cohort = cohort, .settings = *settings };
     if (settings->standardize == VXS_STANDARDIZE_AUTO)
         task->settings.standardize = (int)vxs_task_method(task)->standardize;
-    status = check_intercept(&task->settings, err);
+    status = vxs_task_check_settings(task, err);
     if (!status)
-        status = vxs_task_check_settings(task, err);
+        status = read_subjects(&m, err);
     if (!status)
-        status = find_columns(&m, err);
-    if (!status)
-        status = choose_subjects(&m, err);
-    if (!status)
-        status = read_target(&m, err);
-    if (!status)
-        status = check_covariates(&m, err);
-    if (!status)
-        status = vxs_covariates_read(&m.covariates, task, err);
-    if (!status)
-        status = vxs_covariates_warn(context, task, err);
-    if (!status)
-        status = read_weights(&m, err);
-    if (!status)
-        status = vxs_task_order_classes(task, err);
-    if (!status)
-        status = vxs_task_threshold(task, NULL, task->n, &task->threshold, err);
-    if (!status)
-        status = vxs_task_check_classes(task, err);
-    if (!status)
-        status = read_learners(&m, err);
-    if (!status && settings->penalties)
-        status = vxs_penalties_read(settings->penalties, cohort, &task->penalties, err);
-    if (!status)
-        status = vxs_task_make_room(task, err);
-    if (!status)
-        status = vxs_task_make_design(context, task, err);
-    if (!status)
-        status = vxs_task_make_graph(context, task, err);
+        status = complete(&m, err);
     if (!status && m.selected[0])
         vxs_log(context, VXS_LOG_INFO, "of %zu subjects, %s", cohort->n, m.selected);
     vxs_covariates_release(&m.covariates);

@@ -161,6 +161,11 @@ vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solut
     return vxs_solver_fit_at(solver, (vxs_path_point){ VXS_BY_LAMBDA, lambda }, solution, err);
 }
 
+bool vxs_solver_is_conditioned(const vxs_solver *solver)
+{
+    return solver && solver->conditioned;
+}
+
 void vxs_solver_free(vxs_solver *solver)
 {
     if (!solver)

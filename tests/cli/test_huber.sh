@@ -63,3 +63,27 @@ def scores(file):
     d = json.load(open(file))
     return [d['outer']['r']['pooled']]
 print(abs(scores('v-dirty.json')[0] - scores('v-far.json')[0]) < 1e-3)")" True
+
+# A certificate of a fit that exits with 0 holds, also where covariates nearly agree and the threshold is far below the
+# scale of the target.
+"$PYTHON" - << 'EOP'
+import numpy as np
+for seed in range(8):
+    rng = np.random.default_rng(seed)
+    n = 20
+    x = rng.normal(size=(n, 10))
+    age = rng.normal(60, 10, n).round(2)
+    y = (x[:, 0] + rng.normal(size=n) + 0.05 * age) * 1e4
+    np.save(f"x{seed}.npy", x.astype("f4"))
+    with open(f"t{seed}.tsv", "w") as f:
+        f.write("participant_id\ty\tage\tage_scan\n")
+        for i in range(n):
+            f.write(f"s{i:02}\t{y[i]:.1f}\t{age[i]}\t{age[i] + 10.0 ** -(seed % 4 + 1) * rng.uniform()!r}\n")
+EOP
+wrong=0
+for seed in 0 1 2 3 4 5 6 7; do
+    voxsift cohort --npy x$seed.npy --rows t$seed.tsv --person participant_id -q -o near$seed
+    voxsift fit near$seed --target y --loss huber --huber-threshold 1.345 --confounds age,age_scan --lambda-ratio 0.01 -q -o m$seed > /dev/null 2>&1 || continue
+    voxsift check-model m$seed near$seed -q > /dev/null 2>&1 || wrong=$((wrong + 1))
+done
+same "certificates that do not hold" "$wrong" 0

@@ -16,3 +16,15 @@ holds "stable" "(selection frequency of at least 0.75)" "$work/out"
 refuses 73 "it exists" voxsift stability c --target dx --pairs 3 --nlambda 5 -o x -q
 rm -rf ./*
 nothing_left "stability"
+
+# The first iteration of fgm and mslr selects no more features than a half may.
+run voxsift simulate lasso --target diagnosis --subjects 100 --features 60 --nonzero 0.02 --seed 3 -q -o few
+for method in fgm mslr; do
+    run voxsift stability few --target diagnosis --method $method --pairs 10 -q -o halves --force
+    same "stability by $method" "$code" 0
+    holds "the step of $method" "--per-iteration is" "$work/err"
+    same "halves by $method are not empty" "$("$PYTHON" -c "
+import json
+print(json.load(open('halves/stability.json'))['mean_selected'] > 0)")" True
+done
+rm -rf few halves

@@ -95,9 +95,11 @@ Test(task, thresholds_that_are_none)
     vxs_error err = VXS_ERROR_INIT;
     vxs_task task;
     vxs_task_settings settings = usual();
-    for (settings.loss = 0; vxs_task_params[2].choices[settings.loss]; settings.loss++)
-        if (strcmp(vxs_task_params[2].choices[settings.loss], "huber") == 0)
-            break;
+    const vxs_param *loss = vxs_task_params;
+    while (strcmp(loss->name, "loss") != 0)
+        loss++;
+    while (strcmp(loss->choices[settings.loss], "huber") != 0)
+        settings.loss++;
     for (size_t k = 0; k < 4; k++) {
         settings.huber_threshold = bad[k];
         REFUSES(vxs_task_new(NULL, &cohort, &settings, &task, &err), err, VXS_MISUSE,

@@ -57,6 +57,8 @@ extern const char *const vxs_method_names[]; /* ends with NULL */
 /* With default settings. */
 bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss);
 bool vxs_method_takes_quadratic(const vxs_method *method, const vxs_quadratic_kind *quadratic);
+/* Nearly collinear covariates were replaced by an orthogonal basis while solving. */
+bool vxs_solver_is_conditioned(const vxs_solver *solver);
 /* The parameter of paths with these settings. */
 vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_settings *settings);
 /* Whether a point is valid for the solver; vxs_solver_fit begins with it. A lambda below the
