@@ -10,7 +10,7 @@ static const vxs_operand operands[] = {
 };
 
 static const vxs_example examples[] = {
-    { "voxsift check-model age t1w", "confirm a model's certificate from the data" },
+    { "voxsift check-model age t1w", "recompute a model's certificate from the data" },
     { NULL, NULL },
 };
 
@@ -72,20 +72,18 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_cert
         const vxs_certificate *said = &m->outputs[k].fit.certificate;
         print_title(out, m, k);
         fprintf(out,
-                "the certificate %s.\n"
-                "  primal       %.10g, in the model %.10g\n"
-                "  dual         %.10g, in the model %.10g\n"
-                "  relative gap %.2g, ",
+                "the certificate %s.\n  primal       %.10g (model: %.10g)\n  dual         %.10g "
+                "(model: %.10g)\n  relative gap %.2g, ",
                 holds(&m->outputs[k], &found[k]) ? "holds" : "does NOT hold", found[k].primal,
                 said->primal, found[k].dual, said->dual, found[k].gap);
         size_t unidentified = found[k].unidentified;
         if (m->outputs[k].fit.selected)
-            fprintf(out, "over everything that could be selected\n");
+            fprintf(out, "over all possible selections\n");
         else
             fprintf(out, "tolerance %.2g\n", said->tol);
         if (unidentified > 0 || said->unidentified > 0)
-            fprintf(out, "  unidentified %zu directions without penalty, in the model %zu\n",
-                    unidentified, said->unidentified);
+            fprintf(out, "  unidentified %zu unpenalized directions (model: %zu)\n", unidentified,
+                    said->unidentified);
     }
 }
 
@@ -102,8 +100,7 @@ static vxs_status check(const vxs_call *call, const vxs_model *m, vxs_error *err
         status = vxs_model_check_files(m, &sealed, err);
     if (!status && !sealed && all_hold(m, found))
         vxs_log(call->context, VXS_LOG_WARNING,
-                "the model has no '" VXS_SEAL_FILE "': whether its files were changed after they "
-                "were written is not verified");
+                "the model has no '" VXS_SEAL_FILE "': changes of its files cannot be detected");
     if (!status && call->shared->json)
         print_json(call, m, &cohort, found, sealed);
     else if (!status)
@@ -133,12 +130,13 @@ const vxs_command vxs_cmd_check_model = {
     .name = "check-model",
     .heading = "Predict",
     .summary = "recompute a model's certificate by independent code",
-    .details = "Reads the model's weights and the cohort's columns, and computes objective, dual "
-               "feasibility over all features and gap by plain loops that share nothing with the "
-               "solvers. The exit code is 3 when the certificate does not hold, and 65 when the "
-               "features are not those of the fit, by the SHA-256 that model and cohort record, or "
-               "files of the model were changed after they were written, by those in its "
-               "sha256sums ('sha256sum -c' reads it as well).",
+    .details =
+        "Recomputes the objective, dual feasibility over all features and the duality gap from the "
+        "model's weights and the cohort's features, with code that is independent of the solvers. "
+        "Exit code 3: the certificate does not hold. Exit code 65: the features are not those of "
+        "the fit (their SHA-256 differs from that in model and cohort), or a file of the model was "
+        "changed (its SHA-256 differs from that in sha256sums, which 'sha256sum -c' checks as "
+        "well).",
     .operands = operands,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS,
     .examples = examples,

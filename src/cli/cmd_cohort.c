@@ -15,11 +15,11 @@ static const vxs_example examples[] = {
       "join a table to the images it names" },
     { "voxsift cohort 'pet/*.nii.gz' --participants participants.tsv --scale suvr \\\n"
       "    --reference cerebellum.nii.gz --smooth 6 -o pet",
-      "find images by name, join them by id, scale to SUVR and smooth" },
+      "match images to a table by id, scale to SUVR and smooth" },
     { "voxsift cohort bold.nii.gz --rows attributes.txt --row-names condition,run -o haxby",
       "take the volumes of one image as samples" },
     { "voxsift cohort participants.tsv --image-column t1w --dry-run",
-      "check everything, and see how large it would be" },
+      "check all inputs and report the size of the cohort" },
     { NULL, NULL },
 };
 
@@ -50,20 +50,23 @@ static void print_files(FILE *out, const char *folder, const vxs_cohort_summary 
 {
     if (s->sparse)
         fprintf(out,
-                "  %s/features.values.npy  the values that are not 0, feature by feature\n"
-                "  %s/features.rows.npy    the subject of each value, counted from 0\n"
-                "  %s/features.starts.npy  where the values of each feature begin, and their end\n",
+                "  %s/features.values.npy  the nonzero values, by feature\n  %s/features.rows.npy  "
+                "  the subject of each value, from 0\n  %s/features.starts.npy  the first value of "
+                "each feature, and the end\n",
                 folder, folder, folder);
     else
-        fprintf(out, "  %s/features.npy      the data, one row a feature, one column a subject\n",
+        fprintf(out,
+                "  %s/features.npy      the data, one row per feature, one column per subject\n",
                 folder);
     fprintf(out,
-            "  %s/participants.tsv  who they are\n"
-            "  %s/cohort.json       where everything came from, and who was left out why\n",
+            "  %s/participants.tsv  the subjects\n  %s/cohort.json       sources, preprocessing, "
+            "and subjects left out with reasons\n",
             folder, folder);
     if (s->voxels)
-        fprintf(out, "  %s/mask.nii.gz       the voxels; coverage.nii.gz: subjects with signal\n",
-                folder);
+        fprintf(
+            out,
+            "  %s/mask.nii.gz       the mask; coverage.nii.gz: number of subjects with signal\n",
+            folder);
 }
 
 static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool dry)
@@ -79,14 +82,14 @@ static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool 
         fprintf(call->out, " (%zu not selected)", s->not_selected);
     fprintf(call->out, " with %zu %s each", s->features, s->voxels ? "voxels" : "features");
     if (s->edges > 0)
-        fprintf(call->out, ", %zu pairs of neighbors", s->edges);
+        fprintf(call->out, ", %zu edges between neighbors", s->edges);
     if (s->sparse)
-        fprintf(call->out, "; %zu values are not 0", s->stored);
+        fprintf(call->out, "; %zu nonzero values", s->stored);
     fprintf(call->out, ".\n");
     if (dry) {
         fprintf(call->out,
-                "It would take %.1f MB on disk, about %.0f MB of memory and %.1f s.\n"
-                "Nothing was written: this was a dry run.\n",
+                "Expected: %.1f MB on disk, about %.0f MB of memory, %.1f s.\nDry run: nothing was "
+                "written.\n",
                 (double)s->expected_bytes / 1e6, (double)s->expected_memory / 1e6,
                 s->expected_seconds);
         return;
@@ -117,28 +120,26 @@ const vxs_command vxs_cmd_cohort = {
     .heading = "Make data",
     .summary = "join a table to images, check them, and write a cohort",
     .details =
-        "Joins images to a table by the table's ids, checks every image (grid, orientation, "
-        "damage, duplicate ids, NaN, outlying intensities) before anything is written, and names "
-        "each subject that cannot be used with the reason.\n\n"
-        "Ids are compared, never positions: 'sub-007', '007' and '7' are one id. --drop-bad "
-        "continues without subjects that cannot be used.\n\n"
-        "An image without a table has its file name as id, or the 'sub-01' of it. Where several "
-        "have one, the session or the rest of the name is added (sub-01_ses-1); where the names "
-        "agree ('fs/*/mri/brain.nii.gz'), ids are made of the folders that differ; two that "
-        "agree in all are refused. A table of persons gives its row to each of their sessions.\n\n"
-        "The cohort is a directory that other programs can read: features.npy (float32, voxels x "
-        "subjects), participants.tsv, mask.nii.gz, coverage.nii.gz and cohort.json, which "
-        "records every source with its SHA-256, what was done to it, and who was left out why.\n\n"
-        "Of svmlight text only the values that are not 0 are stored when they are fewer than a "
-        "quarter of all. Instead of features.npy there are features.values.npy (float32, feature "
-        "by feature), features.rows.npy (int32, the subject of each value) and "
-        "features.starts.npy (uint64, where the values of each feature begin, and where they "
-        "end); scipy.sparse.csc_matrix((values, rows, starts)) is subjects x features.\n\n"
-        "In this order: images are brought onto one grid (--resample, --voxel-size), values that "
-        "are not finite are settled (--nan), each image is scaled (--scale) and smoothed inside "
-        "the mask (--smooth), and voxels of the mask or means of regions (--regions) are taken. "
-        "Without --mask and --mask-fraction the mask is found from the mean image: above a tenth "
-        "of its robust range, the largest component, holes filled.",
+        "Joins images to a table by subject id and checks every image (grid, orientation, damage, "
+        "duplicate ids, NaN, outlying intensities) before writing. Reports each unusable subject "
+        "with the reason; --drop-bad continues without them.\n\n"
+        "Matches ids, not row order: 'sub-007', '007' and '7' are the same id.\n\n"
+        "Without a table, the id of an image is its file name, or the 'sub-01' in it. If several "
+        "images share it, the id includes the session or the rest of the name (sub-01_ses-1); if "
+        "file names agree ('fs/*/mri/brain.nii.gz'), the folders that differ; if all agree, the "
+        "command fails. A table with one row per person applies to each of the person's "
+        "sessions.\n\n"
+        "Output directory: features.npy (float32, voxels x subjects), participants.tsv, "
+        "mask.nii.gz, coverage.nii.gz and cohort.json (sources with SHA-256, preprocessing, "
+        "excluded subjects with reasons).\n\n"
+        "svmlight data are stored sparse if fewer than a quarter of the values are nonzero: "
+        "features.values.npy (float32, by feature), features.rows.npy (int32, subject of each "
+        "value) and features.starts.npy (uint64, first value of each feature, and the end). "
+        "scipy.sparse.csc_matrix((values, rows, starts)) is subjects x features.\n\n"
+        "Preprocessing, in this order: resample to one grid (--resample, --voxel-size), replace or "
+        "drop NaN and infinite values (--nan), scale (--scale), smooth within the mask (--smooth), "
+        "extract mask voxels or region means (--regions). The default mask is computed from the "
+        "mean image: voxels above a tenth of its robust range, largest component, holes filled.",
     .operands = operands,
     .params = vxs_source_params,
     .more_params = vxs_cohort_params,

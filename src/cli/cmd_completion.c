@@ -9,9 +9,10 @@ static const vxs_operand operands[] = {
 };
 
 static const vxs_example examples[] = {
-    { "source <(voxsift completion bash)", "complete commands and options in this bash" },
-    { "voxsift completion zsh > \"${fpath[1]}/_voxsift\"", "install it for zsh" },
-    { "voxsift completion fish > ~/.config/fish/completions/voxsift.fish", "install it for fish" },
+    { "source <(voxsift completion bash)", "enable completion in this shell" },
+    { "voxsift completion zsh > \"${fpath[1]}/_voxsift\"", "install completion for zsh" },
+    { "voxsift completion fish > ~/.config/fish/completions/voxsift.fish",
+      "install completion for fish" },
     { NULL, NULL },
 };
 
@@ -28,8 +29,9 @@ const vxs_command vxs_cmd_completion = {
     .name = "completion",
     .heading = "About voxsift",
     .summary = "print the completion script for a shell",
-    .details = "'make install' puts the scripts where the shells look for them; this is for "
-               "everybody else.",
+    .details =
+        "'make install' installs these scripts for all users; this command prints one for your own "
+        "shell.",
     .operands = operands,
     .examples = examples,
     .run = run,

@@ -22,7 +22,7 @@ static const vxs_param params[] = {
 
 static const vxs_example examples[] = {
     { "voxsift describe --boutiques cv > voxsift-cv.json",
-      "use 'voxsift cv' in a platform that reads Boutiques descriptors" },
+      "export 'voxsift cv' to a platform that reads Boutiques descriptors" },
     { NULL, NULL },
 };
 
@@ -232,8 +232,9 @@ const vxs_command vxs_cmd_describe = {
     .name = "describe",
     .heading = "About voxsift",
     .summary = "describe a command for workflow platforms (Boutiques)",
-    .details = "Prints the command's arguments, options, ranges and outputs as JSON by the schema "
-               "of Boutiques descriptors, version 0.5. Options of all methods are in it.",
+    .details =
+        "Prints arguments, options with ranges, and outputs of a command as a Boutiques descriptor "
+        "(JSON, schema 0.5). The descriptor has the options of all methods.",
     .operands = operands,
     .params = params,
     .examples = examples,

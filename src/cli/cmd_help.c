@@ -36,9 +36,9 @@ static const vxs_param params[] = {
 };
 
 static const vxs_example examples[] = {
-    { "voxsift help fit", "read what 'voxsift fit' does, and its options" },
-    { "voxsift help lasso", "read about a method" },
-    { "voxsift help --man simulate | man -l -", "read the same as a manual page" },
+    { "voxsift help fit", "describe 'voxsift fit' and its options" },
+    { "voxsift help lasso", "describe a method" },
+    { "voxsift help --man simulate | man -l -", "show the manual page of a command" },
     { NULL, NULL },
 };
 
@@ -82,7 +82,7 @@ const vxs_command vxs_cmd_help = {
     .name = "help",
     .heading = "About voxsift",
     .summary = "print help on voxsift, a command, a method or a topic",
-    .details = "Without an argument, lists the commands, the topics and the exit codes.",
+    .details = "Without an argument, prints the commands, topics and exit codes.",
     .operands = operands,
     .params = params,
     .examples = examples,

@@ -16,11 +16,10 @@ static const vxs_operand operands[] = {
 };
 
 static const vxs_example examples[] = {
-    { "voxsift info sub-01_T1w.nii.gz", "see its grid, orientation, type and range" },
-    { "voxsift info participants.tsv",
-      "see what every column holds and how much of it is missing" },
+    { "voxsift info sub-01_T1w.nii.gz", "print grid, orientation, data type and range" },
+    { "voxsift info participants.tsv", "summarize each column, with its missing cells" },
     { "voxsift info sim/features.npy --json",
-      "have a script read shape, range and non-finite counts" },
+      "print shape, range and non-finite counts for a script" },
     { NULL, NULL },
 };
 
@@ -107,7 +106,7 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
             vxs_json_get_number(about, "subjects"), vxs_json_get_number(about, "features"), unit);
     show_people(out, about);
     if (is_sparse(about))
-        fprintf(out, "  stored      sparse: %.0f values that are not 0\n",
+        fprintf(out, "  stored      sparse: %.0f nonzero values\n",
                 vxs_json_get_number(about, "stored_values"));
     if (shape) {
         const char *orientation = vxs_json_get_text(grid, "orientation");
@@ -231,16 +230,14 @@ const vxs_command vxs_cmd_info = {
     .heading = "Look at data",
     .summary = "summarize an image, a table, a cohort or a model",
     .details =
-        "For an image: grid, orientation, data type, scaling and the range of its values; what is "
-        "odd about it comes as a warning. For an atlas, given by its file or by its name, the "
-        "names and sizes of its labels as well.\n\n"
-        "For a table: every column, whether it holds numbers or text, how many cells are missing, "
-        "and its range or its classes with their counts. Tables may be tab, comma or semicolon "
-        "separated, with a byte order mark, CRLF, quotes or blanks around cells; n/a, NA, NaN, "
-        "null, a point and empty cells count as missing.\n\n"
-        "For an array: type, shape, range, sum and the number of items that are NaN or infinite. "
-        "For a cohort directory: subjects, features and target. For a model: target, weights, "
-        "what was selected in how many rounds, and certificate.",
+        "Image: grid, orientation, data type, scaling, range, and warnings about unusual headers. "
+        "Atlas, by file or name: also names and sizes of its labels.\n\n"
+        "Table: type, missing cells, and range or class counts of each column. Tables are "
+        "separated by tabs, commas or semicolons; byte order marks, CRLF, quotes and blanks around "
+        "cells are accepted; n/a, NA, NaN, null, a period and empty cells are missing values.\n\n"
+        "Array: type, shape, range, sum, and number of NaN and infinite values. Cohort directory: "
+        "subjects, features, preprocessing and excluded subjects. Model: target, weights, "
+        "optimality certificate, and for fgm and mslr the selection per iteration.",
     .operands = operands,
     .takes = VXS_TAKES_JSON,
     .examples = examples,

@@ -7,20 +7,20 @@ typedef struct {
 
 static const vxs_param merge_params[] = {
     VXS_PATH_ROW("cohort", "DIR", offsetof(merge_settings, cohort),
-                 "directory of the cohort; default: that of the chunks", .head = VXS_HEAD_DATA),
+                 "cohort directory; default: that of the chunks", .head = VXS_HEAD_DATA),
     { .name = NULL },
 };
 
 static const vxs_operand operands[] = {
     { .name = "PART",
-      .help = "directories made with --chunk, all of one run, in any order",
+      .help = "output directories of all chunks of one run, in any order",
       .repeat = true },
     { .name = NULL },
 };
 
 static const vxs_example examples[] = {
     { "voxsift merge age-cv-1 age-cv-2 age-cv-3 -o age-cv",
-      "put together what three jobs made with --chunk 1/3, 2/3 and 3/3" },
+      "merge the outputs of --chunk 1/3, 2/3 and 3/3" },
     { NULL, NULL },
 };
 
@@ -30,7 +30,7 @@ void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_
     if (!call->shared->json) {
         fprintf(call->out, "Computed %s %zu to %zu of %zu, chunk %zu of %zu.\n", units, first + 1,
                 end, count, call->pieces.chunk.number, call->pieces.chunk.count);
-        fprintf(call->out, "  voxsift merge %s ... -o DIR    with those of the other chunks\n",
+        fprintf(call->out, "  voxsift merge %s ... -o DIR    with the other chunks\n",
                 call->shared->out);
         return;
     }
@@ -71,17 +71,17 @@ const vxs_command vxs_cmd_merge = {
     .heading = "Predict",
     .summary = "merge the chunks of a run",
     .details =
-        "'voxsift cv', 'permute' and 'stability' share their work with --chunk I/N: folds, "
-        "permutations or pairs of halves, each job a range of them, on any machines and with any "
-        "number of threads. Merged they are the directory that one run would have made, bit for "
-        "bit; only 'command' and 'seconds' (their sum) differ in its JSON.\n\n"
-        "A chunk that is missing or there twice is refused, and so are parts of runs that differ "
-        "in an option, in subjects or their targets, in the cohort or in the version of voxsift. "
-        "The cohort and the files that options name must be there, for they are looked at again; "
-        "paths count from where this command runs.\n\n"
-        "Bits are those of one type of processor ('voxsift version' names it): on others the "
-        "library for linear algebra rounds differently. Parts from several types are merged, with "
-        "a warning, and 'processor' in the JSON lists them. examples/slurm has job scripts.",
+        "Combines the outputs of 'voxsift cv', 'permute' or 'stability' with --chunk I/N. Each job "
+        "computes a range of folds, permutations or pairs of halves, on any machine and with any "
+        "number of threads. The merged directory is bit-identical to that of a single run, except "
+        "'command' and 'seconds' (the sum) in its JSON.\n\n"
+        "Refuses missing and repeated chunks, and chunks that differ in an option, in subjects or "
+        "targets, in the cohort or in the version of voxsift. Checks the cohort and the files that "
+        "options name again, so they must exist; relative paths start from the current "
+        "directory.\n\n"
+        "Bit-identity holds for one processor type (see 'voxsift version'), as BLAS libraries "
+        "round differently on others. Chunks from several types are merged with a warning; "
+        "'processor' in the JSON lists them. examples/slurm has job scripts.",
     .operands = operands,
     .params = merge_params,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON,

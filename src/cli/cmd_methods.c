@@ -13,8 +13,8 @@ static const vxs_operand operands[] = {
 
 static const vxs_example examples[] = {
     { "voxsift methods", "compare the methods" },
-    { "voxsift methods fused", "read about one of them" },
-    { "voxsift methods --json", "have a script read them, with every parameter and its range" },
+    { "voxsift methods fused", "describe a method" },
+    { "voxsift methods --json", "print all methods with parameters and ranges, for a script" },
     { NULL, NULL },
 };
 
@@ -26,7 +26,7 @@ static void print_param_json(vxs_json_writer *writer, const vxs_param *param)
     vxs_json_open_object(writer, NULL);
     vxs_json_text(writer, "name", param->name);
     vxs_json_text(writer, "help", param->help);
-    vxs_json_text(writer, "wants", wants);
+    vxs_json_text(writer, "expects", wants);
     vxs_json_text(writer, "default", *given ? given : NULL);
     vxs_json_close_object(writer);
 }

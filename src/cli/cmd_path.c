@@ -10,10 +10,10 @@ static const vxs_operand operands[] = {
 
 static const vxs_example examples[] = {
     { "voxsift path t1w --target age --lambda-ratio 0.05 --nlambda 30",
-      "see how many voxels are selected at each lambda" },
-    { "voxsift path sim --target score --json", "have a script read every certificate" },
+      "print the number of selected voxels at each lambda" },
+    { "voxsift path sim --target score --json", "print every certificate for a script" },
     { "voxsift path pet --target diagnosis --method fgm --per-iteration 2 --iterations 20",
-      "see how the gap falls as two voxels are added at a time" },
+      "print the gap after each iteration that adds two voxels" },
     { NULL, NULL },
 };
 
@@ -50,8 +50,8 @@ static vxs_status settle(const printer *p, vxs_error *err)
         return VXS_OK;
     if (p->iterations > 0)
         return vxs_fail(err, VXS_NOT_CONVERGED,
-                        "after %llu iterations the relative gap is %.2g, and %.2g on what was "
-                        "selected: more than was asked for",
+                        "after %llu iterations the relative gap is %.2g, and %.2g on the selected "
+                        "features: above the tolerance",
                         (unsigned long long)p->iterations, c->gap, p->gap);
     return vxs_fail(err, VXS_NOT_CONVERGED, "at lambda %g the relative gap is %.2g, more than %.2g",
                     c->lambda, c->gap, c->tol);

@@ -9,17 +9,16 @@
 static const vxs_operand operands[] = {
     { .name = "MODEL", .help = "directory made by 'voxsift fit'" },
     { .name = "SOURCE",
-      .help = "a cohort directory, or what 'voxsift cohort' takes: a table with --image-column or "
-              "--pattern, a folder, images",
+      .help = "a cohort directory, or a source as of 'voxsift cohort': a table with --image-column "
+              "or --pattern, a folder, images",
       .optional = true,
       .repeat = true },
     { .name = NULL },
 };
 
 static const vxs_example examples[] = {
-    { "voxsift predict age new.tsv --image-column t1w",
-      "predict for images that the model has never seen" },
-    { "voxsift predict age test --json", "predict for a cohort; have a script read the numbers" },
+    { "voxsift predict age new.tsv --image-column t1w", "predict from new images" },
+    { "voxsift predict age test --json", "predict for a cohort, for a script" },
     { NULL, NULL },
 };
 
@@ -217,11 +216,11 @@ static void log_perhaps(const predictions *p)
         first++;
     if (p->perhaps > 0)
         vxs_log(p->call->context, VXS_LOG_WARNING,
-                "%zu of %zu subjects, such as '%s', may be other scans of persons that the model "
-                "was trained on, by the form of their ids (trained_on: perhaps): scores %s",
+                "%zu of %zu subjects, such as '%s', may be other scans of training persons, "
+                "judging by their ids (trained_on: perhaps); metrics %s",
                 p->perhaps, p->n, id_of(p, first),
                 scores_training(p) ? "include them"
-                                   : "are without them (--training-too: with them)");
+                                   : "exclude them (--training-too includes them)");
 }
 
 /* Who has no prediction, and whom the model was trained on. */
@@ -247,9 +246,9 @@ static void log_subjects(const predictions *p)
             "the model was trained on %zu of %zu subjects (%zu by their images, %zu by their ids; "
             "column trained_on): %s",
             both, n, p->known[0], p->known[1],
-            scores_training(p)      ? "scores include them and are no estimate of performance"
-            : both + p->perhaps < n ? "scores are of the others alone"
-                                    : "no score is given (--training-too gives it)");
+            scores_training(p)      ? "metrics include them and overestimate accuracy"
+            : both + p->perhaps < n ? "metrics are of the other subjects"
+                                    : "no metrics (--training-too prints them)");
 }
 
 static void log_strange(const predictions *p)
@@ -262,8 +261,8 @@ static void log_strange(const predictions *p)
                                    k > 0 ? ", " : "", m->classes[k]);
     if (count > 0)
         vxs_log(p->call->context, VXS_LOG_WARNING,
-                "%zu of %zu subjects are of classes that the model does not have: '%s' is '%s'%s; "
-                "it has %s. Scores are without them",
+                "%zu of %zu subjects have classes that the model does not have: '%s' is '%s'%s; "
+                "its classes are %s. Metrics exclude them",
                 count, p->n, id_of(p, first), truth_of(p, first), count > 1 ? ", and others" : "",
                 names);
 }
@@ -345,7 +344,7 @@ static vxs_status check_anybody(const predictions *p, vxs_error *err)
     }
     return vxs_fail(err, VXS_BAD_DATA,
                     "none of %zu subjects can be predicted: '%s' has no value in '%s'%s", n,
-                    id_of(p, first), lacks(p, first), n > 1 ? ", and so on" : "");
+                    id_of(p, first), lacks(p, first), n > 1 ? ", and others" : "");
 }
 
 /* Levels that only unselected subjects have are nobody's concern. */
@@ -478,25 +477,25 @@ const vxs_command vxs_cmd_predict = {
     .heading = "Predict",
     .summary = "predict a model's target for a cohort or for new images",
     .details =
-        "Images are joined, checked, scaled and smoothed as those of the model were, inside its "
-        "mask; what is not on its grid is refused with the reason (--resample brings it there). A "
-        "cohort must have the model's mask and have been made in the same way.\n\n"
-        "Prints a table with a row a subject: the predicted score, or the class and the "
-        "probability of each, and in the column trained_on whether the model was trained on the "
-        "subject: no, image (the same image) or person (the same id with another image, or with "
-        "none to compare), or perhaps (the form of the ids makes it likely that it is another "
-        "scan of a training person: P1_v2 beside P1_v1; not where --person was passed for the "
-        "model's cohort and for this one). Where the table has the target itself, "
-        "scores are given on standard "
-        "error and in --json, over subjects that the model was not trained on. Classes that the "
-        "model does not have are in no score, and a warning names them; 1 and 1.0 are one.\n\n"
-        "The class is that of the largest score. Probabilities are calibrated, as in 'voxsift cv', "
-        "where the model was fitted with --choose-lambda or --calibrate, or by methods skfs, fgm "
-        "and mslr; else they are the model's own (\"calibrated\": false in --json), and the brier "
-        "and calibration_slope of 'voxsift cv' are not theirs.\n\n"
-        "A subject without a value in a covariate of the model is not predicted. Where a covariate "
-        "has a level that no training subject had, such as a new site, the average of the levels "
-        "that were learned is used, as in 'voxsift cv', and a warning names the subjects.",
+        "Joins, checks, scales and smooths new images as it did those of the model, and reads the "
+        "voxels of the model's mask. Refuses an image on another grid (--resample changes it to "
+        "the grid of the model). A cohort must have the mask and the preprocessing of the "
+        "model's.\n\n"
+        "Prints a table with one row per subject: the predicted score, or the predicted class and "
+        "the probability of each class. Column trained_on marks training subjects: no; image (same "
+        "image); person (same id, another image or none to compare); perhaps (the ids suggest "
+        "another scan of a training person, as P1_v2 and P1_v1; not used if --person defines the "
+        "persons of both cohorts).\n\n"
+        "If the table has the target, prints metrics on standard error and in --json. They exclude "
+        "training subjects, and subjects of classes that the model does not have; a warning names "
+        "these.\n\n"
+        "The predicted class is the one with the largest score. Probabilities are calibrated as in "
+        "'voxsift cv' if the model was fitted with --choose-lambda or --calibrate, or by method "
+        "skfs, fgm or mslr. Otherwise they are the model's own (\"calibrated\": false in --json), "
+        "and the brier and calibration_slope of 'voxsift cv' do not apply to them.\n\n"
+        "A subject with a missing covariate gets no prediction. A covariate level without training "
+        "subjects, such as a new site, gets the mean coefficient of the training levels, as in "
+        "'voxsift cv'; a warning names the subjects.",
     .operands = operands,
     .params = vxs_source_params,
     .more_params = predict_params,

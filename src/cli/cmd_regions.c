@@ -3,16 +3,15 @@
 
 static const vxs_operand operands[] = {
     { .name = "MAP",
-      .help = "an image, such as a map of weights, or the directory of a model, cross-validation "
-              "or stability selection" },
+      .help = "an image, such as a weight map, or the output directory of fit, cv or stability" },
     { .name = NULL },
 };
 
 static const vxs_example examples[] = {
     { "voxsift regions weights.nii.gz --atlas schaefer.nii.gz",
-      "see where the weights are, in mm and by name" },
+      "list where the weights are, in mm and by atlas label" },
     { "voxsift regions zmap.nii.gz --threshold 3.1 --min-size 10 -o regions",
-      "make table, label image and the files viewers need" },
+      "write table, label image and files for viewers" },
     { "voxsift regions zmap.nii.gz --threshold 2.3 --table-format fsl",
       "print the table that FSL's cluster prints" },
     { NULL, NULL },
@@ -29,18 +28,18 @@ const vxs_command vxs_cmd_regions = {
     .heading = "Look at data",
     .summary = "list the clusters of a map with their peaks and atlas labels",
     .details =
-        "Voxels above the threshold in size that hang together make a cluster, positive and "
-        "negative ones apart. The table has, for each: its size in voxels and mm3, the value and "
-        "position of its peak, its center of gravity (weighted by the size of the values), mean "
-        "and sum, and from every atlas three columns: peak_label, the label at the peak, "
-        "overlap_label, the label that covers most of the cluster, and overlap_percent, how much "
-        "of it that is. Positions are mm, RAS+. The largest cluster is number 1; "
-        "in FSL's table it has the highest number, as there.\n\n"
-        "With -o, clusters.nii.gz holds the number of each cluster, beside label files for "
-        "FSLeyes, "
-        "MRIcroGL, ITK-SNAP and NiiVue and the command line that opens the map in FSLeyes with the "
-        "window starting at the threshold.\n\n"
-        "Names of labels are looked for beside the atlas: FSL XML, FSLeyes .lut, MRIcroGL .txt, "
+        "Clusters are connected components of voxels with absolute value above the threshold; "
+        "positive and negative voxels form separate clusters. The table lists size (voxels, mm3), "
+        "peak value and position, center of gravity (weighted by absolute value), mean and sum of "
+        "each cluster. Each atlas adds three columns: peak_label, the label at the peak; "
+        "overlap_label, the label that covers most of the cluster; overlap_percent, the percentage "
+        "that it covers. Positions are in mm, RAS+. Cluster 1 is the largest; in FSL's table the "
+        "largest has the highest number.\n\n"
+        "The terminal shows three significant digits; --json has all.\n\n"
+        "With -o, writes clusters.nii.gz (cluster numbers), label files for FSLeyes, MRIcroGL, "
+        "ITK-SNAP and NiiVue, and a script that opens the map in FSLeyes with the display range "
+        "starting at the threshold.\n\n"
+        "Label names are read from files beside the atlas: FSL XML, FSLeyes .lut, MRIcroGL .txt, "
         "ITK-SNAP, BIDS dseg.tsv, Schaefer's order.txt.",
     .operands = operands,
     .params = vxs_regions_params,

@@ -4,26 +4,26 @@
 #include <string.h>
 
 static const vxs_operand operands[] = {
-    { .name = "MODEL", .help = "what is simulated, see below", .choices = vxs_simulation_names },
+    { .name = "MODEL", .help = "simulation: see below", .choices = vxs_simulation_names },
     { .name = NULL },
 };
 
 static const vxs_example examples[] = {
     { "voxsift simulate lasso -o sim",
-      "make 100 subjects with 5000 features, 1000 of which count" },
+      "simulate 100 subjects with 5000 features, 1000 with nonzero weight" },
     { "voxsift simulate lasso --target diagnosis --nonzero 0.01 --seed 7 -o sim7",
-      "make patients and controls who differ by 50 features" },
+      "simulate a diagnosis that depends on 50 features" },
     { "voxsift simulate fused --features 1000 --trees 5 -o forest",
-      "make features that are neighbors in five trees, and count tree by tree" },
+      "simulate five trees of features with constant weights" },
     { "voxsift simulate pairs --pairs 5 -o pairs",
-      "make patients and controls who differ in how five pairs go together" },
+      "simulate a diagnosis that depends on five pairwise interactions" },
     { "voxsift simulate skfs-additive -o skfs",
-      "make 200 brains whose diagnosis depends on 257 voxels, not linearly" },
+      "simulate 200 images and a diagnosis that depends on 257 voxels nonlinearly" },
     { "voxsift simulate skfs-linear --images 't1/*.nii.gz' --mask lobe.nii.gz --subjects 40 \\\n"
       "    --sigma 262.75 -o own",
       "perturb your own images" },
     { "voxsift simulate spheres --regions 5 --target diagnosis -o spheres",
-      "make patients and controls who differ in five places" },
+      "simulate images of patients and controls who differ in five spheres" },
     { NULL, NULL },
 };
 
@@ -73,15 +73,13 @@ static void print_columns(const vxs_call *call, const vxs_simulation *model,
 {
     const char *out = call->shared->out;
     fprintf(call->out,
-            "Simulated %zu subjects with %zu features (seed %lld).\n"
-            "  %s/features.npy      the data, one row a feature\n"
-            "  %s/participants.tsv  who they are and what is to be predicted\n"
-            "  %s/truth.tsv         the %s that count, with their weights\n",
+            "Simulated %zu subjects with %zu features (seed %lld).\n  %s/features.npy      the "
+            "data, one row per feature\n  %s/participants.tsv  subjects and target\n  %s/truth.tsv "
+            "        the %s with nonzero weight\n",
             s->subjects, s->features, (long long)s->seed, out, out, out,
             model->pairs ? "pairs of features" : "features");
     if (model->graph)
-        fprintf(call->out, "  %s/%s         which features are neighbors, for --graph\n", out,
-                model->graph);
+        fprintf(call->out, "  %s/%s         edges of the graph, for --graph\n", out, model->graph);
 }
 
 static void print_images(const vxs_call *call, const vxs_simulation_summary *s)
@@ -96,18 +94,17 @@ static void print_images(const vxs_call *call, const vxs_simulation_summary *s)
     fprintf(out, "  %zu sphere%s of %zu voxels, %s at %.4g, %.4g, %.4g mm\n", s->spheres,
             s->spheres > 1 ? "s" : "", s->sphere, s->spheres > 1 ? "the first" : "centered",
             s->center[0], s->center[1], s->center[2]);
-    fprintf(
-        out,
-        "  intensities before anything was done, on average: %.5g inside the mask, with\n"
-        "  standard deviation %.5g over the voxels of an image, %.5g over subjects at a voxel\n",
-        s->mean, s->sigma, s->between);
     fprintf(out,
-            "  %s/features.npy      the data, one row a voxel of mask.nii.gz\n"
-            "  %s/participants.tsv  who they are and what is to be predicted\n"
-            "  %s/truth.tsv         the voxels that count; truth.nii.gz: the same as an overlay\n",
+            "  intensities within the mask before perturbation: mean %.3g, standard deviation "
+            "%.3g\n  over the voxels of an image, %.3g over subjects at a voxel\n",
+            s->mean, s->sigma, s->between);
+    fprintf(out,
+            "  %s/features.npy      the data, one row per voxel of mask.nii.gz\n  "
+            "%s/participants.tsv  subjects and target\n  %s/truth.tsv         the voxels of the "
+            "effect; truth.nii.gz: the same as an image\n",
             dir, dir, dir);
     if (call->model->images.write_images)
-        fprintf(out, "  %s/*.nii.gz          an image a subject\n", dir);
+        fprintf(out, "  %s/*.nii.gz          one image per subject\n", dir);
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
@@ -132,35 +129,33 @@ const vxs_command vxs_cmd_simulate = {
     .heading = "Make data",
     .summary = "simulate a cohort with known truth",
     .details =
-        "Writes a cohort directory with the features as an NPY file, the subjects and their target "
-        "as a table, and the truth as another. Results of a method on it can be compared with the "
-        "truth. Every number is a function of the seed and its place, whatever the number of "
+        "Simulates a cohort directory with known truth: features (NPY), subjects with target (TSV) "
+        "and truth.tsv. The output depends on the seed and the settings only, not on the number of "
         "threads.\n\n"
-        "lasso is the simulation of the screening studies: features are uniform on [-10, 10], a "
-        "share of them has a weight uniform on [-1, 1], and normal noise is added to the score.\n\n"
-        "fused is the simulation of the studies of fused penalties: features as in lasso, and a "
-        "graph of them. It is connected, a random spanning tree and random edges more, and in two "
-        "subgraphs far from each other all features have the same weight, uniform on [-1, 1]; or, "
-        "with --trees, a forest, and all features of a tree have the same weight. graph.tsv is "
-        "for --graph.\n\n"
-        "pairs has normal features, and pairs of them that have weights 1 or -1: the diagnosis is "
-        "the sign of the sum of weight times the product of both features, with normal noise. No "
-        "feature tells anything alone, so that no linear method finds them. --method fgm "
-        "--feature-map "
-        "poly2 looks at all pairs.\n\n"
-        "The skfs models are those of structured kernel feature selection. Their images are the "
-        "average brain, warped and shaded at random so that intensities vary between subjects, or "
-        "images of yours. In some subjects every voxel of one random sphere gets a normal value "
-        "of its own, with mean --effect and the standard deviation of that image. skfs-linear: "
-        "half are perturbed, and these are positive. skfs-additive and skfs-nonadditive: three "
-        "quarters are perturbed, and of these the ones with the largest psi are positive, so that "
-        "half of all are. psi sums over the voxels of the sphere, dealt to four groups: "
-        "sin(v1) + exp(v2/2000) + v3/1500 + (v4/1500)^2 with groups in the order of the voxels, "
-        "and v1 exp(v2/2000)/6200 + (v3/1500)^2 v4 with random groups. Perturbed, psi and groups "
-        "are in the tables.\n\n"
-        "spheres sums the means inside several spheres, with weights of both signs and normal "
-        "noise, to a score; its images are smooth noise with standard deviation 1. --shape makes "
-        "it a grid of any size.",
+        "lasso simulates a sparse linear model, as in studies of screening rules: features uniform "
+        "on [-10, 10], a fraction of weights uniform on [-1, 1], the others 0, and normal noise on "
+        "the score.\n\n"
+        "fused simulates a fused lasso: features as in lasso, and a connected random graph, a "
+        "spanning tree with additional edges. Two subgraphs far apart have one constant weight "
+        "each, uniform on [-1, 1]. With --trees, the graph is a forest and weights are constant on "
+        "each tree. Pass graph.tsv to --graph.\n\n"
+        "pairs simulates interactions: normal features, and weights 1 or -1 for pairs of them. The "
+        "diagnosis is the sign of the weighted sum of products plus normal noise. No single "
+        "feature is associated with the diagnosis, so linear methods fail; --method fgm "
+        "--feature-map poly2 searches all pairs.\n\n"
+        "skfs-linear, skfs-additive and skfs-nonadditive simulate images for structured kernel "
+        "feature selection: the average brain with random deformation and intensity bias, or your "
+        "own images. In the perturbed subjects, each voxel of one random sphere gets an "
+        "independent normal value with mean --effect and the standard deviation of the image. In "
+        "skfs-linear, half of the subjects are perturbed, and these are positive. In the other "
+        "two, three quarters are perturbed, and those with the largest psi, half of all subjects, "
+        "are positive. psi is a sum over the voxels of the sphere, in four groups: sin(v1) + "
+        "exp(v2/2000) + v3/1500 + (v4/1500)^2 with groups in voxel order (skfs-additive), or v1 "
+        "exp(v2/2000)/6200 + (v3/1500)^2 v4 with random groups (skfs-nonadditive). The tables "
+        "record perturbed, psi and groups.\n\n"
+        "spheres simulates a score from the means of several spheres, with weights of both signs "
+        "and normal noise, in smooth noise images with standard deviation 1. --shape sets the "
+        "grid.",
     .operands = operands,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_MODEL,
     .examples = examples,

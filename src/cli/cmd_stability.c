@@ -121,7 +121,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_stability = {
     .name = "stability",
     .heading = "Predict",
-    .summary = "find features that are selected in most random halves of the subjects",
+    .summary = "stability selection: features selected in most random halves",
     .details =
         "Fits the model to random halves of the subjects and reports each feature's selection "
         "frequency. Features above --threshold are stable; the expected number of falsely "

@@ -5,7 +5,7 @@
 static const vxs_operand operands[] = { { .name = NULL } };
 
 static const vxs_example examples[] = {
-    { "voxsift version", "see how this program was built, for a bug report" },
+    { "voxsift version", "print how this program was built, for a bug report" },
     { NULL, NULL },
 };
 
@@ -49,7 +49,7 @@ const vxs_command vxs_cmd_version = {
     .name = "version",
     .heading = "About voxsift",
     .summary = "print version, commit, compiler, flags, BLAS and threads",
-    .details = "The threads are those a command would use here, by the rules of --nthreads.",
+    .details = "Threads: the number that other commands use here, see --nthreads.",
     .operands = operands,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_NAMES_THREADS,
     .examples = examples,

@@ -67,8 +67,8 @@ void vxs_help_overview(FILE *out)
     fputs("\nHelp\n", out);
     print_wrapped(out, 2, "voxsift COMMAND -h", 27, "the usual options");
     print_wrapped(out, 2, "voxsift COMMAND --help", 27, "all options");
-    print_wrapped(out, 2, "voxsift methods", 27, "the prediction methods beside each other");
-    print_wrapped(out, 2, "voxsift help METHOD", 27, "a page about one of them, such as lasso");
+    print_wrapped(out, 2, "voxsift methods", 27, "compare the prediction methods");
+    print_wrapped(out, 2, "voxsift help METHOD", 27, "describe a method, such as lasso");
     for (const vxs_topic *topic = vxs_topics; topic->name; topic++) {
         char line[64];
         snprintf(line, sizeof(line), "voxsift help %s", topic->name);

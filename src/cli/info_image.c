@@ -25,7 +25,7 @@ static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
     int spatial = image->units & 7;
     if (image->grid.source == VXS_AFFINE_NONE)
         vxs_log(call->context, VXS_LOG_WARNING,
-                "'%s': neither sform nor qform can be used; left and right are not known", path);
+                "'%s': neither sform nor qform can be used; left and right are unknown", path);
     if (image->grid.source == VXS_AFFINE_QFORM && image->grid.sform_code > 0)
         vxs_log(call->context, VXS_LOG_WARNING, "'%s': its sform is singular; the qform is used",
                 path);
@@ -34,13 +34,13 @@ static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
                 path);
     if (spatial == 1 || spatial == 3)
         vxs_log(call->context, VXS_LOG_WARNING,
-                "'%s': its header says %s; the numbers are taken as mm", path,
+                "'%s': its header says %s; the numbers are read as mm", path,
                 spatial == 1 ? "meters" : "micrometers");
     if (summary->nonfinite > 0)
         vxs_log(call->context, VXS_LOG_WARNING, "'%s': %zu values are NaN or infinite", path,
                 summary->nonfinite);
     if (summary->max == 0 && summary->min == 0)
-        vxs_log(call->context, VXS_LOG_WARNING, "'%s': it is empty, every value is 0", path);
+        vxs_log(call->context, VXS_LOG_WARNING, "'%s': all values are 0", path);
 }
 
 /* Voxels of each label. */

@@ -50,13 +50,12 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
     const vxs_certificate *c = &o->fit.certificate;
     fprintf(
         out,
-        "  %s: %zu of %zu %s have a weight, of %zu %s that were selected; relative gap %.2g%s\n",
+        "  %s: %zu of %zu %s have a nonzero weight, from %zu selected %s; relative gap %.2g%s\n",
         o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", s->count,
-        vxs_unit_name(m, s->count), c->gap,
-        c->converged ? "" : ", and on these ABOVE the tolerance");
+        vxs_unit_name(m, s->count), c->gap, c->converged ? "" : ", on these ABOVE the tolerance");
     fprintf(out, "  selected in %llu %s%s\n", (unsigned long long)s->iterations,
             s->iterations == 1 ? "iteration" : "iterations",
-            s->refit_weight ? "; weights were refitted, the gap is that of the selection" : "");
+            s->refit_weight ? "; refitted weights, the gap is that of the selection" : "");
 }
 
 static void print_pieces(FILE *out, const vxs_model *m, size_t k)
@@ -76,7 +75,7 @@ static void print_output(FILE *out, const vxs_model *m, size_t k)
         return;
     }
     char lambda[VXS_REAL_TEXT];
-    fprintf(out, "  %s: %zu of %zu %s have a non-zero weight, at lambda %s; relative gap %.2g%s\n",
+    fprintf(out, "  %s: %zu of %zu %s have a nonzero weight, at lambda %s; relative gap %.2g%s\n",
             m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features",
             vxs_score_text(c->lambda, false, lambda), c->gap,
             c->converged ? "" : ", ABOVE the tolerance");
@@ -93,7 +92,7 @@ static void print_words(const vxs_call *call, const vxs_model *m)
     for (size_t k = 0; k < m->output_count; k++)
         print_output(out, m, k);
     for (size_t k = 0; k < m->covariate_count; k++)
-        fprintf(out, "%s%s%s", k == 0 ? "  not penalized: " : ", ", m->covariate_names[k],
+        fprintf(out, "%s%s%s", k == 0 ? "  unpenalized: " : ", ", m->covariate_names[k],
                 k + 1 == m->covariate_count ? "\n" : "");
 }
 

@@ -30,8 +30,7 @@ static const page pages[] = {
     [VXS_METHOD_GRAPHNET] = { .map = "smooth blobs",
                               .use = "effects that extend over voxels",
                               .when = "Use it where an effect extends over neighboring voxels and "
-                                      "a map that varies "
-                                      "smoothly is wanted.",
+                                      "the map should vary smoothly.",
                               .problem = "Minimize loss + lambda ||w||_1 + X / 2 sum over "
                                          "neighbors (w_i - w_j)^2, X "
                                          "from --laplacian.",
@@ -101,8 +100,7 @@ static const page pages[] = {
                          .cost = "Each iteration scans the data once." },
     [VXS_METHOD_MSLR] = { .map = "N voxels, regions or pairs",
                           .use = "the same by logistic regression",
-                          .when = "Use it as fgm, where weights refitted by logistic regression "
-                                  "are wanted.",
+                          .when = "Use it as fgm, with weights refitted by logistic regression.",
                           .problem = "As fgm with the logistic loss; then logistic regression on "
                                      "the selected "
                                      "features (--refit).",

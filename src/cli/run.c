@@ -119,7 +119,7 @@ static vxs_status run_in_pieces(vxs_call *call, vxs_error *err)
         status = call->command->run(call, err);
         bool done = !status || status == VXS_NOT_CONVERGED;
         if (vxs_checkpoint_close(call->pieces.checkpoint, done))
-            vxs_log(call->context, VXS_LOG_INFO, "what was finished stands in '%s', for --resume",
+            vxs_log(call->context, VXS_LOG_INFO, "'%s' holds the finished part, for --resume",
                     path);
     }
     free(path);

@@ -73,7 +73,8 @@ static const char *const of_folds[] = { "cv", "permute", NULL };
 static const char *const of_scores[] = { "cv", NULL };
 
 const vxs_topic vxs_topics[] = {
-    { "persons", "how scans of one person are found and kept together", persons, of_persons },
+    { "persons", "how voxsift identifies scans of one person and keeps them together", persons,
+      of_persons },
     { "folds", "cross-validation without leakage", folds, of_folds },
     { "scores", "baselines, metrics, confidence intervals and maps", scores, of_scores },
     { NULL, NULL, NULL, NULL },

@@ -71,12 +71,13 @@ vxs_status vxs_build_settle(vxs_build *build, vxs_error *err)
     if (build->no_memory.status)
         return vxs_fail(err, VXS_FAILED, "%s", build->no_memory.message);
     if (build->problems > 0)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "%zu of %zu subjects cannot be used (above); mend them, or pass --drop-bad",
-                        build->problems, selected);
+        return vxs_fail(
+            err, VXS_BAD_DATA,
+            "%zu of %zu subjects cannot be used (see above); correct them, or pass --drop-bad",
+            build->problems, selected);
     if (kept < (build->settings->single ? 1 : 2))
-        return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects are left; a cohort needs two", kept,
-                        selected);
+        return vxs_fail(err, VXS_BAD_DATA, "%zu of %zu subjects can be used; a cohort requires two",
+                        kept, selected);
     return VXS_OK;
 }
 
@@ -185,20 +186,19 @@ static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_
 {
     int tables = (s->features != NULL) + (s->npy != NULL) + (s->svmlight != NULL);
     if (tables + images != 1)
-        return vxs_fail(
-            err, VXS_MISUSE,
-            "one source is wanted: images or a table of them, --feature-table, --npy or "
-            "--svmlight");
+        return vxs_fail(err, VXS_MISUSE,
+                        "one source is required: images or a table of them, --feature-table, --npy "
+                        "or --svmlight");
     if (s->rows && (s->features || s->svmlight))
-        return vxs_fail(err, VXS_MISUSE, "--rows goes with --npy, or one image of four dimensions");
+        return vxs_fail(err, VXS_MISUSE, "--rows requires --npy or a 4D image");
     if (s->npy && !s->rows)
-        return vxs_fail(err, VXS_MISUSE, "--npy goes with --rows: who the rows are");
+        return vxs_fail(err, VXS_MISUSE, "--npy requires --rows, the table of its rows");
     if (s->regions && !s->atlas)
-        return vxs_fail(err, VXS_MISUSE, "--regions goes with --atlas: which regions");
+        return vxs_fail(err, VXS_MISUSE, "--regions requires --atlas");
     if (s->scale == VXS_SCALE_SUVR && !s->reference)
-        return vxs_fail(err, VXS_MISUSE, "--scale suvr goes with --reference: a mask or an atlas");
+        return vxs_fail(err, VXS_MISUSE, "--scale suvr requires --reference, a mask or an atlas");
     if (s->reference_labels && !s->reference)
-        return vxs_fail(err, VXS_MISUSE, "--reference-labels goes with --reference");
+        return vxs_fail(err, VXS_MISUSE, "--reference-labels requires --reference");
     if (tables && (s->mask || s->smooth > 0 || s->voxel_size > 0 || s->atlas || s->scale))
         return vxs_fail(err, VXS_MISUSE,
                         "a table has no voxels to mask, smooth, resample or scale");

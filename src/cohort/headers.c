@@ -19,11 +19,11 @@ static void read_header(vxs_build *build, vxs_subject *s, vxs_error *err)
         return;
     s->grid = image.grid;
     if (image.volumes != 1)
-        vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu volumes; one a subject is wanted", s->path,
+        vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu volumes; one per subject is required", s->path,
                  image.volumes);
     else if ((image.units & 7) == 1 || (image.units & 7) == 3)
         vxs_log(build->context, VXS_LOG_WARNING,
-                "'%s': its header says %s; the numbers are taken as mm", s->path,
+                "'%s': its header says %s; the numbers are read as mm", s->path,
                 (image.units & 7) == 1 ? "meters" : "micrometers");
     vxs_image_release(&image);
 }
@@ -83,13 +83,13 @@ static void say_difference(vxs_build *build, vxs_subject *s, const vxs_subject *
     if (isinf(distance))
         vxs_build_leave_out(build, s,
                             "'%s' has %zu x %zu x %zu voxels, '%s' has %zu x %zu x %zu; pass "
-                            "--resample to bring it onto the cohort's grid",
+                            "--resample to change it to the cohort's grid",
                             s->path, a->shape[0], a->shape[1], a->shape[2], reference->path,
                             b->shape[0], b->shape[1], b->shape[2]);
     else
         vxs_build_leave_out(build, s,
                             "the grid of '%s' (%s) differs from that of '%s' (%s) by %.3g mm at a "
-                            "corner; pass --resample to bring it onto the cohort's grid",
+                            "corner; pass --resample to change it to the cohort's grid",
                             s->path, here, reference->path, there, distance);
 }
 
@@ -159,8 +159,8 @@ vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
     compare_grids(build, reference);
     if (build->grid.source == VXS_AFFINE_NONE)
         vxs_log(build->context, VXS_LOG_WARNING,
-                "the images do not say where they are: left and right are not known, and "
-                "positions are counted from the first voxel, with voxels of %g x %g x %g mm%s",
+                "the images have no orientation: left and right are unknown, and positions are "
+                "relative to the first voxel, with voxels of %g x %g x %g mm%s",
                 fabs(build->grid.affine[0][0]), fabs(build->grid.affine[1][1]),
                 fabs(build->grid.affine[2][2]),
                 build->grid.sizes_invented ? " (1 where the header has no size)" : "");

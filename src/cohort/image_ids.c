@@ -127,7 +127,7 @@ static vxs_status leave_doubles_out(vxs_build *build, bool paths, vxs_error *err
             vxs_build_leave_out(build, s, "'%s' is given twice", s->path);
         else if (first != k)
             vxs_build_leave_out(build, s,
-                                "'%s' and '%s' have one id by their names and folders; pass a "
+                                "the names and folders of '%s' and '%s' give the same id; pass a "
                                 "table with ids and --image-column",
                                 build->subjects[sorted[first].image].path, s->path);
     }
@@ -350,7 +350,8 @@ static vxs_status name_by_folders(vxs_build *build, vxs_error *err)
     }
     if (!status)
         vxs_log(build->context, VXS_LOG_INFO,
-                "images have one file name; their ids are made of folders, such as '%s'",
+                "all images have the same file name; their ids are made from folder names, such as "
+                "'%s'",
                 build->subjects[0].id);
     release(&p);
     return status;

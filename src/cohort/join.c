@@ -96,18 +96,19 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
         if (rows[k].unselected || compare_ids(rows[k - 1].id, rows[k].id) != 0)
             continue;
         first = twins++ == 0 ? k : first;
-        vxs_log(build->context, VXS_LOG_DEBUG, "'%s' (line %zu) and '%s' (line %zu) are one id",
-                rows[k - 1].id, vxs_table_line(table, rows[k - 1].row), rows[k].id,
+        vxs_log(build->context, VXS_LOG_DEBUG,
+                "'%s' (line %zu) and '%s' (line %zu) are the same id", rows[k - 1].id,
+                vxs_table_line(table, rows[k - 1].row), rows[k].id,
                 vxs_table_line(table, rows[k].row));
     }
     if (twins > 0)
         return vxs_fail(err, VXS_BAD_DATA,
-                        "column '%s' repeats %zu id%s: '%s' (line %zu) and '%s' (line %zu) are one "
-                        "id%s; several sessions? use --id-column with a column that differs by "
-                        "row, such as scan_id, or select one session with --only",
+                        "column '%s' repeats %zu id%s: '%s' (line %zu) and '%s' (line %zu) are the "
+                        "same id%s; several sessions? use --id-column with a column that differs "
+                        "by row, such as scan_id, or select one session with --only",
                         vxs_build_id_name(build), twins, twins == 1 ? "" : "s", rows[first - 1].id,
                         vxs_table_line(table, rows[first - 1].row), rows[first].id,
-                        vxs_table_line(table, rows[first].row), twins > 1 ? ", and so on" : "");
+                        vxs_table_line(table, rows[first].row), twins > 1 ? ", and others" : "");
     return VXS_OK;
 }
 
@@ -139,7 +140,7 @@ static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, s
     }
     if (build->settings->single && build->unmatched_count > 0)
         vxs_log(build->context, VXS_LOG_INFO,
-                "%zu of %zu rows of the table have no image here and are left out",
+                "%zu of %zu rows of the table have no image and are left out",
                 build->unmatched_count, count);
     return VXS_OK;
 }
@@ -178,10 +179,10 @@ static void join_subject(vxs_build *build, vxs_subject *s, const entry *sorted, 
     used[row->row] = true;
     bool several = row + 1 < sorted + count && compare_ids(row[0].id, row[1].id) == 0;
     if (!own && several && !s->reason)
-        vxs_build_leave_out(build, s,
-                            "the table has several rows of '%s', and none of them is known to be "
-                            "of this image; pass --id-column",
-                            row->id);
+        vxs_build_leave_out(
+            build, s,
+            "the table has several rows of '%s', and none identifies this image; pass --id-column",
+            row->id);
 }
 
 vxs_status vxs_build_join(vxs_build *build, vxs_error *err)

@@ -92,7 +92,7 @@ static vxs_status map_array(vxs_cohort *c, int k, size_t count, vxs_error *err)
                  (uintptr_t)npy->data % (size_t)arrays[k].size == 0;
     if (!status && (!plain || npy->ndim != 1 || npy->count != count))
         status =
-            vxs_fail(err, VXS_BAD_DATA, "cannot use '%s': a list of %zu %s is wanted, as %s has it",
+            vxs_fail(err, VXS_BAD_DATA, "cannot use '%s': a list of %zu %s is required, as in %s",
                      path, count, arrays[k].items, VXS_COHORT_FILE);
     free(path);
     return status;
@@ -127,9 +127,10 @@ static vxs_status check_rows(const vxs_cohort *c, vxs_error *err)
                                 "go from 0 to %zu",
                                 c->path, name, j, (long long)row, c->n - 1);
             if (row <= before)
-                return vxs_fail(err, VXS_BAD_DATA,
-                                "cannot use '%s/%s': the subjects of feature %zu do not rise",
-                                c->path, name, j);
+                return vxs_fail(
+                    err, VXS_BAD_DATA,
+                    "cannot use '%s/%s': the subjects of feature %zu are not in increasing order",
+                    c->path, name, j);
             before = row;
         }
     }

@@ -58,7 +58,7 @@ static vxs_status map_features(vxs_cohort *c, vxs_error *err)
         c->n = npy->ndim == 2 ? npy->shape[1] : 0;
         if (!c->features || c->n == 0 || c->p == 0)
             status = vxs_fail(err, VXS_BAD_DATA,
-                              "cannot use '%s': a matrix of float32 is wanted, features x subjects",
+                              "cannot use '%s': a float32 matrix, features x subjects, is required",
                               path);
     }
     free(path);

@@ -193,8 +193,8 @@ static vxs_status refuse(const finder *f, const candidate *one, const candidate 
     const char *first = one->header ? one->header : f->build->id_header;
     const char *second = two->header ? two->header : f->build->id_header;
     return vxs_fail(err, VXS_MISUSE,
-                    "columns '%s' and '%s' differ about who is one person: '%s' and '%s' are one "
-                    "by '%s' and two by '%s'; pass --person COLUMN",
+                    "columns '%s' and '%s' identify different persons: '%s' and '%s' are one "
+                    "person by '%s' and two by '%s'; pass --person COLUMN",
                     first, second, f->build->subjects[i].id, f->build->subjects[k].id, first,
                     second);
 }
@@ -306,8 +306,7 @@ static vxs_status take_said(finder *f, const char *said, vxs_error *err)
     if (!c.table || (f->tables[1] && !vxs_table_find(f->tables[1], said, &c.column, NULL)))
         c.table = f->tables[1];
     if (!c.table)
-        return vxs_fail(err, VXS_MISUSE, "--person goes with a table that has the column '%s'",
-                        said);
+        return vxs_fail(err, VXS_MISUSE, "--person requires a table with the column '%s'", said);
     vxs_status status = vxs_table_find(c.table, said, &c.column, err);
     return status ? status : take(f, &c, err);
 }

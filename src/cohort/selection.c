@@ -41,7 +41,7 @@ vxs_status vxs_build_set_aside(vxs_build *build, const vxs_table *table, vxs_err
         return VXS_OK;
     if (!build->filter.table)
         return vxs_fail(err, VXS_MISUSE,
-                        "--only and --exclude go with a table of subjects; pass --participants");
+                        "--only and --exclude require a table of subjects; pass --participants");
     for (size_t i = 0; i < build->count; i++) {
         vxs_subject *s = &build->subjects[i];
         size_t row = table == build->table ? s->row : i;

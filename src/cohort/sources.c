@@ -78,7 +78,7 @@ static vxs_status add_pattern(vxs_build *build, const char *pattern, vxs_error *
     glob_t found;
     vxs_status status = VXS_OK;
     if (glob(pattern, 0, NULL, &found) != 0)
-        return vxs_fail(err, VXS_MISSING, "no file is called like '%s'", pattern);
+        return vxs_fail(err, VXS_MISSING, "no file matches '%s'", pattern);
     qsort(found.gl_pathv, found.gl_pathc, sizeof(*found.gl_pathv), by_name);
     for (size_t k = 0; k < found.gl_pathc && !status; k++)
         status = add_file(build, found.gl_pathv[k], err);
@@ -198,7 +198,7 @@ static vxs_status add_row(vxs_build *build, const char *table, size_t column, si
         return status;
     vxs_subject *s = &build->subjects[build->count - 1];
     if (!id)
-        s->reason = vxs_format(err, "the table gives no id");
+        s->reason = vxs_format(err, "the table has no id for it");
     else if (!path)
         s->reason = vxs_format(err, "the table names no image");
     if (s->reason)
@@ -212,10 +212,9 @@ static vxs_status add_table(vxs_build *build, const char *path, vxs_error *err)
     size_t column = 0;
     vxs_status status = vxs_build_read_table(build, path, err);
     if (!status && !settings->image_column && !settings->pattern)
-        status = vxs_fail(err, VXS_MISUSE,
-                          "'%s' is a table: say where its images are with --image-column or "
-                          "--pattern",
-                          path);
+        status = vxs_fail(
+            err, VXS_MISUSE,
+            "'%s' is a table; pass --image-column or --pattern for the paths of its images", path);
     if (!status && settings->image_column)
         status = vxs_table_find(build->table, settings->image_column, &column, err);
     for (size_t i = 0; !status && i < vxs_table_rows(build->table); i++)
@@ -279,22 +278,22 @@ vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_erro
     vxs_status status = VXS_OK;
     if (settings->rows) {
         if (!sources[0] || sources[1] || !vxs_is_image_name(sources[0]))
-            return vxs_fail(err, VXS_MISUSE, "--rows goes with one image of four dimensions");
+            return vxs_fail(err, VXS_MISUSE, "--rows requires one 4D image");
         status = add_volumes(build, sources[0], err);
         return status ? status : vxs_build_set_aside(build, build->table, err);
     }
     for (size_t k = 0; sources[k] && !status; k++) {
         if (build->table)
-            status = vxs_fail(err, VXS_MISUSE, "one table is wanted, and nothing beside it");
+            status = vxs_fail(err, VXS_MISUSE, "one table is required, without other sources");
         else
             status = add_source(build, sources[k], err);
     }
     if (!status && build->count == 0)
-        status = vxs_fail(err, VXS_MISSING, "no image was found in what was given");
+        status = vxs_fail(err, VXS_MISSING, "the sources contain no image");
     if (!status && !build->table)
         status = vxs_build_separate_ids(build, err);
     if (!status && settings->participants && build->table)
-        status = vxs_fail(err, VXS_MISUSE, "--participants goes with images, not with a table");
+        status = vxs_fail(err, VXS_MISUSE, "--participants requires images as source, not a table");
     if (!status && settings->participants)
         status = vxs_build_read_table(build, settings->participants, err);
     if (!status && build->table)

@@ -299,8 +299,8 @@ static vxs_status warn_of_outliers(const vxs_build *build, vxs_error *err)
         const vxs_subject *s = &build->subjects[i];
         if (!s->reason && spread > 0 && fabs(s->level - middle) > FAR_OUT * spread)
             vxs_log(build->context, VXS_LOG_WARNING,
-                    "'%s' is far from the others: the mean of its non-zero values is %.4g, the "
-                    "median over images %.4g",
+                    "'%s' is an outlier in intensity: the mean of its nonzero values is %.3g, the "
+                    "median over images %.3g",
                     s->path, s->level, middle);
     }
     free(levels);
@@ -339,18 +339,18 @@ vxs_status vxs_build_read_on_grid(const vxs_build *build, const char *path, cons
     } else {
         vxs_grid_orientation_text(&stored.grid, here);
         vxs_grid_orientation_text(&build->grid, there);
-        status = isinf(distance)
-                     ? vxs_fail(err, VXS_BAD_DATA,
-                                "cannot use '%s' as %s: it has %zu x %zu x %zu voxels, the images "
-                                "have %zu x %zu x %zu; pass --resample to bring it onto their grid",
-                                path, what, stored.grid.shape[0], stored.grid.shape[1],
-                                stored.grid.shape[2], build->grid.shape[0], build->grid.shape[1],
-                                build->grid.shape[2])
-                     : vxs_fail(err, VXS_BAD_DATA,
-                                "cannot use '%s' as %s: its grid (%s) differs from that of the "
-                                "images (%s) by %.3g mm at a corner; pass --resample to bring it "
-                                "onto theirs",
-                                path, what, here, there, distance);
+        status =
+            isinf(distance)
+                ? vxs_fail(err, VXS_BAD_DATA,
+                           "cannot use '%s' as %s: it has %zu x %zu x %zu voxels, the images have "
+                           "%zu x %zu x %zu; pass --resample to change it to their grid",
+                           path, what, stored.grid.shape[0], stored.grid.shape[1],
+                           stored.grid.shape[2], build->grid.shape[0], build->grid.shape[1],
+                           build->grid.shape[2])
+                : vxs_fail(err, VXS_BAD_DATA,
+                           "cannot use '%s' as %s: its grid (%s) differs from that of the images "
+                           "(%s) by %.3g mm at a corner; pass --resample to change it to theirs",
+                           path, what, here, there, distance);
     }
     vxs_volume_release(&stored);
     return status;
@@ -417,7 +417,7 @@ static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
         build->p += build->mask[v];
     }
     if (build->p == 0)
-        return vxs_fail(err, VXS_BAD_DATA, "no voxel is left in the mask");
+        return vxs_fail(err, VXS_BAD_DATA, "the mask has no voxel");
     build->voxels = vxs_alloc(build->p, sizeof(*build->voxels), err);
     if (!build->voxels)
         return VXS_FAILED;

@@ -85,7 +85,7 @@ static vxs_status read_pair(reader *r, char *word)
     int64_t index = 0;
     double value = 0;
     if (!colon)
-        return bad_line(r, "a pair such as 3:0.5 should stand here");
+        return bad_line(r, "a pair such as 3:0.5 is required here");
     *colon = '\0';
     if (strcmp(word, "qid") == 0) {
         r->query = colon + 1;
@@ -116,7 +116,7 @@ static vxs_status sort_pairs(reader *r)
     qsort(r->pairs, r->count, sizeof(*r->pairs), by_index);
     for (size_t k = 1; k < r->count; k++)
         if (r->pairs[k - 1].index == r->pairs[k].index)
-            return vxs_fail(r->err, VXS_BAD_DATA, "'%s' line %zu: index %d stands twice", r->path,
+            return vxs_fail(r->err, VXS_BAD_DATA, "'%s' line %zu: index %d occurs twice", r->path,
                             r->line, (int)r->pairs[k].index);
     return VXS_OK;
 }
@@ -129,7 +129,7 @@ static vxs_status read_line(reader *r)
     r->query = NULL;
     char *word = next_word(r);
     if (!word || !vxs_parse_real(word, &r->target))
-        return bad_line(r, "a target should stand first");
+        return bad_line(r, "the target must be first");
     for (word = next_word(r); word && !status; word = next_word(r))
         status = read_pair(r, word);
     return status ? status : sort_pairs(r);

@@ -79,8 +79,7 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
         drop_features(m);
         if (m->p < before)
             vxs_log(build->context, VXS_LOG_WARNING,
-                    "left out %zu of %zu features: some subject has no value", before - m->p,
-                    before);
+                    "left out %zu of %zu features with missing values", before - m->p, before);
         if (m->p == 0)
             return vxs_fail(err, VXS_BAD_DATA, "no feature has a value for every subject");
     }
@@ -127,7 +126,7 @@ static vxs_status leave_twins_out(vxs_build *build, const char *path, vxs_error 
     for (size_t i = 0; i < n && list && twin; i++) {
         vxs_subject *s = &build->subjects[i];
         if (twin[i] && strcmp(twin[i], s->id) == 0)
-            vxs_build_leave_out(build, s, "its id stands twice in '%s'", path);
+            vxs_build_leave_out(build, s, "its id occurs twice in '%s'", path);
         else if (twin[i])
             vxs_build_leave_out(build, s, "its id is that of '%s' in '%s', written differently",
                                 twin[i], path);
@@ -169,7 +168,7 @@ static size_t count_features(const vxs_build *build, const vxs_table *table, siz
         count += is_feature(build, table, j, ids);
         if (j != ids && !is_feature(build, table, j, ids))
             vxs_log(build->context, VXS_LOG_WARNING,
-                    "column '%s' of '%s' says who is who; it is no feature",
+                    "column '%s' of '%s' identifies persons and is not a feature",
                     vxs_table_header(table, j), build->settings->features);
     }
     return count;
@@ -276,7 +275,7 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
                         : s->npy    ? read_npy(build, m, err)
                                     : vxs_matrix_svmlight(build, m, err);
     if (!status && s->participants && build->table)
-        status = vxs_fail(err, VXS_MISUSE, "--participants goes with --feature-table or images");
+        status = vxs_fail(err, VXS_MISUSE, "--participants requires --feature-table or images");
     if (!status && s->participants)
         status = vxs_build_read_table(build, s->participants, err);
     if (!status && s->participants)

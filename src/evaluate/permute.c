@@ -81,10 +81,10 @@ static vxs_status find_exchange(permuter *m, vxs_error *err)
     r->units = m->exchange.units;
     r->distinct = ways < 36 ? round(exp(ways)) : INFINITY;
     if (r->distinct < 2)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "there is nothing to permute: of %zu %s no two that may change places "
-                        "differ in '%s'",
-                        r->units, r->unit, m->task->settings.target);
+        return vxs_fail(
+            err, VXS_BAD_DATA,
+            "nothing to permute: of %zu %s, no two that may be exchanged differ in '%s'", r->units,
+            r->unit, m->task->settings.target);
     return VXS_OK;
 }
 
@@ -302,15 +302,15 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
         return status;
     if (strcmp(r->unit, "people") == 0)
         vxs_log(m->context, VXS_LOG_INFO,
-                "%zu subjects are %zu people: a person's targets stay together, and change places "
-                "with those of persons that have as many subjects",
+                "%zu subjects of %zu persons: whole persons are exchanged, between persons with "
+                "the same number of subjects",
                 m->task->n, r->units);
     if (r->acceptable < 1)
         vxs_log(m->context, VXS_LOG_INFO,
-                "%.3g %% of permutations leave a training part with fewer than two subjects of a "
-                "class and are drawn again",
+                "%.3g %% of permutations leave fewer than two training subjects of a class and are "
+                "drawn again",
                 100 * (1 - r->acceptable));
-    vxs_log(m->context, VXS_LOG_INFO, "the smallest p that can come out is %.3g", r->smallest_p);
+    vxs_log(m->context, VXS_LOG_INFO, "the smallest possible p is %.3g", r->smallest_p);
     status = measure(m, m->context, m->task->score, &r->observed, &r->classes, err);
     if (!status && isnan(r->observed))
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' cannot be computed for these subjects",

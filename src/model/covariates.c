@@ -325,9 +325,10 @@ void vxs_unseen_warn(const vxs_context *context, const vxs_unseen_list *list, vx
                                        named++ > 0 ? ", " : "", id(of, i));
         }
         vxs_log(context, VXS_LOG_WARNING,
-                "no training subject has '%s' in '%s': %zu subjects are predicted with the average "
-                "of the levels that were learned: %s%s",
-                u->level, u->covariate, u->count, who, named < u->count ? ", ..." : "");
+                "no training subject has '%s' in '%s': %zu subject%s the mean coefficient of "
+                "the training levels: %s%s",
+                u->level, u->covariate, u->count, u->count == 1 ? " gets" : "s get", who,
+                named < u->count ? ", ..." : "");
     }
 }
 

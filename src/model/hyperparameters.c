@@ -42,8 +42,8 @@ vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, v
         settings->path.smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
     if (!status && count > 1)
         status = vxs_fail(err, VXS_MISUSE,
-                          "'--laplacian' has %zu values; one is wanted, unless folds choose "
-                          "(--choose-lambda)",
+                          "'--laplacian' has %zu values; one is required unless cross-validation "
+                          "chooses (--choose-lambda)",
                           count);
     settings->path.smooth = smooths[0];
     settings->path.chosen = true;
@@ -62,8 +62,8 @@ vxs_status vxs_settle_number(const vxs_method_settings *settings, vxs_path_point
                                                      : (double)settings->path.iterations };
     if (!status && count > 1 && !settings->path.chosen)
         status = vxs_fail(err, VXS_MISUSE,
-                          "'--nselect' has %zu values; one is wanted, unless folds choose "
-                          "(--choose-lambda)",
+                          "'--nselect' has %zu values; one is required unless cross-validation "
+                          "chooses (--choose-lambda)",
                           count);
     return status;
 }

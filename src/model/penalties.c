@@ -72,8 +72,7 @@ static vxs_status read_image(const char *path, const vxs_cohort *c, double *pena
     if (c->kind != VXS_FEATURES_VOXELS || image.volumes != 1)
         status =
             vxs_fail(err, VXS_BAD_DATA,
-                     "cannot use '%s' as penalties: one volume is wanted, for a cohort of voxels",
-                     path);
+                     "cannot use '%s' as penalties: a cohort of voxels requires one volume", path);
     else if (distance > 0.1)
         status =
             vxs_fail(err, VXS_BAD_DATA,

@@ -47,8 +47,8 @@ static vxs_status list(vxs_sim *sim, vxs_error *err)
         return vxs_fail(err, status, "%s", why.message);
     if (sim->build.count < sim->n)
         return vxs_fail(err, VXS_BAD_DATA,
-                        "'%s' has %zu images, but %zu subjects are wanted; pass --subjects", images,
-                        sim->build.count, sim->n);
+                        "'%s' has %zu images, but %zu subjects are required; pass --subjects",
+                        images, sim->build.count, sim->n);
     return VXS_OK;
 }
 
@@ -113,8 +113,8 @@ static vxs_status check_space(const vxs_sim *sim, vxs_error *err)
     if (sim->settings->mask || grid->sform_code == 4 || grid->qform_code == 4)
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
-                    "'%s' does not say that it is in MNI space, where the lobe would be known; "
-                    "pass --mask",
+                    "the header of '%s' does not declare MNI space, which the default mask "
+                    "requires; pass --mask",
                     sim->build.subjects[0].path);
 }
 

@@ -23,20 +23,18 @@ enum { STREAM_ORDER = VXS_LINEAR_OWN, STREAM_TREE, STREAM_EDGE, STREAM_PLACE };
 
 const vxs_param vxs_fused_simulation_params[] = {
     VXS_WHOLE_ROW("subjects", "N", AT(subjects), 100, 2, 1e7, "subjects"),
-    VXS_WHOLE_ROW("features", "P", AT(features), 3000, 2, 1e8, "features a subject"),
+    VXS_WHOLE_ROW("features", "P", AT(features), 3000, 2, 1e8, "number of features"),
     VXS_REAL_ROW("edges", "E", AT(edges), NAN, 1, 1000,
-                 "edges of a connected graph, for each feature; 1: a tree and one edge (1.1 unless "
-                 "--trees are asked for)"),
+                 "edges per feature of a connected graph; 1: a spanning tree and one edge; default "
+                 "1.1 without --trees"),
     VXS_WHOLE_ROW("trees", "K", AT(trees), NAN, 1, 1e8,
-                  "a graph without loops instead, of so many trees: it has as many edges less than "
-                  "features"),
-    VXS_REAL_ROW(
-        "nonzero", "SHARE", AT(nonzero), 0.1, 0, 1,
-        "share of the features that are in the two subgraphs, or in trees, that have a weight"),
+                  "simulate a forest of this number of trees instead"),
+    VXS_REAL_ROW("nonzero", "SHARE", AT(nonzero), 0.1, 0, 1,
+                 "fraction of features with nonzero weight, in two subgraphs or in trees"),
     VXS_REAL_ROW("noise", "SD", AT(noise), 1, 0, 1e9,
                  "standard deviation of the noise on the score"),
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, vxs_simulated_targets,
-                   "target: a score, or a diagnosis, the score above its median"),
+                   "target: a score, or a diagnosis (score above its median)"),
     VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };

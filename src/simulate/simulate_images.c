@@ -206,7 +206,7 @@ vxs_status vxs_simulate_images(const vxs_context *context, const vxs_simulation 
     sim.n = (size_t)settings->subjects;
     vxs_status status = VXS_OK;
     if (settings->images && settings->shape)
-        status = vxs_fail(err, VXS_MISUSE, "'--shape' is of images that are made");
+        status = vxs_fail(err, VXS_MISUSE, "'--shape' applies to simulated images only");
     if (!status)
         status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)

@@ -12,13 +12,13 @@
 
 const vxs_param vxs_lasso_simulation_params[] = {
     VXS_WHOLE_ROW("subjects", "N", AT(subjects), 100, 2, 1e7, "subjects"),
-    VXS_WHOLE_ROW("features", "P", AT(features), 5000, 1, 1e9, "features a subject"),
+    VXS_WHOLE_ROW("features", "P", AT(features), 5000, 1, 1e9, "number of features"),
     VXS_REAL_ROW("nonzero", "SHARE", AT(nonzero), 0.2, 0, 1,
-                 "share of the features that have a weight"),
+                 "fraction of features with nonzero weight"),
     VXS_REAL_ROW("noise", "SD", AT(noise), 1, 0, 1e9,
                  "standard deviation of the noise on the score"),
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, vxs_simulated_targets,
-                   "target: a score, or a diagnosis, its sign"),
+                   "target: a score, or a diagnosis (sign of the score)"),
     VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };

@@ -16,12 +16,12 @@ enum { STREAM_SIGN = VXS_LINEAR_OWN };
 
 const vxs_param vxs_pairs_simulation_params[] = {
     VXS_WHOLE_ROW("subjects", "N", AT(subjects), 200, 2, 1e7, "subjects"),
-    VXS_WHOLE_ROW("features", "P", AT(features), 20000, 2, 1e9, "features a subject"),
+    VXS_WHOLE_ROW("features", "P", AT(features), 20000, 2, 1e9, "number of features"),
     VXS_WHOLE_ROW("pairs", "K", AT(pairs), 3, 1, 1e6,
-                  "pairs of features that count, which share no feature"),
+                  "number of disjoint pairs of features with nonzero weight"),
     VXS_REAL_ROW(
         "noise", "SD", AT(noise), 0.1, 0, 1e9,
-        "standard deviation of the noise on the sum, to which each pair adds a variance of 1"),
+        "standard deviation of the noise on the sum of products; each pair has variance 1"),
     VXS_SEED_ROW(AT(seed)),
     { .name = NULL },
 };

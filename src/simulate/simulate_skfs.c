@@ -130,8 +130,8 @@ static vxs_status relate(vxs_sim *sim, vxs_error *err)
         sim->score[i] = psi_of(sim, i);
         if (!isfinite(sim->score[i]))
             status = vxs_fail(err, VXS_BAD_DATA,
-                              "psi of '%s' is not finite: its intensities are beyond what the "
-                              "model was made for; pass --sigma 262.75 to scale the images",
+                              "psi of '%s' is not finite: its intensities are too large for the "
+                              "model; pass --sigma 262.75 to scale the images",
                               sim->build.subjects[i].id);
     }
     return status ? status : rank(sim, err);

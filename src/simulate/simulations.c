@@ -10,47 +10,48 @@ const char *const vxs_simulation_names[] = {
 #define AT(member) offsetof(vxs_simulation_settings, images.member)
 
 #define SUBJECTS                                                                                   \
-    .name = "subjects", .value = "N", .help = "subjects, an image each", .type = VXS_PARAM_WHOLE,  \
-    .offset = AT(subjects), .initial = 200, .min = 4, .max = 100000
+    .name = "subjects", .value = "N", .help = "number of subjects, one image each",                \
+    .type = VXS_PARAM_WHOLE, .offset = AT(subjects), .initial = 200, .min = 4, .max = 100000
 #define IMAGES                                                                                     \
     .name = "images", .value = "WHERE",                                                            \
-    .help = "take images instead of making them: a folder, a list (.txt) or a pattern in quotes; " \
-            "--subjects of them are chosen by chance",                                             \
+    .help = "perturb your own images: a folder, a list (.txt) or a pattern in "                    \
+            "quotes; a random sample of --subjects of them",                                       \
     .type = VXS_PARAM_PATH, .offset = AT(images)
 #define MASK                                                                                       \
     .name = "mask", .value = "FILE",                                                               \
-    .help = "mask image; default the left temporal lobe, a box in MNI space",                      \
-    .type = VXS_PARAM_PATH, .offset = AT(mask)
+    .help = "mask image; default: left temporal lobe in MNI space", .type = VXS_PARAM_PATH,        \
+    .offset = AT(mask)
 #define RESAMPLE                                                                                   \
     .name = "resample", .help = "resample images and mask to the most common grid",                \
     .type = VXS_PARAM_FLAG, .offset = AT(resample)
 #define VOXEL_SIZE                                                                                 \
     .name = "voxel-size", .value = "MM",                                                           \
-    .help = "voxel size in mm; default that of the images, 2 for simulated ones",                  \
+    .help = "voxel size in mm; default: that of the images, 2 for simulated images",               \
     .type = VXS_PARAM_REAL, .offset = AT(voxel_size), .initial = NAN, .min = 0.5, .max = 20
 #define WRITE_IMAGES                                                                               \
-    .name = "write-images", .help = "write each subject's image as well", .type = VXS_PARAM_FLAG,  \
-    .offset = AT(write_images)
+    .name = "write-images", .help = "also write the image of each subject",                        \
+    .type = VXS_PARAM_FLAG, .offset = AT(write_images)
 #define RADIUS                                                                                     \
     .name = "radius", .value = "VOXELS",                                                           \
-    .help = "radius of a sphere, which lies within the mask; 4: 257 voxels",                       \
+    .help = "radius of a sphere within the mask, in voxels; 4: 257 voxels",                        \
     .type = VXS_PARAM_WHOLE, .offset = AT(radius), .initial = 4, .min = 1, .max = 50
 #define SEED                                                                                       \
-    .name = "seed", .value = "N",                                                                  \
-    .help = "start of the random numbers; the same seed gives the same cohort",                    \
+    .name = "seed", .value = "N", .help = "random seed; the same seed gives the same cohort",      \
     .type = VXS_PARAM_WHOLE, .offset = AT(seed), .initial = 1, .min = 0,                           \
     .max = 9007199254740992.0 /* 2^53, as everywhere */
 #define EFFECT                                                                                     \
-    .name = "effect", .value = "MU", .help = "mean of the values added to voxels of the sphere",   \
-    .type = VXS_PARAM_REAL, .offset = AT(effect), .min = -1e9, .max = 1e9
+    .name = "effect", .value = "MU",                                                               \
+    .help = "mean of the values added to the voxels of the sphere", .type = VXS_PARAM_REAL,        \
+    .offset = AT(effect), .min = -1e9, .max = 1e9
 #define SPREAD                                                                                     \
     .name = "spread", .value = "SHARE",                                                            \
-    .help = "standard deviation of the added values, relative to that of the image in the mask",   \
+    .help =                                                                                        \
+        "standard deviation of the added values, relative to that of the image within the mask",   \
     .type = VXS_PARAM_REAL, .offset = AT(spread), .initial = 1, .min = 0, .max = 1000
 #define SIGMA                                                                                      \
     .name = "sigma", .value = "SD",                                                                \
-    .help = "mean standard deviation within the mask to scale images to; default 262.75 for "      \
-            "simulated images, no scaling for given ones",                                         \
+    .help = "scale images to this mean standard deviation within the mask; default "               \
+            "262.75 for simulated images, none for --images",                                      \
     .type = VXS_PARAM_REAL, .offset = AT(sigma), .initial = NAN, .min = 1e-9, .max = 1e9
 #define WARP                                                                                       \
     .name = "warp", .value = "MM",                                                                 \
@@ -84,15 +85,15 @@ static const vxs_param spheres_params[] = {
     { IMAGES },
     { MASK },
     VXS_TEXT_ROW("shape", "X,Y,Z", AT(shape),
-                 "size of simulated images in voxels, a box instead of a temporal lobe"),
+                 "size in voxels of simulated box-shaped images, instead of a temporal lobe"),
     { RADIUS },
-    VXS_WHOLE_ROW("regions", "K", AT(regions), 3, 1, 1000, "spheres, which share no voxel"),
+    VXS_WHOLE_ROW("regions", "K", AT(regions), 3, 1, 1000, "number of disjoint spheres"),
     VXS_REAL_ROW("effect", "W", AT(effect), 2, -1e9, 1e9,
-                 "weight of the mean inside a sphere; every second one is negative"),
+                 "absolute weight of each sphere's mean; signs alternate"),
     VXS_REAL_ROW("noise", "SD", AT(noise), 1, 0, 1e9,
                  "standard deviation of the noise on the score"),
     VXS_CHOICE_ROW("target", "KIND", AT(target), 0, target_names,
-                   "target: a score, or a diagnosis, the score above its median"),
+                   "target: a score, or a diagnosis (score above its median)"),
     VXS_REAL_ROW("smooth", "MM", AT(smooth), 8, 0, 50,
                  "simulated images: smoothness in mm, full width at half maximum"),
     { VOXEL_SIZE },
@@ -107,28 +108,27 @@ const vxs_simulation vxs_simulations[] = {
       .summary = "a score that is a sparse linear function of uniform features",
       .params = vxs_lasso_simulation_params },
     { .name = "fused",
-      .summary = "the same, with weights that are constant along parts of a random graph",
+      .summary = "a score with weights that are constant on subgraphs of a random graph",
       .params = vxs_fused_simulation_params,
       .graph = "graph.tsv" },
     { .name = "pairs",
-      .summary = "a diagnosis by sums of products of two features, of which none counts alone",
+      .summary = "a diagnosis from products of feature pairs, without main effects",
       .params = vxs_pairs_simulation_params,
       .pairs = true },
     { .name = "skfs-linear",
-      .summary = "brains of which half are perturbed in a sphere of voxels, and these are positive",
+      .summary = "brain images; positive subjects are perturbed in a sphere",
       .params = linear_params,
       .plan = &vxs_plan_linear },
     { .name = "skfs-additive",
-      .summary = "the same with three quarters perturbed; positive by a sum of nonlinear functions "
-                 "of the sphere's voxels",
+      .summary = "brain images; the diagnosis is a sum of nonlinear functions of a sphere's voxels",
       .params = nonlinear_params,
       .plan = &vxs_plan_additive },
     { .name = "skfs-nonadditive",
-      .summary = "the same, by a sum of products of the sphere's voxels",
+      .summary = "brain images; the diagnosis is a sum of products of a sphere's voxels",
       .params = nonlinear_params,
       .plan = &vxs_plan_nonadditive },
     { .name = "spheres",
-      .summary = "smooth noise, and a score or a diagnosis by the means inside several spheres",
+      .summary = "smooth noise images; a score or a diagnosis from the means of several spheres",
       .params = spheres_params,
       .plan = &vxs_plan_spheres },
     { .name = NULL },

@@ -136,8 +136,8 @@ static vxs_status choose(vxs_sim *sim, const ball *b, size_t *room, vxs_error *e
     for (size_t s = 0; s < sim->spheres; s++) {
         if (count == 0)
             return vxs_fail(err, VXS_BAD_DATA,
-                            "behind %zu of %zu spheres of radius %d voxels no more fit into the "
-                            "mask, which has %zu voxels",
+                            "%zu of %zu spheres of radius %d voxels fit into the mask, which has "
+                            "%zu voxels, without overlap",
                             s, sim->spheres, (int)sim->settings->radius, sim->p);
         sim->centers[s] = room[vxs_random_below(&random, s, count)];
         count =

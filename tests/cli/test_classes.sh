@@ -24,10 +24,10 @@ for name in real mixed; do
     same "scores of $name" "$(scores)" "$wanted"
 done
 run voxsift predict m c_codes --training-too
-holds "codes that the model has not" "20 of 40 subjects are of classes that the model does not have: 's1' is '2', and others; it has '0', '1'. Scores are without them" "$work/err"
+holds "codes that the model has not" "20 of 40 subjects have classes that the model does not have: 's1' is '2', and others; its classes are '0', '1'. Metrics exclude them" "$work/err"
 run voxsift predict m c_codes --training-too --json
 holds "and in JSON" '"of_other_classes": 20' "$work/out"
 run voxsift predict mt c_codes --training-too
-holds "a name in capitals" "20 of 40 subjects are of classes that the model does not have: 's1' is 'PAT', and others; it has 'ctl', 'pat'" "$work/err"
+holds "a name in capitals" "20 of 40 subjects have classes that the model does not have: 's1' is 'PAT', and others; its classes are 'ctl', 'pat'" "$work/err"
 rm -rf ./*
 nothing_left "classes"

@@ -2,12 +2,12 @@
 run "$PYTHON" "$top/tests/cohort/cohort_agrees.py"
 same "cohorts agree with numpy and nibabel" "$code$(cat "$work/out" "$work/err")" 0
 refuses 2 "option '--out DIR' is missing" voxsift cohort img
-refuses 2 "one source is wanted" voxsift cohort -o x
-refuses 2 "one source is wanted" voxsift cohort img --svmlight x.svm -o x
-refuses 2 "'people.tsv' is a table: say where its images are" voxsift cohort people.tsv -o x
-refuses 2 "--regions goes with --atlas" voxsift cohort img --regions -o x
-refuses 2 "--scale suvr goes with --reference" voxsift cohort img --scale suvr -o x
-refuses 2 "--npy goes with --rows" voxsift cohort --npy x.npy -o x
+refuses 2 "one source is required" voxsift cohort -o x
+refuses 2 "one source is required" voxsift cohort img --svmlight x.svm -o x
+refuses 2 "'people.tsv' is a table; pass --image-column or --pattern" voxsift cohort people.tsv -o x
+refuses 2 "--regions requires --atlas" voxsift cohort img --regions -o x
+refuses 2 "--scale suvr requires --reference" voxsift cohort img --scale suvr -o x
+refuses 2 "--npy requires --rows" voxsift cohort --npy x.npy -o x
 refuses 2 "a table has no voxels" voxsift cohort --feature-table t.tsv --smooth 6 -o x
 refuses 2 "expects a size such as 500M or 2G, not '2GB'" voxsift cohort img --mem 2GB -o x
 refuses 65 "'people.tsv' has no column 'imag'; did you mean 'image'?" \
@@ -17,7 +17,7 @@ refuses 65 "'x.npy' is not a matrix of 5 rows" voxsift cohort --npy x.npy --rows
 echo "1 1:2 x" > bad.svm
 refuses 65 "'bad.svm' line 1: a pair such as 3:0.5" voxsift cohort --svmlight bad.svm -o x
 printf '1 3:1 2:5\n\n1 3:1 7:2 2:5 7:0\n' > bad.svm
-refuses 65 "'bad.svm' line 3: index 7 stands twice" voxsift cohort --svmlight bad.svm -o x
+refuses 65 "'bad.svm' line 3: index 7 occurs twice" voxsift cohort --svmlight bad.svm -o x
 printf '1 3:1\n1 2\0:5\n' > bad.svm
 refuses 65 "'bad.svm' line 2: it holds a zero byte" voxsift cohort --svmlight bad.svm -o x
 printf '1 1:1\n2 300000000:1\n' > bad.svm
@@ -33,9 +33,9 @@ works "info on a sparse cohort" voxsift info sp
 holds "how it is stored" "sparse: $("$PYTHON" -c 'import numpy; print(len(numpy.load("sp/features.rows.npy")))') values" "$work/out"
 works "info on a sparse cohort in JSON" voxsift info --json sp
 holds "its way to store" '"features_stored": "sparse"' "$work/out"
-refuses 66 "no file is called like 'none/*.nii'" voxsift cohort 'none/*.nii' -o x
+refuses 66 "no file matches 'none/*.nii'" voxsift cohort 'none/*.nii' -o x
 mkdir none
-refuses 66 "no image was found" voxsift cohort none -o x
+refuses 66 "the sources contain no image" voxsift cohort none -o x
 works "info tells of a cohort" voxsift info t
 holds "who was left out" "sub-12: 'ill/sub-12_T1w.nii.gz' is empty" "$work/out"
 works "info --json" voxsift info --json a
@@ -45,7 +45,7 @@ same "its keys" "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1]))
 refuses 73 "cannot write 'a': it exists" voxsift cohort nowhere.tsv --image-column image -o a
 refuses 73 "cannot write 'a': it exists" voxsift cohort --feature-table nowhere.tsv -o a
 refuses 73 "cannot write 'a': it exists" voxsift cohort --svmlight nowhere.svm -o a
-refuses 2 "--rows goes with --npy" voxsift cohort --svmlight x.svm --rows r.tsv -o x
+refuses 2 "--rows requires --npy" voxsift cohort --svmlight x.svm --rows r.tsv -o x
 # joins of many rows take n log n
 "$PYTHON" - > "$work/out" 2>&1 << 'EOF'
 import resource, subprocess

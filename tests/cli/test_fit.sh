@@ -21,7 +21,7 @@ printf 'feature\tpenalty\nroi 1\t0\n' > zero.tsv
 refuses 65 "the penalty of 'roi 1' is 0; it must be above 0" voxsift fit f --target score --penalty-factors zero.tsv -o x
 printf 'feature\tpenalty\nroi 99\t2\n' > unknown.tsv
 refuses 65 "the cohort has no feature 'roi 99'" voxsift fit f --target score --penalty-factors unknown.tsv -o x
-refuses 65 "one volume is wanted, for a cohort of voxels" voxsift fit f --target score --penalty-factors img/sub-01.nii.gz -o x
+refuses 65 "a cohort of voxels requires one volume" voxsift fit f --target score --penalty-factors img/sub-01.nii.gz -o x
 refuses 66 "cannot read 'none.npy'" voxsift fit f --target score --penalty-factors none.npy -o x
 printf 'feature\tpenalty\nroi 1\t2\nroi 1\t3\n' > unknown.tsv
 refuses 65 "'unknown.tsv' line 3: feature 'roi 1' stands twice" voxsift fit f --target score --penalty-factors unknown.tsv -o x
@@ -56,7 +56,7 @@ refuses 2 "option '--only' takes COLUMN=A,B, COLUMN!=A,B, COLUMN>60, COLUMN>=60,
 refuses 2 "'score' is the target; it cannot be a confound as well" \
     voxsift fit c --target score --confounds age,score -o x
 refuses 2 "COHORT is missing" voxsift check-model m
-refuses 2 "one source is wanted" voxsift predict m
+refuses 2 "one source is required" voxsift predict m
 
 # columns and values
 refuses 65 "'c/participants.tsv' has no column 'scor'; did you mean 'score'?" \
@@ -96,7 +96,7 @@ cut["starts"] = 8	65	is it truncated?
 lost = "values"	66	cannot read 'b/features.values.npy': No such file or directory
 lost = "rows"	66	cannot read 'b/features.rows.npy': No such file or directory
 lost = "starts"	66	cannot read 'b/features.starts.npy': No such file or directory
-a["values"] = a["values"][:-1]	65	cannot use 'b/features.values.npy': a list of STORED float32 is wanted, as cohort.json has it
+a["values"] = a["values"][:-1]	65	cannot use 'b/features.values.npy': a list of STORED float32 is required, as in cohort.json
 a["values"] = a["values"].astype("f8")	65	cannot use 'b/features.values.npy': a list of STORED float32
 a["values"] = a["values"].astype(">f4")	65	cannot use 'b/features.values.npy': a list of STORED float32
 a["values"] = a["values"][None]	65	cannot use 'b/features.values.npy': a list of STORED float32
@@ -107,8 +107,8 @@ a["starts"] = a["starts"].astype("i4")	65	cannot use 'b/features.starts.npy': a 
 a["rows"][79] = 80	65	cannot use 'b/features.rows.npy': feature 0 has a value of subject 80; they go from 0 to 79
 a["rows"][-1] = 2**31 - 1	65	cannot use 'b/features.rows.npy': feature 499 has a value of subject 2147483647
 a["rows"][3] = -1	65	cannot use 'b/features.rows.npy': feature 0 has a value of subject -1
-a["rows"][[3, 4]] = 4, 3	65	cannot use 'b/features.rows.npy': the subjects of feature 0 do not rise
-a["rows"][4] = 3	65	cannot use 'b/features.rows.npy': the subjects of feature 0 do not rise
+a["rows"][[3, 4]] = 4, 3	65	cannot use 'b/features.rows.npy': the subjects of feature 0 are not in increasing order
+a["rows"][4] = 3	65	cannot use 'b/features.rows.npy': the subjects of feature 0 are not in increasing order
 a["starts"][0] = 1	65	cannot use 'b/features.starts.npy': it goes from 1 to STORED, not from 0 to STORED
 a["starts"][-1] += 1	65	cannot use 'b/features.starts.npy': it goes from 0 to 
 a["starts"][1] = 2**63	65	cannot use 'b/features.starts.npy': feature 1 begins at 9223372036854775808 and ends at

@@ -31,7 +31,7 @@ gen 2 "option '--iterations' expects a whole number" mslr --iterations 0
 for list in 5,3 0 abc 2.5 -1 2, ,2 2,,4 3,3 1e10; do
     gen 2 "'--nselect' takes whole numbers that rise, at most 64, with commas between, not '$list'" fgm --nselect "$list"
 done
-gen 2 "'--nselect' has 2 values; one is wanted, unless folds choose (--choose-lambda)" mslr --nselect 2,4
+gen 2 "'--nselect' has 2 values; one is required unless cross-validation chooses (--choose-lambda)" mslr --nselect 2,4
 refuses 2 "'--nselect' has 2 values" voxsift cv c --target dx --method fgm --nselect 2,4 --inner-folds 0 -o x -q
 gen 2 "'--no-intercept' goes with '--standardize none'" fgm --no-intercept
 
@@ -115,7 +115,7 @@ for key in '"selected": 3,' '"outer_iterations": 1,' '"gap_of_selected": ' '"con
     holds "its keys" "$key" "$work/out"
 done
 works "info on pairs" voxsift info pairs
-holds "what was selected" " have a weight, of 4 features and pairs that were selected; relative gap" "$work/out"
+holds "what was selected" " have a nonzero weight, from 4 selected features and pairs; relative gap" "$work/out"
 works "info as JSON" voxsift info some --json
 holds "what was selected" '"selected": ' "$work/out"
 works "a path" voxsift path c --target dx --method fgm --per-iteration 2 --iterations 3
@@ -125,7 +125,7 @@ same "its points" "$(cut -f 2 "$work/out" | tr '\n' ' ')" "selected 2 4 8 "
 works "a path as JSON" voxsift path c --target dx --method mslr --feature-map poly2 --nselect 2,4,8 --json
 same "its points" "$(grep -o '"selected": [0-9]*' "$work/out" | tr '\n' ' ')" '"selected": 2 "selected": 4 "selected": 8 '
 run voxsift path c --target dx --method mslr --solver coordinate-descent --subproblem-tol 1e-11 --tol 1e-11 --iterations 2 --per-iteration 3
-same "what cannot be solved so far" "$code$(grep -c 'on what was selected: more than was asked for' "$work/err")" 31
+same "what cannot be solved so far" "$code$(grep -c 'on the selected features: above the tolerance' "$work/err")" 31
 works "little to find" voxsift fit c --target dx --method fgm --feature-map poly2 --C 1e-9 --tol 0.1 --refit 1 -o nothing -q
 holds "nothing is selected" " 0 features and pairs selected in 0 iterations, 0 of 14 features" "$work/out"
 works "which is a model" voxsift predict nothing new -q

@@ -50,7 +50,7 @@ ids "contrasts" "sub-1/T1w sub-1/T2w sub-2/T1w sub-2/T2w" "4 subjects of 2 peopl
 put e/one.nii.gz e/one.nii e/two.nii.gz
 run voxsift cohort e --mask-fraction 0.05 -o c
 same "one name" "$code" 65
-holds "both named" "'e/one.nii' and 'e/one.nii.gz' have one id by their names and folders" "$work/err"
+holds "both named" "the names and folders of 'e/one.nii' and 'e/one.nii.gz' give the same id" "$work/err"
 same "no cohort" "$(ls)" "$(printf '%s\n' bids d e ses-1 ses-2 t.tsv)"
 run voxsift cohort e/one.nii e/two.nii.gz e/one.nii --mask-fraction 0.05 -o c
 same "a file twice" "$code" 65

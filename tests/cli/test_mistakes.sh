@@ -45,7 +45,7 @@ done << 'END'
 65|and 37 more like these|sub-09|cohort t.tsv --image-column sex -o x
 65|and 37 more like these|sub-09|cohort t.tsv --pattern '{participant_id}.nii' -o x
 65|has no column 'id'|left out|cohort t.tsv --pattern '{id}.nii' -o x
-2|say where its images are with --image-column or --pattern|cannot|cohort t.tsv -o x
+2|is a table; pass --image-column or --pattern|cannot|cohort t.tsv -o x
 66|cannot read 'mask.nii.gz': No such file or directory; there is 'mask.nii'|warning|cohort t.tsv --image-column img --mask mask.nii.gz -o x
 66|'base' is a cohort without a map of weights|it is a directory|regions base
 66|did you mean 'halves200'?|FSLDIR|regions m/weights.nii.gz --atlas halves400
@@ -67,14 +67,14 @@ done << 'END'
 65|no row has the value 'Male' in column 'sex'; it has 'F', 'M'|cannot|fit base --target age --only sex=Male -o x
 65|did you mean 's0'|cannot|cv base --target age --exclude site=s9,s1 -o x
 65|nobody is left|cannot|cv base --target age --only 'age>300' -o x
-2|--only and --exclude go with a table|cannot|cohort i1.nii i2.nii --only sex=M -o x
+2|--only and --exclude require a table|cannot|cohort i1.nii i2.nii --only sex=M -o x
 2|cannot be a confound as well|cannot read|fit base --target age --confounds age -o x
 2|'--folds group' goes with '--group COLUMN'|json|cv base --target age --folds group -o x
 2|needs at least 5 groups of column 'site'; there are 3|json|cv base --target age --group site --folds 5 -o x
 2|or group, not 'groups'|json|cv base --target age --group site --folds groups -o x
 73|'m': it exists; pass --force|json|fit base --target age -o m
-2|suvr goes with --reference|cannot|cohort t.tsv --image-column img --scale suvr -o x
-2|--regions goes with --atlas|cannot|cohort t.tsv --image-column img --regions -o x
+2|suvr requires --reference|cannot|cohort t.tsv --image-column img --scale suvr -o x
+2|--regions requires --atlas|cannot|cohort t.tsv --image-column img --regions -o x
 65|no column 'sex'|/tmp|predict mc i1.nii
 65|and 37 more like these|sub-09|predict m t.tsv --image-column site
 2|no number is behind the sign|json|fit base --target age --exclude 'age>old' -o x

@@ -38,7 +38,7 @@ nifti("mask.nii", np.ones(SHAPE), (1, 1, 1), True)
 END
 run voxsift cohort nowhere.tsv --image-column image -o n
 same "images without a place" "$code" 0
-holds "are said" "left and right are not known, and positions are counted from the first voxel" "$work/err"
+holds "are said" "left and right are unknown, and positions are relative to the first voxel" "$work/err"
 holds "with what is made up" "1 x 1 x 1 mm (1 where the header has no size)" "$work/err"
 holds "and marked" '"voxel_sizes_invented": true' n/cohort.json
 works "those with a place" voxsift cohort known.tsv --image-column image -o k -q

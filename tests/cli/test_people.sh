@@ -7,7 +7,7 @@ printf 'participant_id\tscan\timage\nsub-1\ta\ta.nii\nsub-1\tb\tb.nii\n' > twice
 run voxsift cohort twice.tsv --image-column image -o x
 same "ids that stand twice" "$code" 65
 holds "what to do" "column 'participant_id' repeats 1 id: " "$work/err"
-refuses 2 "--person goes with a table that has the column 'who'" voxsift cohort i0.nii.gz i1.nii.gz --person who -o x
+refuses 2 "--person requires a table with the column 'who'" voxsift cohort i0.nii.gz i1.nii.gz --person who -o x
 refuses 65 "has no column 'who'" voxsift cohort --svmlight x.svm --person who -o x
 works "in words" voxsift cohort images.tsv --image-column image --id-column scan --mask-fraction 0.5 -o words
 holds "scans of people" "Made a cohort: 24 subjects of 12 people with 64 voxels each" "$work/out"

@@ -11,7 +11,7 @@ refuses 2 "lambda means something else in every fold" voxsift permute c --target
 run voxsift permute c --target score --nlambda 4 --permutations 5 -o x
 same "in words" "$code" 0
 holds "p" "permutations of the complete nested CV: correlation r " "$work/out"
-holds "the smallest p is said before" "the smallest p that can come out is 0.167" "$work/err"
+holds "the smallest p is said before" "the smallest possible p is 0.167" "$work/err"
 rm -rf ./*
 nothing_left "permute"
 

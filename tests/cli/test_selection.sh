@@ -87,7 +87,7 @@ same "two sessions of each" "$code" 65
 holds "the cure" "several sessions?" "$work/err"
 works "one session of each" voxsift cohort visits.tsv --image-column img --only session_id=M00 -q -o one
 same "its subjects" "$(sed 1d one/participants.tsv | wc -l) $(json one/cohort.json "['not_selected'], len(a['rows_without_data'])")" "6 6 0"
-refuses 2 "--only and --exclude go with a table of subjects; pass --participants" voxsift cohort i0M00.nii.gz i1M00.nii.gz --only a=b -o never
+refuses 2 "--only and --exclude require a table of subjects; pass --participants" voxsift cohort i0M00.nii.gz i1M00.nii.gz --only a=b -o never
 
 # what cannot be meant
 refuses 65 "no row has the value 'ADD' in column 'dx' (did you mean 'AD'?); it has 'AD', 'CN', 'MCI, late'" \

@@ -50,7 +50,7 @@ nothing_left "graphs"
 
 # Pairs of features.
 voxsift simulate pairs --subjects 10 --features 50 -o sim > "$work/out"
-holds "it says what counts" "the pairs of features that count" "$work/out"
+holds "it says what counts" "the pairs of features with nonzero weight" "$work/out"
 same "files of pairs" "$(ls sim | tr '\n' ' ')" "cohort.json features.npy participants.tsv truth.tsv "
 rm -r sim
 refuses 2 "7 features are too few for 4 pairs" voxsift simulate pairs --features 7 --pairs 4 -o x
@@ -87,17 +87,17 @@ for shape in 5,5 5,5,5,5 0,5,5 5.5,5,5 5,5,x 1001,1,1 nan,5,5; do
         voxsift simulate spheres --shape "$shape" -o x
 done
 refuses 2 "'--shape' and '--mask' exclude each other" voxsift simulate spheres --shape 9,9,9 --mask m.nii -o x
-refuses 2 "'--shape' is of images that are made" voxsift simulate spheres --shape 9,9,9 --images i -o x
+refuses 2 "'--shape' applies to simulated images only" voxsift simulate spheres --shape 9,9,9 --images i -o x
 refuses 2 "model 'skfs-linear' has no option '--shape'" voxsift simulate skfs-linear --shape 9,9,9 -o x
 refuses 65 "no sphere of radius 30 voxels fits into the mask, which has 10633 voxels; one of radius " \
     voxsift simulate skfs-linear --radius 30 --subjects 4 -o x
-refuses 65 "of 60 spheres of radius 4 voxels no more fit into the mask" \
+refuses 65 "of 60 spheres of radius 4 voxels fit into the mask" \
     voxsift simulate spheres --regions 60 --subjects 4 -o x
 refuses 66 "cannot read 'nowhere.nii'" voxsift simulate skfs-linear --mask nowhere.nii -o x
 refuses 66 "cannot read 'nowhere'" voxsift simulate skfs-linear --images nowhere -o x
-refuses 66 "no file is called like 'no/*.nii'" voxsift simulate skfs-linear --images 'no/*.nii' -o x
+refuses 66 "no file matches 'no/*.nii'" voxsift simulate skfs-linear --images 'no/*.nii' -o x
 mkdir empty
-refuses 66 "no image was found" voxsift simulate skfs-linear --images empty -o x
+refuses 66 "the sources contain no image" voxsift simulate skfs-linear --images empty -o x
 printf 'participant_id\tage\na\t1\n' > table.tsv
 refuses 2 "--images expects a folder, a list of images (.txt) or a pattern, not 'table.tsv'" \
     voxsift simulate skfs-linear --images table.tsv -o x
@@ -127,7 +127,7 @@ nib.save(nib.Nifti1Image(np.ones((8, 9, 9), "u1"), np.diag([3.0, 3, 3, 1])), "sm
 open("t1/sub-5.nii.gz", "r+b").truncate(900)
 EOF
 own="--radius 1 --subjects 6 -q -o x --images"
-refuses 65 "'t1' has 6 images, but 200 subjects are wanted; pass --subjects" \
+refuses 65 "'t1' has 6 images, but 200 subjects are required; pass --subjects" \
     voxsift simulate skfs-linear --images t1 -o x
 refuses 65 "'t1/sub-5.nii.gz'" voxsift simulate skfs-linear $own t1 --mask mask.nii
 refuses 65 "'odd/sub-4.nii.gz' has 9 x 9 x 10 voxels, 'odd/sub-0.nii.gz' has 9 x 9 x 9; pass --resample" \
@@ -136,16 +136,16 @@ refuses 65 "differs from that of 'moved/sub-0.nii.gz' (RAS) by" \
     voxsift simulate skfs-linear $own moved --mask mask.nii
 works "--resample" voxsift simulate skfs-linear $own moved --mask mask.nii --resample
 rm -r x
-refuses 65 "'series/sub-4.nii.gz' has 2 volumes; one a subject is wanted" \
+refuses 65 "'series/sub-4.nii.gz' has 2 volumes; one per subject is required" \
     voxsift simulate skfs-linear $own series --mask mask.nii
 refuses 65 "'twins/sub-0.nii' and 'twins/sub-0.nii.gz' have the same id 'sub-0'" \
     voxsift simulate skfs-linear $own twins --mask mask.nii
-refuses 65 "'odd/sub-0.nii.gz' does not say that it is in MNI space, where the lobe would be known; pass --mask" \
+refuses 65 "the header of 'odd/sub-0.nii.gz' does not declare MNI space, which the default mask requires; pass --mask" \
     voxsift simulate skfs-linear -q --radius 1 --subjects 4 --images 'odd/sub-[0-3]*' -o x
 refuses 65 "cannot use 'small.nii' as mask: it has 8 x 9 x 9 voxels, the images have 9 x 9 x 9" \
     voxsift simulate skfs-linear $own loud --mask small.nii
-refuses 65 "no voxel is left in the mask" voxsift simulate skfs-linear $own loud --mask nothing.nii
-refuses 65 "psi of 'sub-0' is not finite: its intensities are beyond what the model was made for; pass --sigma 262.75" \
+refuses 65 "the mask has no voxel" voxsift simulate skfs-linear $own loud --mask nothing.nii
+refuses 65 "psi of 'sub-0' is not finite: its intensities are too large for the model; pass --sigma 262.75" \
     voxsift simulate skfs-additive $own loud --mask mask.nii
 works "--sigma" voxsift simulate skfs-additive $own loud --mask mask.nii --sigma 262.75
 rm -r x t1 odd moved loud series twins empty ./*.nii table.tsv

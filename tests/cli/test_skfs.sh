@@ -9,7 +9,7 @@ skfs() { # CODE PART OPTIONS...
 skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian 1,-2
 skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian much
 skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian 1,
-skfs 2 "'--laplacian' has 2 values; one is wanted, unless folds choose (--choose-lambda)" --laplacian 1,2
+skfs 2 "'--laplacian' has 2 values; one is required unless cross-validation chooses (--choose-lambda)" --laplacian 1,2
 skfs 2 "'--bandwidth' expects a number above 0, or median, not '0'" --bandwidth 0
 skfs 2 "'--bandwidth' expects a number above 0, or median, not 'wide'" --bandwidth wide
 skfs 2 "confounds are taken out of the features, with '--confounds-as regress'" --confounds age

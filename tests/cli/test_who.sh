@@ -71,7 +71,7 @@ works "a model of run 1" voxsift fit r1 --target y -q -o m
 run voxsift predict m r2
 same "predicts run 2" "$code" 0
 same "of persons that it knows" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" person
-holds "without a score" "no score is given" "$work/err"
+holds "without a score" "no metrics" "$work/err"
 rm -rf ./*
 nothing_left "who"
 

@@ -349,7 +349,7 @@ out, err = run("ill", "--participants", "people.tsv", "-o", "t", "--drop-bad")
 for line in ["left out 'sub-08': cannot read 'ill/sub-08_T1w.nii.gz': its gzip stream",
              "left out 'sub-10': 'ill/sub-10_T1w.nii.gz' is the same file as 'ill/sub-01_T1w.nii.gz' of 'sub-01'",
              "left out 'sub-12': 'ill/sub-12_T1w.nii.gz' is empty",
-             "'ill/sub-16_T1w.nii.gz' is far from the others"]:
+             "'ill/sub-16_T1w.nii.gz' is an outlier in intensity"]:
     check(line, line in err, err)
 check("seven left out", load("t")[0]["dropped"] == 7, load("t")[0]["dropped"])
 save(half[::-1], "mask_ras.nii.gz", AFFINE @ np.diag([-1, 1, 1, 1]), "u1")
@@ -357,7 +357,7 @@ out, err = run("img", "--mask", "mask_ras.nii.gz", "-o", "u", code=65)
 check("a mask of the wrong handedness", "'mask_ras.nii.gz' as mask: its grid (RAS) differs from that of the images (LAS)" in err, err)
 open("twice.tsv", "w").write("participant_id\timage\nsub-01\timg/sub-01_T1w.nii.gz\n01\timg/sub-02_T1w.nii.gz\n")
 out, err = run("twice.tsv", "--image-column", "image", "-o", "u", code=65)
-check("one id twice", "'sub-01' (line 2) and '01' (line 3) are one id" in err, err)
+check("one id twice", "'sub-01' (line 2) and '01' (line 3) are the same id" in err, err)
 open("gap.tsv", "w").write("participant_id\timage\nsub-01\timg/sub-01_T1w.nii.gz\nsub-02\tn/a\nsub-03\tno.nii\nsub-04\timg/sub-04_T1w.nii.gz\n")
 out, err = run("gap.tsv", "--image-column", "image", "-o", "u", code=65)
 check("no image named", "left out 'sub-02': the table names no image" in err, err)

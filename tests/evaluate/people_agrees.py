@@ -135,7 +135,7 @@ write("wide.tsv", {"scan_id": plain, "RID": who + 1, **{f"f{j}": X[:, j] for j i
 _, err = run("cohort", "--feature-table", "wide.tsv", "--id-column", "scan_id", "-o", "wide")
 about = json.load(open("wide/cohort.json"))
 check("no feature", about["features"] == P and about["person_column"] == "RID" and about["people"] == 80
-      and "column 'RID' of 'wide.tsv' says who is who" in err and list(table(open("wide/participants.tsv"))) == ["scan_id", "RID"], err)
+      and "column 'RID' of 'wide.tsv' identifies persons" in err and list(table(open("wide/participants.tsv"))) == ["scan_id", "RID"], err)
 
 # images, by ids that do not spell the person
 for i in range(24):
@@ -153,7 +153,7 @@ check("one person however written", json.load(open("ways/cohort.json"))["people"
 
 # ---- What is unclear about persons ------------------------------------------------------------------
 _, err = cohort("no", plain, {**columns, "subject": who // 2}, code=2)
-check("columns that differ", "columns 'subject' and 'participant_id' differ about who is one person: 'scan" in err
+check("columns that differ", "columns 'subject' and 'participant_id' identify different persons: 'scan" in err
       and err.count("\n") == 1 and "pass --person COLUMN" in err, err)
 _, err = cohort("no", bids, {**columns, "participant_id": [persons[k // 2] for k in who]}, code=2)
 check("ids that differ", "columns 'participant_id' and 'scan_id' differ" in err, err)
@@ -212,7 +212,7 @@ for k in range(TRAITS):
         check("it is said", "--whole-blocks" in words or "160 subjects are 80 people: a person's targets stay together" in err, err)
 check("p is not small", np.mean(np.array(ps) <= 0.05) < 0.2 and np.mean(ps) > 0.25, ps)
 _, err = run("permute", "scans", "--target", "t0", *small, "--blocks", "participant_id", "-o", "no", "-q", code=65)
-check("nothing within persons", "there is nothing to permute: of 160 subjects no two that may change places differ in 't0'" in err, err)
+check("nothing within persons", "nothing to permute: of 160 subjects, no two that may be exchanged differ in 't0'" in err, err)
 said = json.loads(run("permute", "scans", "--target", "state", *small, "--blocks", "participant_id", "--json", "-q", "-o", "p", "--force")[0])
 check("within persons", (said["exchanged"], said["units"], said["distinct_permutations"]) == ("subjects", 160, None), said)
 _, err = run("permute", "scans", "--target", "t0", *small, "--blocks", "scan_id", "--whole-blocks", "-q", "-o", "no", code=2)

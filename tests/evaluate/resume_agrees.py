@@ -36,7 +36,7 @@ def stop_and_go_on(command, *words, enough=20000):
     p.send_signal(signal.SIGINT)
     err = p.communicate()[1]
     check("stopped in the middle", p.returncode == 130 and not os.path.exists("again"), (p.returncode, err))
-    check("says where it stands", "stands in 'again.checkpoint', for --resume" in err, err)
+    check("says where it stands", "'again.checkpoint' holds the finished part, for --resume" in err, err)
     with open("again.checkpoint", "r+b") as f:  # a machine that loses its power writes half a record
         f.truncate(os.path.getsize("again.checkpoint") - 7)
     shutil.copy("again.checkpoint", "kept")
