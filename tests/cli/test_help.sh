@@ -116,7 +116,7 @@ holds "version says the compiler" "compiler" "$work/out"
 works "version --json" voxsift version --json --nthreads 3
 same "version --json is JSON" \
     "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["threads"], *sorted(d))' "$work/out")" \
-    "3 blas commit compiler flags processor threads version warnings"
+    "3 blas commit compiler flags processor threads vectors version warnings"
 same "threads: the cores it may use" "$(taskset -c 0 voxsift version | sed -n 's/^threads *//p')" 1
 same "threads: SLURM before OpenMP" \
     "$(OMP_NUM_THREADS=5 SLURM_CPUS_PER_TASK=3 voxsift version | sed -n 's/^threads *//p')" 3

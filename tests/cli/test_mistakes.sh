@@ -66,7 +66,7 @@ done << 'END'
 65|did you mean 'age'?|json|fit base --target age --only 'agee>60' -o x
 65|no row has the value 'Male' in column 'sex'; it has 'F', 'M'|cannot|fit base --target age --only sex=Male -o x
 65|did you mean 's0'|cannot|cv base --target age --exclude site=s9,s1 -o x
-65|nobody is left|cannot|cv base --target age --only 'age>300' -o x
+65|no row is left|cannot|cv base --target age --only 'age>300' -o x
 2|--only and --exclude require a table|cannot|cohort i1.nii i2.nii --only sex=M -o x
 2|cannot be a confound as well|cannot read|fit base --target age --confounds age -o x
 2|'--folds group' goes with '--group COLUMN'|json|cv base --target age --folds group -o x
