@@ -9,7 +9,7 @@ cv 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 1
 cv 2 "'--inner-folds' expects 0, or 2 and more" --inner-folds 1
 cv 2 "'--folds 100' needs at least 100 people; there are 60" --folds 100
 cv 2 "'--folds 5' needs at least 5 groups of column 'site'; there are 3" --group site --folds 5
-cv 2 "'--inner-folds 50' needs at least 50 people among the training subjects; there are 48" --inner-folds 50
+cv 2 "'--inner-folds 50' needs at least 50 people among the training subjects; there are 48" --inner-folds 50 -q
 cv 2 "expects ttest:P or variance:SHARE with a number between 0 and 1, not 'ttest'" --prefilter ttest
 cv 2 "not 'anova:0.05'" --prefilter anova:0.05
 cv 2 "'--prefilter' does not go with method 'fused'" --prefilter ttest:0.05 --method fused --graph chain
@@ -64,7 +64,7 @@ holds "is not calibrated, which is said" "probabilities are not calibrated" "$wo
 rm -r f
 refuses 65 "training needs two of each class" voxsift fit rare --target rare --method fgm --calibrate 5 -o f -q
 refuses 2 "'--calibrate 5' needs at least 5 groups of column 'site'; there are 3" voxsift fit c --target dx --group site --method fgm --calibrate 5 -o f -q
-refuses 2 "'--choose-lambda 4' calibrates by its own folds: '--calibrate 3' must be left out, or be as many" \
+refuses 2 "'--choose-lambda' calibrates by its own folds: '--calibrate 3' must be left out, or be as many" \
     voxsift fit c --target dx --choose-lambda 4 --calibrate 3 -o f -q
 refuses 2 "'--calibrate' is for probabilities of classes, and 'score' is a score" voxsift fit c --target score --calibrate 3 -o f -q
 run voxsift fit c --target dx --choose-lambda 4 --nlambda 4 -o f -q

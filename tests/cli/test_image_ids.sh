@@ -30,7 +30,7 @@ put {p1,p2,p3}/sub-01_T1w.nii.gz
 ids "one label" "p1 p2 p3" "3 subjects of 3 people" '*/sub-01_T1w.nii.gz'
 put P0{1,2}/{baseline,followup}/T1.nii.gz
 ids "persons with visits" "P01_baseline P01_followup P02_baseline P02_followup" "4 subjects of 2 people" 'P0*/*/T1.nii.gz'
-ids "visits of one person" "P01_baseline P01_followup" "2 subjects of 1 people" 'P01/*/T1.nii.gz'
+ids "visits of one person" "P01_baseline P01_followup" "2 subjects of 1 person" 'P01/*/T1.nii.gz'
 put {siteA,siteB}/{x1,x2}/T1.nii.gz
 ids "sites with subjects" "siteA_x1 siteA_x2 siteB_x1 siteB_x2" "4 subjects of 4 people" 'site*/*/T1.nii.gz'
 rm -rf fs p1 p2 p3 P0? site? list.txt

@@ -19,7 +19,7 @@ works "their links lead somewhere" sh "$top/tests/packages/links.sh" "$root/opt/
 (cd "$root/opt/v/share/doc/voxsift" && run "$root/opt/v/bin/voxsift" info examples/arc/participants.tsv)
 holds "the commands of README run there" "participants.tsv" "$work/out"
 run man -M "$root/opt/v/share/man" voxsift-simulate
-holds "man finds the page" "make a cohort whose truth is known" "$work/out"
+holds "man finds the page" "simulate a cohort with known truth" "$work/out"
 (cd "$work" && run "$root/opt/v/bin/voxsift" info schaefer200)
 holds "its atlases are found by name" "an atlas of  200 labels" "$work/out"
 export PKG_CONFIG_PATH="$root/opt/v/lib/pkgconfig"

@@ -58,11 +58,11 @@ refuses 65 "as atlas: $silent" voxsift report m --atlas mask.nii -o x.html
 refuses 65 "as underlay: $silent" voxsift report m --underlay mask.nii -o x.html
 works "an atlas as silent as the images" voxsift regions n/coverage.nii.gz --threshold 1 --atlas n/mask.nii.gz
 run voxsift report m -o m.html
-holds "whose page says it" "left and right are not known, and mm are counted from the first voxel" m.html
-if grep -q "Left is left" m.html; then fail "left is not left" "m.html"; else pass; fi
+holds "whose page says it" "left and right are unknown, and mm are counted from the first voxel" m.html
+if grep -q "left is left" m.html; then fail "left is not left" "m.html"; else pass; fi
 run voxsift fit k --target score -o mk -q
 run voxsift report mk -o mk.html
-holds "elsewhere left is left" "Left is left" mk.html
+holds "elsewhere left is left" "left is left" mk.html
 run voxsift predict m k
 same "nobody is predicted elsewhere" "$code" 65
 holds "and it says why" "left and right may be exchanged" "$work/err"
