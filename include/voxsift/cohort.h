@@ -1,4 +1,4 @@
-/* voxsift/cohort.h - cohorts: a table of subjects joined to what was measured on them. */
+/* voxsift/cohort.h - cohorts: a table of subjects joined to their images or other features. */
 #ifndef VOXSIFT_COHORT_H
 #define VOXSIFT_COHORT_H
 
@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
+#pragma GCC visibility push(default) /* declarations from here on are exported by the library */
 #endif
 
 /* A directory is a cohort when it holds this file. */
@@ -21,43 +21,45 @@ extern "C" {
 enum { VXS_SCALE_NONE, VXS_SCALE_GLOBAL, VXS_SCALE_SUVR, VXS_SCALE_Z };
 enum { VXS_NAN_ZERO, VXS_NAN_DROP, VXS_NAN_ERROR };
 
-/* What to make it of (rows of vxs_source_params), and how (rows of vxs_cohort_params); the rest is
- * for prediction. */
+/* The sources (rows of vxs_source_params), the choices in making the cohort (rows of
+ * vxs_cohort_params), and fields for prediction alone. */
 typedef struct {
     const char *image_column, *pattern, *participants, *rows, *row_names, *id_column, *person;
     const char *features, *npy, *svmlight;
-    vxs_texts only, exclude; /* expressions of which all, or none, must be true of a row */
+    vxs_texts only,
+        exclude; /* expressions: every `only` and no `exclude` is true of a selected row */
     const char *mask, *reference, *reference_labels, *atlas, *atlas_names;
     double mask_fraction, voxel_size, smooth, tolerance;
     bool resample, regions, drop_bad, dry_run;
-    const char *onto; /* an image on whose grid they must be; NULL: that of most of them */
-    bool single;      /* one subject is enough */
-    size_t width;     /* svmlight text has at least this many features, named or not */
+    const char
+        *onto;    /* an image that defines the grid; NULL: the most frequent grid of the images */
+    bool single;  /* one subject is enough */
+    size_t width; /* svmlight text has at least this many features, named or not */
     int scale, nan;
     int64_t mem;
-    struct vxs_origin *origin; /* private: which file and lines the subjects are from; or NULL */
+    struct vxs_origin *origin; /* private: file and lines of the subjects; or NULL */
 } vxs_cohort_settings;
 extern const vxs_param vxs_source_params[], vxs_cohort_params[];
 
-/* What came of it. */
+/* The result: counts, times and sizes. */
 typedef struct {
     size_t subjects, dropped, features;
-    size_t not_selected;   /* by --only and --exclude; not among those dropped */
-    size_t people;         /* persons that the subjects are; a subject may be one scan of several */
-    size_t people_perhaps; /* fewer where the form of ids or columns makes that likely */
+    size_t not_selected;   /* subjects outside --only and --exclude; not counted as dropped */
+    size_t people;         /* number of persons; one subject may be one scan of several */
+    size_t people_perhaps; /* fewer, if the form of ids or columns makes that likely */
     size_t edges;          /* pairs of voxels in the mask that share a face */
     bool voxels;           /* features are voxels */
-    bool sparse;           /* only values that are not 0 are stored */
-    size_t stored;         /* of a sparse one: so many */
-    double seconds, expected_seconds; /* spent, and for the part that a dry run leaves out */
-    uint64_t expected_bytes;          /* of the features' files */
-    uint64_t expected_memory;         /* peak */
+    bool sparse;           /* the matrix stores nonzero values only */
+    size_t stored;         /* number of stored values of a sparse matrix */
+    double seconds, expected_seconds; /* elapsed, and expected for the part that a dry run omits */
+    uint64_t expected_bytes;          /* size of the feature files */
+    uint64_t expected_memory;         /* peak memory */
 } vxs_cohort_summary;
 
-/* Joins, checks, masks, resamples, scales, smooths and writes a cohort directory. Sources are what
- * stands on the command line: a table, a folder, a list of images, a pattern in quotes, or one 4D
- * image; none when settings name features, npy or svmlight. Every problem with a subject is logged
- * before the call fails or goes on without it. */
+/* Joins, checks, masks, resamples, scales, smooths and writes a cohort directory. `sources` are the
+ * arguments of the command line: a table, a folder, a list of images, a pattern in quotes, or one
+ * 4D image; none if settings name features, npy or svmlight. The log names every problem of a
+ * subject before the call fails or continues without the subject. */
 VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
                                           const vxs_cohort_settings *settings,
                                           const char *const *sources, const char *directory,
@@ -70,34 +72,33 @@ typedef enum { VXS_FEATURES_VOXELS, VXS_FEATURES_REGIONS, VXS_FEATURES_COLUMNS }
 
 #define VXS_NO_COLUMN SIZE_MAX
 
-/* A cohort directory that is open; features are mapped, not read. Dense ones are p x n: the values
- * of a feature stand together. Of sparse ones only the values that are not 0 are there: those of
- * feature j stand at starts[j] ... starts[j + 1] - 1, with their subjects in `rows`, which ascend.
- */
+/* An open cohort directory; features are memory-mapped, not read. Dense: p x n, row-major, so that
+ * the values of a feature are contiguous. Sparse: nonzero values only, feature by feature; entries
+ * starts[j] ... starts[j + 1] - 1 belong to feature j, with their subjects in `rows`, ascending. */
 typedef struct {
     char *path;
     size_t n, p;
     vxs_feature_kind kind;
-    const float *features; /* NULL when sparse */
-    const float *values;   /* these three are NULL when dense */
+    const float *features; /* p x n; NULL if sparse */
+    const float *values;   /* sparse values, subjects and offsets; NULL if dense */
     const int32_t *rows;
     const size_t *starts;
-    vxs_table *people; /* n rows, in the order of the features' columns; as the user calls them */
-    size_t id_column;  /* of the subjects, such as scans */
-    size_t person_column; /* of who they are, or VXS_NO_COLUMN: the ids say that */
-    size_t *person;       /* of a subject: 0 ... persons - 1 */
+    vxs_table *people;    /* n rows in the order of subjects; headers as in the user's table */
+    size_t id_column;     /* column of subject ids, such as ids of scans */
+    size_t person_column; /* column of persons, or VXS_NO_COLUMN: the ids contain them */
+    size_t *person;       /* n: person of each subject, 0 ... persons - 1 */
     size_t persons;
     struct vxs_json *about; /* cohort.json */
-    vxs_grid grid;          /* of voxels and regions */
-    size_t *voxels;         /* of the grid, ascending; p of them when features are voxels */
+    vxs_grid grid;          /* grid of voxels and of regions */
+    size_t *voxels;         /* voxel_count grid indices, ascending; p of them for voxel features */
     size_t voxel_count;
-    vxs_table *names; /* features that are not voxels have them in column `name_column`; or NULL */
+    vxs_table *names; /* feature names in column `name_column`; NULL for voxels and unnamed */
     size_t name_column;
     vxs_npy npy[3]; /* private */
 } vxs_cohort;
 VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
 void vxs_cohort_release(vxs_cohort *cohort);
-/* As the table calls subject i; "?" where it has no id. */
+/* The id of subject i as in the user's table; "?" if it has none. */
 const char *vxs_cohort_id(const vxs_cohort *cohort, size_t i);
 /* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix. */
 const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[32]);

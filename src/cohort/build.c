@@ -1,4 +1,5 @@
-/* build.c - the order in which a cohort is made, and what becomes of subjects on the way. */
+/* build.c - the steps of making a cohort in their order, and the subjects that each step leaves
+ * out. */
 #include "cohort/build.h"
 #include "image/names.h"
 
@@ -48,7 +49,7 @@ void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *for
     if (subject->reason)
         return;
     subject->reason = vxs_format(&build->no_memory, "%s", why.message);
-    if (!subject->reason) /* out it is all the same, until vxs_build_settle ends the work */
+    if (!subject->reason) /* leave it out all the same; vxs_build_check_problems then fails */
         subject->reason = lost_reason;
     if (!build->settings->drop_bad)
         build->problems++;
@@ -123,7 +124,7 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
     vxs_output *output = NULL;
     double start = vxs_seconds();
     vxs_status status = VXS_OK;
-    /* the name is claimed before all work, so that a wrong one costs nothing */
+    /* claim the name before all work: a wrong name fails at no cost */
     if (!build->settings->dry_run)
         status = vxs_output_new(build->context, directory, replace, &output, err);
     if (!status)
@@ -148,7 +149,7 @@ static vxs_status make_from_images(vxs_build *build, const char *const *sources,
     return status;
 }
 
-/* ---- Where the subjects are from ------------------------------------------------------------- */
+/* ---- Source of the subjects ------------------------------------------------------------------ */
 
 void vxs_origin_release(vxs_origin *o)
 {
@@ -180,7 +181,7 @@ static vxs_status note_origin(const vxs_build *build, vxs_origin *o, vxs_error *
     return VXS_OK;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_error *err)
 {
@@ -210,7 +211,7 @@ static vxs_status check_file(const char *path, vxs_error *err)
     return access(path, F_OK) == 0 ? VXS_OK : vxs_file_missing(path, err);
 }
 
-/* Before images are read: a mask or an atlas that is not there costs no time. */
+/* Before images are read: a missing mask or atlas fails at once. */
 static vxs_status check_files(const vxs_cohort_settings *s, vxs_error *err)
 {
     const char *const atlases[] = { s->regions ? s->atlas : NULL, s->reference };

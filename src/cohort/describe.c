@@ -1,4 +1,5 @@
-/* describe.c - everything of a cohort but its features: who, where, and what was done. */
+/* describe.c - writes the description of a cohort: participants, grid, mask, regions,
+ * preprocessing; all files but the features. */
 #include "cohort/build.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ static void write_grid(vxs_json_writer *w, const vxs_grid *grid)
     vxs_json_close_object(w);
 }
 
-/* In the order in which it is done, so that prediction can repeat it. */
+/* Steps are in the order of their execution, so that prediction can repeat them. */
 static void write_preprocessing(vxs_json_writer *w, const vxs_build *build)
 {
     const vxs_cohort_settings *s = build->settings;
@@ -131,7 +132,7 @@ static void write_about(const vxs_build *build, FILE *stream)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Persons in a table of features are in no other table. */
+/* True if the column of persons is in the table of features alone. */
 static bool is_person_apart(const vxs_build *build)
 {
     size_t column = 0;
@@ -140,8 +141,8 @@ static bool is_person_apart(const vxs_build *build)
     return !build->table || vxs_table_find(build->table, build->person_header, &column, NULL);
 }
 
-/* The ids first, then the columns of the table in their order, all as they are called there, a row
- * a kept subject. */
+/* Writes ids, then the columns of the table in their order, under their own headers; a row per
+ * included subject. */
 static void write_participants(const vxs_build *build, FILE *stream)
 {
     vxs_tsv_writer w;
@@ -211,7 +212,7 @@ static vxs_status write_image(const vxs_build *build, vxs_output *output, const 
     return status ? status : closed;
 }
 
-/* The labels of the regions, on the cohort's grid and inside its mask. */
+/* Writes the labels of the regions, on the cohort's grid and inside its mask. */
 static vxs_status write_labels(const vxs_build *build, vxs_output *output, vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&build->grid);
@@ -254,7 +255,7 @@ static vxs_status write_images(const vxs_build *build, vxs_output *output, vxs_e
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 vxs_status vxs_build_describe(vxs_build *build, vxs_output *output, const char *const *names,
                               vxs_error *err)

@@ -1,4 +1,4 @@
-/* headers.c - are the images of a cohort on one grid? Seen from their headers, before any work. */
+/* headers.c - compares the grids of all images by their headers, before any work. */
 #include "cohort/build.h"
 
 #include "voxsift/internal/machine.h"
@@ -39,7 +39,7 @@ static vxs_status read_headers(vxs_build *build, vxs_error *err)
             s->grid = build->shared.grid;
         else
             read_header(build, s, &why);
-        if (why.status == VXS_FAILED) /* no memory: not the image's fault */
+        if (why.status == VXS_FAILED) /* out of memory: no fault of the image */
             return vxs_fail(err, VXS_FAILED, "%s", why.message);
         if (why.status)
             vxs_build_leave_out(build, s, "%s", why.message);
@@ -47,8 +47,9 @@ static vxs_status read_headers(vxs_build *build, vxs_error *err)
     return VXS_OK;
 }
 
-/* The grid that most subjects share, so that the odd one is named even when it comes first. Among a
- * handful of different grids the count is exact; beyond that they are all odd anyway. */
+/* The most frequent grid, so that messages name the odd image even when it comes first. The count
+ * is exact for at most KINDS different grids; images on further grids differ from the most frequent
+ * one anyway. */
 static const vxs_subject *most_common(const vxs_build *build)
 {
     enum { KINDS = 16 };
@@ -107,7 +108,7 @@ static void compare_grids(vxs_build *build, const vxs_subject *reference)
     }
 }
 
-/* The grid that is asked for, or else the one that most subjects have. */
+/* The requested grid, or else the most frequent one. */
 static vxs_status find_reference(const vxs_build *build, vxs_subject *given,
                                  const vxs_subject **reference, vxs_error *err)
 {
@@ -125,8 +126,8 @@ static vxs_status find_reference(const vxs_build *build, vxs_subject *given,
     return VXS_OK;
 }
 
-/* --mem is a wish that the work of images cannot always keep to; what the machine has is a limit,
- * and so is what the mask can be written as. */
+/* --mem is a target that image processing may exceed; the machine's memory and the NIfTI limits of
+ * the mask are hard limits. */
 static vxs_status check_size(const vxs_build *build, vxs_error *err)
 {
     const size_t *n = build->grid.shape;

@@ -1,19 +1,19 @@
-/* id_numbers.c - whether the numbers behind heads are of the same persons, as behind visits, or
- * begin again, as at sites. The test is one of independence in the range that two heads share: a
- * number that is missing (a person who dropped out before the study, or was excluded) is missing
- * behind each visit, but behind several sites by chance alone. */
+/* id_numbers.c - decides whether the numbers under several heads belong to the same persons, as for
+ * visits, or restart, as for sites. The test is one of independence in the range of numbers that
+ * two heads share: a missing number (a person who dropped out before the study, or was excluded) is
+ * missing at each visit, but at several sites by chance alone. */
 #include "cohort/id_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define CHANCE   3.1 /* standard deviations, or 1 in 1000 */
-#define UNLIKELY 6.9 /* -log of 1 in 1000 */
+#define CHANCE   3.1 /* standard deviations; one-sided p = 0.001 */
+#define UNLIKELY 6.9 /* -log(0.001) */
 #define DENSE    0.8
 
 typedef struct {
-    double count, span, unlikely;    /* unlikely: -log of the chance that ends are so far apart */
-    double both, expected, variance; /* numbers under two heads, and by chance */
+    double count, span, unlikely; /* unlikely: -log of the probability that ends differ so much */
+    double both, expected, variance; /* numbers under two heads: observed, and under independence */
 } numbers;
 
 static int by_place(const void *a, const void *b)
@@ -26,7 +26,7 @@ static int by_place(const void *a, const void *b)
     return (l->number > r->number) - (l->number < r->number);
 }
 
-/* Two heads of a place, in the range of numbers that both have. */
+/* Compares two heads of a place in the range of numbers that both have. */
 static void compare_heads(const vxs_id_number *one, size_t n, const vxs_id_number *two, size_t m,
                           numbers *of)
 {
@@ -45,15 +45,15 @@ static void compare_heads(const vxs_id_number *one, size_t n, const vxs_id_numbe
     }
     if (range < 2)
         return;
-    of->both += both; /* hypergeometric */
+    of->both += both; /* hypergeometric distribution */
     of->expected += a * b / range;
     of->variance += a * b * (range - a) * (range - b) / (range * range * (range - 1));
 }
 
 #define MOST_DENSE 0.95
 
-/* Where all heads are of the same persons, some of whom stay away by chance, the last numbers are
- * alike. */
+/* -log of the probability that the last number is so far below the largest, if all heads have the
+ * same persons and missing numbers are random. */
 static double unlikely_end(size_t n, uint64_t last, uint64_t largest)
 {
     double share = last > 0 ? (double)n / (double)last : MOST_DENSE;
@@ -61,7 +61,7 @@ static double unlikely_end(size_t n, uint64_t last, uint64_t largest)
     return -(double)(largest - last) * log1p(-share);
 }
 
-/* Each head with the one that has most. */
+/* Compares each head with the head that has most numbers. */
 static void see_place(const vxs_id_number *list, size_t n, numbers *of)
 {
     uint64_t largest = 0;

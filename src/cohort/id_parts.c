@@ -1,5 +1,5 @@
-/* id_parts.c - ids as parts. The hash of a run of parts is a polynomial in their hashes, so that
- * that of any run, and of an id without it, is found in constant time from those of beginnings. */
+/* id_parts.c - splits ids into parts. Hashes of parts are polynomials, so that prefix hashes give
+ * the hash of any run of parts, and of an id without it, in constant time. */
 #include "cohort/id_parts.h"
 
 #include <ctype.h>
@@ -63,7 +63,8 @@ vxs_status vxs_number_keys(const uint64_t *key, const bool *in, size_t n, size_t
     size_t room = 16;
     while (room < 2 * n)
         room *= 2;
-    size_t *slot = vxs_alloc(room, sizeof(*slot), err); /* the first of a key, counted from 1 */
+    size_t *slot =
+        vxs_alloc(room, sizeof(*slot), err); /* index + 1 of the first occurrence of a key */
     *count = 0;
     for (size_t i = 0; i < n && slot; i++) {
         number[i] = VXS_NOBODY;
@@ -128,7 +129,7 @@ static bool is_between(char c)
     return c != '\0' && strchr("-_./ ", c);
 }
 
-/* "10:15:00", "10-15", "101500": hours and minutes, seconds and their decimals or not. */
+/* Length of a time of day with or without seconds and decimals: "10:15:00", "10-15", "101500". */
 static size_t time_length(const char *text, const char *end)
 {
     size_t digits = count_digits(text, end);
@@ -142,7 +143,7 @@ static size_t time_length(const char *text, const char *end)
     return seconds ? 8 : text[2] == ':' ? 5 : 0;
 }
 
-/* With the time behind it. */
+/* Length of a date including the time after it. */
 static size_t with_time(const char *text, size_t length, const char *end)
 {
     const char *at = text + length;
@@ -156,7 +157,7 @@ static size_t with_time(const char *text, size_t length, const char *end)
     return length + zone;
 }
 
-/* "2017-03-12", "12.03.2017", "12Mar2017" */
+/* Length of a written date: "2017-03-12", "12.03.2017", "12Mar2017". */
 static size_t written_date(const char *text, const char *end, unsigned *year)
 {
     size_t digits = count_digits(text, end);
@@ -184,8 +185,8 @@ static size_t written_date(const char *text, const char *end, unsigned *year)
     return 0;
 }
 
-/* The length of a date at a run of digits, with its time; 0: none. `inside`: other parts stand
- * before it, so that 2017-03 is a month rather than the third of 2017. */
+/* Length of a date at a run of digits, with its time; 0: none. `inside`: other parts precede it, so
+ * that 2017-03 is a month rather than the third of 2017. */
 static size_t date_length(const char *text, const char *end, bool inside, unsigned *year)
 {
     size_t digits = count_digits(text, end), written = written_date(text, end, year);
@@ -204,7 +205,7 @@ static size_t date_length(const char *text, const char *end, bool inside, unsign
     return month ? 7 : 0;
 }
 
-/* Digits that are no date for certain, since numbers have the same form. */
+/* True for digits that may be a date or a number. */
 static bool may_be_date(const char *text, size_t digits)
 {
     if (digits == 6) {
@@ -218,13 +219,14 @@ static bool may_be_date(const char *text, size_t digits)
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* Letters of other alphabets too, whose bytes are above ASCII. */
+/* True for ASCII letters and for all bytes above ASCII, which are parts of other letters. */
 static bool is_letter(char c)
 {
     return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
-/* Up to a digit, punctuation, or a capital behind a small letter ("MuellerPost"). */
+/* Number of letters up to a digit, punctuation, or a capital after a small letter ("MuellerPost").
+ */
 static size_t count_letters(const char *text, const char *end)
 {
     size_t k = 1;
@@ -234,8 +236,8 @@ static size_t count_letters(const char *text, const char *end)
     return k;
 }
 
-/* "000120130412": the digits before a date that nothing divides from them; all, where there is
- * none. Births are not of scans. */
+/* Number of digits before a date without a separator, as in "000120130412"; all digits if there is
+ * no date. Dates of birth are no scan dates. */
 static size_t before_date(const char *text, size_t digits)
 {
     static const size_t lengths[] = { 14, 12, 8 };
@@ -272,7 +274,7 @@ static vxs_id_part next_part(const char *from, const char *at, const char *end)
     return p;
 }
 
-/* Words say more with the number behind them. */
+/* Classifies a part by its word and by the part after it. */
 static void name_part(vxs_id_part *p, const vxs_id_part *next)
 {
     static const char *const persons[] = { "p",  "pt",   "pat",     "patient",     "ppt", "sub",
@@ -293,7 +295,7 @@ static bool is_punctuation(char c)
     return !is_letter(c) && !isdigit((unsigned char)c);
 }
 
-/* Of one id, with the end; how many there are of them. */
+/* Splits one id and appends the end; returns the number of parts. */
 static size_t split(const char *id, vxs_id_part *part)
 {
     vxs_name name = vxs_person_in(id);
@@ -315,7 +317,7 @@ static size_t split(const char *id, vxs_id_part *part)
     return count + 1;
 }
 
-/* Room for an id of as many parts as it has characters. */
+/* Allocates space for an id with a part per character. */
 static vxs_status make_room(vxs_id_parts *parts, size_t used, const char *id, size_t *room,
                             vxs_error *err)
 {

@@ -1,27 +1,29 @@
-/* id_shapes.c - persons by the form of their ids.
+/* id_shapes.c - finds persons by the form of their ids.
  *
- * Ids are split into parts (id_parts.c). A way leaves a run of parts out, such as all behind the
- * first two; what remains is the stem. Where stems repeat, and the runs have few values of which
- * each stands with several stems, the runs are visits and the stems are persons: 054_1 and 054_2.
+ * A way omits a run of parts (id_parts.c) from each id, such as all after the first two; the rest
+ * is the stem. If stems repeat, and runs have few values, each of which occurs with several stems,
+ * runs are visits and stems are persons: 054_1 and 054_2.
  *
- * A run behind the person's number needs no more than that. One before it may be a site or a group,
- * whose numbers begin again (A_01, B_01): it is a visit by its word, as a date or a short number,
- * or if numbers that are missing are missing under all of its values, which sites have by chance.
+ * For a run after the person's number this suffices. A run before it may be a site or a group, with
+ * numbers that restart (A_01, B_01). It is a visit if it is a word for visits, a date or a short
+ * number, or if the same numbers are missing under all of its values, which happens for sites by
+ * chance alone.
  *
- * Forms are likely, not certain: families have members, sites have numbers. So whoever calls this
- * warns. The cost is linear in the number of ids, for each way. */
+ * Forms are evidence, not proof: families have members, sites have numbers. Callers warn and leave
+ * the decision to the user. The cost per way is linear in the number of ids. */
 #include "cohort/id_numbers.h"
 #include "cohort/id_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Ways to leave a run out ----------------------------------------------------------------- */
+/* ---- Ways to omit a run ---------------------------------------------------------------------- */
 
 #define ALL ((size_t)-1)
 
-/* `length` units behind the first `at`, or before the last `at`. A unit is a part, or the parts
- * between punctuation. `digit`: the last digit alone (10011, 10012). */
+/* Omits `length` units after the first `at` units, or before the last `at` units (back). A unit is
+ * a part, or, with `fields`, the parts between punctuation. `digit`: omits the last digit alone
+ * (10011, 10012). */
 typedef struct {
     bool fields, back, digit;
     size_t at, length;
@@ -36,7 +38,7 @@ static size_t count_units(const vxs_id_parts *parts, size_t i, bool fields)
     return units;
 }
 
-/* The part with which unit u begins, or the end. */
+/* Index of the first part of unit u, or of the end. */
 static size_t find_unit(const vxs_id_parts *parts, size_t i, bool fields, size_t u)
 {
     size_t count = vxs_id_parts_count(parts, i), k = 0;
@@ -48,7 +50,7 @@ static size_t find_unit(const vxs_id_parts *parts, size_t i, bool fields, size_t
     return k;
 }
 
-/* The run from a to b - 1; empty where the id has none, or would be left empty. */
+/* Parts a ... b - 1 of the run; empty if the id has no such run, or would have no stem. */
 static void find_run(const vxs_id_parts *parts, size_t i, const way *w, size_t *a, size_t *b)
 {
     size_t units = count_units(parts, i, w->fields), from = w->at, to = units;
@@ -66,21 +68,21 @@ static void find_run(const vxs_id_parts *parts, size_t i, const way *w, size_t *
     *b = find_unit(parts, i, w->fields, to);
 }
 
-/* ---- What is seen of all ids by one way ------------------------------------------------------ */
+/* ---- Stems and runs of all ids under one way ------------------------------------------------- */
 
 typedef struct {
     const vxs_id_parts *parts;
     size_t n, known, present;
     way way;
-    size_t *a, *b;           /* the run of an id */
-    uint64_t *key;           /* for numbering */
-    size_t *number, persons; /* stems */
-    size_t *members;         /* how many ids a stem has */
-    bool *bare;              /* stems that are ids by themselves: P003 beside P003_2 */
-    bool *in;                /* ids of stems that repeat and have a run */
-    size_t *run, runs;       /* values of runs of these */
-    size_t repeated;         /* ids of stems that repeat */
-    bool linked;             /* a known one and another have one stem */
+    size_t *a, *b;           /* per id: parts of the run */
+    uint64_t *key;           /* per id: hash of stem or run */
+    size_t *number, persons; /* per id: its stem; number of stems */
+    size_t *members;         /* per stem: number of ids */
+    bool *bare;              /* per stem: it is an id itself, such as P003 with P003_2 */
+    bool *in;                /* per id: its stem repeats and it has a run */
+    size_t *run, runs;       /* per id: value of its run; number of values */
+    size_t repeated;         /* number of ids with a repeated stem */
+    bool linked;             /* a known id and another one share a stem */
 } shape;
 
 static const vxs_id_part *part_of(const shape *s, size_t i, size_t k)
@@ -93,7 +95,7 @@ static bool is_present(const shape *s, size_t i)
     return vxs_id_parts_count(s->parts, i) > 0;
 }
 
-/* The stem of 10012 is 1001. */
+/* The hash of an id without its last digit: 1001 for 10012. */
 static uint64_t without_digit(const shape *s, size_t i)
 {
     size_t last = vxs_id_parts_count(s->parts, i) - 1;
@@ -148,8 +150,8 @@ static vxs_status number_stems(shape *s, vxs_error *err)
     return VXS_OK;
 }
 
-/* Values of the runs: where stems repeat, since others show nothing; of two sources of ids, each of
- * which may have one visit alone, of all. */
+/* Numbers the values of runs: of ids with repeated stems, since others show nothing; of all ids, if
+ * they have two sources, each of which may have one visit alone. */
 static vxs_status number_runs(shape *s, vxs_error *err)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -159,24 +161,24 @@ static vxs_status number_runs(shape *s, vxs_error *err)
     return vxs_number_keys(s->key, s->in, s->n, s->run, &s->runs, err);
 }
 
-/* ---- What runs and stems are made of --------------------------------------------------------- */
+/* ---- Contents of runs and stems -------------------------------------------------------------- */
 
 typedef struct {
-    size_t some;          /* ids with a run, where stems repeat; all counts are of these */
-    size_t words, dates;  /* runs that begin with a word for a visit, or are dates */
-    size_t dates_alone;   /* with nothing behind them */
-    size_t runs, maybe;   /* of all ids; that may be dates */
-    size_t apart;         /* words that punctuation stands before */
+    size_t some;          /* ids with a run and a repeated stem; most counts are of these */
+    size_t words, dates;  /* runs that begin with a word for a visit; runs that are dates */
+    size_t dates_alone;   /* dates with no other part in the run */
+    size_t runs, maybe;   /* of all ids: runs; runs that may be dates */
+    size_t apart;         /* words after punctuation */
     size_t years;         /* runs that are a year before a word for persons: 2019_P01 */
-    size_t rescans;       /* runs behind punctuation, of stems that are ids by themselves */
-    size_t short_numbers; /* runs that are one number of two digits at most */
+    size_t rescans;       /* runs after punctuation whose stems are ids themselves */
+    size_t short_numbers; /* runs that are one number of at most two digits */
     size_t short_words;   /* words with nothing but their number */
-    size_t ambiguous;     /* letters that are of sites or subjects as well */
-    size_t persons;       /* runs with "P01", or a number that is no visit's */
-    size_t units;         /* stems that end with a site or the like, or with a visit */
-    size_t followed;      /* runs that other parts stand behind */
-    size_t digits, dated; /* stems, of all ids, with a number, or with no number but a date */
-    size_t short_stems;   /* or of a single letter */
+    size_t ambiguous;     /* letters that abbreviate sites or subjects too */
+    size_t persons;       /* runs with "P01", or with a number too long for a visit */
+    size_t units;         /* stems that end with a site, a group or a visit */
+    size_t followed;      /* runs with parts after them */
+    size_t digits, dated; /* of all ids: stems with a number; with a date but no number */
+    size_t short_stems;   /* of all ids: stems of a single letter */
     uint64_t first_year, last_year;
 } content;
 
@@ -197,7 +199,7 @@ static void see_stem(const shape *s, size_t i, content *c)
     c->dated += date && !digits;
 }
 
-/* What a stem with this last part is of: "site-MUC", "site1", "FU", "FU2". */
+/* True if part k ends the name of a site, a group or a visit: "site-MUC", "site1", "FU", "FU2". */
 static bool is_unit(const shape *s, size_t i, size_t k)
 {
     const vxs_id_part *p = part_of(s, i, k);
@@ -205,7 +207,7 @@ static bool is_unit(const shape *s, size_t i, size_t k)
     return p->unit || p->certain || (k > 0 && p[-1].unit) || (number && p[-1].certain);
 }
 
-#define MOST_DIGITS 3 /* of the number of a visit, but for years */
+#define MOST_DIGITS 3 /* most digits of a visit's number, except for years */
 
 static bool is_long(const vxs_id_part *p)
 {
@@ -272,7 +274,7 @@ static content see(const shape *s)
     return c;
 }
 
-/* One number of six digits in 27 has the form of a date. */
+/* True if all runs may be dates; only one number of six digits in 27 may be one. */
 static bool are_all_maybe_dates(const content *c)
 {
     return c->runs >= 8 && c->maybe == c->runs;
@@ -280,7 +282,7 @@ static bool are_all_maybe_dates(const content *c)
 
 /* ---- Runs before a number -------------------------------------------------------------------- */
 
-/* Parts behind the run that are no number are of the place. */
+/* Lists the numbers after the runs; the other parts after a run are the place. */
 static size_t list_numbers(const shape *s, vxs_id_number *list)
 {
     size_t count = 0;
@@ -319,16 +321,16 @@ static vxs_status is_visit_before(const shape *s, const content *c, bool *is, vx
     return VXS_OK;
 }
 
-/* ---- The rule -------------------------------------------------------------------------------- */
+/* ---- Decision -------------------------------------------------------------------------------- */
 
-#define LIFE 25 /* years; visits are within fewer, births are not */
+#define LIFE 25 /* years; visits span fewer, dates of birth more */
 
 static bool are_births(const content *c)
 {
     return c->dates > 0 && c->last_year - c->first_year > LIFE;
 }
 
-/* Whether runs name visits, so that it does not matter how many values they have. */
+/* True if runs name visits, whatever their number of values. */
 static bool are_named(const shape *s, const content *c, size_t *least)
 {
     size_t tenth = s->present / 10 > 4 ? s->present / 10 : 4;
@@ -338,9 +340,11 @@ static bool are_named(const shape *s, const content *c, size_t *least)
     bool apart = dates || 2 * c->apart > c->some;
     bool rescans = c->some > 0 && c->rescans == c->runs && 5 * c->runs <= s->present;
     *least = ((words || dates) && apart) || rescans ? 2 : tenth;
-    if (dates && 2 * c->digits <= s->present) /* AB_20170312: others may have these initials */
+    if (dates &&
+        2 * c->digits <= s->present) /* AB_20170312: several persons may share these initials */
         *least = s->present / 2;
-    bool numbered = 2 * c->digits > s->present; /* else the run may have the person's number */
+    bool numbered =
+        2 * c->digits > s->present; /* otherwise the run may contain the person's number */
     words = words && numbered;
     dates = dates && (numbered || c->dates_alone == c->some);
     return words || dates || maybe;
@@ -352,7 +356,7 @@ static bool are_few(const shape *s)
     return few && s->runs <= s->persons && (s->known > 0 || 2 * s->runs <= s->repeated);
 }
 
-/* Stems that may be persons. */
+/* True if the stems may be persons. */
 static bool have_stems(const shape *s, const content *c)
 {
     if (2 * c->persons > c->some || 2 * c->units > c->some || 2 * c->dated > s->present)
@@ -373,7 +377,7 @@ static vxs_status count_keys(shape *s, bool behind, size_t *count, vxs_error *er
     return vxs_number_keys(s->key, s->in, s->n, s->run, count, err);
 }
 
-/* Whether the number of the person stands behind the runs. */
+/* True in *before if the person's number follows the runs. */
 static vxs_status are_before(shape *s, const content *c, bool *before, vxs_error *err)
 {
     size_t behind = 0, ahead = 0;
@@ -385,7 +389,7 @@ static vxs_status are_before(shape *s, const content *c, bool *before, vxs_error
     return status;
 }
 
-/* Numbers whose last digit is 1 or 2 alone, or one of three such: ids that count on have all. */
+/* True if the last digits are few, such as 1 and 2 alone: consecutive ids have all ten. */
 static bool is_last_digit(const shape *s)
 {
     size_t seen[10] = { 0 }, digits = 0, ids = 0;
@@ -410,7 +414,7 @@ static bool is_last_digit(const shape *s)
            2 * (most / 10 - least / 10) >= s->persons;
 }
 
-/* Whether stems are persons by the way that the shape has. */
+/* Decides whether stems are persons under the way of the shape. */
 static vxs_status judge(shape *s, bool *is, vxs_error *err)
 {
     size_t least = 0;
@@ -435,13 +439,13 @@ static vxs_status judge(shape *s, bool *is, vxs_error *err)
     return before ? is_visit_before(s, &c, is, err) : VXS_OK;
 }
 
-/* ---- The search ------------------------------------------------------------------------------ */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
 #define MOST_AT     8
 #define MOST_LENGTH 3
 
 typedef struct {
-    size_t fewest, most; /* units of an id */
+    size_t fewest, most; /* number of units per id */
 } range;
 
 static range count_all(const shape *s, bool fields)
@@ -461,7 +465,8 @@ typedef struct {
     size_t *number, persons;
 } choice;
 
-/* The coarsest that has few ids a person, which others lie within; else the finest. */
+/* Prefers the coarsest way with few ids per person, which contains the finer ones; otherwise the
+ * finest. */
 static bool is_better(const shape *s, size_t chosen)
 {
     bool few = s->present <= 4 * s->persons, had_few = s->present <= 4 * chosen;

@@ -1,9 +1,9 @@
-/* id_tails.c - persons by ids that end with what is each scan's own: the number of an image or an
- * accession, a code, the age at the scan (3001_I276822, P003_61.5). No tail stands with several
- * stems, so that nothing but counts shows the persons: there are many stems, many of them repeat,
- * and each has few ids, where a site has many. A tail that counts on, or begins again with 1, is
- * the number of a subject. Likely, not certain. The cost is linear in the number of ids, for each
- * length of the stem. */
+/* id_tails.c - finds persons by ids that end with a property of the scan: the number of an image or
+ * an accession, a code, the age at the scan (3001_I276822, P003_61.5). Tails do not recur under
+ * other stems, so that counts are the only evidence: stems are many, many of them repeat, and each
+ * has few ids, while a site has many. A tail that counts up, or restarts from 1, is the number of a
+ * subject. This is evidence, not proof. The cost is linear in the number of ids, for each length of
+ * the stem. */
 #include "cohort/id_parts.h"
 
 #include <math.h>
@@ -13,21 +13,22 @@
 
 #define MOST_FIELDS   6
 #define FEWEST_STEMS  8
-#define LIKE_SITES    60 /* stems; as many sites are rare, so that more may have more ids each */
+#define LIKE_SITES    60 /* stems; more are rarely sites, and may have more ids each */
 #define FEW_OF_ONE    4
 #define LEAST_UNIQUE  0.95
-#define MOST_DENSE    0.1 /* of the range of numbers; subjects are numbered more densely */
+#define MOST_DENSE    0.1 /* share of the range of numbers; numbers of subjects are denser */
 #define MOST_AGE      110
-#define MOST_WITHIN   0.25 /* of the variance of ages, among the scans of a stem */
-#define LEAST_PRESENT 0.9  /* of ids with the form */
+#define MOST_WITHIN   0.25 /* share of the variance of ages within stems */
+#define LEAST_PRESENT 0.9  /* share of ids with the form */
 
 typedef struct {
     const vxs_id_parts *parts;
     size_t n, present, known;
-    size_t *cut; /* where the tail of an id begins */
+    size_t *cut; /* per id: first part of its tail */
     uint64_t *key;
     bool *in, *in_known;
-    size_t *number, persons, *members; /* stems */
+    size_t *number, persons,
+        *members; /* per id: its stem; number of stems; per stem: number of ids */
     size_t *tail, tails;
 } tails;
 
@@ -36,7 +37,7 @@ static const vxs_id_part *part_of(const tails *t, size_t i, size_t k)
     return t->parts->part + t->parts->first[i] + k;
 }
 
-/* The part with which field `at` begins; 0 where there is none. */
+/* Index of the first part of field `at`; 0 if there is none. */
 static size_t find_field(const tails *t, size_t i, size_t at)
 {
     size_t count = vxs_id_parts_count(t->parts, i), k = 0;
@@ -53,7 +54,7 @@ static bool is_word_for_subjects(const vxs_id_part *p)
     return p->person || (p->text.length == 1 && strchr("sS", *p->text.text));
 }
 
-/* "S_0295" is a subject of the site before it. */
+/* True for a tail such as "S_0295", a subject of the site before it. */
 static bool begins_with_subject(const tails *t, size_t i)
 {
     const vxs_id_part *p = part_of(t, i, t->cut[i]);
@@ -62,7 +63,7 @@ static bool begins_with_subject(const tails *t, size_t i)
            p[1].kind == VXS_ID_DIGITS;
 }
 
-/* It ends with a number, of no site, day or year: "P003", "022_S_0122". */
+/* True if the stem ends with a number that is no site, day or year: "P003", "022_S_0122". */
 static bool is_stem(const tails *t, size_t i)
 {
     size_t cut = t->cut[i];
@@ -73,7 +74,7 @@ static bool is_stem(const tails *t, size_t i)
            !begins_with_subject(t, i);
 }
 
-/* The longest number of the tail, which is its scan's; NULL: it has none. */
+/* The longest number of the tail, taken as the scan's; NULL if it has none. */
 static const vxs_id_part *find_number(const tails *t, size_t i)
 {
     const vxs_id_part *found = NULL;
@@ -85,7 +86,8 @@ static const vxs_id_part *find_number(const tails *t, size_t i)
     return found;
 }
 
-/* "3fa9": digits and letters that no punctuation divides, other than letters before a number. */
+/* True for a mixture of digits and letters without punctuation, other than letters before a number:
+ * "3fa9". */
 static bool is_code(const tails *t, size_t i)
 {
     for (size_t k = t->cut[i] + 1; k < vxs_id_parts_count(t->parts, i); k++)
@@ -94,7 +96,7 @@ static bool is_code(const tails *t, size_t i)
     return false;
 }
 
-/* "61", "61.5", "61y"; NaN: none. */
+/* The age in a tail such as "61", "61.5", "61y"; NaN if there is none. */
 static double find_age(const tails *t, size_t i)
 {
     static const char *const words[] = { "y", "yr", "yrs", "year", "years", "yo", "j", NULL };
@@ -138,7 +140,7 @@ static vxs_status number_parts(tails *t, size_t at, vxs_error *err)
     return status;
 }
 
-/* Many stems with few ids each, many of which repeat. */
+/* True if there are many stems with few ids each, many of which repeat. */
 static bool repeat_as_persons(const tails *t)
 {
     size_t count = 0, most = 0, repeated = 0;
@@ -154,7 +156,7 @@ static bool repeat_as_persons(const tails *t)
            5 * repeated >= count;
 }
 
-/* Of ids of two sources, one of each has the same stem. */
+/* True if a known id and another one share a stem, or if all ids have one source. */
 static bool are_linked(const tails *t, bool *of_known)
 {
     for (size_t s = 0; s < t->persons; s++)
@@ -178,7 +180,7 @@ static bool are_stems(const tails *t)
 
 /* ---- Tails ----------------------------------------------------------------------------------- */
 
-/* Numbers or codes that are drawn from far more than there are scans. */
+/* True if numbers or codes are drawn from a range far larger than the number of scans. */
 static bool are_scattered(const tails *t)
 {
     size_t count = 0, numbers = 0, codes = 0;
@@ -199,7 +201,7 @@ static bool are_scattered(const tails *t)
     return 2 * codes > count || (double)numbers <= MOST_DENSE * (double)(most - least + 1);
 }
 
-/* Ages of a person are alike, those of persons differ. */
+/* True in *are if ages vary little within stems and much between them. */
 static vxs_status are_ages(const tails *t, bool *are, vxs_error *err)
 {
     double *sum = vxs_alloc(t->persons, sizeof(*sum), err), all = 0, squares = 0, between = 0;
@@ -220,14 +222,14 @@ static vxs_status are_ages(const tails *t, bool *are, vxs_error *err)
         between += t->members[s] > 0 ? sum[s] * sum[s] / (double)t->members[s] : 0;
     bool form = ages == count && (2 * marked > count || (double)t->tails < 0.9 * (double)count);
     double total = count > 0 ? squares - all * all / (double)count : 0;
-    /* within, each stem takes one degree of freedom: compare variances, not sums */
+    /* within stems, each stem uses one degree of freedom: compare variances, not sums */
     double within = (squares - between) * (double)count / (double)(count - t->persons + 1);
     *are = sum && form && within <= MOST_WITHIN * total;
     free(sum);
     return sum ? VXS_OK : VXS_FAILED;
 }
 
-/* ---- The search ------------------------------------------------------------------------------ */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
 static vxs_status judge(tails *t, size_t at, bool *are, vxs_error *err)
 {
@@ -263,7 +265,7 @@ static void release(tails *t)
     free(t->tail);
 }
 
-/* An id without the form is a person of its own. */
+/* Stores the persons; an id without the form is a person of its own. */
 static void take(const tails *t, size_t *number, size_t *count)
 {
     *count = t->persons;
@@ -284,7 +286,7 @@ vxs_status vxs_id_tails_persons(const vxs_id_parts *parts, size_t known, size_t 
     for (size_t at = 1; at <= MOST_FIELDS && !status; at++) {
         bool are = false;
         status = judge(&t, at, &are, err);
-        if (!status && are && (others == 0 || t.persons < others)) /* the finest */
+        if (!status && are && (others == 0 || t.persons < others)) /* prefer the finest */
             take(&t, number, count);
     }
     release(&t);

@@ -1,6 +1,6 @@
-/* image_ids.c - ids of images that no table names. The file name is the id, or its "sub-01". Where
- * that is of several images, the session or the rest of the name is added; where the names agree,
- * ids are made of the folders that differ. */
+/* image_ids.c - makes ids of images that no table names. The id is "sub-01" in the file name, or
+ * the whole file name. If several images share it, the session or the rest of the name is added; if
+ * the names are equal, ids are made of the folders that differ. */
 #include "cohort/id_parts.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool is_label(vxs_name name)
     return name.length > 4 && strncasecmp(name.text, "sub-", 4) == 0;
 }
 
-/* The name without folders and ending. */
+/* The file name without folders and suffix. */
 static vxs_name whole_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -38,7 +38,7 @@ static vxs_name whole_name(const char *path)
     return (vxs_name){ base, length };
 }
 
-/* "sub-01" out of "dir/sub-01_ses-1_T1w.nii.gz"; the whole name where there is no such. */
+/* "sub-01" for "dir/sub-01_ses-1_T1w.nii.gz"; the whole name if it has no such label. */
 static vxs_name short_name(const char *path)
 {
     vxs_name name = whole_name(path);
@@ -47,7 +47,7 @@ static vxs_name short_name(const char *path)
     return name;
 }
 
-/* "sub-01_ses-1" of the same. */
+/* "sub-01_ses-1" for "dir/sub-01_ses-1_T1w.nii.gz". */
 static vxs_name session_name(const char *path)
 {
     vxs_name name = short_name(path);
@@ -62,7 +62,8 @@ char *vxs_id_of_image(const char *path, vxs_error *err)
     return vxs_format(err, "%.*s", (int)name.length, name.text);
 }
 
-/* A slash ends the person behind "sub-" where an underscore does not: "sub-01/T1w". */
+/* Joins two parts of an id by a slash. A slash ends the person after "sub-" where an underscore
+ * does not: "sub-01/T1w". */
 static char *join(vxs_name head, vxs_name tail, vxs_error *err)
 {
     if (head.length == 0 || tail.length == 0)
@@ -89,7 +90,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : (left->image > right->image) - (left->image < right->image);
 }
 
-/* By id or path, those that are in. */
+/* The included images, sorted by id or path. */
 static entry *sort_images(const vxs_build *build, bool paths, size_t *count, vxs_error *err)
 {
     entry *sorted = vxs_alloc(build->count, sizeof(*sorted), err);
@@ -115,7 +116,7 @@ static vxs_status count_doubles(const vxs_build *build, size_t *doubles, vxs_err
     return sorted ? VXS_OK : VXS_FAILED;
 }
 
-/* All but the first of each path, or of each id. */
+/* Leaves out all but the first image of each path, or of each id. */
 static vxs_status leave_doubles_out(vxs_build *build, bool paths, vxs_error *err)
 {
     size_t count = 0;
@@ -135,7 +136,7 @@ static vxs_status leave_doubles_out(vxs_build *build, bool paths, vxs_error *err
     return sorted ? VXS_OK : VXS_FAILED;
 }
 
-/* Takes `id` over. */
+/* Replaces the subject's id and frees `id`. */
 static vxs_status set_id(vxs_subject *s, char *id, vxs_error *err)
 {
     char *shown = id ? vxs_shown(id, err) : NULL;
@@ -163,17 +164,18 @@ static vxs_status take_names(vxs_build *build, vxs_name (*begin)(const char *pat
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-/* Column 0 is the file, column 1 its folder, and so on; "" where a path has fewer. */
+/* Paths as a table: column 0 is the file, column 1 its folder, and so on; "" if a path has fewer.
+ */
 typedef struct {
     size_t n, depth;
     vxs_name *name;   /* depth x n */
-    size_t *number;   /* of values, of the same shape */
-    size_t *values;   /* of a column */
-    bool *kept;       /* columns that ids are made of */
+    size_t *number;   /* depth x n: number of the name within its column */
+    size_t *values;   /* per column: how many different names */
+    bool *kept;       /* per column: it is part of the ids */
     size_t *pair;     /* n */
     uint64_t *key;    /* n */
-    size_t *ordered;  /* columns in the order of the ids */
-    size_t ids_parts; /* how many of them */
+    size_t *ordered;  /* columns in their order within ids */
+    size_t ids_parts; /* number of these columns */
 } paths;
 
 static size_t count_parts(const char *path)
@@ -235,7 +237,7 @@ static bool are_labels(const paths *p, size_t d)
     return true;
 }
 
-/* "ses-1", "baseline": what a person has several of. */
+/* True for a column of sessions: "ses-1", "baseline". */
 static bool are_occasions(const paths *p, size_t d)
 {
     char text[64];
@@ -258,8 +260,8 @@ static bool are_equal(const paths *p, size_t d, size_t e)
     return true;
 }
 
-/* One of two columns that have the same values in other words: "sub-01" stays, then a folder, then
- * what is nearer to the file. */
+/* Drops one of two columns that determine each other. Preference: "sub-01", then a folder, then the
+ * column nearer to the file. */
 static vxs_status drop_one_of(paths *p, size_t near, size_t far, vxs_error *err)
 {
     size_t pairs = 0, n = p->n;
@@ -272,7 +274,7 @@ static vxs_status drop_one_of(paths *p, size_t near, size_t far, vxs_error *err)
         return status;
     bool label = are_labels(p, near), other = are_labels(p, far);
     if (near > 0 && label == other && !are_equal(p, near, far))
-        return VXS_OK; /* either may be what a table has: both stay, so that none is matched */
+        return VXS_OK; /* a table may have either: keep both, so that no id matches by accident */
     bool drop_near = label == other ? near == 0 : other;
     p->kept[drop_near ? near : far] = false;
     return VXS_OK;
@@ -292,7 +294,7 @@ static vxs_status choose_columns(paths *p, vxs_error *err)
     return status;
 }
 
-/* Where ids would be sessions alone: the person that all have, by its label or as the folder. */
+/* The column of the only person, by its label or as the folder, if ids would be sessions alone. */
 static size_t find_person(const paths *p)
 {
     size_t last = 0;
@@ -308,7 +310,8 @@ static size_t find_person(const paths *p)
     return there ? last + 1 : p->depth;
 }
 
-/* The person by its label, then others from the outermost folder on, then sessions. */
+/* Orders the columns: the person by its label, then others from the outermost folder, then
+ * sessions. */
 static void order_columns(paths *p)
 {
     size_t person = find_person(p), *to = p->ordered;
@@ -357,7 +360,7 @@ static vxs_status name_by_folders(vxs_build *build, vxs_error *err)
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 vxs_status vxs_build_separate_ids(vxs_build *build, vxs_error *err)
 {

@@ -1,8 +1,8 @@
-/* integrity.c - whether features are what the cohort was made with: files by their SHA-256, which
- * is found while they are written, and values that are not finite by name.
+/* integrity.c - detects changed features: files by their SHA-256, computed while they are written,
+ * and NaN or infinite values by the names of feature and subject.
  *
- * Looking for such values takes no reading of its own: designs find them in the sums of each
- * column, which every fit needs anyway (design/finite.c), and have them named here. */
+ * Finding such values costs no extra pass: designs see them in the column sums that every fit
+ * computes (design/finite.c), and call this file to name them. */
 #include "cohort/integrity.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #define FILES  "features_files"
 #define FINITE "features_finite"
 
-/* ---- While they are written ------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
-/* The header is read back from the file, so that what is hashed is what stands there. */
+/* Reads the header back from the file, so that the hash covers the stored bytes. */
 static vxs_status add_header(vxs_features_record *r, const char *name, FILE *stream, vxs_error *err)
 {
     char header[1024];
@@ -63,9 +63,9 @@ void vxs_record_json(vxs_json_writer *w, const vxs_features_record *r)
     vxs_json_close_array(w);
 }
 
-/* ---- When they are used ---------------------------------------------------------------------- */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
-/* The feature as its owner knows it: a voxel by its place, others by name. */
+/* The feature in the user's terms: a voxel by its position, others by name. */
 static void name_feature(const vxs_cohort *c, size_t j, char *text, size_t size)
 {
     char name[32];

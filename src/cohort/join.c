@@ -1,4 +1,4 @@
-/* join.c - who is who: images and tables are joined by id, never by position. */
+/* join.c - joins images and tables by id, never by position. */
 #include "cohort/build.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ vxs_status vxs_build_read_table(vxs_build *build, const char *path, vxs_error *e
     return status ? status : vxs_build_select(build, build->table, err);
 }
 
-/* A whole number as a column of reals has it, "7.0", without what is behind the point. */
+/* The end of a whole number in a column of reals: "7" in "7.0". */
 static const char *end_of_whole(const char *from, const char *end)
 {
     const char *point = from;
@@ -64,7 +64,7 @@ static int compare_ids(const char *a, const char *b)
 typedef struct {
     const char *id;
     size_t row;
-    bool unselected; /* by --only or --exclude; behind the selected ones of its id */
+    bool unselected; /* excluded by --only or --exclude; sorts after the selected rows of its id */
 } entry;
 
 static int by_id(const void *a, const void *b)
@@ -76,7 +76,7 @@ static int by_id(const void *a, const void *b)
     return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* The rows with an id, sorted; two rows of one id are refused, all of them named. */
+/* The rows with an id, sorted; refuses duplicate ids and names all of them. */
 static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, vxs_error *err)
 {
     const vxs_table *table = build->table;
@@ -112,8 +112,8 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
     return VXS_OK;
 }
 
-/* They are noted for the cohort, which says who was left out. Who predicts for some images out of a
- * table knows that there are others. */
+/* Notes the rows without image, which cohort.json reports. Prediction for some images of a table
+ * logs the number of the other rows alone. */
 static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, size_t count,
                                           const bool *used, vxs_error *err)
 {
@@ -149,7 +149,7 @@ static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, s
 static const entry *find_row(const entry *sorted, size_t count, vxs_name name)
 {
     size_t low = 0, high = count;
-    while (low < high) { /* the first row that is not before it */
+    while (low < high) { /* first row that is not before the name */
         size_t middle = (low + high) / 2;
         const char *id = sorted[middle].id;
         if (vxs_compare_names((vxs_name){ id, strlen(id) }, name) < 0)
@@ -168,7 +168,7 @@ static void join_subject(vxs_build *build, vxs_subject *s, const entry *sorted, 
 {
     const entry *row = find_row(sorted, count, (vxs_name){ s->id, strlen(s->id) });
     bool own = row != NULL;
-    if (!row && build->ids_separated) /* sessions have the row of their person */
+    if (!row && build->ids_separated) /* sessions use the row of their person */
         row = find_row(sorted, count, vxs_person_in(s->id));
     if (!row) {
         if (!s->reason)

@@ -1,4 +1,4 @@
-/* load.c - one subject's image, on the cohort's grid, scaled and smoothed. */
+/* load.c - reads one subject's image on the cohort's grid, scales and smooths it. */
 #include "cohort/build.h"
 
 #include <float.h>
@@ -21,8 +21,8 @@ static void clear_nonfinite(float *values, size_t count)
             values[v] = 0;
 }
 
-/* A NaN would spread over its neighbors in resampling; as nothing it stays where it is. The result
- * is an image of floats. */
+/* Replaces NaN by 0, since resampling would spread it over neighbors. The result is an image of
+ * floats. */
 static vxs_status resample(const vxs_build *build, vxs_subject *subject, vxs_image *image,
                            size_t number, vxs_packed *packed, vxs_error *err)
 {
@@ -65,7 +65,7 @@ vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject, vxs_pack
     return status;
 }
 
-/* Mean and standard deviation over the voxels that count, in two passes. */
+/* Mean and standard deviation over the voxels inside, in two passes. */
 static void moments(const float *values, const uint8_t *inside, size_t voxels, double *mean,
                     double *sd)
 {

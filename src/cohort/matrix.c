@@ -1,13 +1,12 @@
-/* matrix.c - the features of all subjects, one row a feature, so that a feature's values over the
- * subjects stand together.
+/* matrix.c - writes the p x n feature matrix, row-major, so that the values of a feature over
+ * subjects are contiguous.
  *
- * Images come a subject at a time, the file wants a feature at a time. When the survey could keep
- * all images in memory and voxels are taken as they are, some features of all subjects are written
- * after the other. Otherwise blocks of 16 subjects are prepared and turned over into a map of the
- * file, so that every write fills a cache line; the file has its space before it is mapped, so that
- * a full disk is an error and not a signal. The file's hash is taken in its order: of tiles as they
- * are written, of blocks from what the last one completes.
- */
+ * Images arrive by subject, the file is by feature. If the survey kept all images in memory and
+ * voxels need no processing, tiles of features of all subjects are written in file order. Otherwise
+ * blocks of 16 subjects are prepared and transposed into a memory map of the file, so that every
+ * write fills a cache line; the file is allocated before it is mapped, so that a full disk is an
+ * error and not a signal. The hash is computed in file order: from tiles as they are written, from
+ * blocks when the last one completes the rows. */
 #include "cohort/build.h"
 
 #include "core/mapped_file.h"
@@ -21,23 +20,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BLOCK   16           /* floats of a cache line */
-#define PROGRAM (16 << 20)   /* bytes without any data */
-#define WINDOW  (8 << 20)    /* bytes of the map that are ours at a time */
-#define TILE    (256 * 1024) /* bytes of features that stay in a core's cache */
+#define BLOCK   16           /* floats per cache line */
+#define PROGRAM (16 << 20)   /* bytes of the process without any data */
+#define WINDOW  (8 << 20)    /* resident bytes of the map at a time */
+#define TILE    (256 * 1024) /* bytes of a tile of features, within a core's cache */
 
 typedef struct {
     vxs_build *build;
-    const size_t *kept; /* subjects, in their order */
+    const size_t *kept; /* indices of the included subjects, ascending */
     size_t n, block;
     float *rows; /* block x p */
     char *map;
     int file;
-    size_t size, offset; /* of the file, and where the items start */
+    size_t size, offset; /* bytes of the file, and offset of the data */
 } matrix;
 
-/* The program itself; what the survey counts; and either a thread's images, as stored, packed, as
- * floats, and twice as doubles for smoothing, or the four arrays that making a mask takes. */
+/* Memory of the process itself, of the survey's counts, and of the larger of two: a thread's
+ * images, as stored, packed, as floats, and twice as doubles for smoothing; or the four arrays for
+ * making a mask. */
 uint64_t vxs_build_fixed_bytes(const vxs_build *build)
 {
     uint64_t voxels = vxs_grid_voxels(&build->grid);
@@ -98,7 +98,7 @@ static bool fits_at_once(const matrix *m)
     return true;
 }
 
-/* Features [first, last) of one subject into column i of a tile. */
+/* Writes features [first, last) of one subject into column i of a tile. */
 static void fill_column(const matrix *m, size_t first, size_t last, size_t i, float *line,
                         float *tile)
 {
@@ -139,7 +139,7 @@ static vxs_status write_next(const matrix *m, size_t first, size_t last, float *
     return status ? status : vxs_progress_step(progress, last - first, err);
 }
 
-/* Every thread has features of its own. */
+/* Writes tiles of features of all subjects; each thread has features of its own. */
 static vxs_status write_at_once(matrix *m, vxs_error *err)
 {
     vxs_build *build = m->build;
@@ -174,9 +174,9 @@ static vxs_status write_at_once(matrix *m, vxs_error *err)
     return status;
 }
 
-/* ---- In blocks of subjects ------------------------------------------------------------------- */
+/* ---- Blocks of subjects ---------------------------------------------------------------------- */
 
-/* Voxels of the mask, or means of regions. */
+/* Copies the voxels of the mask, or computes the means of regions. */
 static void take_features(const vxs_build *build, const vxs_volume *volume, double *sums,
                           float *row)
 {
@@ -198,7 +198,7 @@ static void take_features(const vxs_build *build, const vxs_volume *volume, doub
         row[r] = (float)(sums[r] / build->weights[r]);
 }
 
-/* Scaling by what an image says of itself may overflow. */
+/* Refuses infinite values: scaling by an image's own statistics may overflow. */
 static vxs_status check_row(const vxs_build *build, const vxs_subject *subject, const float *row,
                             vxs_error *err)
 {
@@ -232,7 +232,7 @@ static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *
     return status;
 }
 
-/* The first failure by the order of subjects, whichever thread met it. */
+/* Fills a block; reports the first failure in subject order, whichever thread found it. */
 static vxs_status fill_block(matrix *m, size_t first, size_t count, vxs_error *err)
 {
     vxs_build *build = m->build;
@@ -249,7 +249,7 @@ static vxs_status fill_block(matrix *m, size_t first, size_t count, vxs_error *e
     return VXS_OK;
 }
 
-/* Pages that are done stay with the file, and no longer count as ours. */
+/* Transposes a block into the map and releases finished pages from resident memory. */
 static void turn_over(matrix *m, size_t first, size_t count)
 {
     bool is_last = first + count == m->n;
@@ -309,7 +309,7 @@ static vxs_status map_and_write(matrix *m, vxs_error *err)
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 static vxs_status make(vxs_build *build, const size_t *kept, size_t n, FILE *stream, vxs_error *err)
 {

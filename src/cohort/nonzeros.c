@@ -1,5 +1,4 @@
-/* nonzeros.c - features of which few values are not 0, on disk and back: three arrays, feature by
- * feature. */
+/* nonzeros.c - writes and reads sparse features: three arrays, feature by feature. */
 #include "cohort/tables.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@ static const struct {
     [STARTS] = { "features.starts.npy", 'u', sizeof(size_t), "uint64" },
 };
 
-/* ---- To disk --------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 vxs_status vxs_nonzeros_pack(const vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
@@ -69,7 +68,7 @@ vxs_status vxs_nonzeros_write(const vxs_matrix *m, vxs_features_record *record, 
     return status ? status : write_array(STARTS, m->starts, m->p + 1, record, output, err);
 }
 
-/* ---- And back -------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static vxs_status read_size(const vxs_cohort *c, const char *key, double least, double most,
                             size_t *size, vxs_error *err)
@@ -113,7 +112,7 @@ static vxs_status check_starts(const vxs_cohort *c, size_t stored, vxs_error *er
     return VXS_OK;
 }
 
-/* After the starts, which lead here. */
+/* Checks the subject indices; expects valid starts. */
 static vxs_status check_rows(const vxs_cohort *c, vxs_error *err)
 {
     const char *name = arrays[ROWS].name;
@@ -139,7 +138,7 @@ static vxs_status check_rows(const vxs_cohort *c, vxs_error *err)
 
 vxs_status vxs_nonzeros_open(vxs_cohort *c, vxs_error *err)
 {
-    const double most = 9007199254740991.0; /* whole numbers are exact in JSON up to here */
+    const double most = 9007199254740991.0; /* largest exact whole number in JSON */
     size_t stored = 0;
     vxs_status status = read_size(c, "subjects", 1, INT32_MAX, &c->n, err);
     if (!status)

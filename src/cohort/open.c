@@ -1,4 +1,4 @@
-/* open.c - a cohort directory, as methods use it. */
+/* open.c - opens a cohort directory for methods. */
 #include "cohort/integrity.h"
 #include "cohort/tables.h"
 
@@ -13,7 +13,7 @@ static char *inside(const vxs_cohort *c, const char *name, vxs_error *err)
     return vxs_format(err, "%s/%s", c->path, name);
 }
 
-/* Cohorts that do not say are dense. */
+/* True if cohort.json declares sparse features; the default is dense. */
 static bool is_sparse(const vxs_cohort *c)
 {
     const char *stored = vxs_json_get_text(c->about, "features_stored");
@@ -41,7 +41,7 @@ static vxs_status read_about(vxs_cohort *c, vxs_error *err)
     return status;
 }
 
-/* Where n and p were found. */
+/* The source of n and p, for messages. */
 static const char *sizes_of(const vxs_cohort *c)
 {
     return c->features ? "features.npy has" : VXS_COHORT_FILE " says";
@@ -65,7 +65,7 @@ static vxs_status map_features(vxs_cohort *c, vxs_error *err)
     return status;
 }
 
-/* What cohort.json says of the matrix, if it does, is what the matrix is. */
+/* Fails if the counts in cohort.json, when present, differ from the matrix. */
 static vxs_status check_counts(const vxs_cohort *c, vxs_error *err)
 {
     const char *const keys[] = { "subjects", "features" };
@@ -119,7 +119,7 @@ static vxs_status read_mask(vxs_cohort *c, vxs_error *err)
     return status;
 }
 
-/* regions.tsv or features.tsv; a matrix without names has neither. */
+/* Reads the feature names from regions.tsv or features.tsv; an unnamed matrix has neither. */
 static vxs_status read_names(vxs_cohort *c, vxs_error *err)
 {
     char *path = inside(c, c->kind == VXS_FEATURES_REGIONS ? "regions.tsv" : "features.tsv", err);

@@ -1,4 +1,4 @@
-/* params.c - the choices in making a cohort. */
+/* params.c - the parameters of making a cohort. */
 #include "voxsift/internal/cohort.h"
 
 #include <math.h>

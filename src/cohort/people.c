@@ -1,7 +1,6 @@
 /* people.c - subjects and persons. A subject is a row of the cohort, such as a scan; a person may
- * have several of them. Who is who is in a column of the table, or in the ids as BIDS writes them,
- * and is found once: folds, halves, bootstrap draws and permutations go by the numbers that are
- * given to persons here. */
+ * have several subjects. Persons are in a column of the table, or in BIDS ids, and are numbered
+ * once: folds, half-samples, bootstrap samples and permutations use these numbers. */
 #include "cohort/build.h"
 
 #include <ctype.h>
@@ -31,7 +30,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : (left.length > right.length) - (left.length < right.length);
 }
 
-/* In the order of their texts; the least where a person is written in several ways. */
+/* Numbers follow the order of texts, with the smallest spelling of each person. */
 vxs_status vxs_number_names(const vxs_name *names, size_t n, size_t *number, size_t *count,
                             vxs_error *err)
 {
@@ -74,7 +73,7 @@ static vxs_name whole(const char *text)
     return (vxs_name){ text, text ? strlen(text) : 0 };
 }
 
-/* Of a cell, or none. */
+/* The person in a cell, or NULL. */
 static vxs_name person_in(const char *cell)
 {
     return cell ? vxs_person_in(cell) : whole(NULL);
@@ -86,28 +85,29 @@ bool vxs_build_is_person(const vxs_build *build, const char *header)
     return vxs_rank_header(header) != VXS_NO_PERSON_HEADER || (said && strcmp(header, said) == 0);
 }
 
-/* ---- Which of them --------------------------------------------------------------------------- */
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* A column, or the ids, and the persons that it makes of the subjects. */
+/* A column, or the ids, with the persons it defines. */
 typedef struct {
     const char *header; /* NULL: the ids */
     const vxs_table *table;
     size_t column;
     vxs_person_rank rank;
-    size_t *number; /* of a subject */
+    size_t *number; /* per subject: its person */
     size_t persons, missing;
-    bool repeats; /* a person has several subjects */
+    bool repeats; /* some person has several subjects */
 } candidate;
 
 typedef struct {
     vxs_build *build;
-    const vxs_table *tables[2]; /* the build's, whose rows subjects have, and that of features,
-                                   whose rows they are; either may be NULL */
+    /* the build's table, with subjects' rows, and the table of features, with a row per subject;
+     * either may be NULL */
+    const vxs_table *tables[2];
     candidate *each;
     size_t count;
 } finder;
 
-/* NULL where there is none, and of subjects that are left out. */
+/* The cell of subject i; NULL for an empty cell or a left-out subject. */
 static const char *cell_of(const finder *f, const candidate *c, size_t i)
 {
     const vxs_subject *s = &f->build->subjects[i];
@@ -150,7 +150,7 @@ static size_t columns_of(const vxs_table *table)
     return table ? vxs_table_columns(table) : 0;
 }
 
-/* Columns that are known for it, the likeliest first, and the ids behind them. */
+/* Lists the columns with known headers, the likeliest first, then the ids. */
 static vxs_status list_candidates(finder *f, vxs_error *err)
 {
     f->each =
@@ -174,8 +174,8 @@ static vxs_status list_candidates(finder *f, vxs_error *err)
     return status;
 }
 
-/* "subject" may have the values control and patient: few persons with very many subjects each are
- * to be said. */
+/* Refuses implausible columns: "subject" may have the values control and patient, that is few
+ * persons with very many subjects each. */
 static vxs_status check_plausible(const finder *f, const candidate *c, vxs_error *err)
 {
     size_t present = vxs_build_kept(f->build) - c->missing;
@@ -199,7 +199,7 @@ static vxs_status refuse(const finder *f, const candidate *one, const candidate 
                     second);
 }
 
-/* Whom one column holds to be one person, the other does too. */
+/* Fails if two subjects are one person by column `one` and two persons by column `two`. */
 static vxs_status check_one_is_one(const finder *f, const candidate *one, const candidate *two,
                                    vxs_error *err)
 {
@@ -225,7 +225,8 @@ static bool same_header(const candidate *a, const candidate *b)
     return a->header && b->header && strcmp(a->header, b->header) == 0;
 }
 
-/* Two that say of some subjects that they are of one person, or columns of one name. */
+/* Compares the chosen column with every other one that has several subjects per person, or the same
+ * header. */
 static vxs_status check_agreement(const finder *f, const candidate *chosen, vxs_error *err)
 {
     vxs_status status = check_plausible(f, chosen, err);
@@ -242,8 +243,8 @@ static vxs_status check_agreement(const finder *f, const candidate *chosen, vxs_
     return status;
 }
 
-/* A column that is known for persons is one where values repeat; one that is only likely to be,
- * where all subjects have a value and it is not one of a few, such as patient or not. */
+/* True if the column defines persons. A known header needs repeated values; a merely likely one
+ * needs a value for each subject and more than a few different values (not patient and control). */
 static bool is_of_persons(const finder *f, const candidate *c)
 {
     size_t present = vxs_build_kept(f->build) - c->missing;
@@ -253,8 +254,8 @@ static bool is_of_persons(const finder *f, const candidate *c)
            present <= VXS_MANY_OF_ONE * c->persons;
 }
 
-/* A value that stands twice is a person with two subjects, and columns that have such must agree;
- * else any that is whole. For predictions alone it does not matter who is who. */
+/* Chooses the column of persons: one with repeated values, and all such columns must agree;
+ * otherwise any complete one. Prediction alone needs no persons. */
 static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *err)
 {
     *chosen = NULL;
@@ -271,14 +272,14 @@ static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *e
     return VXS_OK;
 }
 
-/* ---- The choice ------------------------------------------------------------------------------ */
+/* ---- Choice ---------------------------------------------------------------------------------- */
 
 static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
 {
     vxs_build *build = f->build;
     size_t column = 0;
     build->person_header = c->header;
-    vxs_status status = /* a column that stands twice is none */
+    vxs_status status = /* a duplicate header matches no column */
         c->header ? vxs_table_find(c->table, c->header, &column, err) : VXS_OK;
     if (status)
         return status;
@@ -311,7 +312,7 @@ static vxs_status take_said(finder *f, const char *said, vxs_error *err)
     return status ? status : take(f, &c, err);
 }
 
-/* The table's column of ids; or what ids are called that no table has. */
+/* The header of the table's id column, or a new one for ids that are in no table. */
 static const char *name_ids(vxs_build *build)
 {
     const vxs_table *table = build->table;
@@ -378,7 +379,7 @@ vxs_status vxs_build_count_people(vxs_build *build, vxs_error *err)
     return status;
 }
 
-/* ---- Of a cohort that is opened -------------------------------------------------------------- */
+/* ---- Persons of an open cohort --------------------------------------------------------------- */
 
 static vxs_status find_columns(vxs_cohort *c, vxs_error *err)
 {
@@ -389,7 +390,7 @@ static vxs_status find_columns(vxs_cohort *c, vxs_error *err)
     return status || !person ? status : vxs_table_find(c->people, person, &c->person_column, err);
 }
 
-/* A subject without an id is a person of its own. */
+/* Makes each subject without an id a person of its own. */
 static void number_nameless(vxs_cohort *c)
 {
     for (size_t i = 0; i < c->n; i++)

@@ -1,5 +1,5 @@
-/* person_names.c - how persons are written: in ids, where what follows the person is a session, a
- * visit or the like, and in the names of columns. */
+/* person_names.c - recognizes persons in ids, before a session, a visit or the like, and in headers
+ * of columns. */
 #include "cohort/build.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ static bool is_separator(char c)
     return c != '\0' && strchr("_-./ ", c);
 }
 
-/* "ses-2", "run-1" */
+/* True for a BIDS entity: "ses-2", "run-1". */
 static bool is_entity(const char *text)
 {
     size_t letters = 0;
@@ -22,7 +22,7 @@ static bool is_entity(const char *text)
     return letters > 0 && text[letters] == '-';
 }
 
-/* What a scan is of a person: with a number, or without. */
+/* A word for a visit or a scan, with a number after it or alone. */
 typedef struct {
     const char *word;
     bool number;
@@ -36,7 +36,8 @@ static const occasion occasions[] = {
     { "post", false }, { "rescan", false },   { "retest", false }, { NULL, false },
 };
 
-/* "ses-2", "visit02", "bl": a word with its number, and nothing more before the next separator. */
+/* True for a word for a visit with its number and no more before the next separator: "ses-2",
+ * "visit02", "bl". */
 static bool is_occasion(const char *text)
 {
     size_t letters = 0;
@@ -66,7 +67,7 @@ static bool is_end(char c)
     return c == '\0' || is_separator(c);
 }
 
-/* What may be a visit or a scan, or another person: P01_V2, OAS2_0001_MR1, 002_S_0295_m12. */
+/* Ambiguous words, for a visit, a scan or another person: P01_V2, OAS2_0001_MR1, 002_S_0295_m12. */
 static const occasion perhaps[] = {
     { "v", true },       { "t", true },         { "m", true },      { "s", true },
     { "d", true },       { "y", true },         { "w", true },      { "i", true },
@@ -85,7 +86,7 @@ bool vxs_may_name_occasion(vxs_name word, bool number)
     return false;
 }
 
-/* Digits for 0, separators for '-', and the end. */
+/* True if the text has the form, in which 0 stands for a digit, '-' for a separator. */
 static bool has_form(const char *text, const char *form)
 {
     for (; *form; form++, text++)
@@ -94,14 +95,14 @@ static bool has_form(const char *text, const char *form)
     return is_end(*text);
 }
 
-/* "20210412", "2021-04-12" */
+/* True for "20210412" and "2021-04-12". */
 bool vxs_is_date(const char *text)
 {
     bool century = strncmp(text, "19", 2) == 0 || strncmp(text, "20", 2) == 0;
     return century && (has_form(text, "00000000") || has_form(text, "0000-00-00"));
 }
 
-/* Where "sub-" begins a name, or NULL. */
+/* The position of "sub-" at the start of a name, or NULL. */
 static const char *find_label(const char *id)
 {
     for (const char *at = id; *at; at++)
@@ -117,7 +118,7 @@ static bool has_digit(const char *from, const char *to)
     return from < to;
 }
 
-/* Whether the person ends at this separator. */
+/* True if the person ends at this separator. */
 static bool ends_at(const char *from, const char *at, bool label)
 {
     if (label && (*at == '/' || (*at == '_' && is_entity(at + 1))))
@@ -155,14 +156,15 @@ char *vxs_person_of(const char *id, vxs_error *err)
 
 /* ---- In headers ------------------------------------------------------------------------------ */
 
-/* The likelier first; case and what stands between words do not matter. */
+/* Known headers, the likeliest first; case and punctuation are ignored. */
 static const char *const known[] = { "participantid", "personid",     "subjectid",  "patientid",
                                      "participant",   "person",       "subject",    "subid",
                                      "sub",           "subjectlabel", "subjectkey", "srcsubjectid",
                                      "subjectname",   "ptid",         "rid" };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-/* These as well, where they look like it; of studies, and words for persons with one for ids. */
+/* Headers that need values of the right form: ids of well-known studies, and words for persons with
+ * a word for ids. */
 static const char *const likely[] = { "eid",    "patno",  "usubjid", "naccid", "oasisid",
                                       "mrn",    "guid",   "pid",     "bidsid", "hcpid",
                                       "abcdid", "ppmiid", "adniid",  NULL };
@@ -173,7 +175,7 @@ static const char *const people[] = { "participants", "participant", "subject", 
 static const char *const ids[] = { "",     "id",    "ids",  "no",    "nr",         "num", "number",
                                    "code", "label", "name", "index", "identifier", "key", NULL };
 
-/* Letters and digits alone, in small letters; false when they do not fit. */
+/* Reduces a header to letters and digits in lower case; false if it is too long. */
 static bool plain(const char *header, char *to, size_t room)
 {
     size_t n = 0;
@@ -211,7 +213,7 @@ vxs_person_rank vxs_rank_header(const char *header)
     return VXS_NO_PERSON_HEADER;
 }
 
-/* What holds several persons, or a part of one. */
+/* Words for groups of persons, or for parts of one person's data. */
 static const char *const others[] = { "famil",  "house",  "site",     "center", "center",
                                       "scan",   "ses",    "study",    "group",  "visit",
                                       "mother", "father", "twin",     "pair",   "image",
@@ -238,7 +240,7 @@ bool vxs_header_names_ids(const char *header)
     return false;
 }
 
-/* As a whole, or with a word for ids behind it. */
+/* Words for groups, alone or with a word for ids after them. */
 static const char *const shared[] = {
     "family",   "familyid",    "familyno",  "famid",     "household", "householdid", "site",
     "siteid",   "center",      "center",    "centerid",  "centreid",  "pair",        "pairid",

@@ -1,5 +1,5 @@
-/* person_shapes.c - columns that look like persons by how often their values stand, whatever they
- * are called: more evenly than by chance. Likely, not certain: so whoever calls this warns. */
+/* person_shapes.c - recognizes columns of persons by the counts of their values, which are more
+ * even than by chance. This is evidence, not proof: callers warn. */
 #include "cohort/build.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 
 #define FEWEST_VALUES 8
 
-/* The variance of how often values stand that stand so often on average, by chance: that of a
- * Poisson number which is not 0. */
+/* Variance of the counts of values with the given mean count by chance: that of a Poisson
+ * distribution truncated at 0. */
 static double chance_variance(double mean)
 {
     double low = 0, high = mean;
@@ -43,7 +43,8 @@ bool vxs_shape_repeats(const size_t *number, size_t n, size_t count, double *eve
         return false;
     }
     free(times);
-    double freedom = (double)count - 1, part = 2 / (9 * freedom); /* Wilson and Hilferty */
+    double freedom = (double)count - 1,
+           part = 2 / (9 * freedom); /* Wilson-Hilferty approximation */
     *evenness = (1 - part - cbrt(squares / freedom / chance_variance(mean))) / sqrt(part);
     return true;
 }

@@ -1,22 +1,24 @@
-/* prints.c - numbers by which copies of a subject's features are known, whatever file they came
- * from and under which id.
+/* prints.c - fingerprints that recognize copies of a subject's features, from any file and under
+ * any id.
  *
- * Two people may have the same features by chance where these say little: a lesion of a few voxels,
- * a table of scores from 0 to 3. What they say at least is counted: the digits of values that are
- * not 0. A value of 1 has one, 82.5 has 8 and most measured ones have 24, of which an image of
- * bytes times a header's scale has 8, however many it seems to have. */
+ * Two persons may share features by chance if these carry little information: a lesion of a few
+ * voxels, a table of scores from 0 to 3. A lower bound of the information is the number of
+ * significant binary digits of nonzero values: 1 for the value 1, 8 for 82.5, 24 for most measured
+ * values; an image of bytes times the header's scale has 8 per voxel, however many its floats show.
+ */
 #include "voxsift/internal/cohort.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FEWEST 20   /* values that are not 0, whatever they are: the same ones are no chance */
-#define DIGITS 96   /* binary ones of all values, likewise: 4 of an image, of 32 digits at least */
-#define MOST   8192 /* features that are compared, evenly among all */
+#define FEWEST 20 /* nonzero values that exclude coincidence, whatever their digits */
+#define DIGITS                                                                                     \
+    96 /* significant binary digits that exclude coincidence, e.g. 12 values of 8 digits */
+#define MOST 8192 /* most features compared, evenly spaced */
 
-/* A sum over features of a mixture of number and value (the end of SplitMix64), so that the order
- * is of no account and zeros need not be stored. */
+/* Hash of feature index and value (finisher of SplitMix64). Fingerprints are sums of hashes: the
+ * order is irrelevant and zeros need not be stored. */
 static uint64_t mix(size_t feature, float value)
 {
     uint32_t bits;
@@ -27,7 +29,7 @@ static uint64_t mix(size_t feature, float value)
     return x ^ (x >> 31);
 }
 
-/* From the first binary digit that is 1 to the last one. */
+/* Number of significant binary digits. */
 static uint32_t digits(float value)
 {
     uint32_t bits, whole = (uint32_t)1 << 23;
@@ -35,7 +37,7 @@ static uint32_t digits(float value)
     return 24 - (uint32_t)__builtin_ctz((bits & (whole - 1)) | whole);
 }
 
-/* As digits; a value that is not 0 counts as so many at least that FEWEST of them are enough. */
+/* Digits of a nonzero value, but at least DIGITS / FEWEST, so that FEWEST values suffice. */
 static uint32_t weigh(float value)
 {
     uint32_t least = (DIGITS + FEWEST - 1) / FEWEST, there = digits(value);
@@ -74,11 +76,11 @@ vxs_status vxs_cohort_prints(const vxs_cohort *c, uint64_t *print, vxs_error *er
     return VXS_OK;
 }
 
-/* ---- Of images that are stored in other numbers ---------------------------------------------- */
+/* ---- Projections of rescaled images ---------------------------------------------------------- */
 
-/* Random signs times the features of a subject, which are centered and divided by their norm, so
- * that neither a scale nor rounding changes much: for images with correlation r the differences
- * have standard deviation sqrt(2 - 2 r). */
+/* Random projection (signs) of a subject's centered, normalized features, hence insensitive to
+ * scale and rounding: for images with correlation r, differences have standard deviation sqrt(2 - 2
+ * r). */
 typedef struct {
     double product[VXS_SKETCH], signs[VXS_SKETCH], sum, squares;
     size_t count, nonzero;

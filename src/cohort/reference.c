@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* The value of each label of the atlas that is listed by number or name, in `listed`. */
+/* Sets listed[k] for the labels of the atlas in a list of numbers and names. */
 static vxs_status list_labels(const vxs_atlas *atlas, const char *wanted, bool *listed,
                               vxs_error *err)
 {
@@ -40,7 +40,7 @@ static vxs_status list_labels(const vxs_atlas *atlas, const char *wanted, bool *
     return VXS_OK;
 }
 
-/* Marks the voxels that are not 0, or have a label of the atlas that is listed. */
+/* Marks the nonzero voxels of a mask, or the voxels with a listed label of the atlas. */
 static vxs_status mark_reference(vxs_build *build, const vxs_volume *volume, size_t voxels,
                                  const vxs_atlas *atlas, vxs_error *err)
 {
@@ -67,7 +67,7 @@ static vxs_status mark_reference(vxs_build *build, const vxs_volume *volume, siz
     return VXS_OK;
 }
 
-/* Of an atlas that is known by name: the nearest label of each voxel. */
+/* Resamples the labels of a built-in atlas to the cohort's grid (nearest neighbor). */
 static vxs_status bring_labels(const vxs_build *build, const vxs_atlas *atlas, size_t voxels,
                                vxs_volume *volume, vxs_error *err)
 {
@@ -81,7 +81,7 @@ static vxs_status bring_labels(const vxs_build *build, const vxs_atlas *atlas, s
     return status;
 }
 
-/* A mask, or labels of an atlas that is given by its file or its name. */
+/* Reads a mask, or labels of an atlas given by file or name. */
 vxs_status vxs_build_find_reference(vxs_build *build, size_t voxels, vxs_error *err)
 {
     vxs_volume volume = { .values = NULL };

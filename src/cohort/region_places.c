@@ -1,4 +1,4 @@
-/* region_places.c - where the regions are that features are means of. */
+/* region_places.c - reads the regions of a cohort or model, and computes their centers. */
 #include "voxsift/internal/cohort.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static vxs_status read_labels(const char *directory, vxs_cohort_regions *r, vxs_
     return status;
 }
 
-/* A row of regions.tsv is a feature. */
+/* Reads regions.tsv, which has a row per feature. */
 static vxs_status read_table(const char *directory, vxs_cohort_regions *r, vxs_error *err)
 {
     vxs_table *table = NULL;

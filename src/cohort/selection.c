@@ -1,4 +1,4 @@
-/* selection.c - rows of the table that --only and --exclude select, before images are read. */
+/* selection.c - selects rows of the table by --only and --exclude, before images are read. */
 #include "cohort/build.h"
 
 #include <stdlib.h>

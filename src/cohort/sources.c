@@ -1,4 +1,4 @@
-/* sources.c - from what stands on the command line to a list of subjects with their images. */
+/* sources.c - turns the arguments of the command line into a list of subjects with their images. */
 #include "cohort/build.h"
 
 #include <ctype.h>
@@ -53,7 +53,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*left, *right);
 }
 
-/* All images of a folder, in the order of their names. */
+/* Adds all images of a folder, in the order of their names. */
 static vxs_status add_folder(vxs_build *build, const char *path, vxs_error *err)
 {
     struct dirent **entries = NULL;
@@ -86,7 +86,7 @@ static vxs_status add_pattern(vxs_build *build, const char *pattern, vxs_error *
     return status;
 }
 
-/* "name" beside the file that mentions it. */
+/* The path of `name` in the folder of `file`. */
 static char *beside(const char *file, const char *name, vxs_error *err)
 {
     const char *slash = strrchr(file, '/');
@@ -95,7 +95,7 @@ static char *beside(const char *file, const char *name, vxs_error *err)
     return vxs_format(err, "%.*s/%s", (int)(slash - file), file, name);
 }
 
-/* A text file with a path a line, relative to itself. */
+/* Adds the images of a text file with a path per line, relative to the text file. */
 static vxs_status add_list(vxs_build *build, const char *list, vxs_error *err)
 {
     char *text = NULL;
@@ -119,8 +119,8 @@ static vxs_status add_list(vxs_build *build, const char *list, vxs_error *err)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* The pattern with {column} replaced by the row's cell; NULL and a reason when a cell is missing.
- */
+/* The pattern with each {column} replaced by the row's cell; NULL and a reason if a cell is
+ * missing. */
 static char *fill_pattern(const vxs_build *build, const char *pattern, size_t row, vxs_error *err)
 {
     char *text = vxs_format(err, "%s", "");
@@ -150,7 +150,7 @@ static char *fill_pattern(const vxs_build *build, const char *pattern, size_t ro
     return text;
 }
 
-/* sub-{participant_id} with an id that has its own "sub-", and the reverse. */
+/* Corrects sub-{participant_id} for ids with and without their own "sub-". */
 static void mend_prefix(char *path)
 {
     char *twice = strstr(path, "sub-sub-");
@@ -160,7 +160,7 @@ static void mend_prefix(char *path)
     }
 }
 
-/* A row that --only or --exclude leaves out needs no image. */
+/* Adds an excluded row, which needs no image. */
 static vxs_status add_unselected(vxs_build *build, size_t row, vxs_error *err)
 {
     const char *id = vxs_table_cell(build->table, row, build->id_column);
@@ -224,7 +224,7 @@ static vxs_status add_table(vxs_build *build, const char *path, vxs_error *err)
 
 /* ---- One image with many volumes ------------------------------------------------------------- */
 
-/* By position, because --rows asks for it: row k belongs to volume k. */
+/* Adds the volumes of a 4D image; by --rows, row k belongs to volume k. */
 static vxs_status add_volumes(vxs_build *build, const char *path, vxs_error *err)
 {
     const vxs_cohort_settings *settings = build->settings;
@@ -243,7 +243,7 @@ static vxs_status add_volumes(vxs_build *build, const char *path, vxs_error *err
                         volumes, settings->rows, rows);
     build->is_shared = true;
     build->ids_invented = true;
-    build->id_column = vxs_table_columns(build->table); /* rows have no ids of their own */
+    build->id_column = vxs_table_columns(build->table); /* --rows declares no column of ids */
     for (size_t k = 0; k < volumes && !status; k++) {
         char id[32];
         snprintf(id, sizeof(id), "volume-%06zu", k + 1);
@@ -255,7 +255,7 @@ static vxs_status add_volumes(vxs_build *build, const char *path, vxs_error *err
     return status ? status : vxs_build_select(build, build->table, err);
 }
 
-/* ---- Which of them --------------------------------------------------------------------------- */
+/* ---- Kind of source -------------------------------------------------------------------------- */
 
 static vxs_status add_source(vxs_build *build, const char *source, vxs_error *err)
 {

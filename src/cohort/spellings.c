@@ -1,6 +1,6 @@
-/* spellings.c - ids that differ only in how they are written: numbers padded with zeros or not
- * (P040, P40), capitals, characters composed or decomposed. Tables that are typed, and names of
- * files that macOS wrote, have one person in two of these. */
+/* spellings.c - numbers ids up to spelling: leading zeros (P040, P40), capitals, composed or
+ * decomposed characters. Typed tables and file names from macOS have one person in two spellings.
+ */
 #include "cohort/id_parts.h"
 #include "core/utf8.h"
 
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a, of code points. */
+/* FNV-1a over code points. */
 static uint64_t add_code(uint64_t h, unsigned long code)
 {
     return (h ^ (uint64_t)code) * 0x100000001B3U;
 }
 
-/* Zeros that pad a number; those of a fraction, 1.05, are no padding. */
+/* True for leading zeros of a number; zeros of a decimal fraction (1.05) are significant. */
 static bool is_padding(const char *from, const char *at, const char *end)
 {
     char before = at > from ? at[-1] : ' ';
@@ -37,7 +37,7 @@ static uint64_t spell(const char *id)
         for (size_t k = 0; k < count; k++)
             h = add_code(h, plain[k]);
         if (length == 0)
-            h = add_code(h, 0x110000 + (unsigned char)*at); /* no UTF-8 */
+            h = add_code(h, 0x110000 + (unsigned char)*at); /* invalid UTF-8 */
         at += length > 0 ? length : 1;
     }
     return h;

@@ -1,5 +1,5 @@
-/* survey.c - every image is looked at once before anything is written: what is damaged, empty,
- * doubled or far from the others, and where the voxels are that can be used. */
+/* survey.c - reads every image once before anything is written: finds damaged, empty, duplicate and
+ * outlying images, and the voxels of the mask. */
 #include "cohort/build.h"
 
 #include <float.h>
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH   8   /* images in memory at once, at most */
+#define BATCH   8   /* most images in memory at once */
 #define FAR_OUT 8.0 /* robust standard deviations from the median */
-#define NAMED   5   /* regions without a voxel that are named */
+#define NAMED   5   /* most regions without a voxel that a message names */
 
-/* ---- Looking at one image -------------------------------------------------------------------- */
+/* ---- Statistics of one image ----------------------------------------------------------------- */
 
 typedef struct {
     vxs_subject *subject;
@@ -21,12 +21,11 @@ typedef struct {
     bool varies;
 } sight;
 
-/* What is known of the values of an image. */
+/* Statistics of an image's values. */
 typedef struct {
     size_t nonfinite, nonzero;
     double sum;
-    float
-        one; /* some finite value, NAN at first; an image varies when another is not equal to it */
+    float one; /* some finite value, initially NaN; an image varies if another differs */
     bool varies;
 } look_sums;
 
@@ -42,7 +41,7 @@ static void look_at_gaps(const float *values, size_t count, look_sums *sums)
     }
 }
 
-/* Without gaps, which are rare, the loops are ones that processors do many at a time. */
+/* Loops without branches for masked values vectorize; gaps are rare. */
 static void look_at_values(const float *values, size_t count, look_sums *sums)
 {
     int finite = 0, nonzero = 0, differing = 0; /* a line is short */
@@ -67,8 +66,8 @@ static void look_at_values(const float *values, size_t count, look_sums *sums)
     sums->varies |= differing > 0;
 }
 
-/* Mean over what is not 0; whether values differ; how many are not finite. What the lines leave out
- * is all the same value. */
+/* Mean of nonzero values, whether values differ, and number of non-finite values. Voxels outside
+ * the stored lines share one value. */
 static void look(sight *s, size_t voxels, float *line)
 {
     const vxs_packed *packed = &s->packed;
@@ -80,14 +79,14 @@ static void look(sight *s, size_t voxels, float *line)
         seen += count;
     }
     nonzero = sums.nonzero;
-    if (seen < voxels) { /* once, for whether values differ */
+    if (seen < voxels) { /* one background value, for whether values differ */
         look_at_values(&packed->outside, 1, &sums);
         sums.sum += (double)packed->outside * (double)(voxels - seen - 1);
         nonzero += packed->outside != 0 ? voxels - seen : 0;
     }
     s->varies = sums.varies;
     s->subject->level = nonzero > 0 ? sums.sum / (double)nonzero : 0;
-    if (!s->subject->other_grid) /* else counted before it came onto the grid */
+    if (!s->subject->other_grid) /* otherwise counted before resampling */
         s->subject->nonfinite = sums.nonfinite;
 }
 
@@ -119,7 +118,7 @@ static void add_values(vxs_build *build, const vxs_subject *subject, const float
     }
 }
 
-/* A line of an image: its span, and what stands around it unless that is 0. */
+/* Adds a line of an image: its stored span, and the background around it if nonzero. */
 static void add_line(vxs_build *build, const sight *s, size_t l, size_t voxels, float *line)
 {
     const vxs_packed *packed = &s->packed;
@@ -134,8 +133,7 @@ static void add_line(vxs_build *build, const sight *s, size_t l, size_t voxels, 
     add_values(build, s->subject, line, start, length);
 }
 
-/* A line at a time, so that its sums stay in cache while one image after the other is added, in the
- * order of the subjects. */
+/* Adds images line by line, so that the sums stay in cache; images are added in subject order. */
 static vxs_status add_to_survey(vxs_build *build, sight *const *added, size_t count, size_t voxels,
                                 vxs_error *err)
 {
@@ -152,7 +150,7 @@ static vxs_status add_to_survey(vxs_build *build, sight *const *added, size_t co
     return VXS_OK;
 }
 
-/* An earlier subject with the same file; two volumes of one file are not doubles. */
+/* The earlier subject with the same file, or NULL; volumes of one 4D file are no duplicates. */
 static const vxs_subject *double_of(const vxs_build *build, const vxs_subject *s)
 {
     if (build->is_shared)
@@ -163,7 +161,7 @@ static const vxs_subject *double_of(const vxs_build *build, const vxs_subject *s
     return NULL;
 }
 
-/* Whether the subject stays in. */
+/* True if the subject stays in. */
 static bool judge(vxs_build *build, sight *s)
 {
     vxs_subject *subject = s->subject;
@@ -194,7 +192,7 @@ static bool judge(vxs_build *build, sight *s)
     return !subject->reason;
 }
 
-/* An image that was read is kept for writing while there is memory for it. */
+/* Keeps an image for writing while memory allows, otherwise releases it. */
 static void keep_or_release(vxs_build *build, sight *s)
 {
     uint64_t with = build->packed_bytes + s->packed.bytes;
@@ -218,8 +216,8 @@ static void read_and_look(vxs_build *build, sight *s, size_t voxels)
     free(line);
 }
 
-/* Reads a batch with all threads; no memory is an end, everything else a reason to leave one out.
- */
+/* Reads a batch with all threads. Lack of memory ends the call; any other error leaves one subject
+ * out. */
 static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&build->grid), added = 0;
@@ -241,7 +239,7 @@ static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, v
     return status;
 }
 
-/* Images are read by all threads at once and judged one by one in the order of the subjects. */
+/* Reads images in parallel and checks them one by one in subject order. */
 static vxs_status look_at_all(vxs_build *build, vxs_error *err)
 {
     uint64_t an_image = 4 * (uint64_t)vxs_grid_voxels(&build->grid);
@@ -281,7 +279,7 @@ static double median(double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* A warning, not a refusal: intensities of scanners differ, and scaling may be what mends it. */
+/* Warns rather than refuses: intensities of scanners differ, and --scale may correct it. */
 static vxs_status warn_of_outliers(const vxs_build *build, vxs_error *err)
 {
     size_t kept = 0;
@@ -294,7 +292,8 @@ static vxs_status warn_of_outliers(const vxs_build *build, vxs_error *err)
     double middle = median(levels, kept);
     for (size_t k = 0; k < kept; k++)
         levels[k] = fabs(levels[k] - middle);
-    double spread = 1.4826 * median(levels, kept); /* of a normal distribution, its sd */
+    double spread =
+        1.4826 * median(levels, kept); /* MAD to standard deviation of a normal distribution */
     for (size_t i = 0; i < build->count; i++) {
         const vxs_subject *s = &build->subjects[i];
         if (!s->reason && spread > 0 && fabs(s->level - middle) > FAR_OUT * spread)
@@ -309,8 +308,7 @@ static vxs_status warn_of_outliers(const vxs_build *build, vxs_error *err)
 
 /* ---- The mask -------------------------------------------------------------------------------- */
 
-/* A file of labels or probabilities on the cohort's grid, or brought onto it when that is asked
- * for. */
+/* Reads a map of labels or probabilities on the cohort's grid, or resampled to it on request. */
 vxs_status vxs_build_read_on_grid(const vxs_build *build, const char *path, const char *what,
                                   vxs_volume *volume, vxs_error *err)
 {
@@ -382,7 +380,8 @@ static vxs_status mean_mask(vxs_build *build, size_t voxels, vxs_error *err)
     return status;
 }
 
-/* A voxel that is the same in everybody predicts nothing; many of them point to a wrong mask. */
+/* Counts voxels that are equal in all subjects: they predict nothing, and many indicate a wrong
+ * mask. */
 static void warn_of_constant(vxs_build *build)
 {
     for (size_t k = 0; k < build->p; k++) {
@@ -430,7 +429,7 @@ static vxs_status make_mask(vxs_build *build, size_t voxels, vxs_error *err)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-/* Those with a voxel in the mask: a mean of nothing means nothing. */
+/* Keeps the regions with a voxel in the mask. */
 static vxs_status keep_regions(vxs_build *build, vxs_error *err)
 {
     vxs_atlas *atlas = &build->atlas;
@@ -465,8 +464,7 @@ static int by_name(const void *a, const void *b, void *data)
     return order ? order : (left > right) - (left < right);
 }
 
-/* Features need names of their own; labels of some atlases, such as the same region of both halves
- * of the brain, share one. */
+/* Makes region names unique: some atlases use one name for the region of both hemispheres. */
 static vxs_status tell_apart(vxs_build *build, vxs_error *err)
 {
     vxs_atlas *atlas = &build->atlas;
@@ -495,7 +493,7 @@ static vxs_status tell_apart(vxs_build *build, vxs_error *err)
     return status;
 }
 
-/* Which region each voxel of the mask belongs to. */
+/* Finds the region of each voxel of the mask. */
 static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
 {
     vxs_status status =
@@ -526,7 +524,7 @@ static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
 {
@@ -552,7 +550,7 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
         status = find_regions(build, voxels, err);
     if (!status && build->settings->scale == VXS_SCALE_SUVR)
         status = vxs_build_find_reference(build, voxels, err);
-    free(build->sum); /* only the mask was made of these */
+    free(build->sum); /* used for the mask alone */
     free(build->seen);
     build->sum = NULL;
     build->seen = NULL;

@@ -1,7 +1,7 @@
-/* suspicions.c - who may be one person, though nothing certain says so: by a column that is called
- * like one of ids, by a column whose values stand as persons do, by the form of the ids, or since
- * two persons differ only in how they are written. It is
- * said when the cohort is made, and stands in cohort.json for whatever is computed from it. */
+/* suspicions.c - warns of subjects that may be one person without certain evidence: a column with
+ * the header of ids, a column with values distributed like persons, the form of the ids, or persons
+ * that differ only in spelling. The warning appears when the cohort is made; cohort.json keeps it
+ * for all later results. */
 #include "cohort/build.h"
 
 #include <ctype.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Words ----------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
-/* `header`: NULL for ids. */
+/* `header` NULL: the evidence is in the ids. */
 static char *in_words(const char *header, const char *id_header, const char *one, const char *other,
                       vxs_error *err)
 {
@@ -28,7 +28,8 @@ static char *in_words(const char *header, const char *id_header, const char *one
                       one, other, id_header);
 }
 
-/* Persons who differ only in how they are written; each is the id of its subject, or not. */
+/* The warning about persons that differ only in spelling; a person's name may be its subject's id.
+ */
 static char *spelled_in_words(const char *id_header, const char *const id[2],
                               const char *const person[2], vxs_error *err)
 {
@@ -44,12 +45,12 @@ static char *spelled_in_words(const char *id_header, const char *const id[2],
                       person[0], person[1], id[0], id[1], form, id_header);
 }
 
-/* ---- Of a cohort that is made ---------------------------------------------------------------- */
+/* ---- Cohort under construction --------------------------------------------------------------- */
 
 typedef struct {
     vxs_build *build;
     const vxs_table *tables[2];
-    size_t *person; /* as they are taken */
+    size_t *person; /* per subject: its person in the cohort */
     size_t people;
     bool repeats; /* some person has several subjects */
 } watch;
@@ -82,7 +83,7 @@ static vxs_status number_column(const watch *w, int t, size_t j, size_t *number,
     return status;
 }
 
-/* Two subjects that are one person by these numbers and two as they are taken. */
+/* Finds two subjects that are one person by `number` and two in the cohort. */
 static bool find_pair(const watch *w, const size_t *number, size_t count, size_t *first,
                       size_t *one, size_t *other)
 {
@@ -117,7 +118,7 @@ static char *pair_in_words(const vxs_build *b, const vxs_suspicion *found, size_
                             (const char *const[]){ person_of(a), person_of(z) }, err);
 }
 
-/* Takes `number` over where it is one: then *number is NULL. */
+/* Records a suspicion if some pair supports it, and owns `number` then: *number becomes NULL. */
 static vxs_status add(const watch *w, vxs_suspicion found, size_t **number, size_t count,
                       vxs_error *err)
 {
@@ -141,7 +142,7 @@ static vxs_status add(const watch *w, vxs_suspicion found, size_t **number, size
     return words ? VXS_OK : VXS_FAILED;
 }
 
-/* A column that is called like one of ids. */
+/* Checks a column whose header is like those of ids. */
 static vxs_status watch_named(const watch *w, int t, size_t j, vxs_error *err)
 {
     size_t count = 0, present = 0, *number = vxs_alloc(w->build->count, sizeof(*number), err);
@@ -160,21 +161,20 @@ static bool is_other(const watch *w, const char *header)
            !(b->person_header && strcmp(header, b->person_header) == 0);
 }
 
-/* ---- Columns by their form ------------------------------------------------------------------- */
+/* ---- Columns by their values ----------------------------------------------------------------- */
 
-/* Standard deviations, or 1 in 1000; and of codes, which have letters and digits, or leading zeros:
- * no measure has. */
+/* Standard deviations: one-sided p = 0.001; for codes (letters and digits, or leading zeros), which
+ * are no measurements, a laxer threshold. */
 #define CHANCE          3.1
 #define CHANCE_OF_CODES (-1.5)
-#define MOST_UNLIKE     0.1 /* of pairs, as by slips */
+#define MOST_UNLIKE     0.1 /* share of pairs, as by typing errors */
 #define ENOUGH_ALIKE    10  /* pairs */
-#define LEAST_SHARE     0.2 /* of the rarer sex */
+#define LEAST_SHARE     0.2 /* share of the rarer sex */
 
-/* Pairs of subjects with one value, and how many are of man and woman; alike 0 without a column
- * that says so. */
+/* Pairs of subjects with one value, of equal and of different sex; 0 without a column of sex. */
 typedef struct {
     size_t alike, unlike;
-    bool both; /* there are enough of either */
+    bool both; /* both sexes are frequent enough */
 } sexes;
 
 static void compare_sexes(const watch *w, const size_t *number, size_t j, size_t *first,
@@ -201,7 +201,7 @@ static void compare_sexes(const watch *w, const size_t *number, size_t j, size_t
     found->both = share >= LEAST_SHARE && share <= 1 - LEAST_SHARE;
 }
 
-/* Persons have one; a family, or an age, has both. */
+/* Counts pairs of equal and different sex: persons have one, families and ages both. */
 static vxs_status find_sexes(const watch *w, const size_t *number, size_t count, sexes *found,
                              vxs_error *err)
 {
@@ -218,7 +218,7 @@ static vxs_status find_sexes(const watch *w, const size_t *number, size_t count,
     return first ? VXS_OK : VXS_FAILED;
 }
 
-/* Most values: numbers and dates that are measured, or codes, all of one length. */
+/* True in *measured for mostly decimal numbers or dates, in *codes for codes of one length. */
 static void see_values(const watch *w, size_t j, bool *measured, bool *codes)
 {
     size_t decimals = 0, mixed = 0, padded = 0, present = 0, length = 0;
@@ -245,7 +245,7 @@ typedef struct {
     bool codes;
 } likely;
 
-/* The finest of them, codes first. */
+/* Prefers the column with most persons, codes first. */
 static vxs_status take_better(const watch *w, size_t j, likely *best, vxs_error *err)
 {
     likely c = { .column = j, .number = vxs_alloc(w->build->count, sizeof(*c.number), err) };
@@ -276,7 +276,7 @@ static vxs_status take_better(const watch *w, size_t j, likely *best, vxs_error 
     return status;
 }
 
-/* A column whose values stand as persons do. */
+/* Finds a column whose values are distributed like persons. */
 static vxs_status watch_columns(const watch *w, vxs_error *err)
 {
     likely best = { .number = NULL };
@@ -293,7 +293,7 @@ static vxs_status watch_columns(const watch *w, vxs_error *err)
     return status;
 }
 
-/* Of each person, one id; NULL for the others, and for who is out. */
+/* One id per person; NULL for other subjects and those left out. */
 static void list_persons(const watch *w, const char **ids, size_t *first)
 {
     const vxs_build *b = w->build;
@@ -308,7 +308,7 @@ static void list_persons(const watch *w, const char **ids, size_t *first)
     }
 }
 
-/* Whether ids have the same person, by a number for one of each person, which all get. */
+/* Numbers one id per person; equal numbers: the ids may be one person. */
 typedef vxs_status number_ids(const char *const *ids, size_t n, size_t *number, size_t *count,
                               vxs_error *err);
 
@@ -341,7 +341,7 @@ static vxs_status watch_ids(const watch *w, number_ids *number_them, vxs_error *
     return status;
 }
 
-/* Rows whose ids differ in how they are written, and are taken for one person: they may be two. */
+/* Warns of rows whose ids differ in spelling and count as one person: they may be two. */
 static vxs_status warn_of_merged(const watch *w, vxs_error *err)
 {
     const vxs_build *b = w->build;
@@ -379,7 +379,7 @@ static vxs_status watch_all(const watch *w, vxs_error *err)
     bool said = w->build->settings->person, by_ids = !w->build->person_header;
     if (!status && !said && !w->repeats && w->build->suspicion_count == 0)
         status = watch_columns(w, err);
-    /* words for visits in some ids say nothing of the others */
+    /* words for visits in some ids are no evidence about the others */
     bool look = !said && (by_ids || !w->repeats) && !w->build->ids_invented;
     if (!status && look && w->build->suspicion_count == 0)
         status = watch_ids(w, number_by_form, err);
@@ -388,7 +388,8 @@ static vxs_status watch_all(const watch *w, vxs_error *err)
     return status ? status : warn_of_merged(w, err);
 }
 
-/* Whoever predicts alone asks for no persons, and whoever says that each row is one has said it. */
+/* Skips prediction, which needs no persons, and cohorts where --person declares each row a person.
+ */
 vxs_status vxs_build_suspect(vxs_build *build, const vxs_table *features, vxs_error *err)
 {
     const char *said = build->settings->person;
@@ -412,7 +413,8 @@ vxs_status vxs_persons_perhaps(const char *const *ids, size_t n, size_t known, s
     return status || *count > 0 ? status : vxs_number_spellings(ids, n, number, count, err);
 }
 
-/* Persons with one number are one; those without a number, one each. */
+/* Number of persons if those with equal numbers are one; persons without a number count separately.
+ */
 static size_t count_by(const vxs_build *b, const size_t *number, const size_t *person, bool *seen,
                        bool *counted)
 {
@@ -453,7 +455,7 @@ void vxs_suspicions_release(vxs_build *build)
     free(build->suspicions);
 }
 
-/* ---- In cohort.json -------------------------------------------------------------------------- */
+/* ---- cohort.json ----------------------------------------------------------------------------- */
 
 #define KEY "may_be_persons"
 
@@ -477,13 +479,13 @@ void vxs_suspicions_json(vxs_json_writer *w, const vxs_build *build)
 
 static int by_value(const void *a, const void *b)
 {
-    const double *left = a, *right = b; /* a person, and a row */
+    const double *left = a, *right = b; /* {person, row} */
     if (left[0] != right[0])
         return left[0] < right[0] ? -1 : 1;
     return (left[1] > right[1]) - (left[1] < right[1]);
 }
 
-/* The persons of these rows, 0 for none, which ascend. */
+/* Lists {person, row} of the given rows (ascending), without rows that have no person (0). */
 static size_t list_rows(const vxs_json *persons, const size_t *rows, size_t n, double (*list)[2])
 {
     const vxs_json *item = persons ? persons->first : NULL;

@@ -1,7 +1,8 @@
-/* svmlight.c - "target index:value index:value ... # comment" lines become subjects and a matrix.
+/* svmlight.c - reads subjects and a matrix from lines "target index:value index:value ... #
+ * comment".
  *
- * The text is gone through twice: for targets and sizes, then for the values. It stays in memory
- * meanwhile, because it may come through a pipe. */
+ * Two passes over the text: targets and sizes, then values. The text stays in memory, because it
+ * may come through a pipe. */
 #include "cohort/tables.h"
 
 #include <ctype.h>
@@ -9,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sparse when fewer of the values than this share are not 0: each takes 8 bytes then, not 4, so a
- * sparse cohort has at most half the bytes of the dense one. */
+/* Share of nonzero values below which the matrix is sparse: a sparse value takes 8 bytes, a dense
+ * one 4, so that a sparse cohort has at most half the size. */
 #define SPARSE_BELOW 0.25
 
 typedef struct {
-    int32_t index; /* from 1 */
+    int32_t index; /* counts from 1 */
     float value;
 } pair;
 
@@ -24,18 +25,18 @@ typedef struct {
     const char *path;
     char *text;
     size_t length;
-    char *copy; /* of a line, to cut words off */
+    char *copy; /* copy of a line, split into words */
     size_t copy_room;
-    char *at; /* in it */
+    char *at; /* position in the copy */
     size_t line;
     bool queries;      /* some line has a qid */
-    double target;     /* of the line, and its pairs, whose indices ascend */
-    const char *query; /* its qid, or NULL */
+    double target;     /* target of the line, and its pairs with ascending indices */
+    const char *query; /* qid of the line, or NULL */
     pair *pairs;
     size_t count, room;
-    size_t largest, stored; /* index, and values that are not 0, of all lines */
+    size_t largest, stored; /* of all lines: largest index, and number of nonzero values */
     FILE *targets;
-    int32_t *features; /* a sparse matrix in the order of the text; subject i ends before ends[i] */
+    int32_t *features; /* CSR matrix; the values of subject i end before ends[i] */
     float *values;
     size_t *ends;
     size_t used;
@@ -49,7 +50,7 @@ static vxs_status bad_line(const reader *r, const char *why)
     return vxs_fail(r->err, VXS_BAD_DATA, "'%s' line %zu: %s", r->path, r->line, why);
 }
 
-/* The next word of the line, cut off with a zero; NULL at its end or at a comment. */
+/* The next word of the line, terminated; NULL at the end or at a comment. */
 static char *next_word(reader *r)
 {
     while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
@@ -78,7 +79,7 @@ static vxs_status add_pair(reader *r, int64_t index, double value)
     return VXS_OK;
 }
 
-/* "12:0.5"; indices count from 1. */
+/* Reads a pair such as "12:0.5"; indices count from 1. */
 static vxs_status read_pair(reader *r, char *word)
 {
     char *colon = strchr(word, ':');
@@ -104,8 +105,7 @@ static int by_index(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Nearly all texts have them in order already. Of two values for one feature neither is the right
- * one. */
+/* Sorts pairs, which are almost always sorted already; refuses two values of one feature. */
 static vxs_status sort_pairs(reader *r)
 {
     bool sorted = true;
@@ -137,7 +137,7 @@ static vxs_status read_line(reader *r)
 
 /* ---- All lines ------------------------------------------------------------------------------- */
 
-/* What is done with the line of subject i. */
+/* Processes the line of subject i. */
 typedef vxs_status taker(reader *r, size_t i);
 
 static vxs_status copy_line(reader *r, const char *line, size_t length)
@@ -201,7 +201,7 @@ static vxs_status take_sizes(reader *r, size_t i)
     return vxs_build_add(r->build, id, NULL, 0, i, r->err);
 }
 
-/* Subjects, their targets as a table, and the size of the matrix. */
+/* First pass: subjects, a table of their targets, and the size of the matrix. */
 static vxs_status read_sizes(reader *r)
 {
     char *targets = NULL;
@@ -242,7 +242,7 @@ static vxs_status read_dense(reader *r)
 
 /* ---- Sparse ---------------------------------------------------------------------------------- */
 
-/* Starts count the values of each feature until they are turned into places. */
+/* starts[j] counts the values of feature j; transpose() converts counts to offsets. */
 static vxs_status take_sparse(reader *r, size_t i)
 {
     for (size_t k = 0; k < r->count; k++) {
@@ -256,7 +256,7 @@ static vxs_status take_sparse(reader *r, size_t i)
     return VXS_OK;
 }
 
-/* By feature; subjects come in their order, so they ascend. */
+/* Transposes CSR to CSC; subjects are visited in order, so that `rows` ascend. */
 static void transpose(const reader *r)
 {
     vxs_matrix *m = r->m;
@@ -272,11 +272,12 @@ static void transpose(const reader *r)
             m->values[to] = r->values[e];
             m->rows[to] = (int32_t)i;
         }
-    memmove(m->starts + 1, m->starts, m->p * sizeof(*m->starts)); /* each was left at its end */
+    /* each start has advanced to its end */
+    memmove(m->starts + 1, m->starts, m->p * sizeof(*m->starts));
     m->starts[0] = 0;
 }
 
-/* The values by subject are there together with the text first, then with those by feature. */
+/* Memory has two peaks: CSR values with the text, then CSR values with CSC values. */
 static vxs_status check_memory(const reader *r)
 {
     vxs_matrix *m = r->m;
@@ -315,7 +316,7 @@ static vxs_status read_sparse(reader *r)
     return VXS_OK;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 static bool is_sparse(const reader *r)
 {

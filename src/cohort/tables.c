@@ -1,4 +1,5 @@
-/* tables.c - cohorts whose features are not voxels: a table, a matrix, svmlight text. */
+/* tables.c - makes cohorts whose features are not voxels, from a table, a matrix, or svmlight text.
+ */
 #include "cohort/tables.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ vxs_status vxs_matrix_dense(const vxs_build *build, vxs_matrix *m, vxs_error *er
     return m->values ? VXS_OK : VXS_FAILED;
 }
 
-/* Where the values of feature j begin. */
+/* Offset of the first value of feature j. */
 static size_t start_of(const vxs_matrix *m, size_t j)
 {
     return m->starts ? m->starts[j] : j * m->n;
@@ -39,7 +40,8 @@ static void count_nonfinite(vxs_build *build, const vxs_matrix *m)
             build->subjects[m->rows ? (size_t)m->rows[k] : k % m->n].nonfinite++;
 }
 
-/* zero: as 0; drop: the feature goes; error: the subject is refused. */
+/* Handles missing values: zero replaces them, drop removes the feature, error refuses the subject.
+ */
 static void drop_features(vxs_matrix *m)
 {
     size_t kept = 0, to = 0;
@@ -108,7 +110,7 @@ static int by_id(const void *a, const void *b)
     return order ? order : (left->subject > right->subject) - (left->subject < right->subject);
 }
 
-/* Of several subjects with one id the first stays. */
+/* Leaves out all but the first subject of each id. */
 static vxs_status leave_twins_out(vxs_build *build, const char *path, vxs_error *err)
 {
     size_t n = build->count;
@@ -155,7 +157,7 @@ static vxs_status add_people(vxs_build *build, const vxs_table *table, size_t co
     return status ? status : leave_twins_out(build, path, err);
 }
 
-/* Ids are none, and who is who would give every person away. */
+/* True unless the column has ids or persons, which would identify every subject. */
 static bool is_feature(const vxs_build *build, const vxs_table *table, size_t j, size_t ids)
 {
     return j != ids && !vxs_build_is_person(build, vxs_table_header(table, j));
@@ -179,8 +181,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Graphs, groups and penalties are given by names, which must be of one feature each. Those without
- * a name get numbers. */
+/* Fails unless feature names are unique, since graphs, groups and penalty factors refer to them;
+ * unnamed features get numbers. */
 static vxs_status check_names(const vxs_matrix *m, vxs_error *err)
 {
     const char **sorted = vxs_alloc(m->p + 1, sizeof(*sorted), err), *twice = NULL;
@@ -266,7 +268,7 @@ static vxs_status read_npy(vxs_build *build, vxs_matrix *m, vxs_error *err)
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
@@ -302,7 +304,7 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
     return VXS_OK;
 }
 
-/* The values of feature j for the subjects that are kept. */
+/* The values of feature j for the included subjects. */
 static void take_row(const vxs_build *build, const vxs_matrix *m, size_t j, float *row)
 {
     for (size_t i = 0, k = 0; i < m->n; i++)

@@ -1,9 +1,9 @@
-/* unchanged.c - whether the features that are open are those that a run began with.
+/* unchanged.c - checks that the open features are those a run started with.
  *
- * Results are put together over days and machines: what a stopped run had finished, chunks of one
- * run. A file that was edited in between has the same name, and its cohort the same description.
- * Hashing every file in every process would cost more than many of them compute, so a file whose
- * size and time of change are what they were is taken to be unchanged; any other is hashed. */
+ * Results are combined over days and machines: a stopped run with its continuation, chunks of one
+ * run. A file edited in between keeps its name and its cohort's description. Hashing every file in
+ * every process can cost more than the computation, so a file with unchanged size and time of
+ * change counts as unchanged; any other is hashed. */
 #include "cohort/integrity.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
     return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
 }
 
-/* Of the bytes as they are, once. */
+/* Hashes the current bytes, once. */
 static void hash_file(const vxs_cohort *c, size_t k, vxs_features_file *f)
 {
     if (!f->hashed)
@@ -51,7 +51,7 @@ vxs_status vxs_features_look(const vxs_cohort *c, vxs_features_state *s, vxs_err
         f->seconds = (int64_t)about.st_mtim.tv_sec;
         f->nanoseconds = (int64_t)about.st_mtim.tv_nsec;
         if (!recorded || is_later(&about.st_mtim, &described.st_mtim))
-            hash_file(c, k, f); /* the description is written last */
+            hash_file(c, k, f); /* cohort.json is written last */
         else
             snprintf(f->hash, sizeof(f->hash), "%s", recorded);
     }
