@@ -12,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEWEST 20 /* nonzero values that exclude coincidence, whatever their digits */
-#define DIGITS                                                                                     \
-    96 /* significant binary digits that exclude coincidence, e.g. 12 values of 8 digits */
-#define MOST 8192 /* most features compared, evenly spaced */
+#define FEWEST 20   /* nonzero values that exclude coincidence, whatever their digits */
+#define DIGITS 96   /* significant digits that exclude coincidence, such as 4 floats or 12 bytes */
+#define MOST   8192 /* most features compared, evenly spaced */
 
 /* Hash of feature index and value (finisher of SplitMix64). Fingerprints are sums of hashes: the
  * order is irrelevant and zeros need not be stored. */
