@@ -12,7 +12,8 @@ static const vxs_operand operands[] = {
 static const vxs_example examples[] = {
     { "voxsift cv t1w --target age --folds 10 --repeats 3 -o age-cv",
       "estimate how accurately age is predicted, by nested cross-validation" },
-    { "voxsift cv pet --target diagnosis --confounds age,sex --folds-from site -o sites",
+    { "voxsift cv pet --target diagnosis --confounds age,sex --group site --folds group \\\n    -o "
+      "sites",
       "leave one site out at a time" },
     { NULL, NULL },
 };

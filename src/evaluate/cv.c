@@ -39,7 +39,7 @@ const vxs_param vxs_cv_params[] = {
     VXS_TEXT_ROW("folds-from", "WHERE", AT(folds_from),
                  "given folds: a column, one fold per value (leave one site out), or a table such "
                  "as folds.tsv",
-                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .head = VXS_HEAD_EVALUATION,
                  .more = "A table has the columns participant_id, fold and perhaps repeat. With a "
                          "column, subjects of one value stay together in inner folds too."),
     VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,

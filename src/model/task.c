@@ -32,7 +32,7 @@ const vxs_param vxs_task_params[] = {
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
     VXS_TEXT_ROW(
         "positive", "CLASS", AT(positive), "class that high scores mean; default the rarer one",
-        .head = VXS_HEAD_DATA,
+        .head = VXS_HEAD_DATA, .usual = true,
         .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,

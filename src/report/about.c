@@ -116,6 +116,22 @@ static FILE *begin_row(void *table, const char *name)
     return rows->s->text;
 }
 
+static const char *scaling_words(const char *way)
+{
+    return way && strcmp(way, "unit") == 0     ? "standardized to mean 0 and standard deviation 1"
+           : way && strcmp(way, "center") == 0 ? "centered"
+                                               : "as they are";
+}
+
+static void write_covariates(FILE *out, const vxs_task_settings *task)
+{
+    vxs_html(out, "<tr><th>Covariates</th><td>%s%s</td></tr>\n",
+             task->confounds ? task->confounds : "none",
+             !task->confounds                          ? ""
+             : task->confounds_as == VXS_CONFOUNDS_OUT ? "; regressed out of the features"
+                                                       : "; in the model, not penalized");
+}
+
 void vxs_section_done(const vxs_results *s)
 {
     const vxs_task_settings *task = &s->record.task;
@@ -131,16 +147,16 @@ void vxs_section_done(const vxs_results *s)
     vxs_html(s->out, "<tr><th>Features</th><td>%g %s", s->record.features,
              vxs_feature_kind_names[s->record.features_are]);
     if (vxs_results_has(s->about, "grid"))
-        vxs_html(s->out, ", grid in %s order", orientation);
+        vxs_html(s->out, ", image orientation %s", orientation);
     fputs("</td></tr>\n", s->out);
     write_preprocessing(s);
-    vxs_html(s->out, "<tr><th>Model</th><td>%s, %s loss; features: %s</td></tr>\n",
+    vxs_html(s->out, "<tr><th>Model</th><td>%s, %s loss; features %s</td></tr>\n",
              s->record.method->name, s->record.loss_name,
-             vxs_results_text(vxs_json_get(s->about, "task"), "standardize"));
+             scaling_words(vxs_results_text(vxs_json_get(s->about, "task"), "standardize")));
     table_rows rows = { .s = s };
     vxs_list_settings(&s->record, &(vxs_setting_rows){ begin_row, &rows });
     end_row(&rows);
-    vxs_row_of_text(s->out, "Covariates", task->confounds ? task->confounds : "none");
+    write_covariates(s->out, task);
     if (vxs_results_has(s->about, "class_weights"))
         vxs_row_of_text(s->out, "Class weights", vxs_results_text(s->about, "class_weights"));
     if (s->kind->rows)
@@ -240,8 +256,8 @@ void vxs_section_certificate(const vxs_results *s)
     else if (is_converged(s))
         vxs_html(s->out,
                  "<p>Every fit ended with a duality gap over all features of at most %g of the "
-                 "loss of the empty model: no other weights have an objective lower by more than "
-                 "that.</p>\n",
+                 "loss of the empty model: the optimization is finished, and no other weights "
+                 "lower the objective by more than that. This is not about prediction.</p>\n",
                  s->record.settings.tol);
     else
         fputs("<p class=\"warn\">Some fits did not reach the tolerance of the duality gap: their "

@@ -41,10 +41,11 @@ void vxs_section_classes(const vxs_results *s)
     fputs("</tr>\n", s->out);
     for (const vxs_json *row = confusion->first; row; row = row->next)
         write_row(s, row);
-    fputs("</table>\n<p class=\"small\">Held-out subjects with per cents of the true class; over "
-          "repeats, the mean. PPV: positive predictive value, the share of subjects predicted as "
-          "the class that are of it, at the frequencies of this cohort.</p>\n",
-          s->out);
+    fputs(
+        "</table>\n<p class=\"small\">Held-out subjects with per cents of the true class; over "
+        "repeats, the mean. PPV: positive predictive value, the fraction of subjects predicted as "
+        "the class that are of it, at the frequencies of this cohort.</p>\n",
+        s->out);
 }
 
 void vxs_row_of_positive(const vxs_results *s)

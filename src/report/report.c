@@ -67,11 +67,11 @@ static const vxs_results_map of_cv[] = {
       .sign = VXS_SIGN_WEIGHTS,
       .regions = true },
     { .file = "selection.nii.gz",
-      .words = "Selection frequency: share of folds in which a voxel has a non-zero weight.",
+      .words = "Selection frequency: fraction of folds in which a voxel has a non-zero weight.",
       .selected = true },
     { .file = "pattern.nii.gz",
       .words = "Activation pattern, mean over folds: covariance of each voxel with the model's "
-               "score (Haufe et al. 2014).",
+               "score (Haufe et al. 2014); not thresholded.",
       .sign = VXS_SIGN_PATTERN },
     { .file = NULL },
 };

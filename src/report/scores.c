@@ -189,6 +189,10 @@ static void write_table(const vxs_results *s)
                             ? " A calibration slope of 1 is ideal; below 1, probabilities are too "
                               "extreme."
                             : "";
+    const char *curve = s->record.class_count > 0
+                            ? " The ROC curve pools the scores of all folds, so that the area "
+                              "under it may differ from the AUC."
+                            : "";
     fputs("<table class=\"n\"><tr><th>held-out subjects</th><th>model</th><th>95&nbsp;% "
           "interval</th>",
           s->out);
@@ -202,12 +206,12 @@ static void write_table(const vxs_results *s)
     fputs("</table>\n<p class=\"small\">", s->out);
     vxs_sentence_comparison(s);
     vxs_html(s->out,
-             "; all other metrics are pooled over all subjects.%s Small: difference model - "
+             "; all other metrics are computed over all subjects.%s%s Small: difference model - "
              "baseline on the same bootstrap draws. Baselines: constant is the mean or the "
              "commonest class, covariates the unpenalized covariates alone, global signal the sum "
              "of all features. Inner-loop scores (scores.tsv) only select %s and are "
              "optimistically biased.</p>\n",
-             slope, vxs_record_path(&s->record)->name);
+             curve, slope, vxs_record_path(&s->record)->name);
 }
 
 static void write_warnings(const vxs_results *s)
@@ -215,8 +219,10 @@ static void write_warnings(const vxs_results *s)
     double n = vxs_results_number(s->about, "subjects");
     if (n < 100)
         vxs_html(s->out,
-                 "<p class=\"warn\">%g subjects are few: the intervals do not include variability "
-                 "due to the training sample, and scores of another sample may lie outside.</p>\n",
+                 "<p class=\"warn\">With %g subjects, scores vary much from sample to sample. The "
+                 "intervals "
+                 "do not include variability due to the training sample: scores of another sample "
+                 "may lie outside.</p>\n",
                  n);
 }
 
@@ -369,7 +375,7 @@ static void write_dots(const vxs_results *s)
     for (const vxs_json *b = other ? other->first : NULL; b && count < 8; b = b->next)
         rows[count++] = (vxs_dots){ vxs_baseline_words(b->key, false), OTHER, NULL, 0,
                                     vxs_results_number(b, main_metric(s)) };
-    vxs_dots_write(s->out, "Each fold (dot), pooled (bar)",
+    vxs_dots_write(s->out, "Each fold (dot), all folds (bar)",
                    vxs_results_metric(s, main_metric(s), words), rows, count);
 }
 

@@ -231,12 +231,12 @@ const char *vxs_side_words(bool known)
                    "from the first voxel, in no brain space.";
 }
 
-/* "Yellow: positive weight: more AD; cyan: ..." with the value of the last color. */
+/* "Red to yellow: positive weight: more AD. Blue to cyan: ..." with the value of the last color. */
 static void write_colors(FILE *out, const vxs_slices *slices, double most, bool beyond)
 {
     const char *hot = slices->hot && *slices->hot ? slices->hot : NULL;
     if (hot)
-        vxs_html(out, " Yellow: %s. Cyan: %s.", hot, slices->cold);
+        vxs_html(out, " Red to yellow: %s. Blue to cyan: %s.", hot, slices->cold);
     vxs_html(out, " Colors end at %v%s.", most, beyond ? "; larger values have the last one" : "");
 }
 

@@ -269,9 +269,13 @@ static vxs_status write_features(const shares *f, vxs_error *err)
             write_feature(f, list[r].row, &c);
         fputs("</table>\n", f->s->out);
         vxs_html(f->s->out,
-                 "<p class=\"small\">The %z most frequently selected of %z features; bold: stable. "
-                 "All are in %s.</p>\n",
-                 f->rows < MOST_ROWS ? f->rows : MOST_ROWS, f->rows, f->s->kind->table);
+                 "<p class=\"small\">The %z most frequently selected of %z features that any half "
+                 "selects; bold: stable.%s All are in %s.</p>\n",
+                 f->rows < MOST_ROWS ? f->rows : MOST_ROWS, f->rows,
+                 f->s->record.features_are == VXS_FEATURES_VOXELS
+                     ? " x12 is row 12 of features.npy, counted from 0; x, y, z are mm."
+                     : "",
+                 f->s->kind->table);
     }
     free(list);
     return status;
@@ -314,9 +318,9 @@ void vxs_section_halving(const vxs_results *s)
     if (vxs_results_has(asked, "group"))
         vxs_html(s->out, "; subjects of one %s stay together", vxs_results_text(asked, "group"));
     fputs("</td></tr>\n", s->out);
-    vxs_html(
-        s->out,
-        "<tr><th>Selection</th><td>at most the first %g features of the %s; mean %g</td></tr>\n",
-        number(s, "features_a_half"), vxs_record_path(&s->record)->followed,
-        number(s, "mean_selected"));
+    vxs_html(s->out,
+             "<tr><th>Selection</th><td>in each half at most the first %g features of the %s; on "
+             "average %g</td></tr>\n",
+             number(s, "features_a_half"), vxs_record_path(&s->record)->followed,
+             number(s, "mean_selected"));
 }

@@ -85,14 +85,14 @@ double vxs_sum_rounding(const vxs_design *design);
 #define VXS_LAMBDA_ROWS                                                                            \
     VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
                  "weight of the penalty; larger selects fewer", .head = VXS_HEAD_HYPER),           \
-        VXS_REAL_ROW("lambda-ratio", "SHARE", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,           \
-                     "lambda, or the end of its path, as a fraction of lambda_max; default 0.1, "  \
-                     "0.01 for a path",                                                            \
+        VXS_REAL_ROW("lambda-ratio", "RATIO", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,           \
+                     "end of the path, as a fraction of lambda_max; default 0.01; in fit without " \
+                     "--choose-lambda: lambda itself; default 0.1",                                \
                      .head = VXS_HEAD_HYPER, .usual = true,                                        \
                      .more =                                                                       \
                          "lambda_max is the smallest lambda at which no feature is selected."),    \
         VXS_WHOLE_ROW("nlambda", "N", VXS_AT(path.nlambda), 100, 2, 10000,                         \
-                      "values of lambda on the path", .head = VXS_HEAD_HYPER),                     \
+                      "values of lambda on the path", .head = VXS_HEAD_HYPER, .usual = true),      \
         VXS_TOL_ROW
 
 extern const char *const vxs_screen_names[], *const vxs_inner_names[];

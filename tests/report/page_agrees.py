@@ -182,7 +182,7 @@ page = Page("evil.html")
 about = json.load(open("evil-cv/cv.json"))
 positive, other = about["positive"], ({"no", EVIL} - {about["positive"]}).pop()
 check("classes of metrics have names", all(w in page.text for w in (f"AUC of {positive} against {other}", f"sensitivity ({positive})", f"specificity ({other})", f"F1 ({positive})")), page.text)
-check("and signs", f"Yellow: positive weight: more {positive}. Cyan: negative weight: more {other}." in page.text and f"Positive class{positive}, against {other}" in page.text)
+check("and signs", f"Red to yellow: positive weight: more {positive}. Blue to cyan: negative weight: more {other}." in page.text and f"Positive class{positive}, against {other}" in page.text)
 check("names are text", EVIL in page.text and EVIL not in page.source)
 run("cv", "ras-c", "--target", "kind", "--nlambda", "8", "--folds", "3", "-q", "-o", "three-cv")
 run("report", "three-cv", "-o", "three.html")
@@ -194,7 +194,7 @@ check("confusion matrix", [[re.sub(" .*", "", c) for c in row[:4]] for row in ro
 check("per cents of a row", all(f"({100 * about['confusion'][c][d] / about['each_class'][c]['subjects']:.0f}&nbsp;%)" in rows["abc".index(c)]["abc".index(d)] for c in "abc" for d in "abc"
       if abs((100 * about["confusion"][c][d] / about["each_class"][c]["subjects"]) % 1 - 0.5) > 1e-9), rows)
 check("no rows of dashes", not re.search(r"<tr><th>(sensitivity|specificity|calibration)", page.source) and "mean AUC of classes against the rest" in page.text)
-check("what signs mean", all(f"Yellow: positive {what}: more {c}. Cyan: negative {what}: less {c}." in page.text for c in "abc" for what in ("weight", "pattern")))
+check("what signs mean", all(f"Red to yellow: positive {what}: more {c}. Blue to cyan: negative {what}: less {c}." in page.text for c in "abc" for what in ("weight", "pattern")))
 run("fit", "ras-c", "--target", "dx", "-q", "-o", "m")
 run("report", "m", "-o", "m.html")
 page, about = Page("m.html"), json.load(open("m/model.json"))["outputs"][0]
