@@ -75,8 +75,8 @@ const char *vxs_results_metric(const vxs_results *results, const char *key,
                                char text[VXS_METRIC_TEXT]);
 void vxs_sentence_score(const vxs_results *results);
 void vxs_sentence_comparison(const vxs_results *results);
-/* classes.c: the confusion matrix and scores of each class, of two and more; none where the file has
- * none. And a row with the positive one of two classes. */
+/* classes.c: the confusion matrix and scores of each class, of two and more; none where the file
+ * has none. And a row with the positive one of two classes. */
 void vxs_section_classes(const vxs_results *results);
 void vxs_row_of_positive(const vxs_results *results);
 /* "positive weights: more AD", which is what the sign of a map's values means; "" where there is
