@@ -29,8 +29,9 @@ static const vxs_param choose_params[] = {
               "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
     VXS_CHOICE_ROW("choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
                    "best: minimum loss; 1se: one-standard-error rule", .head = VXS_HEAD_EVALUATION,
-                   .more = "1se takes the smoothest, then the sparsest model within one standard "
-                           "error of the minimum."),
+                   .more = "The loss is the mean of held-out subjects, averaged over folds. 1se "
+                           "takes the largest --laplacian, then the largest lambda (fewest "
+                           "iterations) within one standard error over folds."),
     VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
                   "folds to calibrate probabilities; 0: where needed", .head = VXS_HEAD_EVALUATION,
                   .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "

@@ -47,6 +47,13 @@ static void add(char *buffer, size_t size, const char *text)
     strncat(buffer, text, size - strlen(buffer) - 1);
 }
 
+/* Between the texts of two kinds: sentences end with a full stop, phrases do not. */
+static const char *separator(const char *before)
+{
+    size_t length = strlen(before);
+    return length == 0 ? "" : before[length - 1] == '.' ? " " : "; ";
+}
+
 static void add_names(char *buffer, size_t size, const vxs_kind *kinds, const bool *named,
                       size_t count)
 {
@@ -95,7 +102,7 @@ void vxs_kinds_words(int place, const char *name, char *buffer, size_t size)
         size_t found = say_the_same(kinds, count, k, name, same, told);
         vxs_param_words(p, words, sizeof(words));
         if (found < with) { /* rows that differ */
-            add(buffer, size, *buffer ? "; " : "");
+            add(buffer, size, separator(buffer));
             add_names(buffer, size, kinds, same, count);
             add(buffer, size, ": ");
             add(buffer, size, words);

@@ -18,9 +18,9 @@ static const page pages[] = {
                                    "Of correlated "
                                    "voxels it selects one, so the map understates the extent of an "
                                    "effect.",
-                           .problem = "Minimize loss + lambda ||w||_1; with --ridge X also X / 2 "
-                                      "||w||^2 (elastic "
-                                      "net).",
+                           .problem = "Minimize sum of losses + lambda ||w||_1 over weights w of "
+                                      "standardized features; with --ridge X also + X / 2 ||w||^2 "
+                                      "(elastic net).",
                            .example = "voxsift fit t1w --target age --choose-lambda 10 -o age",
                            .result = "weights.nii.gz holds the weights. Weights are multivariate: "
                                      "a voxel without a "
@@ -31,9 +31,9 @@ static const page pages[] = {
                               .use = "effects that extend over voxels",
                               .when = "Use it where an effect extends over neighboring voxels and "
                                       "the map should vary smoothly.",
-                              .problem = "Minimize loss + lambda ||w||_1 + X / 2 sum over "
-                                         "neighbors (w_i - w_j)^2, X "
-                                         "from --laplacian.",
+                              .problem = "Minimize sum of losses + lambda ||w||_1 + (n X / 2) sum "
+                                         "over neighbors (w_i - w_j)^2 over weights w of "
+                                         "standardized features; n subjects, X from --laplacian.",
                               .example = "voxsift fit t1w --target age --method graphnet "
                                          "--laplacian 1 -o age",
                               .result = "weights.nii.gz holds smooth weights. The larger "
@@ -44,9 +44,9 @@ static const page pages[] = {
                            .use = "regions to read and report",
                            .when = "Use it to find regions whose voxels share one weight, with "
                                    "sharp borders.",
-                           .problem = "Minimize loss + lambda sum over neighbors |w_i - w_j|, and "
-                                      "with --sparsity X "
-                                      "also lambda X ||w||_1 (total variation, TV-L1).",
+                           .problem = "Minimize sum of losses + lambda sum over neighbors |w_i - "
+                                      "w_j| over weights w of centered features; with --sparsity X "
+                                      "also + lambda X ||w||_1 (total variation, TV-L1).",
                            .example = "voxsift fit t1w --target age --method fused --graph grid6 "
                                       "--sparsity 1 -o age",
                            .result = "weights.nii.gz is constant on each fused region; weights.tsv "
@@ -59,9 +59,11 @@ static const page pages[] = {
                           .when = "Use it for classes where the relation of voxel and diagnosis is "
                                   "not linear, such "
                                   "as values that are both too low and too high.",
-                          .problem = "Minimize hinge loss of kernel scores + lambda ||a||_1 + "
-                                     "squared differences "
-                                     "between neighbors, a >= 0.",
+                          .problem =
+                              "Minimize sum_m max(0, n - sum_j a_j Z_mj) + lambda sum_j a_j + "
+                              "lambda2 sum over neighbors (a_i - a_j)^2 over a >= 0; Z_mj = t_m (H "
+                              "K_j t)_m, K_j the Gaussian kernel of voxel j, H the centering "
+                              "matrix, t the centered classes; lambda2 from --laplacian.",
                           .example = "voxsift fit lesion --target sex --method skfs --lambda-ratio "
                                      "0.3 -o kernels",
                           .result = "weights.nii.gz holds weights of kernels, which are never "
@@ -73,9 +75,9 @@ static const page pages[] = {
                           .when = "Use it for classes where relations are not linear and redundant "
                                   "voxels should "
                                   "be dropped.",
-                          .problem = "Minimize 1/2 ||L - sum a_k K_k||^2 + lambda ||a||_1, a >= 0; "
-                                     "K are centered "
-                                     "kernels of voxels, L that of the classes.",
+                          .problem = "Minimize 1/2 ||t t' - sum_j a_j H K_j H||_F^2 + lambda sum_j "
+                                     "a_j over a >= 0; K_j the Gaussian kernel of voxel j, H the "
+                                     "centering matrix, t the centered classes.",
                           .example = "voxsift fit lesion --target sex --method hsic-lasso "
                                      "--lambda-ratio 0.3 -o h",
                           .result = "weights.nii.gz holds weights of kernels, which are never "
@@ -87,9 +89,10 @@ static const page pages[] = {
                          .when = "Use it for classes where a given number of voxels, atlas regions "
                                  "(--groups) or "
                                  "pairs (--feature-map poly2) should be selected.",
-                         .problem = "Minimize ||w||^2 / 2 + C times the squared hinge loss over "
-                                    "the best subsets "
-                                    "of --per-iteration features, one subset in each iteration.",
+                         .problem = "Minimize 1/2 |w|_B^2 + C sum of losses over weights w of "
+                                    "standardized features; |w|_B is the k-support norm, k = B "
+                                    "from --per-iteration: the Euclidean norm of up to B "
+                                    "candidates, the l1 norm for B = 1.",
                          .example = "voxsift fit pet --target diagnosis --method fgm --groups "
                                     "atlas:schaefer100 "
                                     "--by-size --per-iteration 2 --nselect 5 -o regions",
@@ -101,9 +104,9 @@ static const page pages[] = {
     [VXS_METHOD_MSLR] = { .map = "N voxels, regions or pairs",
                           .use = "the same by logistic regression",
                           .when = "Use it as fgm, with weights refitted by logistic regression.",
-                          .problem = "As fgm with the logistic loss; then logistic regression on "
-                                     "the selected "
-                                     "features (--refit).",
+                          .problem = "As fgm with the logistic loss, without intercept and "
+                                     "covariates; then logistic regression on the selected "
+                                     "features with an l2 penalty, C from --refit.",
                           .example = "voxsift fit pet --target diagnosis --method mslr --nselect "
                                      "10 -o few",
                           .result = "weights.nii.gz holds the refitted weights; the certificate is "

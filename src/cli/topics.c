@@ -46,12 +46,15 @@ static const char folds[] =
     "table; folds with an image, a person or a group on both sides are refused.\n\n"
     "Inner folds of the training subjects choose lambda among --nlambda values down to "
     "--lambda-ratio (fgm and mslr: --iterations or --nselect). Inner-loop scores only select "
-    "lambda and are optimistically biased; report the outer scores.";
+    "lambda and are optimistically biased; report the outer scores.\n\n"
+    "cv, permute and stability balance classes that differ in size by more than 50 %; fit does "
+    "not: give both the same --class-weights to estimate the accuracy of a fitted model.";
 
 static const char scores[] =
-    "Baselines: constant (the mean or the commonest class), covariates (the unpenalized "
+    "Baselines: constant (the mean or the most frequent class), covariates (the unpenalized "
     "covariates alone) and global signal (these and the sum of all features).\n\n"
-    "Errors (mae, rmse, r2, accuracy, brier) are computed over all held-out subjects. Metrics "
+    "Errors (mae, rmse, r2, accuracy, brier) are computed over all held-out subjects; r2 is 1 - "
+    "sum (y - prediction)^2 / sum (y - mean of y)^2. Metrics "
     "that compare subjects (r, auc, balanced_accuracy, sensitivity, specificity) compare those "
     "of one fold only, because the offsets of the folds' models differ: auc is the fraction of "
     "pairs within folds in the right order, balanced_accuracy a mean over folds weighted by "

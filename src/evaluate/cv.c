@@ -50,8 +50,9 @@ const vxs_param vxs_cv_params[] = {
     VXS_CHOICE_ROW("choose-rule", "RULE", AT(select), 0, vxs_select_names,
                    "best: minimum inner loss; 1se: one-standard-error rule",
                    .head = VXS_HEAD_EVALUATION,
-                   .more = "1se takes the smoothest, then the sparsest model within one standard "
-                           "error of the minimum."),
+                   .more = "The loss is the mean of held-out subjects, averaged over inner folds. "
+                           "1se takes the largest --laplacian, then the largest lambda (fewest "
+                           "iterations) within one standard error over inner folds."),
     VXS_TEXT_ROW("prefilter", "RULE", AT(prefilter),
                  "univariate feature selection in each training fold: ttest:P or variance:FRACTION",
                  .head = VXS_HEAD_MODEL,

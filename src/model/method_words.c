@@ -90,8 +90,8 @@ static const char of_saif[] =
 static const char of_glasso[] =
     "Friedman J, Hastie T, Tibshirani R. Sparse inverse covariance estimation with the graphical "
     "lasso. Biostatistics 9, 2008.";
-static const char of_skfs[] = "Ren S. Scalable structured learning, dissertation, chapter 4: "
-                              "structured kernel feature selection.";
+static const char of_skfs[] = "Ren S. Scalable algorithms for high dimensional structured data. "
+                              "Dissertation, Texas A&M University, 2017, chapter 4.";
 static const char of_hsic[] =
     "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature selection by "
     "feature-wise kernelized lasso. Neural Computation 26, 2014.";

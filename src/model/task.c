@@ -33,7 +33,9 @@ const vxs_param vxs_task_params[] = {
     VXS_TEXT_ROW(
         "positive", "CLASS", AT(positive), "class that high scores mean; default the rarer one",
         .head = VXS_HEAD_DATA, .usual = true,
-        .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class."),
+        .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
+                "rarer one is that with the smaller sum of --subject-weights; of equal ones the "
+                "later in sorted order."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,
                  .more = "Weights enter the loss and all that is estimated from features: means, "
@@ -79,13 +81,17 @@ const vxs_param vxs_task_params[] = {
                 "perhaps weight. Graphs that depend on the data are estimated in each training "
                 "fold. For fused, components are linked where they are nearest."),
     VXS_PATH_ROW("penalty-factors", "FILE", AT(penalties),
-                 "penalty factors: a table, image or array", .head = VXS_HEAD_MODEL,
+                 "factors of features in the penalty: a table, image or array",
+                 .head = VXS_HEAD_MODEL,
                  .more = "A table has the columns feature and penalty; features that it does not "
-                         "name have 1."),
+                         "name have 1. A feature is divided by its factor c: its l1 penalty is "
+                         "multiplied by c, its ridge by c^2."),
     VXS_CHOICE_ROW("standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
                    "center features, or scale them too", .head = VXS_HEAD_MODEL,
-                   .more = "auto: unit, but center for fused. Weights are written for features as "
-                           "they are."),
+                   .more =
+                       "center: mean 0; unit: mean 0 and standard deviation 1 (divisor n). auto: "
+                       "unit, but center for fused. Penalties are on weights of standardized "
+                       "features; weights are written for features as they are."),
     VXS_FLAG_ROW("no-intercept", AT(no_intercept), "fit no intercept", .head = VXS_HEAD_MODEL),
     { .name = NULL },
 };

@@ -9,16 +9,17 @@ const vxs_method vxs_methods[] = {
     [VXS_METHOD_LASSO] = { .name = "lasso",
                            .summary = "few voxels, each with a weight (safe active incremental "
                                       "features, SAIF)",
-                           .source = "Ren, Huang, Qian: scalable structured learning, chapter 2",
+                           .source = "Ren S, Huang S, Ye J, Qian X. Safe feature screening for "
+                                     "generalized LASSO. IEEE TPAMI 40, 2018",
                            .params = vxs_lasso_params,
                            .standardize = VXS_STANDARDIZE_UNIT,
                            .kind = &vxs_lasso_kind },
     [VXS_METHOD_GRAPHNET] = { .name = "graphnet",
                               .summary = "few voxels with weights that vary smoothly between "
                                          "neighbors (l1 penalty and squared differences)",
-                              .source = "Grosenick, Klingenberg, Katovich, Knutson, Taylor: "
-                                        "Interpretable whole-brain prediction analysis with "
-                                        "GraphNet",
+                              .source = "Grosenick L, Klingenberg B, Katovich K, Knutson B, Taylor "
+                                        "JE. Interpretable whole-brain prediction analysis with "
+                                        "GraphNet. NeuroImage 72, 2013",
                               .params = vxs_graphnet_params,
                               .graph = VXS_GRAPH_OPTIONAL,
                               .standardize = VXS_STANDARDIZE_UNIT,
@@ -26,7 +27,8 @@ const vxs_method vxs_methods[] = {
     [VXS_METHOD_FUSED] = { .name = "fused",
                            .summary = "few fused regions of equal weight along the edges of a "
                                       "graph (total variation)",
-                           .source = "Ren, Huang, Qian: scalable structured learning, section 3.4",
+                           .source = "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. "
+                                     "Sparsity and smoothness via the fused lasso. JRSS B 67, 2005",
                            .params = vxs_fused_params,
                            .graph = VXS_GRAPH_NEEDED,
                            .standardize = VXS_STANDARDIZE_CENTER,
@@ -34,7 +36,8 @@ const vxs_method vxs_methods[] = {
     [VXS_METHOD_SKFS] = { .name = "skfs",
                           .summary = "few voxels whose Gaussian kernels separate classes, smooth "
                                      "among neighbors (structured kernel feature selection)",
-                          .source = "Ren, Huang, Qian: scalable structured learning, chapter 4",
+                          .source = "Ren S. Scalable algorithms for high dimensional structured "
+                                    "data. Dissertation, Texas A&M University, 2017, chapter 4",
                           .params = vxs_skfs_params,
                           .graph = VXS_GRAPH_OPTIONAL,
                           .standardize = VXS_STANDARDIZE_UNIT,
@@ -43,8 +46,9 @@ const vxs_method vxs_methods[] = {
     [VXS_METHOD_HSIC] = { .name = "hsic-lasso",
                           .summary = "few voxels whose Gaussian kernels fit the classes and are "
                                      "not redundant (HSIC lasso)",
-                          .source = "Yamada, Jitkrittum, Sigal, Xing, Sugiyama: High-dimensional "
-                                    "feature selection by feature-wise kernelized lasso",
+                          .source = "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. "
+                                    "High-dimensional feature selection by feature-wise kernelized "
+                                    "lasso. Neural Computation 26, 2014",
                           .params = vxs_hsic_params,
                           .standardize = VXS_STANDARDIZE_UNIT,
                           .classes_only = true,
@@ -52,18 +56,19 @@ const vxs_method vxs_methods[] = {
     [VXS_METHOD_FGM] = { .name = "fgm",
                          .summary = "a given number of voxels, groups or pairs, the best few in "
                                     "each iteration (feature generating machine)",
-                         .source =
-                             "Tan, Tsang, Wang: Towards ultrahigh dimensional feature selection "
-                             "for big data",
+                         .source = "Tan M, Tsang IW, Wang L. Towards ultrahigh dimensional feature "
+                                   "selection for big data. JMLR 15, 2014",
                          .params = vxs_fgm_params,
                          .path = VXS_BY_ITERATIONS,
                          .standardize = VXS_STANDARDIZE_UNIT,
                          .classes_only = true,
                          .kind = &vxs_fgm_kind },
     [VXS_METHOD_MSLR] = { .name = "mslr",
-                          .summary = "the same with logistic loss, refitted on what it selected "
-                                     "(minimax sparse logistic regression)",
-                          .source = "Tan, Tsang, Wang: Minimax sparse logistic regression",
+                          .summary = "a given number of voxels, groups or pairs by logistic loss, "
+                                     "then refitted (minimax sparse logistic regression)",
+                          .source =
+                              "Tan M, Tsang IW, Wang L. Minimax sparse logistic regression for "
+                              "very high-dimensional feature selection. IEEE TNNLS 24, 2013",
                           .params = vxs_mslr_params,
                           .path = VXS_BY_ITERATIONS,
                           .standardize = VXS_STANDARDIZE_UNIT,

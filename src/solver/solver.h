@@ -81,18 +81,21 @@ double vxs_sum_rounding(const vxs_design *design);
 /* A share below 1e-15 is rounding. */
 #define VXS_TOL_ROW                                                                                \
     VXS_REAL_ROW("tol", "X", VXS_AT(tol), 1e-6, 1e-12, 0.1, "relative duality gap to reach",       \
-                 .head = VXS_HEAD_HYPER)
+                 .head = VXS_HEAD_HYPER, .more = "Relative to the objective of the empty model.")
 #define VXS_LAMBDA_ROWS                                                                            \
     VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
-                 "weight of the penalty; larger selects fewer", .head = VXS_HEAD_HYPER),           \
+                 "weight of the penalty; larger selects fewer", .head = VXS_HEAD_HYPER,            \
+                 .more = "The loss is a sum over subjects: lambda is n times that of glmnet, n "   \
+                         "times alpha of scikit-learn."),                                          \
         VXS_REAL_ROW("lambda-ratio", "RATIO", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,           \
                      "end of the path, as a fraction of lambda_max; default 0.01; in fit without " \
                      "--choose-lambda: lambda itself; default 0.1",                                \
                      .head = VXS_HEAD_HYPER, .usual = true,                                        \
-                     .more =                                                                       \
-                         "lambda_max is the smallest lambda at which no feature is selected."),    \
+                     .more = "lambda_max is the smallest lambda with an empty model: no feature "  \
+                             "selected, or one common weight (fused without --sparsity)."),        \
         VXS_WHOLE_ROW("nlambda", "N", VXS_AT(path.nlambda), 100, 2, 10000,                         \
-                      "values of lambda on the path", .head = VXS_HEAD_HYPER, .usual = true),      \
+                      "values of lambda on the path", .head = VXS_HEAD_HYPER, .usual = true,       \
+                      .more = "A geometric sequence from lambda_max to --lambda-ratio of it."),    \
         VXS_TOL_ROW
 
 extern const char *const vxs_screen_names[], *const vxs_inner_names[];
@@ -103,7 +106,9 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
                    .more = "none; dynamic: gap safe spheres; dpp: sequential, for squared loss; "  \
                            "strong: not safe, violations are counted and repaired."),              \
         VXS_CHOICE_ROW("subproblem", "WAY", VXS_AT(saif.inner), 0, vxs_inner_names,                \
-                       "solver on the working set", .head = VXS_HEAD_RESEARCH)
+                       "solver on the working set", .head = VXS_HEAD_RESEARCH,                     \
+                       .more = "exact: active-set and Newton steps with a Cholesky factor; "       \
+                               "descent: coordinate descent.")
 
 #define VXS_KERNEL_WIDTH_ROW                                                                       \
     VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),                                  \

@@ -8,17 +8,21 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
     VXS_TEXT_ROW("nselect", "LIST", VXS_AT(path.numbers),                                          \
                  "how many to select; a list: chosen by folds", .head = VXS_HEAD_HYPER,            \
                  .usual = true,                                                                    \
-                 .more = "Fewer are selected where they already reach --tol. A path has a point "  \
+                 .more = "Features, or groups or pairs. Fewer are selected where they already "    \
+                         "reach --tol. A path has a point "                                        \
                          "for each value."),                                                       \
         VXS_WHOLE_ROW("per-iteration", "N", VXS_AT(blocks.budget), 10, 1, 1e6,                     \
                       "how many to add in each iteration", .head = VXS_HEAD_HYPER, .usual = true), \
         VXS_WHOLE_ROW("iterations", "N", VXS_AT(path.iterations), 10, 1, 100000,                   \
                       "most iterations, without --nselect", .head = VXS_HEAD_HYPER),               \
-        VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12, "cost of training errors",     \
-                     .head = VXS_HEAD_HYPER),                                                      \
+        VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12, "weight of the summed loss",   \
+                     .head = VXS_HEAD_HYPER,                                                       \
+                     .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training " \
+                             "subjects more closely."),                                            \
         VXS_TOL_ROW,                                                                               \
         VXS_REAL_ROW("min-improvement", "X", VXS_AT(blocks.change), 0, 0, 1,                       \
-                     "stop below this relative improvement; 0: never", .head = VXS_HEAD_HYPER),    \
+                     "stop below this relative improvement; 0: never", .head = VXS_HEAD_HYPER,     \
+                     .more = "As a fraction of the objective of the empty model."),                \
         VXS_TEXT_ROW("groups", "GROUPS", VXS_AT(blocks.groups),                                    \
                      "select groups of features: atlas:NAME, file:TABLE, patches:MM, tree:octree " \
                      "or tree:TABLE",                                                              \
@@ -37,14 +41,14 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
                            "what is selected is stored."),                                         \
         VXS_REAL_ROW("gamma", "G", VXS_AT(blocks.gamma), 1, 1e-9, 1e9,                             \
                      "G of the kernel (G x'z + R)^2 of poly2", .head = VXS_HEAD_HYPER),            \
-        VXS_REAL_ROW("coef0", "R", VXS_AT(blocks.constant), 1, 0, 1e9, "R of the same kernel",     \
-                     .head = VXS_HEAD_HYPER),                                                      \
+        VXS_REAL_ROW("coef0", "R", VXS_AT(blocks.constant), 1, 0, 1e9,                             \
+                     "R of the kernel (G x'z + R)^2 of poly2", .head = VXS_HEAD_HYPER),            \
         VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(blocks.bandwidth),                               \
                      "width of the kernel of gauss, in SD; default 1", .head = VXS_HEAD_HYPER)
 
 #define SUBPROBLEM_ROW                                                                             \
     VXS_REAL_ROW("subproblem-tol", "X", VXS_AT(blocks.inner_tol), 1e-3, 1e-12, 0.1,                \
-                 "relative gap in each iteration", .head = VXS_HEAD_RESEARCH,                      \
+                 "relative gap of each subproblem", .head = VXS_HEAD_RESEARCH,                     \
                  .more = "Smaller values (1e-6) take longer and select nearly the same.")
 #define REFIT_ROW(before, ...)                                                                     \
     VXS_REAL_ROW("refit", "C", VXS_AT(blocks.debias), (before), 0, 1e12, __VA_ARGS__,              \
@@ -52,14 +56,14 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 const vxs_param vxs_fgm_params[] = {
     COMMON_ROWS,
-    REFIT_ROW(0, "refit what was selected with this C; 0: no"),
+    REFIT_ROW(0, "C of a refit on the selected; 0: no refit"),
     SUBPROBLEM_ROW,
     { .name = NULL },
 };
 
 const vxs_param vxs_mslr_params[] = {
     COMMON_ROWS,
-    REFIT_ROW(5, "refit by logistic regression; 0: no"),
+    REFIT_ROW(5, "C of the logistic refit; 0: no refit"),
     SUBPROBLEM_ROW,
     VXS_CHOICE_ROW("solver", "WAY", VXS_AT(blocks.solver), 0, ways, "algorithm",
                    .head = VXS_HEAD_RESEARCH),

@@ -34,15 +34,15 @@ const vxs_param vxs_skfs_params[] = {
                  "weight of squared differences between neighbors; a list to choose among by "
                  "folds; default 1",
                  .head = VXS_HEAD_HYPER, .usual = true,
-                 .more = "In units that do not depend on the data: lambda2 = X lambda_max^2 / "
-                         "n^2."),
+                 .more = "lambda2 = X lambda_max^2 / (n sum u), u the weights of subjects."),
     VXS_KERNEL_WIDTH_ROW,
     VXS_CHOICE_ROW("solver", "WAY", VXS_AT(kernels.solver), 0, solvers, "algorithm",
                    .head = VXS_HEAD_RESEARCH),
     VXS_WHOLE_ROW("steps", "N", VXS_AT(kernels.steps), 100000, 1, 1e12, "steps of dual-averaging",
                   .head = VXS_HEAD_RESEARCH),
     VXS_REAL_ROW("averaging-gamma", "G", VXS_AT(kernels.gamma), 100, 1e-9, 1e12,
-                 "step size of dual-averaging; larger is slower", .head = VXS_HEAD_RESEARCH),
+                 "gamma of dual-averaging; a larger one makes shorter steps",
+                 .head = VXS_HEAD_RESEARCH),
     VXS_WHOLE_ROW("sample-seed", "N", VXS_AT(kernels.sample_seed), 1, 0, 1e15,
                   "seed of dual-averaging", .head = VXS_HEAD_RESEARCH),
     { .name = NULL },

@@ -19,7 +19,8 @@ const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
 const vxs_param vxs_lasso_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_REAL_ROW("ridge", "X", VXS_AT(l1.ridge), 0, 0, INFINITY,
-                 "elastic net: weight of the squared l2 norm", .head = VXS_HEAD_HYPER),
+                 "elastic net: weight of the squared l2 norm", .head = VXS_HEAD_HYPER,
+                 .more = "Adds X / 2 times the squared norm, not multiplied by lambda."),
     VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "constrain weights to be at least 0",
                  .head = VXS_HEAD_MODEL),
     VXS_SCREEN_ROWS,
@@ -31,8 +32,8 @@ const vxs_param vxs_graphnet_params[] = {
     VXS_REAL_ROW("laplacian", "X", VXS_AT(l1.laplacian), 1, 0, 1e100,
                  "weight of squared differences between neighbors; larger is smoother",
                  .head = VXS_HEAD_HYPER, .usual = true,
-                 .more = "Adds X / 2 times the sum over neighbors of the squared difference of "
-                         "their weights, for standardized features and per subject."),
+                 .more = "Adds X / 2 times the number of subjects times the sum over neighbors of "
+                         "(w_i - w_j)^2, w of standardized features."),
     VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "constrain weights to be at least 0",
                  .head = VXS_HEAD_MODEL),
     VXS_SCREEN_ROWS,
