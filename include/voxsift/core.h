@@ -155,11 +155,12 @@ VXS_MUST_CHECK vxs_status vxs_param_set(const vxs_param *param, void *values, co
 
 /* ---- Tables (TSV, also CSV) ------------------------------------------------------------------ */
 
-/* Lenient table reader. It accepts a byte order mark, CRLF, blanks around cells, quotes, empty lines
- * and empty cells at line ends. The separator is a tab, else a comma, else a semicolon, whichever
- * the first line has, else blanks if every line has as many words as the first. Missing is an empty
- * cell, n/a, na, nan, null, #n/a, <na> or a point, in any case. Errors, with their line: rows that
- * are shorter or longer than the header, open quotes, zero bytes, text that is not UTF-8. */
+/* Lenient table reader. It accepts a byte order mark, CRLF, blanks around cells, quotes, empty
+ * lines and empty cells at line ends. The separator is a tab, else a comma, else a semicolon,
+ * whichever the first line has, else blanks if every line has as many words as the first. Missing
+ * is an empty cell, n/a, na, nan, null, #n/a, <na> or a point, in any case. Errors, with their
+ * line: rows that are shorter or longer than the header, open quotes, zero bytes, text that is
+ * not UTF-8. */
 typedef struct vxs_table vxs_table;
 VXS_MUST_CHECK vxs_status vxs_table_read(const char *path, vxs_table **table, vxs_error *err);
 void vxs_table_free(vxs_table *table);

@@ -146,8 +146,8 @@ bool vxs_hint_letter(const char *given, const char *const *names, char *buffer, 
 const char *vxs_hint_value(const char *option, const char *value); /* or NULL */
 const char *vxs_hint_command(const char *word);                    /* or NULL */
 void vxs_usage_line(FILE *out, const vxs_command *command);
-/* "-o DIR, --out DIR" and "phrase (what it expects; default)"; and of an option that not all methods
- * or models have, which do. */
+/* "-o DIR, --out DIR" and "phrase (what it expects; default)"; and of an option that not all
+ * methods or models have, which do. */
 #define VXS_WORDS_SIZE 1024
 void vxs_option_form(const vxs_param *param, char *buffer, size_t size);
 void vxs_param_words(const vxs_param *param, char *buffer, size_t size);

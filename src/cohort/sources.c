@@ -173,27 +173,37 @@ static vxs_status add_unselected(vxs_build *build, size_t row, vxs_error *err)
     return s->reason ? VXS_OK : VXS_FAILED;
 }
 
+/* The path of a row's image, by --pattern or the image column; NULL where the cell is empty. */
+static vxs_status row_path(const vxs_build *build, const char *table, size_t column, size_t row,
+                           char **path, vxs_error *err)
+{
+    const char *pattern = build->settings->pattern;
+    const char *cell = pattern ? NULL : vxs_table_path(build->table, row, column);
+    char *filled = pattern ? fill_pattern(build, pattern, row, err) : NULL;
+    *path = NULL;
+    if (pattern && !filled)
+        return err && err->status ? err->status : VXS_FAILED;
+    if (!filled && !cell)
+        return VXS_OK;
+    if (filled)
+        mend_prefix(filled);
+    *path = beside(table, filled ? filled : cell, err);
+    free(filled);
+    return *path ? VXS_OK : VXS_FAILED;
+}
+
 static vxs_status add_row(vxs_build *build, const char *table, size_t column, size_t row,
                           vxs_error *err)
 {
-    const vxs_cohort_settings *settings = build->settings;
     if (!vxs_build_selects(build, row))
         return add_unselected(build, row, err);
     const char *id = vxs_table_cell(build->table, row, build->id_column);
-    const char *cell = settings->pattern ? NULL : vxs_table_path(build->table, row, column);
-    char *filled = settings->pattern ? fill_pattern(build, settings->pattern, row, err) : NULL;
-    char line[48], *path = NULL;
-    if (settings->pattern && !filled)
-        return err && err->status ? err->status : VXS_FAILED;
+    char line[48], *path;
+    vxs_status status = row_path(build, table, column, row, &path, err);
+    if (status)
+        return status;
     snprintf(line, sizeof(line), "line %zu", vxs_table_line(build->table, row));
-    if (filled)
-        mend_prefix(filled);
-    if (filled || cell)
-        path = beside(table, filled ? filled : cell, err);
-    free(filled);
-    if ((settings->pattern || cell) && !path)
-        return VXS_FAILED;
-    vxs_status status = vxs_build_add(build, id ? id : line, path, 0, row, err);
+    status = vxs_build_add(build, id ? id : line, path, 0, row, err);
     if (status)
         return status;
     vxs_subject *s = &build->subjects[build->count - 1];
@@ -272,16 +282,32 @@ static vxs_status add_source(vxs_build *build, const char *source, vxs_error *er
     return add_table(build, source, err);
 }
 
+static vxs_status list_volumes(vxs_build *build, const char *const *sources, vxs_error *err)
+{
+    if (!sources[0] || sources[1] || !vxs_is_image_name(sources[0]))
+        return vxs_fail(err, VXS_MISUSE, "--rows requires one 4D image");
+    vxs_status status = add_volumes(build, sources[0], err);
+    return status ? status : vxs_build_set_aside(build, build->table, err);
+}
+
+static vxs_status join_participants(vxs_build *build, vxs_error *err)
+{
+    const char *participants = build->settings->participants;
+    vxs_status status = VXS_OK;
+    if (participants && build->table)
+        status = vxs_fail(err, VXS_MISUSE, "--participants requires images as source, not a table");
+    else if (participants)
+        status = vxs_build_read_table(build, participants, err);
+    if (!status && build->table)
+        status = vxs_build_join(build, err);
+    return status ? status : vxs_build_set_aside(build, build->table, err);
+}
+
 vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_error *err)
 {
-    const vxs_cohort_settings *settings = build->settings;
     vxs_status status = VXS_OK;
-    if (settings->rows) {
-        if (!sources[0] || sources[1] || !vxs_is_image_name(sources[0]))
-            return vxs_fail(err, VXS_MISUSE, "--rows requires one 4D image");
-        status = add_volumes(build, sources[0], err);
-        return status ? status : vxs_build_set_aside(build, build->table, err);
-    }
+    if (build->settings->rows)
+        return list_volumes(build, sources, err);
     for (size_t k = 0; sources[k] && !status; k++) {
         if (build->table)
             status = vxs_fail(err, VXS_MISUSE, "one table is required, without other sources");
@@ -292,11 +318,5 @@ vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_erro
         status = vxs_fail(err, VXS_MISSING, "the sources contain no image");
     if (!status && !build->table)
         status = vxs_build_separate_ids(build, err);
-    if (!status && settings->participants && build->table)
-        status = vxs_fail(err, VXS_MISUSE, "--participants requires images as source, not a table");
-    if (!status && settings->participants)
-        status = vxs_build_read_table(build, settings->participants, err);
-    if (!status && build->table)
-        status = vxs_build_join(build, err);
-    return status ? status : vxs_build_set_aside(build, build->table, err);
+    return status ? status : join_participants(build, err);
 }

@@ -270,18 +270,25 @@ static vxs_status read_npy(vxs_build *build, vxs_matrix *m, vxs_error *err)
 
 /* ---- Entry point ----------------------------------------------------------------------------- */
 
+static vxs_status join_participants(vxs_build *build, vxs_error *err)
+{
+    const char *participants = build->settings->participants;
+    if (!participants)
+        return VXS_OK;
+    if (build->table)
+        return vxs_fail(err, VXS_MISUSE, "--participants requires --feature-table or images");
+    vxs_status status = vxs_build_read_table(build, participants, err);
+    return status ? status : vxs_build_join(build, err);
+}
+
 static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
     const vxs_cohort_settings *s = build->settings;
     vxs_status status = s->features ? read_features(build, m, err)
                         : s->npy    ? read_npy(build, m, err)
                                     : vxs_matrix_svmlight(build, m, err);
-    if (!status && s->participants && build->table)
-        status = vxs_fail(err, VXS_MISUSE, "--participants requires --feature-table or images");
-    if (!status && s->participants)
-        status = vxs_build_read_table(build, s->participants, err);
-    if (!status && s->participants)
-        status = vxs_build_join(build, err);
+    if (!status)
+        status = join_participants(build, err);
     if (!status && build->table)
         status = vxs_build_select(build, build->table, err);
     if (!status && (build->table || !build->filter.table))

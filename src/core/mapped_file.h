@@ -4,8 +4,8 @@
 
 #include "voxsift/internal/machine.h"
 
-/* Registers the file `path`, open as `file`, mapped at `map`, for vxs_mapping_fault; `written`: created
- * here, so that the likely failure is a full disk. Duplicates the descriptor. */
+/* Registers the file `path`, open as `file`, mapped at `map`, for vxs_mapping_fault; `written`:
+ * created here, so that the likely failure is a full disk. Duplicates the descriptor. */
 void vxs_mapping_add(const void *map, size_t size, const char *path, int file, bool written);
 /* Returns VXS_BAD_DATA if a file mapped for reading was modified since: results from it would mix
  * both states. */

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half the range, in bandwidths, of a single series: VXS_SERIES_TERMS terms suffice up to here, and boxes
- * are faster beyond. */
+/* Half the range, in bandwidths, of a single series: VXS_SERIES_TERMS terms suffice up to here, and
+ * boxes are faster beyond. */
 static const double SINGLE = 7;
 /* Half the width of a box, and the distance from a box at which points are negligible: exp(-7.2^2 /
  * 2) is 6e-12. */

@@ -1,7 +1,8 @@
 /* cv.h - a running cross-validation; private to the evaluate room.
  *
- * Data moves one way: folds.c assigns test subjects, cv.c lists the inner jobs, choose.c takes lambda
- * from their losses and calibrates, cv.c solves the outer jobs, held_out.c evaluates them. */
+ * Data moves one way: folds.c assigns test subjects, cv.c lists the inner jobs, choose.c takes
+ * lambda from their losses and calibrates, cv.c solves the outer jobs, held_out.c evaluates
+ * them. */
 #ifndef VXS_EVALUATE_CV_H
 #define VXS_EVALUATE_CV_H
 

@@ -1,4 +1,5 @@
-/* prefilter.c - univariate filter: features that fail a test on the training subjects are excluded. */
+/* prefilter.c - univariate filter: features that fail a test on the training subjects are
+ * excluded. */
 #include "evaluate/evaluate.h"
 
 #include <math.h>

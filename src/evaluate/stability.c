@@ -1,10 +1,10 @@
 /* stability.c - stability selection over complementary pairs of halves.
  *
- * The subjects are split into halves many times, and on each half the path ends when it has selected
- * q features. Features with a selection frequency of at least pi are stable. With complementary
- * pairs and unimodal frequencies the expected number of falsely selected ones, which a half selects
- * no oftener than by chance (q / p), is at most C(pi) q^2 / p (Shah and Samworth 2013, theorem 2);
- * otherwise q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
+ * The subjects are split into halves many times, and on each half the path ends when it has
+ * selected q features. Features with a selection frequency of at least pi are stable. With
+ * complementary pairs and unimodal frequencies the expected number of falsely selected ones, which
+ * a half selects no oftener than by chance (q / p), is at most C(pi) q^2 / p (Shah and Samworth
+ * 2013, theorem 2); otherwise q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
 #include "evaluate/chunks/chunk.h"
 #include "model/estimators.h"
 #include "voxsift/internal/machine.h"

@@ -3,8 +3,8 @@
  *  Problem   min -log det T + tr(S T) + rho sum over i /= j of |T_ij|, over positive definite T
  *  Dual      max log det W + p over |W_ij - S_ij| <= rho, W_ii = S_ii
  *  Optimal   when T W = 1, and W_ij = S_ij + rho sign T_ij where T_ij is not 0
- *  Method    Block coordinate descent on columns w of W: each minimizes w'V w, V being the inverse of
- *            W without the column. The dual of that is a lasso on the columns of W with weights
+ *  Method    Block coordinate descent on columns w of W: each minimizes w'V w, V being the inverse
+ *            of W without the column. The dual of that is a lasso on the columns of W with weights
  *            b = -T_ij / T_jj; coordinate descent on the active weights solves it
  *  Start     Any feasible W stays feasible and positive definite. The solution for another rho is
  *            feasible after a convex combination with S

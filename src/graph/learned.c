@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #define MAX_STEPS       40
-#define STEP_DOWN       0.8 /* factor of rho while T has too few edges */
-#define MIN_RHO         1e-3 /* relative to the smallest rho without edges: below that T is hardly sparse */
-#define EDGES_TOLERANCE 200 /* tolerance of the number of edges: 1 / 200 */
+#define STEP_DOWN       0.8  /* factor of rho while T has too few edges */
+#define MIN_RHO         1e-3 /* relative to the smallest rho without edges */
+#define EDGES_TOLERANCE 200  /* tolerance of the number of edges: 1 / 200 */
 
 /* ---- The strongest --------------------------------------------------------------------------- */
 

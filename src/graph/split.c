@@ -1,11 +1,11 @@
 /* split.c - proximal operator and dual norm of a graph penalty by maximum flows.
  *
- *  Prox      w is constant on regions. The nodes of a region with w above its mean are the source side
- *            of a minimum cut, with the values' deviation from the mean as excess (Hochbaum 2001;
- *            Goldfarb and Yin 2009): regions are split until every flow is feasible, all at once, each
- *            flow warm-started
- *  Norm      rho = v(S) / cut(S) of the source side S at the last rho, until it is empty (Dinkelbach
- *            1967); a few flows, each warm-started */
+ *  Prox      w is constant on regions. The nodes of a region with w above its mean are the source
+ *            side of a minimum cut, with the values' deviation from the mean as excess (Hochbaum
+ *            2001; Goldfarb and Yin 2009): regions are split until every flow is feasible, all at
+ *            once, each flow warm-started
+ *  Norm      rho = v(S) / cut(S) of the source side S at the last rho, until it is empty
+ *            (Dinkelbach 1967); a few flows, each warm-started */
 #include "graph/flow.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * scores of others.
  *
  * A voxel's part of the score of subject x is its weight times sum_m yt_m k(x, x_m), less the mean
- * of that over the training subjects: with yt = H y nothing else is left of the centered kernel. The
- * decision's offset has no part in the problem (its coefficient is 0 there); it is put half way
+ * of that over the training subjects: with yt = H y nothing else is left of the centered kernel.
+ * The decision's offset has no part in the problem (its coefficient is 0 there); it is put half way
  * between the mean scores of the two classes. */
 #include "model/kernel.h"
 #include "model/estimators.h"

@@ -8,12 +8,12 @@
 /* The features with a weight. */
 typedef struct {
     size_t n, count, covariate_count;
-    double *y;         /* n: 1 and -1, centered */
-    double *values;    /* count x n: of training subjects, standardized */
-    double *bandwidth; /* count */
-    double *mean;      /* count: of the training subjects' sums */
-    double *scale,
-        *covariate_coefficients; /* count; count x covariate_count: standardized is scale x + free'c */
+    double *y;                      /* n: 1 and -1, centered */
+    double *values;                 /* count x n: of training subjects, standardized */
+    double *bandwidth;              /* count */
+    double *mean;                   /* count: of the training subjects' sums */
+    double *scale;                  /* count: a standardized feature is scale x + Z c */
+    double *covariate_coefficients; /* count x covariate_count: c */
 } vxs_support;
 VXS_MUST_CHECK vxs_support *vxs_support_new(size_t n, size_t count, size_t covariate_count,
                                             vxs_error *err);

@@ -1,5 +1,5 @@
-/* inner_loss.c - inner cross-validation: loss and number of features against lambda, or against what
- * else it chooses. */
+/* inner_loss.c - inner cross-validation: loss and number of features against lambda, or against
+ * what else it chooses. */
 #include "report/sections.h"
 
 #include <math.h>

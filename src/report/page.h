@@ -8,8 +8,9 @@
 #include "voxsift/internal/report.h"
 
 /* The format is markup; %s is a text and is escaped, %d an int, %z a size_t, %% a percent sign. Of
- * a double, %g is a number with up to three digits, %v a score, p value, lambda or weight with three,
- * %f mm with one decimal, %p a share as whole per cents, and %x a length or a tick of a figure. */
+ * a double, %g is a number with up to three digits, %v a score, p value, lambda or weight with
+ * three, %f mm with one decimal, %p a share as whole per cents, and %x a length or a tick of a
+ * figure. */
 void vxs_html(FILE *out, const char *format, ...);
 
 /* A stream on which every text is escaped; closed before the page, together with what is under it.

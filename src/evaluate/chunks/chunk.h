@@ -71,8 +71,8 @@ typedef struct {
  * freed by the caller. */
 VXS_MUST_CHECK char *vxs_run_fingerprint(const vxs_run *run, vxs_error *err);
 
-/* run_checkpoint.c: units that are finished, kept where the pieces say; NULL keeps nothing. What a run
- * finds there it need not do again. Threads may share a checkpoint. */
+/* run_checkpoint.c: units that are finished, kept where the pieces say; NULL keeps nothing. What a
+ * run finds there it need not do again. Threads may share a checkpoint. */
 typedef struct vxs_run_checkpoint vxs_run_checkpoint;
 VXS_MUST_CHECK vxs_status vxs_run_checkpoint_open(const vxs_context *context,
                                                   const vxs_pieces *pieces, const vxs_run *run,
