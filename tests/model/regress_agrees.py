@@ -77,8 +77,8 @@ for f in said["each_fold"]:
     want = np.array(table(run("predict", "m", "part")[0].splitlines())["predicted"], float)
     check("a fold", near(np.array(p["predicted"], float)[~train], want[~train], 1e-5))
 for words, code, part in ((["--regress-on", "group=CN"], 2, "goes with '--confounds-as regress'"),
-                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group"], 2, "expects COLUMN=VALUE"),
-                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group=MCI"], 65, "0 subjects are 'group=MCI'"),
+                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group"], 2, "takes COLUMN=A,B"),
+                          (["--confounds", "age", "--confounds-as", "regress", "--regress-on", "group=MCI"], 65, "no row has the value 'MCI'"),
                           (["--confounds", "age", "--confounds-as", "regress", "--standardize", "none", "--no-intercept"], 2, "takes the mean out as well")):
     check(part, part in run("fit", "c", "--target", "score", *words, "-o", "x", code=code)[1])
 finish()
