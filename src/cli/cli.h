@@ -68,6 +68,7 @@ struct vxs_call {
     char **operands; /* ends with NULL */
     const vxs_context *context;
     const vxs_warnings *warnings; /* logged so far, whatever --quiet leaves out */
+    bool terminal;                /* `out` is a terminal: numbers are rounded for people */
     FILE *out;                    /* results go here, everything else through the context's log */
 };
 

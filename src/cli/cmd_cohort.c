@@ -72,19 +72,19 @@ static void print_files(FILE *out, const char *folder, const vxs_cohort_summary 
 static void print_words(const vxs_call *call, const vxs_cohort_summary *s, bool dry)
 {
     fprintf(call->out, "%s: %zu subject%s of %zu %s", dry ? "Checked" : "Made a cohort",
-            s->subjects, s->subjects == 1 ? "" : "s", s->people,
-            s->people == 1 ? "person" : "people");
+            s->subjects, vxs_plural(s->subjects), s->people, s->people == 1 ? "person" : "people");
     if (s->people_perhaps < s->people)
         fprintf(call->out, " (perhaps %zu)", s->people_perhaps);
     if (s->dropped > 0)
         fprintf(call->out, " (%zu left out)", s->dropped);
     if (s->not_selected > 0)
         fprintf(call->out, " (%zu not selected)", s->not_selected);
-    fprintf(call->out, " with %zu %s each", s->features, s->voxels ? "voxels" : "features");
+    fprintf(call->out, " with %zu %s%s each", s->features, s->voxels ? "voxel" : "feature",
+            vxs_plural(s->features));
     if (s->edges > 0)
-        fprintf(call->out, ", %zu edges between neighbors", s->edges);
+        fprintf(call->out, ", %zu edge%s between neighbors", s->edges, vxs_plural(s->edges));
     if (s->sparse)
-        fprintf(call->out, "; %zu nonzero values", s->stored);
+        fprintf(call->out, "; %zu nonzero value%s", s->stored, vxs_plural(s->stored));
     fprintf(call->out, ".\n");
     if (dry) {
         fprintf(call->out,

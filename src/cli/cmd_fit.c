@@ -114,16 +114,17 @@ static void print_lambda(FILE *out, const vxs_certificate *c, int64_t folds)
 static void print_weights(FILE *out, const vxs_model *m, const vxs_certificate *c)
 {
     if (c->nonzero == 0)
-        fprintf(out, "  no feature has a non-zero weight: the model is empty at this lambda\n");
+        fprintf(out, "  no feature has a nonzero weight: the model is empty at this lambda\n");
     else if (c->fused_regions > 0 && m->loss == &vxs_multinomial_loss)
         fprintf(out,
-                "  %zu non-zero weights of %zu features and %zu classes, in %zu fused regions\n",
-                c->nonzero, m->p, m->output_count, c->fused_regions);
+                "  %zu nonzero weight%s of %zu feature%s and %zu classes, in %zu fused region%s\n",
+                c->nonzero, vxs_plural(c->nonzero), m->p, vxs_plural(m->p), m->output_count,
+                c->fused_regions, vxs_plural(c->fused_regions));
     else if (c->fused_regions > 0)
-        fprintf(out, "  %zu of %zu features have a non-zero weight, in %zu fused regions\n",
-                c->nonzero, m->p, c->fused_regions);
+        fprintf(out, "  %zu of %zu features have a nonzero weight, in %zu fused region%s\n",
+                c->nonzero, m->p, c->fused_regions, vxs_plural(c->fused_regions));
     else
-        fprintf(out, "  %zu of %zu features have a non-zero weight\n", c->nonzero, m->p);
+        fprintf(out, "  %zu of %zu features have a nonzero weight\n", c->nonzero, m->p);
 }
 
 static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o, int64_t folds)
@@ -145,7 +146,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
             c->gap, c->converged ? "" : ", ABOVE the tolerance", c->primal, c->dual);
     fprintf(out, "  %.2f passes over the data, %s s, %llu iteration%s%s\n", c->passes,
             vxs_short_text(c->seconds, seconds), (unsigned long long)c->iterations,
-            c->iterations == 1 ? "" : "s", o->fit.selected ? " of the subproblems" : "");
+            vxs_plural((size_t)c->iterations), o->fit.selected ? " of the subproblems" : "");
 }
 
 /* What the sign of weights means. */

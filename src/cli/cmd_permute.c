@@ -23,8 +23,9 @@ static void print_words(const vxs_call *call, const vxs_task *t, const vxs_cv_se
     bool two = t->class_count == 2;
     char subjects[VXS_SUBJECTS_TEXT], words[VXS_METRIC_TEXT], observed[VXS_REAL_TEXT],
         p[VXS_REAL_TEXT];
-    fprintf(out, "%s permutation test, %zu permutations of the complete %sCV: %s %s, p = %s\n",
-            t->class_count > 0 ? "Label" : "Target", r->count, cv->inner_folds > 0 ? "nested " : "",
+    fprintf(out, "%s permutation test, %zu permutation%s of the complete %sCV: %s %s, p = %s\n",
+            t->class_count > 0 ? "Label" : "Target", r->count, vxs_plural(r->count),
+            cv->inner_folds > 0 ? "nested " : "",
             vxs_metric_words(r->metric, t->class_count, two ? t->classes[0] : "",
                              two ? t->classes[1] : "", words),
             vxs_score_text(r->observed, false, observed), vxs_score_text(r->p, false, p));
@@ -35,9 +36,9 @@ static void print_words(const vxs_call *call, const vxs_task *t, const vxs_cv_se
     fprintf(out, "  %zu of %zu permutations reach the observed value\n", r->reached, r->count);
     if (r->redrawn > 0)
         fprintf(out,
-                "  drawn again %zu times: permutations that leave a training part with fewer than "
-                "two subjects of a class\n",
-                r->redrawn);
+                "  drawn again %zu time%s: permutations that leave fewer than two training "
+                "subjects of a class\n",
+                r->redrawn, vxs_plural(r->redrawn));
     if (r->count < r->wanted)
         fprintf(out,
                 "  stopped early, before %zu permutations (--stop-at; Besag & Clifford 1991)\n",

@@ -115,6 +115,21 @@ static void print_header(const predictions *p, vxs_tsv_writer *w)
     vxs_tsv_end_row(w);
 }
 
+/* On a terminal three digits, in a file all. */
+static void print_number(const predictions *p, vxs_tsv_writer *w, double value, bool probability)
+{
+    char text[VXS_REAL_TEXT];
+    if (!p->call->terminal || isnan(value)) {
+        vxs_tsv_real(w, value);
+        return;
+    }
+    if (probability)
+        snprintf(text, sizeof(text), "%.3f", value);
+    else
+        vxs_score_text(value, false, text);
+    vxs_tsv_text(w, text);
+}
+
 static void print_table(const predictions *p)
 {
     const vxs_model *m = p->model;
@@ -130,11 +145,11 @@ static void print_table(const predictions *p)
         if (p->target != SIZE_MAX)
             vxs_tsv_text(&w, truth_of(p, i));
         if (m->class_count == 0)
-            vxs_tsv_real(&w, p->scores[i]);
+            print_number(p, &w, p->scores[i], false);
         else
             vxs_tsv_text(&w, known ? m->classes[vxs_predicted_class(&p->said, i)] : NULL);
         for (size_t k = 0; k < m->class_count; k++)
-            vxs_tsv_real(&w, known ? vxs_predicted_probability(&p->said, i, k) : NAN);
+            print_number(p, &w, known ? vxs_predicted_probability(&p->said, i, k) : NAN, true);
         vxs_tsv_text(&w, name_of(p, i));
         vxs_tsv_end_row(&w);
     }
@@ -321,7 +336,7 @@ static void log_metrics(const predictions *p)
     }
     if (length > 0)
         vxs_log(p->call->context, VXS_LOG_INFO, "against '%s' of %zu subject%s:%s",
-                model->task.target, m->count, m->count > 1 ? "s" : "", text);
+                model->task.target, m->count, vxs_plural(m->count), text);
 }
 
 static vxs_status log_all(const predictions *p, vxs_error *err)

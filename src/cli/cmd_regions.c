@@ -20,7 +20,8 @@ static const vxs_example examples[] = {
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     return vxs_regions(call->context, call->values, call->operands[0], call->shared->out,
-                       call->shared->force, call->shared->json, call->warnings, call->out, err);
+                       call->shared->force, call->shared->json, call->terminal, call->warnings,
+                       call->out, err);
 }
 
 const vxs_command vxs_cmd_regions = {

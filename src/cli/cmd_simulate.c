@@ -73,10 +73,10 @@ static void print_columns(const vxs_call *call, const vxs_simulation *model,
 {
     const char *out = call->shared->out;
     fprintf(call->out,
-            "Simulated %zu subjects with %zu features (seed %lld).\n  %s/features.npy      the "
+            "Simulated %zu subjects with %zu feature%s (seed %lld).\n  %s/features.npy      the "
             "data, one row per feature\n  %s/participants.tsv  subjects and target\n  %s/truth.tsv "
             "        the %s with nonzero weight\n",
-            s->subjects, s->features, (long long)s->seed, out, out, out,
+            s->subjects, s->features, vxs_plural(s->features), (long long)s->seed, out, out, out,
             model->pairs ? "pairs of features" : "features");
     if (model->graph)
         fprintf(call->out, "  %s/%s         edges of the graph, for --graph\n", out, model->graph);
@@ -91,9 +91,9 @@ static void print_images(const vxs_call *call, const vxs_simulation_summary *s)
             (long long)call->model->images.seed);
     if (s->perturbed > 0)
         fprintf(out, "  %zu are perturbed, %zu are positive\n", s->perturbed, s->positive);
-    fprintf(out, "  %zu sphere%s of %zu voxels, %s at %.4g, %.4g, %.4g mm\n", s->spheres,
-            s->spheres > 1 ? "s" : "", s->sphere, s->spheres > 1 ? "the first" : "centered",
-            s->center[0], s->center[1], s->center[2]);
+    fprintf(out, "  %zu sphere%s of %zu voxel%s, %s at %.4g, %.4g, %.4g mm\n", s->spheres,
+            vxs_plural(s->spheres), s->sphere, vxs_plural(s->sphere),
+            s->spheres > 1 ? "the first" : "centered", s->center[0], s->center[1], s->center[2]);
     fprintf(out,
             "  intensities within the mask before perturbation: mean %.3g, standard deviation "
             "%.3g\n  over the voxels of an image, %.3g over subjects at a voxel\n",

@@ -72,10 +72,10 @@ static void print_labels_json(vxs_json_writer *w, const vxs_atlas *atlas, const 
 static void print_labels(FILE *out, const vxs_atlas *atlas, const size_t *counts)
 {
     double volume = vxs_grid_voxel_volume(&atlas->grid);
-    fprintf(out, "  an atlas of  %zu labels:\n", atlas->count);
+    fprintf(out, "  an atlas of  %zu label%s:\n", atlas->count, vxs_plural(atlas->count));
     for (size_t k = 0; k < atlas->count; k++)
-        fprintf(out, "  %11d  %s, %zu voxels, %.6g mm3\n", atlas->values[k], atlas->names[k],
-                counts[k], (double)counts[k] * volume);
+        fprintf(out, "  %11d  %s, %zu voxel%s, %.6g mm3\n", atlas->values[k], atlas->names[k],
+                counts[k], vxs_plural(counts[k]), (double)counts[k] * volume);
 }
 
 static void print_json(const vxs_call *call, const vxs_image *image,

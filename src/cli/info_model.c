@@ -62,9 +62,9 @@ static void print_pieces(FILE *out, const vxs_model *m, size_t k)
 {
     size_t pieces = m->outputs[k].fit.certificate.fused_regions;
     if (pieces > 0 && m->loss == &vxs_multinomial_loss && k + 1 == m->output_count)
-        fprintf(out, "  all of these are in %zu fused regions\n", pieces);
+        fprintf(out, "  all of these are in %zu fused region%s\n", pieces, vxs_plural(pieces));
     else if (pieces > 0 && m->loss != &vxs_multinomial_loss)
-        fprintf(out, "  in %zu fused region%s\n", pieces, pieces == 1 ? "" : "s");
+        fprintf(out, "  in %zu fused region%s\n", pieces, vxs_plural(pieces));
 }
 
 static void print_output(FILE *out, const vxs_model *m, size_t k)

@@ -77,11 +77,11 @@ static void warn_of_twins(const vxs_call *call, const vxs_table *table, size_t j
         return;
     if (s->distinct < present)
         vxs_log(call->context, VXS_LOG_WARNING,
-                "'%s': %zu rows share a participant_id with another row", call->operands[0],
-                present - s->distinct);
+                "'%s': column participant_id repeats values in %zu row%s", call->operands[0],
+                present - s->distinct, vxs_plural(present - s->distinct));
     if (s->missing > 0)
-        vxs_log(call->context, VXS_LOG_WARNING, "'%s': %zu rows have no participant_id",
-                call->operands[0], s->missing);
+        vxs_log(call->context, VXS_LOG_WARNING, "'%s': no participant_id in %zu row%s",
+                call->operands[0], s->missing, vxs_plural(s->missing));
 }
 
 static vxs_status print_columns(const vxs_call *call, const vxs_table *table,
@@ -122,8 +122,10 @@ vxs_status vxs_info_table(const vxs_call *call, vxs_error *err)
         vxs_json_close_array(&writer);
         vxs_close_json(call, &writer);
     } else {
-        fprintf(call->out, "'%s' is a table of %zu rows and %zu columns.\n\n  %-20s %-7s %8s\n",
-                path, vxs_table_rows(table), vxs_table_columns(table), "column", "kind", "missing");
+        fprintf(call->out, "'%s' is a table of %zu row%s and %zu column%s.\n\n  %-20s %-7s %8s\n",
+                path, vxs_table_rows(table), vxs_plural(vxs_table_rows(table)),
+                vxs_table_columns(table), vxs_plural(vxs_table_columns(table)), "column", "kind",
+                "missing");
         status = print_columns(call, table, NULL, err);
     }
     vxs_table_free(table);

@@ -16,6 +16,7 @@ static vxs_log_level level_of(const vxs_shared *shared)
 typedef struct {
     vxs_console *talk;
     vxs_warnings warnings;
+    bool terminal; /* that of results, not of messages */
 } listener;
 
 static void listen(void *user, vxs_log_level level, const char *message)
@@ -162,6 +163,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
                       .operands = parsed->operands,
                       .context = &context,
                       .warnings = &heard->warnings,
+                      .terminal = heard->terminal,
                       .out = out };
     vxs_inputs_begin();
     vxs_status status = check_output(&call, err);
@@ -215,9 +217,10 @@ static vxs_status run_shown(const vxs_command *command, const vxs_parsed *parsed
     FILE *shown = vxs_shown_stream(out);
     if (!shown)
         return vxs_fail(err, VXS_FAILED, "not enough memory to print");
-    if (isatty(fileno(out)) == 1)
+    bool terminal = isatty(fileno(out)) == 1;
+    if (terminal)
         setvbuf(shown, NULL, _IOLBF, 0);
-    listener heard = { .talk = talk };
+    listener heard = { .talk = talk, .terminal = terminal };
     vxs_status status = run_command(command, parsed, words, shown, &heard, err);
     vxs_warnings_release(&heard.warnings);
     (void)fclose(shown); /* what did not reach `out` shows when that is closed */

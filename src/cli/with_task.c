@@ -20,8 +20,7 @@ vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings
 
 const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT])
 {
-    int length =
-        snprintf(buffer, VXS_SUBJECTS_TEXT, "%zu subject%s", task->n, task->n == 1 ? "" : "s");
+    int length = snprintf(buffer, VXS_SUBJECTS_TEXT, "%zu subject%s", task->n, vxs_plural(task->n));
     if (task->people < task->n)
         snprintf(buffer + length, VXS_SUBJECTS_TEXT - (size_t)length, " (%zu people)",
                  task->people);

@@ -23,6 +23,7 @@ typedef struct {
     vxs_grid grid;        /* grid of the image */
     bool other_grid;      /* the image needs resampling to the cohort's grid */
     size_t nonfinite;     /* number of NaN or infinite values */
+    size_t nonfinite_inside; /* number of them inside the mask */
     double level;         /* mean of the finite nonzero values */
     double shift, factor; /* value = (stored - shift) * factor */
     vxs_packed packed;    /* image kept from survey to writing, if memory allows */

@@ -106,7 +106,7 @@ static vxs_status sort_rows(const vxs_build *build, entry *rows, size_t *count, 
                         "column '%s' repeats %zu id%s: '%s' (line %zu) and '%s' (line %zu) are the "
                         "same id%s; several sessions? use --id-column with a column that differs "
                         "by row, such as scan_id, or select one session with --only",
-                        vxs_build_id_name(build), twins, twins == 1 ? "" : "s", rows[first - 1].id,
+                        vxs_build_id_name(build), twins, vxs_plural(twins), rows[first - 1].id,
                         vxs_table_line(table, rows[first - 1].row), rows[first].id,
                         vxs_table_line(table, rows[first].row), twins > 1 ? ", and others" : "");
     return VXS_OK;

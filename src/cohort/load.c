@@ -111,8 +111,11 @@ vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject, vxs_v
 {
     size_t voxels = vxs_grid_voxels(&build->grid);
     float *values = volume->values;
-    if (subject->nonfinite > 0)
+    if (subject->nonfinite > 0) {
+        for (size_t v = 0; v < voxels; v++)
+            subject->nonfinite_inside += build->mask[v] && !isfinite(values[v]);
         clear_nonfinite(values, voxels);
+    }
     vxs_status status = find_scale(build, subject, values, err);
     if (status)
         return status;

@@ -232,6 +232,16 @@ static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *
     return status;
 }
 
+static void warn_of_nonfinite(const vxs_build *build, const vxs_subject *s)
+{
+    if (s->nonfinite > 0 && !s->other_grid && build->settings->nan != VXS_NAN_DROP)
+        vxs_log(
+            build->context, VXS_LOG_WARNING,
+            "'%s' has %zu NaN or infinite value%s inside the mask, %zu outside; they count as 0",
+            s->path, s->nonfinite_inside, vxs_plural(s->nonfinite_inside),
+            s->nonfinite - s->nonfinite_inside);
+}
+
 /* Fills a block; reports the first failure in subject order, whichever thread found it. */
 static vxs_status fill_block(matrix *m, size_t first, size_t count, vxs_error *err)
 {
@@ -246,6 +256,8 @@ static vxs_status fill_block(matrix *m, size_t first, size_t count, vxs_error *e
     for (size_t k = 0; k < count; k++)
         if (errors[k].status)
             return vxs_fail(err, errors[k].status, "%s", errors[k].message);
+    for (size_t k = 0; k < count; k++)
+        warn_of_nonfinite(build, &build->subjects[m->kept[first + k]]);
     return VXS_OK;
 }
 

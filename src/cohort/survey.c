@@ -180,15 +180,14 @@ static bool judge(vxs_build *build, sight *s)
                                 : "'%s' is empty: all its values are the same",
                             subject->path);
     else if (subject->nonfinite > 0 && build->settings->nan == VXS_NAN_ERROR)
-        vxs_build_leave_out(build, subject,
-                            "'%s' has %zu values that are NaN, infinite or beyond float32",
-                            subject->path, subject->nonfinite);
-    if (subject->nonfinite > 0 && !subject->reason)
-        vxs_log(build->context, VXS_LOG_WARNING,
-                "'%s' has %zu values that are NaN, infinite or beyond float32: %s", subject->path,
-                subject->nonfinite,
-                build->settings->nan == VXS_NAN_DROP ? "their voxels are dropped"
-                                                     : "they count as 0");
+        vxs_build_leave_out(build, subject, "'%s' has %zu NaN or infinite value%s", subject->path,
+                            subject->nonfinite, vxs_plural(subject->nonfinite));
+    bool dropped = build->settings->nan == VXS_NAN_DROP;
+    bool later = !dropped && !subject->other_grid && !build->settings->dry_run; /* with the mask */
+    if (subject->nonfinite > 0 && !subject->reason && !later)
+        vxs_log(build->context, VXS_LOG_WARNING, "'%s' has %zu NaN or infinite value%s: %s",
+                subject->path, subject->nonfinite, vxs_plural(subject->nonfinite),
+                dropped ? "their voxels are dropped" : "they count as 0");
     return !subject->reason;
 }
 
@@ -449,8 +448,8 @@ static vxs_status keep_regions(vxs_build *build, vxs_error *err)
     }
     build->p = atlas->count = kept;
     if (all - kept > NAMED)
-        vxs_log(build->context, VXS_LOG_WARNING, "left out %zu more regions without a voxel",
-                all - kept - NAMED);
+        vxs_log(build->context, VXS_LOG_WARNING, "left out %zu more region%s without a voxel",
+                all - kept - NAMED, vxs_plural(all - kept - NAMED));
     return kept > 0 ? VXS_OK
                     : vxs_fail(err, VXS_BAD_DATA, "no region of '%s' has a voxel in the mask",
                                build->settings->atlas);

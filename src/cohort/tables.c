@@ -92,7 +92,8 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
     }
     if (zeros > 0)
         vxs_log(build->context, VXS_LOG_WARNING,
-                "%zu values that are missing or beyond float32 count as 0", zeros);
+                "0 replaces %zu value%s that %s missing or beyond float32", zeros,
+                vxs_plural(zeros), zeros == 1 ? "is" : "are");
     return VXS_OK;
 }
 

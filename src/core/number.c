@@ -133,6 +133,11 @@ const char *vxs_score_text(double value, bool sign, char buffer[VXS_REAL_TEXT])
     return buffer;
 }
 
+const char *vxs_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 double vxs_round_mm(double value)
 {
     return round(10 * value) / 10 + 0.0; /* + 0: no -0 */

@@ -77,7 +77,8 @@ void vxs_section_evaluation(const vxs_results *s)
     vxs_html(s->out,
              "<tr><th>Evaluation</th><td>%scross-validation: ", f.inner > 0 ? "nested " : "");
     if (isfinite(f.folds))
-        vxs_html(s->out, "%g folds, %g repeat%s, ", f.folds, f.repeats, f.repeats > 1 ? "s" : "");
+        vxs_html(s->out, "%g folds, %g repeat%s, ", f.folds, f.repeats,
+                 vxs_plural((size_t)f.repeats));
     if (f.inner > 0)
         vxs_html(s->out, "%s chosen by %g-fold inner CV (%s)", vxs_record_path(&s->record)->chosen,
                  f.inner,

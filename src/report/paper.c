@@ -50,7 +50,7 @@ static void write_folds(const vxs_results *s)
         vxs_html(s->out, "one %s held out in each outer fold", vxs_results_text(cv, "group"));
     else if (isfinite(f.folds))
         vxs_html(s->out, "%g outer folds, %g repeat%s", f.folds, f.repeats,
-                 f.repeats > 1 ? "s" : "");
+                 vxs_plural((size_t)f.repeats));
     else
         vxs_html(s->out, "folds from %s", vxs_results_text(cv, "folds-from"));
     if (f.inner > 0)

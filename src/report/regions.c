@@ -209,7 +209,7 @@ static char *find_map(const char *map, vxs_error *err)
 
 vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *settings,
                        const char *map, const char *directory, bool replace, bool json,
-                       const vxs_warnings *warnings, FILE *stream, vxs_error *err)
+                       bool rounded, const vxs_warnings *warnings, FILE *stream, vxs_error *err)
 {
     vxs_error own = VXS_ERROR_INIT;
     vxs_region_table t = { .settings = settings, .warnings = warnings };
@@ -234,6 +234,8 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
         status = make_directory(context, &t, directory, replace, err);
     if (!status && t.clusters.count == 0)
         vxs_log(context, VXS_LOG_WARNING, "'%s' has no voxel above %g", map, settings->threshold);
+    if (!status)
+        t.rounded = rounded;
     if (!status)
         (json ? vxs_region_write_json : vxs_region_write)(&t, stream);
     release(&t);

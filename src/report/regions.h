@@ -16,6 +16,7 @@ typedef struct {
     vxs_atlas atlas[VXS_MAX_ATLASES];
     char *atlas_name[VXS_MAX_ATLASES];
     vxs_overlap *overlap[VXS_MAX_ATLASES]; /* a row a cluster */
+    bool rounded;                          /* three significant digits, for a terminal */
     const vxs_warnings *warnings;          /* of the run; NULL: none */
 } vxs_region_table;
 

@@ -1,6 +1,7 @@
 /* table.c - the region table, as ours, as FSL's cluster and as nilearn's get_clusters_table. */
 #include "report/regions.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of each atlas, whose name stands before that of the column. */
@@ -10,6 +11,25 @@ static const vxs_cluster_column label_columns[] = {
     { "overlap_percent", "share of the cluster's voxels that it covers", "%" },
     { NULL, NULL, NULL },
 };
+
+/* In files with all digits, on a terminal with three. */
+static void write_numbers(const vxs_region_table *t, size_t k, vxs_tsv_writer *w)
+{
+    double values[VXS_CLUSTER_COLUMNS];
+    if (!t->rounded) {
+        vxs_cluster_cells(w, &t->clusters.rows[k], (size_t)vxs_region_index(t, k));
+        return;
+    }
+    vxs_cluster_numbers(&t->clusters.rows[k], (size_t)vxs_region_index(t, k), values);
+    for (int j = 0; j < VXS_CLUSTER_COLUMNS; j++) {
+        char text[VXS_REAL_TEXT];
+        bool mm = strcmp(vxs_cluster_columns[j].units, "mm") == 0;
+        bool whole = values[j] == floor(values[j]);
+        vxs_tsv_text(w, mm      ? vxs_mm_text(values[j], text)
+                        : whole ? vxs_short_text(values[j], text)
+                                : vxs_score_text(values[j], false, text));
+    }
+}
 
 static void write_ours(const vxs_region_table *t, FILE *stream)
 {
@@ -25,7 +45,7 @@ static void write_ours(const vxs_region_table *t, FILE *stream)
     }
     vxs_tsv_end_row(&w);
     for (size_t k = 0; k < t->clusters.count; k++) {
-        vxs_cluster_cells(&w, &t->clusters.rows[k], (size_t)vxs_region_index(t, k));
+        write_numbers(t, k, &w);
         for (size_t a = 0; a < t->atlases; a++) {
             vxs_tsv_text(&w, t->overlap[a][k].peak_label);
             vxs_tsv_text(&w, t->overlap[a][k].label);

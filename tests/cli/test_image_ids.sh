@@ -23,7 +23,7 @@ ids() {
 # one file name: what differs in the folders
 put fs/{s1,s2,s3}/mri/brain.nii.gz
 ids "FreeSurfer" "s1 s2 s3" "3 subjects of 3 people" 'fs/*/mri/brain.nii.gz'
-holds "which is said" "their ids are made of folders, such as 's1'" "$work/err"
+holds "which is said" "their ids are made from folder names, such as 's1'" "$work/err"
 ls -d "$PWD"/fs/*/mri/brain.nii.gz > list.txt
 ids "a list of absolute paths" "s1 s2 s3" "of 3 people" list.txt
 put {p1,p2,p3}/sub-01_T1w.nii.gz

@@ -130,8 +130,8 @@ static vxs_status list_regions(vxs_error *err)
 {
     vxs_regions_settings settings = { .threshold = 3, .min_size = 1, .atlas = in("atlas.nii.gz") };
     FILE *nowhere = fopen("/dev/null", "w");
-    vxs_status status =
-        vxs_regions(NULL, &settings, in("b.nii.gz"), in("out"), true, false, NULL, nowhere, err);
+    vxs_status status = vxs_regions(NULL, &settings, in("b.nii.gz"), in("out"), true, false, false,
+                                    NULL, nowhere, err);
     fclose(nowhere);
     return status;
 }

@@ -32,7 +32,7 @@ extern const vxs_param vxs_regions_params[];
  */
 VXS_MUST_CHECK vxs_status vxs_regions(const vxs_context *context,
                                       const vxs_regions_settings *settings, const char *map,
-                                      const char *directory, bool replace, bool json,
+                                      const char *directory, bool replace, bool json, bool rounded,
                                       const vxs_warnings *warnings, FILE *stream, vxs_error *err);
 
 /* ---- A page to read -------------------------------------------------------------------------- */

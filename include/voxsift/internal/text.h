@@ -30,6 +30,8 @@ const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT]);
 /* A score, p value or lambda: three significant digits, zeros at the end as well ("0.800"), so that
  * they align in tables; "unknown" where there is none. `sign`: "+" before positive ones. */
 const char *vxs_score_text(double value, bool sign, char buffer[VXS_REAL_TEXT]);
+/* Plural ending of a noun behind a count: "" for 1, else "s". */
+const char *vxs_plural(size_t count);
 /* A coordinate in mm, "-41.9". */
 const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT]);
 /* What tables have of coordinates in mm (0.1 mm) and of per cents (1 %). */
