@@ -261,7 +261,7 @@ void vxs_help_brief(FILE *out, const vxs_command *command, int kind)
     for (size_t k = 0; k < count; k++)
         if (options[k].param->usual || options[k].param->required)
             print_option(out, &options[k], true);
-    print_examples(out, command, 2);
+    print_examples(out, command, 1);
     print_more(out, command, true);
 }
 
