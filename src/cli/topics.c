@@ -36,7 +36,7 @@ static const char persons[] =
 
 static const char folds[] =
     "Every subject is predicted by models that were fitted without it. All that depends on data "
-    "- standardization, learned graphs, class weights, prefilter, lambda, calibration of "
+    "- standardization, estimated graphs, class weights, prefilter, lambda, calibration of "
     "probabilities - is estimated in the training folds alone.\n\n"
     "Folds are stratified by class, or by quantiles of a score. All subjects (scans) of one "
     "person are in one fold, outer and inner, whatever the options; see 'voxsift help persons'. "

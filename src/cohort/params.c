@@ -45,7 +45,7 @@ const vxs_param vxs_source_params[] = {
     VXS_FLAG_ROW("resample", AT(resample),
                  "resample images and mask to the grid of the first image", .head = VXS_HEAD_MODEL),
     VXS_FLAG_ROW("drop-bad", AT(drop_bad), "leave out subjects that cannot be used, and list them",
-                 .head = VXS_HEAD_DATA, .usual = true),
+                 .head = VXS_HEAD_DATA),
     VXS_BYTES_ROW("mem", "SIZE", AT(mem), 2147483648.0, 67108864, INFINITY,
                   "memory limit; default 2G", .head = VXS_HEAD_PERFORMANCE),
     { .name = NULL },

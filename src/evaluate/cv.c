@@ -30,7 +30,7 @@ const vxs_param vxs_cv_params[] = {
               "5, or as many as groups" },
     VXS_WHOLE_ROW("repeats", "N", AT(repeats), 1, 1, 1000,
                   "repetitions of the cross-validation with other folds",
-                  .head = VXS_HEAD_EVALUATION, .usual = true),
+                  .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
                  "column whose values stay in one fold, such as site or family; persons always do",
                  .head = VXS_HEAD_EVALUATION, .usual = true,
