@@ -21,7 +21,7 @@ void vxs_build_release(vxs_build *build)
     }
     free(build->subjects);
     free((void *)build->unmatched);
-    free(build->aside);
+    free(build->excluded);
     vxs_row_filter_release(&build->filter);
     vxs_suspicions_release(build);
     vxs_table_free(build->table);
@@ -30,7 +30,7 @@ void vxs_build_release(vxs_build *build)
     free(build->mask);
     free(build->signal);
     free(build->missing);
-    free(build->seen);
+    free(build->last);
     free(build->differs);
     free(build->sum);
     free(build->voxels);
@@ -66,7 +66,7 @@ size_t vxs_build_kept(const vxs_build *build)
     return kept;
 }
 
-vxs_status vxs_build_settle(vxs_build *build, vxs_error *err)
+vxs_status vxs_build_check_problems(vxs_build *build, vxs_error *err)
 {
     size_t kept = vxs_build_kept(build), selected = build->count - vxs_build_unselected(build);
     if (build->no_memory.status)
@@ -106,7 +106,7 @@ static void summarize(const vxs_build *build, double seconds, vxs_cohort_summary
         .people = build->people,
         .people_perhaps = build->people_perhaps,
         .dropped = build->count - kept - unselected,
-        .not_selected = unselected + build->aside_count,
+        .not_selected = unselected + build->excluded_count,
         .features = build->p,
         .edges = build->settings->regions ? 0 : count_edges(build),
         .voxels = !build->settings->regions,

@@ -51,8 +51,8 @@ typedef struct {
     const char **unmatched; /* ids of table rows without image or features */
     size_t unmatched_count;
     vxs_row_filter filter; /* filter of table rows; empty without --only and --exclude */
-    size_t *aside;         /* rows outside the filter without image, features or id */
-    size_t aside_count;
+    size_t *excluded;      /* rows outside the filter without image, features or id */
+    size_t excluded_count;
 
     bool is_shared;
     vxs_image shared; /* 4D image that contains all subjects; empty otherwise */
@@ -60,7 +60,7 @@ typedef struct {
     uint8_t *mask;    /* mask over the grid */
     int32_t *signal;  /* per voxel: number of subjects with a finite nonzero value */
     uint8_t *missing; /* per voxel: some subject has a NaN or infinite value */
-    float *seen;      /* per voxel: last finite nonzero value */
+    float *last;      /* per voxel: last finite nonzero value */
     uint8_t *differs; /* per voxel: two nonzero values differ */
     size_t surveyed;  /* number of subjects in these arrays */
     size_t constant;  /* voxels of the mask with the same value in every image */
@@ -77,9 +77,9 @@ typedef struct {
     vxs_features_record record; /* names and hashes of the written feature files */
     double survey_seconds;
     uint64_t packed_bytes; /* total over subjects */
-    void (*tell)(vxs_json_writer *w,
-                 const void *teller); /* writes further keys to cohort.json; or NULL */
-    const void *teller;
+    void (*write_extra)(vxs_json_writer *w,
+                        const void *extra); /* writes further keys to cohort.json; or NULL */
+    const void *extra;
 } vxs_build;
 
 void vxs_build_release(vxs_build *build);
@@ -134,7 +134,7 @@ bool vxs_names_occasion(vxs_name word, bool number);
 bool vxs_may_name_occasion(vxs_name word, bool number);
 bool vxs_is_date(const char *text);
 /* True if the part of an id contains a word for a family, a site or the like. */
-bool vxs_names_unit(vxs_name part);
+bool vxs_names_group(vxs_name part);
 
 /* selection.c: evaluates --only and --exclude on a table, once. */
 VXS_MUST_CHECK vxs_status vxs_build_select(vxs_build *build, const vxs_table *table,
@@ -145,8 +145,8 @@ bool vxs_build_selects(const vxs_build *build, size_t row);
 VXS_MUST_CHECK char *vxs_build_unselected_words(const vxs_build *build, size_t row, vxs_error *err);
 /* Leaves out the subjects of excluded rows. Rows are those of the build's table, or, for another
  * table, in the order of the subjects. */
-VXS_MUST_CHECK vxs_status vxs_build_set_aside(vxs_build *build, const vxs_table *table,
-                                              vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_build_exclude(vxs_build *build, const vxs_table *table,
+                                            vxs_error *err);
 /* Number of subjects left out by the selection. */
 size_t vxs_build_unselected(const vxs_build *build);
 void vxs_build_selection_json(vxs_json_writer *writer, const vxs_build *build);
@@ -164,7 +164,7 @@ VXS_MUST_CHECK vxs_status vxs_build_find_people(vxs_build *build, const vxs_tabl
                                                 vxs_error *err);
 /* Numbers names from 0, with one number for all spellings of a name; VXS_NO_PERSON without a name.
  */
-#define VXS_NOBODY SIZE_MAX
+#define VXS_NO_PERSON SIZE_MAX
 VXS_MUST_CHECK vxs_status vxs_number_names(const vxs_name *names, size_t n, size_t *number,
                                            size_t *count, vxs_error *err);
 /* "subject" may have the values control and patient: fewer persons, or more subjects per person on
@@ -221,7 +221,7 @@ VXS_MUST_CHECK vxs_status vxs_suspicions_count(const vxs_build *build, const siz
 void vxs_build_leave_out(vxs_build *build, vxs_subject *subject, const char *format, ...)
     VXS_PRINTF(3, 4);
 /* Fails if subjects are unusable without --drop-bad, or if fewer than two remain. */
-VXS_MUST_CHECK vxs_status vxs_build_settle(vxs_build *build, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_build_check_problems(vxs_build *build, vxs_error *err);
 size_t vxs_build_kept(const vxs_build *build);
 
 /* headers.c */

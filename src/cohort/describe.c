@@ -119,8 +119,8 @@ static void write_about(const vxs_build *build, FILE *stream)
         write_grid(&w, &build->grid);
         write_preprocessing(&w, build);
     }
-    if (build->tell)
-        build->tell(&w, build->teller);
+    if (build->write_extra)
+        build->write_extra(&w, build->extra);
     write_subjects(&w, build, true);
     write_subjects(&w, build, false);
     vxs_json_open_array(&w, "rows_without_data");
@@ -262,10 +262,10 @@ vxs_status vxs_build_describe(vxs_build *build, vxs_output *output, const char *
 {
     static const char *const files[] = { "participants.tsv", "regions.tsv", "features.tsv",
                                          VXS_COHORT_FILE };
-    const bool wanted[] = { true, build->mask && build->settings->regions, names != NULL, true };
+    const bool present[] = { true, build->mask && build->settings->regions, names != NULL, true };
     vxs_status status = build->mask ? write_images(build, output, err) : VXS_OK;
     for (size_t k = 0; k < 4 && !status; k++) {
-        if (!wanted[k])
+        if (!present[k])
             continue;
         FILE *stream;
         status = vxs_output_open(output, files[k], &stream, err);

@@ -74,7 +74,7 @@ static const vxs_subject *most_common(const vxs_build *build)
     return found > 0 ? kinds[best] : NULL;
 }
 
-static void say_difference(vxs_build *build, vxs_subject *s, const vxs_subject *reference)
+static void report_difference(vxs_build *build, vxs_subject *s, const vxs_subject *reference)
 {
     const vxs_grid *a = &s->grid, *b = &reference->grid;
     char here[VXS_ORIENTATION_TEXT], there[VXS_ORIENTATION_TEXT];
@@ -102,7 +102,7 @@ static void compare_grids(vxs_build *build, const vxs_subject *reference)
             continue;
         bool known = s->grid.source != VXS_AFFINE_NONE;
         if (!build->settings->resample || !known)
-            say_difference(build, s, reference);
+            report_difference(build, s, reference);
         else
             s->other_grid = true;
     }
@@ -155,7 +155,7 @@ vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
     if (status)
         return status;
     if (!reference)
-        return vxs_build_settle(build, err);
+        return vxs_build_check_problems(build, err);
     build->grid = reference->grid;
     compare_grids(build, reference);
     if (build->grid.source == VXS_AFFINE_NONE)
@@ -174,6 +174,6 @@ vxs_status vxs_build_check_headers(vxs_build *build, vxs_error *err)
         for (size_t i = 0; i < build->count; i++)
             build->subjects[i].other_grid = true;
     }
-    status = vxs_build_settle(build, err);
+    status = vxs_build_check_problems(build, err);
     return status ? status : check_size(build, err);
 }

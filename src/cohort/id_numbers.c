@@ -62,7 +62,7 @@ static double unlikely_end(size_t n, uint64_t last, uint64_t largest)
 }
 
 /* Compares each head with the head that has most numbers. */
-static void see_place(const vxs_id_number *list, size_t n, numbers *of)
+static void compare_place(const vxs_id_number *list, size_t n, numbers *of)
 {
     uint64_t largest = 0;
     size_t most = 0, most_end = 0;
@@ -94,7 +94,7 @@ void vxs_id_numbers_compare(vxs_id_number *list, size_t count, vxs_id_numbers *f
     for (size_t from = 0, to = 0; from < count; from = to) {
         while (to < count && list[to].place == list[from].place)
             to++;
-        see_place(list + from, to - from, &of);
+        compare_place(list + from, to - from, &of);
     }
     bool alike = of.variance > 0 && of.both - of.expected > CHANCE * sqrt(of.variance);
     *found = (vxs_id_numbers){ .count = of.count,

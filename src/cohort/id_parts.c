@@ -60,19 +60,19 @@ uint64_t vxs_id_parts_without(const vxs_id_parts *parts, size_t i, size_t a, siz
 vxs_status vxs_number_keys(const uint64_t *key, const bool *in, size_t n, size_t *number,
                            size_t *count, vxs_error *err)
 {
-    size_t room = 16;
-    while (room < 2 * n)
-        room *= 2;
+    size_t capacity = 16;
+    while (capacity < 2 * n)
+        capacity *= 2;
     size_t *slot =
-        vxs_alloc(room, sizeof(*slot), err); /* index + 1 of the first occurrence of a key */
+        vxs_alloc(capacity, sizeof(*slot), err); /* index + 1 of the first occurrence of a key */
     *count = 0;
     for (size_t i = 0; i < n && slot; i++) {
-        number[i] = VXS_NOBODY;
+        number[i] = VXS_NO_PERSON;
         if (in && !in[i])
             continue;
-        size_t at = mix(key[i]) & (room - 1);
+        size_t at = mix(key[i]) & (capacity - 1);
         while (slot[at] > 0 && key[slot[at] - 1] != key[i])
-            at = (at + 1) & (room - 1);
+            at = (at + 1) & (capacity - 1);
         if (slot[at] == 0)
             slot[at] = i + 1;
         number[i] = slot[at] == i + 1 ? (*count)++ : number[slot[at] - 1];
@@ -284,7 +284,7 @@ static void name_part(vxs_id_part *p, const vxs_id_part *next)
         return;
     p->certain = vxs_names_occasion(p->text, digits);
     p->visit = p->certain || vxs_may_name_occasion(p->text, glued);
-    p->unit = vxs_names_unit(p->text);
+    p->unit = vxs_names_group(p->text);
     for (const char *const *w = persons; *w && digits; w++)
         if (strlen(*w) == p->text.length && strncasecmp(p->text.text, *w, p->text.length) == 0)
             p->person = true;
@@ -318,29 +318,29 @@ static size_t split(const char *id, vxs_id_part *part)
 }
 
 /* Allocates space for an id with a part per character. */
-static vxs_status make_room(vxs_id_parts *parts, size_t used, const char *id, size_t *room,
-                            vxs_error *err)
+static vxs_status reserve(vxs_id_parts *parts, size_t used, const char *id, size_t *capacity,
+                          vxs_error *err)
 {
     size_t needed = used + 1 + (id ? strlen(id) : 0);
-    if (needed <= *room)
+    if (needed <= *capacity)
         return VXS_OK;
     size_t more = 2 * needed;
     vxs_id_part *part = vxs_resize(parts->part, more, sizeof(*part), err);
     if (!part)
         return VXS_FAILED;
     parts->part = part;
-    *room = more;
+    *capacity = more;
     return VXS_OK;
 }
 
 vxs_status vxs_id_parts_split(vxs_id_parts *parts, const char *const *ids, size_t n, vxs_error *err)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     *parts = (vxs_id_parts){ .n = n, .first = vxs_alloc(n + 1, sizeof(*parts->first), err) };
     vxs_status status = parts->first ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < n && !status; i++) {
         size_t at = parts->first[i];
-        status = make_room(parts, at, ids[i], &room, err);
+        status = reserve(parts, at, ids[i], &capacity, err);
         if (status)
             break;
         parts->part[at] = (vxs_id_part){ .apart = true };

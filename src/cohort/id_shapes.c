@@ -115,10 +115,10 @@ static void link_known(shape *s)
     memset(s->members, 0, s->n * sizeof(*s->members));
     s->linked = false;
     for (size_t i = 0; i < s->known; i++)
-        if (s->number[i] != VXS_NOBODY)
+        if (s->number[i] != VXS_NO_PERSON)
             s->members[s->number[i]]++;
     for (size_t i = s->known; i < s->n && s->known > 0; i++)
-        s->linked = s->linked || (s->number[i] != VXS_NOBODY && s->members[s->number[i]] > 0);
+        s->linked = s->linked || (s->number[i] != VXS_NO_PERSON && s->members[s->number[i]] > 0);
 }
 
 static vxs_status number_stems(shape *s, vxs_error *err)
@@ -140,13 +140,13 @@ static vxs_status number_stems(shape *s, vxs_error *err)
     memset(s->members, 0, s->n * sizeof(*s->members));
     memset(s->bare, 0, s->n * sizeof(*s->bare));
     for (size_t i = 0; i < s->n; i++)
-        if (s->number[i] != VXS_NOBODY) {
+        if (s->number[i] != VXS_NO_PERSON) {
             s->members[s->number[i]]++;
             s->bare[s->number[i]] = s->bare[s->number[i]] || s->a[i] == s->b[i];
         }
     s->repeated = 0;
     for (size_t i = 0; i < s->n; i++)
-        s->repeated += s->number[i] != VXS_NOBODY && s->members[s->number[i]] > 1;
+        s->repeated += s->number[i] != VXS_NO_PERSON && s->members[s->number[i]] > 1;
     return VXS_OK;
 }
 
@@ -182,7 +182,7 @@ typedef struct {
     uint64_t first_year, last_year;
 } content;
 
-static void see_stem(const shape *s, size_t i, content *c)
+static void count_stem(const shape *s, size_t i, content *c)
 {
     size_t count = vxs_id_parts_count(s->parts, i);
     bool digits = false, date = false;
@@ -230,14 +230,14 @@ static bool is_year_of_person(const vxs_id_part *p, size_t length)
            p->number < 2100 && p[1].person;
 }
 
-static void see_date(const vxs_id_part *p, content *c)
+static void count_date(const vxs_id_part *p, content *c)
 {
     c->dates++;
     c->first_year = c->dates == 1 || p->number < c->first_year ? p->number : c->first_year;
     c->last_year = p->number > c->last_year ? p->number : c->last_year;
 }
 
-static void see_run(const shape *s, size_t i, content *c)
+static void count_run(const shape *s, size_t i, content *c)
 {
     size_t a = s->a[i], b = s->b[i], length = b - a;
     const vxs_id_part *p = part_of(s, i, a);
@@ -249,7 +249,7 @@ static void see_run(const shape *s, size_t i, content *c)
     c->short_words += word && (length == 1 || (length == 2 && p[1].kind == VXS_ID_DIGITS));
     c->ambiguous += ambiguous;
     if (p->kind == VXS_ID_DATE)
-        see_date(p, c);
+        count_date(p, c);
     c->dates_alone += p->kind == VXS_ID_DATE && length == 1;
     c->short_numbers += length == 1 && p->apart && p->kind == VXS_ID_DIGITS && p->text.length <= 2;
     c->years += is_year_of_person(p, length);
@@ -259,17 +259,17 @@ static void see_run(const shape *s, size_t i, content *c)
     c->followed += b < vxs_id_parts_count(s->parts, i);
 }
 
-static content see(const shape *s)
+static content count_contents(const shape *s)
 {
     content c = { .some = 0 };
     for (size_t i = 0; i < s->n; i++) {
         if (!is_present(s, i))
             continue;
-        see_stem(s, i, &c);
+        count_stem(s, i, &c);
         c.runs += s->a[i] < s->b[i];
         c.maybe += s->b[i] == s->a[i] + 1 && part_of(s, i, s->a[i])->maybe_date;
         if (s->a[i] < s->b[i] && s->members[s->number[i]] > 1)
-            see_run(s, i, &c);
+            count_run(s, i, &c);
     }
     return c;
 }
@@ -415,7 +415,7 @@ static bool is_last_digit(const shape *s)
 }
 
 /* Decides whether stems are persons under the way of the shape. */
-static vxs_status judge(shape *s, bool *is, vxs_error *err)
+static vxs_status decide(shape *s, bool *is, vxs_error *err)
 {
     size_t least = 0;
     bool before = false;
@@ -424,7 +424,7 @@ static vxs_status judge(shape *s, bool *is, vxs_error *err)
         *is = s->known == 0 && is_last_digit(s);
     if (s->way.digit || s->repeated < 2 || (s->known > 0 && !s->linked))
         return VXS_OK;
-    content c = see(s);
+    content c = count_contents(s);
     bool named = are_named(s, &c, &least);
     if (!have_stems(s, &c) || (s->known == 0 && s->repeated < least))
         return VXS_OK;
@@ -482,7 +482,7 @@ static vxs_status try_way(shape *s, way w, choice *chosen, vxs_error *err)
     vxs_status status = number_stems(s, err);
     if (status || s->present > VXS_MANY_OF_ONE * s->persons || s->persons == s->present)
         return status;
-    status = judge(s, &is, err);
+    status = decide(s, &is, err);
     if (status || !is || !is_better(s, chosen->persons))
         return status;
     memcpy(chosen->number, s->number, s->n * sizeof(*s->number));

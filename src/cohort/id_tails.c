@@ -231,7 +231,7 @@ static vxs_status are_ages(const tails *t, bool *are, vxs_error *err)
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
-static vxs_status judge(tails *t, size_t at, bool *are, vxs_error *err)
+static vxs_status decide(tails *t, size_t at, bool *are, vxs_error *err)
 {
     *are = false;
     vxs_status status = number_parts(t, at, err);
@@ -266,13 +266,13 @@ static void release(tails *t)
 }
 
 /* Stores the persons; an id without the form is a person of its own. */
-static void take(const tails *t, size_t *number, size_t *count)
+static void store_persons(const tails *t, size_t *number, size_t *count)
 {
     *count = t->persons;
     for (size_t i = 0; i < t->n; i++)
         number[i] = t->in[i]                              ? t->number[i]
                     : vxs_id_parts_count(t->parts, i) > 0 ? (*count)++
-                                                          : VXS_NOBODY;
+                                                          : VXS_NO_PERSON;
 }
 
 vxs_status vxs_id_tails_persons(const vxs_id_parts *parts, size_t known, size_t *number,
@@ -285,9 +285,9 @@ vxs_status vxs_id_tails_persons(const vxs_id_parts *parts, size_t known, size_t 
         t.present += vxs_id_parts_count(parts, i) > 0;
     for (size_t at = 1; at <= MOST_FIELDS && !status; at++) {
         bool are = false;
-        status = judge(&t, at, &are, err);
+        status = decide(&t, at, &are, err);
         if (!status && are && (others == 0 || t.persons < others)) /* prefer the finest */
-            take(&t, number, count);
+            store_persons(&t, number, count);
     }
     release(&t);
     return status;

@@ -148,8 +148,8 @@ static vxs_status set_id(vxs_subject *s, char *id, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status take_names(vxs_build *build, vxs_name (*begin)(const char *path), bool rest,
-                             vxs_error *err)
+static vxs_status use_names(vxs_build *build, vxs_name (*begin)(const char *path), bool rest,
+                            vxs_error *err)
 {
     vxs_status status = VXS_OK;
     for (size_t i = 0; i < build->count && !status; i++) {
@@ -324,7 +324,7 @@ static void order_columns(paths *p)
     p->ids_parts = (size_t)(to - p->ordered);
 }
 
-static vxs_status take_folders(vxs_build *build, const paths *p, vxs_error *err)
+static vxs_status use_folders(vxs_build *build, const paths *p, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     for (size_t i = 0; i < p->n && !status; i++) {
@@ -349,7 +349,7 @@ static vxs_status name_by_folders(vxs_build *build, vxs_error *err)
         status = choose_columns(&p, err);
     if (!status) {
         order_columns(&p);
-        status = take_folders(build, &p, err);
+        status = use_folders(build, &p, err);
     }
     if (!status)
         vxs_log(build->context, VXS_LOG_INFO,
@@ -372,8 +372,8 @@ vxs_status vxs_build_separate_ids(vxs_build *build, vxs_error *err)
         return status;
     build->ids_separated = true;
     for (int way = 0; way < 3 && doubles > 0 && !status; way++) {
-        status = way == 0   ? take_names(build, session_name, false, err)
-                 : way == 1 ? take_names(build, short_name, true, err)
+        status = way == 0   ? use_names(build, session_name, false, err)
+                 : way == 1 ? use_names(build, short_name, true, err)
                             : name_by_folders(build, err);
         if (!status)
             status = count_doubles(build, &doubles, err);

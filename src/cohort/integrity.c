@@ -139,16 +139,16 @@ vxs_status vxs_cohort_check_record(const vxs_cohort *c, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status check_file(const vxs_cohort *c, size_t k, const char *wanted, vxs_error *err)
+static vxs_status check_file(const vxs_cohort *c, size_t k, const char *recorded, vxs_error *err)
 {
     char hash[VXS_HASH_TEXT];
     vxs_sha256(c->npy[k].map, c->npy[k].map_size, NULL, 0, hash);
-    if (strcmp(hash, wanted) == 0)
+    if (strcmp(hash, recorded) == 0)
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "'%s/%s' was changed after the cohort was made: its SHA-256 is %.12s..., "
                     "%s has %.12s...",
-                    c->path, vxs_features_name(c, k), hash, VXS_COHORT_FILE, wanted);
+                    c->path, vxs_features_name(c, k), hash, VXS_COHORT_FILE, recorded);
 }
 
 vxs_status vxs_cohort_verify(const vxs_cohort *c, vxs_error *err)

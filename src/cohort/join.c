@@ -120,16 +120,16 @@ static vxs_status note_rows_without_image(vxs_build *build, const entry *rows, s
     free((void *)build->unmatched);
     build->unmatched_count = 0;
     build->unmatched = vxs_alloc(count, sizeof(*build->unmatched), err);
-    free(build->aside);
-    build->aside_count = 0;
-    build->aside = vxs_alloc(count, sizeof(*build->aside), err);
-    if (!build->unmatched || !build->aside)
+    free(build->excluded);
+    build->excluded_count = 0;
+    build->excluded = vxs_alloc(count, sizeof(*build->excluded), err);
+    if (!build->unmatched || !build->excluded)
         return VXS_FAILED;
     for (size_t k = 0; k < count; k++) {
         if (used[rows[k].row])
             continue;
         if (rows[k].unselected) {
-            build->aside[build->aside_count++] = rows[k].row;
+            build->excluded[build->excluded_count++] = rows[k].row;
             continue;
         }
         if (!build->settings->single)

@@ -177,7 +177,7 @@ static vxs_status write_at_once(matrix *m, vxs_error *err)
 /* ---- Blocks of subjects ---------------------------------------------------------------------- */
 
 /* Copies the voxels of the mask, or computes the means of regions. */
-static void take_features(const vxs_build *build, const vxs_volume *volume, double *sums,
+static void copy_features(const vxs_build *build, const vxs_volume *volume, double *sums,
                           float *row)
 {
     if (!build->region) {
@@ -224,7 +224,7 @@ static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *
     double *sums = build->region ? vxs_alloc(build->p, sizeof(*sums), err) : NULL;
     status = build->region && !sums ? VXS_FAILED : vxs_build_prepare(build, subject, &volume, err);
     if (!status)
-        take_features(build, &volume, sums, row);
+        copy_features(build, &volume, sums, row);
     if (!status)
         status = check_row(build, subject, row, err);
     free(sums);

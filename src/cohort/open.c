@@ -71,10 +71,10 @@ static vxs_status check_counts(const vxs_cohort *c, vxs_error *err)
     const char *const keys[] = { "subjects", "features" };
     const size_t found[] = { c->n, c->p };
     for (int k = 0; k < 2; k++) {
-        double said = vxs_json_get_number(c->about, keys[k]);
-        if (vxs_json_get(c->about, keys[k]) && said != (double)found[k])
+        double recorded = vxs_json_get_number(c->about, keys[k]);
+        if (vxs_json_get(c->about, keys[k]) && recorded != (double)found[k])
             return vxs_fail(err, VXS_BAD_DATA, "'%s/%s' says %.15g %s, but features.npy has %zu",
-                            c->path, VXS_COHORT_FILE, said, keys[k], found[k]);
+                            c->path, VXS_COHORT_FILE, recorded, keys[k], found[k]);
     }
     return VXS_OK;
 }

@@ -39,7 +39,7 @@ vxs_status vxs_number_names(const vxs_name *names, size_t n, size_t *number, siz
     vxs_status status = list && first && rank ? VXS_OK : VXS_FAILED;
     *count = 0;
     for (size_t i = 0; i < n && !status; i++) {
-        number[i] = VXS_NOBODY;
+        number[i] = VXS_NO_PERSON;
         if (names[i].text)
             list[present++] = (entry){ names[i], i };
     }
@@ -81,8 +81,8 @@ static vxs_name person_in(const char *cell)
 
 bool vxs_build_is_person(const vxs_build *build, const char *header)
 {
-    const char *said = build->settings->person;
-    return vxs_rank_header(header) != VXS_NO_PERSON_HEADER || (said && strcmp(header, said) == 0);
+    const char *given = build->settings->person;
+    return vxs_rank_header(header) != VXS_NO_PERSON_HEADER || (given && strcmp(header, given) == 0);
 }
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
@@ -206,12 +206,12 @@ static vxs_status check_one_is_one(const finder *f, const candidate *one, const 
     size_t *first = vxs_alloc(one->persons, sizeof(*first), err);
     vxs_status status = first ? VXS_OK : VXS_FAILED;
     for (size_t p = 0; p < one->persons && first; p++)
-        first[p] = VXS_NOBODY;
+        first[p] = VXS_NO_PERSON;
     for (size_t i = 0; i < f->build->count && !status; i++) {
-        if (one->number[i] == VXS_NOBODY || two->number[i] == VXS_NOBODY)
+        if (one->number[i] == VXS_NO_PERSON || two->number[i] == VXS_NO_PERSON)
             continue;
         size_t *seen = &first[one->number[i]];
-        if (*seen == VXS_NOBODY)
+        if (*seen == VXS_NO_PERSON)
             *seen = i;
         else if (two->number[i] != two->number[*seen])
             status = refuse(f, one, two, *seen, i, err);
@@ -274,7 +274,7 @@ static vxs_status choose(const finder *f, const candidate **chosen, vxs_error *e
 
 /* ---- Choice ---------------------------------------------------------------------------------- */
 
-static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
+static vxs_status store_persons(const finder *f, const candidate *c, vxs_error *err)
 {
     vxs_build *build = f->build;
     size_t column = 0;
@@ -297,19 +297,19 @@ static vxs_status take(const finder *f, const candidate *c, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status take_said(finder *f, const char *said, vxs_error *err)
+static vxs_status use_given(finder *f, const char *given, vxs_error *err)
 {
-    candidate c = { .header = said, .table = f->tables[0] };
-    bool each = strcmp(said, f->build->id_header) == 0;
+    candidate c = { .header = given, .table = f->tables[0] };
+    bool each = strcmp(given, f->build->id_header) == 0;
     f->build->person_header = each ? f->build->id_header : NULL;
     if (each)
         return VXS_OK;
-    if (!c.table || (f->tables[1] && !vxs_table_find(f->tables[1], said, &c.column, NULL)))
+    if (!c.table || (f->tables[1] && !vxs_table_find(f->tables[1], given, &c.column, NULL)))
         c.table = f->tables[1];
     if (!c.table)
-        return vxs_fail(err, VXS_MISUSE, "--person requires a table with the column '%s'", said);
-    vxs_status status = vxs_table_find(c.table, said, &c.column, err);
-    return status ? status : take(f, &c, err);
+        return vxs_fail(err, VXS_MISUSE, "--person requires a table with the column '%s'", given);
+    vxs_status status = vxs_table_find(c.table, given, &c.column, err);
+    return status ? status : store_persons(f, &c, err);
 }
 
 /* The header of the table's id column, or a new one for ids that are in no table. */
@@ -334,14 +334,14 @@ vxs_status vxs_build_find_people(vxs_build *build, const vxs_table *features, vx
     build->id_header = name_ids(build);
     vxs_status status = VXS_OK;
     if (build->settings->person) {
-        status = take_said(&f, build->settings->person, err);
+        status = use_given(&f, build->settings->person, err);
         return status ? status : vxs_build_suspect(build, features, err);
     }
     status = list_candidates(&f, err);
     if (!status)
         status = choose(&f, &chosen, err);
     if (!status)
-        status = take(&f, chosen, err);
+        status = store_persons(&f, chosen, err);
     if (!status)
         status = vxs_build_suspect(build, features, err);
     for (size_t k = 0; k < f.count; k++)
@@ -394,7 +394,7 @@ static vxs_status find_columns(vxs_cohort *c, vxs_error *err)
 static void number_nameless(vxs_cohort *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (c->person[i] == VXS_NOBODY)
+        if (c->person[i] == VXS_NO_PERSON)
             c->person[i] = c->persons++;
 }
 

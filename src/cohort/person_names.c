@@ -139,7 +139,7 @@ vxs_name vxs_person_in(const char *id)
 static const char *const units[] = { "site",  "cent",   "ctr",   "clinic", "hosp", "scanner", "fam",
                                      "house", "school", "batch", "group",  "pair", NULL };
 
-bool vxs_names_unit(vxs_name part)
+bool vxs_names_group(vxs_name part)
 {
     for (const char *const *u = units; *u; u++)
         for (size_t k = 0; k + strlen(*u) <= part.length; k++)

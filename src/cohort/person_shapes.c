@@ -28,7 +28,7 @@ bool vxs_shape_repeats(const size_t *number, size_t n, size_t count, double *eve
     size_t *times = count >= FEWEST_VALUES ? vxs_alloc(count, sizeof(*times), NULL) : NULL;
     double squares = 0;
     for (size_t i = 0; i < n && times; i++)
-        if (number[i] != VXS_NOBODY) {
+        if (number[i] != VXS_NO_PERSON) {
             times[number[i]]++;
             present++;
         }

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 /* Sets listed[k] for the labels of the atlas in a list of numbers and names. */
-static vxs_status list_labels(const vxs_atlas *atlas, const char *wanted, bool *listed,
+static vxs_status list_labels(const vxs_atlas *atlas, const char *list, bool *listed,
                               vxs_error *err)
 {
     char item[256];
-    for (const char *at = wanted; *at; at += *at == ',') {
+    for (const char *at = list; *at; at += *at == ',') {
         size_t length = strcspn(at, ","), k = 0;
         int32_t found = 0;
         double number;

@@ -35,7 +35,7 @@ char *vxs_build_unselected_words(const vxs_build *build, size_t row, vxs_error *
                       build->filter.each[k].text);
 }
 
-vxs_status vxs_build_set_aside(vxs_build *build, const vxs_table *table, vxs_error *err)
+vxs_status vxs_build_exclude(vxs_build *build, const vxs_table *table, vxs_error *err)
 {
     if (!has_expressions(build))
         return VXS_OK;
@@ -67,7 +67,8 @@ size_t vxs_build_unselected(const vxs_build *build)
 void vxs_build_selection_json(vxs_json_writer *w, const vxs_build *build)
 {
     const vxs_row_filter *f = &build->filter;
-    vxs_json_whole(w, "not_selected", (int64_t)(vxs_build_unselected(build) + build->aside_count));
+    vxs_json_whole(w, "not_selected",
+                   (int64_t)(vxs_build_unselected(build) + build->excluded_count));
     vxs_json_open_array(w, "selection");
     for (size_t k = 0; k < f->count; k++) {
         vxs_json_open_object(w, NULL);
@@ -86,9 +87,9 @@ void vxs_build_selection_json(vxs_json_writer *w, const vxs_build *build)
         vxs_json_text(w, "reason", build->subjects[i].reason);
         vxs_json_close_object(w);
     }
-    for (size_t k = 0; k < build->aside_count; k++) {
-        char *reason = vxs_build_unselected_words(build, build->aside[k], NULL);
-        const char *id = vxs_table_cell(build->table, build->aside[k], build->id_column);
+    for (size_t k = 0; k < build->excluded_count; k++) {
+        char *reason = vxs_build_unselected_words(build, build->excluded[k], NULL);
+        const char *id = vxs_table_cell(build->table, build->excluded[k], build->id_column);
         vxs_json_open_object(w, NULL);
         vxs_json_text(w, "id", id);
         vxs_json_text(w, "reason", reason);

@@ -19,7 +19,7 @@ typedef struct {
     vxs_packed packed;
     vxs_error err;
     bool varies;
-} sight;
+} reading;
 
 /* Statistics of an image's values. */
 typedef struct {
@@ -27,9 +27,9 @@ typedef struct {
     double sum;
     float one; /* some finite value, initially NaN; an image varies if another differs */
     bool varies;
-} look_sums;
+} value_sums;
 
-static void look_at_gaps(const float *values, size_t count, look_sums *sums)
+static void sum_values_with_gaps(const float *values, size_t count, value_sums *sums)
 {
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(values[i]))
@@ -42,7 +42,7 @@ static void look_at_gaps(const float *values, size_t count, look_sums *sums)
 }
 
 /* Loops without branches for masked values vectorize; gaps are rare. */
-static void look_at_values(const float *values, size_t count, look_sums *sums)
+static void sum_values(const float *values, size_t count, value_sums *sums)
 {
     int finite = 0, nonzero = 0, differing = 0; /* a line is short */
     double sum = 0;
@@ -51,7 +51,7 @@ static void look_at_values(const float *values, size_t count, look_sums *sums)
         finite += fabsf(values[i]) <= FLT_MAX; /* false for NaN */
     sums->nonfinite += count - (size_t)finite;
     if (count == 0 || (size_t)finite < count) {
-        look_at_gaps(values, count, sums);
+        sum_values_with_gaps(values, count, sums);
         return;
     }
     float one = sums->one = isnan(sums->one) ? values[0] : sums->one;
@@ -68,19 +68,19 @@ static void look_at_values(const float *values, size_t count, look_sums *sums)
 
 /* Mean of nonzero values, whether values differ, and number of non-finite values. Voxels outside
  * the stored lines share one value. */
-static void look(sight *s, size_t voxels, float *line)
+static void measure(reading *s, size_t voxels, float *line)
 {
     const vxs_packed *packed = &s->packed;
-    look_sums sums = { .one = NAN };
+    value_sums sums = { .one = NAN };
     size_t first = 0, seen = 0, nonzero = 0;
     for (size_t l = 0; l < packed->lines; l++) {
         size_t count = vxs_packed_line(packed, l, &first, line);
-        look_at_values(line, count, &sums);
+        sum_values(line, count, &sums);
         seen += count;
     }
     nonzero = sums.nonzero;
     if (seen < voxels) { /* one background value, for whether values differ */
-        look_at_values(&packed->outside, 1, &sums);
+        sum_values(&packed->outside, 1, &sums);
         sums.sum += (double)packed->outside * (double)(voxels - seen - 1);
         nonzero += packed->outside != 0 ? voxels - seen : 0;
     }
@@ -95,7 +95,7 @@ static void add_values(vxs_build *build, const vxs_subject *subject, const float
 {
     double *sum = build->sum + first;
     int32_t *signal = build->signal + first;
-    float *seen = build->seen + first;
+    float *seen = build->last + first;
     uint8_t *missing = build->missing + first, *differs = build->differs + first;
 #pragma omp simd
     for (size_t i = 0; i < count; i++)
@@ -119,7 +119,7 @@ static void add_values(vxs_build *build, const vxs_subject *subject, const float
 }
 
 /* Adds a line of an image: its stored span, and the background around it if nonzero. */
-static void add_line(vxs_build *build, const sight *s, size_t l, size_t voxels, float *line)
+static void add_line(vxs_build *build, const reading *s, size_t l, size_t voxels, float *line)
 {
     const vxs_packed *packed = &s->packed;
     size_t start = l * packed->length, first = 0;
@@ -134,8 +134,8 @@ static void add_line(vxs_build *build, const sight *s, size_t l, size_t voxels, 
 }
 
 /* Adds images line by line, so that the sums stay in cache; images are added in subject order. */
-static vxs_status add_to_survey(vxs_build *build, sight *const *added, size_t count, size_t voxels,
-                                vxs_error *err)
+static vxs_status add_to_survey(vxs_build *build, reading *const *added, size_t count,
+                                size_t voxels, vxs_error *err)
 {
     size_t length = added[0]->packed.length, lines = added[0]->packed.lines;
     float *room = vxs_alloc(vxs_times((size_t)build->nthreads, length), sizeof(*room), err);
@@ -162,7 +162,7 @@ static const vxs_subject *double_of(const vxs_build *build, const vxs_subject *s
 }
 
 /* True if the subject stays in. */
-static bool judge(vxs_build *build, sight *s)
+static bool check_image(vxs_build *build, reading *s)
 {
     vxs_subject *subject = s->subject;
     if (s->err.status) {
@@ -192,7 +192,7 @@ static bool judge(vxs_build *build, sight *s)
 }
 
 /* Keeps an image for writing while memory allows, otherwise releases it. */
-static void keep_or_release(vxs_build *build, sight *s)
+static void keep_or_release(vxs_build *build, reading *s)
 {
     uint64_t with = build->packed_bytes + s->packed.bytes;
     uint64_t fixed = vxs_build_fixed_bytes(build), mem = (uint64_t)build->settings->mem;
@@ -205,41 +205,41 @@ static void keep_or_release(vxs_build *build, sight *s)
     }
 }
 
-static void read_and_look(vxs_build *build, sight *s, size_t voxels)
+static void read_and_measure(vxs_build *build, reading *s, size_t voxels)
 {
     if (vxs_build_load(build, s->subject, &s->packed, &s->err))
         return;
     float *line = vxs_alloc(s->packed.length, sizeof(*line), &s->err);
     if (line)
-        look(s, voxels, line);
+        measure(s, voxels, line);
     free(line);
 }
 
 /* Reads a batch with all threads. Lack of memory ends the call; any other error leaves one subject
  * out. */
-static vxs_status look_at_batch(vxs_build *build, sight *sights, size_t count, vxs_error *err)
+static vxs_status read_batch(vxs_build *build, reading *readings, size_t count, vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&build->grid), added = 0;
-    sight *good[BATCH];
+    reading *good[BATCH];
     vxs_status status = VXS_OK;
 #pragma omp parallel for num_threads(build->nthreads) schedule(dynamic)
     for (size_t k = 0; k < count; k++)
-        read_and_look(build, &sights[k], voxels);
+        read_and_measure(build, &readings[k], voxels);
     for (size_t k = 0; k < count; k++) {
-        if (sights[k].err.status == VXS_FAILED && !status)
-            status = vxs_fail(err, VXS_FAILED, "%s", sights[k].err.message);
-        if (judge(build, &sights[k]))
-            good[added++] = &sights[k];
+        if (readings[k].err.status == VXS_FAILED && !status)
+            status = vxs_fail(err, VXS_FAILED, "%s", readings[k].err.message);
+        if (check_image(build, &readings[k]))
+            good[added++] = &readings[k];
     }
     if (!status && added > 0)
         status = add_to_survey(build, good, added, voxels, err);
     for (size_t k = 0; k < count; k++)
-        keep_or_release(build, &sights[k]);
+        keep_or_release(build, &readings[k]);
     return status;
 }
 
 /* Reads images in parallel and checks them one by one in subject order. */
-static vxs_status look_at_all(vxs_build *build, vxs_error *err)
+static vxs_status read_all(vxs_build *build, vxs_error *err)
 {
     uint64_t an_image = 4 * (uint64_t)vxs_grid_voxels(&build->grid);
     uint64_t fixed = vxs_build_fixed_bytes(build), mem = (uint64_t)build->settings->mem;
@@ -252,12 +252,12 @@ static vxs_status look_at_all(vxs_build *build, vxs_error *err)
     vxs_progress_start(&progress, build->context, "checking", "images", vxs_build_kept(build));
     while (next < build->count && !status) {
         size_t count = 0;
-        sight sights[BATCH];
+        reading readings[BATCH];
         for (; next < build->count && count < batch; next++)
             if (!build->subjects[next].reason)
-                sights[count++] =
-                    (sight){ .subject = &build->subjects[next], .err = VXS_ERROR_INIT };
-        status = look_at_batch(build, sights, count, err);
+                readings[count++] =
+                    (reading){ .subject = &build->subjects[next], .err = VXS_ERROR_INIT };
+        status = read_batch(build, readings, count, err);
         if (!status && count > 0)
             status = vxs_progress_step(&progress, count, err);
     }
@@ -464,7 +464,7 @@ static int by_name(const void *a, const void *b, void *data)
 }
 
 /* Makes region names unique: some atlases use one name for the region of both hemispheres. */
-static vxs_status tell_apart(vxs_build *build, vxs_error *err)
+static vxs_status make_names_unique(vxs_build *build, vxs_error *err)
 {
     vxs_atlas *atlas = &build->atlas;
     size_t *order = vxs_alloc(build->p, sizeof(*order), err);
@@ -514,7 +514,7 @@ static vxs_status find_regions(vxs_build *build, size_t voxels, vxs_error *err)
     if (!status)
         status = keep_regions(build, err);
     if (!status)
-        status = tell_apart(build, err);
+        status = make_names_unique(build, err);
     for (size_t k = 0; k < masked && !status; k++) {
         size_t at = vxs_atlas_find(&build->atlas, labels[build->voxels[k]]);
         build->region[k] = at < build->p ? (int32_t)at : -1;
@@ -533,14 +533,14 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
     build->signal = vxs_alloc(voxels, sizeof(*build->signal), err);
     build->missing = vxs_alloc(voxels, sizeof(*build->missing), err);
     build->sum = vxs_alloc(voxels, sizeof(*build->sum), err);
-    build->seen = vxs_alloc(voxels, sizeof(*build->seen), err);
+    build->last = vxs_alloc(voxels, sizeof(*build->last), err);
     build->differs = vxs_alloc(voxels, sizeof(*build->differs), err);
-    if (!build->mask || !build->signal || !build->missing || !build->sum || !build->seen ||
+    if (!build->mask || !build->signal || !build->missing || !build->sum || !build->last ||
         !build->differs)
         return VXS_FAILED;
-    vxs_status status = look_at_all(build, err);
+    vxs_status status = read_all(build, err);
     if (!status)
-        status = vxs_build_settle(build, err);
+        status = vxs_build_check_problems(build, err);
     if (!status)
         status = warn_of_outliers(build, err);
     if (!status)
@@ -550,9 +550,9 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
     if (!status && build->settings->scale == VXS_SCALE_SUVR)
         status = vxs_build_find_reference(build, voxels, err);
     free(build->sum); /* used for the mask alone */
-    free(build->seen);
+    free(build->last);
     build->sum = NULL;
-    build->seen = NULL;
+    build->last = NULL;
     build->survey_seconds = vxs_seconds() - start;
     return status;
 }

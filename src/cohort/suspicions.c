@@ -53,9 +53,9 @@ typedef struct {
     size_t *person; /* per subject: its person in the cohort */
     size_t people;
     bool repeats; /* some person has several subjects */
-} watch;
+} search;
 
-static const char *cell_of(const watch *w, int t, size_t j, size_t i)
+static const char *cell_of(const search *w, int t, size_t j, size_t i)
 {
     const vxs_subject *s = &w->build->subjects[i];
     size_t row = t == 0 ? s->row : i;
@@ -67,7 +67,7 @@ static size_t columns_of(const vxs_table *table)
     return table ? vxs_table_columns(table) : 0;
 }
 
-static vxs_status number_column(const watch *w, int t, size_t j, size_t *number, size_t *count,
+static vxs_status number_column(const search *w, int t, size_t j, size_t *number, size_t *count,
                                 size_t *present, vxs_error *err)
 {
     size_t n = w->build->count;
@@ -84,16 +84,16 @@ static vxs_status number_column(const watch *w, int t, size_t j, size_t *number,
 }
 
 /* Finds two subjects that are one person by `number` and two in the cohort. */
-static bool find_pair(const watch *w, const size_t *number, size_t count, size_t *first,
+static bool find_pair(const search *w, const size_t *number, size_t count, size_t *first,
                       size_t *one, size_t *other)
 {
     for (size_t p = 0; p < count; p++)
-        first[p] = VXS_NOBODY;
+        first[p] = VXS_NO_PERSON;
     for (size_t i = 0; i < w->build->count; i++) {
-        if (number[i] == VXS_NOBODY || w->person[i] == VXS_NOBODY)
+        if (number[i] == VXS_NO_PERSON || w->person[i] == VXS_NO_PERSON)
             continue;
         size_t *seen = &first[number[i]];
-        *seen = *seen == VXS_NOBODY ? i : *seen;
+        *seen = *seen == VXS_NO_PERSON ? i : *seen;
         if (w->person[*seen] == w->person[i])
             continue;
         *one = *seen;
@@ -119,7 +119,7 @@ static char *pair_in_words(const vxs_build *b, const vxs_suspicion *found, size_
 }
 
 /* Records a suspicion if some pair supports it, and owns `number` then: *number becomes NULL. */
-static vxs_status add(const watch *w, vxs_suspicion found, size_t **number, size_t count,
+static vxs_status add(const search *w, vxs_suspicion found, size_t **number, size_t count,
                       vxs_error *err)
 {
     vxs_build *b = w->build;
@@ -143,7 +143,7 @@ static vxs_status add(const watch *w, vxs_suspicion found, size_t **number, size
 }
 
 /* Checks a column whose header is like those of ids. */
-static vxs_status watch_named(const watch *w, int t, size_t j, vxs_error *err)
+static vxs_status check_named(const search *w, int t, size_t j, vxs_error *err)
 {
     size_t count = 0, present = 0, *number = vxs_alloc(w->build->count, sizeof(*number), err);
     vxs_status status = number ? number_column(w, t, j, number, &count, &present, err) : VXS_FAILED;
@@ -154,7 +154,7 @@ static vxs_status watch_named(const watch *w, int t, size_t j, vxs_error *err)
     return status;
 }
 
-static bool is_other(const watch *w, const char *header)
+static bool is_other(const search *w, const char *header)
 {
     const vxs_build *b = w->build;
     return strcmp(header, b->id_header) != 0 &&
@@ -177,20 +177,20 @@ typedef struct {
     bool both; /* both sexes are frequent enough */
 } sexes;
 
-static void compare_sexes(const watch *w, const size_t *number, size_t j, size_t *first,
+static void compare_sexes(const search *w, const size_t *number, size_t j, size_t *first,
                           sexes *found)
 {
     size_t n = w->build->count, as_first = 0, present = 0;
     const char *one = NULL;
     for (size_t i = 0; i < n; i++) {
         const char *cell = cell_of(w, 0, j, i);
-        if (!cell || number[i] == VXS_NOBODY)
+        if (!cell || number[i] == VXS_NO_PERSON)
             continue;
         one = one ? one : cell;
         present++;
         as_first += strcmp(cell, one) == 0;
         size_t *seen = &first[number[i]];
-        if (*seen == VXS_NOBODY)
+        if (*seen == VXS_NO_PERSON)
             *seen = i;
         else if (strcmp(cell, cell_of(w, 0, j, *seen)) == 0)
             found->alike++;
@@ -202,13 +202,13 @@ static void compare_sexes(const watch *w, const size_t *number, size_t j, size_t
 }
 
 /* Counts pairs of equal and different sex: persons have one, families and ages both. */
-static vxs_status find_sexes(const watch *w, const size_t *number, size_t count, sexes *found,
+static vxs_status find_sexes(const search *w, const size_t *number, size_t count, sexes *found,
                              vxs_error *err)
 {
     size_t *first = vxs_alloc(count, sizeof(*first), err);
     *found = (sexes){ .both = false };
     for (size_t p = 0; p < count && first; p++)
-        first[p] = VXS_NOBODY;
+        first[p] = VXS_NO_PERSON;
     for (size_t j = 0; j < columns_of(w->tables[0]) && first; j++)
         if (vxs_header_names_sex(vxs_table_header(w->tables[0], j))) {
             compare_sexes(w, number, j, first, found);
@@ -219,7 +219,7 @@ static vxs_status find_sexes(const watch *w, const size_t *number, size_t count,
 }
 
 /* True in *measured for mostly decimal numbers or dates, in *codes for codes of one length. */
-static void see_values(const watch *w, size_t j, bool *measured, bool *codes)
+static void classify_values(const search *w, size_t j, bool *measured, bool *codes)
 {
     size_t decimals = 0, mixed = 0, padded = 0, present = 0, length = 0;
     bool alike = true;
@@ -246,7 +246,7 @@ typedef struct {
 } likely;
 
 /* Prefers the column with most persons, codes first. */
-static vxs_status take_better(const watch *w, size_t j, likely *best, vxs_error *err)
+static vxs_status keep_better(const search *w, size_t j, likely *best, vxs_error *err)
 {
     likely c = { .column = j, .number = vxs_alloc(w->build->count, sizeof(*c.number), err) };
     size_t present = 0;
@@ -259,7 +259,7 @@ static vxs_status take_better(const watch *w, size_t j, likely *best, vxs_error 
                    vxs_shape_repeats(c.number, w->build->count, c.count, &evenness);
     if (repeats)
         status = find_sexes(w, c.number, c.count, &found, err);
-    see_values(w, j, &measured, &codes);
+    classify_values(w, j, &measured, &codes);
     c.codes = !measured;
     bool crosses = (double)found.unlike > MOST_UNLIKE * (double)(found.alike + found.unlike);
     bool alike = found.both && found.unlike == 0 && found.alike >= ENOUGH_ALIKE;
@@ -277,14 +277,14 @@ static vxs_status take_better(const watch *w, size_t j, likely *best, vxs_error 
 }
 
 /* Finds a column whose values are distributed like persons. */
-static vxs_status watch_columns(const watch *w, vxs_error *err)
+static vxs_status check_columns(const search *w, vxs_error *err)
 {
     likely best = { .number = NULL };
     vxs_status status = VXS_OK;
     for (size_t j = 0; j < columns_of(w->tables[0]) && !status; j++) {
         const char *header = vxs_table_header(w->tables[0], j);
         if (is_other(w, header) && !vxs_header_names_others(header))
-            status = take_better(w, j, &best, err);
+            status = keep_better(w, j, &best, err);
     }
     if (!status && best.number)
         status = add(w, (vxs_suspicion){ .header = vxs_table_header(w->tables[0], best.column) },
@@ -294,14 +294,14 @@ static vxs_status watch_columns(const watch *w, vxs_error *err)
 }
 
 /* One id per person; NULL for other subjects and those left out. */
-static void list_persons(const watch *w, const char **ids, size_t *first)
+static void list_persons(const search *w, const char **ids, size_t *first)
 {
     const vxs_build *b = w->build;
     for (size_t p = 0; p < b->count; p++)
-        first[p] = VXS_NOBODY;
+        first[p] = VXS_NO_PERSON;
     for (size_t i = 0; i < b->count; i++) {
         const vxs_subject *s = &b->subjects[i];
-        if (w->person[i] == VXS_NOBODY || first[w->person[i]] != VXS_NOBODY)
+        if (w->person[i] == VXS_NO_PERSON || first[w->person[i]] != VXS_NO_PERSON)
             continue;
         first[w->person[i]] = i;
         ids[i] = person_of(s);
@@ -318,7 +318,7 @@ static vxs_status number_by_form(const char *const *ids, size_t n, size_t *numbe
     return vxs_shape_of_ids(ids, n, 0, number, count, err);
 }
 
-static vxs_status watch_ids(const watch *w, number_ids *number_them, vxs_error *err)
+static vxs_status check_ids(const search *w, number_ids *number_them, vxs_error *err)
 {
     const vxs_build *b = w->build;
     size_t count = 0, *number = vxs_alloc(b->count, sizeof(*number), err);
@@ -330,7 +330,7 @@ static vxs_status watch_ids(const watch *w, number_ids *number_them, vxs_error *
         status = number_them(ids, b->count, number, &count, err);
     }
     for (size_t i = 0; i < b->count && count > 0; i++)
-        if (w->person[i] != VXS_NOBODY)
+        if (w->person[i] != VXS_NO_PERSON)
             number[i] = number[first[w->person[i]]];
     if (!status && count > 0)
         status = add(w, (vxs_suspicion){ .spelling = number_them == vxs_number_spellings }, &number,
@@ -342,18 +342,18 @@ static vxs_status watch_ids(const watch *w, number_ids *number_them, vxs_error *
 }
 
 /* Warns of rows whose ids differ in spelling and count as one person: they may be two. */
-static vxs_status warn_of_merged(const watch *w, vxs_error *err)
+static vxs_status warn_of_merged(const search *w, vxs_error *err)
 {
     const vxs_build *b = w->build;
     size_t *first = vxs_alloc(b->count, sizeof(*first), err);
     for (size_t p = 0; p < b->count && first; p++)
-        first[p] = VXS_NOBODY;
+        first[p] = VXS_NO_PERSON;
     for (size_t i = 0; i < b->count && first && !b->person_header; i++) {
-        if (w->person[i] == VXS_NOBODY)
+        if (w->person[i] == VXS_NO_PERSON)
             continue;
         vxs_name id = { b->subjects[i].id, strlen(b->subjects[i].id) };
         size_t *seen = &first[w->person[i]];
-        *seen = *seen == VXS_NOBODY ? i : *seen;
+        *seen = *seen == VXS_NO_PERSON ? i : *seen;
         const char *other = b->subjects[*seen].id;
         if (*seen == i || vxs_compare_names(id, (vxs_name){ other, strlen(other) }) != 0)
             continue;
@@ -367,24 +367,24 @@ static vxs_status warn_of_merged(const watch *w, vxs_error *err)
     return first ? VXS_OK : VXS_FAILED;
 }
 
-static vxs_status watch_all(const watch *w, vxs_error *err)
+static vxs_status check_all(const search *w, vxs_error *err)
 {
     vxs_status status = VXS_OK;
     for (int t = 0; t < 2; t++)
         for (size_t j = 0; j < columns_of(w->tables[t]) && !status; j++) {
             const char *header = vxs_table_header(w->tables[t], j);
             if (is_other(w, header) && vxs_header_names_ids(header))
-                status = watch_named(w, t, j, err);
+                status = check_named(w, t, j, err);
         }
-    bool said = w->build->settings->person, by_ids = !w->build->person_header;
-    if (!status && !said && !w->repeats && w->build->suspicion_count == 0)
-        status = watch_columns(w, err);
+    bool given = w->build->settings->person, by_ids = !w->build->person_header;
+    if (!status && !given && !w->repeats && w->build->suspicion_count == 0)
+        status = check_columns(w, err);
     /* words for visits in some ids are no evidence about the others */
-    bool look = !said && (by_ids || !w->repeats) && !w->build->ids_invented;
-    if (!status && look && w->build->suspicion_count == 0)
-        status = watch_ids(w, number_by_form, err);
+    bool by_form = !given && (by_ids || !w->repeats) && !w->build->ids_invented;
+    if (!status && by_form && w->build->suspicion_count == 0)
+        status = check_ids(w, number_by_form, err);
     if (!status && !w->build->ids_invented)
-        status = watch_ids(w, vxs_number_spellings, err);
+        status = check_ids(w, vxs_number_spellings, err);
     return status ? status : warn_of_merged(w, err);
 }
 
@@ -392,16 +392,16 @@ static vxs_status watch_all(const watch *w, vxs_error *err)
  */
 vxs_status vxs_build_suspect(vxs_build *build, const vxs_table *features, vxs_error *err)
 {
-    const char *said = build->settings->person;
-    watch w = { .build = build, .tables = { build->table, features } };
-    if (build->settings->single || (said && strcmp(said, build->id_header) == 0))
+    const char *given = build->settings->person;
+    search w = { .build = build, .tables = { build->table, features } };
+    if (build->settings->single || (given && strcmp(given, build->id_header) == 0))
         return VXS_OK;
     w.person = vxs_alloc(build->count, sizeof(*w.person), err);
     vxs_status status =
         w.person ? vxs_build_number_people(build, w.person, &w.people, err) : VXS_FAILED;
     w.repeats = w.people < vxs_build_kept(build);
     if (!status)
-        status = watch_all(&w, err);
+        status = check_all(&w, err);
     free(w.person);
     return status;
 }
@@ -422,11 +422,11 @@ static size_t count_by(const vxs_build *b, const size_t *number, const size_t *p
     for (size_t i = 0; i < b->count; i++)
         seen[i] = counted[i] = false;
     for (size_t i = 0; i < b->count; i++) {
-        if (person[i] == VXS_NOBODY || counted[person[i]])
+        if (person[i] == VXS_NO_PERSON || counted[person[i]])
             continue;
         counted[person[i]] = true;
-        count += number[i] == VXS_NOBODY || !seen[number[i]];
-        if (number[i] != VXS_NOBODY)
+        count += number[i] == VXS_NO_PERSON || !seen[number[i]];
+        if (number[i] != VXS_NO_PERSON)
             seen[number[i]] = true;
     }
     return count;
@@ -470,7 +470,8 @@ void vxs_suspicions_json(vxs_json_writer *w, const vxs_build *build)
         vxs_json_open_array(w, "persons");
         for (size_t i = 0; i < build->count; i++)
             if (!build->subjects[i].reason)
-                vxs_json_whole(w, NULL, s->number[i] == VXS_NOBODY ? 0 : (int64_t)s->number[i] + 1);
+                vxs_json_whole(w, NULL,
+                               s->number[i] == VXS_NO_PERSON ? 0 : (int64_t)s->number[i] + 1);
         vxs_json_close_array(w);
         vxs_json_close_object(w);
     }

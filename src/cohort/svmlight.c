@@ -138,7 +138,7 @@ static vxs_status read_line(reader *r)
 /* ---- All lines ------------------------------------------------------------------------------- */
 
 /* Processes the line of subject i. */
-typedef vxs_status taker(reader *r, size_t i);
+typedef vxs_status line_handler(reader *r, size_t i);
 
 static vxs_status copy_line(reader *r, const char *line, size_t length)
 {
@@ -162,7 +162,7 @@ static bool is_empty(const char *line)
     return *line == '\0' || *line == '#';
 }
 
-static vxs_status each_line(reader *r, taker *take)
+static vxs_status each_line(reader *r, line_handler *take)
 {
     const char *end = r->text + r->length;
     vxs_status status = VXS_OK;
@@ -227,7 +227,7 @@ static vxs_status read_sizes(reader *r)
 
 /* ---- Dense ----------------------------------------------------------------------------------- */
 
-static vxs_status take_dense(reader *r, size_t i)
+static vxs_status store_dense(reader *r, size_t i)
 {
     for (size_t k = 0; k < r->count; k++)
         r->m->values[(size_t)(r->pairs[k].index - 1) * r->m->n + i] = r->pairs[k].value;
@@ -237,13 +237,13 @@ static vxs_status take_dense(reader *r, size_t i)
 static vxs_status read_dense(reader *r)
 {
     vxs_status status = vxs_matrix_dense(r->build, r->m, r->err);
-    return status ? status : each_line(r, take_dense);
+    return status ? status : each_line(r, store_dense);
 }
 
 /* ---- Sparse ---------------------------------------------------------------------------------- */
 
 /* starts[j] counts the values of feature j; transpose() converts counts to offsets. */
-static vxs_status take_sparse(reader *r, size_t i)
+static vxs_status store_sparse(reader *r, size_t i)
 {
     for (size_t k = 0; k < r->count; k++) {
         if (r->pairs[k].value == 0)
@@ -303,7 +303,7 @@ static vxs_status read_sparse(reader *r)
     r->ends = m->starts ? vxs_alloc(m->n, sizeof(*r->ends), r->err) : NULL;
     r->features = r->ends ? vxs_alloc(r->stored, sizeof(*r->features), r->err) : NULL;
     r->values = r->features ? vxs_alloc(r->stored, sizeof(*r->values), r->err) : NULL;
-    status = r->values ? each_line(r, take_sparse) : VXS_FAILED;
+    status = r->values ? each_line(r, store_sparse) : VXS_FAILED;
     if (status)
         return status;
     free(r->text);

@@ -67,7 +67,7 @@ static void drop_features(vxs_matrix *m)
     m->p = kept;
 }
 
-static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err)
+static vxs_status handle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
     size_t before = m->p;
     count_nonfinite(build, m);
@@ -97,7 +97,7 @@ static vxs_status settle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
     return VXS_OK;
 }
 
-/* ---- --feature-table ------------------------------------------------------------------------ */
+/* ---- --feature-table ------------------------------------------------------------------------- */
 
 typedef struct {
     vxs_name id;
@@ -154,7 +154,7 @@ static vxs_status add_people(vxs_build *build, const vxs_table *table, size_t co
     if (!status && !build->settings->participants)
         status = vxs_build_select(build, table, err);
     if (!status && build->filter.table)
-        status = vxs_build_set_aside(build, table, err);
+        status = vxs_build_exclude(build, table, err);
     return status ? status : leave_twins_out(build, path, err);
 }
 
@@ -293,13 +293,13 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
     if (!status && build->table)
         status = vxs_build_select(build, build->table, err);
     if (!status && (build->table || !build->filter.table))
-        status = vxs_build_set_aside(build, build->table, err);
+        status = vxs_build_exclude(build, build->table, err);
     if (!status)
         status = vxs_build_find_people(build, m->features, err);
     if (!status)
-        status = settle_missing(build, m, err);
+        status = handle_missing(build, m, err);
     if (!status)
-        status = vxs_build_settle(build, err);
+        status = vxs_build_check_problems(build, err);
     if (!status)
         status = vxs_build_count_people(build, err);
     if (!status && m->starts)
@@ -313,7 +313,7 @@ static vxs_status read_matrix(vxs_build *build, vxs_matrix *m, vxs_error *err)
 }
 
 /* The values of feature j for the included subjects. */
-static void take_row(const vxs_build *build, const vxs_matrix *m, size_t j, float *row)
+static void copy_row(const vxs_build *build, const vxs_matrix *m, size_t j, float *row)
 {
     for (size_t i = 0, k = 0; i < m->n; i++)
         if (!build->subjects[i].reason)
@@ -329,7 +329,7 @@ static vxs_status write_rows(vxs_build *build, const vxs_matrix *m, FILE *stream
         row ? vxs_record_begin(record, "features.npy", stream, 'f', sizeof(float), 2, shape, err)
             : VXS_FAILED;
     for (size_t j = 0; j < m->p && !status; j++) {
-        take_row(build, m, j, row);
+        copy_row(build, m, j, row);
         vxs_record_add(record, row, shape[1] * sizeof(*row));
         fwrite(row, sizeof(*row), shape[1], stream);
     }
@@ -362,7 +362,7 @@ static void summarize(const vxs_build *build, const vxs_matrix *m, vxs_cohort_su
                                      .people = build->people,
                                      .people_perhaps = build->people_perhaps,
                                      .dropped = build->count - kept - unselected,
-                                     .not_selected = unselected + build->aside_count,
+                                     .not_selected = unselected + build->excluded_count,
                                      .features = build->p,
                                      .sparse = build->sparse,
                                      .stored = build->stored,

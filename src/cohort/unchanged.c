@@ -34,7 +34,7 @@ static void hash_file(const vxs_cohort *c, size_t k, vxs_features_file *f)
     f->hashed = true;
 }
 
-vxs_status vxs_features_look(const vxs_cohort *c, vxs_features_state *s, vxs_error *err)
+vxs_status vxs_features_read_state(const vxs_cohort *c, vxs_features_state *s, vxs_error *err)
 {
     const vxs_json *files = vxs_cohort_record(c), *item = files ? files->first : NULL;
     struct stat described, about;
@@ -63,8 +63,9 @@ static bool same_stamp(const vxs_features_file *a, const vxs_features_file *b)
     return a->size == b->size && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
-vxs_status vxs_features_same(const vxs_cohort *c, vxs_features_state *now,
-                             const vxs_features_state *then, const char *made, vxs_error *err)
+vxs_status vxs_features_check_unchanged(const vxs_cohort *c, vxs_features_state *now,
+                                        const vxs_features_state *then, const char *made,
+                                        vxs_error *err)
 {
     if (now->count != then->count)
         return vxs_fail(err, VXS_BAD_DATA,

@@ -1,13 +1,14 @@
-/* anatomy.c - images that vary between subjects as heads do.
+/* anatomy.c - simulated images with anatomical variation between subjects.
  *
- * Model    The average brain, sampled where a smooth random displacement points to, times a smooth
- *          random gain, plus noise at each voxel.
- * Fields   Cubic B-splines over a lattice of independent normal coefficients: 15 mm apart for the
- *          displacement, as in the registration the paper's images went through, 60 mm for the
- *          gain, which is what is left of a coil's after correction.
- * Cost     A line of voxels sums a lattice to one line of coefficients; a voxel then takes four.
- * Source   Scalable structured feature selection (dissertation), section 4.4.1; Rueckert and
- *          others, IEEE TMI 18 (1999), for free-form deformations. */
+ * Model   The average brain, sampled along a smooth random displacement, times a smooth random
+ *         gain, plus noise at each voxel.
+ * Fields  Cubic B-splines over a lattice of independent normal coefficients: 15 mm apart for the
+ *         displacement, as in the registration of the paper's images, 60 mm for the gain, which
+ *         is a residual coil bias after correction.
+ * Cost    A line of voxels sums a lattice to one line of coefficients; each voxel then uses four.
+ * Source  Scalable structured feature selection (dissertation), section 4.4.1; Rueckert and
+ *         others, IEEE TMI 18 (1999), for free-form deformations.
+ */
 #include "simulate/simulate.h"
 
 #include <math.h>
@@ -17,25 +18,25 @@
 #define BIAS_SPACING 60.0
 #define AXES         3
 
-/* Of a voxel along one axis: its first coefficient, and the weights of four. */
+/* Spline support of a voxel along one axis: first coefficient, and four weights. */
 typedef struct {
     size_t first;
     double weights[4];
 } knot;
 
 typedef struct {
-    size_t shape[3], count; /* coefficients */
+    size_t shape[3], count; /* lattice size; number of coefficients */
     knot *knots[3];
 } lattice;
 
 struct vxs_fields {
     lattice warp, bias;
-    double noise; /* standard deviation, in the underlay's units */
+    double noise; /* standard deviation in the units of the underlay */
     double size[3];
 };
 
-/* The variance of a spline field whose coefficients have variance 1 is, on average over an axis,
- * the integral of the squared basis function: 151/315. */
+/* Scale of a field with unit variance: averaged over an axis, a spline field with unit coefficients
+ * has variance 151/315, the integral of the squared basis function. */
 static double unit_field(void)
 {
     return pow(315.0 / 151.0, 1.5);
@@ -55,7 +56,7 @@ static vxs_status lattice_init(lattice *l, const vxs_grid *grid, double spacing,
     vxs_grid_voxel_size(grid, size);
     l->count = 1;
     for (int d = 0; d < AXES; d++) {
-        double step = size[d] / spacing; /* of a voxel, in the lattice's units */
+        double step = size[d] / spacing; /* voxel size in units of the lattice */
         l->shape[d] = (size_t)((double)(grid->shape[d] - 1) * step) + 4;
         l->count *= l->shape[d];
         l->knots[d] = vxs_alloc(grid->shape[d], sizeof(knot), err);
@@ -80,7 +81,7 @@ static void draw_field(const vxs_sim *sim, const lattice *l, int stream, size_t 
         coefficients[c] = scale * vxs_random_normal(&random, (uint64_t)i * l->count + c);
 }
 
-/* The lattice summed over the sixteen columns that a line of voxels meets. */
+/* Sums the lattice over the sixteen columns that support a line of voxels. */
 static void sum_columns(const lattice *l, const double *coefficients, size_t j, size_t k,
                         double *line)
 {
@@ -108,7 +109,7 @@ static double along_line(const lattice *l, const double *line, size_t i)
 
 /* ---- One subject ----------------------------------------------------------------------------- */
 
-/* Coefficients of the four fields, and the line of each that is in use. */
+/* Coefficients of the four fields, and their current line. */
 typedef struct {
     double *warp[3], *bias;
     double *warp_line[3], *bias_line;
@@ -141,7 +142,7 @@ static void turn_to_line(const vxs_sim *sim, head *h, size_t j, size_t k)
     sum_columns(&sim->fields->bias, h->bias, j, k, h->bias_line);
 }
 
-/* Nothing stays nothing: there is no noise outside the brain. */
+/* The intensity at a voxel; 0 outside the brain, without noise. */
 static float value_at(const vxs_sim *sim, const head *h, const size_t voxel[3],
                       const vxs_random *noise, uint64_t place)
 {
@@ -177,7 +178,7 @@ static vxs_status fill(const vxs_sim *sim, size_t i, const size_t *voxels, size_
     return VXS_OK;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- All subjects ---------------------------------------------------------------------------- */
 
 static double spread_inside(const vxs_sim *sim)
 {

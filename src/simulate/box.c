@@ -1,16 +1,16 @@
 /* box.c - a box of voxels as the mask of simulated images, for problems of any size.
  *
- * Around it lie as many voxels as smoothing reaches, so that noise is as smooth at its faces as
- * inside. */
+ * The grid exceeds the box by the reach of the smoothing kernel, so that noise is as smooth at the
+ * faces of the box as inside. */
 #include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define USUAL_SIZE 2.0 /* mm, as the average brain has it */
+#define USUAL_SIZE 2.0 /* mm, as in the average brain */
 #define MOST       1000.0
 
-/* "50,50,40" */
+/* Parses a shape such as "50,50,40". */
 static vxs_status read_shape(const vxs_sim *sim, size_t shape[3], vxs_error *err)
 {
     const char *text = sim->settings->shape;
@@ -44,7 +44,7 @@ static vxs_status fill_mask(vxs_sim *sim, const size_t inside[3], size_t margin,
         vxs_grid_index(grid, v, index);
         sim->build.mask[v] = 1;
         for (int d = 0; d < 3; d++) {
-            double from = index[d] - (double)margin; /* the face */
+            double from = index[d] - (double)margin; /* position of the face */
             if (from < 0 || from >= (double)inside[d])
                 sim->build.mask[v] = 0;
         }
@@ -70,7 +70,7 @@ vxs_status vxs_sim_prepare_box(vxs_sim *sim, vxs_error *err)
         grid->affine[d][d] = size;
         grid->affine[d][3] = -size * ((double)grid->shape[d] - 1) / 2;
     }
-    sim->how.mask = "a box"; /* as cohort.json tells it */
+    sim->how.mask = "a box"; /* for cohort.json */
     status = vxs_grid_check(grid, "the box and what smoothing reaches around it", err);
     if (!status)
         status = fill_mask(sim, inside, margin, err);

@@ -1,13 +1,13 @@
-/* given.c - images of the user as the ground of a simulation: listed, checked and brought onto one
- * grid as those of a cohort are; as many as are wanted, chosen by chance. */
+/* given.c - the user's images as the base of a simulation: listed, checked and resampled to one
+ * grid like those of a cohort; a random sample if there are more than requested. */
 #include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A cohort tells of every subject that cannot be used and then that it fails; here the first is the
- * one line of the failure. */
+/* Collects the errors of making a cohort, one per unusable subject; the first becomes the one-line
+ * error of the simulation. */
 typedef struct {
     const vxs_context *outer;
     vxs_error first;
@@ -39,7 +39,7 @@ static vxs_status list(vxs_sim *sim, vxs_error *err)
     const char *sources[] = { images, NULL };
     vxs_error why = VXS_ERROR_INIT;
     vxs_status status = vxs_build_list(&sim->build, sources, &why);
-    if (status == VXS_MISUSE) /* a table, for which there are other words */
+    if (status == VXS_MISUSE) /* a table: --images has a message of its own */
         return vxs_fail(err, VXS_MISUSE,
                         "--images expects a folder, a list of images (.txt) or a pattern, not '%s'",
                         images);
@@ -52,7 +52,7 @@ static vxs_status list(vxs_sim *sim, vxs_error *err)
     return VXS_OK;
 }
 
-/* Those that are chosen stay in their order. */
+/* Draws a random subset of the images, in their order. */
 static vxs_status choose(vxs_sim *sim, vxs_error *err)
 {
     vxs_build *build = &sim->build;
@@ -89,7 +89,7 @@ static int by_id(const void *a, const void *b)
     return order ? order : (left > right) - (left < right);
 }
 
-/* Ids name subjects, and images that are written. */
+/* Checks the ids, which name subjects and written images. */
 static vxs_status check_ids(const vxs_sim *sim, vxs_error *err)
 {
     const vxs_subject **s = vxs_alloc(sim->n, sizeof(*s), err);
@@ -106,7 +106,7 @@ static vxs_status check_ids(const vxs_sim *sim, vxs_error *err)
     return status;
 }
 
-/* The lobe is known in MNI space only. */
+/* Checks that the images are in MNI space, which defines the lobe. */
 static vxs_status check_space(const vxs_sim *sim, vxs_error *err)
 {
     const vxs_grid *grid = &sim->build.grid;
@@ -148,7 +148,7 @@ static vxs_status prepare(vxs_sim *sim, vxs_error *err)
         status = choose(sim, err);
     if (!status)
         status = check_ids(sim, err);
-    sim->how.mask_fraction = sim->how.mask ? NAN : 0; /* without a mask: wherever there is signal */
+    sim->how.mask_fraction = sim->how.mask ? NAN : 0; /* without a mask: all voxels with signal */
     if (!status)
         status = survey(sim, err);
     if (!status && !sim->settings->mask)

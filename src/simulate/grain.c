@@ -1,14 +1,13 @@
-/* grain.c - images of nothing but smooth noise, with standard deviation 1 at every voxel.
+/* grain.c - images of pure smooth noise, with standard deviation 1 at every voxel.
  *
- * Noise is drawn in the mask's box and as far around it as the kernel reaches, so that a voxel of
- * the mask is the same mean whatever the box. Outside the mask an image is 0.
- */
+ * Noise is drawn in the bounding box of the mask plus the reach of the kernel, so that a voxel of
+ * the mask has the same value for any box. Outside the mask, images are 0. */
 #include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define REACH 4.0 /* standard deviations: as far as vxs_volume_smooth goes */
+#define REACH 4.0 /* standard deviations: the reach of vxs_volume_smooth */
 
 static const double fwhm_per_sd = 2.3548200450309493; /* 2 sqrt(2 ln 2) */
 
@@ -87,7 +86,8 @@ static vxs_status fill(const vxs_sim *sim, size_t i, const size_t *voxels, size_
     return status;
 }
 
-/* A mean with weights w of independent values of variance 1 has variance sum w^2 / (sum w)^2. */
+/* Unit variance: a weighted mean of independent values of variance 1 has variance sum w^2 / (sum
+ * w)^2. */
 static vxs_status prepare(vxs_sim *sim, vxs_error *err)
 {
     vxs_status status =

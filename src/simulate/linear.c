@@ -1,8 +1,8 @@
 /* linear.c - simulated cohorts of random features and a score that is a function of them.
  *
- * Memory   One block of features a thread; the matrix itself only goes to disk.
- * Threads  Blocks are a map; their sums are added in the order of the blocks. Every number is a
- *          function of the seed and its place alone.
+ * Memory   One block of features per thread; the matrix itself goes to disk.
+ * Threads  Blocks are independent; their sums are added in block order. Every number is a
+ *          function of the seed and its position alone.
  */
 #include "simulate/linear.h"
 
@@ -12,7 +12,7 @@
 
 #define X_RANGE          10.0
 #define WEIGHT_RANGE     1.0
-#define BLOCK_BYTES      (1 << 20) /* a block of features stays in a core's cache */
+#define BLOCK_BYTES      (1 << 20) /* a block of features fits a core's cache */
 #define BLOCKS_PER_ROUND 16        /* between two writes, enough to keep threads busy */
 
 const char *const vxs_simulated_targets[] = { "score", "diagnosis", NULL };
@@ -52,7 +52,8 @@ float vxs_linear_value(const vxs_linear *l, size_t feature, size_t subject)
     return (float)(X_RANGE * (2 * vxs_random_uniform(&x, index) - 1));
 }
 
-/* The score is made of the values as they are stored, so that truth and data agree to the bit. */
+/* Draws a block of features and its part of the score. The score uses the stored float values, so
+ * that truth and data agree to the bit. */
 static void make_block(vxs_linear *l, size_t slot, size_t first, size_t last)
 {
     float *column = l->columns + slot * l->block * l->n;
@@ -79,7 +80,7 @@ static void make_round(vxs_linear *l, size_t first, size_t blocks)
 #pragma omp parallel for num_threads(nthreads) schedule(dynamic)
     for (size_t b = 0; b < blocks; b++) {
         if (vxs_check_interrupted(l->context, NULL))
-            continue; /* said by the step of progress that follows */
+            continue; /* the next progress step reports it */
         size_t start = first + b * l->block;
         make_block(l, b, start, smaller(start + l->block, l->p));
     }
@@ -101,7 +102,7 @@ static vxs_status write_features(vxs_linear *l, FILE *stream, vxs_error *err)
         vxs_record_add(&l->record, l->columns, l->n * sizeof(float) * count);
         fwrite(l->columns, l->n * sizeof(float), count, stream);
         if (ferror(stream))
-            break; /* said when the stream is closed, with the reason */
+            break; /* closing the stream reports it, with the reason */
         status = vxs_progress_step(&progress, count, err);
         first += count;
     }
@@ -116,7 +117,7 @@ static int by_size(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Patients are above it. */
+/* Median of the scores; patients are above it. */
 static vxs_status find_threshold(const vxs_linear *l, double *threshold, vxs_error *err)
 {
     *threshold = 0;
@@ -127,7 +128,7 @@ static vxs_status find_threshold(const vxs_linear *l, double *threshold, vxs_err
         return VXS_FAILED;
     memcpy(sorted, l->score, l->n * sizeof(*sorted));
     qsort(sorted, l->n, sizeof(*sorted), by_size);
-    *threshold = sorted[(l->n - 1) / 2]; /* of an even number half are above */
+    *threshold = sorted[(l->n - 1) / 2]; /* for an even number, half are above */
     free(sorted);
     return VXS_OK;
 }
@@ -206,8 +207,8 @@ static vxs_status write_about(vxs_linear *l, FILE *stream, vxs_error *err)
 
 typedef vxs_status part(vxs_linear *l, FILE *stream, vxs_error *err);
 
-/* Closing comes first when both went wrong: a full disk is the reason, not what followed from it.
- */
+/* Writes a file. If writing and closing both fail, the error of closing counts: a full disk is the
+ * cause. */
 static vxs_status write_part(vxs_linear *l, vxs_output *output, const char *name, part *write,
                              vxs_error *err)
 {
@@ -229,7 +230,7 @@ vxs_status vxs_linear_make(vxs_linear *l, const char *directory, bool replace, v
         const char *name;
         part *write;
     } parts[] = {
-        { "features.npy", write_features }, /* first: it makes the score */
+        { "features.npy", write_features }, /* first: it computes the score */
         { "participants.tsv", write_participants },
         { "truth.tsv", l->write_truth ? l->write_truth : write_truth },
         { l->more, l->write_more },

@@ -1,4 +1,4 @@
-/* lobe.c - the average brain, and the lobe that simulations take from it. */
+/* lobe.c - the average brain and its left temporal lobe. */
 #include "simulate/simulate.h"
 
 #include "image/names.h"
@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A box around the left temporal lobe, in mm of MNI space: 10,000 voxels of 2 mm, of which a
- * quarter can be the center of a sphere of radius 4 voxels. */
+/* Bounding box of the left temporal lobe in mm of MNI space: 10,000 voxels of 2 mm; a quarter of
+ * them can be centers of spheres with radius 4 voxels. */
 static const double lobe[3][2] = { { -72, -30 }, { -50, 10 }, { -45, 0 } };
 
 static vxs_status read_stored(vxs_volume *stored, vxs_error *err)
@@ -61,7 +61,7 @@ vxs_status vxs_sim_cut_lobe(vxs_sim *sim, vxs_error *err)
         sim->build.mask[v] = sim->build.mask[v] && inside;
     }
     free(brain);
-    sim->how.mask = "left temporal lobe of icbm152"; /* as cohort.json tells it */
+    sim->how.mask = "left temporal lobe of icbm152"; /* for cohort.json */
     return status;
 }
 

@@ -1,12 +1,11 @@
-/* simulate_fused.c - a cohort whose features have a graph, along which their weights are constant.
+/* simulate_fused.c - a linear model whose weights are constant along a graph of the features.
  *
- * Model    y = X b + e; X uniform on [-10, 10], e normal (linear.c). A connected graph is a random
- *          spanning tree, each as likely as any other, and random edges more; b has a value uniform
- *          on [-1, 1] in each of two subgraphs around nodes that are far from each other, and is 0
- *          elsewhere. A forest has trees of about the same size, and b a value in each of some
- *          whole trees
- * Source   Scalable structured feature selection (dissertation), section 3.3.7.1; how large the
- *          subgraphs are and how graphs are drawn is not said there
+ * Model   y = X b + e; X uniform on [-10, 10], e normal (linear.c). A connected graph is a
+ *         uniformly random spanning tree plus random edges; b is uniform on [-1, 1] and constant
+ *         in each of two subgraphs around distant nodes, and 0 elsewhere. A forest has trees of
+ *         about equal size; b is constant in each of some whole trees.
+ * Source  Scalable structured feature selection (dissertation), section 3.3.7.1, which leaves the
+ *         size of the subgraphs and the distribution of graphs open.
  */
 #include "simulate/linear.h"
 
@@ -14,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USUAL_EDGES 1.1 /* for each feature */
-#define NOBODY      SIZE_MAX
+#define USUAL_EDGES 1.1 /* edges per feature */
+#define NO_EDGE     SIZE_MAX
 
 enum { STREAM_ORDER = VXS_LINEAR_OWN, STREAM_TREE, STREAM_EDGE, STREAM_PLACE };
 
@@ -42,13 +41,13 @@ const vxs_param vxs_fused_simulation_params[] = {
 typedef struct {
     size_t p, count;
     size_t *from, *to;
-    size_t *table; /* of pairs: edges by where they hash to, or NOBODY */
+    size_t *table; /* hash table of node pairs: edge indices, or NO_EDGE */
     size_t slots;
-    size_t *first, *ends; /* of a node: its neighbors are ends[first[k]] ... */
-    size_t *queue, *seen; /* nodes in the order in which they are reached, and by whom */
-} web;
+    size_t *first, *ends;    /* neighbors of node k: ends[first[k]] ... ends[first[k + 1] - 1] */
+    size_t *queue, *reached; /* breadth-first queue; label of the search that reached each node */
+} graph;
 
-static void release(web *g)
+static void release(graph *g)
 {
     free(g->from);
     free(g->to);
@@ -56,10 +55,10 @@ static void release(web *g)
     free(g->first);
     free(g->ends);
     free(g->queue);
-    free(g->seen);
+    free(g->reached);
 }
 
-static vxs_status make_room(web *g, size_t edges, vxs_error *err)
+static vxs_status allocate(graph *g, size_t edges, vxs_error *err)
 {
     for (g->slots = 4; g->slots < 2 * edges;)
         g->slots *= 2;
@@ -69,8 +68,8 @@ static vxs_status make_room(web *g, size_t edges, vxs_error *err)
     g->first = vxs_alloc(g->p + 2, sizeof(*g->first), err);
     g->ends = vxs_alloc(vxs_times(2, edges), sizeof(*g->ends), err);
     g->queue = vxs_alloc(g->p, sizeof(*g->queue), err);
-    g->seen = vxs_alloc(g->p, sizeof(*g->seen), err);
-    if (!g->from || !g->to || !g->table || !g->first || !g->ends || !g->queue || !g->seen)
+    g->reached = vxs_alloc(g->p, sizeof(*g->reached), err);
+    if (!g->from || !g->to || !g->table || !g->first || !g->ends || !g->queue || !g->reached)
         return VXS_FAILED;
     memset(g->table, 0xff, g->slots * sizeof(*g->table));
     return VXS_OK;
@@ -78,12 +77,12 @@ static vxs_status make_room(web *g, size_t edges, vxs_error *err)
 
 /* ---- The graph ------------------------------------------------------------------------------- */
 
-/* Whether the edge is new. */
-static bool add_edge(web *g, size_t a, size_t b)
+/* Adds an edge; false if it exists. */
+static bool add_edge(graph *g, size_t a, size_t b)
 {
     size_t low = a < b ? a : b, high = a < b ? b : a;
     size_t slot = (low * g->p + high) * 0x9e3779b97f4a7c15U >> 20;
-    for (slot &= g->slots - 1; g->table[slot] != NOBODY; slot = (slot + 1) & (g->slots - 1))
+    for (slot &= g->slots - 1; g->table[slot] != NO_EDGE; slot = (slot + 1) & (g->slots - 1))
         if (g->from[g->table[slot]] == low && g->to[g->table[slot]] == high)
             return false;
     g->table[slot] = g->count;
@@ -92,9 +91,9 @@ static bool add_edge(web *g, size_t a, size_t b)
     return true;
 }
 
-/* A tree of some nodes, each as likely as any other: that of a random Pruefer sequence. `left`
- * counts how often a node is still to come. */
-static void add_tree(web *g, const vxs_random *random, const size_t *nodes, size_t count,
+/* Adds a uniformly random tree over `nodes`, from a random Pruefer sequence. `left` counts the
+ * remaining occurrences of each node. */
+static void add_tree(graph *g, const vxs_random *random, const size_t *nodes, size_t count,
                      uint64_t draw, size_t *left)
 {
     if (count < 2)
@@ -120,13 +119,13 @@ static void add_tree(web *g, const vxs_random *random, const size_t *nodes, size
     add_edge(g, nodes[leaf], nodes[count - 1]);
 }
 
-/* The first place in the order that belongs to tree k. */
+/* First position of tree k in the order of nodes. */
 static size_t tree_begins(size_t p, size_t trees, size_t k)
 {
     return k * (p / trees) + (k < p % trees ? k : p % trees);
 }
 
-static void add_trees(web *g, uint64_t seed, size_t trees, const size_t *order, size_t *left)
+static void add_trees(graph *g, uint64_t seed, size_t trees, const size_t *order, size_t *left)
 {
     vxs_random random = { seed, STREAM_TREE };
     for (size_t k = 0; k < trees; k++) {
@@ -135,7 +134,7 @@ static void add_trees(web *g, uint64_t seed, size_t trees, const size_t *order, 
     }
 }
 
-static vxs_status add_others(web *g, const vxs_linear *l, size_t edges, vxs_error *err)
+static vxs_status add_others(graph *g, const vxs_linear *l, size_t edges, vxs_error *err)
 {
     vxs_random random = { l->seed, STREAM_EDGE };
     vxs_status status = VXS_OK;
@@ -149,7 +148,7 @@ static vxs_status add_others(web *g, const vxs_linear *l, size_t edges, vxs_erro
     return status;
 }
 
-static void list_ends(web *g)
+static void list_ends(graph *g)
 {
     for (size_t e = 0; e < g->count; e++) {
         g->first[g->from[e] + 2]++;
@@ -165,59 +164,59 @@ static void list_ends(web *g)
 
 /* ---- The weights ----------------------------------------------------------------------------- */
 
-/* At most `most` nodes that nobody has seen, the nearest to `start` first, `who` having seen them;
- * returns how many. They stand in the queue. */
-static size_t reach(web *g, size_t start, size_t most, size_t who)
+/* Breadth-first search for at most `most` unreached nodes, nearest to `start` first; labels them
+ * `label`. Returns their number; they are in the queue. */
+static size_t search_from(graph *g, size_t start, size_t most, size_t label)
 {
     size_t waiting = 0;
-    if (most == 0 || g->seen[start] != 0)
+    if (most == 0 || g->reached[start] != 0)
         return 0;
-    g->seen[start] = who;
+    g->reached[start] = label;
     g->queue[waiting++] = start;
     for (size_t next = 0; next < waiting; next++)
         for (size_t e = g->first[g->queue[next]]; e < g->first[g->queue[next] + 1]; e++) {
-            if (waiting == most || g->seen[g->ends[e]] != 0)
+            if (waiting == most || g->reached[g->ends[e]] != 0)
                 continue;
-            g->seen[g->ends[e]] = who;
+            g->reached[g->ends[e]] = label;
             g->queue[waiting++] = g->ends[e];
         }
     return waiting;
 }
 
-/* The last node that is reached from one. */
-static size_t farthest(web *g, size_t start)
+/* The last node in breadth-first order. */
+static size_t farthest(graph *g, size_t start)
 {
-    memset(g->seen, 0, g->p * sizeof(*g->seen));
-    size_t count = reach(g, start, g->p, 1);
-    memset(g->seen, 0, g->p * sizeof(*g->seen));
+    memset(g->reached, 0, g->p * sizeof(*g->reached));
+    size_t count = search_from(g, start, g->p, 1);
+    memset(g->reached, 0, g->p * sizeof(*g->reached));
     return g->queue[count - 1];
 }
 
-/* Two subgraphs, around the ends of a long way through the graph. */
-static void weigh_subgraphs(web *g, const vxs_linear *l, double share)
+/* Sets the weights of two subgraphs around the ends of a long path. */
+static void set_subgraph_weights(graph *g, const vxs_linear *l, double share)
 {
     vxs_random place = { l->seed, STREAM_PLACE }, weight = { l->seed, VXS_LINEAR_WEIGHT };
     size_t all = (size_t)llround(share * (double)g->p);
     size_t ends[2] = { farthest(g, vxs_random_below(&place, 0, g->p)), 0 };
     ends[1] = farthest(g, ends[0]);
     for (size_t side = 0; side < 2; side++) {
-        size_t count = reach(g, ends[side], side == 0 ? (all + 1) / 2 : all / 2, side + 1);
+        size_t count = search_from(g, ends[side], side == 0 ? (all + 1) / 2 : all / 2, side + 1);
         for (size_t k = 0; k < count; k++)
             l->weights[g->queue[k]] = vxs_linear_weight(&weight, side);
     }
 }
 
-/* Whole trees, as many as it takes. */
-static vxs_status weigh_trees(const vxs_linear *l, size_t trees, double share, const size_t *order,
-                              vxs_error *err)
+/* Sets the weights of whole trees, up to the requested share of features. */
+static vxs_status set_tree_weights(const vxs_linear *l, size_t trees, double share,
+                                   const size_t *order, vxs_error *err)
 {
     vxs_random place = { l->seed, STREAM_PLACE }, weight = { l->seed, VXS_LINEAR_WEIGHT };
-    size_t wanted = (size_t)llround(share * (double)l->p), count = 0;
+    size_t target = (size_t)llround(share * (double)l->p), count = 0;
     size_t *chosen = vxs_alloc(trees, sizeof(*chosen), err);
     if (!chosen)
         return VXS_FAILED;
     vxs_random_permutation(&place, chosen, trees);
-    for (size_t k = 0; k < trees && count < wanted; k++) {
+    for (size_t k = 0; k < trees && count < target; k++) {
         size_t last = tree_begins(l->p, trees, chosen[k] + 1);
         for (size_t at = tree_begins(l->p, trees, chosen[k]); at < last; at++, count++)
             l->weights[order[at]] = vxs_linear_weight(&weight, k);
@@ -226,9 +225,9 @@ static vxs_status weigh_trees(const vxs_linear *l, size_t trees, double share, c
     return VXS_OK;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
-/* Trees, and edges in all. */
+/* Number of trees, and total number of edges. */
 static vxs_status count_edges(const vxs_fused_simulation *s, size_t *trees, size_t *edges,
                               vxs_error *err)
 {
@@ -252,11 +251,11 @@ static vxs_status draw(vxs_linear *l, vxs_error *err)
 {
     const vxs_fused_simulation *s = l->settings;
     vxs_random random = { l->seed, STREAM_ORDER };
-    web *g = l->own;
+    graph *g = l->own;
     size_t trees = 1, edges = 0;
     vxs_status status = count_edges(s, &trees, &edges, err);
     if (!status)
-        status = make_room(g, edges, err);
+        status = allocate(g, edges, err);
     size_t *order = status ? NULL : vxs_alloc(l->p, sizeof(*order), err);
     if (!order)
         return status ? status : VXS_FAILED;
@@ -265,16 +264,16 @@ static vxs_status draw(vxs_linear *l, vxs_error *err)
     status = add_others(g, l, edges, err);
     list_ends(g);
     if (!status && trees > 1)
-        status = weigh_trees(l, trees, s->nonzero, order, err);
+        status = set_tree_weights(l, trees, s->nonzero, order, err);
     else if (!status)
-        weigh_subgraphs(g, l, s->nonzero);
+        set_subgraph_weights(g, l, s->nonzero);
     free(order);
     return status;
 }
 
 static vxs_status write_graph(vxs_linear *l, FILE *stream, vxs_error *err)
 {
-    const web *g = l->own;
+    const graph *g = l->own;
     vxs_tsv_writer writer;
     vxs_status status = VXS_OK;
     char name[32];
@@ -298,7 +297,7 @@ static vxs_status write_graph(vxs_linear *l, FILE *stream, vxs_error *err)
 vxs_status vxs_simulate_fused(const vxs_context *context, const vxs_fused_simulation *settings,
                               const char *directory, bool replace, vxs_error *err)
 {
-    web g = { .p = (size_t)settings->features };
+    graph g = { .p = (size_t)settings->features };
     vxs_linear l = { .context = context,
                      .name = "fused",
                      .params = vxs_fused_simulation_params,

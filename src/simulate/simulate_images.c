@@ -1,14 +1,14 @@
-/* simulate_images.c - a simulated cohort of images: the order in which it is made.
+/* simulate_images.c - makes a simulated cohort of images, step by step.
  *
- * Memory   The features of all subjects, and what a thread needs for one image.
- * Threads  Subjects are a map; sums over them go in their order.
+ * Memory   The features of all subjects, and one image per thread.
+ * Threads  Subjects are independent; sums over them are in subject order.
  */
 #include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define BLOCK_BYTES (1 << 22) /* of features, between two writes */
+#define BLOCK_BYTES (1 << 22) /* bytes of features between two writes */
 
 vxs_random vxs_sim_stream(const vxs_sim *sim, int stream)
 {
@@ -51,18 +51,19 @@ static vxs_status fill_row(vxs_sim *sim, size_t i, vxs_error *err)
     return status;
 }
 
-/* As sigma wants it: of images that are made, the plan says which, of given ones only the user. */
+/* Scales images to the target sigma: that of the settings, or, for simulated images, that of the
+ * plan. */
 static vxs_status scale(vxs_sim *sim, vxs_error *err)
 {
-    double wanted = sim->settings->sigma, sum = 0;
-    if (sim->model->plan->sigma > 0 && isnan(wanted) && !sim->settings->images)
-        wanted = sim->model->plan->sigma;
+    double target = sim->settings->sigma, sum = 0;
+    if (sim->model->plan->sigma > 0 && isnan(target) && !sim->settings->images)
+        target = sim->model->plan->sigma;
     for (size_t i = 0; i < sim->n; i++)
         sum += sim->sigmas[i] / (double)sim->n;
     if (!(sum > 0))
         return vxs_fail(err, VXS_BAD_DATA,
                         "the images have the same value everywhere inside the mask");
-    sim->factor = sim->model->plan->sigma > 0 && wanted > 0 ? wanted / sum : 1;
+    sim->factor = sim->model->plan->sigma > 0 && target > 0 ? target / sum : 1;
     for (size_t k = 0; k < sim->n * sim->p; k++)
         sim->values[k] = (float)((double)sim->values[k] * sim->factor);
     for (size_t i = 0; i < sim->n; i++)
@@ -70,7 +71,7 @@ static vxs_status scale(vxs_sim *sim, vxs_error *err)
     return VXS_OK;
 }
 
-/* Before anything is done to the images. */
+/* Summarizes the images before any change. */
 static void summarize(vxs_sim *sim)
 {
     vxs_simulation_summary *s = sim->summary;
@@ -98,7 +99,7 @@ static void summarize(vxs_sim *sim)
     }
 }
 
-/* Of images that are made: what coverage.nii.gz says. */
+/* Counts per voxel the simulated images with signal, for coverage.nii.gz. */
 static void count_signal(vxs_sim *sim)
 {
     for (size_t j = 0; j < sim->p; j++) {
@@ -132,7 +133,7 @@ static vxs_status make(vxs_sim *sim, vxs_error *err)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* A feature's values over the subjects stand together. */
+/* Writes p x n values, so that those of a feature are contiguous. */
 static vxs_status write_features(vxs_sim *sim, FILE *stream, vxs_error *err)
 {
     size_t shape[2] = { sim->p, sim->n }, height = BLOCK_BYTES / sizeof(float) / sim->n + 1;

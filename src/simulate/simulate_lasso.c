@@ -1,8 +1,9 @@
-/* simulate_lasso.c - a cohort whose truth is known: the linear model of the screening studies.
+/* simulate_lasso.c - the linear model of the screening studies, with a known truth.
  *
- * Model    y = X b + e; X uniform on [-10, 10], a share of b uniform on [-1, 1], e normal
- *          (linear.c).
- * Source   Scalable structured feature selection (dissertation), section 2.4.1.1. */
+ * Model   y = X b + e; X uniform on [-10, 10], a share of b uniform on [-1, 1], e normal
+ *         (linear.c).
+ * Source  Scalable structured feature selection (dissertation), section 2.4.1.1.
+ */
 #include "simulate/linear.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ const vxs_param vxs_lasso_simulation_params[] = {
     { .name = NULL },
 };
 
-/* Exactly round(share * p) features, each set as likely as any other. */
+/* Sets exactly round(share * p) weights, a uniformly random subset. */
 static vxs_status draw_weights(vxs_linear *l, vxs_error *err)
 {
     const vxs_lasso_simulation *s = l->settings;

@@ -1,10 +1,12 @@
-/* simulate_pairs.c - a cohort in which pairs of features count, and no feature alone.
+/* simulate_pairs.c - a cohort in which pairs of features predict the diagnosis, and no single
+ * feature does.
  *
- * Model    the diagnosis is the sign of z = sum over pairs of w x_a x_b + e; X standard normal, w
- * is 1 or -1, e normal (linear.c). A product of two independent features is correlated with
- *          neither, and z with no linear function of X
- * Weights  All of one size: with 200 subjects each of three pairs is then among the best few of the
- *          2e8 that 20,000 features have; a smaller one would be hidden by chance
+ * Model    The diagnosis is the sign of z = sum over pairs of w x_a x_b + e; X standard normal, w
+ *          is 1 or -1, e normal (linear.c). A product of two independent features is uncorrelated
+ *          with either, and z with every linear function of X.
+ * Weights  All have the same size: with 200 subjects, each of three pairs is then among the best
+ *          few of the 2e8 pairs of 20,000 features; a smaller weight would disappear in chance
+ *          correlations.
  */
 #include "simulate/linear.h"
 

@@ -1,19 +1,21 @@
 /* simulate_skfs.c - the simulations of structured kernel feature selection: a sphere of voxels is
- * perturbed in some subjects, and who is positive depends on it in one of three ways.
+ * perturbed in some subjects, and determines the positive subjects in one of three ways.
  *
- * Change    Every voxel of the sphere gets a normal value of its own, with mean --effect and with
- * the standard deviation of that image inside the mask (times --spread): the paper takes sigma "as
- * the standard deviation of voxel intensity values of the original image", of which 262.75 is the
- * mean over images. Linear    Half are perturbed, and they are the positive ones. Others    Three
- * quarters are perturbed. Their voxels are dealt to four groups, in the order of memory or at
- * random; psi sums a relation of four values, one of each group. The half of all subjects that has
- * the largest psi among the perturbed is positive; the paper ranks "all the perturbed images", so
- * nobody else can be. Reading   The paper's sum goes over "all v1 in V1, ..., v4 in V4". As all
- * quadruples, the additive psi is m^3 times the sum over the k-th members, m voxels a group: the
- * same ranks. The other one would become products of sums over groups, in which voxels no longer
- * interact; the sum over the k-th members keeps interactions between voxels, and is taken for both.
- *           Voxels behind the last whole four are left out.
- * Source    Scalable structured feature selection (dissertation), section 4.4.1.
+ * Change   Every voxel of the sphere changes by a normal value of its own, with mean --effect and
+ *          the standard deviation of that image inside the mask (times --spread): the paper
+ *          defines sigma "as the standard deviation of voxel intensity values of the original
+ *          image"; 262.75 is its mean over images.
+ * Linear   Half of the subjects are perturbed; these are the positive ones.
+ * Others   Three quarters are perturbed. The voxels of the sphere are assigned to four groups, in
+ *          memory order or at random; psi sums a relation of four values, one from each group.
+ *          The positive half of all subjects has the largest psi among the perturbed: the paper
+ *          ranks "all the perturbed images", so that no other subject is positive.
+ * Reading  The paper's sum is over "all v1 in V1, ..., v4 in V4". Over all quadruples, the
+ *          additive psi is m^3 times the sum over the k-th voxels of the groups (m voxels per
+ *          group), with the same ranks. The nonadditive psi would become products of sums over
+ *          groups, without interactions between voxels; the sum over the k-th voxels keeps them,
+ *          and serves for both. Up to three voxels beyond a multiple of four are left out.
+ * Source   Scalable structured feature selection (dissertation), section 4.4.1.
  */
 #include "simulate/simulate.h"
 
@@ -172,7 +174,7 @@ static void write_person(const vxs_sim *sim, vxs_tsv_writer *w, size_t i)
         vxs_tsv_real(w, sim->score[i]);
 }
 
-/* Groups and terms count from 1; those of voxels that are left out are missing. */
+/* Writes group and term of a voxel, from 1; empty for voxels that are left out. */
 static void write_group(const vxs_sim *sim, vxs_tsv_writer *w, size_t m)
 {
     size_t size = sim->sphere / GROUPS, at = 0;

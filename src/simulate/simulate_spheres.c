@@ -1,7 +1,7 @@
-/* simulate_spheres.c - a score that is read from several spheres, or a diagnosis made from it.
+/* simulate_spheres.c - a score computed from several spheres, or a diagnosis by the score.
  *
- * Model    y = sum over spheres of weight times mean inside + e; the weights are --effect and
- *          -effect in turn, e is normal. A patient's y is above the median.
+ * Model  y = sum over spheres of weight times mean inside + e; the weights alternate between
+ *        --effect and -effect, e is normal. Patients have y > median.
  */
 #include "simulate/simulate.h"
 
@@ -12,7 +12,8 @@ static double weight_of_sphere(const vxs_sim *sim, size_t s)
     return s % 2 == 0 ? sim->settings->effect : -sim->settings->effect;
 }
 
-/* Of a voxel, so that the score without noise is their sum over voxels. */
+/* Weight of a voxel: that of its sphere over its size, so that the score without noise is the
+ * weighted sum over voxels. */
 static double weight(const vxs_sim *sim, size_t m)
 {
     return weight_of_sphere(sim, m / sim->sphere) / (double)sim->sphere;

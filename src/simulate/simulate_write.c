@@ -1,13 +1,13 @@
-/* simulate_write.c - what stands beside the features of a simulated cohort of images: who, where,
- * the truth, and the images themselves. */
+/* simulate_write.c - writes the files of a simulated cohort of images except for its features:
+ * participants, description, truth, and the images themselves. */
 #include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Who ------------------------------------------------------------------------------------- */
+/* ---- Participants ---------------------------------------------------------------------------- */
 
-/* The table that a cohort would have been joined to. */
+/* Makes the table to which a cohort would have been joined. */
 static vxs_status make_table(vxs_sim *sim, vxs_error *err)
 {
     char *text = NULL;
@@ -46,9 +46,9 @@ static void tell_images(vxs_json_writer *w, const vxs_simulation_summary *s)
     vxs_json_close_object(w);
 }
 
-static void tell(vxs_json_writer *w, const void *teller)
+static void write_extra(vxs_json_writer *w, const void *extra)
 {
-    const vxs_sim *sim = teller;
+    const vxs_sim *sim = extra;
     const vxs_grid *grid = &sim->build.grid;
     bool score = !sim->model->plan->target && sim->settings->target == VXS_SIMULATE_SCORE;
     vxs_json_text(w, "target", score ? "score" : "diagnosis");
@@ -131,8 +131,8 @@ vxs_status vxs_sim_describe(vxs_sim *sim, vxs_output *output, vxs_error *err)
         status = vxs_build_find_people(&sim->build, NULL, err);
     if (!status)
         status = vxs_build_count_people(&sim->build, err);
-    sim->build.tell = tell;
-    sim->build.teller = sim;
+    sim->build.write_extra = write_extra;
+    sim->build.extra = sim;
     if (!status)
         status = vxs_build_describe(&sim->build, output, NULL, err);
     for (int k = 0; k < 2 && !status; k++) {
@@ -161,7 +161,7 @@ typedef struct {
     vxs_error err;
 } packed_file;
 
-/* The image as it was, and what became of it inside the mask. */
+/* The original image, with the changed values inside the mask. */
 static vxs_status make_image(const vxs_sim *sim, size_t i, const size_t *all, vxs_volume *image,
                              vxs_error *err)
 {
@@ -180,7 +180,7 @@ static vxs_status make_image(const vxs_sim *sim, size_t i, const size_t *all, vx
     return status;
 }
 
-/* Compressing takes longest, so it goes to memory, by all threads. */
+/* Compresses in memory, in parallel, since compression dominates the time. */
 static void pack_image(const vxs_sim *sim, size_t i, const size_t *all, packed_file *file)
 {
     static const vxs_write_options options = { .type = VXS_WRITE_FLOAT32,

@@ -1,4 +1,4 @@
-/* simulations.c - the table of models whose truth is known, and making a cohort by one of them. */
+/* simulations.c - the table of simulated models, and the call that makes a cohort of one. */
 #include "simulate/simulate.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ const char *const vxs_simulation_names[] = {
 #define SEED                                                                                       \
     .name = "seed", .value = "N", .help = "random seed; the same seed gives the same cohort",      \
     .type = VXS_PARAM_WHOLE, .offset = AT(seed), .initial = 1, .min = 0,                           \
-    .max = 9007199254740992.0 /* 2^53, as everywhere */
+    .max = 9007199254740992.0 /* 2^53, as for all seeds */
 #define EFFECT                                                                                     \
     .name = "effect", .value = "MU",                                                               \
     .help = "mean of the values added to the voxels of the sphere", .type = VXS_PARAM_REAL,        \

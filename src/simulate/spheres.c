@@ -1,9 +1,9 @@
-/* spheres.c - random places for spheres in a mask. */
+/* spheres.c - places random spheres in a mask. */
 #include "simulate/simulate.h"
 
 #include <stdlib.h>
 
-/* Steps from a center to the voxels of its sphere, in the order of memory. */
+/* Offsets from a center to the voxels of its sphere, in memory order. */
 typedef struct {
     int (*steps)[3];
     size_t count;
@@ -28,7 +28,7 @@ static vxs_status ball_init(ball *b, int radius, vxs_error *err)
     return VXS_OK;
 }
 
-/* The voxel one step away, or SIZE_MAX beyond the grid. */
+/* The voxel at an offset, or SIZE_MAX outside the grid. */
 static size_t step_from(const vxs_grid *grid, size_t voxel, const int step[3])
 {
     const size_t *shape = grid->shape;
@@ -64,7 +64,7 @@ static size_t list_centers(const vxs_sim *sim, const ball *b, size_t *centers)
     return count;
 }
 
-/* The largest that would have fitted: what to ask for instead. */
+/* Fails and names the largest radius that fits. */
 static vxs_status refuse(const vxs_sim *sim, size_t *room, vxs_error *err)
 {
     int radius = (int)sim->settings->radius;
@@ -87,7 +87,7 @@ static vxs_status refuse(const vxs_sim *sim, size_t *room, vxs_error *err)
                     (int)sim->settings->radius, sim->p);
 }
 
-/* Spheres further apart than two radii share no voxel. */
+/* Removes centers that are closer than two radii, since their spheres could share voxels. */
 static size_t keep_far(const vxs_grid *grid, size_t center, double radius, size_t *centers,
                        size_t count)
 {

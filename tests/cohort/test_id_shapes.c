@@ -486,7 +486,7 @@ Test(id_shapes, punctuation_is_nobody)
     WORKS(vxs_shape_of_ids(ids, n + 4, 0, number, &count, &err), err);
     cr_assert(count == 12, "%zu", count);
     for (size_t i = 0; i < n + 4; i++)
-        cr_assert((number[i] == VXS_NOBODY) == (i >= n), "%zu", i);
+        cr_assert((number[i] == VXS_NO_PERSON) == (i >= n), "%zu", i);
 }
 
 Test(id_shapes, fifty_thousand)

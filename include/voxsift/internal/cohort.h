@@ -73,13 +73,14 @@ typedef struct {
     size_t count;
     vxs_features_file file[VXS_FEATURES_FILES];
 } vxs_features_state;
-VXS_MUST_CHECK vxs_status vxs_features_look(const vxs_cohort *cohort, vxs_features_state *state,
-                                            vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_features_read_state(const vxs_cohort *cohort,
+                                                  vxs_features_state *state, vxs_error *err);
 /* Refuses features that differ from those that `made` was computed from; hashes a file only if its
  * size or time of change differs, and once for all calls with the same `now`. */
-VXS_MUST_CHECK vxs_status vxs_features_same(const vxs_cohort *cohort, vxs_features_state *now,
-                                            const vxs_features_state *then, const char *made,
-                                            vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_features_check_unchanged(const vxs_cohort *cohort,
+                                                       vxs_features_state *now,
+                                                       const vxs_features_state *then,
+                                                       const char *made, vxs_error *err);
 /* Refuses a NaN or infinite feature value and names feature and subject: callback of
  * vxs_design_set_owner, with a vxs_cohort as `cohort`. */
 VXS_MUST_CHECK vxs_status vxs_cohort_refuse_value(const void *cohort, size_t j, size_t i,

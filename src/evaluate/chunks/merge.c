@@ -80,13 +80,13 @@ static vxs_status check_fingerprint(const vxs_part *part, const vxs_parts *parts
 static vxs_status check_features(const vxs_parts *parts, const vxs_cohort *cohort, vxs_error *err)
 {
     vxs_features_state now, then;
-    vxs_status status = vxs_features_look(cohort, &now, err);
+    vxs_status status = vxs_features_read_state(cohort, &now, err);
     for (size_t k = 0; k < parts->count && !status; k++) {
         const vxs_part *part = &parts->each[k];
         char *file = vxs_format(err, "%s/%s", part->path, VXS_PART_FILE);
         status = file ? vxs_features_read(part->about, file, &then, err) : VXS_FAILED;
         if (!status)
-            status = vxs_features_same(cohort, &now, &then, part->path, err);
+            status = vxs_features_check_unchanged(cohort, &now, &then, part->path, err);
         free(file);
     }
     return status;

@@ -209,7 +209,7 @@ vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chu
         status = p.serializer.status;
     }
     if (!status)
-        status = vxs_features_look(run->task->cohort, &p.features, err);
+        status = vxs_features_read_state(run->task->cohort, &p.features, err);
     if (!status) {
         p.fingerprint = vxs_run_fingerprint(run, err);
         status =

@@ -175,8 +175,9 @@ static vxs_status check_features(const vxs_run *run, vxs_run_checkpoint *l, vxs_
                         l->path);
     vxs_serialize_features(&serializer, &then);
     vxs_status status = vxs_serialize_end(&serializer);
-    return status ? status
-                  : vxs_features_same(run->task->cohort, &l->features, &then, l->path, err);
+    return status
+               ? status
+               : vxs_features_check_unchanged(run->task->cohort, &l->features, &then, l->path, err);
 }
 
 vxs_status vxs_run_checkpoint_open(const vxs_context *context, const vxs_pieces *pieces,
@@ -200,7 +201,7 @@ vxs_status vxs_run_checkpoint_open(const vxs_context *context, const vxs_pieces 
     if (!status)
         status = vxs_checkpoint_begin(l->checkpoint, identity, &l->stream, err);
     if (!status)
-        status = vxs_features_look(run->task->cohort, &l->features, err);
+        status = vxs_features_read_state(run->task->cohort, &l->features, err);
     if (!status)
         status = read_all(context, l, err);
     if (!status)
