@@ -6,9 +6,9 @@ cd "$1" || exit 1
 program=${2:-}
 
 # Rooms and headers whose vocabulary is done; add a room here once it passes.
-ROOMS='linalg loss penalty graph design image core'
-HEADERS='core design graph image loss penalty internal/core internal/design internal/files
-    internal/graph internal/image internal/loss internal/machine internal/penalty internal/text'
+ROOMS='linalg loss penalty graph design image core cohort simulate'
+HEADERS='core cohort design graph image loss penalty internal/cohort internal/core internal/design internal/files
+    internal/graph internal/image internal/loss internal/machine internal/penalty internal/simulate internal/text'
 # Documents whose vocabulary is done.
 DOCS='docs/glossary.md'
 
