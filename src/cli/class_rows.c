@@ -1,18 +1,18 @@
-/* class_rows.c - the confusion matrix of three and more classes as lines of text, with sensitivity,
- * positive predictive value and AUC of each. */
+/* class_rows.c - prints the confusion matrix of three and more classes, with sensitivity, positive
+ * predictive value and AUC of each. */
 #include "cli/cli.h"
 
 #include <string.h>
 
-#define MOST_COLUMNS 8  /* of a matrix that fits a terminal */
-#define MOST_LETTERS 16 /* of a class's name */
+#define MOST_COLUMNS 8  /* most columns of a matrix that fits a terminal */
+#define MOST_LETTERS 16 /* most characters of a class name */
 
-/* Characters of a name up to the most, and how many bytes these are. */
+/* Number of characters of a name, up to MOST_LETTERS, and of their bytes. */
 static size_t letters_of(const char *name, size_t *bytes)
 {
     size_t letters = 0, k = 0;
     for (; name[k]; k++) {
-        bool begins = ((unsigned char)name[k] & 0xC0) != 0x80; /* no continuation in UTF-8 */
+        bool begins = ((unsigned char)name[k] & 0xC0) != 0x80; /* not a UTF-8 continuation byte */
         if (begins && letters == MOST_LETTERS)
             break;
         letters += begins;
@@ -21,7 +21,7 @@ static size_t letters_of(const char *name, size_t *bytes)
     return letters;
 }
 
-/* Aligned to the right (width > 0) or to the left, by characters. */
+/* Writes a name aligned to the right (width > 0) or to the left, counted in characters. */
 static void write_name(FILE *out, const char *name, int width, bool left)
 {
     size_t bytes, letters = letters_of(name, &bytes);

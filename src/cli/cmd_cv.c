@@ -24,7 +24,7 @@ static double value_of(const vxs_metrics *m, const char *name)
 }
 
 #define INTERVAL_TEXT (2 * VXS_REAL_TEXT + 8)
-#define WIDEST        40 /* column of metrics */
+#define WIDEST        40 /* characters of the widest metric column */
 
 static const char *interval(const vxs_metrics *low, const vxs_metrics *high, const char *name,
                             bool sign, char text[INTERVAL_TEXT])
@@ -50,7 +50,7 @@ static const char *baseline_words(const vxs_cv *cv, int baseline)
     return vxs_baseline_words(vxs_baseline_names[baseline], cv->task->settings.confounds != NULL);
 }
 
-/* A width in characters as one in bytes, which printf counts. */
+/* Converts a width in characters to bytes, which printf counts. */
 static int in_bytes(int width, const char *text)
 {
     for (; *text; text++)
@@ -58,7 +58,7 @@ static int in_bytes(int width, const char *text)
     return width;
 }
 
-/* A metric of the model, and under it that of each baseline with the difference. */
+/* Prints a metric of the model, and below it each baseline's value with the difference. */
 static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *name, bool baselines,
                          int width)
 {
@@ -75,7 +75,7 @@ static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *nam
                     interval(&cv->ahead[b].low, &cv->ahead[b].high, name, true, range));
 }
 
-/* Which held-out subjects are compared, by metrics that compare subjects. */
+/* Prints which held-out subjects the comparing metrics compare. */
 static void print_comparison(const vxs_call *call, const vxs_cv *cv)
 {
     const char *names = cv->task->class_count > 0 ? "balanced accuracy, sensitivity and AUC" : "r";
@@ -91,7 +91,7 @@ static void print_comparison(const vxs_call *call, const vxs_cv *cv)
                 names, c->pairs, c->folds, cv->fold_count);
 }
 
-/* The baseline that is the best by a metric; VXS_BASELINES: there is none. */
+/* The best baseline by a metric; VXS_BASELINES: none. */
 static int best_baseline(const vxs_cv *cv, const char *name)
 {
     int best = VXS_BASELINES;
@@ -103,7 +103,7 @@ static int best_baseline(const vxs_cv *cv, const char *name)
     return best;
 }
 
-/* What the difference to the best baseline means, in the words of the report. */
+/* Prints the meaning of the difference to the best baseline, in the words of the report. */
 static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *name)
 {
     int best = best_baseline(cv, name);
@@ -120,7 +120,7 @@ static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *na
                 baseline_words(cv, best));
 }
 
-/* The main metrics; the files have all. */
+/* Prints the main metrics; the files have all. */
 static void print_scores(const vxs_call *call, const vxs_cv *cv)
 {
     static const char *const of_scores[] = { "r", "r2", "mae", NULL };
@@ -129,7 +129,7 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
     const vxs_task *t = cv->task;
     const char *const *names = t->class_count > 0 ? of_classes : of_scores;
     char words[VXS_METRIC_TEXT];
-    int width = 28; /* "covariates + global signal" */
+    int width = 28; /* width of "covariates + global signal" */
     for (size_t k = 0; names[k]; k++) {
         int length = (int)strlen(words_of(t, names[k], words));
         if (vxs_metric_applies(vxs_metric_named(names[k]), t->class_count) && length > width)
@@ -142,7 +142,7 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
             print_metric(call, cv, names[k], !vxs_metric_named(names[k])->of_two, width);
     vxs_print_classes(call->out, t->classes, &cv->classes);
     print_comparison(call, cv);
-    if (isnan(value_of(&cv->low, names[0]))) /* of those that compare subjects */
+    if (isnan(value_of(&cv->low, names[0]))) /* first metric that compares subjects */
         fprintf(call->out,
                 "  unknown: %s two subjects of one fold that differ in '%s'; use fewer folds\n",
                 isnan(value_of(&cv->pooled, names[0])) ? "there are no"

@@ -1,4 +1,4 @@
-/* cmd_describe.c - voxsift describe: a command as a Boutiques descriptor (schema 0.5). */
+/* cmd_describe.c - voxsift describe: writes a command as a Boutiques descriptor (schema 0.5). */
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -27,7 +27,8 @@ static const vxs_example examples[] = {
 };
 
 #define ID 64
-/* "lambda_ratio" of lambda-ratio, and "LAMBDA_RATIO" in brackets for the command line. */
+/* Makes the identifier "lambda_ratio", or "LAMBDA_RATIO" for the command line, from lambda-ratio.
+ */
 static void make_id(const char *name, bool upper, char id[ID])
 {
     size_t k = 0;
@@ -36,7 +37,7 @@ static void make_id(const char *name, bool upper, char id[ID])
     id[k] = '\0';
 }
 
-/* Options whose names differ in case alone would have one key. */
+/* Writes an identifier. Options must differ in more than case, or their identifiers collide. */
 static void id_text(vxs_json_writer *w, const char *key, const char *name)
 {
     char id[ID];
@@ -51,7 +52,7 @@ static void value_key(const char *name, char key[ID + 2])
     snprintf(key, ID + 2, "[%s]", id);
 }
 
-/* Of a name that is a path and nothing else. */
+/* True if the value of an option is a path in all cases. */
 static bool is_file(const vxs_param *p)
 {
     return p->type == VXS_PARAM_PATH && strcmp(p->name, "out") != 0 &&
@@ -68,7 +69,7 @@ static void write_choices(vxs_json_writer *w, const char *const *choices)
     vxs_json_close_array(w);
 }
 
-/* Whether all methods or models that have an option of this name have the same type of it. */
+/* True if all methods or models with an option of this name give it the same type. */
 static bool has_one_type(const vxs_option *option)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
@@ -152,7 +153,7 @@ static void write_command_line(vxs_json_writer *w, const vxs_command *command,
     vxs_json_text(w, "command-line", line);
 }
 
-/* The headings of help. */
+/* Writes the headings of help as groups. */
 static void write_groups(vxs_json_writer *w, const vxs_option *options, size_t count)
 {
     vxs_json_open_array(w, "groups");

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The task first, so that its rows fit. */
+/* The task comes first, because its parameter rows have offsets from the start. */
 typedef struct {
     vxs_task_settings task;
     int64_t choose, calibrate, seed;
@@ -83,7 +83,7 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
     vxs_close_json(call, &w);
 }
 
-/* Of methods that select among features, groups or pairs. */
+/* Prints the selection of features, groups or pairs. */
 static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_selected *s = o->fit.selected;
@@ -149,12 +149,12 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
             vxs_plural((size_t)c->iterations), o->fit.selected ? " of the subproblems" : "");
 }
 
-/* What the sign of weights means. */
+/* Prints the meaning of the sign of weights. */
 static void print_direction(FILE *out, const vxs_model *m, const vxs_task *t)
 {
     const vxs_selected *s = m->outputs[0].fit.selected;
     if (t->class_count > 2 || (s && s->map.kind != VXS_FEATURE_MAP_NONE) || m->outputs[0].encoded)
-        return; /* one map a class, or values without sign */
+        return; /* one map per class, or unsigned values */
     fprintf(out, "  positive weights: %s %s\n", t->class_count == 2 ? "more" : "higher",
             t->class_count == 2 ? t->classes[1] : t->settings.target);
 }
@@ -182,15 +182,15 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
         fprintf(out, "  %s/selected.tsv    selected groups with the norm of their weights\n", dir);
 }
 
-/* Where rounds are counted it is the problem on what they made that was to be solved. */
+/* The gap that the solver controls: with iterations, that of the restricted problem. */
 static double gap_of(const vxs_solution *fit)
 {
     return fit->selected ? fit->selected->restricted_gap : fit->certificate.gap;
 }
 
-#define LARGE_PRODUCT 1e12 /* beside weights of 1 in double, steps of the solver are lost in it */
+#define LARGE_PRODUCT 1e12 /* with weights of 1, steps of the solver vanish in double precision */
 
-/* Of two features, about; 0 where features are not multiplied. */
+/* Approximate largest product of two features; 0 if features are not multiplied. */
 static double largest_product(const vxs_model *m, const vxs_task *t)
 {
     const vxs_selected *s = m->outputs[0].fit.selected;
@@ -250,7 +250,7 @@ static vxs_status cross_validate(const vxs_call *call, const vxs_task *task, int
     return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);
 }
 
-/* The chosen share takes the place of --lambda-ratio. */
+/* Replaces --lambda-ratio by the cross-validated value. */
 static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
                                 vxs_method_settings *method, vxs_selection *selection,
                                 vxs_error *err)
@@ -277,8 +277,8 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     return VXS_OK;
 }
 
-/* The folds that calibrate what no choice of lambda has calibrated; 0 for none; VXS_FOLDS_OPEN
- * where no number is set. Scores of kernels and margins are in no unit. */
+/* Number of folds for calibration, unless the choice of lambda calibrates; 0: none; VXS_FOLDS_OPEN:
+ * default. Kernel scores and margins have no unit. */
 static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
                                  const vxs_selection *selection)
 {
@@ -290,8 +290,8 @@ static int64_t calibration_folds(const vxs_call *call, const vxs_task *task,
     return vxs_task_has_logits(task) ? 0 : VXS_FOLDS_OPEN;
 }
 
-/* By held-out scores of folds at the same share of lambda_max. Folds that nobody asked for and that
- * the subjects do not allow (few persons or sites, a rare class) cost no model. */
+/* Calibrates by held-out scores of folds at the same lambda ratio. If default folds are impossible
+ * for the subjects (few persons or sites, a rare class), the model stays uncalibrated. */
 static vxs_status calibrate(const vxs_call *call, const vxs_task *task,
                             const vxs_method_settings *method, vxs_model *model, vxs_error *err)
 {
@@ -350,7 +350,8 @@ static vxs_status save(const vxs_call *call, const vxs_task *task,
     return status ? status : settle(model, task, err);
 }
 
-/* Folds that choose lambda calibrate as well, and others would look the same in the model. */
+/* Refuses --calibrate with folds that differ from those choosing lambda, which calibrate too: the
+ * model would not record the difference. */
 static vxs_status check_folds(const fit_settings *s, const vxs_task *task, vxs_error *err)
 {
     if (s->calibrate > 0 && task->class_count == 0)

@@ -10,7 +10,7 @@ typedef struct {
 } settings;
 
 #define MOST_NAMES 64
-/* Commands, methods and topics. */
+/* Names of commands, methods and topics. */
 static const char *const *names(void)
 {
     static const char *all[MOST_NAMES + 1];
@@ -42,7 +42,7 @@ static const vxs_example examples[] = {
     { NULL, NULL },
 };
 
-/* What stands under a name that is no command's. */
+/* Prints the page of a method or topic. */
 static bool print_page(FILE *out, const char *name)
 {
     for (const vxs_method *m = vxs_methods; m->name; m++)

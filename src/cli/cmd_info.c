@@ -1,4 +1,4 @@
-/* cmd_info.c - voxsift info: what is in a file or directory, in words. */
+/* cmd_info.c - voxsift info: describes a file or directory. */
 #include "cli/info.h"
 
 #include <math.h>
@@ -25,14 +25,14 @@ static const vxs_example examples[] = {
 
 /* ---- Cohorts --------------------------------------------------------------------------------- */
 
-/* Whole numbers that a cohort can have; what else stands there was not written by voxsift. */
+/* True for counts that a cohort can have; other values are not from voxsift. */
 static bool is_count(const vxs_json *object, const char *key)
 {
     double value = vxs_json_get_number(object, key);
     return value >= 0 && value < 9e15 && value == floor(value);
 }
 
-/* With a count of the values that are not 0. */
+/* True for sparse cohorts, which have a count of nonzero values. */
 static bool is_sparse(const vxs_json *about)
 {
     const char *stored = vxs_json_get_text(about, "features_stored");
@@ -87,7 +87,7 @@ static void show_people(FILE *out, const vxs_json *about)
                *id = vxs_json_get_text(about, "id_column");
     double people = vxs_json_get_number(about, "people");
     double perhaps = vxs_json_get_number(about, "people_perhaps");
-    if (!(people >= 0)) /* cohorts of other programs */
+    if (!(people >= 0)) /* cohorts of other programs have no count */
         return;
     fprintf(out, "  people      %.0f", people);
     if (perhaps < people)
@@ -123,7 +123,8 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
     show_dropped(out, about);
 }
 
-/* What is told besides sizes, where it is there: nothing is printed that has another type. */
+/* True if further properties are present with the right types; values of other types are not
+ * printed. */
 static bool is_told(const vxs_json *about)
 {
     const vxs_json *shape = vxs_json_get(vxs_json_get(about, "grid"), "shape"),
@@ -181,7 +182,7 @@ static bool has_image_name(const char *path)
 
 typedef vxs_status teller(const vxs_call *call, vxs_error *err);
 
-/* By its name when that is an image's or an atlas's, else by its first bytes. */
+/* Selects the description by the name of an image or atlas, otherwise by the first bytes. */
 static teller *teller_for(const char *path)
 {
     char bytes[6] = "";
@@ -203,7 +204,7 @@ static teller *teller_for(const char *path)
     return packed || header ? vxs_info_image : vxs_info_table;
 }
 
-/* A directory is what its file says; without one of ours a cohort's is missing. */
+/* Describes a directory by its JSON file; without one, reports the missing cohort.json. */
 static vxs_status tell_directory(const vxs_call *call, vxs_error *err)
 {
     char *file = vxs_format(err, "%s/%s", call->operands[0], VXS_MODEL_FILE);
@@ -221,7 +222,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return tell_directory(call, err);
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-        return vxs_info_table(call, err); /* a pipe can be read once only */
+        return vxs_info_table(call, err); /* a pipe can be read only once */
     return teller_for(path)(call, err);
 }
 

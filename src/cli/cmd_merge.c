@@ -1,4 +1,4 @@
-/* cmd_merge.c - voxsift merge, and what a chunk says of itself. */
+/* cmd_merge.c - voxsift merge, and the messages about chunks. */
 #include "cli/cli.h"
 
 typedef struct {

@@ -20,17 +20,17 @@ static const vxs_example examples[] = {
 typedef struct {
     const vxs_call *call;
     const vxs_task *task;
-    const char *name; /* of the target, or of the class */
+    const char *name; /* name of the target or of the class */
     vxs_json_writer json;
-    bool found; /* a fit whose gap is larger than asked for; `worst` is the largest */
+    bool found; /* some fit has a gap above the tolerance; `worst` is the largest gap */
     vxs_certificate worst;
-    double gap;          /* of what that fit was to solve */
-    uint64_t iterations; /* of fgm and mslr */
+    double gap;          /* gap that this fit's solver controls */
+    uint64_t iterations; /* iterations of fgm and mslr */
     double passes;
-    size_t unidentified; /* the most directions of a fit */
+    size_t unidentified; /* largest number of unidentified directions of a fit */
 } printer;
 
-/* For fgm and mslr the gap of the restricted problem. */
+/* Keeps the largest gap; for fgm and mslr, the gap of the restricted problem. */
 static void keep_worst(printer *p, const vxs_solution *fit)
 {
     const vxs_certificate *c = &fit->certificate;
@@ -57,7 +57,7 @@ static vxs_status settle(const printer *p, vxs_error *err)
                     c->lambda, c->gap, c->tol);
 }
 
-/* Of methods that select among units, round by round. */
+/* Prints the iterations of methods that select feature blocks. */
 static void print_iterations(const printer *p, size_t number, const vxs_output_fit *o)
 {
     const vxs_certificate *c = &o->fit.certificate;
@@ -74,7 +74,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     printer *p = user;
     const vxs_certificate *c = &o->fit.certificate;
     FILE *out = p->call->out;
-    bool first = !o->name || o->name == p->task->classes[0]; /* the others are of the same fit */
+    bool first = !o->name || o->name == p->task->classes[0]; /* other outputs share the fit */
     (void)err;
     p->passes += first ? c->passes : 0;
     keep_worst(p, &o->fit);
@@ -126,7 +126,7 @@ static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
     return status;
 }
 
-/* Points are lines as they come; JSON is printed when it is whole. */
+/* Prints each point as it completes; JSON when the path is complete. */
 static vxs_status print_path(printer *p, vxs_task *task, vxs_error *err)
 {
     double start = vxs_seconds();
@@ -152,7 +152,8 @@ static vxs_status print_path(printer *p, vxs_task *task, vxs_error *err)
     if (fclose(whole) != 0 && !status)
         status = vxs_fail(err, VXS_FAILED, "not enough memory for the path");
     if (!status)
-        (void)!fwrite(text, 1, length, p->call->out); /* what cannot be written shows at the end */
+        (void)!fwrite(text, 1, length,
+                      p->call->out); /* write errors appear when the stream is closed */
     free(text);
     return status;
 }

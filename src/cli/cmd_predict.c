@@ -23,7 +23,7 @@ static const vxs_example examples[] = {
 };
 
 typedef struct {
-    vxs_cohort_settings sources; /* first: rows of vxs_source_params are of it */
+    vxs_cohort_settings sources; /* first: offsets in vxs_source_params start here */
     bool training_too;
 } predict_settings;
 
@@ -40,15 +40,15 @@ typedef struct {
     const vxs_cohort *cohort;
     double *scores;
     vxs_predictions said;
-    size_t target; /* column of the table, or SIZE_MAX */
+    size_t target; /* target column of the table, or SIZE_MAX */
     vxs_trained *trained;
-    size_t known[2]; /* subjects that the model was trained on: their images; other images */
-    size_t perhaps;  /* that may be of a person whom it was trained on */
+    size_t known[2]; /* training subjects, with the same images and with other images */
+    size_t perhaps;  /* number of subjects that may be persons of the training data */
     vxs_unseen_list unseen;
     vxs_metrics metrics;
     vxs_class_scores classes;
-    vxs_row_filter filter; /* by --only and --exclude */
-    size_t n;              /* subjects that these select */
+    vxs_row_filter filter; /* filter of --only and --exclude */
+    size_t n;              /* number of selected subjects */
 } predictions;
 
 static bool scores_training(const predictions *p)
@@ -71,7 +71,7 @@ static const char *id_of(const predictions *p, size_t i)
     return vxs_cohort_id(p->cohort, i);
 }
 
-/* The column in which subject i has no value. */
+/* The first column in which subject i lacks a value that the model needs. */
 static const char *lacks(const predictions *p, size_t i)
 {
     const char *column = vxs_model_lacks(p->model, p->cohort, i);
@@ -83,8 +83,8 @@ static const char *truth_of(const predictions *p, size_t i)
     return p->target == SIZE_MAX ? NULL : vxs_table_cell(p->cohort->people, i, p->target);
 }
 
-/* Targets that are none of the model's classes, such as 1 and 2 where the model has 0 and 1: no
- * score has their subjects. */
+/* Counts subjects whose target is none of the model's classes, such as 1 and 2 for classes 0 and 1;
+ * scores exclude them. */
 static size_t count_strange(const predictions *p, size_t *first)
 {
     size_t count = 0;
@@ -238,7 +238,7 @@ static void log_perhaps(const predictions *p)
                                    : "exclude them (--training-too includes them)");
 }
 
-/* Who has no prediction, and whom the model was trained on. */
+/* Logs the subjects without prediction, and those of the training data. */
 static void log_subjects(const predictions *p)
 {
     const vxs_context *context = p->call->context;
@@ -290,7 +290,7 @@ static void log_calibration(const predictions *p)
                 "and --calibrate");
 }
 
-/* Lines of the log, as the confusion matrix and scores of each class have them. */
+/* Logs the confusion matrix and scores of each class, line by line. */
 static vxs_status log_classes(const predictions *p, vxs_error *err)
 {
     char *text = NULL;
@@ -326,7 +326,8 @@ static void log_metrics(const predictions *p)
     for (; *names && m->count > 0 && length < sizeof(text); names++) {
         const vxs_metric_row *row = vxs_metric_named(*names);
         double value = *vxs_metric((vxs_metrics *)m, row);
-        if (!isnan(value)) /* one subject has no correlation, one class no area */
+        if (!isnan(
+                value)) /* the correlation of one subject and the AUC of one class are undefined */
             length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s %s",
                                        length > 0 ? "," : "",
                                        vxs_metric_words(row, model->class_count,
@@ -362,7 +363,7 @@ static vxs_status check_anybody(const predictions *p, vxs_error *err)
                     id_of(p, first), lacks(p, first), n > 1 ? ", and others" : "");
 }
 
-/* Levels that only unselected subjects have are nobody's concern. */
+/* Removes warnings about levels that occur only in unselected subjects. */
 static void keep_selected(predictions *p)
 {
     size_t kept = 0;
@@ -380,8 +381,7 @@ static void keep_selected(predictions *p)
     p->unseen.count = kept;
 }
 
-/* Scores are over subjects that are selected and, unless they are to be in, that the model was not
- * trained on. */
+/* Computes scores over the selected subjects, without training subjects unless requested. */
 static vxs_status compare(predictions *p, vxs_error *err)
 {
     const vxs_cohort *c = p->cohort;
@@ -428,7 +428,8 @@ static vxs_status compute(predictions *p, vxs_error *err)
     return status ? status : compare(p, err);
 }
 
-/* `selected`: the cohort was made for this call, of those that are selected. */
+/* Predicts and scores. `selected`: the cohort was made for this call, from the selected subjects.
+ */
 static vxs_status predict(const vxs_call *call, const vxs_model *model, const vxs_cohort *cohort,
                           bool selected, vxs_error *err)
 {

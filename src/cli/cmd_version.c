@@ -1,4 +1,4 @@
-/* cmd_version.c - voxsift version: what a bug report needs to say. */
+/* cmd_version.c - voxsift version: the facts for a bug report. */
 #include "build_facts.h"
 #include "cli/cli.h"
 

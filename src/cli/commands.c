@@ -1,4 +1,5 @@
-/* commands.c - the table of commands. A new one: its file, a line here and a line below. */
+/* commands.c - the table of commands. A new command needs its file, a declaration and a row here.
+ */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ const vxs_command *const vxs_commands[] = {
 
 #define COMMANDS (sizeof(vxs_commands) / sizeof(vxs_commands[0]))
 
-/* Filled again with the same pointers at every call, so that the table is the only list. */
+/* Refilled with the same pointers at every call, so that the table remains the only list. */
 const char *const *vxs_command_names(void)
 {
     static const char *names[COMMANDS];

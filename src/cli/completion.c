@@ -5,7 +5,7 @@ const char *const vxs_shells[] = { "bash", "zsh", "fish", NULL };
 
 /* ---- bash ------------------------------------------------------------------------------------ */
 
-/* "simulate:--target) words ...": what follows an option that wants a value. */
+/* Writes "simulate:--target) words ...": the completions of an option's value. */
 static void bash_values(FILE *out, const vxs_command *command, const vxs_param *param)
 {
     if (param->type == VXS_PARAM_FLAG)
@@ -71,7 +71,7 @@ static void complete_bash(FILE *out)
 
 /* ---- zsh ------------------------------------------------------------------------------------- */
 
-/* Inside single quotes, where colons and brackets mean something to _arguments. */
+/* Escapes a text for single quotes, in which colons and brackets are special to _arguments. */
 static void zsh_text(FILE *out, const char *text)
 {
     for (; *text; text++) {

@@ -1,4 +1,4 @@
-/* help.c - what a person sees who asks. */
+/* help.c - prints help: overview, commands, options. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -124,7 +124,7 @@ void vxs_param_words(const vxs_param *param, char *buffer, size_t size)
         snprintf(buffer + used, size - used, ". %s", param->more);
 }
 
-/* Whether the help explains every choice. */
+/* True if the help text explains every choice. */
 static bool names_all(const vxs_param *param)
 {
     size_t k = 0;
@@ -162,7 +162,7 @@ void vxs_option_words(const vxs_option *option, char *buffer, size_t size)
 
 /* ---- Which options --------------------------------------------------------------------------- */
 
-/* Whether an option of a task has a use for the method. */
+/* True if an option of the task applies to the method. */
 static bool applies(const vxs_method *method, const char *name)
 {
     if (strcmp(name, "graph") == 0)
@@ -174,7 +174,7 @@ static bool applies(const vxs_method *method, const char *name)
     return true;
 }
 
-/* Those of the chosen kind, with its row for each; without one all. */
+/* The options of the selected kind, with its own rows; all options if none is selected. */
 static size_t options_for(const vxs_command *command, int kind, vxs_option *options)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
@@ -265,7 +265,7 @@ void vxs_help_brief(FILE *out, const vxs_command *command, int kind)
     print_more(out, command, true);
 }
 
-/* The first paragraph of what the manual page says. */
+/* Prints the first paragraph of a manual page's description. */
 static void print_paragraph(FILE *out, const char *text)
 {
     char paragraph[2048];

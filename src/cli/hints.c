@@ -1,4 +1,4 @@
-/* hints.c - words of scikit-learn, glmnet, FSL, PALM and PRoNTo, and what they are called here. */
+/* hints.c - translates words of scikit-learn, glmnet, FSL, PALM and PRoNTo to voxsift's. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -6,8 +6,8 @@
 #define MOST 3
 typedef struct {
     const char *given;
-    const char *instead[MOST]; /* options: the first that the command has */
-    const char *text;          /* otherwise; or NULL */
+    const char *instead[MOST]; /* options: the first that the command has applies */
+    const char *text;          /* text if no option applies; or NULL */
 } hint;
 
 static const hint options[] = {
@@ -110,7 +110,7 @@ static const value_hint commands[] = {
     { NULL, "fslinfo", "info" },       { NULL, "boutiques", "describe" },
 };
 
-/* --n_jobs is --n-jobs. */
+/* True if the words are equal up to '_' and '.' for '-': --n_jobs is --n-jobs. */
 static bool is_word(const char *given, size_t length, const char *word)
 {
     for (size_t i = 0; i < length; i++)

@@ -1,4 +1,4 @@
-/* info.h - what `voxsift info` tells, one kind of file each. */
+/* info.h - the descriptions that `voxsift info` prints, one per kind of file. */
 #ifndef VXS_CLI_INFO_H
 #define VXS_CLI_INFO_H
 

@@ -4,15 +4,15 @@
 #include <math.h>
 
 typedef struct {
-    double min, max, sum; /* of the finite items */
+    double min, max, sum; /* range and sum of the finite items */
     size_t nonfinite;
 } array_facts;
 
-/* Stops early when told to, which the caller then finds out. */
+/* Scans the array; stops early after an interrupt, which the caller detects. */
 static array_facts look_at_array(const vxs_call *call, const vxs_npy *npy)
 {
     array_facts facts = { NAN, NAN, 0, 0 };
-    double lost = 0; /* compensated, so that the sum of millions of items is right */
+    double lost = 0; /* compensated summation: exact to rounding for millions of items */
     for (size_t i = 0; i < npy->count; i++) {
         double value = vxs_npy_item(npy, i);
         if (i % 65536 == 0 && vxs_check_interrupted(call->context, NULL))

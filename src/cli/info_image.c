@@ -1,4 +1,4 @@
-/* info_image.c - grid, orientation, type and range of an image. */
+/* info_image.c - describes the grid, orientation, type and range of an image. */
 #include "cli/info.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static const char *unit_words(int units)
     return (units & 7) <= 3 ? words[units & 7] : "not in the standard";
 }
 
-/* What makes people's results wrong without anybody noticing. */
+/* Warns of properties that silently corrupt results. */
 static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
                              const vxs_image_summary *summary)
 {
@@ -43,7 +43,7 @@ static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
         vxs_log(call->context, VXS_LOG_WARNING, "'%s': all values are 0", path);
 }
 
-/* Voxels of each label. */
+/* Number of voxels of each label. */
 static size_t *count_voxels(const vxs_atlas *atlas, vxs_error *err)
 {
     size_t *counts = vxs_alloc(atlas->count, sizeof(*counts), err);
@@ -178,8 +178,7 @@ static vxs_status tell(const vxs_call *call, const char *path, const vxs_atlas *
     return status;
 }
 
-/* A text beside an image may be anything: where it does not name labels, there is only the image.
- */
+/* Describes an image, with the labels of a text file beside it if that is a label table. */
 vxs_status vxs_info_image(const vxs_call *call, vxs_error *err)
 {
     const char *path = call->operands[0];

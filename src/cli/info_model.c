@@ -1,4 +1,4 @@
-/* info_model.c - what a model predicts, from what, and how far its answer can be trusted. */
+/* info_model.c - describes a model: target, inputs, certificate and limits of its predictions. */
 #include "cli/info.h"
 
 static const char *loss_of(const vxs_model *m)
@@ -43,7 +43,7 @@ static void print_json(const vxs_call *call, const vxs_model *m)
     vxs_close_json(call, &w);
 }
 
-/* Of methods that select among features, groups or pairs. */
+/* Prints the selection of features, groups or pairs. */
 static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_selected *s = o->fit.selected;
@@ -96,7 +96,7 @@ static void print_words(const vxs_call *call, const vxs_model *m)
                 k + 1 == m->covariate_count ? "\n" : "");
 }
 
-/* Those with which it was fitted. */
+/* Repeats the warnings of the fit. */
 static void repeat_warnings(const vxs_call *call, const vxs_model *m)
 {
     const vxs_json *warnings = vxs_json_get(m->about, "warnings");

@@ -1,14 +1,14 @@
-/* info_table.c - what every column of a table holds. */
+/* info_table.c - describes the columns of a table. */
 #include "cli/info.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVELS_SHOWN 12 /* more different values than these are counted, not listed */
+#define LEVELS_SHOWN 12 /* columns with more different values show their number only */
 
 typedef struct {
     vxs_column_summary summary;
-    vxs_level *levels; /* NULL when they are numbers or too many */
+    vxs_level *levels; /* NULL for numeric columns and for too many values */
 } column_facts;
 
 static vxs_status look_at_column(const vxs_table *table, size_t j, column_facts *facts,
@@ -68,7 +68,7 @@ static void print_column_json(vxs_json_writer *writer, const char *name, const c
     vxs_json_close_object(writer);
 }
 
-/* Two subjects of one name are the beginning of every wrong join. */
+/* Warns of duplicate ids, which lead to wrong joins. */
 static void warn_of_twins(const vxs_call *call, const vxs_table *table, size_t j,
                           const vxs_column_summary *s)
 {

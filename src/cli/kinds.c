@@ -1,5 +1,5 @@
-/* kinds.c - things that are chosen by name and have options of their own: methods, by --method, and
- * simulations, by the first operand. */
+/* kinds.c - objects that are selected by name and have options of their own: methods, by --method,
+ * and simulations, by the first operand. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ const vxs_param *vxs_kind_param(const vxs_kind *kind, const char *name)
     return NULL;
 }
 
-/* Each name once, by the first that has it. */
+/* Adds each option name once, from the first kind that has it. */
 size_t vxs_kinds_add(int place, vxs_option *options, size_t count)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
@@ -67,7 +67,7 @@ static void add_names(char *buffer, size_t size, const vxs_kind *kinds, const bo
     }
 }
 
-/* Those whose row of this name says the same as that of the first, which are marked as told. */
+/* Marks the kinds whose row has the same words as that of kind `first`; returns their number. */
 static size_t say_the_same(const vxs_kind *kinds, size_t count, size_t first, const char *name,
                            bool *same, bool *told)
 {
@@ -85,7 +85,8 @@ static size_t say_the_same(const vxs_kind *kinds, size_t count, size_t first, co
     return found;
 }
 
-/* "phrase (default 1)", "phrase (only of a)", "phrase (not of a)", or "a, b: phrase; c: phrase". */
+/* Formats "phrase (default 1)", "phrase (only of a)", "phrase (not of a)", or "a, b: phrase; c:
+ * phrase". */
 void vxs_kinds_words(int place, const char *name, char *buffer, size_t size)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
@@ -101,7 +102,7 @@ void vxs_kinds_words(int place, const char *name, char *buffer, size_t size)
             continue;
         size_t found = say_the_same(kinds, count, k, name, same, told);
         vxs_param_words(p, words, sizeof(words));
-        if (found < with) { /* rows that differ */
+        if (found < with) { /* rows differ between kinds */
             add(buffer, size, separator(buffer));
             add_names(buffer, size, kinds, same, count);
             add(buffer, size, ": ");

@@ -1,4 +1,4 @@
-/* main.c - the program. Results that did not reach standard output are a failure like any other. */
+/* main.c - the program. Results that do not reach standard output are a failure like any other. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
  * program starts itself once more. Where that cannot be, it goes on with the threads. */
 
 #define ONE_THREAD "OPENBLAS_NUM_THREADS=1"
-#define NAME       21   /* characters of it up to the '=' and with it */
-#define MOST       4096 /* variables of an environment: their addresses are copied onto the stack */
+#define NAME       21   /* characters of the variable up to and including '=' */
+#define MOST       4096 /* most environment variables; their addresses are copied onto the stack */
 
 static bool begins_alike(const char *a, const char *b, int count)
 {
@@ -26,7 +26,7 @@ static bool begins_alike(const char *a, const char *b, int count)
     return true;
 }
 
-/* Runs before all libraries are initialized, and so without them, and without the sanitizers'. */
+/* Runs before all libraries are initialized, hence without them and without the sanitizers. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void
 prevent_blas_threads(int argc, char **argv, char **environment)
 {
@@ -52,8 +52,8 @@ __attribute__((section(".preinit_array"),
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 
-/* A closed descriptor would be given to the next file that is opened, and messages would be written
- * into data. What takes its place fails when it is used, as a closed one does. */
+/* Occupies closed standard descriptors: the next opened file would get a closed one, and messages
+ * would go into data. The substitute fails on use, as a closed descriptor does. */
 static void occupy_standard_streams(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     int code = vxs_run(argc, argv, stdout, stderr);
     errno = 0;
     if (fflush(stdout) != 0 && errno == EPIPE)
-        return 128 + SIGPIPE; /* whoever read it has enough: no need to say so */
+        return 128 + SIGPIPE; /* the reader closed the pipe on purpose: no message */
     vxs_status closed = vxs_file_close(stdout, "standard output", &err);
     if (closed && code == VXS_OK) {
         fprintf(stderr, "voxsift: %s\n", err.message);

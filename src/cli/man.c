@@ -1,10 +1,10 @@
-/* man.c - manual pages from the same tables, in man(7) macros. */
+/* man.c - writes manual pages from the tables, in man(7) macros. */
 #include "cli/cli.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Text in which nothing is markup: hyphens stay hyphens, a point or quote may begin a line. */
+/* Escapes markup: hyphens stay hyphens, and a period or quote may begin a line. */
 static void text(FILE *out, const char *words)
 {
     for (; *words; words++) {

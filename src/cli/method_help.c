@@ -1,4 +1,4 @@
-/* method_help.c - methods for a reader: which one, and a page about each. */
+/* method_help.c - prints the table of methods, and a page about each. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #define COLUMN 24
 
 typedef struct {
-    const char *map, *use; /* of the table */
+    const char *map, *use; /* columns of the table of methods */
     const char *when, *problem, *example, *result, *cost;
 } page;
 

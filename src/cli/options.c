@@ -1,4 +1,4 @@
-/* options.c - the command line, read by the tables. */
+/* options.c - parses the command line by the tables. */
 #include "cli/cli.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static const vxs_param output_params[] = {
     { .name = NULL },
 };
 
-/* --dry-run makes nothing, so the command itself asks for --out. */
+/* For --dry-run, which needs no --out; the command itself checks. */
 static const vxs_param checked_output_params[] = {
     { OUT_ROW },
     { FORCE_ROW },
@@ -85,8 +85,8 @@ typedef struct {
     const vxs_command *command;
     vxs_option options[VXS_MAX_OPTIONS];
     bool given[VXS_MAX_OPTIONS];
-    const char
-        *texts[VXS_MAX_OPTIONS]; /* of options of methods and models, until it is known which */
+    const char *texts
+        [VXS_MAX_OPTIONS]; /* texts of options of methods and models, until the kind is known */
     size_t count;
     vxs_parsed *parsed;
     char **argv;
@@ -125,7 +125,8 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
     return add_table(talk_params, VXS_SHARED, options, count);
 }
 
-/* --participant_label is --participant-label: both spellings are in use in this field. */
+/* True if the names are equal up to '_' for '-': both --participant_label and --participant-label
+ * are in use in this field. */
 static bool same_name(const char *given, size_t length, const char *name)
 {
     for (size_t i = 0; i < length; i++)
@@ -172,13 +173,13 @@ static vxs_status set_option(reader *r, size_t k, const char *text)
     r->given[k] = true;
     r->texts[k] = text;
     if (option->place == VXS_OF_METHOD || option->place == VXS_OF_MODEL)
-        return VXS_OK; /* as soon as it is known which */
+        return VXS_OK; /* parsed as soon as the kind is known */
     return vxs_param_set(option->param, own ? (void *)r->parsed->values.bytes : &r->parsed->shared,
                          text, r->err);
 }
 
-/* Sets option k from text or, when text is NULL and it wants a value, from the next argument,
- * which is then used up. */
+/* Sets option k from `text`; if that is NULL and the option has a value, from the next argument,
+ * which is then used. */
 static vxs_status take_option(reader *r, size_t k, const char *text, char **next, int *used)
 {
     const vxs_param *param = r->options[k].param;
@@ -208,7 +209,7 @@ static vxs_status read_long(reader *r, const char *name, char **next, int *used)
     return unknown_option(r, name, length);
 }
 
-/* One letter an argument, its value behind it or next: -o DIR, -oDIR. */
+/* Reads a short option, one per argument, with its value attached or next: -o DIR, -oDIR. */
 static vxs_status read_short(reader *r, const char *letters, char **next, int *used)
 {
     const char *names[VXS_MAX_OPTIONS + 1];
@@ -243,11 +244,11 @@ static vxs_status read_operand(reader *r, char *text)
         return vxs_fail(r->err, VXS_MISUSE, "unknown %s '%s'%s%s%s", operand->name, text,
                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
-    r->argv[r->operands++] = text; /* never behind the one being read */
+    r->argv[r->operands++] = text; /* operands never overtake the argument being read */
     return VXS_OK;
 }
 
-/* Kinds have rows of their own for what may have the same name; the chosen one's count. */
+/* Parses the options of the selected kind by its own rows, since kinds may share option names. */
 static vxs_status settle_kind(const reader *r, int place, const char *noun, size_t chosen,
                               void *values)
 {
@@ -278,19 +279,19 @@ static vxs_status settle_method(const reader *r)
     return settle_kind(r, VXS_OF_METHOD, "method", chosen, &r->parsed->method);
 }
 
-/* Without an operand it is missing, which is said later. */
+/* Selects the model by the first operand; check_complete reports a missing one. */
 static vxs_status settle_model(const reader *r)
 {
     size_t chosen = 0;
     if (r->operands == 0)
         return VXS_OK;
     while (strcmp(vxs_simulations[chosen].name, r->argv[0]) != 0)
-        chosen++; /* it is one of them, or reading it would have failed */
+        chosen++; /* the operand is a valid choice, or parsing would have failed */
     r->parsed->kind = (int)chosen;
     return settle_kind(r, VXS_OF_MODEL, "model", chosen, &r->parsed->model);
 }
 
-/* Help is given whatever else is missing. */
+/* Checks for missing operands and options; --help needs none. */
 static vxs_status check_complete(const reader *r)
 {
     if (r->parsed->shared.help)

@@ -1,4 +1,4 @@
-/* run.c - from the words of the command line to an exit code. */
+/* run.c - runs a command line and returns the exit code. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -41,8 +41,8 @@ void vxs_close_json(const vxs_call *call, vxs_json_writer *writer)
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
-/* A text may name a file, such as that of --folds-from; a column called like a directory does not.
- */
+/* Registers paths among the values as inputs. A text may name a file, such as that of --folds-from;
+ * a column named like a directory is no input. */
 static void add_inputs(const vxs_param *table, const void *values)
 {
     struct stat about;
@@ -57,9 +57,9 @@ static void add_inputs(const vxs_param *table, const void *values)
     }
 }
 
-/* Named files and directories are inputs before they are read, so that an output which would
- * replace one of them is refused before the work; what is found only by reading is refused behind
- * it. */
+/* Registers the named files and directories before they are read, so that an output that would
+ * replace one of them is refused before the work; inputs found while reading are refused
+ * afterwards. */
 static vxs_status check_output(const vxs_call *call, vxs_error *err)
 {
     const vxs_command *command = call->command;
@@ -105,7 +105,7 @@ static char *name_checkpoint(const char *out, vxs_error *err)
     return vxs_format(err, "%.*s.checkpoint", (int)length, out);
 }
 
-/* What is finished stands beside the output until that is whole. */
+/* Runs with a checkpoint beside the output until the output is complete. */
 static vxs_status run_in_pieces(vxs_call *call, vxs_error *err)
 {
     const vxs_shared *shared = call->shared;
@@ -174,7 +174,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
     return status;
 }
 
-/* A call that failed because it was told to stop was stopped, whatever it made of that. */
+/* Finishes the run. Any failure after an interrupt counts as the interrupt. */
 static vxs_status finish(vxs_status status, const vxs_error *err, vxs_console *talk)
 {
     vxs_console_flush(talk);
@@ -189,7 +189,7 @@ static vxs_status finish(vxs_status status, const vxs_error *err, vxs_console *t
     return status;
 }
 
-/* The command line as it could be typed again; for provenance, before it is taken apart. */
+/* The command line as a shell would read it again, for provenance; called before parsing. */
 static char *join_words(int argc, char **argv, vxs_error *err)
 {
     char *line = vxs_format(err, "voxsift");
@@ -209,8 +209,8 @@ static const char *alias(const char *word)
     return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ? "version" : word;
 }
 
-/* What a command prints passes through a stream that shows what a terminal would obey; on a
- * terminal a line at a time. */
+/* Runs a command whose output passes through a stream that makes control characters visible;
+ * line-buffered on a terminal. */
 static vxs_status run_shown(const vxs_command *command, const vxs_parsed *parsed, const char *words,
                             FILE *out, vxs_console *talk, vxs_error *err)
 {
@@ -223,7 +223,7 @@ static vxs_status run_shown(const vxs_command *command, const vxs_parsed *parsed
     listener heard = { .talk = talk, .terminal = terminal };
     vxs_status status = run_command(command, parsed, words, shown, &heard, err);
     vxs_warnings_release(&heard.warnings);
-    (void)fclose(shown); /* what did not reach `out` shows when that is closed */
+    (void)fclose(shown); /* lost output shows when `out` is closed */
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* signals.c - a request to stop is kept until work can stop without leaving half an output; not for
- * longer than it takes to lose patience. */
+/* signals.c - defers a request to stop until work can stop without half an output, for at most
+ * PATIENCE. */
 #include "cli/cli.h"
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 volatile int vxs_interrupted = 0;
 
 #define ONE_REQUEST 0.5     /* seconds; wrappers such as timeout send a signal twice in a row */
-#define PATIENCE    1500000 /* microseconds in which work can stop by itself */
+#define PATIENCE    1500000 /* microseconds within which work should stop by itself */
 
 static struct timespec first_request;
 static char name[64] = "voxsift: ";
@@ -26,7 +26,7 @@ static void say(const char *text)
     (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-/* Ends the program as if its work had stopped. Outputs appear by one rename, so that none is half.
+/* Ends the program like an interrupted run. Outputs appear by one rename, so that none is partial.
  */
 static void end_now(vxs_status status, const char *message)
 {
@@ -39,30 +39,32 @@ static void end_now(vxs_status status, const char *message)
     _exit((int)status);
 }
 
-/* For work that does not look at requests for so long, such as one call of another library. */
+/* Ends work that does not check for interrupts for PATIENCE, such as one call of another library.
+ */
 static void stop_now(int number)
 {
     (void)number;
     end_now(VXS_INTERRUPTED, "interrupted");
 }
 
-/* A file that was mapped became shorter, or its disk fails: bad data like any other, seen by
- * whichever thread reads it first. */
+/* Handles a mapped file that was truncated or is on a failing disk: bad data like any other, on the
+ * thread that reads it first. */
 static void end_of_map(int number, siginfo_t *info, void *context)
 {
     static int first;
     char line[1024];
     (void)context;
     while (__atomic_exchange_n(&first, 1, __ATOMIC_ACQ_REL))
-        pause(); /* the thread that was first ends us */
+        pause(); /* the first thread ends the process */
     vxs_status status = vxs_mapping_fault(info->si_addr, line, sizeof(line));
     if (status)
         end_now(status, line);
-    signal(number, SIG_DFL); /* a fault of ours */
+    signal(number, SIG_DFL); /* a bug of voxsift */
     raise(number);
 }
 
-/* Whoever asks again later is obeyed at once. Only calls that a handler may make. */
+/* Records the request; a later second request ends the program at once. Async-signal-safe calls
+ * only. */
 static void remember(int number)
 {
     static const struct itimerval wait = { .it_value = { PATIENCE / 1000000, PATIENCE % 1000000 } };
@@ -80,9 +82,8 @@ static void remember(int number)
         stop_now(number);
 }
 
-/* Reads and writes are not restarted, so that waiting for a slow pipe ends as well. What the caller
- * ignores (nohup) stays ignored. A limit on file size, or a reader of our messages that goes away,
- * shows as a failed write. */
+/* Does not restart reads and writes, so that waiting for a slow pipe ends too. Signals ignored by
+ * the caller (nohup) stay ignored. SIGXFSZ and SIGPIPE are ignored: the write fails instead. */
 void vxs_signals_catch(void)
 {
     static const int stops[] = { SIGINT, SIGTERM, SIGHUP, SIGXCPU };

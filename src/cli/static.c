@@ -1,6 +1,6 @@
-/* static.c - part of the static program alone. libgomp looks for plug-ins of accelerators by
- * dlopen, which cannot work where there is no C library of the very version that was linked: here
- * it finds none. The linker puts this in the place of dlopen (--wrap). */
+/* static.c - linked into the static program alone. libgomp searches accelerator plug-ins by dlopen,
+ * which requires the very C library that was linked. The linker replaces dlopen by this function
+ * (--wrap), which finds none. */
 #include <stddef.h>
 
 void *__wrap_dlopen(const char *name, int flags);

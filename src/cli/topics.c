@@ -1,4 +1,4 @@
-/* topics.c - long texts of help: in the manual pages of the commands that they concern. */
+/* topics.c - long help texts, included in the manual pages of the commands they concern. */
 #include "cli/cli.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* with_task.c - what most commands that predict begin with: a cohort, and a task on it. */
+/* with_task.c - the common start of commands that predict: opens a cohort and makes a task. */
 #include "cli/cli.h"
 
 vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings,

@@ -1,9 +1,9 @@
-/* wrap.c - text for a terminal: in lines that fit, and with nothing in it but text. */
+/* wrap.c - wraps texts to lines of a terminal, and removes control characters. */
 #include "cli/cli.h"
 
 #include <string.h>
 
-/* Columns a UTF-8 text takes: bytes that do not continue a character. */
+/* Number of columns of a UTF-8 text: bytes that start a character. */
 static int columns(const char *text, size_t length)
 {
     int count = 0;

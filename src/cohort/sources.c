@@ -287,7 +287,7 @@ static vxs_status list_volumes(vxs_build *build, const char *const *sources, vxs
     if (!sources[0] || sources[1] || !vxs_is_image_name(sources[0]))
         return vxs_fail(err, VXS_MISUSE, "--rows requires one 4D image");
     vxs_status status = add_volumes(build, sources[0], err);
-    return status ? status : vxs_build_set_aside(build, build->table, err);
+    return status ? status : vxs_build_exclude(build, build->table, err);
 }
 
 static vxs_status join_participants(vxs_build *build, vxs_error *err)
@@ -300,7 +300,7 @@ static vxs_status join_participants(vxs_build *build, vxs_error *err)
         status = vxs_build_read_table(build, participants, err);
     if (!status && build->table)
         status = vxs_build_join(build, err);
-    return status ? status : vxs_build_set_aside(build, build->table, err);
+    return status ? status : vxs_build_exclude(build, build->table, err);
 }
 
 vxs_status vxs_build_list(vxs_build *build, const char *const *sources, vxs_error *err)
