@@ -78,7 +78,7 @@ struct vxs_call {
 extern const vxs_command *const vxs_commands[];
 const vxs_command *vxs_command_find(const char *name); /* NULL if unknown */
 /* The command of that name; fails with the nearest name if unknown. */
-const vxs_command *vxs_command_wanted(const char *name, vxs_error *err);
+const vxs_command *vxs_command_require(const char *name, vxs_error *err);
 const char *const *vxs_command_names(void); /* ends with NULL */
 
 /* All options of a command without duplicates: its own first, then those of all methods or models.

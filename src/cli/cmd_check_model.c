@@ -69,21 +69,21 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_cert
 {
     FILE *out = call->out;
     for (size_t k = 0; k < m->output_count; k++) {
-        const vxs_certificate *said = &m->outputs[k].fit.certificate;
+        const vxs_certificate *stored = &m->outputs[k].fit.certificate;
         print_title(out, m, k);
         fprintf(out,
                 "the certificate %s.\n  primal       %.10g (model: %.10g)\n  dual         %.10g "
                 "(model: %.10g)\n  relative gap %.2g, ",
                 holds(&m->outputs[k], &found[k]) ? "holds" : "does NOT hold", found[k].primal,
-                said->primal, found[k].dual, said->dual, found[k].gap);
+                stored->primal, found[k].dual, stored->dual, found[k].gap);
         size_t unidentified = found[k].unidentified;
         if (m->outputs[k].fit.selected)
             fprintf(out, "over all possible selections\n");
         else
-            fprintf(out, "tolerance %.2g\n", said->tol);
-        if (unidentified > 0 || said->unidentified > 0)
+            fprintf(out, "tolerance %.2g\n", stored->tol);
+        if (unidentified > 0 || stored->unidentified > 0)
             fprintf(out, "  unidentified %zu unpenalized directions (model: %zu)\n", unidentified,
-                    said->unidentified);
+                    stored->unidentified);
     }
 }
 

@@ -202,7 +202,7 @@ static double largest_product(const vxs_model *m, const vxs_task *t)
     return largest * largest / (double)t->n;
 }
 
-static vxs_status settle(const vxs_model *m, const vxs_task *t, vxs_error *err)
+static vxs_status check_convergence(const vxs_model *m, const vxs_task *t, vxs_error *err)
 {
     double product = largest_product(m, t);
     for (size_t k = 0; k < m->output_count; k++) {
@@ -347,7 +347,7 @@ static vxs_status save(const vxs_call *call, const vxs_task *task,
         print_json(call, model, seconds);
     else if (!status)
         print_words(call, model, task);
-    return status ? status : settle(model, task, err);
+    return status ? status : check_convergence(model, task, err);
 }
 
 /* Refuses --calibrate with folds that differ from those choosing lambda, which calibrate too: the

@@ -68,7 +68,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     }
     if (!s->man && !vxs_command_find(name) && print_page(call->out, name))
         return VXS_OK;
-    const vxs_command *command = vxs_command_wanted(name, err);
+    const vxs_command *command = vxs_command_require(name, err);
     if (!command)
         return VXS_MISUSE;
     if (s->man)

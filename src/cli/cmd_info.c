@@ -125,7 +125,7 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
 
 /* True if further properties are present with the right types; values of other types are not
  * printed. */
-static bool is_told(const vxs_json *about)
+static bool has_details(const vxs_json *about)
 {
     const vxs_json *shape = vxs_json_get(vxs_json_get(about, "grid"), "shape"),
                    *how = vxs_json_get(about, "preprocessing");
@@ -144,7 +144,8 @@ static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_
     vxs_status status = vxs_json_check_format(about, file, "voxsift cohort", err);
     if (status)
         return status;
-    if (!unit || !is_count(about, "subjects") || !is_count(about, "features") || !is_told(about))
+    if (!unit || !is_count(about, "subjects") || !is_count(about, "features") ||
+        !has_details(about))
         return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a cohort", file);
     if (call->shared->json)
         show_cohort_json(call, about, unit);
@@ -153,7 +154,7 @@ static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_
     return VXS_OK;
 }
 
-static vxs_status tell_cohort(const vxs_call *call, vxs_error *err)
+static vxs_status describe_cohort(const vxs_call *call, vxs_error *err)
 {
     vxs_json *about = NULL;
     char *file = vxs_format(err, "%s/%s", call->operands[0], VXS_COHORT_FILE);
@@ -180,10 +181,10 @@ static bool has_image_name(const char *path)
     return false;
 }
 
-typedef vxs_status teller(const vxs_call *call, vxs_error *err);
+typedef vxs_status describer(const vxs_call *call, vxs_error *err);
 
 /* Selects the description by the name of an image or atlas, otherwise by the first bytes. */
-static teller *teller_for(const char *path)
+static describer *describer_of(const char *path)
 {
     char bytes[6] = "";
     bool may_be_name = !strpbrk(path, "./") && access(path, F_OK) != 0;
@@ -205,14 +206,14 @@ static teller *teller_for(const char *path)
 }
 
 /* Describes a directory by its JSON file; without one, reports the missing cohort.json. */
-static vxs_status tell_directory(const vxs_call *call, vxs_error *err)
+static vxs_status describe_directory(const vxs_call *call, vxs_error *err)
 {
     char *file = vxs_format(err, "%s/%s", call->operands[0], VXS_MODEL_FILE);
     if (!file)
         return VXS_FAILED;
     bool model = access(file, F_OK) == 0;
     free(file);
-    return model ? vxs_info_model(call, err) : tell_cohort(call, err);
+    return model ? vxs_info_model(call, err) : describe_cohort(call, err);
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)
@@ -220,10 +221,10 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     const char *path = call->operands[0];
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return tell_directory(call, err);
+        return describe_directory(call, err);
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
         return vxs_info_table(call, err); /* a pipe can be read only once */
-    return teller_for(path)(call, err);
+    return describer_of(path)(call, err);
 }
 
 const vxs_command vxs_cmd_info = {

@@ -20,13 +20,13 @@ static const vxs_example examples[] = {
 
 static void print_param_json(vxs_json_writer *writer, const vxs_param *param)
 {
-    char wants[VXS_WORDS_SIZE], given[VXS_WORDS_SIZE];
-    vxs_param_expects(param, wants, sizeof(wants));
+    char expects[VXS_WORDS_SIZE], given[VXS_WORDS_SIZE];
+    vxs_param_expects(param, expects, sizeof(expects));
     vxs_param_default(param, given, sizeof(given));
     vxs_json_open_object(writer, NULL);
     vxs_json_text(writer, "name", param->name);
     vxs_json_text(writer, "help", param->help);
-    vxs_json_text(writer, "expects", wants);
+    vxs_json_text(writer, "expects", expects);
     vxs_json_text(writer, "default", *given ? given : NULL);
     vxs_json_close_object(writer);
 }

@@ -43,7 +43,7 @@ static void keep_worst(printer *p, const vxs_solution *fit)
     p->iterations = fit->selected ? fit->selected->iterations : 0;
 }
 
-static vxs_status settle(const printer *p, vxs_error *err)
+static vxs_status check_convergence(const printer *p, vxs_error *err)
 {
     const vxs_certificate *c = &p->worst;
     if (!p->found)
@@ -162,7 +162,7 @@ static vxs_status follow(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     printer p = { .call = call, .task = task };
     vxs_status status = print_path(&p, task, err);
-    return status ? status : settle(&p, err);
+    return status ? status : check_convergence(&p, err);
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)

@@ -39,7 +39,7 @@ typedef struct {
     const vxs_model *model;
     const vxs_cohort *cohort;
     double *scores;
-    vxs_predictions said;
+    vxs_predictions predicted;
     size_t target; /* target column of the table, or SIZE_MAX */
     vxs_trained *trained;
     size_t known[2]; /* training subjects, with the same images and with other images */
@@ -147,9 +147,9 @@ static void print_table(const predictions *p)
         if (m->class_count == 0)
             print_number(p, &w, p->scores[i], false);
         else
-            vxs_tsv_text(&w, known ? m->classes[vxs_predicted_class(&p->said, i)] : NULL);
+            vxs_tsv_text(&w, known ? m->classes[vxs_predicted_class(&p->predicted, i)] : NULL);
         for (size_t k = 0; k < m->class_count; k++)
-            print_number(p, &w, known ? vxs_predicted_probability(&p->said, i, k) : NAN, true);
+            print_number(p, &w, known ? vxs_predicted_probability(&p->predicted, i, k) : NAN, true);
         vxs_tsv_text(&w, name_of(p, i));
         vxs_tsv_end_row(&w);
     }
@@ -168,12 +168,13 @@ static void print_subject(const predictions *p, vxs_json_writer *w, size_t i)
     if (m->class_count == 0)
         vxs_json_real(w, "predicted", p->scores[i]);
     else
-        vxs_json_text(w, "predicted", known ? m->classes[vxs_predicted_class(&p->said, i)] : NULL);
+        vxs_json_text(w, "predicted",
+                      known ? m->classes[vxs_predicted_class(&p->predicted, i)] : NULL);
     if (m->class_count > 0) {
         vxs_json_open_object(w, "probability");
         for (size_t k = 0; k < m->class_count; k++)
             vxs_json_real(w, m->classes[k],
-                          known ? vxs_predicted_probability(&p->said, i, k) : NAN);
+                          known ? vxs_predicted_probability(&p->predicted, i, k) : NAN);
         vxs_json_close_object(w);
     }
     vxs_json_text(w, "trained_on", name_of(p, i));
@@ -403,11 +404,11 @@ static vxs_status compute(predictions *p, vxs_error *err)
     const vxs_cohort *c = p->cohort;
     p->scores = vxs_alloc(m->output_count * c->n, sizeof(*p->scores), err);
     p->trained = vxs_alloc(c->n, sizeof(*p->trained), err);
-    p->said = (vxs_predictions){ .n = c->n,
-                                 .class_count = m->class_count,
-                                 .scores = p->scores,
-                                 .slope = m->selection.slope,
-                                 .offset = m->selection.offset };
+    p->predicted = (vxs_predictions){ .n = c->n,
+                                      .class_count = m->class_count,
+                                      .scores = p->scores,
+                                      .slope = m->selection.slope,
+                                      .offset = m->selection.offset };
     vxs_status status =
         p->scores && p->trained ? vxs_model_scores(m, c, p->scores, err) : VXS_FAILED;
     if (!status)

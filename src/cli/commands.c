@@ -55,7 +55,7 @@ const vxs_command *vxs_command_find(const char *name)
     return NULL;
 }
 
-const vxs_command *vxs_command_wanted(const char *name, vxs_error *err)
+const vxs_command *vxs_command_require(const char *name, vxs_error *err)
 {
     const vxs_command *command = vxs_command_find(name);
     if (command)

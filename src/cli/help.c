@@ -109,14 +109,14 @@ void vxs_option_form(const vxs_param *param, char *buffer, size_t size)
 
 void vxs_param_words(const vxs_param *param, char *buffer, size_t size)
 {
-    char wants[VXS_WORDS_SIZE], given[VXS_WORDS_SIZE];
-    vxs_param_expects(param, wants, sizeof(wants));
+    char expects[VXS_WORDS_SIZE], given[VXS_WORDS_SIZE];
+    vxs_param_expects(param, expects, sizeof(expects));
     vxs_param_default(param, given, sizeof(given));
-    bool said = param->type == VXS_PARAM_FLAG || param->type == VXS_PARAM_TEXT ||
-                param->type == VXS_PARAM_PATH || param->type == VXS_PARAM_TEXTS;
+    bool obvious = param->type == VXS_PARAM_FLAG || param->type == VXS_PARAM_TEXT ||
+                   param->type == VXS_PARAM_PATH || param->type == VXS_PARAM_TEXTS;
     size_t used = (size_t)snprintf(buffer, size, "%s", param->help);
-    if (used < size && !said)
-        used += (size_t)snprintf(buffer + used, size - used, " (%s%s%s)", wants,
+    if (used < size && !obvious)
+        used += (size_t)snprintf(buffer + used, size - used, " (%s%s%s)", expects,
                                  *given ? "; default " : "", given);
     if (used < size && param->required)
         used += (size_t)snprintf(buffer + used, size - used, " (required)");
@@ -138,15 +138,15 @@ void vxs_param_brief(const vxs_param *param, char *buffer, size_t size)
     char given[VXS_WORDS_SIZE];
     vxs_param_default(param, given, sizeof(given));
     bool choice = param->type == VXS_PARAM_CHOICE && !names_all(param);
-    bool told = strstr(param->help, "default ") || strcmp(given, "0") == 0;
+    bool explained = strstr(param->help, "default ") || strcmp(given, "0") == 0;
     const char *before = " (";
     size_t used = (size_t)snprintf(buffer, size, "%s", param->help);
     for (size_t k = 0; choice && param->choices[k] && used < size; k++, before = ", ")
         used += (size_t)snprintf(buffer + used, size - used, "%s%s", before, param->choices[k]);
-    if (used < size && *given && !told)
+    if (used < size && *given && !explained)
         used += (size_t)snprintf(buffer + used, size - used, "%sdefault %s", choice ? "; " : " (",
                                  given);
-    if (used < size && (choice || (*given && !told)))
+    if (used < size && (choice || (*given && !explained)))
         used += (size_t)snprintf(buffer + used, size - used, ")");
     if (used < size && param->required)
         snprintf(buffer + used, size - used, " (required)");

@@ -9,7 +9,7 @@ typedef struct {
 } array_facts;
 
 /* Scans the array; stops early after an interrupt, which the caller detects. */
-static array_facts look_at_array(const vxs_call *call, const vxs_npy *npy)
+static array_facts scan_array(const vxs_call *call, const vxs_npy *npy)
 {
     array_facts facts = { NAN, NAN, 0, 0 };
     double lost = 0; /* compensated summation: exact to rounding for millions of items */
@@ -82,7 +82,7 @@ vxs_status vxs_info_array(const vxs_call *call, vxs_error *err)
         return status;
     if (npy.kind != 'b')
         snprintf(type, sizeof(type), "%s%d", kind_word(npy.kind), 8 * npy.item_size);
-    array_facts facts = look_at_array(call, &npy);
+    array_facts facts = scan_array(call, &npy);
     status = vxs_check_interrupted(call->context, err);
     if (!status && call->shared->json)
         print_array_json(call, &npy, type, &facts);

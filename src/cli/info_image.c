@@ -152,8 +152,8 @@ static void print_words(FILE *out, const char *path, const vxs_image *image,
         fprintf(out, "  described as '%s'\n", image->descrip);
 }
 
-static vxs_status tell(const vxs_call *call, const char *path, const vxs_atlas *atlas,
-                       vxs_error *err)
+static vxs_status describe(const vxs_call *call, const char *path, const vxs_atlas *atlas,
+                           vxs_error *err)
 {
     vxs_image image;
     vxs_image_summary summary;
@@ -184,7 +184,7 @@ vxs_status vxs_info_image(const vxs_call *call, vxs_error *err)
     const char *path = call->operands[0];
     vxs_atlas atlas = { .labels = NULL };
     bool labels = vxs_atlas_is(path) && vxs_atlas_read(path, NULL, &atlas, NULL) == VXS_OK;
-    vxs_status status = tell(call, path, labels ? &atlas : NULL, err);
+    vxs_status status = describe(call, path, labels ? &atlas : NULL, err);
     vxs_atlas_release(&atlas);
     return status;
 }
@@ -194,7 +194,7 @@ vxs_status vxs_info_atlas(const vxs_call *call, vxs_error *err)
     vxs_atlas atlas;
     vxs_status status = vxs_atlas_read(call->operands[0], NULL, &atlas, err);
     if (!status)
-        status = tell(call, atlas.path, &atlas, err);
+        status = describe(call, atlas.path, &atlas, err);
     vxs_atlas_release(&atlas);
     return status;
 }

@@ -11,8 +11,7 @@ typedef struct {
     vxs_level *levels; /* NULL for numeric columns and for too many values */
 } column_facts;
 
-static vxs_status look_at_column(const vxs_table *table, size_t j, column_facts *facts,
-                                 vxs_error *err)
+static vxs_status scan_column(const vxs_table *table, size_t j, column_facts *facts, vxs_error *err)
 {
     size_t count = 0;
     vxs_status status = vxs_table_summarize(table, j, &facts->summary, err);
@@ -92,7 +91,7 @@ static vxs_status print_columns(const vxs_call *call, const vxs_table *table,
         column_facts facts = { .levels = NULL };
         status = vxs_check_interrupted(call->context, err);
         if (!status)
-            status = look_at_column(table, j, &facts, err);
+            status = scan_column(table, j, &facts, err);
         if (!status && writer)
             print_column_json(writer, vxs_table_header(table, j), &facts);
         else if (!status)

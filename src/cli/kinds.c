@@ -68,8 +68,8 @@ static void add_names(char *buffer, size_t size, const vxs_kind *kinds, const bo
 }
 
 /* Marks the kinds whose row has the same words as that of kind `first`; returns their number. */
-static size_t say_the_same(const vxs_kind *kinds, size_t count, size_t first, const char *name,
-                           bool *same, bool *told)
+static size_t mark_equal(const vxs_kind *kinds, size_t count, size_t first, const char *name,
+                         bool *same, bool *done)
 {
     char words[VXS_WORDS_SIZE], others[VXS_WORDS_SIZE];
     size_t found = 0;
@@ -79,7 +79,7 @@ static size_t say_the_same(const vxs_kind *kinds, size_t count, size_t first, co
         if (p)
             vxs_param_words(p, others, sizeof(others));
         same[k] = p && strcmp(words, others) == 0;
-        told[k] = told[k] || same[k];
+        done[k] = done[k] || same[k];
         found += same[k];
     }
     return found;
@@ -90,7 +90,7 @@ static size_t say_the_same(const vxs_kind *kinds, size_t count, size_t first, co
 void vxs_kinds_words(int place, const char *name, char *buffer, size_t size)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
-    bool same[VXS_MAX_KINDS], told[VXS_MAX_KINDS] = { false };
+    bool same[VXS_MAX_KINDS], done[VXS_MAX_KINDS] = { false };
     size_t count = vxs_kinds_of(place, kinds), with = 0;
     char words[VXS_WORDS_SIZE];
     *buffer = '\0';
@@ -98,9 +98,9 @@ void vxs_kinds_words(int place, const char *name, char *buffer, size_t size)
         with += vxs_kind_param(&kinds[k], name) != NULL;
     for (size_t k = 0; k < count; k++) {
         const vxs_param *p = vxs_kind_param(&kinds[k], name);
-        if (!p || told[k])
+        if (!p || done[k])
             continue;
-        size_t found = say_the_same(kinds, count, k, name, same, told);
+        size_t found = mark_equal(kinds, count, k, name, same, done);
         vxs_param_words(p, words, sizeof(words));
         if (found < with) { /* rows differ between kinds */
             add(buffer, size, separator(buffer));

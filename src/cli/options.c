@@ -180,7 +180,7 @@ static vxs_status set_option(reader *r, size_t k, const char *text)
 
 /* Sets option k from `text`; if that is NULL and the option has a value, from the next argument,
  * which is then used. */
-static vxs_status take_option(reader *r, size_t k, const char *text, char **next, int *used)
+static vxs_status read_option(reader *r, size_t k, const char *text, char **next, int *used)
 {
     const vxs_param *param = r->options[k].param;
     if (param->type != VXS_PARAM_FLAG && !text) {
@@ -205,7 +205,7 @@ static vxs_status read_long(reader *r, const char *name, char **next, int *used)
     const char *text = name[length] ? name + length + 1 : NULL;
     for (size_t k = 0; k < r->count; k++)
         if (same_name(name, length, r->options[k].param->name))
-            return take_option(r, k, text, next, used);
+            return read_option(r, k, text, next, used);
     return unknown_option(r, name, length);
 }
 
@@ -217,7 +217,7 @@ static vxs_status read_short(reader *r, const char *letters, char **next, int *u
     r->parsed->shared.brief = r->parsed->shared.brief || strcmp(letters, "h") == 0;
     for (size_t k = 0; k < r->count; k++)
         if (r->options[k].param->letter == letters[0])
-            return take_option(r, k, letters[1] ? letters + 1 + (letters[1] == '=') : NULL, next,
+            return read_option(r, k, letters[1] ? letters + 1 + (letters[1] == '=') : NULL, next,
                                used);
     list_names(r, names);
     if (vxs_hint_letter(letters, names, hint, sizeof(hint)))
@@ -249,8 +249,8 @@ static vxs_status read_operand(reader *r, char *text)
 }
 
 /* Parses the options of the selected kind by its own rows, since kinds may share option names. */
-static vxs_status settle_kind(const reader *r, int place, const char *noun, size_t chosen,
-                              void *values)
+static vxs_status parse_kind(const reader *r, int place, const char *noun, size_t chosen,
+                             void *values)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
     vxs_status status = VXS_OK;
@@ -276,11 +276,11 @@ static vxs_status settle_method(const reader *r)
             chosen = (size_t) * (const int *)(const void *)(r->parsed->values.bytes +
                                                             r->options[k].param->offset);
     r->parsed->kind = (int)chosen;
-    return settle_kind(r, VXS_OF_METHOD, "method", chosen, &r->parsed->method);
+    return parse_kind(r, VXS_OF_METHOD, "method", chosen, &r->parsed->method);
 }
 
 /* Selects the model by the first operand; check_complete reports a missing one. */
-static vxs_status settle_model(const reader *r)
+static vxs_status select_model(const reader *r)
 {
     size_t chosen = 0;
     if (r->operands == 0)
@@ -288,7 +288,7 @@ static vxs_status settle_model(const reader *r)
     while (strcmp(vxs_simulations[chosen].name, r->argv[0]) != 0)
         chosen++; /* the operand is a valid choice, or parsing would have failed */
     r->parsed->kind = (int)chosen;
-    return settle_kind(r, VXS_OF_MODEL, "model", chosen, &r->parsed->model);
+    return parse_kind(r, VXS_OF_MODEL, "model", chosen, &r->parsed->model);
 }
 
 /* Checks for missing operands and options; --help needs none. */
@@ -346,6 +346,6 @@ vxs_status vxs_options_parse(const vxs_command *command, int argc, char **argv, 
     parsed->operands = argv;
     vxs_status status = command->takes & VXS_TAKES_METHOD ? settle_method(&r) : VXS_OK;
     if (!status && command->takes & VXS_TAKES_MODEL)
-        status = settle_model(&r);
+        status = select_model(&r);
     return status ? status : check_complete(&r);
 }

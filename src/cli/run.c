@@ -238,7 +238,7 @@ int vxs_run(int argc, char **argv, FILE *out, FILE *talk_stream)
         vxs_help_overview(talk_stream);
         return VXS_MISUSE;
     }
-    const vxs_command *command = vxs_command_wanted(alias(argv[1]), &err);
+    const vxs_command *command = vxs_command_require(alias(argv[1]), &err);
     if (!command)
         return (int)finish(err.status, &err, &talk);
     snprintf(name, sizeof(name), "voxsift %s", command->name);

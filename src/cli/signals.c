@@ -21,7 +21,7 @@ void vxs_signals_name(const char *command)
     snprintf(name, sizeof(name), "voxsift %s: ", command);
 }
 
-static void say(const char *text)
+static void write_text(const char *text)
 {
     (void)!write(STDERR_FILENO, text, strlen(text));
 }
@@ -32,10 +32,10 @@ static void end_now(vxs_status status, const char *message)
 {
     vxs_temporaries_remove();
     if (isatty(STDERR_FILENO))
-        say("\r\033[K");
-    say(name);
-    say(message);
-    say("\n");
+        write_text("\r\033[K");
+    write_text(name);
+    write_text(message);
+    write_text("\n");
     _exit((int)status);
 }
 

@@ -214,7 +214,7 @@ vxs_person_rank vxs_rank_header(const char *header)
 }
 
 /* Words for groups of persons, or for parts of one person's data. */
-static const char *const others[] = { "famil",  "house",  "site",     "center", "center",
+static const char *const others[] = { "famil",  "house",  "site",     "center", "centre",
                                       "scan",   "ses",    "study",    "group",  "visit",
                                       "mother", "father", "twin",     "pair",   "image",
                                       "series", "device", "cohort",   "batch",  "run",
@@ -243,7 +243,7 @@ bool vxs_header_names_ids(const char *header)
 /* Words for groups, alone or with a word for ids after them. */
 static const char *const shared[] = {
     "family",   "familyid",    "familyno",  "famid",     "household", "householdid", "site",
-    "siteid",   "center",      "center",    "centerid",  "centreid",  "pair",        "pairid",
+    "siteid",   "center",      "centre",    "centerid",  "centreid",  "pair",        "pairid",
     "group",    "groupid",     "session",   "sessionid", "visit",     "visitid",     "scanner",
     "device",   "batch",       "school",    "schoolid",  "fold",      "run",         "cohort",
     "protocol", "age",         "birthyear", "year",      "date",      "education",   "matchid",
