@@ -39,10 +39,10 @@ static void print_words(const vxs_call *call, const vxs_task *t, const vxs_cv_se
                 "  drawn again %zu time%s: permutations that leave fewer than two training "
                 "subjects of a class\n",
                 r->redrawn, vxs_plural(r->redrawn));
-    if (r->count < r->wanted)
+    if (r->count < r->requested)
         fprintf(out,
                 "  stopped early, before %zu permutations (--stop-at; Besag & Clifford 1991)\n",
-                r->wanted);
+                r->requested);
     fprintf(out, "  smallest possible p: %s\n", vxs_score_text(r->smallest_p, false, p));
     vxs_print_classes(out, t->classes, &r->classes);
     fprintf(out, "  %s/permute.json  all results and settings; null.tsv: the null distribution\n",
@@ -57,7 +57,7 @@ vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
     vxs_status status = vxs_permutation_save(call->context, task, settings, method, r,
                                              call->shared->out, call->shared->force, err);
     if (!status && vxs_chunk_is_part(settings->pieces.chunk)) {
-        vxs_print_part(call, "permutations", r->first, r->end, r->wanted);
+        vxs_print_part(call, "permutations", r->first, r->end, r->requested);
     } else if (!status && call->shared->json) {
         vxs_json_writer w;
         vxs_json_init(&w, call->out);

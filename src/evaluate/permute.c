@@ -105,7 +105,7 @@ static vxs_status find_acceptable(permuter *m, vxs_error *err)
     double ways = count_acceptable(r);
     if (ways < 2)
         return vxs_draws_refuse(&draws, err);
-    r->smallest_p = fmax(1 / ((double)r->wanted + 1), 1 / ways);
+    r->smallest_p = fmax(1 / ((double)r->requested + 1), 1 / ways);
     return VXS_OK;
 }
 
@@ -189,8 +189,8 @@ static vxs_status open_checkpoint(permuter *m, vxs_error *err)
     vxs_run run = as_run(m->task, &same, m->method, m->result);
     same.permutations = same.stop_at = 0;
     vxs_status status = vxs_run_checkpoint_open(m->context, &m->settings->pieces, &run,
-                                                m->result->wanted, &m->checkpoint, err);
-    for (size_t k = 0; k < m->result->wanted && !status; k++) {
+                                                m->result->requested, &m->checkpoint, err);
+    for (size_t k = 0; k < m->result->requested && !status; k++) {
         bool found;
         status = vxs_run_checkpoint_find(m->checkpoint, k, serialize_value, m->result, &found, err);
     }
@@ -207,12 +207,12 @@ static bool is_clear(permuter *m)
     r->count = r->reached = 0;
     if (vxs_chunk_is_part(m->settings->pieces.chunk))
         return false;
-    while (r->count < r->wanted && !isnan(r->null[r->count])) {
+    while (r->count < r->requested && !isnan(r->null[r->count])) {
         r->reached += is_as_good(m, r->null[r->count++]);
         if (m->settings->stop_at > 0 && r->reached >= (size_t)m->settings->stop_at)
             return true;
     }
-    return r->count == r->wanted;
+    return r->count == r->requested;
 }
 
 static vxs_status run_all(permuter *m, vxs_error *err)
@@ -248,7 +248,7 @@ static void settle(permuter *m)
     if (vxs_chunk_is_part(m->settings->pieces.chunk))
         return;
     (void)is_clear(m);
-    for (size_t k = r->count; k < r->wanted; k++)
+    for (size_t k = r->count; k < r->requested; k++)
         r->null[k] = NAN; /* computed ahead by other threads */
     for (size_t k = 0; k < r->count; k++)
         r->redrawn += r->again[k];
@@ -285,7 +285,7 @@ static vxs_status prepare(permuter *m, vxs_error *err)
     vxs_permutation *r = m->result;
     vxs_status status = find_metric(m, err);
     if (!status)
-        status = vxs_chunk_share(m->settings->pieces.chunk, r->wanted,
+        status = vxs_chunk_share(m->settings->pieces.chunk, r->requested,
                                  vxs_run_kinds[VXS_RUN_PERMUTE].units, &r->first, &r->end, err);
     if (!status)
         status = vxs_cv_rehearse(m->task, &m->settings->cv, m->method, NULL, err);
@@ -328,10 +328,10 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
 static vxs_status begin(permuter *m, vxs_error *err)
 {
     vxs_permutation *r = m->result;
-    *r = (vxs_permutation){ .wanted = (size_t)m->settings->permutations };
-    r->null = vxs_alloc(r->wanted, sizeof(*r->null), err);
-    r->again = vxs_alloc(r->wanted, sizeof(*r->again), err);
-    for (size_t k = 0; r->null && k < r->wanted; k++)
+    *r = (vxs_permutation){ .requested = (size_t)m->settings->permutations };
+    r->null = vxs_alloc(r->requested, sizeof(*r->null), err);
+    r->again = vxs_alloc(r->requested, sizeof(*r->again), err);
+    for (size_t k = 0; r->null && k < r->requested; k++)
         r->null[k] = NAN;
     return r->null && r->again ? VXS_OK : VXS_FAILED;
 }
@@ -363,7 +363,7 @@ static vxs_status save_part(const vxs_context *context, const vxs_task *task,
                             vxs_error *err)
 {
     vxs_run run = as_run(task, settings, method, r);
-    return vxs_part_save(context, &run, settings->pieces.chunk, r->wanted, r->seconds,
+    return vxs_part_save(context, &run, settings->pieces.chunk, r->requested, r->seconds,
                          serialize_value, (void *)r, directory, replace, err);
 }
 
@@ -380,7 +380,7 @@ vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts,
     if (!status)
         status = prepare(&m, err);
     if (!status)
-        status = vxs_parts_unpack(parts, r->wanted, serialize_value, r, err);
+        status = vxs_parts_unpack(parts, r->requested, serialize_value, r, err);
     if (!status) {
         r->observed = parts->observed;
         r->seconds = parts->seconds;
@@ -398,7 +398,7 @@ void vxs_permutation_json(vxs_json_writer *w, const vxs_task *task, const vxs_pe
     vxs_json_real(w, "p", r->p);
     vxs_json_real(w, "smallest_p", r->smallest_p);
     vxs_json_whole(w, "permutations", (int64_t)r->count);
-    vxs_json_whole(w, "requested", (int64_t)r->wanted);
+    vxs_json_whole(w, "requested", (int64_t)r->requested);
     vxs_json_whole(w, "exceedances", (int64_t)r->reached);
     vxs_json_text(w, "metric", r->metric->name);
     vxs_json_real(w, "observed", r->observed);

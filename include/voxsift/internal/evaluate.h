@@ -179,14 +179,14 @@ extern const vxs_param vxs_permute_params[];
 typedef struct {
     const vxs_metric_row *metric;
     double observed;
-    vxs_class_scores classes;       /* of the observed target */
-    double *null;                   /* in the order of their numbers; NAN beyond `count` */
-    size_t wanted, count, reached;  /* permutations; those as good as the observed one */
-    double p, smallest_p, distinct; /* distinct: how many ways there are, perhaps INFINITY */
-    double acceptable;              /* the share of them whose training parts have each class */
-    size_t *again;                  /* of a permutation: how often it was drawn again */
-    size_t redrawn;                 /* the sum of these, of `count` permutations */
-    const char *unit;               /* what is exchanged: "subjects", "people" or "blocks" */
+    vxs_class_scores classes;         /* of the observed target */
+    double *null;                     /* in the order of their numbers; NAN beyond `count` */
+    size_t requested, count, reached; /* permutations; those as good as the observed one */
+    double p, smallest_p, distinct;   /* distinct: how many ways there are, perhaps INFINITY */
+    double acceptable;                /* the share of them whose training parts have each class */
+    size_t *again;                    /* of a permutation: how often it was drawn again */
+    size_t redrawn;                   /* the sum of these, of `count` permutations */
+    const char *unit;                 /* what is exchanged: "subjects", "people" or "blocks" */
     size_t units;
     size_t first, end; /* those of the chunk; then there is no p */
     double seconds;
