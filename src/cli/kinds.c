@@ -47,7 +47,7 @@ static void add(char *buffer, size_t size, const char *text)
     strncat(buffer, text, size - strlen(buffer) - 1);
 }
 
-/* Between the texts of two kinds: sentences end with a full stop, phrases do not. */
+/* Separator of the texts of two kinds: sentences end with a full stop, phrases do not. */
 static const char *separator(const char *before)
 {
     size_t length = strlen(before);
