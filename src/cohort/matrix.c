@@ -85,6 +85,16 @@ static vxs_status start_file(matrix *m, FILE *stream, vxs_error *err)
     return VXS_OK;
 }
 
+static void warn_of_nonfinite(const vxs_build *build, const vxs_subject *s)
+{
+    if (s->nonfinite > 0 && !s->other_grid && build->settings->nan != VXS_NAN_DROP)
+        vxs_log(
+            build->context, VXS_LOG_WARNING,
+            "'%s' has %zu NaN or infinite value%s inside the mask, %zu outside; they count as 0",
+            s->path, s->nonfinite_inside, vxs_plural(s->nonfinite_inside),
+            s->nonfinite - s->nonfinite_inside);
+}
+
 /* ---- All subjects at once -------------------------------------------------------------------- */
 
 static bool fits_at_once(const matrix *m)
@@ -102,7 +112,7 @@ static bool fits_at_once(const matrix *m)
 static void fill_column(const matrix *m, size_t first, size_t last, size_t i, float *line,
                         float *tile)
 {
-    const vxs_subject *s = &m->build->subjects[m->kept[i]];
+    vxs_subject *s = &m->build->subjects[m->kept[i]];
     const size_t *voxels = m->build->voxels;
     size_t n = m->n, length = s->packed.length;
     for (size_t j = first; j < last;) {
@@ -110,7 +120,10 @@ static void fill_column(const matrix *m, size_t first, size_t last, size_t i, fl
         vxs_packed_whole_line(&s->packed, l, line);
         for (; j < last && voxels[j] - start < length; j++) {
             float value = line[voxels[j] - start];
-            tile[(j - first) * n + i] = s->nonfinite > 0 && !isfinite(value) ? 0 : value;
+            bool gap = s->nonfinite > 0 && !isfinite(value);
+            tile[(j - first) * n + i] = gap ? 0 : value;
+            if (gap)
+                __atomic_fetch_add(&s->nonfinite_inside, 1, __ATOMIC_RELAXED);
         }
     }
 }
@@ -169,6 +182,8 @@ static vxs_status write_at_once(matrix *m, vxs_error *err)
 #pragma omp critical
         status = vxs_fail(err, why.status, "%s", why.message);
     }
+    for (size_t i = 0; i < m->n && !status; i++)
+        warn_of_nonfinite(build, &build->subjects[m->kept[i]]);
     free(lines);
     free(tiles);
     return status;
@@ -230,16 +245,6 @@ static vxs_status fill_row(const vxs_build *build, vxs_subject *subject, float *
     free(sums);
     vxs_volume_release(&volume);
     return status;
-}
-
-static void warn_of_nonfinite(const vxs_build *build, const vxs_subject *s)
-{
-    if (s->nonfinite > 0 && !s->other_grid && build->settings->nan != VXS_NAN_DROP)
-        vxs_log(
-            build->context, VXS_LOG_WARNING,
-            "'%s' has %zu NaN or infinite value%s inside the mask, %zu outside; they count as 0",
-            s->path, s->nonfinite_inside, vxs_plural(s->nonfinite_inside),
-            s->nonfinite - s->nonfinite_inside);
 }
 
 /* Fills a block; reports the first failure in subject order, whichever thread found it. */

@@ -30,7 +30,7 @@ refuses 65 "'bad.tsv' has two columns 'a', number 2 and 4" voxsift cohort --feat
 works "info on a sum that overflows" voxsift info bad.npy
 same "without a sum" "$(sed -n 2p "$work/out")" "  from 1e+308 to 1e+308"
 works "info on a sparse cohort" voxsift info sp
-holds "how it is stored" "sparse: $("$PYTHON" -c 'import numpy; print(len(numpy.load("sp/features.rows.npy")))') values" "$work/out"
+holds "how it is stored" "sparse: $("$PYTHON" -c 'import numpy; print(len(numpy.load("sp/features.rows.npy")))') nonzero values" "$work/out"
 works "info on a sparse cohort in JSON" voxsift info --json sp
 holds "its way to store" '"features_stored": "sparse"' "$work/out"
 refuses 66 "no file matches 'none/*.nii'" voxsift cohort 'none/*.nii' -o x

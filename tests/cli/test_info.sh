@@ -59,8 +59,8 @@ holds "classes with their counts" "F 44, M 70" "$work/out"
 printf 'participant_id\tage\nsub-1\t50\nsub-1\tn/a\nn/a\t3\n' > twins.tsv
 run voxsift info twins.tsv
 same "twins are a warning" "$code" 0
-holds "twins" "warning: 'twins.tsv': 1 rows share a participant_id with another row" "$work/err"
-holds "nameless" "1 rows have no participant_id" "$work/err"
+holds "twins" "warning: 'twins.tsv': column participant_id repeats values in 1 row" "$work/err"
+holds "nameless" "no participant_id in 1 row" "$work/err"
 works "a warning can be silenced" voxsift info -q twins.tsv
 works "from a pipe" bash -c 'cat twins.tsv | voxsift info -q /dev/stdin --json'
 same "JSON of a table" \
